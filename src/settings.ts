@@ -7,24 +7,56 @@ import type { Settings } from '#model/run.ts'
 const address = z.string().check(z.regex(addressPattern, 'an e-mail address'))
 const optional = <Type extends z.core.$ZodType>(type: Type) => z.optional(type)
 const schema = z.strictObject({
-  HIGHWATER_BUCKET: optional(z.string().check(z.regex(/^(?=.{3,63}$)[a-z0-9]+([.-][a-z0-9]+|-+[a-z0-9]+)*$/, 'an S3 bucket name'))),
-  HIGHWATER_PREFIX: optional(z.string().check(z.regex(/^((?!\.{1,2}\/)[\w!.*'()-]+\/)*$/, 'a key prefix that ends in /'))),
+  HIGHWATER_BUCKET: optional(
+    z
+      .string()
+      .check(z.regex(/^(?=.{3,63}$)[a-z0-9]+([.-][a-z0-9]+|-+[a-z0-9]+)*$/, 'an S3 bucket name')),
+  ),
+  HIGHWATER_PREFIX: optional(
+    z.string().check(z.regex(/^((?!\.{1,2}\/)[\w!.*'()-]+\/)*$/, 'a key prefix that ends in /')),
+  ),
   HIGHWATER_KMS_KEY_ID: optional(z.string().check(z.regex(/^[\w:/-]+$/, 'a KMS key id or ARN'))),
   HIGHWATER_SENDER: optional(address),
   HIGHWATER_RECIPIENTS: optional(z.string()),
   HIGHWATER_REPORT_BASE_URL: optional(
-    z.string().check(z.regex(/^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+-]+)*\/*$/, 'an https:// address without query or credentials')),
+    z
+      .string()
+      .check(
+        z.regex(
+          /^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+-]+)*\/*$/,
+          'an https:// address without query or credentials',
+        ),
+      ),
   ),
   HIGHWATER_TOPIC_ARN: optional(
-    z.string().check(z.regex(/^arn:[\w-]+:sns:[a-z]{2}(-[a-z]+)+-\d:\d{12}:[\w-]{1,256}$/, 'the ARN of an SNS topic (standard, not FIFO)')),
+    z
+      .string()
+      .check(
+        z.regex(
+          /^arn:[\w-]+:sns:[a-z]{2}(-[a-z]+)+-\d:\d{12}:[\w-]{1,256}$/,
+          'the ARN of an SNS topic (standard, not FIFO)',
+        ),
+      ),
   ),
   HIGHWATER_WEBHOOK_URL: optional(
     z
       .string()
-      .check(z.regex(/^https:\/\/[a-z0-9.-]+(:\d+)?\/[\w.~%+=&?/@:-]*$/, 'an https:// address without credentials before its host')),
+      .check(
+        z.regex(
+          /^https:\/\/[a-z0-9.-]+(:\d+)?\/[\w.~%+=&?/@:-]*$/,
+          'an https:// address without credentials before its host',
+        ),
+      ),
   ),
   HIGHWATER_STATE_MACHINE_ARN: optional(
-    z.string().check(z.regex(/^arn:[\w-]+:states:[a-z]{2}(-[a-z]+)+-\d:\d{12}:stateMachine:[\w-]{1,80}$/, 'the ARN of a state machine')),
+    z
+      .string()
+      .check(
+        z.regex(
+          /^arn:[\w-]+:states:[a-z]{2}(-[a-z]+)+-\d:\d{12}:stateMachine:[\w-]{1,80}$/,
+          'the ARN of a state machine',
+        ),
+      ),
   ),
   /** Read where the log lines are written. */
   HIGHWATER_SERVICE: optional(z.string()),
@@ -33,18 +65,31 @@ const schema = z.strictObject({
 
 /** @param environment  an empty value counts as absent. @throws OperatorError */
 export function parseSettings(environment: Record<string, string | undefined>): Settings {
-  const given = Object.fromEntries(Object.entries(environment).filter(([name, value]) => name.startsWith('HIGHWATER_') && value !== ''))
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, value]) => name.startsWith('HIGHWATER_') && value !== '',
+    ),
+  )
   const parsed = schema.safeParse(given)
-  const recipients = [...new Set((given.HIGHWATER_RECIPIENTS ?? '').split(',').flatMap(entry => entry.trim() || []))]
+  const recipients = [
+    ...new Set((given.HIGHWATER_RECIPIENTS ?? '').split(',').flatMap(entry => entry.trim() || [])),
+  ]
   const mistakes = parsed.success
     ? []
-    : parsed.error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
+    : parsed.error.issues.map(({ path, message }) =>
+        path.length === 0 ? message : `${path.join('.')}: ${message}`,
+      )
   for (const recipient of recipients)
-    if (!addressPattern.test(recipient)) mistakes.push(`HIGHWATER_RECIPIENTS: ${recipient} is no e-mail address`)
+    if (!addressPattern.test(recipient))
+      mistakes.push(`HIGHWATER_RECIPIENTS: ${recipient} is no e-mail address`)
   if (recipients.length > mostRecipients)
-    mistakes.push(`HIGHWATER_RECIPIENTS: ${recipients.length} addresses, SES takes ${mostRecipients} in one mail: use a distribution list`)
-  if (recipients.length > 0 && !given.HIGHWATER_SENDER) mistakes.push('HIGHWATER_SENDER: recipients without a sender')
-  if (!parsed.success || mistakes.length > 0) throw new OperatorError(`The settings of the function are wrong: ${mistakes.join('; ')}`)
+    mistakes.push(
+      `HIGHWATER_RECIPIENTS: ${recipients.length} addresses, SES takes ${mostRecipients} in one mail: use a distribution list`,
+    )
+  if (recipients.length > 0 && !given.HIGHWATER_SENDER)
+    mistakes.push('HIGHWATER_SENDER: recipients without a sender')
+  if (!parsed.success || mistakes.length > 0)
+    throw new OperatorError(`The settings of the function are wrong: ${mistakes.join('; ')}`)
   const data = parsed.data
   return {
     bucket: data.HIGHWATER_BUCKET ?? null,

@@ -6,7 +6,15 @@
  *   node templates/precompile.ts [--from DIRECTORY] [--to FILE]
  */
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -15,7 +23,10 @@ import { en } from '#report/languages/en.ts'
 
 const helpers = ['each', 'if', 'unless', 'with']
 const knownHelpers = Object.fromEntries(
-  ['helperMissing', 'blockHelperMissing', 'log', 'lookup', ...helpers].map(name => [name, helpers.includes(name)]),
+  ['helperMissing', 'blockHelperMissing', 'log', 'lookup', ...helpers].map(name => [
+    name,
+    helpers.includes(name),
+  ]),
 )
 
 /** What is rendered by itself. Only the text of the mail is no HTML: there nothing is escaped, so it may use no partial that is. */
@@ -33,14 +44,22 @@ class TemplateError extends Error {}
 
 function readTemplates(directory: string): Template[] {
   const partials = join(directory, 'partials')
-  const files = existsSync(partials) ? readdirSync(partials).filter(file => file.endsWith('.hbs')) : []
+  const files = existsSync(partials)
+    ? readdirSync(partials).filter(file => file.endsWith('.hbs'))
+    : []
   return [
     ...pages.map(name => ({ name, path: join(directory, `${name}.hbs`) })),
-    ...files.toSorted().map(file => ({ name: file.slice(0, -'.hbs'.length), path: join(partials, file) })),
+    ...files
+      .toSorted()
+      .map(file => ({ name: file.slice(0, -'.hbs'.length), path: join(partials, file) })),
   ].map(({ name, path }) => {
     const shownPath = relative(directory, path)
     try {
-      return { name, path: shownPath, program: Handlebars.parseWithoutProcessing(readFileSync(path, 'utf8')) }
+      return {
+        name,
+        path: shownPath,
+        program: Handlebars.parseWithoutProcessing(readFileSync(path, 'utf8')),
+      }
     } catch (error) {
       throw new TemplateError(`${shownPath}: ${error instanceof Error ? error.message : error}`)
     }
@@ -66,32 +85,43 @@ class Check extends Handlebars.Visitor {
   }
 
   override MustacheStatement(node: hbs.AST.MustacheStatement): void {
-    if (!node.escaped) this.report(node, 'unescaped output ({{{ }}} or {{& }}): everything on the page is escaped')
-    if (node.params.length > 0 || node.hash !== undefined) this.report(node, `unknown helper "${nameOf(node.path)}"`)
+    if (!node.escaped)
+      this.report(node, 'unescaped output ({{{ }}} or {{& }}): everything on the page is escaped')
+    if (node.params.length > 0 || node.hash !== undefined)
+      this.report(node, `unknown helper "${nameOf(node.path)}"`)
     super.MustacheStatement(node)
   }
 
   override ContentStatement(node: hbs.AST.ContentStatement): void {
     if (this.path === script) return
-    const [foreign] = /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\((?!#)/i.exec(node.value) ?? []
+    const [foreign] =
+      /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\((?!#)/i.exec(node.value) ?? []
     if (foreign !== undefined)
-      this.report(node, `"${foreign}" has no place here: nothing runs in a reader's page or mail, and nothing is fetched`)
+      this.report(
+        node,
+        `"${foreign}" has no place here: nothing runs in a reader's page or mail, and nothing is fetched`,
+      )
   }
 
   override BlockStatement(node: hbs.AST.BlockStatement): void {
-    if (!helpers.includes(nameOf(node.path))) this.report(node, `unknown helper "${nameOf(node.path)}": blocks are ${helpers.join(', ')}`)
+    if (!helpers.includes(nameOf(node.path)))
+      this.report(node, `unknown helper "${nameOf(node.path)}": blocks are ${helpers.join(', ')}`)
     super.BlockStatement(node)
   }
 
   override PathExpression(node: hbs.AST.PathExpression): void {
     if (node.data) {
       if (node.original.startsWith('@root.') && !isMessage(node.parts.map(String)))
-        this.report(node, `unknown message "${node.original}": the catalogue of src/report/languages has no such text`)
+        this.report(
+          node,
+          `unknown message "${node.original}": the catalogue of src/report/languages has no such text`,
+        )
       return
     }
     if (helpers.includes(node.original)) return
     for (const part of node.parts)
-      if (!this.variables.has(String(part))) this.report(node, `unknown variable "${node.original}": no view has it`)
+      if (!this.variables.has(String(part)))
+        this.report(node, `unknown variable "${node.original}": no view has it`)
   }
 
   override SubExpression(node: hbs.AST.SubExpression): void {
@@ -99,7 +129,8 @@ class Check extends Handlebars.Visitor {
   }
 
   override PartialStatement(node: hbs.AST.PartialStatement): void {
-    if (!this.partials.has(nameOf(node.name))) this.report(node, `unknown partial "${nameOf(node.name)}"`)
+    if (!this.partials.has(nameOf(node.name)))
+      this.report(node, `unknown partial "${nameOf(node.name)}"`)
     this.acceptArray(node.params) // and not its name, which is no variable
   }
 
@@ -108,12 +139,14 @@ class Check extends Handlebars.Visitor {
   }
 }
 
-const nameOf = (path: hbs.AST.Expression | hbs.AST.PathExpression) => ('original' in path ? String(path.original) : '')
+const nameOf = (path: hbs.AST.Expression | hbs.AST.PathExpression) =>
+  'original' in path ? String(path.original) : ''
 
 /** Whether `root`, `words` and so on lead to a text of the catalogue, or to the language of what stands beside it. */
 function isMessage([, first, ...path]: string[]): boolean {
   const found = path.reduce<unknown>(
-    (words, key) => (typeof words === 'object' && words !== null ? Reflect.get(words, key) : undefined),
+    (words, key) =>
+      typeof words === 'object' && words !== null ? Reflect.get(words, key) : undefined,
     en,
   )
   return first === 'words' ? typeof found === 'string' : path.length === 0 && first === 'sourceTag'
@@ -127,7 +160,10 @@ function viewVariables(): Set<string> {
   const sources = globSync('src/report/{view.ts,views/*.ts}', { cwd: join(here, '..') })
   return new Set(
     sources.flatMap(source => {
-      const code = readFileSync(join(here, '..', source), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+      const code = readFileSync(join(here, '..', source), 'utf8').replace(
+        /\/\*[\s\S]*?\*\/|\/\/.*$/gm,
+        '',
+      )
       return [...code.matchAll(/(?<=[{;(]\s*|^\s+)(\w+)\??: /gm)].map(([, name]) => name!)
     }),
   )
@@ -142,7 +178,9 @@ function checkedScript(source: string): string {
       source,
     ) ?? []
   if (forbidden !== undefined)
-    throw new TemplateError(`report.mjs: "${forbidden}" has no place in a page that asks nobody and writes only text`)
+    throw new TemplateError(
+      `report.mjs: "${forbidden}" has no place in a page that asks nobody and writes only text`,
+    )
   return source
 }
 
@@ -150,7 +188,8 @@ const digestOf = (text: string) => `sha256-${createHash('sha256').update(text).d
 
 /** A partial that is nothing but this text. */
 function literal(name: string, text: string): Template {
-  if (text.includes('{{')) throw new TemplateError(`${name}: two curly braces in a row would be an expression`)
+  if (text.includes('{{'))
+    throw new TemplateError(`${name}: two curly braces in a row would be an expression`)
   return { name, path: name, program: Handlebars.parseWithoutProcessing(text) }
 }
 

@@ -11,7 +11,8 @@
   }
   const counts = new Intl.NumberFormat('en-US')
   const words = JSON.parse(document.body.dataset.words)
-  const shownText = (text, shown, all) => text.replace('{shown}', counts.format(shown)).replace('{all}', counts.format(all))
+  const shownText = (text, shown, all) =>
+    text.replace('{shown}', counts.format(shown)).replace('{all}', counts.format(all))
 
   /** Texts are read once: asking 5,000 rows for theirs at each key would be felt. */
   const texts = new WeakMap()
@@ -30,7 +31,9 @@
   })
   if (zone.resolvedOptions().timeZone !== 'UTC')
     for (const time of all('time[datetime]'))
-      time.append(make('span', { className: 'local' }, ` (${zone.format(new Date(time.dateTime))})`))
+      time.append(
+        make('span', { className: 'local' }, ` (${zone.format(new Date(time.dateTime))})`),
+      )
 
   const copy = async (button, block) => {
     try {
@@ -108,7 +111,9 @@
     for (const value of values) select.append(make('option', { value }, names[value] ?? value))
     return select
   }
-  const distinct = (elements, key) => [...new Set(elements.flatMap(({ dataset }) => dataset[key] ?? []))]
+  const distinct = (elements, key) => [
+    ...new Set(elements.flatMap(({ dataset }) => dataset[key] ?? [])),
+  ]
   const has = (element, words) => words.every(word => textOf(element).includes(word))
   const wordsOf = text => text.toLowerCase().split(/\s+/).filter(Boolean)
 
@@ -125,10 +130,26 @@
     let order = ''
     const controls = [
       { name: 'text', label: words.search, field: search() },
-      { name: 'severity', label: words.severity, field: choice(words.any, distinct(found, 'severity'), words.severities) },
-      { name: 'cluster', label: words.cluster, field: choice(words.any, distinct(found, 'cluster').toSorted()) },
-      { name: 'family', label: words.family, field: choice(words.any, distinct(found, 'family').toSorted()) },
-      { name: 'sort', label: words.order, field: choice(words.worstFirst, Object.keys(orders), words.orders) },
+      {
+        name: 'severity',
+        label: words.severity,
+        field: choice(words.any, distinct(found, 'severity'), words.severities),
+      },
+      {
+        name: 'cluster',
+        label: words.cluster,
+        field: choice(words.any, distinct(found, 'cluster').toSorted()),
+      },
+      {
+        name: 'family',
+        label: words.family,
+        field: choice(words.any, distinct(found, 'family').toSorted()),
+      },
+      {
+        name: 'sort',
+        label: words.order,
+        field: choice(words.worstFirst, Object.keys(orders), words.orders),
+      },
     ]
     filterBar(
       'findings',
@@ -148,7 +169,8 @@
           element.hidden = !fits
           if (fits) shown += 1
         }
-        if (sort !== order && place) place.append(...(sort in orders ? cards.toSorted(orders[sort]) : cards))
+        if (sort !== order && place)
+          place.append(...(sort in orders ? cards.toSorted(orders[sort]) : cards))
         order = sort
         return shownText(words.shown, shown, found.length)
       },
@@ -175,44 +197,58 @@
   })
   const nodeCount = groups.reduce((sum, { items }) => sum + items.length, 0)
   if (nodeCount > 1) {
-    filterBar('nodes', words.filterNodes, groups[0].group, [{ name: 'text', label: words.searchNodes, field: search() }], ({ text }) => {
-      const wanted = wordsOf(text)
-      for (const one of groups) {
-        // The words may stand in the group's title and in the node's row.
-        const left = wanted.filter(word => !textOf(one.title).includes(word))
-        one.shown = 0
-        for (const item of one.items) {
-          const fits = left.length === 0 || has(item, left)
-          if (item.hidden === fits) item.hidden = !fits
-          if (fits) one.shown += 1
+    filterBar(
+      'nodes',
+      words.filterNodes,
+      groups[0].group,
+      [{ name: 'text', label: words.searchNodes, field: search() }],
+      ({ text }) => {
+        const wanted = wordsOf(text)
+        for (const one of groups) {
+          // The words may stand in the group's title and in the node's row.
+          const left = wanted.filter(word => !textOf(one.title).includes(word))
+          one.shown = 0
+          for (const item of one.items) {
+            const fits = left.length === 0 || has(item, left)
+            if (item.hidden === fits) item.hidden = !fits
+            if (fits) one.shown += 1
+          }
+          one.group.hidden = one.shown === 0
         }
-        one.group.hidden = one.shown === 0
-      }
-      const left = new Set(groups.filter(one => one.shown > 0).map(one => one.group.closest('.group')))
-      for (const section of all('.group', nodes)) section.hidden = !left.has(section)
-      const shown = groups.reduce((sum, one) => sum + one.shown, 0)
-      const isUnfolded = wanted.length > 0 && shown <= unfoldedAtMost
-      for (const one of groups) {
-        if (!one.table || isUnfolded === one.isUnfolded) continue
-        one.table.open = isUnfolded
-        one.isUnfolded = isUnfolded
-      }
-      return shownText(words.nodesShown, shown, nodeCount)
-    })
+        const left = new Set(
+          groups.filter(one => one.shown > 0).map(one => one.group.closest('.group')),
+        )
+        for (const section of all('.group', nodes)) section.hidden = !left.has(section)
+        const shown = groups.reduce((sum, one) => sum + one.shown, 0)
+        const isUnfolded = wanted.length > 0 && shown <= unfoldedAtMost
+        for (const one of groups) {
+          if (!one.table || isUnfolded === one.isUnfolded) continue
+          one.table.open = isUnfolded
+          one.isUnfolded = isUnfolded
+        }
+        return shownText(words.nodesShown, shown, nodeCount)
+      },
+    )
   }
 
   const units = { B: 0, KiB: 1, MiB: 2, GiB: 3, TiB: 4, PiB: 5 }
   const spans = { d: 86_400, h: 3600, min: 60, s: 1, ms: 0.001 }
-  const spanOf = new Map(Object.entries(words.durations).map(([unit, word]) => [word.trim(), spans[unit]]))
+  const spanOf = new Map(
+    Object.entries(words.durations).map(([unit, word]) => [word.trim(), spans[unit]]),
+  )
   const durations = new RegExp(`(\\d+)\\s?(${[...spanOf.keys()].join('|')})(?![a-z])`, 'g')
   /** What a cell is worth: percents, bytes, durations, counts; null where it is a text. */
   const worth = text => {
     if (words.least.some(word => text.startsWith(word))) return -1
-    if (text === '' || ['–', ...words.notKnown].some(word => text.startsWith(word))) return Number.POSITIVE_INFINITY
+    if (text === '' || ['–', ...words.notKnown].some(word => text.startsWith(word)))
+      return Number.POSITIVE_INFINITY
     const times = [...text.matchAll(durations)]
-    if (times.length > 0) return times.reduce((sum, [, count, unit]) => sum + count * spanOf.get(unit), 0)
+    if (times.length > 0)
+      return times.reduce((sum, [, count, unit]) => sum + count * spanOf.get(unit), 0)
     const [, number, unit] = /^(-?[\d,.]+)\s*([KMGTP]?i?B)?/.exec(text.replace('<', '')) ?? []
-    return number === undefined ? null : Number(number.replaceAll(',', '')) * 1024 ** (units[unit] ?? 0)
+    return number === undefined
+      ? null
+      : Number(number.replaceAll(',', '')) * 1024 ** (units[unit] ?? 0)
   }
   for (const table of all('table.sortable')) {
     const headers = all('thead th', table)
@@ -226,7 +262,14 @@
         const body = table.tBodies[0]
         const keyed = [...body.rows].map(row => {
           const text = row.cells[index]?.textContent.trim() ?? ''
-          return { row, text, value: row.cells.length < headers.length && index > 1 ? Number.POSITIVE_INFINITY : worth(text) }
+          return {
+            row,
+            text,
+            value:
+              row.cells.length < headers.length && index > 1
+                ? Number.POSITIVE_INFINITY
+                : worth(text),
+          }
         })
         const isNumber = keyed.every(({ value }) => value !== null)
         const compare = isNumber
@@ -248,7 +291,8 @@
     let element = document.getElementById(section)
     if (element?.hidden) bars.get('findings')?.(new URLSearchParams())
     const target = element
-    for (; element; element = element.parentElement) if (element.tagName === 'DETAILS') element.open = true
+    for (; element; element = element.parentElement)
+      if (element.tagName === 'DETAILS') element.open = true
     target?.scrollIntoView()
   }
   addEventListener('hashchange', follow)

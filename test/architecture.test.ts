@@ -2,7 +2,16 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-const stages = ['discover', 'collect', 'snapshot', 'replay', 'judge', 'report', 'publish', 'remediate']
+const stages = [
+  'discover',
+  'collect',
+  'snapshot',
+  'replay',
+  'judge',
+  'report',
+  'publish',
+  'remediate',
+]
 const mayImport: Record<string, string[]> = {
   model: [],
   facts: ['model'],
@@ -33,49 +42,70 @@ interface Source {
 
 const sources: Source[] = globSync('src/**/*.{ts,mjs}').map(file => {
   const text = readFileSync(file, 'utf8')
-  const imports = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|import\(\s*'([^']+)'/g)]
+  const imports = [
+    ...text.matchAll(
+      /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|import\(\s*'([^']+)'/g,
+    ),
+  ]
   return {
     file,
     room: file.split('/')[1]?.replace(/\.ts$/, '') ?? '',
     text,
-    imports: imports.map(([, type, from, dynamic]) => ({ target: from ?? dynamic ?? '', isType: type !== undefined })),
+    imports: imports.map(([, type, from, dynamic]) => ({
+      target: from ?? dynamic ?? '',
+      isType: type !== undefined,
+    })),
   }
 })
 const roomOf = (target: string) => /^#(\w+)[/.](?!json)/.exec(target)?.[1] ?? null
-const offenders = (found: Source[], isWrong: (source: Source) => boolean) => found.filter(isWrong).map(({ file }) => file)
+const offenders = (found: Source[], isWrong: (source: Source) => boolean) =>
+  found.filter(isWrong).map(({ file }) => file)
 
 describe('the walls', () => {
   it('are drawn for every room there is', () => {
     expect(sources.length).toBeGreaterThan(50)
-    expect([...new Set(sources.map(({ room }) => room))].sort()).toEqual(Object.keys(mayImport).sort())
+    expect([...new Set(sources.map(({ room }) => room))].sort()).toEqual(
+      Object.keys(mayImport).sort(),
+    )
   })
 
   it('see every import that a file has', () => {
     const written = sources.flatMap(({ text }) => [...text.matchAll(/from '(#[^']+)'/g)])
-    const seen = sources.flatMap(({ imports }) => imports.filter(({ target }) => target.startsWith('#')))
+    const seen = sources.flatMap(({ imports }) =>
+      imports.filter(({ target }) => target.startsWith('#')),
+    )
     expect(seen.length).toBeGreaterThanOrEqual(written.length)
   })
 
   it.each(Object.entries(mayImport))('%s imports only itself and %j', (room, allowed) => {
     const crossings = sources
       .filter(source => source.room === room && source.file !== 'src/cli/lab.ts')
-      .flatMap(({ file, imports }) => imports.map(({ target }) => ({ file, target, to: roomOf(target) })))
+      .flatMap(({ file, imports }) =>
+        imports.map(({ target }) => ({ file, target, to: roomOf(target) })),
+      )
       .filter(({ to }) => to !== null && to !== room && !allowed.includes(to))
     expect(crossings).toEqual([])
   })
 
   it('let only cli/lab.ts know that there is a lab', () => {
-    expect(offenders(sources, ({ room, imports }) => room !== 'lab' && imports.some(({ target }) => roomOf(target) === 'lab'))).toEqual([
-      'src/cli/lab.ts',
-    ])
+    expect(
+      offenders(
+        sources,
+        ({ room, imports }) =>
+          room !== 'lab' && imports.some(({ target }) => roomOf(target) === 'lab'),
+      ),
+    ).toEqual(['src/cli/lab.ts'])
   })
 
   it('leave no stage that knows another, so no way round the pipeline', () => {
-    for (const stage of stages) expect(mayImport[stage]?.filter(room => stages.includes(room))).toEqual([])
+    for (const stage of stages)
+      expect(mayImport[stage]?.filter(room => stages.includes(room))).toEqual([])
   })
 
   it('show every step through a door in the import line', () => {
-    expect(offenders(sources, ({ imports }) => imports.some(({ target }) => target.startsWith('../')))).toEqual([])
+    expect(
+      offenders(sources, ({ imports }) => imports.some(({ target }) => target.startsWith('../'))),
+    ).toEqual([])
   })
 })
 
@@ -84,47 +114,71 @@ describe('the doors to the outside', () => {
     const users = new Map<string, string[]>()
     for (const { file, imports } of sources)
       for (const { target, isType } of imports)
-        if (!isType && /^@(aws-sdk|aws-crypto|smithy|kubernetes)\//.test(target)) users.set(target, [...(users.get(target) ?? []), file])
+        if (!isType && /^@(aws-sdk|aws-crypto|smithy|kubernetes)\//.test(target))
+          users.set(target, [...(users.get(target) ?? []), file])
     expect(users.size).toBeGreaterThan(3)
     for (const [target, files] of users)
-      expect({ target, files }).toEqual({ target, files: [expect.stringMatching(/^src\/clients\/[\w-]+\.ts$/)] })
+      expect({ target, files }).toEqual({
+        target,
+        files: [expect.stringMatching(/^src\/clients\/[\w-]+\.ts$/)],
+      })
   })
 
   it('are closed in the core: no network, files, environment, clock or chance', () => {
     const core = sources.filter(({ room }) => pureRooms.includes(room))
     // A hash is a function, and so is compression; everything else of Node has an effect or reads one.
     const allowedBuiltins = ['node:crypto', 'node:zlib']
-    const isBuiltin = ({ target }: { target: string }) => target.startsWith('node:') && !allowedBuiltins.includes(target)
+    const isBuiltin = ({ target }: { target: string }) =>
+      target.startsWith('node:') && !allowedBuiltins.includes(target)
     expect(offenders(core, ({ imports }) => imports.some(isBuiltin))).toEqual([])
     expect(
       offenders(core, ({ text }) =>
-        /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now|process\.(env|argv|cwd)|\bfetch\(|randomUUID/.test(text),
+        /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now|process\.(env|argv|cwd)|\bfetch\(|randomUUID/.test(
+          text,
+        ),
       ),
     ).toEqual([])
   })
 
   it('lead to a node that is changed through one file', () => {
-    expect(offenders(sources, ({ room, text }) => room !== 'facts' && /\bapplyDocumentHashes\b/.test(text)).toSorted()).toEqual([
+    expect(
+      offenders(
+        sources,
+        ({ room, text }) => room !== 'facts' && /\bapplyDocumentHashes\b/.test(text),
+      ).toSorted(),
+    ).toEqual([
       // It looks whether they are there: below, only the other one sends.
       'src/pipeline/doctor/apply.ts',
       'src/remediate/run/apply.ts',
     ])
-    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/remediation/live-nodes.ts'])
-    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual(['src/remediate/run/apply.ts'])
-    expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\.deleteObject\(/.test(text))).toEqual([
-      'src/remediate/run/delete-objects.ts',
+    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual([
+      'src/pipeline/remediation/live-nodes.ts',
     ])
+    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual([
+      'src/remediate/run/apply.ts',
+    ])
+    expect(
+      offenders(sources, ({ room, text }) => room !== 'clients' && /\.deleteObject\(/.test(text)),
+    ).toEqual(['src/remediate/run/delete-objects.ts'])
     expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteApproved\b/.test(text))).toEqual([
       'src/pipeline/remediation/live-objects.ts',
     ])
-    expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\bnew RunCommand\(/.test(text)).toSorted()).toEqual([
-      'src/collect/inspect/inspector.ts',
-      'src/remediate/run/apply.ts',
-    ])
+    expect(
+      offenders(
+        sources,
+        ({ room, text }) => room !== 'clients' && /\bnew RunCommand\(/.test(text),
+      ).toSorted(),
+    ).toEqual(['src/collect/inspect/inspector.ts', 'src/remediate/run/apply.ts'])
   })
 
   it('read the environment only in clients and the command line', () => {
-    expect(offenders(sources, ({ room, text }) => /process\.env/.test(text) && !['clients', 'cli', 'handlers'].includes(room))).toEqual([])
+    expect(
+      offenders(
+        sources,
+        ({ room, text }) =>
+          /process\.env/.test(text) && !['clients', 'cli', 'handlers'].includes(room),
+      ),
+    ).toEqual([])
   })
 })
 
@@ -141,6 +195,10 @@ describe('the habits', () => {
   })
 
   it('keep no stack of unnamed things', () => {
-    expect(sources.map(({ file }) => file).filter(file => /\/(utils?|common|misc|helpers?|manager)\b/.test(file))).toEqual([])
+    expect(
+      sources
+        .map(({ file }) => file)
+        .filter(file => /\/(utils?|common|misc|helpers?|manager)\b/.test(file)),
+    ).toEqual([])
   })
 })

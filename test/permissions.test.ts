@@ -6,7 +6,12 @@ import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
-import { s3KmsPermissions, s3KmsReadPermissions, s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
+import {
+  s3KmsPermissions,
+  s3KmsReadPermissions,
+  s3Permissions,
+  s3ReadPermissions,
+} from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { sfnPermissions } from '#clients/sfn.ts'
 import { snsPermissions } from '#clients/sns.ts'
@@ -45,7 +50,8 @@ import {
 } from '#pipeline/access/permissions.ts'
 import { permissionsDocument } from '#pipeline/access/permissions-document.ts'
 
-const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
+const rights = (...of: Parameters<typeof kubernetesRights>) =>
+  kubernetesRights(...of).map(({ right }) => right)
 
 describe('the rights of a mode', () => {
   const plain = [
@@ -82,13 +88,22 @@ describe('the rights of a mode', () => {
 
   it('are more where the policy wants to know whose ConfigMaps and Secrets are: nobody may list Secrets unless somebody says so', () => {
     const kinds = [...defaultPolicy.clusterGarbage.kinds, 'configs' as const]
-    const asked = rights('proxy', 'reader', { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds } })
-    expect(asked.filter(right => !rights('proxy', 'reader').includes(right))).toEqual(['list configmaps', 'list secrets'])
+    const asked = rights('proxy', 'reader', {
+      ...defaultPolicy,
+      clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds },
+    })
+    expect(asked.filter(right => !rights('proxy', 'reader').includes(right))).toEqual([
+      'list configmaps',
+      'list secrets',
+    ])
   })
 
   it('are fewer where the policy looks for less garbage', () => {
     const without = (clusterGarbage: Partial<ClusterGarbagePolicy>) =>
-      kubernetesRights('ssm', 'reader', { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, ...clusterGarbage } })
+      kubernetesRights('ssm', 'reader', {
+        ...defaultPolicy,
+        clusterGarbage: { ...defaultPolicy.clusterGarbage, ...clusterGarbage },
+      })
         .map(({ right }) => right)
         .filter(right => /jobs|leases|apps|list pods/.test(right))
     expect(without({ enabled: false })).toEqual(['list pods'])
@@ -97,26 +112,42 @@ describe('the rights of a mode', () => {
 
   it('are more where it sweeps: of just the resources and groups that it names', () => {
     const swept = (sweep: string[], kinds = defaultPolicy.clusterGarbage.kinds) =>
-      rights('proxy', 'reader', { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds, sweep } }).filter(
-        right => !rights('proxy', 'reader').includes(right),
-      )
-    expect(swept(['sites.web.example.com', '*.karpenter.sh'])).toEqual(['list sites.web.example.com', 'list *.karpenter.sh'])
+      rights('proxy', 'reader', {
+        ...defaultPolicy,
+        clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds, sweep },
+      }).filter(right => !rights('proxy', 'reader').includes(right))
+    expect(swept(['sites.web.example.com', '*.karpenter.sh'])).toEqual([
+      'list sites.web.example.com',
+      'list *.karpenter.sh',
+    ])
     expect(swept(['*'])).toEqual(['list *.*'])
     expect(swept(['*'], ['jobs'])).toEqual([])
     const policy = {
       ...defaultPolicy,
-      clusterGarbage: { ...defaultPolicy.clusterGarbage, sweep: ['*', '*.karpenter.sh', 'ingresses.networking.k8s.io'] },
+      clusterGarbage: {
+        ...defaultPolicy.clusterGarbage,
+        sweep: ['*', '*.karpenter.sh', 'ingresses.networking.k8s.io'],
+      },
     }
     const [role] = manifests('ssm', { policy }).split('---')
     const rules = parse(role ?? '').rules
     expect(rules).toContainEqual({ apiGroups: ['*'], resources: ['*'], verbs: ['list'] })
-    expect(rules).toContainEqual({ apiGroups: ['karpenter.sh'], resources: ['nodepools', '*'], verbs: ['list'] })
-    expect(rules).toContainEqual({ apiGroups: ['networking.k8s.io'], resources: ['ingresses'], verbs: ['list'] })
+    expect(rules).toContainEqual({
+      apiGroups: ['karpenter.sh'],
+      resources: ['nodepools', '*'],
+      verbs: ['list'],
+    })
+    expect(rules).toContainEqual({
+      apiGroups: ['networking.k8s.io'],
+      resources: ['ingresses'],
+      verbs: ['list'],
+    })
   })
 
   it('of the identity that kubelets see: two, and none of the reader’s', () => {
     expect(rights('kubelet', 'kubelet')).toEqual(['get nodes/configz', 'get nodes/stats'])
-    for (const mode of ['proxy', 'ssm', 'both'] as const) expect(rights(mode, 'kubelet')).toEqual([])
+    for (const mode of ['proxy', 'ssm', 'both'] as const)
+      expect(rights(mode, 'kubelet')).toEqual([])
   })
 
   it.each(readModes)('%s: each says what stays unknown without it', mode => {
@@ -134,7 +165,10 @@ describe('RBAC', () => {
   it.each([
     ['list nodes', { verb: 'list', group: '', resource: 'nodes', subresource: '' }],
     ['get nodes/proxy', { verb: 'get', group: '', resource: 'nodes', subresource: 'proxy' }],
-    ['list ec2nodeclasses.karpenter.k8s.aws', { verb: 'list', group: 'karpenter.k8s.aws', resource: 'ec2nodeclasses', subresource: '' }],
+    [
+      'list ec2nodeclasses.karpenter.k8s.aws',
+      { verb: 'list', group: 'karpenter.k8s.aws', resource: 'ec2nodeclasses', subresource: '' },
+    ],
   ])('%s', (right, attributes) => {
     expect(attributesOf(right)).toEqual(attributes)
   })
@@ -143,7 +177,11 @@ describe('RBAC', () => {
     for (const mode of readModes) {
       const asked = rights(mode, 'reader')
       const granted = policyRules(asked).flatMap(({ apiGroups, resources, verbs }) =>
-        verbs.flatMap(verb => resources.flatMap(resource => apiGroups.map(group => `${verb} ${resource}${group && `.${group}`}`))),
+        verbs.flatMap(verb =>
+          resources.flatMap(resource =>
+            apiGroups.map(group => `${verb} ${resource}${group && `.${group}`}`),
+          ),
+        ),
       )
       expect(granted.toSorted()).toEqual(asked.toSorted())
     }
@@ -151,7 +189,11 @@ describe('RBAC', () => {
 })
 
 describe('IAM', () => {
-  const account: Account = { partition: 'aws', account: '111122223333', clusters: ['prod', 'stage'] }
+  const account: Account = {
+    partition: 'aws',
+    account: '111122223333',
+    clusters: ['prod', 'stage'],
+  }
   const send = iamStatements(['ssm:SendCommand'], fleetGrants(account))
 
   it('narrows SendCommand to the documents, and to instances of the clusters', () => {
@@ -176,7 +218,10 @@ describe('IAM', () => {
         Resource: 'arn:aws:ssm:*:111122223333:managed-instance/*',
         Condition: {
           StringLike: {
-            'ssm:resourceTag/EKSClusterARN': ['arn:aws:eks:*:111122223333:cluster/prod', 'arn:aws:eks:*:111122223333:cluster/stage'],
+            'ssm:resourceTag/EKSClusterARN': [
+              'arn:aws:eks:*:111122223333:cluster/prod',
+              'arn:aws:eks:*:111122223333:cluster/stage',
+            ],
           },
         },
       },
@@ -199,7 +244,9 @@ describe('IAM', () => {
     expect(open.flatMap(({ Action }) => Action)).toEqual([
       'eks:ListClusters',
       'ec2:DescribeLaunchTemplateVersions',
-      ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
+      ...ssmPermissions.filter(
+        action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action),
+      ),
       'ec2:DescribeVolumes',
       'ec2:DescribeInstances',
     ])
@@ -208,23 +255,37 @@ describe('IAM', () => {
   it('lets the reader of mode kubelet become the role that kubelets see, and nobody else', () => {
     const assumed = readModes.map(mode => [
       mode,
-      iamPolicy(mode, exampleApplied).Statement.filter(({ Action }) => Action.includes('sts:AssumeRole')),
+      iamPolicy(mode, exampleApplied).Statement.filter(({ Action }) =>
+        Action.includes('sts:AssumeRole'),
+      ),
     ])
     expect(Object.fromEntries(assumed)).toEqual({
       ...{ proxy: [], ssm: [], both: [] },
-      kubelet: [{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: exampleApplied.roles.kubelet }],
+      kubelet: [
+        { Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: exampleApplied.roles.kubelet },
+      ],
     })
   })
 
   it('narrows the reading of long answers to the bucket and its folder, and writing them is the instances’ own', () => {
     const output = { bucket: 'answers', prefix: 'nodes' }
-    const ofS3 = (statements: readonly IamStatement[]) => statements.filter(({ Action }) => Action.some(action => action.startsWith('s3:')))
-    const grant = (Action: string, Resource: string) => ({ Effect: 'Allow', Action: [Action], Resource })
+    const ofS3 = (statements: readonly IamStatement[]) =>
+      statements.filter(({ Action }) => Action.some(action => action.startsWith('s3:')))
+    const grant = (Action: string, Resource: string) => ({
+      Effect: 'Allow',
+      Action: [Action],
+      Resource,
+    })
     for (const mode of readModes) {
       const isAsked = awsRights(mode).some(({ right }) => right === 'ssm:SendCommand')
       expect(ofS3(readerStatements(mode, account))).toEqual([])
       expect(ofS3(readerStatements(mode, account, {}, output))).toEqual(
-        isAsked ? [grant('s3:GetObject', 'arn:aws:s3:::answers/nodes/*'), grant('s3:ListBucket', 'arn:aws:s3:::answers')] : [],
+        isAsked
+          ? [
+              grant('s3:GetObject', 'arn:aws:s3:::answers/nodes/*'),
+              grant('s3:ListBucket', 'arn:aws:s3:::answers'),
+            ]
+          : [],
       )
     }
     expect(agentStatements('aws-cn', output)).toEqual([
@@ -235,12 +296,17 @@ describe('IAM', () => {
 
   it('narrows what alarms need to them, and the document names it', () => {
     const alarm = { Resource: 'arn:aws:cloudwatch:*:111122223333:alarm:*' }
-    expect(iamStatements(cloudwatchPermissions, { alarm })).toEqual([{ Effect: 'Allow', Action: cloudwatchPermissions, ...alarm }])
-    for (const action of cloudwatchPermissions) expect(permissionsDocument()).toContain(`\`${action}\` on them`)
+    expect(iamStatements(cloudwatchPermissions, { alarm })).toEqual([
+      { Effect: 'Allow', Action: cloudwatchPermissions, ...alarm },
+    ])
+    for (const action of cloudwatchPermissions)
+      expect(permissionsDocument()).toContain(`\`${action}\` on them`)
   })
 
   it('does not guess what an action that it does not know may be narrowed to', () => {
-    expect(() => iamStatements(['eks:DeleteCluster'], fleetGrants(account))).toThrow('eks:DeleteCluster')
+    expect(() => iamStatements(['eks:DeleteCluster'], fleetGrants(account))).toThrow(
+      'eks:DeleteCluster',
+    )
   })
 })
 
@@ -254,19 +320,27 @@ describe('the roles of the stack', () => {
     { tag: '!If', collection: 'seq' as const, resolve: (list: YAMLMap | YAMLSeq) => list.items[1] },
   ]
   const { Resources } = parse(readFileSync('src/handlers/stack/roles.yml', 'utf8'), { customTags })
-  const statements = (document: { Statement: IamStatement[] }) => document.Statement.map(canonical).toSorted()
-  const stack: Account = { partition: sub('AWS::Partition'), account: sub('AWS::AccountId'), clusters: null }
+  const statements = (document: { Statement: IamStatement[] }) =>
+    document.Statement.map(canonical).toSorted()
+  const stack: Account = {
+    partition: sub('AWS::Partition'),
+    account: sub('AWS::AccountId'),
+    clusters: null,
+  }
   const arn = (service: string, rest: string) => `arn:${sub('AWS::Partition')}:${service}:${rest}`
   const here = `${sub('AWS::Region')}:${sub('AWS::AccountId')}`
   const roles: Grants = { role: { Resource: arn('iam', `:*:role/${sub('MemberRole')}`) } }
 
-  const object = (...prefixes: string[]) => prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}*`)
+  const object = (...prefixes: string[]) =>
+    prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}*`)
   /** What a function needs of its bucket and its log. It reads all that lies there, and writes only its own. */
   function ownStatements(name: string, written: string[]): IamStatement[] {
     const own: Grants = {
       object: { Resource: object('') },
       bucket: { Resource: sub('ReportBucket.Arn') },
-      'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/${sub('AWS::StackName')}-${name}:*`) },
+      'log-stream': {
+        Resource: arn('logs', `${here}:log-group:/aws/lambda/${sub('AWS::StackName')}-${name}:*`),
+      },
     }
     const reads = s3Permissions.filter(action => action !== 's3:PutObject')
     return [
@@ -286,9 +360,12 @@ describe('the roles of the stack', () => {
   }
   /** What policies add to a role that stand beside it. */
   const attached = (role: string): IamStatement[] =>
-    Object.values<{ Properties: Partial<Policy> & { Roles?: string[]; RoleName?: string } }>(Resources).flatMap(
-      ({ Properties: { Roles, RoleName, PolicyDocument } }) =>
-        [Roles ?? [], RoleName ?? []].flat().includes(sub(role)) ? (PolicyDocument?.Statement ?? []) : [],
+    Object.values<{ Properties: Partial<Policy> & { Roles?: string[]; RoleName?: string } }>(
+      Resources,
+    ).flatMap(({ Properties: { Roles, RoleName, PolicyDocument } }) =>
+      [Roles ?? [], RoleName ?? []].flat().includes(sub(role))
+        ? (PolicyDocument?.Statement ?? [])
+        : [],
     )
 
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
@@ -305,18 +382,39 @@ describe('the roles of the stack', () => {
   })
 
   it.each([
-    ['DiscoverRole', 'discover', [...eksPermissions, ...ec2Permissions, ...stsPermissions], ['runs/']],
-    ['AuditShardRole', 'auditShard', [...awsResources.map(({ action }) => action), ...stsPermissions], ['runs/']],
+    [
+      'DiscoverRole',
+      'discover',
+      [...eksPermissions, ...ec2Permissions, ...stsPermissions],
+      ['runs/'],
+    ],
+    [
+      'AuditShardRole',
+      'auditShard',
+      [...awsResources.map(({ action }) => action), ...stsPermissions],
+      ['runs/'],
+    ],
     ['PublishRole', 'publish', [], ['history/', 'runs/', 'remediation/plans/']],
-  ] as const)('grants each function of a fan-out its part of that: %s', (role, name, called, written) => {
-    const expected = [...iamStatements(called, { ...fleetGrants(stack), ...roles }), ...ownStatements(name, [...written])]
-    expect(inRole(role)).toEqual(expected.map(canonical).toSorted())
-  })
+  ] as const)(
+    'grants each function of a fan-out its part of that: %s',
+    (role, name, called, written) => {
+      const expected = [
+        ...iamStatements(called, { ...fleetGrants(stack), ...roles }),
+        ...ownStatements(name, [...written]),
+      ]
+      expect(inRole(role)).toEqual(expected.map(canonical).toSorted())
+    },
+  )
 
   it('lets the state machine invoke its functions, read what there is to do and start itself for each cluster', () => {
-    const execution = (rest: string) => arn('states', `${here}:execution:${sub('AWS::StackName')}${rest}`)
+    const execution = (rest: string) =>
+      arn('states', `${here}:execution:${sub('AWS::StackName')}${rest}`)
     const own: Grants = {
-      function: { Resource: ['Discover', 'AuditShard', 'Publish'].map(name => sub(`${name}LambdaFunction.Arn`)) },
+      function: {
+        Resource: ['Discover', 'AuditShard', 'Publish'].map(name =>
+          sub(`${name}LambdaFunction.Arn`),
+        ),
+      },
       object: { Resource: object('runs/').map(any => `${any}/fan-out/work.json`) },
       'state-machine': { Resource: arn('states', `${here}:stateMachine:${sub('AWS::StackName')}`) },
       execution: { Resource: [execution(':*'), execution('/*')] },
@@ -344,51 +442,80 @@ describe('the roles of the stack', () => {
     expect(Resources.RemediateRole.Condition).toBe('Remediates')
     const members = roles.role?.Resource ?? []
     const taken = { role: { Resource: [...[members].flat(), `${members}${remediateSuffix}`] } }
-    const expected = [...remediatorStatements('ssm', stack, taken), ...ownStatements('remediate', ['remediation/'])]
+    const expected = [
+      ...remediatorStatements('ssm', stack, taken),
+      ...ownStatements('remediate', ['remediation/']),
+    ]
     expect(inRole('RemediateRole')).toEqual(expected.map(canonical).toSorted())
   })
 
   it.each([
     ['ScheduleRole', 'AuditLambdaFunction'],
     ['RemediateScheduleRole', 'RemediateLambdaFunction'],
-  ])('lets a schedule invoke its function, keep what it could not hand over, and nothing else: %s', (name, target) => {
-    const own: Grants = { function: { Resource: sub(`${target}.Arn`) }, queue: { Resource: sub('UndeliveredQueue.Arn') } }
-    expect(inRole(name)).toEqual(iamStatements(schedulePermissions, own).map(canonical).toSorted())
-  })
+  ])(
+    'lets a schedule invoke its function, keep what it could not hand over, and nothing else: %s',
+    (name, target) => {
+      const own: Grants = {
+        function: { Resource: sub(`${target}.Arn`) },
+        queue: { Resource: sub('UndeliveredQueue.Arn') },
+      }
+      expect(inRole(name)).toEqual(
+        iamStatements(schedulePermissions, own).map(canonical).toSorted(),
+      )
+    },
+  )
 
   it('grants what SSM needs only where it is wanted', () => {
     const { Condition, Properties } = Resources.AuditSsmPolicy
     expect(Condition).toBe('ReadsBySsm')
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(ssmPermissions, fleetGrants(stack)).map(canonical).toSorted())
+    expect(statements(Properties.PolicyDocument)).toEqual(
+      iamStatements(ssmPermissions, fleetGrants(stack)).map(canonical).toSorted(),
+    )
   })
 
   it.each([
     ['AuditOutputPolicy', 'HasInspectOutput'],
     ['RemediateOutputPolicy', 'RemediatesWithInspectOutput'],
-  ])('lets a function read long answers only where there is a bucket for them: %s', (name, condition) => {
-    const { Condition, Properties } = Resources[name]
-    expect(Condition).toBe(condition)
-    const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
-    const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('InspectOutputPrefix')}*` } }
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3ReadPermissions, output).map(canonical).toSorted())
-  })
+  ])(
+    'lets a function read long answers only where there is a bucket for them: %s',
+    (name, condition) => {
+      const { Condition, Properties } = Resources[name]
+      expect(Condition).toBe(condition)
+      const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
+      const output: Grants = {
+        bucket: { Resource: bucket },
+        object: { Resource: `${bucket}/${sub('InspectOutputPrefix')}*` },
+      }
+      expect(statements(Properties.PolicyDocument)).toEqual(
+        iamStatements(s3ReadPermissions, output).map(canonical).toSorted(),
+      )
+    },
+  )
 
   it.each([
     ['AuditMailPolicy', 'HasSender', 'Sender', 'StringEqualsIgnoreCase'],
     ['AuditPolicySenderPolicy', 'HasPolicySender', 'PolicySender', 'StringLike'],
-  ] as const)('lets a function mail only where there is a sender, and from that address alone: %s', (name, condition, parameter, test) => {
-    const { Condition, Properties } = Resources[name]
-    expect(Condition).toBe(condition)
-    const mail = senderGrants(arn('ses', `${here}:identity/*`), sub(parameter), test)
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(sesPermissions, mail).map(canonical).toSorted())
-  })
+  ] as const)(
+    'lets a function mail only where there is a sender, and from that address alone: %s',
+    (name, condition, parameter, test) => {
+      const { Condition, Properties } = Resources[name]
+      expect(Condition).toBe(condition)
+      const mail = senderGrants(arn('ses', `${here}:identity/*`), sub(parameter), test)
+      expect(statements(Properties.PolicyDocument)).toEqual(
+        iamStatements(sesPermissions, mail).map(canonical).toSorted(),
+      )
+    },
+  )
 
   it('lets the function publish to the topic only where there is one', () => {
     const { Condition, Properties } = Resources.AuditTopicPolicy
     expect(Condition).toBe('HasTopic')
     const topic: Grants = { topic: { Resource: sub('TopicArn') } }
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(snsPermissions, topic).map(canonical))
-    for (const action of snsPermissions) expect(permissionsDocument()).toContain(`\`${action}\` on that topic`)
+    expect(statements(Properties.PolicyDocument)).toEqual(
+      iamStatements(snsPermissions, topic).map(canonical),
+    )
+    for (const action of snsPermissions)
+      expect(permissionsDocument()).toContain(`\`${action}\` on that topic`)
   })
 
   it.each([
@@ -401,28 +528,49 @@ describe('the roles of the stack', () => {
     expect(JSON.stringify(Properties)).toContain('"kms:ViaService":"s3.*"')
   })
 
-  it.each(Object.keys(Resources).filter(name => name.endsWith('Role') && Resources[name].Properties.Policies))(
-    'lets a key encrypt for whoever writes, and decrypt for whoever reads: %s',
-    name => {
-      const isOfBucket = ({ Resource }: IamStatement) => [Resource].flat().some(arn => arn.includes('ReportBucket'))
-      const own: IamStatement[] = Resources[name].Properties.Policies.flatMap((policy: Policy) => policy.PolicyDocument.Statement)
-      const does = own.filter(isOfBucket).flatMap(({ Action }) => Action)
-      // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
-      const needed = does.includes('s3:PutObject') ? s3KmsPermissions : does.includes('s3:GetObject') ? s3KmsReadPermissions : []
-      const withKey = attached(name).filter(({ Action }) => Action.some(action => action.startsWith('kms:')))
-      expect(withKey.map(canonical)).toEqual(iamStatements(needed, keyGrants(sub('KmsKeyArn'))).map(canonical))
-    },
-  )
+  it.each(
+    Object.keys(Resources).filter(
+      name => name.endsWith('Role') && Resources[name].Properties.Policies,
+    ),
+  )('lets a key encrypt for whoever writes, and decrypt for whoever reads: %s', name => {
+    const isOfBucket = ({ Resource }: IamStatement) =>
+      [Resource].flat().some(arn => arn.includes('ReportBucket'))
+    const own: IamStatement[] = Resources[name].Properties.Policies.flatMap(
+      (policy: Policy) => policy.PolicyDocument.Statement,
+    )
+    const does = own.filter(isOfBucket).flatMap(({ Action }) => Action)
+    // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
+    const needed = does.includes('s3:PutObject')
+      ? s3KmsPermissions
+      : does.includes('s3:GetObject')
+        ? s3KmsReadPermissions
+        : []
+    const withKey = attached(name).filter(({ Action }) =>
+      Action.some(action => action.startsWith('kms:')),
+    )
+    expect(withKey.map(canonical)).toEqual(
+      iamStatements(needed, keyGrants(sub('KmsKeyArn'))).map(canonical),
+    )
+  })
 
   it.each([
     ['AuditKubeletPolicy', 'TakesKubeletRole'],
     ['RemediateKubeletPolicy', 'RemediatesWithKubeletRole'],
-  ])('lets the function become the role that kubelets see only where there is one: %s', (name, condition) => {
-    const { Condition, Properties } = Resources[name]
-    expect(Condition).toBe(condition)
-    const kubelet: Grants = { role: { Resource: [arn('iam', `:*:role/${sub('KubeletRole')}`), sub('SeenByKubeletsRole.Arn')] } }
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(stsPermissions, kubelet).map(canonical))
-  })
+  ])(
+    'lets the function become the role that kubelets see only where there is one: %s',
+    (name, condition) => {
+      const { Condition, Properties } = Resources[name]
+      expect(Condition).toBe(condition)
+      const kubelet: Grants = {
+        role: {
+          Resource: [arn('iam', `:*:role/${sub('KubeletRole')}`), sub('SeenByKubeletsRole.Arn')],
+        },
+      }
+      expect(statements(Properties.PolicyDocument)).toEqual(
+        iamStatements(stsPermissions, kubelet).map(canonical),
+      )
+    },
+  )
 
   it('makes the role that kubelets see only where that is wanted: it may do nothing in AWS, and only those take it that are granted to', () => {
     const { Condition, Properties } = Resources.SeenByKubeletsRole
@@ -441,21 +589,36 @@ describe('the roles of the stack', () => {
   it('lets Lambda put functions into subnets only where there are some, and never the functions’ own code', () => {
     const { Condition, Properties } = Resources.NetworkPolicy
     expect(Condition).toBe('InVpc')
-    const inVpc = (...names: string[]) => ({ Resource: names.map(name => arn('ec2', `${here}:${name}/*`)) })
+    const inVpc = (...names: string[]) => ({
+      Resource: names.map(name => arn('ec2', `${here}:${name}/*`)),
+    })
     const allowed = [
-      ...iamStatements(['ec2:CreateNetworkInterface'], { subnet: inVpc('subnet', 'security-group') }),
+      ...iamStatements(['ec2:CreateNetworkInterface'], {
+        subnet: inVpc('subnet', 'security-group'),
+      }),
       ...iamStatements(networkPermissions, { 'network-interface': inVpc('network-interface') }),
     ]
     const isDenied = (statement: { Effect: string }) => statement.Effect === 'Deny'
     const all: IamStatement[] = Properties.PolicyDocument.Statement
-    expect(all.filter(statement => !isDenied(statement)).map(canonical)).toEqual(expect.arrayContaining(allowed.map(canonical)))
+    expect(all.filter(statement => !isDenied(statement)).map(canonical)).toEqual(
+      expect.arrayContaining(allowed.map(canonical)),
+    )
     expect(all).toHaveLength(allowed.length + 1)
     expect(all.filter(isDenied)).toEqual([
       {
         Effect: 'Deny',
-        Action: expect.toSatisfy((actions: string[]) => actions.toSorted().join() === networkPermissions.toSorted().join()),
+        Action: expect.toSatisfy(
+          (actions: string[]) => actions.toSorted().join() === networkPermissions.toSorted().join(),
+        ),
         Resource: '*',
-        Condition: { ArnLike: { 'lambda:SourceFunctionArn': arn('lambda', `${here}:function:${sub('AWS::StackName')}-*`) } },
+        Condition: {
+          ArnLike: {
+            'lambda:SourceFunctionArn': arn(
+              'lambda',
+              `${here}:function:${sub('AWS::StackName')}-*`,
+            ),
+          },
+        },
       },
     ])
   })
@@ -463,13 +626,22 @@ describe('the roles of the stack', () => {
   it('lets functions be traced only where that is wanted', () => {
     const { Condition, Properties } = Resources.TracePolicy
     expect(Condition).toBe('Traces')
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(tracePermissions, {}).map(canonical))
+    expect(statements(Properties.PolicyDocument)).toEqual(
+      iamStatements(tracePermissions, {}).map(canonical),
+    )
   })
 
   it('are all looked at here', () => {
     const looked = [
       ...['DiscoverRole', 'AuditShardRole', 'PublishRole', 'StateMachineRole'],
-      ...['AuditRole', 'RemediateRole', 'ScheduleRole', 'RemediateScheduleRole', 'AuditSsmPolicy', 'AuditTopicPolicy'],
+      ...[
+        'AuditRole',
+        'RemediateRole',
+        'ScheduleRole',
+        'RemediateScheduleRole',
+        'AuditSsmPolicy',
+        'AuditTopicPolicy',
+      ],
       ...[
         'AuditOutputPolicy',
         'RemediateOutputPolicy',
@@ -493,7 +665,11 @@ function canonical({ Effect, Action, Resource, Condition }: IamStatement): strin
     list(Resource),
     list(Action),
     Effect,
-    Condition && Object.entries(Condition).map(([test, keys]) => [test, Object.entries(keys).map(([key, values]) => [key, list(values)])]),
+    Condition &&
+      Object.entries(Condition).map(([test, keys]) => [
+        test,
+        Object.entries(keys).map(([key, values]) => [key, list(values)]),
+      ]),
   ])
 }
 

@@ -5,21 +5,35 @@ import { parsePolicy } from '#policy/parse.ts'
 import { policyJsonSchema } from '#policy/schema.ts'
 
 describe('parsePolicy', () => {
-  it.each(['', '# nothing decided yet\n', '{}'])('gives every default for an empty policy: %j', text => {
-    expect(parsePolicy(text, 'highwater.yaml', policyTerms)).toEqual(defaultPolicy)
-  })
+  it.each(['', '# nothing decided yet\n', '{}'])(
+    'gives every default for an empty policy: %j',
+    text => {
+      expect(parsePolicy(text, 'highwater.yaml', policyTerms)).toEqual(defaultPolicy)
+    },
+  )
 
   it.each([
     ['[{ regions: [eu-west-1, eu-west-1] }]', /accounts\.0\.regions: each region once/],
-    ['[{ roleArn: null }, { roleArn: null }]', /accounts\.1: accounts\.0 is the same role in the caller’s own region: name it once/],
-    ['[{ regions: [eu-west-1, us-east-1] }, { regions: [us-east-1] }]', /accounts\.1: accounts\.0 is the same role in us-east-1/],
+    [
+      '[{ roleArn: null }, { roleArn: null }]',
+      /accounts\.1: accounts\.0 is the same role in the caller’s own region: name it once/,
+    ],
+    [
+      '[{ regions: [eu-west-1, us-east-1] }, { regions: [us-east-1] }]',
+      /accounts\.1: accounts\.0 is the same role in us-east-1/,
+    ],
   ])('refuses accounts that name a place twice: %s', (accounts, message) => {
-    expect(() => parsePolicy(`accounts: ${accounts}`, 'highwater.yaml', policyTerms)).toThrow(message)
+    expect(() => parsePolicy(`accounts: ${accounts}`, 'highwater.yaml', policyTerms)).toThrow(
+      message,
+    )
   })
 
   it('takes a region twice where the roles are two', () => {
-    const accounts = "[{ regions: [us-east-1] }, { roleArn: 'arn:aws:iam::111122223333:role/highwater', regions: [us-east-1] }]"
-    expect(parsePolicy(`accounts: ${accounts}`, 'highwater.yaml', policyTerms).accounts).toHaveLength(2)
+    const accounts =
+      "[{ regions: [us-east-1] }, { roleArn: 'arn:aws:iam::111122223333:role/highwater', regions: [us-east-1] }]"
+    expect(
+      parsePolicy(`accounts: ${accounts}`, 'highwater.yaml', policyTerms).accounts,
+    ).toHaveLength(2)
   })
 
   it('takes YAML with every key', () => {
@@ -58,7 +72,14 @@ logRotation:
       clusters: { names: ['prod-*'], tags: { team: 'shop' } },
       alertPercent: 75,
       severities: { 'image-gc-due': 'info' },
-      waivers: [{ rule: 'peer-drift', match: { cluster: 'prod' }, until: '2026-12-31', reason: 'replaced in December' }],
+      waivers: [
+        {
+          rule: 'peer-drift',
+          match: { cluster: 'prod' },
+          until: '2026-12-31',
+          reason: 'replaced in December',
+        },
+      ],
       pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
       modes: [
         { match: { cluster: 'edge-*' }, mode: 'ssm' },
@@ -69,8 +90,19 @@ logRotation:
       report: {
         recipients: null,
         onlyOnChange: true,
-        owners: [{ name: 'payments', match: { tags: { team: 'pay*' } }, recipients: ['payments@example.com'], onlyOnChange: false }],
-        unsubscribe: { mailto: null, url: 'https://lists.example.com/stop?list=a&b=c', oneClick: true },
+        owners: [
+          {
+            name: 'payments',
+            match: { tags: { team: 'pay*' } },
+            recipients: ['payments@example.com'],
+            onlyOnChange: false,
+          },
+        ],
+        unsubscribe: {
+          mailto: null,
+          url: 'https://lists.example.com/stop?list=a&b=c',
+          oneClick: true,
+        },
       },
       logRotation: {
         '/etc/logrotate.d/app': {
@@ -84,7 +116,8 @@ logRotation:
   })
 
   it('names every mistake with its line', () => {
-    const text = 'alertPercent: 800\nwaivers:\n  - rule: peer-drift\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'
+    const text =
+      'alertPercent: 800\nwaivers:\n  - rule: peer-drift\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
       expect.objectContaining({
         message: expect.stringMatching(
@@ -97,36 +130,66 @@ logRotation:
   it.each([
     ['maxPods', 1, 'auto.fields.0: Invalid option'],
     ['evictionHard', 0, 'auto.nodesPerDay: Too small'],
-  ])('takes for what is approved without a person only what a plan may change, and a limit: %s, %i', (field, nodes, reason) => {
-    const text = `remediation: { auto: { fields: [${field}], clusters: ['*'], nodesPerDay: ${nodes} } }`
-    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:1:\\d+: remediation\\.${reason}`))
-  })
+  ])(
+    'takes for what is approved without a person only what a plan may change, and a limit: %s, %i',
+    (field, nodes, reason) => {
+      const text = `remediation: { auto: { fields: [${field}], clusters: ['*'], nodesPerDay: ${nodes} } }`
+      expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
+        new RegExp(`^team\\.yaml:1:\\d+: remediation\\.${reason}`),
+      )
+    },
+  )
 
   it.each([
     ['logRotation: { app: {} }', 'app: Invalid key'],
-    ['logRotation: { /etc/logrotate.d/app: { sha256: A1 } }', 'a SHA-256 in lower-case hexadecimal'],
-    ['logRotation: { /etc/logrotate.d/app: { directives: { Rotate 5: true } } }', 'Rotate 5: Invalid key'],
+    [
+      'logRotation: { /etc/logrotate.d/app: { sha256: A1 } }',
+      'a SHA-256 in lower-case hexadecimal',
+    ],
+    [
+      'logRotation: { /etc/logrotate.d/app: { directives: { Rotate 5: true } } }',
+      'Rotate 5: Invalid key',
+    ],
   ])('refuses %s', (text, reason) => {
-    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:.*logRotation.*${reason}`))
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
+      new RegExp(`^team\\.yaml:.*logRotation.*${reason}`),
+    )
   })
 
   it.each([
-    ['{ owners: [{ name: Pay, match: {}, recipients: [a@example.com] }] }', 'owners.0.name: up to 40 lower-case letters'],
-    ['{ owners: [{ name: ../up, match: {}, recipients: [a@example.com] }] }', 'owners.0.name: up to 40 lower-case letters'],
+    [
+      '{ owners: [{ name: Pay, match: {}, recipients: [a@example.com] }] }',
+      'owners.0.name: up to 40 lower-case letters',
+    ],
+    [
+      '{ owners: [{ name: ../up, match: {}, recipients: [a@example.com] }] }',
+      'owners.0.name: up to 40 lower-case letters',
+    ],
     ['{ owners: [{ name: pay, recipients: [a@example.com] }] }', 'owners.0.match: '],
     [
       '{ owners: [{ name: pay, match: { nodegroups: [x] }, recipients: [a@example.com] }] }',
       'owners.0.match: Unrecognized key: "nodegroups"',
     ],
     ['{ owners: [{ name: pay, match: {}, recipients: [] }] }', 'owners.0.recipients: '],
-    ['{ owners: [&one { name: pay, match: {}, recipients: [a@example.com] }, *one] }', 'owners: each owner has a name of its own'],
-    ["{ unsubscribe: { url: 'http://lists.example.com' } }", 'unsubscribe.url: an https:// address'],
-    ["{ unsubscribe: { url: 'https://lists.example.com/>,<mailto:x@example.com' } }", 'unsubscribe.url: an https:// address'],
+    [
+      '{ owners: [&one { name: pay, match: {}, recipients: [a@example.com] }, *one] }',
+      'owners: each owner has a name of its own',
+    ],
+    [
+      "{ unsubscribe: { url: 'http://lists.example.com' } }",
+      'unsubscribe.url: an https:// address',
+    ],
+    [
+      "{ unsubscribe: { url: 'https://lists.example.com/>,<mailto:x@example.com' } }",
+      'unsubscribe.url: an https:// address',
+    ],
     ['{ unsubscribe: { oneClick: true } }', 'unsubscribe.oneClick: one click needs a url'],
     ['{ unsubscribe: { mailto: nobody } }', 'unsubscribe.mailto: an e-mail address'],
     ['{ bouncesTo: nobody }', 'bouncesTo: an e-mail address'],
   ])('refuses the report %s', (report, reason) => {
-    expect(() => parsePolicy(`report: ${report}`, 'team.yaml', policyTerms)).toThrow(`report.${reason}`)
+    expect(() => parsePolicy(`report: ${report}`, 'team.yaml', policyTerms)).toThrow(
+      `report.${reason}`,
+    )
   })
 
   it('takes sources of images: whole references, or repositories that keep the tag of the name', () => {
@@ -146,30 +209,47 @@ logRotation:
     ["{ 'quay.io/*': 'mirror.example/b:1' }", 'takes host/repository without a tag'],
   ])('refuses as sources of images %s', (sources, reason) => {
     const text = `requiredImageSources: ${sources}`
-    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:.*requiredImageSources.*${reason}`))
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
+      new RegExp(`^team\\.yaml:.*requiredImageSources.*${reason}`),
+    )
   })
 
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {
-    const text = 'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: no-such-rule, until: 2026-12-31, reason: x }\n'
+    const text =
+      'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: no-such-rule, until: 2026-12-31, reason: x }\n'
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
       /severities.*image-gc-duee[\s\S]*team\.yaml:3:\d+: waivers\.0\.rule.*peer-drift/,
     )
   })
 
   it('takes mode kubelet only with somebody whose token kubelets may see', () => {
-    const parsed = (kubelet: string) => () => parsePolicy(`modes: [{ mode: kubelet }]\nkubelet: ${kubelet}\n`, 'team.yaml', policyTerms)
+    const parsed = (kubelet: string) => () =>
+      parsePolicy(`modes: [{ mode: kubelet }]\nkubelet: ${kubelet}\n`, 'team.yaml', policyTerms)
     const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
-    expect(parsed('{}')).toThrow(/^team\.yaml:1:\d+: modes: .*kubelet\.roleArn, or kubelet\.useOwnToken/)
+    expect(parsed('{}')).toThrow(
+      /^team\.yaml:1:\d+: modes: .*kubelet\.roleArn, or kubelet\.useOwnToken/,
+    )
     expect(parsed(`{ roleArn: '${role}', useOwnToken: true }`)).toThrow(/not both/)
-    expect(parsed(`{ roleArn: '${role}' }`)().kubelet).toEqual({ roleArn: role, useOwnToken: false })
+    expect(parsed(`{ roleArn: '${role}' }`)().kubelet).toEqual({
+      roleArn: role,
+      useOwnToken: false,
+    })
     expect(parsed('{ useOwnToken: true }')().modes).toEqual([{ match: {}, mode: 'kubelet' }])
   })
 
   it('takes what is swept by resource and group, and nothing else', () => {
-    const swept = (sweep: string) => () => parsePolicy(`clusterGarbage: { sweep: ["${sweep}"] }`, 'highwater.yaml', policyTerms)
+    const swept = (sweep: string) => () =>
+      parsePolicy(`clusterGarbage: { sweep: ["${sweep}"] }`, 'highwater.yaml', policyTerms)
     for (const name of ['*', '*.cert-manager.io', 'certificates.cert-manager.io', 'services'])
       expect(swept(name)().clusterGarbage.sweep).toEqual([name])
-    for (const name of ['', '*certificates', 'certificates.*', 'apps/v1', 'Deployment.apps', 'a b.c'])
+    for (const name of [
+      '',
+      '*certificates',
+      'certificates.*',
+      'apps/v1',
+      'Deployment.apps',
+      'a b.c',
+    ])
       expect(swept(name)).toThrow('*.group')
   })
 
@@ -177,7 +257,12 @@ logRotation:
     const text =
       "remediation: { windows: [{ from: '22:00', to: '04:00', timezone: Europe/Berlin }, { days: [sat], from: 00:00, to: 24:00, timezone: UTC }] }"
     expect(parsePolicy(text, 'team.yaml', policyTerms).remediation.windows).toEqual([
-      { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '22:00', to: '04:00', timezone: 'Europe/Berlin' },
+      {
+        days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+        from: '22:00',
+        to: '04:00',
+        timezone: 'Europe/Berlin',
+      },
       { days: ['sat'], from: '00:00', to: '24:00', timezone: 'UTC' },
     ])
   })
@@ -192,7 +277,9 @@ logRotation:
     ['{ days: [], from: 09:00, to: 17:00, timezone: UTC }', 'days: '],
     ['{ days: [Monday], from: 09:00, to: 17:00, timezone: UTC }', 'days.0: '],
   ])('refuses the window %s', (window, reason) => {
-    expect(() => parsePolicy(`remediation: { windows: [${window}] }`, 'team.yaml', policyTerms)).toThrow(`remediation.windows.0.${reason}`)
+    expect(() =>
+      parsePolicy(`remediation: { windows: [${window}] }`, 'team.yaml', policyTerms),
+    ).toThrow(`remediation.windows.0.${reason}`)
   })
 
   it('names each value of a baseline with which no kubelet would start', () => {
@@ -218,18 +305,29 @@ logRotation:
   })
 
   it('takes null in a baseline for what nobody set', () => {
-    const text = 'baseline: [{ configuration: { maxPods: null, evictionHard: { pid.available: null } } }]'
+    const text =
+      'baseline: [{ configuration: { maxPods: null, evictionHard: { pid.available: null } } }]'
     expect(parsePolicy(text, 'team.yaml', policyTerms).baseline).toEqual([
       { match: {}, configuration: { maxPods: null, evictionHard: { 'pid.available': null } } },
     ])
   })
 
-  const waiver = 'waivers: [{ rule: peer-drift, until: 2026-12-31, reason: REASON, match: { kind: KIND } }]'
+  const waiver =
+    'waivers: [{ rule: peer-drift, until: 2026-12-31, reason: REASON, match: { kind: KIND } }]'
   it.each([
-    [waiver.replace('REASON', '"  "').replace('KIND', 'Nodegroup'), /^team\.yaml:1:58: waivers\.0\.reason: .*in words/],
-    [waiver.replace('REASON', 'x').replace('KIND', 'nodegroup'), /^team\.yaml:1:76: waivers\.0\.match\.kind: .*"Nodegroup"/],
+    [
+      waiver.replace('REASON', '"  "').replace('KIND', 'Nodegroup'),
+      /^team\.yaml:1:58: waivers\.0\.reason: .*in words/,
+    ],
+    [
+      waiver.replace('REASON', 'x').replace('KIND', 'nodegroup'),
+      /^team\.yaml:1:76: waivers\.0\.match\.kind: .*"Nodegroup"/,
+    ],
     ['severities: { __proto__: low }', /^team\.yaml:1:15: severities\.__proto__: /],
-    ['severities: { peer-drift: low, "__proto__": { info: low } }', /^team\.yaml:1:32: severities\.__proto__: /],
+    [
+      'severities: { peer-drift: low, "__proto__": { info: low } }',
+      /^team\.yaml:1:32: severities\.__proto__: /,
+    ],
     ['pace:\n  __proto__: { clusters: 2 }\n', /^team\.yaml:2:3: pace\.__proto__: /],
     [
       'baseline:\n  - configuration:\n      evictionHard: { __proto__: 5% }\n',
@@ -241,12 +339,16 @@ logRotation:
   })
 
   it('says where the YAML itself is broken', () => {
-    expect(() => parsePolicy('clusters: [prod', 'team.yaml', policyTerms)).toThrow(/^team\.yaml:1:\d+: /)
+    expect(() => parsePolicy('clusters: [prod', 'team.yaml', policyTerms)).toThrow(
+      /^team\.yaml:1:\d+: /,
+    )
   })
 })
 
 it('publishes a JSON Schema for editors, which knows every key', async () => {
   const schema = policyJsonSchema(policyTerms)
   expect(Object.keys(schema.properties ?? {}).sort()).toEqual(Object.keys(defaultPolicy).sort())
-  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../docs/highwater.schema.json')
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
+    '../docs/highwater.schema.json',
+  )
 })

@@ -40,7 +40,15 @@ interface Manifest {
   kind: string
   metadata: { name: string; namespace?: string }
   data?: Record<string, string>
-  spec?: { jobTemplate: { spec: { template: { spec: { containers: Container[]; securityContext: object; serviceAccountName: string } } } } }
+  spec?: {
+    jobTemplate: {
+      spec: {
+        template: {
+          spec: { containers: Container[]; securityContext: object; serviceAccountName: string }
+        }
+      }
+    }
+  }
 }
 
 const built = async (overlay: string): Promise<Manifest[]> => {
@@ -48,7 +56,9 @@ const built = async (overlay: string): Promise<Manifest[]> => {
   return parseAllDocuments(stdout).map(document => document.toJS())
 }
 const containerOf = (manifests: Manifest[]): Container => {
-  const [container] = manifests.find(({ kind }) => kind === 'CronJob')?.spec?.jobTemplate.spec.template.spec.containers ?? []
+  const [container] =
+    manifests.find(({ kind }) => kind === 'CronJob')?.spec?.jobTemplate.spec.template.spec
+      .containers ?? []
   if (!container) throw new Error('the overlay has no CronJob with a container')
   return container
 }
@@ -56,11 +66,21 @@ const containerOf = (manifests: Manifest[]): Container => {
 describe('generated', () => {
   it('cluster-role.yaml is what highwater permissions prints for a service account', async () => {
     await expect(inClusterRole()).toMatchFileSnapshot(`../${folder}/in-cluster/cluster-role.yaml`)
-    const { stdout } = await inProcess(['permissions', '--format', 'yaml', '--service-account', 'highwater/highwater'])
+    const { stdout } = await inProcess([
+      'permissions',
+      '--format',
+      'yaml',
+      '--service-account',
+      'highwater/highwater',
+    ])
     expect(inClusterRole().replace(/^#.*\n/, '')).toBe(stdout)
     const [role, binding] = parseAllDocuments(stdout).map(document => document.toJS())
-    expect(role.rules).toEqual(policyRules(kubernetesRights('proxy', 'reader').map(({ right }) => right)))
-    expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', namespace: 'highwater', name: 'highwater' }])
+    expect(role.rules).toEqual(
+      policyRules(kubernetesRights('proxy', 'reader').map(({ right }) => right)),
+    )
+    expect(binding.subjects).toEqual([
+      { kind: 'ServiceAccount', namespace: 'highwater', name: 'highwater' },
+    ])
   })
 
   it('a service account is written with its namespace', async () => {
@@ -68,20 +88,34 @@ describe('generated', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('NAMESPACE/NAME') })
   })
 
-  const podStack = () => instantiate(parseTemplate(podIdentityTemplate()), { HomeCluster: 'ops', Bucket: 'reports' })
+  const podStack = () =>
+    instantiate(parseTemplate(podIdentityTemplate()), { HomeCluster: 'ops', Bucket: 'reports' })
   const podRole = () =>
     podStack().resources.Role?.Properties as {
       AssumeRolePolicyDocument: { Statement: unknown[] }
-      Policies: { PolicyDocument: { Statement: { Action: string[]; Resource: string | string[] }[] } }[]
+      Policies: {
+        PolicyDocument: { Statement: { Action: string[]; Resource: string | string[] }[] }
+      }[]
     }
 
   it('pod-identity.yaml has * only where AWS knows nothing narrower, and writes only what the service writes', async () => {
     await expect(podIdentityTemplate()).toMatchFileSnapshot(`../${folder}/eks/pod-identity.yaml`)
     const statements = podRole().Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    expect(statements.filter(({ Resource }) => [Resource].flat().includes('*')).flatMap(({ Action }) => Action)).toEqual([
-      ...['eks:ListClusters', 'ec2:DescribeLaunchTemplateVersions', 'ec2:DescribeVolumes', 'ec2:DescribeInstances'],
+    expect(
+      statements
+        .filter(({ Resource }) => [Resource].flat().includes('*'))
+        .flatMap(({ Action }) => Action),
+    ).toEqual([
+      ...[
+        'eks:ListClusters',
+        'ec2:DescribeLaunchTemplateVersions',
+        'ec2:DescribeVolumes',
+        'ec2:DescribeInstances',
+      ],
     ])
-    const puts = statements.filter(({ Action }) => Action.includes('s3:PutObject')).flatMap(({ Resource }) => Resource)
+    const puts = statements
+      .filter(({ Action }) => Action.includes('s3:PutObject'))
+      .flatMap(({ Resource }) => Resource)
     expect(JSON.stringify(puts)).not.toContain('approvals')
     expect(puts).toHaveLength(3)
   })
@@ -96,8 +130,14 @@ describe('generated', () => {
         },
       },
     ])
-    const [association] = ofType(podStack(), 'AWS::EKS::PodIdentityAssociation').map(({ Properties }) => Properties)
-    expect(association).toMatchObject({ DisableSessionTags: true, Namespace: 'highwater', ServiceAccount: 'highwater' })
+    const [association] = ofType(podStack(), 'AWS::EKS::PodIdentityAssociation').map(
+      ({ Properties }) => Properties,
+    )
+    expect(association).toMatchObject({
+      DisableSessionTags: true,
+      Namespace: 'highwater',
+      ServiceAccount: 'highwater',
+    })
     for (const file of ['base/namespace', 'base/service-account'])
       expect(parse(readFileSync(`${folder}/${file}.yaml`, 'utf8')).metadata.name).toBe('highwater')
   })
@@ -109,9 +149,9 @@ describe('generated', () => {
 
 describe('a run now, as docs/run/README.md makes it', () => {
   const named = async (overlay: string) => {
-    const [block = ''] = [...readFileSync('docs/run/README.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, text = '']) =>
-      text.includes(`apply -k ${folder}/${overlay} `) ? [text] : [],
-    )
+    const [block = ''] = [
+      ...readFileSync('docs/run/README.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g),
+    ].flatMap(([, text = '']) => (text.includes(`apply -k ${folder}/${overlay} `) ? [text] : []))
     // Bash is not everywhere, and kubectl only says whose name it was given.
     const script = `kubectl() { case "$*" in *'create job'*) for last; do :; done; echo "$last";; esac; }; aws() { :; }\n${block}`
     return (await run('sh', ['-euc', script])).stdout.trim()
@@ -131,7 +171,10 @@ describe('a run now, as docs/run/README.md makes it', () => {
 
   it('says how to name a Job to whoever named it otherwise', async () => {
     const { code, stderr } = await inProcess(['tick', '--at=now'])
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('highwater-$(($(date +%s) / 60))') })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('highwater-$(($(date +%s) / 60))'),
+    })
   })
 })
 
@@ -144,35 +187,60 @@ describe('the manifests', () => {
         ...patches.map(({ path }: { path: string }) => path),
         ...configMapGenerator.flatMap(({ files = [] }: { files?: string[] }) => files),
       ]
-      for (const name of named) expect({ name, isThere: existsSync(join(dirname(file), name)) }).toEqual({ name, isThere: true })
-      const beside = globSync('*.yaml', { cwd: dirname(file) }).filter(name => !['kustomization.yaml', 'pod-identity.yaml'].includes(name))
+      for (const name of named)
+        expect({ name, isThere: existsSync(join(dirname(file), name)) }).toEqual({
+          name,
+          isThere: true,
+        })
+      const beside = globSync('*.yaml', { cwd: dirname(file) }).filter(
+        name => !['kustomization.yaml', 'pod-identity.yaml'].includes(name),
+      )
       expect(beside.filter(name => !named.includes(name))).toEqual([])
     }
   })
 
   it('carry a policy and settings that are taken', () => {
     const policy = `${folder}/in-cluster/highwater.yaml`
-    expect(parsePolicy(readFileSync(policy, 'utf8'), policy, policyTerms).report.formats).toEqual(['prometheus', 'prometheus-rules'])
+    expect(parsePolicy(readFileSync(policy, 'utf8'), policy, policyTerms).report.formats).toEqual([
+      'prometheus',
+      'prometheus-rules',
+    ])
     const { configMapGenerator } = parse(readFileSync(`${folder}/eks/kustomization.yaml`, 'utf8'))
-    const settings = Object.fromEntries(configMapGenerator[0].literals.map((literal: string) => literal.split('=')))
-    expect(parseSettings(settings)).toMatchObject({ bucket: 'highwater-reports-111122223333', sender: 'highwater@example.com' })
+    const settings = Object.fromEntries(
+      configMapGenerator[0].literals.map((literal: string) => literal.split('=')),
+    )
+    expect(parseSettings(settings)).toMatchObject({
+      bucket: 'highwater-reports-111122223333',
+      sender: 'highwater@example.com',
+    })
   })
 
-  it.skipIf(assetOf('kubectl') === null).each(overlays)('%s: pods may do nothing, and the command takes its options', async overlay => {
-    const manifests = await built(overlay)
-    const container = containerOf(manifests)
-    expect(container.securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
-    })
-    // Our own rules ask that of everybody.
-    for (const { 'ephemeral-storage': quantity } of [container.resources.requests, container.resources.limits])
-      expect(quantityNumber(parseQuantity(quantity ?? ''))).toBeGreaterThan(0)
-    const [command = '', ...options] = container.args
-    const { stdout: help } = await inProcess([command, '--help'])
-    for (const option of options) expect(help).toContain(`${option.split('=')[0]} <`)
-    for (const { kind, metadata } of manifests)
-      if (!['Namespace', 'ClusterRole', 'ClusterRoleBinding'].includes(kind)) expect(metadata.namespace).toBe('highwater')
-  })
+  it.skipIf(assetOf('kubectl') === null).each(overlays)(
+    '%s: pods may do nothing, and the command takes its options',
+    async overlay => {
+      const manifests = await built(overlay)
+      const container = containerOf(manifests)
+      expect(container.securityContext).toEqual({
+        ...{
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+      })
+      // Our own rules ask that of everybody.
+      for (const { 'ephemeral-storage': quantity } of [
+        container.resources.requests,
+        container.resources.limits,
+      ])
+        expect(quantityNumber(parseQuantity(quantity ?? ''))).toBeGreaterThan(0)
+      const [command = '', ...options] = container.args
+      const { stdout: help } = await inProcess([command, '--help'])
+      for (const option of options) expect(help).toContain(`${option.split('=')[0]} <`)
+      for (const { kind, metadata } of manifests)
+        if (!['Namespace', 'ClusterRole', 'ClusterRoleBinding'].includes(kind))
+          expect(metadata.namespace).toBe('highwater')
+    },
+  )
 
   it.skipIf(!hasApiServer)(
     'are taken by a real API server, and their service account may read all that an audit reads',
@@ -183,24 +251,39 @@ describe('the manifests', () => {
         const made = await server.kubectl(['apply', '-k', join(folder, overlay)])
         expect(made).toContain('cronjob.batch/highwater')
         // Admission looks at pods when somebody makes them: here, as the CronJob would.
-        const { template } = JSON.parse(await server.kubectl(['-n', 'highwater', 'get', 'cronjob', 'highwater', '-o', 'json'])).spec
-          .jobTemplate.spec
+        const { template } = JSON.parse(
+          await server.kubectl(['-n', 'highwater', 'get', 'cronjob', 'highwater', '-o', 'json']),
+        ).spec.jobTemplate.spec
         const pod = join(temporaryFolder(), 'pod.json')
         writeFileSync(
           pod,
-          JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'highwater' }, spec: template.spec }),
+          JSON.stringify({
+            apiVersion: 'v1',
+            kind: 'Pod',
+            metadata: { name: 'p', namespace: 'highwater' },
+            spec: template.spec,
+          }),
         )
-        expect(await server.kubectl(['create', '--dry-run=server', '-f', pod])).toContain('pod/p created')
+        expect(await server.kubectl(['create', '--dry-run=server', '-f', pod])).toContain(
+          'pod/p created',
+        )
       }
       await server.kubectl(['apply', '-k', join(folder, 'in-cluster')])
       const root = temporaryFolder()
       const secrets = join(root, 'var/run/secrets/kubernetes.io/serviceaccount')
       mkdirSync(secrets, { recursive: true })
-      writeFileSync(join(secrets, 'token'), (await server.kubectl(['-n', 'highwater', 'create', 'token', 'highwater'])).trim())
+      writeFileSync(
+        join(secrets, 'token'),
+        (await server.kubectl(['-n', 'highwater', 'create', 'token', 'highwater'])).trim(),
+      )
       writeFileSync(join(secrets, 'ca.crt'), server.ca)
       vi.stubEnv('KUBERNETES_SERVICE_HOST', server.host)
       vi.stubEnv('KUBERNETES_SERVICE_PORT', String(server.port))
-      const live = { policy: defaultPolicy, selection: everything, signal: new AbortController().signal }
+      const live = {
+        policy: defaultPolicy,
+        selection: everything,
+        signal: new AbortController().signal,
+      }
       const endpoint = await inClusterEndpoint('around', root)
       vi.unstubAllEnvs()
       const { document } = await auditRecords(kubeconfigFleet([endpoint], live))
@@ -210,8 +293,24 @@ describe('the manifests', () => {
         lists: expect.any(Number),
         read: document.clusters[0]?.coverage.clusterGc?.lists,
       })
-      await expect(server.kubectl(['auth', 'can-i', 'list', 'secrets', '--as=system:serviceaccount:highwater:highwater'])).rejects.toThrow()
-      await expect(server.kubectl(['auth', 'can-i', 'delete', 'pods', '--as=system:serviceaccount:highwater:highwater'])).rejects.toThrow()
+      await expect(
+        server.kubectl([
+          'auth',
+          'can-i',
+          'list',
+          'secrets',
+          '--as=system:serviceaccount:highwater:highwater',
+        ]),
+      ).rejects.toThrow()
+      await expect(
+        server.kubectl([
+          'auth',
+          'can-i',
+          'delete',
+          'pods',
+          '--as=system:serviceaccount:highwater:highwater',
+        ]),
+      ).rejects.toThrow()
     },
   )
 })
@@ -221,28 +320,40 @@ describe('the image', () => {
   const ignored = readFileSync('docs/run/container/Dockerfile.dockerignore', 'utf8').split('\n')
 
   it('is made of what is there, runs as nobody, and starts the command', () => {
-    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+      ([, names = '']) => names.split(' '),
+    )
     expect(copied).toContain('src/')
     for (const name of copied) {
       expect({ name, isThere: existsSync(name) }).toEqual({ name, isThere: true })
       expect(ignored).toContain(`!${name}`)
     }
     expect(dockerfile).toMatch(/^USER 65532:65532$/m)
-    expect(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1]).toBe('["node", "/app/src/cli/highwater.mjs"]')
+    expect(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1]).toBe(
+      '["node", "/app/src/cli/highwater.mjs"]',
+    )
     expect(existsSync('src/cli/highwater.mjs')).toBe(true)
     expect(/^ARG NODE=node:(\d+)/m.exec(dockerfile)?.[1]).toBe('24')
   })
 
   it.skipIf(assetOf('hadolint') === null)('is a recipe that hadolint likes', async () => {
-    expect((await run(assetOf('hadolint') ?? '', ['docs/run/container/Dockerfile'])).stdout).toBe('')
+    expect((await run(assetOf('hadolint') ?? '', ['docs/run/container/Dockerfile'])).stdout).toBe(
+      '',
+    )
   })
 
   it('needs nothing at run time that its install leaves out', () => {
     const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
     const imported = globSync('{src,templates}/**/*.{ts,mjs}').flatMap(file =>
-      [...readFileSync(file, 'utf8').matchAll(/(?:from |import\()\s*'((?:@[\w-]+\/)?[a-z][\w-]*)/g)].map(([, name = '']) => name),
+      [
+        ...readFileSync(file, 'utf8').matchAll(
+          /(?:from |import\()\s*'((?:@[\w-]+\/)?[a-z][\w-]*)/g,
+        ),
+      ].map(([, name = '']) => name),
     )
-    const foreign = [...new Set(imported)].filter(name => name !== 'node' && !name.startsWith('node:'))
+    const foreign = [...new Set(imported)].filter(
+      name => name !== 'node' && !name.startsWith('node:'),
+    )
     expect(foreign.length).toBeGreaterThan(8)
     expect(foreign.filter(name => !(name in dependencies))).toEqual([])
     expect(Object.keys(optionalDependencies).every(name => name.startsWith('node-'))).toBe(true)
@@ -255,18 +366,26 @@ describe('the workflow', () => {
 
   it('has no rights but those that it names, and keeps no secret', () => {
     expect(workflow.permissions).toEqual({})
-    expect(workflow.jobs.audit.permissions).toEqual({ contents: 'read', 'id-token': 'write', 'security-events': 'write' })
+    expect(workflow.jobs.audit.permissions).toEqual({
+      contents: 'read',
+      'id-token': 'write',
+      'security-events': 'write',
+    })
     expect(text).not.toMatch(/secrets\.|AWS_SECRET|access-key/)
   })
 
   it.skipIf(assetOf('actionlint') === null)('is one that actionlint likes', async () => {
-    expect((await run(assetOf('actionlint') ?? '', ['-no-color', 'docs/run/github/highwater.yml'])).stdout).toBe('')
+    expect(
+      (await run(assetOf('actionlint') ?? '', ['-no-color', 'docs/run/github/highwater.yml']))
+        .stdout,
+    ).toBe('')
   })
 
   it('asks for outputs that there are, by options that the command takes', async () => {
     const [, outputs = ''] = /--outputs (\S+)/.exec(text) ?? []
     for (const format of outputs.split(',')) expect(moreFormats).toContain(format)
     const { stdout } = await inProcess(['audit', '--help'])
-    for (const [option] of text.matchAll(/--(outputs|store)\b/g)) expect(stdout).toContain(`${option} <`)
+    for (const [option] of text.matchAll(/--(outputs|store)\b/g))
+      expect(stdout).toContain(`${option} <`)
   })
 })

@@ -16,13 +16,20 @@ beforeAll(async () => {
 afterAll(() => packaged.remove())
 
 describe('the packaged archives', () => {
-  it.each(['audit', 'auditShard', 'discover', 'publish', 'remediate'])('puts into the archive of %s what runs and nothing else', name => {
-    const files = unzip(readFileSync(join(packaged.archives, `${name}.zip`)))
-    expect([...files.keys()]).toEqual([`.build/${name}.cjs`])
-    const bundle = files.get(`.build/${name}.cjs`)?.toString() ?? ''
-    expect(bundle.length).toBeLessThan(3_200_000)
-    expect(['isomorphic-ws', 'openid-client', 'fast-check', 'osls'].filter(stranger => bundle.includes(stranger))).toEqual([])
-  })
+  it.each(['audit', 'auditShard', 'discover', 'publish', 'remediate'])(
+    'puts into the archive of %s what runs and nothing else',
+    name => {
+      const files = unzip(readFileSync(join(packaged.archives, `${name}.zip`)))
+      expect([...files.keys()]).toEqual([`.build/${name}.cjs`])
+      const bundle = files.get(`.build/${name}.cjs`)?.toString() ?? ''
+      expect(bundle.length).toBeLessThan(3_200_000)
+      expect(
+        ['isomorphic-ws', 'openid-client', 'fast-check', 'osls'].filter(stranger =>
+          bundle.includes(stranger),
+        ),
+      ).toEqual([])
+    },
+  )
 })
 
 describe('the packaged bundle, run by plain Node', () => {
@@ -36,9 +43,18 @@ describe('the packaged bundle, run by plain Node', () => {
     const context = "{ awsRequestId: 'r-1', getRemainingTimeInMillis: () => 60000 }"
     const call = `require('./.build/audit.cjs').handler(${readFileSync('events/scheduled.json', 'utf8')}, ${context}).then(answer => console.log(JSON.stringify(answer)))`
     const env = { PATH: '/usr/bin:/bin', ...lab.environment, ...serviceEnvironment }
-    const { stdout } = await run(process.execPath, ['--disallow-code-generation-from-strings', '-e', call], { cwd: folder, env })
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'published', clusters: [{ name: 'recorded', coverage: { read: 2 } }] })
-    expect(readFileSync(join(folder, 's3/highwater-lab/runs/2026-11-21T05-00-00Z/report.html'), 'utf8')).toContain('recorded')
+    const { stdout } = await run(
+      process.execPath,
+      ['--disallow-code-generation-from-strings', '-e', call],
+      { cwd: folder, env },
+    )
+    expect(JSON.parse(stdout)).toMatchObject({
+      state: 'published',
+      clusters: [{ name: 'recorded', coverage: { read: 2 } }],
+    })
+    expect(
+      readFileSync(join(folder, 's3/highwater-lab/runs/2026-11-21T05-00-00Z/report.html'), 'utf8'),
+    ).toContain('recorded')
     expect(lab.mails()).toHaveLength(1)
   })
 
@@ -48,8 +64,17 @@ describe('the packaged bundle, run by plain Node', () => {
     const lab = await labOf([recorded], { storeFolder: temporaryFolder() })
     const context = "{ awsRequestId: 'r-2', getRemainingTimeInMillis: () => 60000 }"
     const call = `require(${JSON.stringify(join(packaged.bundles, 'audit.cjs'))}).handler(${readFileSync('events/scheduled.json', 'utf8')}, ${context})`
-    const { POWERTOOLS_LOG_LEVEL: _level, POWERTOOLS_METRICS_DISABLED: _disabled, ...settings } = serviceEnvironment
-    const env = { PATH: '/usr/bin:/bin', ...lab.environment, ...settings, HIGHWATER_SERVICE: 'highwater-prod' }
+    const {
+      POWERTOOLS_LOG_LEVEL: _level,
+      POWERTOOLS_METRICS_DISABLED: _disabled,
+      ...settings
+    } = serviceEnvironment
+    const env = {
+      PATH: '/usr/bin:/bin',
+      ...lab.environment,
+      ...settings,
+      HIGHWATER_SERVICE: 'highwater-prod',
+    }
     const { stdout } = await run(process.execPath, ['-e', call], { env })
     const lines: Record<string, unknown>[] = stdout
       .trim()
@@ -61,15 +86,26 @@ describe('the packaged bundle, run by plain Node', () => {
       durationMs: expect.any(Number),
       peakRssBytes: expect.any(Number),
     })
-    expect(lines.find(line => 'ReportsPublished' in line)).toMatchObject({ ReportsPublished: 1, service: 'highwater-prod' })
+    expect(lines.find(line => 'ReportsPublished' in line)).toMatchObject({
+      ReportsPublished: 1,
+      service: 'highwater-prod',
+    })
   })
 })
 
 it('npx serverless invoke local runs the function against the lab', async () => {
-  const lab = await labOf([{ ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, name: 'incidents' })) }])
+  const lab = await labOf([
+    {
+      ...recorded,
+      clusters: recorded.clusters.map(cluster => ({ ...cluster, name: 'incidents' })),
+    },
+  ])
   // A dry run publishes nothing, so it needs neither bucket nor recipients.
   const env = { ...bare, ...lab.environment, POWERTOOLS_LOG_LEVEL: 'SILENT', CI: 'true' }
   const args = ['serverless', 'invoke', 'local', '-f', 'audit', '-p', 'events/on-demand.json']
   const { stdout } = await run('npx', args, { env, timeout: 60_000 })
-  expect(JSON.parse(stdout.slice(stdout.indexOf('{\n')))).toMatchObject({ state: 'dry-run', clusters: [{ name: 'incidents' }] })
+  expect(JSON.parse(stdout.slice(stdout.indexOf('{\n')))).toMatchObject({
+    state: 'dry-run',
+    clusters: [{ name: 'incidents' }],
+  })
 }, 70_000)

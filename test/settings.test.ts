@@ -48,12 +48,27 @@ describe('parseSettings', () => {
     [{ HIGHWATER_BUCKET: 'a..b' }, 'an S3 bucket name'],
     [{ HIGHWATER_BUCKET: 'ab' }, 'wrong: HIGHWATER_BUCKET: an S3 bucket name'],
     [{ HIGHWATER_BUCKET: 'a'.repeat(64) }, 'wrong: HIGHWATER_BUCKET: an S3 bucket name'],
-    [{ HIGHWATER_BUCKET: 'reports', HIGHWATER_RECIPIENTS: 'a@example.com' }, 'recipients without a sender'],
+    [
+      { HIGHWATER_BUCKET: 'reports', HIGHWATER_RECIPIENTS: 'a@example.com' },
+      'recipients without a sender',
+    ],
     [{ ...whole, HIGHWATER_RECIPIENTS: 'a@example.com,team' }, 'team is no e-mail address'],
-    [{ ...whole, HIGHWATER_RECIPIENTS: Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join() }, '51 addresses'],
+    [
+      {
+        ...whole,
+        HIGHWATER_RECIPIENTS: Array.from(
+          { length: 51 },
+          (_, index) => `a${index}@example.com`,
+        ).join(),
+      },
+      '51 addresses',
+    ],
     [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'javascript:alert(1)' }, 'an https:// address'],
     [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'https://r.example.com/?a=b' }, 'an https:// address'],
-    [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'https://me:secret@r.example.com' }, 'an https:// address'],
+    [
+      { ...whole, HIGHWATER_REPORT_BASE_URL: 'https://me:secret@r.example.com' },
+      'an https:// address',
+    ],
     [{ ...whole, HIGHWATER_BUCKET: 'Not_A_Bucket' }, 'an S3 bucket name'],
     [{ ...whole, HIGHWATER_PREFIX: '../up/' }, 'a key prefix'],
     [{ ...whole, HIGHWATER_PREFIX: 'eks' }, 'a key prefix'],
@@ -63,7 +78,11 @@ describe('parseSettings', () => {
 
   it.each([
     ['HIGHWATER_TOPIC_ARN', 'reports', 'the ARN of an SNS topic'],
-    ['HIGHWATER_TOPIC_ARN', 'arn:aws:sns:eu-west-1:111122223333:reports.fifo', 'standard, not FIFO'],
+    [
+      'HIGHWATER_TOPIC_ARN',
+      'arn:aws:sns:eu-west-1:111122223333:reports.fifo',
+      'standard, not FIFO',
+    ],
     ['HIGHWATER_STATE_MACHINE_ARN', 'highwater-prod', 'the ARN of a state machine'],
     ['HIGHWATER_WEBHOOK_URL', 'http://hooks.slack.com/s3cret', 'an https:// address'],
     ['HIGHWATER_WEBHOOK_URL', 'https://me:s3cret@hooks.slack.com/x', 'an https:// address'],
@@ -75,6 +94,8 @@ describe('parseSettings', () => {
 
   it('names every mistake at once', () => {
     const wrong = { HIGHWATER_BUCKET: 'X', HIGHWATER_SENDER: 'me', HIGHWATER_RECIPIENTS: 'you' }
-    expect(() => parseSettings(wrong)).toThrow(/HIGHWATER_BUCKET.*HIGHWATER_SENDER.*HIGHWATER_RECIPIENTS/s)
+    expect(() => parseSettings(wrong)).toThrow(
+      /HIGHWATER_BUCKET.*HIGHWATER_SENDER.*HIGHWATER_RECIPIENTS/s,
+    )
   })
 })

@@ -14,7 +14,15 @@ import { stackAlarms } from '#pipeline/cost/estimate.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
-import { instantiate, ofType, parseTemplate, type Resource, type Stack, type Template, wholeParameters } from '#test/template.ts'
+import {
+  instantiate,
+  ofType,
+  parseTemplate,
+  type Resource,
+  type Stack,
+  type Template,
+  wholeParameters,
+} from '#test/template.ts'
 
 let packaged: Packaged
 /** As it is by default; and with all that can be had. */
@@ -42,7 +50,8 @@ function statementsIn(node: unknown): Statement[] {
   return Object.values(node).flatMap(statementsIn)
 }
 const grantsIn = (node: unknown) => statementsIn(node).filter(({ Effect }) => Effect === 'Allow')
-const actionsOf = (role: string) => grantsIn(whole.resources[role]?.Properties.Policies).flatMap(({ Action }) => Action)
+const actionsOf = (role: string) =>
+  grantsIn(whole.resources[role]?.Properties.Policies).flatMap(({ Action }) => Action)
 const named = (of: Stack, name: string): Resource['Properties'] => {
   const resource = of.resources[name]
   if (!resource) throw new Error(`the stack has no ${name}`)
@@ -53,7 +62,9 @@ const named = (of: Stack, name: string): Resource['Properties'] => {
 function parametersDocument({ Parameters }: Template): string {
   const rows = Object.entries(Parameters).map(([name, { Default, Description, AllowedValues }]) => {
     const parameter = name.replace(/^./, letter => letter.toLowerCase())
-    const values = AllowedValues ? ` One of ${AllowedValues.map(value => `\`${value}\``).join(', ')}.` : ''
+    const values = AllowedValues
+      ? ` One of ${AllowedValues.map(value => `\`${value}\``).join(', ')}.`
+      : ''
     return `| \`${parameter}\` | ${Default === '' ? '' : `\`${Default}\``} | ${Description}${values} |`
   })
   return [
@@ -71,7 +82,10 @@ function parametersDocument({ Parameters }: Template): string {
 describe('the parameters', () => {
   it('each say what they are for and have a default, under the name that --param gives', () => {
     for (const [name, parameter] of Object.entries(packaged.template.Parameters)) {
-      expect(parameter, name).toMatchObject({ Description: expect.stringMatching(/^\S.{15,}\.$/), Default: expect.anything() })
+      expect(parameter, name).toMatchObject({
+        Description: expect.stringMatching(/^\S.{15,}\.$/),
+        Default: expect.anything(),
+      })
       expect(parameter.Description?.length, name).toBeLessThan(400)
     }
   })
@@ -83,11 +97,19 @@ describe('the parameters', () => {
   it('are each used', () => {
     const { Parameters, ...rest } = packaged.template
     const text = JSON.stringify(rest)
-    for (const name of Object.keys(Parameters)) expect(text).toMatch(new RegExp(`"Ref":"${name}"|\\$\\{${name}\\}`))
+    for (const name of Object.keys(Parameters))
+      expect(text).toMatch(new RegExp(`"Ref":"${name}"|\\$\\{${name}\\}`))
   })
 
-  it('reach it from the command line and by the stage; a name that there is not is refused', { timeout: 130_000 }, async () => {
-    const dev = await packageService('--stage', 'dev', '--param=schedule=rate(2 hours)', '--param=flexibleWindowMinutes=0')
+  it('reach it from the command line and by the stage; a name that there is not is refused', {
+    timeout: 130_000,
+  }, async () => {
+    const dev = await packageService(
+      '--stage',
+      'dev',
+      '--param=schedule=rate(2 hours)',
+      '--param=flexibleWindowMinutes=0',
+    )
     try {
       const { resources } = instantiate(dev.template)
       expect(resources.AuditSchedule?.Properties).toMatchObject({
@@ -96,7 +118,11 @@ describe('the parameters', () => {
         FlexibleTimeWindow: { Mode: 'OFF' },
       })
       expect(resources.AuditLambdaFunction?.Properties.FunctionName).toBe('highwater-dev-audit')
-      expect(Object.keys(resources).filter(name => name.endsWith('Document') || name === 'NoReportAlarm')).toEqual([])
+      expect(
+        Object.keys(resources).filter(
+          name => name.endsWith('Document') || name === 'NoReportAlarm',
+        ),
+      ).toEqual([])
     } finally {
       dev.remove()
     }
@@ -120,20 +146,25 @@ describe('the functions', () => {
   })
 
   it('get every setting, under the names that the settings know', () => {
-    const variablesOf = (name: string) => (named(whole, name).Environment as { Variables: Record<string, string> }).Variables
+    const variablesOf = (name: string) =>
+      (named(whole, name).Environment as { Variables: Record<string, string> }).Variables
     const variables = variablesOf('AuditLambdaFunction')
     const { HIGHWATER_STATE_MACHINE_ARN: machine, ...telling } = variables
     const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: webhook, ...shared } = telling
     expect(variablesOf('PublishLambdaFunction')).toEqual(telling)
-    for (const name of ['Discover', 'AuditShard', 'Remediate']) expect(variablesOf(`${name}LambdaFunction`)).toEqual(shared)
+    for (const name of ['Discover', 'AuditShard', 'Remediate'])
+      expect(variablesOf(`${name}LambdaFunction`)).toEqual(shared)
     expect(machine).toBe('<StateMachine>')
     // Read by CloudFormation when the stack is deployed: the template has no secret.
-    expect(webhook).toBe(`{{resolve:secretsmanager:${wholeParameters.WebhookSecretArn}:SecretString}}`)
+    expect(webhook).toBe(
+      `{{resolve:secretsmanager:${wholeParameters.WebhookSecretArn}:SecretString}}`,
+    )
     const settings = parseSettings({
       ...variables,
       HIGHWATER_BUCKET: 'reports',
       HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T0',
-      HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
+      HIGHWATER_STATE_MACHINE_ARN:
+        'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
     })
     expect(settings).toEqual({
       bucket: 'reports',
@@ -147,7 +178,9 @@ describe('the functions', () => {
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
     })
     expect(variables.HIGHWATER_SERVICE).toBe('highwater-prod')
-    expect(named(whole, 'NoReportAlarm').Dimensions).toEqual([{ Name: 'service', Value: 'highwater-prod' }])
+    expect(named(whole, 'NoReportAlarm').Dimensions).toEqual([
+      { Name: 'service', Value: 'highwater-prod' },
+    ])
   })
 
   it('run in subnets and are traced only where that is wanted', () => {
@@ -161,16 +194,29 @@ describe('the functions', () => {
         VpcConfig: { SubnetIds: ['subnet-0a', 'subnet-0b'], SecurityGroupIds: ['sg-0a'] },
       })
     expect(named(stack, 'AuditRole').ManagedPolicyArns).toEqual([])
-    for (const role of ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole', 'RemediateRole'])
+    for (const role of [
+      'AuditRole',
+      'DiscoverRole',
+      'AuditShardRole',
+      'PublishRole',
+      'RemediateRole',
+    ])
       expect(named(whole, role).ManagedPolicyArns).toEqual(['<NetworkPolicy>', '<TracePolicy>'])
   })
 
   it('are not tried again by themselves when they end red: they could not know that the mail went', () => {
-    expect(ofType(whole, 'AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties.MaximumRetryAttempts)).toEqual([0, 0])
+    expect(
+      ofType(whole, 'AWS::Lambda::EventInvokeConfig').map(
+        ({ Properties }) => Properties.MaximumRetryAttempts,
+      ),
+    ).toEqual([0, 0])
   })
 
   it('have logs that expire', () => {
-    const logs = ofType(instantiate(packaged.template, { Remediation: 'on', LogRetentionDays: '90' }), 'AWS::Logs::LogGroup')
+    const logs = ofType(
+      instantiate(packaged.template, { Remediation: 'on', LogRetentionDays: '90' }),
+      'AWS::Logs::LogGroup',
+    )
     expect(logs.map(({ Properties }) => Properties)).toEqual(
       ['audit', 'discover', 'auditShard', 'publish', 'remediate'].map(name => ({
         LogGroupName: `/aws/lambda/highwater-prod-${name}`,
@@ -183,14 +229,23 @@ describe('the functions', () => {
 describe('the state machine', () => {
   it('is the one that the tests run, with the functions that it invokes, and a disk for the last of them', () => {
     const { Definition, DefinitionSubstitutions, RoleArn } = named(stack, 'StateMachine')
-    expect(Definition).toEqual(JSON.parse(readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8')))
+    expect(Definition).toEqual(
+      JSON.parse(readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8')),
+    )
     expect(DefinitionSubstitutions).toEqual(
-      Object.fromEntries(['Discover', 'AuditShard', 'Publish'].map(name => [`${name}Arn`, `<${name}LambdaFunction.Arn>`])),
+      Object.fromEntries(
+        ['Discover', 'AuditShard', 'Publish'].map(name => [
+          `${name}Arn`,
+          `<${name}LambdaFunction.Arn>`,
+        ]),
+      ),
     )
     // CloudFormation takes no null, not even in another language's objects.
     expect(JSON.stringify(packaged.template.Resources.StateMachine)).not.toContain(':null')
     const filled = [...JSON.stringify(Definition).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name)
-    expect([...new Set(filled)].toSorted()).toEqual(Object.keys(DefinitionSubstitutions as object).toSorted())
+    expect([...new Set(filled)].toSorted()).toEqual(
+      Object.keys(DefinitionSubstitutions as object).toSorted(),
+    )
     expect(RoleArn).toBe('<StateMachineRole.Arn>')
     expect(named(stack, 'PublishLambdaFunction').EphemeralStorage).toEqual({ Size: 5120 })
   })
@@ -213,42 +268,68 @@ describe('the schedules', () => {
     })
     const { Input } = schedule.Target as { Input: string }
     const scheduledTime = '2026-11-21T05:00:00.000Z'
-    expect(parseAuditEvent(JSON.parse(Input.replace('<aws.scheduler.scheduled-time>', '2026-11-21T05:00:00Z')))).toMatchObject({
-      scheduledTime,
+    expect(
+      parseAuditEvent(
+        JSON.parse(Input.replace('<aws.scheduler.scheduled-time>', '2026-11-21T05:00:00Z')),
+      ),
+    ).toMatchObject({ scheduledTime })
+    expect(named(stack, 'UndeliveredQueue')).toMatchObject({
+      SqsManagedSseEnabled: true,
+      MessageRetentionPeriod: 14 * 86_400,
     })
-    expect(named(stack, 'UndeliveredQueue')).toMatchObject({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 14 * 86_400 })
   })
 
   it('go on with what was approved every quarter of an hour, only where remediation is on', () => {
     expect(ofType(stack, 'AWS::Scheduler::Schedule')).toHaveLength(1)
-    const { ScheduleExpression, Target } = named(whole, 'RemediateSchedule') as { ScheduleExpression: string; Target: { Input: string } }
+    const { ScheduleExpression, Target } = named(whole, 'RemediateSchedule') as {
+      ScheduleExpression: string
+      Target: { Input: string }
+    }
     expect(ScheduleExpression).toBe('rate(15 minutes)')
     expect(parseRemediationEvent(JSON.parse(Target.Input))).toEqual({ action: 'resume', run: null })
-    expect(Target).toMatchObject({ Arn: '<RemediateLambdaFunction.Arn>', RoleArn: '<RemediateScheduleRole.Arn>' })
+    expect(Target).toMatchObject({
+      Arn: '<RemediateLambdaFunction.Arn>',
+      RoleArn: '<RemediateScheduleRole.Arn>',
+    })
   })
 })
 
 describe('where reports go', () => {
   it('is a bucket that is private, encrypted, kept, and cleaned up after a while', () => {
     expect(stack.resources.ReportBucket?.DeletionPolicy).toBe('Retain')
-    const open = { BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true }
-    const encrypted = (by: object) => ({ ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: by }] })
-    const rule = (Prefix: string) => expect.objectContaining({ Status: 'Enabled', Prefix, ExpirationInDays: '400' })
+    const open = {
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    }
+    const encrypted = (by: object) => ({
+      ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: by }],
+    })
+    const rule = (Prefix: string) =>
+      expect.objectContaining({ Status: 'Enabled', Prefix, ExpirationInDays: '400' })
     expect(named(stack, 'ReportBucket')).toMatchObject({
       PublicAccessBlockConfiguration: open,
       BucketEncryption: encrypted({ SSEAlgorithm: 'AES256' }),
       LifecycleConfiguration: { Rules: expect.arrayContaining([rule('runs/'), rule('history/')]) },
     })
     expect(named(whole, 'ReportBucket')).toMatchObject({
-      BucketEncryption: encrypted({ SSEAlgorithm: 'aws:kms', KMSMasterKeyID: wholeParameters.KmsKeyArn }),
-      LifecycleConfiguration: { Rules: expect.arrayContaining([rule('eks/runs/'), rule('eks/history/')]) },
+      BucketEncryption: encrypted({
+        SSEAlgorithm: 'aws:kms',
+        KMSMasterKeyID: wholeParameters.KmsKeyArn,
+      }),
+      LifecycleConfiguration: {
+        Rules: expect.arrayContaining([rule('eks/runs/'), rule('eks/history/')]),
+      },
     })
   })
 
   it('is a sender that SES is told of only where nobody has done that', () => {
     expect(ofType(stack, 'AWS::SES::EmailIdentity')).toEqual([])
     expect(named(whole, 'SenderEmailIdentity')).toEqual({ EmailIdentity: 'example.com' })
-    expect(whole.outputs.SenderDnsRecords).toMatch(/^<SenderEmailIdentity.DkimDNSTokenName1> CNAME <.*Value1>, .*Value3>$/)
+    expect(whole.outputs.SenderDnsRecords).toMatch(
+      /^<SenderEmailIdentity.DkimDNSTokenName1> CNAME <.*Value1>, .*Value3>$/,
+    )
     const address = instantiate(packaged.template, { SenderIdentity: 'team@example.com' })
     expect(ofType(address, 'AWS::SES::EmailIdentity')).toHaveLength(1)
     expect(address.outputs).not.toHaveProperty('SenderDnsRecords')
@@ -259,18 +340,42 @@ describe('the alarms', () => {
   it('ring for hours without a report, for red runs and for ticks that reached nobody', () => {
     const told = ofType(whole, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties)
     expect(told).toMatchObject([
-      { MetricName: 'ReportsPublished', Period: 3600, EvaluationPeriods: '26', TreatMissingData: 'breaching', Threshold: 1 },
-      { MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: '<AuditLambdaFunction>' }], TreatMissingData: 'notBreaching' },
-      { MetricName: 'ExecutionsFailed', Dimensions: [{ Name: 'StateMachineArn', Value: '<StateMachine>' }] },
-      { MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: '<RemediateLambdaFunction>' }] },
-      { MetricName: 'ApproximateNumberOfMessagesVisible', Dimensions: [{ Name: 'QueueName', Value: '<UndeliveredQueue.QueueName>' }] },
+      {
+        MetricName: 'ReportsPublished',
+        Period: 3600,
+        EvaluationPeriods: '26',
+        TreatMissingData: 'breaching',
+        Threshold: 1,
+      },
+      {
+        MetricName: 'Errors',
+        Dimensions: [{ Name: 'FunctionName', Value: '<AuditLambdaFunction>' }],
+        TreatMissingData: 'notBreaching',
+      },
+      {
+        MetricName: 'ExecutionsFailed',
+        Dimensions: [{ Name: 'StateMachineArn', Value: '<StateMachine>' }],
+      },
+      {
+        MetricName: 'Errors',
+        Dimensions: [{ Name: 'FunctionName', Value: '<RemediateLambdaFunction>' }],
+      },
+      {
+        MetricName: 'ApproximateNumberOfMessagesVisible',
+        Dimensions: [{ Name: 'QueueName', Value: '<UndeliveredQueue.QueueName>' }],
+      },
     ])
-    for (const { AlarmActions } of told) expect(AlarmActions).toEqual([wholeParameters.AlarmTopicArn, '<AlarmTopic>'])
-    expect(ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)).toEqual([[], [], [], []])
+    for (const { AlarmActions } of told)
+      expect(AlarmActions).toEqual([wholeParameters.AlarmTopicArn, '<AlarmTopic>'])
+    expect(
+      ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions),
+    ).toEqual([[], [], [], []])
   })
 
   it('reach a mailbox by a topic that only alarms of this stack may write to', () => {
-    expect(named(whole, 'AlarmTopic')).toEqual({ Subscription: [{ Protocol: 'email', Endpoint: 'ops@example.com' }] })
+    expect(named(whole, 'AlarmTopic')).toEqual({
+      Subscription: [{ Protocol: 'email', Endpoint: 'ops@example.com' }],
+    })
     expect(statementsIn(named(whole, 'AlarmTopicPolicy'))).toEqual([
       {
         Effect: 'Allow',
@@ -279,18 +384,24 @@ describe('the alarms', () => {
         Resource: '<AlarmTopic>',
         Condition: {
           StringEquals: { 'aws:SourceAccount': '111122223333' },
-          ArnLike: { 'aws:SourceArn': 'arn:aws:cloudwatch:eu-west-1:111122223333:alarm:highwater-prod-*' },
+          ArnLike: {
+            'aws:SourceArn': 'arn:aws:cloudwatch:eu-west-1:111122223333:alarm:highwater-prod-*',
+          },
         },
       },
       expect.objectContaining({ Sid: 'TlsOnly' }),
     ])
     // By their given names the condition would not know them.
-    for (const { Properties } of ofType(whole, 'AWS::CloudWatch::Alarm')) expect(Properties).not.toHaveProperty('AlarmName')
+    for (const { Properties } of ofType(whole, 'AWS::CloudWatch::Alarm'))
+      expect(Properties).not.toHaveProperty('AlarmName')
     expect(ofType(stack, 'AWS::SNS::Topic')).toEqual([])
   })
 
   it('do not ask for reports that nobody has scheduled', () => {
-    const quiet = ofType(instantiate(packaged.template, { ScheduleState: 'DISABLED' }), 'AWS::CloudWatch::Alarm')
+    const quiet = ofType(
+      instantiate(packaged.template, { ScheduleState: 'DISABLED' }),
+      'AWS::CloudWatch::Alarm',
+    )
     expect(quiet.map(({ Properties }) => Properties.MetricName)).toEqual([
       'Errors',
       'ExecutionsFailed',
@@ -301,33 +412,55 @@ describe('the alarms', () => {
 
 describe('the documents', () => {
   const hashes = (of: Stack) =>
-    Object.fromEntries(ofType(of, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [Name, hashOf(String(Content))]))
+    Object.fromEntries(
+      ofType(of, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [
+        Name,
+        hashOf(String(Content)),
+      ]),
+    )
 
   it('that run on nodes have the content whose hash the sender pins; those that change one are there only with remediation', () => {
     expect(hashes(stack)).toEqual(inspectDocumentHashes)
     expect(hashes(whole)).toEqual({ ...inspectDocumentHashes, ...applyDocumentHashes })
     for (const { Properties } of ofType(whole, 'AWS::SSM::Document'))
-      expect(Properties).toMatchObject({ DocumentType: 'Command', DocumentFormat: 'JSON', UpdateMethod: 'NewVersion' })
+      expect(Properties).toMatchObject({
+        DocumentType: 'Command',
+        DocumentFormat: 'JSON',
+        UpdateMethod: 'NewVersion',
+      })
   })
 
   it('are left to another stack of the account where that has them', () => {
-    expect(hashes(instantiate(packaged.template, { Documents: 'no', Remediation: 'on' }))).toEqual({})
+    expect(hashes(instantiate(packaged.template, { Documents: 'no', Remediation: 'on' }))).toEqual(
+      {},
+    )
   })
 })
 
 describe('who may do what', () => {
   it('is nobody from outside: only services of AWS take these roles, and only deny is said to everybody', () => {
-    const roles = Object.entries(whole.resources).filter(([name, { Type }]) => Type === 'AWS::IAM::Role' && name !== 'SeenByKubeletsRole')
+    const roles = Object.entries(whole.resources).filter(
+      ([name, { Type }]) => Type === 'AWS::IAM::Role' && name !== 'SeenByKubeletsRole',
+    )
     for (const [, { Properties }] of roles) {
       const trusted = statementsIn(Properties.AssumeRolePolicyDocument)
       expect(trusted).toHaveLength(1)
-      expect(trusted[0]?.Principal).toEqual({ Service: expect.stringMatching(/^(lambda|scheduler|states)\.amazonaws\.com$/) })
+      expect(trusted[0]?.Principal).toEqual({
+        Service: expect.stringMatching(/^(lambda|scheduler|states)\.amazonaws\.com$/),
+      })
     }
-    const [byRoles, ...others] = statementsIn(named(whole, 'SeenByKubeletsRole').AssumeRolePolicyDocument)
+    const [byRoles, ...others] = statementsIn(
+      named(whole, 'SeenByKubeletsRole').AssumeRolePolicyDocument,
+    )
     expect({ ...byRoles, others }).toMatchObject({
-      ...{ Principal: { AWS: ['<AuditRole.Arn>', '<AuditShardRole.Arn>', '<RemediateRole.Arn>'] }, others: [] },
+      ...{
+        Principal: { AWS: ['<AuditRole.Arn>', '<AuditShardRole.Arn>', '<RemediateRole.Arn>'] },
+        others: [],
+      },
     })
-    const everyone = grantsIn(whole).filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('*'))
+    const everyone = grantsIn(whole).filter(({ Principal }) =>
+      JSON.stringify(Principal ?? '').includes('*'),
+    )
     expect(everyone).toEqual([])
     expect(ofType(whole, 'AWS::Lambda::Url')).toEqual([])
     expect(ofType(whole, 'AWS::Lambda::Permission')).toEqual([])
@@ -338,15 +471,23 @@ describe('who may do what', () => {
       .flatMap(name => statementsIn(named(whole, name)))
       .filter(({ Effect }) => Effect === 'Deny')
     for (const statement of denied)
-      expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } })
+      expect(statement).toMatchObject({
+        Effect: 'Deny',
+        Principal: '*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      })
     expect(denied).toHaveLength(3)
   })
 
   it('has no action and no resource with a star where AWS allows a narrower one', () => {
     // What IAM lets each action be narrowed to is in facts/aws/iam.ts, and test/permissions.test.ts compares.
     const grants = grantsIn(whole)
-    expect(grants.flatMap(({ Action }) => Action).filter(action => action.includes('*'))).toEqual([])
-    const open = grants.filter(({ Resource }) => [Resource].flat().includes('*')).flatMap(({ Action }) => Action)
+    expect(grants.flatMap(({ Action }) => Action).filter(action => action.includes('*'))).toEqual(
+      [],
+    )
+    const open = grants
+      .filter(({ Resource }) => [Resource].flat().includes('*'))
+      .flatMap(({ Action }) => Action)
     const isNarrow = (action: string) => iamStatements([action], {}).length === 0
     // Narrower ones hide composite alarms. Source: CloudWatch API, DescribeAlarms.
     expect([...new Set(open.filter(isNarrow))]).toEqual(['cloudwatch:DescribeAlarms'])
@@ -355,21 +496,28 @@ describe('who may do what', () => {
 
   it('lets whoever audits send no document that changes a node, nor write an approval', () => {
     const ofAudit = JSON.stringify(
-      Object.entries(whole.resources).filter(([name]) => name.startsWith('Audit') && name !== 'AuditLambdaFunction'),
+      Object.entries(whole.resources).filter(
+        ([name]) => name.startsWith('Audit') && name !== 'AuditLambdaFunction',
+      ),
     )
     for (const name of Object.keys(applyDocumentHashes)) expect(ofAudit).not.toContain(name)
     expect(ofAudit).not.toMatch(/document\/(\*|Highwater-\*)|remediation\/(\*|approvals)/)
-    for (const name of Object.keys(applyDocumentHashes)) expect(JSON.stringify(stack)).not.toContain(name)
+    for (const name of Object.keys(applyDocumentHashes))
+      expect(JSON.stringify(stack)).not.toContain(name)
     expect(actionsOf('AuditRole').filter(action => action.startsWith('ssm:'))).toEqual([])
   })
 
   it('makes a role for kubelets to see only where somebody asks for it, and takes none by a name that nobody gave', () => {
-    const assumed = (of: Stack) => grantsIn(of).filter(({ Action }) => JSON.stringify(Action) === '["sts:AssumeRole"]')
+    const assumed = (of: Stack) =>
+      grantsIn(of).filter(({ Action }) => JSON.stringify(Action) === '["sts:AssumeRole"]')
     const resources = (given: Record<string, string>) =>
       JSON.stringify(assumed(instantiate(packaged.template, given)).map(({ Resource }) => Resource))
     expect(stack.resources).not.toHaveProperty('SeenByKubeletsRole')
     expect(stack.outputs).not.toHaveProperty('KubeletRoleArn')
-    expect(instantiate(packaged.template, { ReadsByKubelet: 'yes' }).outputs).toHaveProperty('KubeletRoleArn', '<SeenByKubeletsRole.Arn>')
+    expect(instantiate(packaged.template, { ReadsByKubelet: 'yes' }).outputs).toHaveProperty(
+      'KubeletRoleArn',
+      '<SeenByKubeletsRole.Arn>',
+    )
     expect(resources({})).not.toMatch(/Kubelets|role\/"/)
     expect(resources({ ReadsByKubelet: 'yes' })).not.toMatch(/role\/"/)
     expect(resources({ KubeletRole: 'mine' })).toContain('["arn:aws:iam::*:role/mine"]')
@@ -387,14 +535,21 @@ describe('the role of a pod that does what the function does', () => {
   const rightsIn = (node: unknown) =>
     grantsIn(node)
       .flatMap(({ Action, Resource, Condition }) =>
-        [Action].flat().flatMap(action => [Resource].flat().map(resource => JSON.stringify([action, resource, Condition ?? null]))),
+        [Action]
+          .flat()
+          .flatMap(action =>
+            [Resource]
+              .flat()
+              .map(resource => JSON.stringify([action, resource, Condition ?? null])),
+          ),
       )
       .map(right => right.replaceAll('<ReportBucket.Arn>', 'arn:aws:s3:::reports'))
       .toSorted()
   const ofFunction = ({ resources }: Stack) => [
     resources.AuditRole?.Properties.Policies,
     ...Object.values(resources).filter(
-      ({ Type, Properties }) => Type === 'AWS::IAM::Policy' && [Properties.Roles].flat().includes('<AuditRole>'),
+      ({ Type, Properties }) =>
+        Type === 'AWS::IAM::Policy' && [Properties.Roles].flat().includes('<AuditRole>'),
     ),
   ]
   /** Lambda's own, and what no pod does. */
@@ -410,21 +565,35 @@ describe('the role of a pod that does what the function does', () => {
     { ReadsByKubelet: 'yes' },
     { KubeletRole: 'mine', MemberRole: 'audited' },
   ])('may do what the function may with the same settings, and no more: %j', given => {
-    const resources = instantiate(pod, { HomeCluster: 'ops', Bucket: 'reports', ...given }).resources
+    const resources = instantiate(pod, {
+      HomeCluster: 'ops',
+      Bucket: 'reports',
+      ...given,
+    }).resources
     const { Role, TakesSeenByKubelets } = resources
     const ofPod = rightsIn([Role?.Properties.Policies, TakesSeenByKubelets])
-    expect(ofPod).toEqual(rightsIn(ofFunction(instantiate(packaged.template, given))).filter(right => !isElsewhere(right)))
+    expect(ofPod).toEqual(
+      rightsIn(ofFunction(instantiate(packaged.template, given))).filter(
+        right => !isElsewhere(right),
+      ),
+    )
     expect(Object.keys(resources)).toHaveLength('ReadsByKubelet' in given ? 4 : 2)
   })
 
   it('has every parameter of the stack by which the function’s own role gets more', () => {
     const more = (name: keyof typeof wholeParameters) =>
-      rightsIn(ofFunction(instantiate(packaged.template, { [name]: wholeParameters[name] }))).join() !== rightsIn(ofFunction(stack)).join()
+      rightsIn(
+        ofFunction(instantiate(packaged.template, { [name]: wholeParameters[name] })),
+      ).join() !== rightsIn(ofFunction(stack)).join()
     const names = (Object.keys(wholeParameters) as (keyof typeof wholeParameters)[]).filter(more)
     expect(names).toContain('TopicArn')
     for (const name of names) {
       const { Type, Default, AllowedValues } = packaged.template.Parameters[name] ?? {}
-      expect(pod.Parameters[name], name).toMatchObject({ Type, Default, ...(AllowedValues && { AllowedValues }) })
+      expect(pod.Parameters[name], name).toMatchObject({
+        Type,
+        Default,
+        ...(AllowedValues && { AllowedValues }),
+      })
     }
   })
 })
@@ -444,18 +613,28 @@ describe('docs/deploy.md', () => {
 
   it('says in which region, to every command of the way from zero that asks AWS', () => {
     const [way = ''] = /^## From zero[\s\S]*?(?=^## )/m.exec(text) ?? []
-    const lines = [...way.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
-    const isSaid = lines.findIndex(line => /^ *export AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/.test(line))
-    const asking = lines.flatMap((line, index) => (/^ *(aws|npx serverless|sh access)|&& sh access/.test(line) ? [index] : []))
+    const lines = [...way.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) =>
+      block.replaceAll('\\\n', ' ').split('\n'),
+    )
+    const isSaid = lines.findIndex(line =>
+      /^ *export AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/.test(line),
+    )
+    const asking = lines.flatMap((line, index) =>
+      /^ *(aws|npx serverless|sh access)|&& sh access/.test(line) ? [index] : [],
+    )
     expect(asking.length).toBeGreaterThanOrEqual(4)
     for (const index of asking) expect(isSaid >= 0 && isSaid < index, lines[index]).toBe(true)
     expect(way).not.toContain('--region')
     // The framework's own commands take it from there, too.
-    expect(readFileSync('serverless.yml', 'utf8')).toContain('region: ${opt:region, env:AWS_REGION,')
+    expect(readFileSync('serverless.yml', 'utf8')).toContain(
+      'region: ${opt:region, env:AWS_REGION,',
+    )
   })
 
   it('tells of ticks that Lambda drops where it tells of missing reports: they do not reach the queue', () => {
-    const configs = ofType(stack, 'AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties.DestinationConfig)
+    const configs = ofType(stack, 'AWS::Lambda::EventInvokeConfig').map(
+      ({ Properties }) => Properties.DestinationConfig,
+    )
     expect(configs.length).toBeGreaterThan(0)
     expect(JSON.stringify(configs)).not.toContain('OnFailure')
     expect(text).toMatch(/^\| `NoReportAlarm` \|.*Lambda took a tick and dropped it/m)
@@ -466,9 +645,13 @@ describe('docs/deploy.md', () => {
     const { Parameters, Outputs } = packaged.template
     for (const [, name = ''] of text.matchAll(/--param='(\w+)=/g))
       expect(Object.keys(Parameters)).toContain(name.replace(/^./, letter => letter.toUpperCase()))
-    for (const name of ['AuditRoleArn', 'ReportBucketName', 'SenderDnsRecords']) expect(Object.keys(Outputs)).toContain(name)
-    for (const [, path = ''] of text.matchAll(/\]\(([^)#]+)\)/g)) expect(existsSync(join('docs', path)), path).toBe(true)
-    expect([...text.matchAll(/^\| `(\w+)` \| (?:lists of|as )/gm)].map(([, mode]) => mode)).toEqual(readModes)
+    for (const name of ['AuditRoleArn', 'ReportBucketName', 'SenderDnsRecords'])
+      expect(Object.keys(Outputs)).toContain(name)
+    for (const [, path = ''] of text.matchAll(/\]\(([^)#]+)\)/g))
+      expect(existsSync(join('docs', path)), path).toBe(true)
+    expect([...text.matchAll(/^\| `(\w+)` \| (?:lists of|as )/gm)].map(([, mode]) => mode)).toEqual(
+      readModes,
+    )
   })
 })
 

@@ -37,7 +37,14 @@ export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
   // It stands beside whoever reads: clusters of other accounts let it in by its ARN.
   const beside = reader.replace(/role\/.*$/, `role/${identityNames.kubelet}`)
   const seen = kubelet.roleArn ?? (kubelet.useOwnToken ? reader : beside)
-  return { partition, account, clusters: cluster.length === 0 ? null : cluster, roles: { reader, kubelet: seen }, output }
+  return {
+    partition,
+    account,
+    clusters: cluster.length === 0 ? null : cluster,
+    roles: { reader, kubelet: seen },
+    output,
+  }
 }
 
-const accountOf = ({ account, roleArn }: Asked): string | null => account ?? (roleArn ? accountInArn(roleArn) : null)
+const accountOf = ({ account, roleArn }: Asked): string | null =>
+  account ?? (roleArn ? accountInArn(roleArn) : null)

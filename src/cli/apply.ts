@@ -20,9 +20,17 @@ export function applyCommand(): Command {
     .argument('<plan>', 'the plan that was approved')
     .requiredOption('--approval <file>', 'what highwater approve has written', parseText)
     .option('--resume', 'go on with a run of this plan that is not at its end')
-    .option('--skip-changed', 'pass over nodes that have changed since the plan was made; else they refuse it')
+    .option(
+      '--skip-changed',
+      'pass over nodes that have changed since the plan was made; else they refuse it',
+    )
   return addPlaceOptions(addStoreOption(command))
-    .addOption(new Option('--deadline <duration>', 'send nothing more after this long, and pause, e.g. 90m, 8h').argParser(parseDeadline))
+    .addOption(
+      new Option(
+        '--deadline <duration>',
+        'send nothing more after this long, and pause, e.g. 90m, 8h',
+      ).argParser(parseDeadline),
+    )
     .addHelpText(
       'after',
       `
@@ -50,10 +58,16 @@ async function runApply(file: string, options: ApplyOptions): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
   const approval = parsePersonsApproval(textOf(options.approval, 'approval'), options.approval)
   const run = await withRemediation(options, live =>
-    remediate(plan, approval, { ...live, resume: options.resume === true, skipChanged: options.skipChanged === true }),
+    remediate(plan, approval, {
+      ...live,
+      resume: options.resume === true,
+      skipChanged: options.skipChanged === true,
+    }),
   )
   process.stdout.write(
-    options.format === 'json' ? `${JSON.stringify(run, null, 1)}\n` : remediationText(run, plan, options.store, screenOf(process.stdout)),
+    options.format === 'json'
+      ? `${JSON.stringify(run, null, 1)}\n`
+      : remediationText(run, plan, options.store, screenOf(process.stdout)),
   )
   return remediationExitCode(run, 'verified')
 }

@@ -21,7 +21,8 @@ interface ApproveOptions {
 const dayMs = 24 * 3_600_000
 
 /** Where the approval of a plan is written, if nobody says otherwise. */
-export const approvalFileOf = (plan: string): string => `${plan.replace(/\.json$/, '')}.approval.json`
+export const approvalFileOf = (plan: string): string =>
+  `${plan.replace(/\.json$/, '')}.approval.json`
 
 export function approveCommand(): Command {
   return new Command('approve')
@@ -29,10 +30,22 @@ export function approveCommand(): Command {
     .argument('<plan>', 'the plan that was read')
     .requiredOption('--digest <digest>', 'of the plan as it was read: all 64 characters', parseText)
     .requiredOption('--by <name>', 'who approves it', parseText)
-    .option('--until <time>', 'when the approval ends, RFC 3339, at most 7 days ahead (default: in 24 h)', parseMoment)
+    .option(
+      '--until <time>',
+      'when the approval ends, RFC 3339, at most 7 days ahead (default: in 24 h)',
+      parseMoment,
+    )
     .option('--allow-act-at-once', 'also that kubelets evict at once')
-    .option('--out <file>', 'where the approval is written (default: beside the plan, PLAN.approval.json)', parseText)
-    .option('--store <place>', 'keep plan and approval there, too: s3://bucket/prefix or a folder', parseText)
+    .option(
+      '--out <file>',
+      'where the approval is written (default: beside the plan, PLAN.approval.json)',
+      parseText,
+    )
+    .option(
+      '--store <place>',
+      'keep plan and approval there, too: s3://bucket/prefix or a folder',
+      parseText,
+    )
     .addHelpText(
       'after',
       `
@@ -58,11 +71,15 @@ be written.`,
       try {
         writeFileSync(out, approvalText(approval))
       } catch (error) {
-        throw new OperatorError(`The approval could not be written: ${error instanceof Error ? error.message : error}`, {
-          isBadInput: false,
-        })
+        throw new OperatorError(
+          `The approval could not be written: ${error instanceof Error ? error.message : error}`,
+          { isBadInput: false },
+        )
       }
-      process.stdout.write(`Plan ${plan.id} is approved by ${clean(approval.by)} until ${approval.until}: ${out}\n`)
-      if (store !== null) process.stdout.write(`Kept with its plan: ${await keepApproved(store, plan, approval)}\n`)
+      process.stdout.write(
+        `Plan ${plan.id} is approved by ${clean(approval.by)} until ${approval.until}: ${out}\n`,
+      )
+      if (store !== null)
+        process.stdout.write(`Kept with its plan: ${await keepApproved(store, plan, approval)}\n`)
     })
 }

@@ -18,7 +18,15 @@ import { unmailed } from '#pipeline/service/ways.ts'
 import { folder, formats, formatsWith, type Language, languages, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { auditExitCode, isSnapshotOfNothing } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
+import {
+  addFleetOptions,
+  type FleetOptions,
+  failOnOption,
+  parseText,
+  policyOf,
+  runSignal,
+  selectionOf,
+} from './options.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
@@ -48,14 +56,30 @@ export function auditCommand(): Command {
       `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
       'highwater-out',
     )
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', ...alwaysFormats, ...moreFormats]).default('text'))
     .addOption(
-      new Option('--outputs <formats>', `what to write beside page and findings, separated by commas: ${moreFormats.join(', ')}`)
+      new Option('--format <format>', 'what to print')
+        .choices(['text', ...alwaysFormats, ...moreFormats])
+        .default('text'),
+    )
+    .addOption(
+      new Option(
+        '--outputs <formats>',
+        `what to write beside page and findings, separated by commas: ${moreFormats.join(', ')}`,
+      )
         .argParser(parseOutputs)
         .default([], "the policy's"),
     )
-    .addOption(new Option('--language <language>', "of page, e-mail and summary (default: the policy's)").choices(languageIds))
-    .option('--store <place>', `remember this run there, and compare it with the one before: s3://bucket/prefix, or a folder`, parseText)
+    .addOption(
+      new Option(
+        '--language <language>',
+        "of page, e-mail and summary (default: the policy's)",
+      ).choices(languageIds),
+    )
+    .option(
+      '--store <place>',
+      `remember this run there, and compare it with the one before: s3://bucket/prefix, or a folder`,
+      parseText,
+    )
     .addOption(failOnOption())
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
@@ -80,7 +104,10 @@ bad input; 3 something could not be read; 4 failed, nothing published.`,
 function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
   const asked = text.split(',').map(id => id.trim())
   const strange = asked.filter(id => !isMoreFormat(id))
-  if (strange.length > 0) throw new InvalidArgumentError(`There is no format ${strange.join(', ')}. There are ${moreFormats.join(', ')}.`)
+  if (strange.length > 0)
+    throw new InvalidArgumentError(
+      `There is no format ${strange.join(', ')}. There are ${moreFormats.join(', ')}.`,
+    )
   return [...before, ...asked.filter(isMoreFormat)]
 }
 
@@ -92,24 +119,43 @@ async function runAudit(options: AuditOptions): Promise<number> {
   const language = languages[policy.report.language]
   const isForPeople = options.format === 'text'
   const file = result.files.find(
-    ({ name }) => isForPeople || formatsWith(moreFormats).some(({ id, name: own }) => id === options.format && own === name),
+    ({ name }) =>
+      isForPeople ||
+      formatsWith(moreFormats).some(({ id, name: own }) => id === options.format && own === name),
   )
-  process.stdout.write(isForPeople ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors(), language) : (file?.body ?? ''))
+  process.stdout.write(
+    isForPeople
+      ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors(), language)
+      : (file?.body ?? ''),
+  )
   for (const { channel, location, error } of result.deliveries) {
     if (error !== null)
-      process.stderr.write(`The ${channel === 'folder' ? `folder ${options.out}` : channel} could not be written: ${error}\n`)
-    else if (isForPeople) process.stdout.write(placesText(location ?? '', options.snapshot, language))
+      process.stderr.write(
+        `The ${channel === 'folder' ? `folder ${options.out}` : channel} could not be written: ${error}\n`,
+      )
+    else if (isForPeople)
+      process.stdout.write(placesText(location ?? '', options.snapshot, language))
   }
   return auditExitCode(result, options.failOn)
 }
 
 function auditPolicyOf(options: AuditOptions): Policy {
   const policy = policyOf(options)
-  return { ...policy, report: { ...policy.report, language: options.language ?? policy.report.language } }
+  return {
+    ...policy,
+    report: { ...policy.report, language: options.language ?? policy.report.language },
+  }
 }
 
-function placesText(folder: string, snapshot: string | undefined, { words: { terminal } }: Language): string {
-  const places = { [terminal.report]: join(folder, 'report.html'), [terminal.snapshot]: snapshot ?? join(folder, snapshotName) }
+function placesText(
+  folder: string,
+  snapshot: string | undefined,
+  { words: { terminal } }: Language,
+): string {
+  const places = {
+    [terminal.report]: join(folder, 'report.html'),
+    [terminal.snapshot]: snapshot ?? join(folder, snapshotName),
+  }
   const wide = Math.max(...Object.keys(places).map(columnsOf))
   return Object.entries(places)
     .map(([name, place]) => `${padTo(name, wide)} ${place}\n`)
@@ -124,14 +170,21 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
   try {
     const source = isSaved
       ? savedRecords(options.snapshot ?? '', options)
-      : liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })
+      : liveRecords(options, {
+          signal,
+          onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+        })
     const result = await audit(source, {
       source: isSaved ? 'snapshot' : 'live',
       version,
       policy,
       rules,
       formats: formatsWith(
-        [...policy.report.formats, ...options.outputs, ...(options.format === 'text' ? [] : [options.format])],
+        [
+          ...policy.report.formats,
+          ...options.outputs,
+          ...(options.format === 'text' ? [] : [options.format]),
+        ],
         languages[policy.report.language],
       ),
       channels: [folder(options.out)],
@@ -141,9 +194,16 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       options: { allNodes: options.allNodes },
       isPart: !isWhole(selectionOf(options)),
       plan: options.plan
-        ? snapshot => planBeside(snapshot ?? options.snapshot ?? null, { policy, selection: selectionOf(options), version, signal })
+        ? snapshot =>
+            planBeside(snapshot ?? options.snapshot ?? null, {
+              policy,
+              selection: selectionOf(options),
+              version,
+              signal,
+            })
         : undefined,
-      verify: (nodes, areListsWhole) => rejectUnknownNames(selectionOf(options), nodes, areListsWhole),
+      verify: (nodes, areListsWhole) =>
+        rejectUnknownNames(selectionOf(options), nodes, areListsWhole),
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })
     if (isSnapshotOfNothing(result))
@@ -161,7 +221,11 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
 async function historyOf(options: AuditOptions, policy: Policy): Promise<History | null> {
   if (options.store === undefined) return null
   const { snapshot, kubeconfig, context, inCluster } = options
-  const isEnumerated = snapshot === undefined && kubeconfig === undefined && context.length === 0 && inCluster === undefined
+  const isEnumerated =
+    snapshot === undefined &&
+    kubeconfig === undefined &&
+    context.length === 0 &&
+    inCluster === undefined
   return openHistory({
     store: await storeAt(options.store),
     isWhole: isWhole(selectionOf(options)),
@@ -173,13 +237,20 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
 /** Beside the report, unless the audit is of that very file. */
 function snapshotWriter({ out, snapshot }: AuditOptions) {
   const target = join(out, snapshotName)
-  if (snapshot !== undefined && existsSync(target) && existsSync(snapshot) && realpathSync(target) === realpathSync(snapshot)) return null
+  if (
+    snapshot !== undefined &&
+    existsSync(target) &&
+    existsSync(snapshot) &&
+    realpathSync(target) === realpathSync(snapshot)
+  )
+    return null
   try {
     mkdirSync(out, { recursive: true })
   } catch (error) {
-    throw new OperatorError(`The folder ${resolve(out)} cannot be made: ${error instanceof Error ? error.message : error}`, {
-      isBadInput: false,
-    })
+    throw new OperatorError(
+      `The folder ${resolve(out)} cannot be made: ${error instanceof Error ? error.message : error}`,
+      { isBadInput: false },
+    )
   }
   return openSnapshot(target)
 }

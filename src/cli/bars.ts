@@ -22,6 +22,8 @@ export function bars(values: DayValue[], most: number, { full }: { full?: number
   const top = full ?? Math.max(1, ...values.map(({ value }) => value ?? 0))
   return Array.from({ length: to - from + 1 }, (_, index) => {
     const value = at.get(from + index) ?? null
-    return value === null ? ' ' : blocks[Math.min(blocks.length - 1, Math.floor((value / top) * blocks.length))]
+    return value === null
+      ? ' '
+      : blocks[Math.min(blocks.length - 1, Math.floor((value / top) * blocks.length))]
   }).join('')
 }

@@ -16,7 +16,11 @@ interface CollectOptions extends FleetOptions {
 export function collectCommand(): Command {
   const command = new Command('collect')
     .description('read every node into a snapshot file, without judging it')
-    .option('--out <file>', 'the snapshot; gzipped where the name ends in .gz', 'snapshot.ndjson.gz')
+    .option(
+      '--out <file>',
+      'the snapshot; gzipped where the name ends in .gz',
+      'snapshot.ndjson.gz',
+    )
   return addFleetOptions(command).action(async (options: CollectOptions) => {
     process.exitCode = await collectInto(options)
   })
@@ -29,7 +33,10 @@ async function collectInto(options: CollectOptions): Promise<number> {
   const snapshot = openSnapshot(options.out)
   const read = { nodes: 0, errors: 0 }
   try {
-    for await (const record of liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })) {
+    for await (const record of liveRecords(options, {
+      signal,
+      onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+    })) {
       await snapshot.write(prune(record))
       if ('errors' in record) read.errors += record.errors?.length ?? 0
       if (record.kind !== 'Node') continue

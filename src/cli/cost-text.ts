@@ -6,7 +6,8 @@ import { painter, type Screen, wrap } from './terminal.ts'
 export function costText(estimate: CostEstimate, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const { question, fanOut, prices, notCounted } = estimate
-  const count = (value: number, noun: string) => `${value.toLocaleString('en-US')} ${noun}${value === 1 ? '' : 's'}`
+  const count = (value: number, noun: string) =>
+    `${value.toLocaleString('en-US')} ${noun}${value === 1 ? '' : 's'}`
   const asked = `${count(question.nodes, 'node')} in ${count(question.clusters, 'cluster')} and ${count(question.accounts, 'account')}, read ${count(question.runsPerDay, 'time')} a day by mode ${question.mode}`
   const part = (sentences: string[], { run, lines, totalUsd }: Part) => [
     ...wrap(sentences.join(' '), columns, ''),
@@ -20,7 +21,11 @@ export function costText(estimate: CostEstimate, { hasColour, columns }: Screen)
     '',
     ...part(runSentences(estimate), estimate),
     ...(fanOut === null ? [] : part(fanOutSentences(estimate, fanOut), fanOut)),
-    ...wrap(`List prices of ${prices.region} as of ${prices.asOf}, from docs/cost.md. Not counted:`, columns, ''),
+    ...wrap(
+      `List prices of ${prices.region} as of ${prices.asOf}, from docs/cost.md. Not counted:`,
+      columns,
+      '',
+    ),
     ...notCounted.flatMap(text => wrap(text, columns, '- ', '  ')),
     '',
   ].join('\n')
@@ -33,7 +38,11 @@ function table(
   total: Bounds,
   { paint, columns }: { paint: ReturnType<typeof painter>; columns: number },
 ): string[] {
-  const rows = lines.map(line => ({ ...lineText(line), usd: usdText(line.usd), service: line.service }))
+  const rows = lines.map(line => ({
+    ...lineText(line),
+    usd: usdText(line.usd),
+    service: line.service,
+  }))
   const services = Math.max(...rows.map(({ service }) => service.length))
   const usds = Math.max(...rows.map(({ usd }) => usd.length), usdText(total).length)
   return [

@@ -18,23 +18,54 @@ interface CostOptions extends Omit<CostQuestion, 'memoryMiB'> {
 export function costCommand(): Command {
   const command = new Command('cost')
     .description('estimate what running it costs a month, line by line; asks nobody')
-    .addOption(new Option('--nodes <count>', 'nodes of all clusters').argParser(whole(1, 1_000_000)).makeOptionMandatory())
-    .addOption(new Option('--clusters <count>', 'of about the same size').argParser(whole(1, 100_000)).default(1))
-    .addOption(new Option('--accounts <count>', 'in which they are').argParser(whole(1, 100_000)).default(1))
-    .addOption(new Option('--runs-per-day <count>').argParser(whole(1, 1440)).default(1))
-    .addOption(new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode))
-    .addOption(new Option('--pods-per-node <count>').argParser(whole(1, 1000)).default(usualFleet.podsPerNode))
     .addOption(
-      new Option('--network <way>', 'no VPC; a NAT gateway that is there anyway; endpoints of its own')
+      new Option('--nodes <count>', 'nodes of all clusters')
+        .argParser(whole(1, 1_000_000))
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--clusters <count>', 'of about the same size')
+        .argParser(whole(1, 100_000))
+        .default(1),
+    )
+    .addOption(
+      new Option('--accounts <count>', 'in which they are').argParser(whole(1, 100_000)).default(1),
+    )
+    .addOption(new Option('--runs-per-day <count>').argParser(whole(1, 1440)).default(1))
+    .addOption(
+      new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode),
+    )
+    .addOption(
+      new Option('--pods-per-node <count>')
+        .argParser(whole(1, 1000))
+        .default(usualFleet.podsPerNode),
+    )
+    .addOption(
+      new Option(
+        '--network <way>',
+        'no VPC; a NAT gateway that is there anyway; endpoints of its own',
+      )
         .choices(networks)
         .default(usualFleet.network),
     )
-    .addOption(new Option('--recipients <count>', 'of the mail').argParser(whole(0, 10_000)).default(usualFleet.recipients))
     .addOption(
-      new Option('--retention-days <days>', 'how long reports are kept').argParser(whole(1, 3650)).default(usualFleet.retentionDays),
+      new Option('--recipients <count>', 'of the mail')
+        .argParser(whole(0, 10_000))
+        .default(usualFleet.recipients),
     )
-    .addOption(new Option('--memory <mebibytes>', 'of the function').argParser(whole(128, mostMemoryMiB)).default(usualFleet.memoryMiB))
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--retention-days <days>', 'how long reports are kept')
+        .argParser(whole(1, 3650))
+        .default(usualFleet.retentionDays),
+    )
+    .addOption(
+      new Option('--memory <mebibytes>', 'of the function')
+        .argParser(whole(128, mostMemoryMiB))
+        .default(usualFleet.memoryMiB),
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
   return addPolicyOption(command)
     .addHelpText(
       'after',
@@ -53,7 +84,11 @@ The pace of reading is the policy's, and so is from where on many functions read
           'There are at least as many nodes as clusters, and as many clusters as accounts: check --nodes, --clusters, --accounts',
         )
       const estimate = estimateCost({ ...asked, memoryMiB: memory }, policyFile(policy))
-      process.stdout.write(format === 'json' ? `${JSON.stringify(estimate, null, 2)}\n` : costText(estimate, screenOf(process.stdout)))
+      process.stdout.write(
+        format === 'json'
+          ? `${JSON.stringify(estimate, null, 2)}\n`
+          : costText(estimate, screenOf(process.stdout)),
+      )
     })
 }
 
@@ -61,6 +96,8 @@ The pace of reading is the policy's, and so is from where on many functions read
 const whole = (least: number, most: number) => (text: string) => {
   const number = Number(text.replaceAll(',', ''))
   if (!Number.isInteger(number) || number < least || number > most)
-    throw new InvalidArgumentError(`A whole number from ${least} to ${most.toLocaleString('en-US')}.`)
+    throw new InvalidArgumentError(
+      `A whole number from ${least} to ${most.toLocaleString('en-US')}.`,
+    )
   return number
 }

@@ -44,7 +44,13 @@ const counted: Record<Change, string> = {
   waivedSince: 'waived since',
 }
 /** What needs nobody's hand is told in fewer lines. */
-const isGoodNews: ReadonlySet<Change> = new Set(['better', 'fixed', 'fixedOrGone', 'gone', 'waivedSince'])
+const isGoodNews: ReadonlySet<Change> = new Set([
+  'better',
+  'fixed',
+  'fixedOrGone',
+  'gone',
+  'waivedSince',
+])
 
 /** Ends with a newline. */
 export function diffText(document: DiffDocument, { hasColour, columns }: Screen): string {
@@ -65,18 +71,26 @@ export function diffText(document: DiffDocument, { hasColour, columns }: Screen)
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function inputLines(name: string, { file, kind, takenAt, inputErrors }: DiffInput, width: number): string[] {
+function inputLines(
+  name: string,
+  { file, kind, takenAt, inputErrors }: DiffInput,
+  width: number,
+): string[] {
   const time = `${takenAt.slice(0, 16).replace('T', ' ')} UTC`
-  const errors = inputErrors.slice(0, shownNodes).flatMap(error => wrap(clean(error, shownReason), width, `! ${name} `, '  '))
+  const errors = inputErrors
+    .slice(0, shownNodes)
+    .flatMap(error => wrap(clean(error, shownReason), width, `! ${name} `, '  '))
   return [`${name}  ${time}  ${kind.padEnd(8)}  ${clean(file)}`, ...errors]
 }
 
 function clusterLines(clusters: ClusterChange[]): string[] {
   const wide = Math.min(32, Math.max(7, ...clusters.map(({ name }) => clean(name).length)))
-  const row = (...cells: string[]) => `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
+  const row = (...cells: string[]) =>
+    `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
   const both = (before: string | null, after: string | null) =>
     before === after ? (after ?? '') : `${before ?? 'none'} → ${after ?? 'none'}`
-  const read = (state: ClusterChange['after']) => state && `${state.coverage.read}/${state.coverage.nodes}`
+  const read = (state: ClusterChange['after']) =>
+    state && `${state.coverage.read}/${state.coverage.nodes}`
   return [
     row('cluster', 'grade', 'nodes read'),
     ...clusters.map(({ name, before, after }) => {
@@ -87,16 +101,22 @@ function clusterLines(clusters: ClusterChange[]): string[] {
 }
 
 function verdict({ findings, unchanged }: DiffDocument): string {
-  const said = changes.filter(change => findings[change].length > 0).map(change => `${findings[change].length} ${counted[change]}`)
+  const said = changes
+    .filter(change => findings[change].length > 0)
+    .map(change => `${findings[change].length} ${counted[change]}`)
   const waived = unchanged.waived > 0 ? [`${unchanged.waived} still waived`] : []
-  const doubt = unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them where not all was read)` : ''
-  if (said.length === 0) return [`Nothing changed: ${unchanged.open} as before${doubt}`, ...waived].join(', ')
+  const doubt =
+    unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them where not all was read)` : ''
+  if (said.length === 0)
+    return [`Nothing changed: ${unchanged.open} as before${doubt}`, ...waived].join(', ')
   return [...said, ...waived, `${unchanged.open} unchanged${doubt}`].join(', ')
 }
 
 function section(change: Change, found: ChangedFinding[], width: number, paint: Paint): string[] {
   if (found.length === 0) return []
-  const shown = found.slice(0, shownFindings).flatMap(finding => findingLines(finding, !isGoodNews.has(change), width, paint))
+  const shown = found
+    .slice(0, shownFindings)
+    .flatMap(finding => findingLines(finding, !isGoodNews.has(change), width, paint))
   const more = found.length - shownFindings
   return [
     paint('bold', `${titles[change]} (${found.length})`),
@@ -108,20 +128,38 @@ function section(change: Change, found: ChangedFinding[], width: number, paint: 
 
 const indent = ' '.repeat(12)
 
-function findingLines({ rule, cluster, subject, title, before, after, why }: ChangedFinding, isLong: boolean, width: number, paint: Paint) {
+function findingLines(
+  { rule, cluster, subject, title, before, after, why }: ChangedFinding,
+  isLong: boolean,
+  width: number,
+  paint: Paint,
+) {
   const state = after ?? before
   const severity: Severity = state?.severity ?? 'info'
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
   const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
-  const nodes = !isOnNodes ? '' : before !== null && after !== null ? `: ${nodeCounts(before, after)}` : `: ${nodeNames(state.nodes)}`
+  const nodes = !isOnNodes
+    ? ''
+    : before !== null && after !== null
+      ? `: ${nodeCounts(before, after)}`
+      : `: ${nodeNames(state.nodes)}`
   const head = isLong ? clean(title) : clean(rule)
-  const place = isLong ? `${where}${nodes} (${clean(rule)})` : `${where}${before !== null && after !== null ? nodes : ''}`
-  const [first = '', ...rest] = wrap(isLong ? head : `${head}: ${place}`, width, `  ${severity.toUpperCase().padEnd(8)}  `, indent)
+  const place = isLong
+    ? `${where}${nodes} (${clean(rule)})`
+    : `${where}${before !== null && after !== null ? nodes : ''}`
+  const [first = '', ...rest] = wrap(
+    isLong ? head : `${head}: ${place}`,
+    width,
+    `  ${severity.toUpperCase().padEnd(8)}  `,
+    indent,
+  )
   return [
     isLong ? paint(severityStyles[severity], first) : first,
     ...rest,
     ...(isLong ? wrap(place, width, indent) : []),
-    ...why.flatMap(sentence => wrap(clean(sentence, shownReason), width, indent)).map(line => paint('dim', line)),
+    ...why
+      .flatMap(sentence => wrap(clean(sentence, shownReason), width, indent))
+      .map(line => paint('dim', line)),
   ]
 }
 
@@ -131,38 +169,59 @@ function nodeNames({ count, sample }: { count: number; sample: string[] }): stri
 }
 
 /** Which ones is said below it. */
-function nodeCounts({ nodes: { count: before } }: FindingState, { nodes: { count } }: FindingState): string {
+function nodeCounts(
+  { nodes: { count: before } }: FindingState,
+  { nodes: { count } }: FindingState,
+): string {
   return `${count} node${count === 1 ? '' : 's'}${count === before ? '' : `, before ${before}`}`
 }
 
 function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {
   const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
     if (nodes === null || nodes.length === 0) return []
-    const shown = nodes.slice(0, shownNodes).map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
+    const shown = nodes
+      .slice(0, shownNodes)
+      .map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
     const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
     return wrap(`${shown.join(', ')}${more}`, width, `${title} (${nodes.length}): `, '  ')
   }
-  return [...named('Nodes gone', gone), ...named('Nodes come', come), ...unreadLines(notReadNow, width)]
+  return [
+    ...named('Nodes gone', gone),
+    ...named('Nodes come', come),
+    ...unreadLines(notReadNow, width),
+  ]
 }
 
 /** What was read before and is not now comes first; nodes that cannot be read for one reason are one line. */
 function unreadLines(unread: NotReadNow[], width: number): string[] {
   if (unread.length === 0) return []
-  const isLost = ({ coverage, before }: NotReadNow) => before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
+  const isLost = ({ coverage, before }: NotReadNow) =>
+    before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
   const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
   const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
   const lines = [...alike.values()].slice(0, shownNodes).flatMap(entries => {
     const [first] = entries
     if (first === undefined) return []
     const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? (first.before === 'read' ? ', read before' : ', partly read before') : ''}`
-    return wrap(`${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`, width, '  ', '    ')
+    return wrap(
+      `${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`,
+      width,
+      '  ',
+      '    ',
+    )
   })
   const more = alike.size - shownNodes
-  return [`Not read now (${unread.length}):`, ...lines, ...(more > 0 ? [`  … and for ${more} more reasons`] : [])]
+  return [
+    `Not read now (${unread.length}):`,
+    ...lines,
+    ...(more > 0 ? [`  … and for ${more} more reasons`] : []),
+  ]
 }
 
 function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
   const names = entries.flatMap(({ node }) => node ?? []).map(node => clean(node))
   if (names.length === 0) return `cluster ${clean(cluster)}`
-  return names.length === 1 ? `${clean(cluster)}/${names[0]}` : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
+  return names.length === 1
+    ? `${clean(cluster)}/${names[0]}`
+    : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
 }

@@ -4,7 +4,14 @@ import type { Severity } from '#model/finding.ts'
 import { diff } from '#pipeline/diff.ts'
 import { diffText } from './diff-text.ts'
 import { diffExitCode } from './exit-code.ts'
-import { addPolicyOption, addSelectionOptions, failOnOption, policyFile, type SelectionOptions, selectionOf } from './options.ts'
+import {
+  addPolicyOption,
+  addSelectionOptions,
+  failOnOption,
+  policyFile,
+  type SelectionOptions,
+  selectionOf,
+} from './options.ts'
 import { screenOf } from './terminal.ts'
 import { version } from './version.ts'
 
@@ -16,10 +23,14 @@ interface DiffOptions extends SelectionOptions {
 
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .description('tell what changed between two audits: new, worse, better, fixed, and what cannot be told')
+    .description(
+      'tell what changed between two audits: new, worse, better, fixed, and what cannot be told',
+    )
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
     .addOption(failOnOption())
   return addPolicyOption(addSelectionOptions(command))
     .addHelpText(
@@ -39,9 +50,17 @@ Exit codes: 0 nothing new or worse at or above --fail-on; 1 there is; 2 bad usag
 input; 3 something in one of the two could not be read; 4 failed.`,
     )
     .action(async (oldFile: string, newFile: string, options: DiffOptions) => {
-      const result = await diff(oldFile, newFile, { policy: policyFile(options.policy), selection: selectionOf(options), version })
+      const result = await diff(oldFile, newFile, {
+        policy: policyFile(options.policy),
+        selection: selectionOf(options),
+        version,
+      })
       const isJson = options.format === 'json'
-      process.stdout.write(isJson ? `${JSON.stringify(result.document, null, 2)}\n` : diffText(result.document, screenOf(process.stdout)))
+      process.stdout.write(
+        isJson
+          ? `${JSON.stringify(result.document, null, 2)}\n`
+          : diffText(result.document, screenOf(process.stdout)),
+      )
       process.exitCode = diffExitCode(result, options.failOn)
     })
 }

@@ -2,7 +2,13 @@
 import { type Check, type CheckState, type ClusterCheckup, checkStates } from '#model/checkup.ts'
 import { clean, painter, type Screen, type Style, wrap } from './terminal.ts'
 
-const stateStyles: Record<CheckState, Style> = { missing: ['bold', 'red'], failed: 'red', unchecked: 'yellow', note: 'cyan', ok: 'green' }
+const stateStyles: Record<CheckState, Style> = {
+  missing: ['bold', 'red'],
+  failed: 'red',
+  unchecked: 'yellow',
+  note: 'cyan',
+  ok: 'green',
+}
 const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
   missing: 'not everything can be read',
   unreachable: 'it cannot be reached',
@@ -16,25 +22,49 @@ const longestDetail = 700
 /** What was not tried may still be refused: then nothing is called well. */
 function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): string {
   if (state !== 'ok') return stateTells[state]
-  const untried = checks.flatMap(({ what, state: found }) => (found === 'unchecked' ? [clean(what)] : []))
-  return untried.length === 0 ? 'all is well' : `nothing is missing of what can be checked; unchecked: ${[...new Set(untried)].join(', ')}`
+  const untried = checks.flatMap(({ what, state: found }) =>
+    found === 'unchecked' ? [clean(what)] : [],
+  )
+  return untried.length === 0
+    ? 'all is well'
+    : `nothing is missing of what can be checked; unchecked: ${[...new Set(untried)].join(', ')}`
 }
 
 /** Ends with an empty line. */
-export function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, { hasColour, columns }: Screen): string {
+export function checkupText(
+  { cluster, mode, state, checks, fixes }: ClusterCheckup,
+  { hasColour, columns }: Screen,
+): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widestProse)
   const row = ({ what, state: found, detail, without }: Check) => {
-    const [first = '', ...rest] = wrap(`${clean(what)}: ${clean(detail, longestDetail)}`, width, `  ${found.padEnd(9)}  `, indent)
-    const lost = without === null ? [] : wrap(`unknown without it: ${without}`, width, indent).map(line => paint('dim', line))
+    const [first = '', ...rest] = wrap(
+      `${clean(what)}: ${clean(detail, longestDetail)}`,
+      width,
+      `  ${found.padEnd(9)}  `,
+      indent,
+    )
+    const lost =
+      without === null
+        ? []
+        : wrap(`unknown without it: ${without}`, width, indent).map(line => paint('dim', line))
     return [first.replace(found, text => paint(stateStyles[found], text)), ...rest, ...lost]
   }
-  const bySeverity = checks.toSorted((left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state))
+  const bySeverity = checks.toSorted(
+    (left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state),
+  )
   const lines = [
-    ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(line => paint('bold', line)),
+    ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(
+      line => paint('bold', line),
+    ),
     ...bySeverity.flatMap(row),
     // To paste: as it is, so nothing of it is wrapped. Names in it are those of AWS and Kubernetes, which allow no control characters.
-    ...fixes.flatMap(({ target, text }) => ['', ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '), '', text.trimEnd()]),
+    ...fixes.flatMap(({ target, text }) => [
+      '',
+      ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '),
+      '',
+      text.trimEnd(),
+    ]),
   ]
   return `${lines.join('\n')}\n\n`
 }

@@ -14,8 +14,12 @@ interface DoctorOptions extends FleetOptions {
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
-    .description('try what an audit needs, as harmlessly as can be, and say what is missing for which reading')
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .description(
+      'try what an audit needs, as harmlessly as can be, and say what is missing for which reading',
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
     .option('--remediate', 'also what applying plans needs')
   return addFleetOptions(command)
     .addHelpText(
@@ -43,7 +47,10 @@ async function runDoctor(options: DoctorOptions): Promise<number> {
   const screen = screenOf(process.stdout)
   const clusters: ClusterCheckup[] = []
   try {
-    for await (const checkup of liveCheckups(options, { signal, isRemediating: options.remediate === true })) {
+    for await (const checkup of liveCheckups(options, {
+      signal,
+      isRemediating: options.remediate === true,
+    })) {
       clusters.push(checkup)
       if (options.format === 'text') process.stdout.write(checkupText(checkup, screen))
     }

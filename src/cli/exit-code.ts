@@ -7,23 +7,38 @@ import type { DiffResult } from '#pipeline/diff.ts'
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
 
 /** @param failOn the least severity that makes the run fail; `none`: no finding does */
-export function auditExitCode({ document, nodes, deliveries, ruleErrors }: AuditResult, failOn: Severity | 'none'): number {
-  if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null)) return exitCode.failed
+export function auditExitCode(
+  { document, nodes, deliveries, ruleErrors }: AuditResult,
+  failOn: Severity | 'none',
+): number {
+  if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null))
+    return exitCode.failed
   if (isSnapshotOfNothing({ document, nodes })) return exitCode.badInput
   if (isAnyAtLeast(failOn, document.findings)) return exitCode.findings
   // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
-  const isUnread = nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
-  const isCut = document.run.inputErrors.length > 0 || document.notAudited.some(({ node }) => node === null)
+  const isUnread = nodes.some(
+    ({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate',
+  )
+  const isCut =
+    document.run.inputErrors.length > 0 || document.notAudited.some(({ node }) => node === null)
   const hasFailures = ruleErrors.length > 0 || deliveries.some(({ error }) => error !== null)
   return isUnread || isCut || hasFailures ? exitCode.unread : exitCode.ok
 }
 
 /** No node, and no cluster that was looked through for garbage. */
-export const isSnapshotOfNothing = ({ document: { run, clusters }, nodes }: Pick<AuditResult, 'document' | 'nodes'>): boolean =>
-  run.source === 'snapshot' && nodes.length === 0 && clusters.every(({ coverage }) => coverage.clusterGc === undefined)
+export const isSnapshotOfNothing = ({
+  document: { run, clusters },
+  nodes,
+}: Pick<AuditResult, 'document' | 'nodes'>): boolean =>
+  run.source === 'snapshot' &&
+  nodes.length === 0 &&
+  clusters.every(({ coverage }) => coverage.clusterGc === undefined)
 
 /** What is waived, fixed or unchanged fails no run. */
-export function diffExitCode({ document, isUnread }: DiffResult, failOn: Severity | 'none'): number {
+export function diffExitCode(
+  { document, isUnread }: DiffResult,
+  failOn: Severity | 'none',
+): number {
   const { new: added, worse } = document.findings
   if (
     isAnyAtLeast(
@@ -36,16 +51,23 @@ export function diffExitCode({ document, isUnread }: DiffResult, failOn: Severit
 }
 
 /** Not yet is no mistake of anybody's: it may be by the next time. */
-export function verificationExitCode({ counts }: VerificationReport, inputErrors: readonly string[]): number {
+export function verificationExitCode(
+  { counts }: VerificationReport,
+  inputErrors: readonly string[],
+): number {
   if (counts.wrong > 0) return exitCode.findings
   return counts.notYet > 0 || inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
 
 /** What is wanted of the nodes is their state at the end; one that was passed over, or is still to come, is no mistake. */
-export function remediationExitCode({ state, endedAt, steps, deletions = [] }: RemediationRun, wanted: StepState): number {
+export function remediationExitCode(
+  { state, endedAt, steps, deletions = [] }: RemediationRun,
+  wanted: StepState,
+): number {
   const has = (...states: StepState[]) => steps.some(step => states.includes(step.state))
   const isOver = endedAt !== null
-  if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed'))) return exitCode.findings
+  if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed')))
+    return exitCode.findings
   if (has('broken') || deletions.some(one => one.state === 'failed')) return exitCode.findings
   if (deletions.some(one => one.state === 'changed')) return exitCode.unread
   if (steps.some(({ seenBack }) => seenBack === false)) return exitCode.unread

@@ -14,7 +14,9 @@ export function explanationText(rule: RuleExplanation, { hasColour, columns }: S
   const paint = painter(hasColour)
   const width = Math.min(columns, widestProse)
   const section = (title: string, ...texts: string[]) =>
-    texts.flatMap((text, index) => wrap(text, width, index === 0 ? title.padEnd(label) : ' '.repeat(label), ' '.repeat(label)))
+    texts.flatMap((text, index) =>
+      wrap(text, width, index === 0 ? title.padEnd(label) : ' '.repeat(label), ' '.repeat(label)),
+    )
   const hidden = examples.length - shownDifferences
   const keys = policy.map(({ key, default: value }) => `${key} (by default ${shownDefault(value)})`)
   const lines = [
@@ -31,7 +33,9 @@ export function explanationText(rule: RuleExplanation, { hasColour, columns }: S
     ...section('Policy', ...keys, `severities: { ${id}: … } and waivers, as for every rule`),
     ...section(
       'Example',
-      ...examples.slice(0, shownDifferences).map(({ what, bad, good }) => `${what}: bad ${bad ?? 'none'}, good ${good ?? 'none'}`),
+      ...examples
+        .slice(0, shownDifferences)
+        .map(({ what, bad, good }) => `${what}: bad ${bad ?? 'none'}, good ${good ?? 'none'}`),
       ...(hidden > 0 ? [`… and ${hidden} more`] : []),
     ),
     ...section('Sources', ...docs.sources),
@@ -57,9 +61,14 @@ export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Scr
       columns - head.length >= 50
         ? wrap(docs.title, columns, head, ' '.repeat(head.length))
         : [head.trimEnd(), ...wrap(docs.title, columns, ' '.repeat(12))]
-    return lines.map((line, index) => (index === 0 ? line.replace(severity, text => paint(severityStyles[severity], text)) : line))
+    return lines.map((line, index) =>
+      index === 0 ? line.replace(severity, text => paint(severityStyles[severity], text)) : line,
+    )
   }
-  const shelves = families.map(family => ({ family, shelf: rules.filter(rule => rule.family === family) }))
+  const shelves = families.map(family => ({
+    family,
+    shelf: rules.filter(rule => rule.family === family),
+  }))
   const lines = shelves
     .filter(({ shelf }) => shelf.length > 0)
     .flatMap(({ family, shelf }) => [paint('bold', family), ...shelf.flatMap(row), ''])

@@ -11,9 +11,16 @@ interface ExplainOptions {
 
 export function explainCommand(): Command {
   return new Command('explain')
-    .description('tell what a rule means: why it matters, how to end it, what it needs, on what it relies')
-    .argument('[rule]', 'its id, as a finding names it, or a family; without it, a table of all rules')
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .description(
+      'tell what a rule means: why it matters, how to end it, what it needs, on what it relies',
+    )
+    .argument(
+      '[rule]',
+      'its id, as a finding names it, or a family; without it, a table of all rules',
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
     .addHelpText(
       'after',
       `
@@ -30,8 +37,14 @@ Exit codes: 0 it is told; 2 there is no such rule, or bad usage.`,
       const asked = name === undefined ? all : rulesNamed(name, all)
       const screen = screenOf(process.stdout)
       const only = asked.find(({ id }) => id === name)
-      if (format === 'json') process.stdout.write(`${JSON.stringify({ schema: 'highwater.rules/1', rules: asked }, null, 2)}\n`)
-      else process.stdout.write(only === undefined ? rulesTable(asked, screen) : explanationText(only, screen))
+      if (format === 'json')
+        process.stdout.write(
+          `${JSON.stringify({ schema: 'highwater.rules/1', rules: asked }, null, 2)}\n`,
+        )
+      else
+        process.stdout.write(
+          only === undefined ? rulesTable(asked, screen) : explanationText(only, screen),
+        )
     })
 }
 
@@ -42,7 +55,9 @@ function rulesNamed(name: string, all: RuleExplanation[]): RuleExplanation[] {
   if (asked.length > 0) return asked
   const near = nearest(name, [...new Set(all.flatMap(({ id, family }) => [id, family]))])
   const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
-  throw new OperatorError(`No rule is called ${JSON.stringify(name.slice(0, 80))}.${hint} highwater explain lists them all.`)
+  throw new OperatorError(
+    `No rule is called ${JSON.stringify(name.slice(0, 80))}.${hint} highwater explain lists them all.`,
+  )
 }
 
 const mostNames = 3
@@ -75,7 +90,13 @@ function editDistance(from: string, to: string): number {
   for (const [at, character] of [...from].entries()) {
     const next = [at + 1]
     for (const [index, other] of [...to].entries())
-      next.push(Math.min(row[index + 1]! + 1, next[index]! + 1, row[index]! + (character === other ? 0 : 1)))
+      next.push(
+        Math.min(
+          row[index + 1]! + 1,
+          next[index]! + 1,
+          row[index]! + (character === other ? 0 : 1),
+        ),
+      )
     row = next
   }
   return row.at(-1)!

@@ -15,10 +15,22 @@ if (!existsSync(path('../../node_modules/commander'))) {
 }
 // glibc keeps what was freed for each thread that freed it, a tenth of what an audit holds, and only hears otherwise before a process begins: so this one
 // begins anew, in its own place. Whoever has said anything of it in the environment knows better.
-const malloc = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '16384', MALLOC_TRIM_THRESHOLD_: '16384' }
+const malloc = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '16384',
+  MALLOC_TRIM_THRESHOLD_: '16384',
+}
 
-if (isNodeRight && process.platform === 'linux' && Object.keys(malloc).every(name => process.env[name] === undefined))
-  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], { ...process.env, ...malloc })
+if (
+  isNodeRight &&
+  process.platform === 'linux' &&
+  Object.keys(malloc).every(name => process.env[name] === undefined)
+)
+  process.execve(
+    process.execPath,
+    [process.execPath, ...process.execArgv, ...process.argv.slice(1)],
+    { ...process.env, ...malloc },
+  )
 if (isNodeRight) {
   // "npm ci --ignore-scripts" leaves out the one thing that is built.
   if (!existsSync(path('../report/compiled-templates.js')))

@@ -15,7 +15,8 @@ type Day = NodeHistory['clusters'][number]['days'][number]
 export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
-  const section = (title: string, lines: string[]) => (lines.length === 0 ? [] : ['', paint('bold', `  ${title}`), ...lines])
+  const section = (title: string, lines: string[]) =>
+    lines.length === 0 ? [] : ['', paint('bold', `  ${title}`), ...lines]
   return clusters
     .map(({ cluster, isPresent, growth, days }) => {
       const [newest] = days
@@ -29,10 +30,14 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
         ...wrap(settingsText(days, last), width, '  '),
         ...section(diskTitle(last), [
           ...lineOfDays(days, width),
-          ...growthNotes({ growth }, languages.en).flatMap(note => wrap(note.replaceAll('\u00a0', ' '), width, '  ')),
+          ...growthNotes({ growth }, languages.en).flatMap(note =>
+            wrap(note.replaceAll('\u00a0', ' '), width, '  '),
+          ),
           ...days.slice(0, shownDays).flatMap(day => dayLines(day, width)),
         ]),
-        ...(days.length > shownDays ? [`  … and ${days.length - shownDays} more days (--format json has all)`] : []),
+        ...(days.length > shownDays
+          ? [`  … and ${days.length - shownDays} more days (--format json has all)`]
+          : []),
         ...section('Found on it', ruleLines(days, width)),
         '',
       ].join('\n')
@@ -48,19 +53,33 @@ function presence(days: Day[], isPresent: boolean | null): string {
     : `${known}, and ${isPresent ? 'there' : 'gone'} in the last run`
 }
 
-function aboutText(days: Day[], { kubeletVersion, instanceType, amiFamily, group }: NodeFacts): string {
-  const kubelet = kubeletVersion === null ? [] : [`${clean(kubeletVersion)}${earlierText(days, each => each.kubeletVersion)}`]
+function aboutText(
+  days: Day[],
+  { kubeletVersion, instanceType, amiFamily, group }: NodeFacts,
+): string {
+  const kubelet =
+    kubeletVersion === null
+      ? []
+      : [`${clean(kubeletVersion)}${earlierText(days, each => each.kubeletVersion)}`]
   const type = instanceType === null ? [] : [clean(instanceType)]
-  return [...kubelet, ...type, amiFamily, ...(group.kind === 'Node' ? [] : [`${group.kind.toLowerCase()} ${clean(group.name)}`])].join(', ')
+  return [
+    ...kubelet,
+    ...type,
+    amiFamily,
+    ...(group.kind === 'Node' ? [] : [`${group.kind.toLowerCase()} ${clean(group.name)}`]),
+  ].join(', ')
 }
 
 function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts): string {
-  const shown = thresholds?.slice(0, shownThresholds).map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
+  const shown = thresholds
+    ?.slice(0, shownThresholds)
+    .map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
   return `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; eviction ${shown?.join(', ') ?? 'not known'}`
 }
 
 const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>): string | null =>
-  imageGC && (imageGC.enabled ? `${imageGC.highThresholdPercent}/${imageGC.lowThresholdPercent}` : 'off')
+  imageGC &&
+  (imageGC.enabled ? `${imageGC.highThresholdPercent}/${imageGC.lowThresholdPercent}` : 'off')
 
 /** ` (85/80 until 2026-11-14)`; empty where it was never otherwise. */
 function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): string {
@@ -74,7 +93,11 @@ function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): stri
 
 /** One block a day, oldest first. */
 function lineOfDays(days: Day[], width: number): string[] {
-  const line = bars(days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(), width - 2, { full: 100 })
+  const line = bars(
+    days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(),
+    width - 2,
+    { full: 100 },
+  )
   return line.trim() === '' ? [] : [`  ${line.trimEnd()}`]
 }
 
@@ -84,9 +107,11 @@ function diskTitle({ layout, nodefs, imagefs }: NodeFacts): string {
 }
 
 function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: number): string[] {
-  const lines = (text: string) => wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, width, '  ', '              ')
+  const lines = (text: string) =>
+    wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, width, '  ', '              ')
   if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
-  const used = imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
+  const used =
+    imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
   const headroom =
     imageGC?.enabled && imageGC.bytesUntilTrigger !== null
       ? imageGC.bytesUntilTrigger === 0
@@ -95,18 +120,31 @@ function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: nu
       : imageGC?.enabled === false
         ? 'image GC off'
         : 'image GC not known'
-  return lines([used, ...(coverage === 'partlyRead' ? ['partly read'] : []), headroom, evictionText(thresholds)].filter(Boolean).join(', '))
+  return lines(
+    [
+      used,
+      ...(coverage === 'partlyRead' ? ['partly read'] : []),
+      headroom,
+      evictionText(thresholds),
+    ]
+      .filter(Boolean)
+      .join(', '),
+  )
 }
 
 /** Of the disks' hard thresholds the nearest. */
 function evictionText(thresholds: NodeFacts['thresholds']): string {
   const nearest = thresholds
     ?.flatMap(({ signal, hard, margin }) =>
-      hard && /^(nodefs|imagefs)\.available$/.test(signal) && margin !== null ? [{ signal, margin }] : [],
+      hard && /^(nodefs|imagefs)\.available$/.test(signal) && margin !== null
+        ? [{ signal, margin }]
+        : [],
     )
     .toSorted((a, b) => a.margin - b.margin)[0]
   if (nearest === undefined) return ''
-  return nearest.margin < 0 ? `eviction: below ${nearest.signal}` : `${formatBytes(nearest.margin)} until eviction`
+  return nearest.margin < 0
+    ? `eviction: below ${nearest.signal}`
+    : `${formatBytes(nearest.margin)} until eviction`
 }
 
 /** Each rule with the days on which it failed, the last ones first. */
@@ -125,13 +163,23 @@ function ruleLines(days: Day[], width: number): string[] {
   return [
     ...[...rules].slice(0, shownRules).flatMap(([rule, { first, last, count }]) => {
       const when =
-        first === last ? `on ${first}` : `${first} to ${last}${count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''}`
-      return wrap(`${clean(rule).padEnd(wide)}  ${when}${last === read[0]?.day ? '' : ', not since'}`, width, '  ', '    ')
+        first === last
+          ? `on ${first}`
+          : `${first} to ${last}${count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''}`
+      return wrap(
+        `${clean(rule).padEnd(wide)}  ${when}${last === read[0]?.day ? '' : ', not since'}`,
+        width,
+        '  ',
+        '    ',
+      )
     }),
     ...(rules.size === 0 && read.length > 0 ? ['  nothing'] : []),
     ...(more > 0 ? [`  … and ${more} more rules`] : []),
-    ...(leftOut > 0 ? ['  Not every rule and threshold had room: the findings of each day have them all.'] : []),
+    ...(leftOut > 0
+      ? ['  Not every rule and threshold had room: the findings of each day have them all.']
+      : []),
   ]
 }
 
-const daysFrom = (read: Day[], first: string, last: string) => read.filter(({ day }) => day >= first && day <= last).length
+const daysFrom = (read: Day[], first: string, last: string) =>
+  read.filter(({ day }) => day >= first && day <= last).length

@@ -18,16 +18,28 @@ interface HistoryOptions {
 
 export function historyCommand(): Command {
   return new Command('history')
-    .description('tell what was known of a node, also after it is gone; without one, how the clusters went')
+    .description(
+      'tell what was known of a node, also after it is gone; without one, how the clusters went',
+    )
     .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
-    .requiredOption('--store <place>', `where runs are remembered: s3://bucket/prefix, or a folder`, parseText)
+    .requiredOption(
+      '--store <place>',
+      `where runs are remembered: s3://bucket/prefix, or a folder`,
+      parseText,
+    )
     .addOption(
       new Option('--cluster <name>', 'only this cluster, as reports name it; repeatable')
         .argParser((value: string, all: string[]) => [...all, parseText(value)])
         .default([], 'all'),
     )
-    .addOption(new Option('--days <count>', 'how many days, back from the last that is known').argParser(parseDays).default(30))
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--days <count>', 'how many days, back from the last that is known')
+        .argParser(parseDays)
+        .default(30),
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
     .addHelpText(
       'after',
       `
@@ -47,17 +59,30 @@ not be read.`,
     })
 }
 
-async function runHistory(node: string | undefined, { store: place, cluster: clusters, days, format }: HistoryOptions): Promise<number> {
+async function runHistory(
+  node: string | undefined,
+  { store: place, cluster: clusters, days, format }: HistoryOptions,
+): Promise<number> {
   const store = await storeAt(place)
   const screen = screenOf(process.stdout)
   if (node === undefined) {
     const trends: ClusterTrend[] = await clusterTrends(store, { clusters, days })
-    process.stdout.write(format === 'json' ? jsonText({ schema: 'highwater.trends/1', clusters: trends }) : trendsText(trends, screen))
-    return found(trends.length, `${store.location} remembers no run${clusters.length > 0 ? ' of these clusters' : ''}`)
+    process.stdout.write(
+      format === 'json'
+        ? jsonText({ schema: 'highwater.trends/1', clusters: trends })
+        : trendsText(trends, screen),
+    )
+    return found(
+      trends.length,
+      `${store.location} remembers no run${clusters.length > 0 ? ' of these clusters' : ''}`,
+    )
   }
   const history = await historyOfNode(store, node, { clusters, days })
   process.stdout.write(format === 'json' ? jsonText(history) : nodeHistoryText(history, screen))
-  return found(history.clusters.length, `${store.location} remembers no node ${node}. Names are those of kubectl get nodes`)
+  return found(
+    history.clusters.length,
+    `${store.location} remembers no node ${node}. Names are those of kubectl get nodes`,
+  )
 }
 
 const jsonText = (value: object) => `${JSON.stringify(value, null, 2)}\n`
@@ -70,6 +95,7 @@ function found(count: number, message: string): number {
 
 function parseDays(text: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (days < 1 || days > 3650) throw new InvalidArgumentError('A whole number of days from 1 to 3650.')
+  if (days < 1 || days > 3650)
+    throw new InvalidArgumentError('A whole number of days from 1 to 3650.')
   return days
 }

@@ -31,13 +31,20 @@ interface LabOptions {
 
 export function labCommand(): Command {
   return new Command('lab')
-    .description('serve a small world (EKS, EC2, STS, S3, SES, SSM, Kubernetes) on loopback until Ctrl-C')
+    .description(
+      'serve a small world (EKS, EC2, STS, S3, SES, SSM, Kubernetes) on loopback until Ctrl-C',
+    )
     .addOption(
-      new Option('--scenario <names...>', 'what the world looks like').choices(scenarios.map(({ name }) => name)).default(demoScenarios),
+      new Option('--scenario <names...>', 'what the world looks like')
+        .choices(scenarios.map(({ name }) => name))
+        .default(demoScenarios),
     )
     .option('--nodes <count>', 'nodes of scenario fleet', parseCount, 200)
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
-    .addHelpText('after', '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl\nand highwater audit into it.')
+    .addHelpText(
+      'after',
+      '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl\nand highwater audit into it.',
+    )
     .action(async (options: LabOptions) => {
       const lab = await startLab(
         options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))),
@@ -45,9 +52,17 @@ export function labCommand(): Command {
       )
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')
       writeFileSync(kubeconfig, lab.kubeconfig, { mode: 0o600 })
-      const variables = Object.entries({ ...lab.environment, ...labService, KUBECONFIG: kubeconfig })
-      process.stdout.write(`${variables.map(([name, value]) => `export ${name}=${value}`).join('\n')}\n`)
-      process.stderr.write('The lab is up. In another terminal, set the lines above, then try: highwater audit. Ctrl-C ends it.\n')
+      const variables = Object.entries({
+        ...lab.environment,
+        ...labService,
+        KUBECONFIG: kubeconfig,
+      })
+      process.stdout.write(
+        `${variables.map(([name, value]) => `export ${name}=${value}`).join('\n')}\n`,
+      )
+      process.stderr.write(
+        'The lab is up. In another terminal, set the lines above, then try: highwater audit. Ctrl-C ends it.\n',
+      )
       await new Promise(resolve => {
         for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve)
       })
@@ -66,12 +81,18 @@ export function demoCommand(): Command {
     .description('audit the lab as the schedule does: no account, no cluster needed')
     .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
     .addOption(
-      new Option('--morning <number>', 'which tick: on the second a node has been repaired, on the third it is as it was')
+      new Option(
+        '--morning <number>',
+        'which tick: on the second a node has been repaired, on the third it is as it was',
+      )
         .choices(mornings.map(({ number }) => String(number)))
         .default('1'),
     )
     .action(async ({ out, morning }: { out: string; morning: string }) => {
-      process.exitCode = await runDemo(out, mornings.find(({ number }) => String(number) === morning) ?? mornings[0])
+      process.exitCode = await runDemo(
+        out,
+        mornings.find(({ number }) => String(number) === morning) ?? mornings[0],
+      )
     })
 }
 
@@ -91,8 +112,12 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
   const bucket = join(out, 'lab-s3', demoBucket)
   mkdirSync(bucket, { recursive: true })
   writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
-  const scenarios = demoScenarios.map(name => (name === incidents.name ? morning.incidents : scenarioNamed(name)))
-  const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
+  const scenarios = demoScenarios.map(name =>
+    name === incidents.name ? morning.incidents : scenarioNamed(name),
+  )
+  const event: { scheduledTime: string } = JSON.parse(
+    readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'),
+  )
   // The recorded nodes were recorded in the night of the event: from the day after on, what lies there is old.
   const dueMs = Date.parse(event.scheduledTime) + morning.number * dayMs
   const scheduledTime = `${new Date(dueMs).toISOString().slice(0, 19)}Z`
@@ -108,8 +133,13 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
   try {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
-    process.stdout.write(`The lab is up on loopback. The schedule ticks (${scheduledTime}) and invokes the function:\n\n`)
-    const answer = await handler({ ...event, scheduledTime }, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000, now })
+    process.stdout.write(
+      `The lab is up on loopback. The schedule ticks (${scheduledTime}) and invokes the function:\n\n`,
+    )
+    const answer = await handler(
+      { ...event, scheduledTime },
+      { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000, now },
+    )
     copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
@@ -120,10 +150,10 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
     return exitCode.ok
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${reason}\nWhat an earlier demo left may be in the way: rm -r ${out} starts afresh`, {
-      isBadInput: false,
-      cause: error,
-    })
+    throw new OperatorError(
+      `${reason}\nWhat an earlier demo left may be in the way: rm -r ${out} starts afresh`,
+      { isBadInput: false, cause: error },
+    )
   } finally {
     await lab.close()
   }
@@ -136,7 +166,13 @@ function copyRun(kept: string, out: string): void {
 
 async function printSummary(findings: string): Promise<void> {
   const document: FindingsDocument = JSON.parse(await readFile(findings, 'utf8'))
-  process.stdout.write(summaryText({ document, ruleErrors: [] }, process.stdout.isTTY && process.stdout.hasColors(), languages.en))
+  process.stdout.write(
+    summaryText(
+      { document, ruleErrors: [] },
+      process.stdout.isTTY && process.stdout.hasColors(),
+      languages.en,
+    ),
+  )
 }
 
 function demoPlaces(out: string): string {
@@ -158,11 +194,18 @@ const labService = {
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'platform-team@example.com',
 }
-const publishedNames = ['report.html', 'findings.json', 'email.html', 'email.txt', 'snapshot.ndjson.gz']
+const publishedNames = [
+  'report.html',
+  'findings.json',
+  'email.html',
+  'email.txt',
+  'snapshot.ndjson.gz',
+]
 
 /** Leads the SDKs of this process into the lab, and nowhere else. */
 function enterLab(lab: Lab): void {
-  for (const name of Object.keys(process.env)) if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]
+  for (const name of Object.keys(process.env))
+    if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]
   Object.assign(process.env, lab.environment, labService, {
     // The function's log lines and metrics are for CloudWatch, not for this terminal.
     POWERTOOLS_LOG_LEVEL: 'SILENT',

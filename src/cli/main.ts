@@ -30,7 +30,9 @@ const hidden: ReadonlySet<string> = new Set(['demo'])
 /** @returns the exit code */
 export async function main(args: string[]): Promise<number> {
   const program = new Command('highwater')
-    .description("Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.")
+    .description(
+      "Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.",
+    )
     .version(version)
     .showSuggestionAfterError()
     .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
@@ -45,7 +47,8 @@ export async function main(args: string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? exitCode.ok)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
     process.stderr.write(`${messageOf(error)}\n`)
     return codeOf(error)
   }
@@ -57,11 +60,15 @@ function endQuietly(error: NodeJS.ErrnoException): void {
   process.exit(exitCode.ok)
 }
 
-const codeOf = (error: unknown) => (error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed)
+const codeOf = (error: unknown) =>
+  error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isOurMistake = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+  const isOurMistake =
+    error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
   if (isOurMistake && process.env.HIGHWATER_DEBUG) return error.stack ?? error.message
-  return isOurMistake ? `highwater made a mistake: ${error.message}. Set HIGHWATER_DEBUG=1 for where, and please report it` : error.message
+  return isOurMistake
+    ? `highwater made a mistake: ${error.message}. Set HIGHWATER_DEBUG=1 for where, and please report it`
+    : error.message
 }

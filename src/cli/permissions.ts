@@ -5,7 +5,13 @@ import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
-import { accessScript, accessTemplate, iamPolicy, manifests, type ServiceAccount } from '#pipeline/access/grants.ts'
+import {
+  accessScript,
+  accessTemplate,
+  iamPolicy,
+  manifests,
+  type ServiceAccount,
+} from '#pipeline/access/grants.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
 import { modeSection, remediationSection } from '#pipeline/access/permissions-document.ts'
 import { appliedOf, shownApplied } from './applied.ts'
@@ -27,7 +33,9 @@ interface PermissionsOptions {
 export function permissionsCommand(): Command {
   const command = new Command('permissions')
     .description('print what a mode of reading needs to be allowed, ready to apply')
-    .addOption(new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode))
+    .addOption(
+      new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode),
+    )
     .addOption(
       new Option(
         '--format <format>',
@@ -37,9 +45,15 @@ export function permissionsCommand(): Command {
         .default('markdown'),
     )
     .addOption(
-      new Option('--account <id>', 'the AWS account of the clusters').argParser(parseAccount).default(undefined, 'that of --role-arn'),
+      new Option('--account <id>', 'the AWS account of the clusters')
+        .argParser(parseAccount)
+        .default(undefined, 'that of --role-arn'),
     )
-    .addOption(new Option('--partition <name>').choices(['aws', 'aws-cn', 'aws-us-gov']).default(undefined, 'that of --role-arn, or aws'))
+    .addOption(
+      new Option('--partition <name>')
+        .choices(['aws', 'aws-cn', 'aws-us-gov'])
+        .default(undefined, 'that of --role-arn, or aws'),
+    )
     .addOption(
       new Option('--role-arn <arn>', 'the role that reads (AuditRoleArn of the stack)')
         .argParser(parseRole)
@@ -51,12 +65,18 @@ export function permissionsCommand(): Command {
         .default([], 'every one of the account'),
     )
     .addOption(
-      new Option('--inspect-output <s3://bucket/prefix>', "where agents put long answers (the policy's inspectOutput)")
+      new Option(
+        '--inspect-output <s3://bucket/prefix>',
+        "where agents put long answers (the policy's inspectOutput)",
+      )
         .argParser(parseOutput)
         .default(null, 'nowhere'),
     )
     .addOption(
-      new Option('--service-account <namespace/name>', 'bind the role to this account of the cluster, for pods that read it')
+      new Option(
+        '--service-account <namespace/name>',
+        'bind the role to this account of the cluster, for pods that read it',
+      )
         .argParser(parseServiceAccount)
         .default(null, 'the group highwater, of EKS access entries'),
     )
@@ -71,20 +91,46 @@ function printed(options: PermissionsOptions): string {
   const asked = policyFile(policy)
   const deletions = deletionRole(asked)?.text ?? null
   if (format === 'yaml')
-    return [manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }), deletions ?? []].flat().join('---\n')
-  if (format === 'json') return JSON.stringify(iamPolicy(mode, appliedOf(options, asked), remediate), null, 2)
+    return [
+      manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }),
+      deletions ?? [],
+    ]
+      .flat()
+      .join('---\n')
+  if (format === 'json')
+    return JSON.stringify(iamPolicy(mode, appliedOf(options, asked), remediate), null, 2)
   if (format === 'cloudformation' && options.roleArn === undefined) {
     const applied = shownApplied(options, asked)
-    return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate, kubeletRoleArn: asked.kubelet.roleArn }))
+    return cloudFormationYaml(
+      memberTemplate({
+        mode,
+        applied,
+        isRemediating: remediate,
+        kubeletRoleArn: asked.kubelet.roleArn,
+      }),
+    )
   }
   if (format === 'shell' || format === 'cloudformation') {
-    if (cluster.every(name => name.includes('*'))) throw new OperatorError('Which cluster? Name it with --cluster, once for each')
+    if (cluster.every(name => name.includes('*')))
+      throw new OperatorError('Which cluster? Name it with --cluster, once for each')
     const applied = appliedOf(options, asked)
-    return format === 'shell' ? accessScript(mode, applied, asked) : cloudFormationYaml(accessTemplate(mode, applied))
+    return format === 'shell'
+      ? accessScript(mode, applied, asked)
+      : cloudFormationYaml(accessTemplate(mode, applied))
   }
   const applied = shownApplied(options, asked)
-  const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
-  const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]
+  const section = [
+    '## Deleting what the policy lets go',
+    '',
+    '```yaml',
+    deletions?.trimEnd() ?? '',
+    '```',
+    '',
+  ]
+  const more = [
+    ...(remediate ? remediationSection(mode, applied) : []),
+    ...(deletions === null ? [] : section),
+  ]
   return [...modeSection(mode, applied, asked), ...more].join('\n')
 }
 
@@ -100,7 +146,9 @@ function parseCluster(text: string): string {
 /** Source: IAM user guide, IAM ARNs. */
 function parseRole(text: string): string {
   if (!/^arn:[a-z-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/.test(text))
-    throw new InvalidArgumentError("It is a role's ARN, like arn:aws:iam::111122223333:role/highwater.")
+    throw new InvalidArgumentError(
+      "It is a role's ARN, like arn:aws:iam::111122223333:role/highwater.",
+    )
   return text
 }
 
@@ -111,14 +159,20 @@ function parseAccount(text: string): string {
 
 /** Source: Kubernetes, object names and IDs: a namespace is a DNS label, a service account a DNS subdomain. */
 function parseServiceAccount(text: string): ServiceAccount {
-  const [, namespace, name] = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/.exec(text) ?? []
-  if (namespace === undefined || name === undefined) throw new InvalidArgumentError('It is written NAMESPACE/NAME.')
+  const [, namespace, name] =
+    /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/.exec(
+      text,
+    ) ?? []
+  if (namespace === undefined || name === undefined)
+    throw new InvalidArgumentError('It is written NAMESPACE/NAME.')
   return { namespace, name }
 }
 
 /** Source: Amazon S3 user guide, general purpose bucket naming rules. */
 function parseOutput(text: string): Policy['inspectOutput'] {
-  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^*?]*))?$/.exec(text) ?? []
-  if (bucket === undefined) throw new InvalidArgumentError('It is written s3://BUCKET or s3://BUCKET/PREFIX.')
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^*?]*))?$/.exec(text) ?? []
+  if (bucket === undefined)
+    throw new InvalidArgumentError('It is written s3://BUCKET or s3://BUCKET/PREFIX.')
   return { bucket, prefix }
 }

@@ -1,5 +1,11 @@
 /** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
-import { actsAtOnce, type ManualChange, type Plan, type PlanCohort, type PlanStep } from '#model/plan.ts'
+import {
+  actsAtOnce,
+  type ManualChange,
+  type Plan,
+  type PlanCohort,
+  type PlanStep,
+} from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { approvalFileOf } from './approve.ts'
 import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
@@ -17,16 +23,37 @@ export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Sc
   const width = Math.min(columns, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
   if (plan.deletions !== undefined) return deletionTextFor(plan, file, paint, width)
-  const untouched = [counted(never.length, 'never touched'), counted(refused.length, 'refused'), counted(unchanged, 'as wanted already')]
+  const untouched = [
+    counted(never.length, 'never touched'),
+    counted(refused.length, 'refused'),
+    counted(unchanged, 'as wanted already'),
+  ]
   const lines = [
-    paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`),
-    ...wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched.join(', ')}.`, width, ''),
+    paint(
+      'bold',
+      `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`,
+    ),
+    ...wrap(
+      `Of the snapshot of ${plan.createdAt}. Beside them: ${untouched.join(', ')}.`,
+      width,
+      '',
+    ),
     ...cohorts.flatMap(cohort => ['', ...cohortLines(cohort, plan, paint, width)]),
     ...reasonLines('Refused', refused, { paint, width, rest: 'in the plan' }),
     ...reasonLines('For the plan after this one', later, { paint, width, rest: 'in the plan' }),
-    ...reasonLines('Never touched: the lasting fix is all there is', never, { paint, width, rest: 'in the plan' }),
+    ...reasonLines('Never touched: the lasting fix is all there is', never, {
+      paint,
+      width,
+      rest: 'in the plan',
+    }),
     ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
-    ...(waves.length === 0 ? [] : ['', paint('bold', 'Waves'), ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`)]),
+    ...(waves.length === 0
+      ? []
+      : [
+          '',
+          paint('bold', 'Waves'),
+          ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`),
+        ]),
     '',
     ...approvalLines(plan, file, width),
   ]
@@ -38,20 +65,36 @@ function deletionTextFor(plan: Plan, file: string, paint: Paint, width: number):
   const { id, createdAt, deletions = [], notDeleted = [] } = plan
   const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
   const lines = [
-    paint('bold', `Plan ${id}: ${counted(deletions.length, deletions.length === 1 ? 'object' : 'objects')} to delete`),
-    ...wrap(`Of the snapshot of ${createdAt}. No node is changed, and no finalizer is taken away.`, width, ''),
+    paint(
+      'bold',
+      `Plan ${id}: ${counted(deletions.length, deletions.length === 1 ? 'object' : 'objects')} to delete`,
+    ),
+    ...wrap(
+      `Of the snapshot of ${createdAt}. No node is changed, and no finalizer is taken away.`,
+      width,
+      '',
+    ),
     ...kinds.flatMap(([title, objects]) => [
       '',
       paint('bold', clean(`${title}, ${objects.length}`, 400)),
       ...objects
         .slice(0, shownObjects)
         .flatMap(({ namespace, name, why }) =>
-          wrap(`${clean(namespace === null ? name : `${namespace}/${name}`, 510)}: ${clean(why, 500)}`, width, '  ', '    '),
+          wrap(
+            `${clean(namespace === null ? name : `${namespace}/${name}`, 510)}: ${clean(why, 500)}`,
+            width,
+            '  ',
+            '    ',
+          ),
         ),
-      ...(objects.length > shownObjects ? [`  and ${objects.length - shownObjects} more, all in the plan`] : []),
+      ...(objects.length > shownObjects
+        ? [`  and ${objects.length - shownObjects} more, all in the plan`]
+        : []),
     ]),
     ...(notDeleted.length === 0 ? [] : ['', paint('bold', 'Not in this plan')]),
-    ...notDeleted.flatMap(({ cluster, resource, why }) => wrap(clean(`${cluster}: ${resource}: ${why}`, 1000), width, '  ', '    ')),
+    ...notDeleted.flatMap(({ cluster, resource, why }) =>
+      wrap(clean(`${cluster}: ${resource}: ${why}`, 1000), width, '  ', '    '),
+    ),
     '',
     ...approvalLines(plan, file, width),
   ]
@@ -64,43 +107,67 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
   const own = steps.filter(step => step.cohort === cohort.id)
   const places = [...new Set(own.map(({ path }) => path))]
   const title = `${cohort.cluster} ${cohort.group.kind} ${cohort.group.name}, ${cohort.amiFamily}, kubelet ${cohort.kubeletVersion}: ${cohort.planned} of ${nodesOf(cohort.nodes)}`
-  const text = (label: string, body: string) => wrap(clean(body, 2000), width, `  ${label.padEnd(8)}`, ' '.repeat(10))
+  const text = (label: string, body: string) =>
+    wrap(clean(body, 2000), width, `  ${label.padEnd(8)}`, ' '.repeat(10))
   return [
     paint('bold', clean(title, 400)),
     ...settingLines(cohort, own).flatMap(setting => text('set', setting)),
-    ...(cohort.file === undefined ? [] : text('write', `${cohort.file.path}, whole (SHA-256 ${cohort.file.sha256.slice(0, 12)}…)`)),
+    ...(cohort.file === undefined
+      ? []
+      : text('write', `${cohort.file.path}, whole (SHA-256 ${cohort.file.sha256.slice(0, 12)}…)`)),
     ...(cohort.file === undefined ? [] : snippetLines(own[0]?.content ?? '')),
-    ...(cohort.image === undefined ? [] : text('image', `${cohort.image.name}, pinned; from ${cohort.image.source} where it is missing`)),
+    ...(cohort.image === undefined
+      ? []
+      : text(
+          'image',
+          `${cohort.image.name}, pinned; from ${cohort.image.source} where it is missing`,
+        )),
     ...(own.length === 0 || cohort.image !== undefined ? [] : text('in', places.join(', '))),
     ...sentLines(cohort, own, text),
     ...(own.length === 0 ? [] : text('effect', cohort.effect.text)),
     ...(own.length === 0 ? [] : text('restart', cohort.blast.text)),
-    ...(cohort.findings.length === 0 ? [] : text('for', `findings ${cut(cohort.findings.join(', '), 300)}`)),
+    ...(cohort.findings.length === 0
+      ? []
+      : text('for', `findings ${cut(cohort.findings.join(', '), 300)}`)),
     ...(cohort.durable.length > 0 && cohort.planned > 0
       ? text('lasting', 'What a plan writes is gone with the node. For the nodes that come after:')
       : []),
-    ...cohort.durable.flatMap(({ target, snippet }) => [`  ${paint('dim', `── ${target}`)}`, ...snippetLines(snippet)]),
+    ...cohort.durable.flatMap(({ target, snippet }) => [
+      `  ${paint('dim', `── ${target}`)}`,
+      ...snippetLines(snippet),
+    ]),
   ]
 }
 
 function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[] {
   const passing = own.some(({ until }) => until !== undefined) ? ', for a while' : ''
-  return Object.entries(fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}${passing}`)
+  return Object.entries(fields).map(
+    ([field, value]) =>
+      `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}${passing}`,
+  )
 }
 
 /** The first node's whole content, as it is sent: what is approved is that, and not only the fields that its cohort names. */
-function sentLines({ file, image }: PlanCohort, own: readonly PlanStep[], text: (label: string, body: string) => string[]): string[] {
+function sentLines(
+  { file, image }: PlanCohort,
+  own: readonly PlanStep[],
+  text: (label: string, body: string) => string[],
+): string[] {
   const [first, ...rest] = own
   if (first === undefined || file !== undefined || image !== undefined) return []
   const others = rest.filter(({ content }) => content !== first.content)
-  const same = rest.length === others.length ? '' : `, and the same on ${rest.length - others.length} more`
+  const same =
+    rest.length === others.length ? '' : `, and the same on ${rest.length - others.length} more`
   const heading = `on ${first.node}, whole (SHA-256 ${first.newSha256.slice(0, 12)}…)${same}:`
   return [
     ...text('sends', heading),
     ...snippetLines(first.content, shownContentLines),
     ...(others.length === 0
       ? []
-      : text('', `On ${others.length} more it differs in ${differing(first, others)}; all of it stands in the plan.`)),
+      : text(
+          '',
+          `On ${others.length} more it differs in ${differing(first, others)}; all of it stands in the plan.`,
+        )),
   ]
 }
 
@@ -126,11 +193,25 @@ function contentOf({ content }: PlanStep): RawObject | null {
 }
 
 /** All of it is to be read by whoever does it. */
-function manualLines({ cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange, paint: Paint, width: number): string[] {
+function manualLines(
+  { cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange,
+  paint: Paint,
+  width: number,
+): string[] {
   const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
   return [
-    paint('bold', clean(`By hand, never by a plan: ${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`, 400)),
-    ...wrap(`${clean(title, 500)}. Nodes: ${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}.`, width, '  '),
+    paint(
+      'bold',
+      clean(
+        `By hand, never by a plan: ${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`,
+        400,
+      ),
+    ),
+    ...wrap(
+      `${clean(title, 500)}. Nodes: ${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}.`,
+      width,
+      '  ',
+    ),
     ...steps.flatMap(step => wrap(clean(step, 500), width, '    ', '      ')),
     ...wrap(`For good: ${clean(durable, 1000)}`, width, '  '),
   ]
@@ -138,8 +219,12 @@ function manualLines({ cluster, group, amiFamily, title, nodes, steps, durable }
 
 function snippetLines(snippet: string, most = shownSnippetLines): string[] {
   const lines = snippet.trimEnd().split('\n')
-  const shown = lines.slice(0, most).map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
-  return lines.length > most ? [...shown, `    … and ${lines.length - most} lines more, in the plan`] : shown
+  const shown = lines
+    .slice(0, most)
+    .map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
+  return lines.length > most
+    ? [...shown, `    … and ${lines.length - most} lines more, in the plan`]
+    : shown
 }
 
 function waveOf(wave: readonly string[], index: number): string {
@@ -150,7 +235,11 @@ function waveOf(wave: readonly string[], index: number): string {
 
 function approvalLines(plan: Plan, file: string, width: number): string[] {
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
-    return wrap(`Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`, width, '')
+    return wrap(
+      `Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`,
+      width,
+      '',
+    )
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return [
     `Plan:   ${file}`,
@@ -161,4 +250,5 @@ function approvalLines(plan: Plan, file: string, width: number): string[] {
   ]
 }
 
-const quoted = (file: string): string => (/^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`)
+const quoted = (file: string): string =>
+  /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`

@@ -5,10 +5,24 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { makeDeletionPlan, makePlan, type PlanResult, type PruneWish, parseChange, planText } from '#pipeline/plan/plan.ts'
+import {
+  makeDeletionPlan,
+  makePlan,
+  type PlanResult,
+  type PruneWish,
+  parseChange,
+  planText,
+} from '#pipeline/plan/plan.ts'
 import { keepFleet } from '#pipeline/saved/keep-fleet.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
+import {
+  addFleetOptions,
+  type FleetOptions,
+  parseText,
+  policyOf,
+  runSignal,
+  selectionOf,
+} from './options.ts'
 import { planTextFor } from './plan-text.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
@@ -29,24 +43,55 @@ interface PlanOptions extends FleetOptions {
 }
 
 export function planCommand(): Command {
-  const repeatable = <Item>(flags: string, description: string, parse: (text: string) => Item, preset: string) =>
-    new Option(flags, description).argParser((text: string, all: Item[]) => [...all, parse(text)]).default([], preset)
+  const repeatable = <Item>(
+    flags: string,
+    description: string,
+    parse: (text: string) => Item,
+    preset: string,
+  ) =>
+    new Option(flags, description)
+      .argParser((text: string, all: Item[]) => [...all, parse(text)])
+      .default([], preset)
   const command = new Command('plan')
-    .description('say what would be changed on which nodes, and what that would do; changes nothing')
+    .description(
+      'say what would be changed on which nodes, and what that would do; changes nothing',
+    )
     .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
-    .addOption(repeatable('--rule <id>', 'fix what this rule found; repeatable', parseText, 'all that a plan may fix'))
+    .addOption(
+      repeatable(
+        '--rule <id>',
+        'fix what this rule found; repeatable',
+        parseText,
+        'all that a plan may fix',
+      ),
+    )
     .addOption(repeatable('--finding <id>', 'fix this finding; repeatable', parseText, 'likewise'))
-    .addOption(repeatable('--set <path=value>', 'set this field; null takes it away; alone it plans nothing else', parseChange, 'none'))
-    .option('--prune-images', 'have the kubelets delete unused images, by lowering their thresholds for a while; a plan of its own')
+    .addOption(
+      repeatable(
+        '--set <path=value>',
+        'set this field; null takes it away; alone it plans nothing else',
+        parseChange,
+        'none',
+      ),
+    )
+    .option(
+      '--prune-images',
+      'have the kubelets delete unused images, by lowering their thresholds for a while; a plan of its own',
+    )
     .option(
       '--to <percent>',
       'with --prune-images: how full the image filesystem may stay (default: imageGCLowThresholdPercent)',
       parsePercent,
     )
-    .option('--deletions', 'name objects of the clusters that policy remediation.deletions lets go; a plan of its own')
+    .option(
+      '--deletions',
+      'name objects of the clusters that policy remediation.deletions lets go; a plan of its own',
+    )
     .option('--allow-act-at-once', 'also where the new thresholds act at once on what is there now')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
   return addFleetOptions(command)
     .addHelpText(
       'after',
@@ -75,12 +120,14 @@ but some nodes or parts of the input could not be read; 4 failed.`,
 /** The high threshold is one above it, and 100 would switch image GC off. */
 function parsePercent(text: string): number {
   const percent = /^\d{1,2}$/.test(text) ? Number(text) : 0
-  if (percent < 1 || percent > 98) throw new InvalidArgumentError('It takes a whole number from 1 to 98.')
+  if (percent < 1 || percent > 98)
+    throw new InvalidArgumentError('It takes a whole number from 1 to 98.')
   return percent
 }
 
 function pruneOf({ pruneImages, to }: PlanOptions): PruneWish | null {
-  if (pruneImages !== true && to !== undefined) throw new OperatorError('--to says how far images are pruned: it goes with --prune-images')
+  if (pruneImages !== true && to !== undefined)
+    throw new OperatorError('--to says how far images are pruned: it goes with --prune-images')
   return pruneImages === true ? { toPercent: to ?? null } : null
 }
 
@@ -89,9 +136,20 @@ function planOf(options: PlanOptions): (file: string) => Promise<PlanResult> {
   const [policy, selection, prune] = [policyOf(options), selectionOf(options), pruneOf(options)]
   if (options.deletions !== true)
     return file =>
-      makePlan(file, { rules, findings, changes, prune, allowActAtOnce: options.allowActAtOnce === true, selection, policy, version })
+      makePlan(file, {
+        rules,
+        findings,
+        changes,
+        prune,
+        allowActAtOnce: options.allowActAtOnce === true,
+        selection,
+        policy,
+        version,
+      })
   if (prune !== null || rules.length + findings.length + changes.length > 0)
-    throw new OperatorError('--deletions is a plan of its own: it names objects of the clusters, and changes no node')
+    throw new OperatorError(
+      '--deletions is a plan of its own: it names objects of the clusters, and changes no node',
+    )
   return file => makeDeletionPlan(file, { selection, policy })
 }
 
@@ -101,15 +159,24 @@ async function runPlan(options: PlanOptions): Promise<number> {
   try {
     writeFileSync(options.out, text)
   } catch (error) {
-    throw new OperatorError(`The plan could not be written: ${error instanceof Error ? error.message : error}`, { isBadInput: false })
+    throw new OperatorError(
+      `The plan could not be written: ${error instanceof Error ? error.message : error}`,
+      { isBadInput: false },
+    )
   }
-  process.stdout.write(options.format === 'json' ? text : planTextFor(plan, options.out, screenOf(process.stdout)))
-  for (const error of inputErrors.slice(0, 10)) process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)
+  process.stdout.write(
+    options.format === 'json' ? text : planTextFor(plan, options.out, screenOf(process.stdout)),
+  )
+  for (const error of inputErrors.slice(0, 10))
+    process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)
   return inputErrors.length > 0 || unread > 0 ? exitCode.unread : exitCode.ok
 }
 
 /** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */
-async function withSnapshot(options: PlanOptions, then: (file: string) => Promise<PlanResult>): Promise<PlanResult> {
+async function withSnapshot(
+  options: PlanOptions,
+  then: (file: string) => Promise<PlanResult>,
+): Promise<PlanResult> {
   if (options.snapshot !== undefined) {
     savedRecords(options.snapshot, options)
     return then(options.snapshot)
@@ -119,7 +186,10 @@ async function withSnapshot(options: PlanOptions, then: (file: string) => Promis
   const progress = openProgress(process.stderr)
   try {
     const file = join(folder, 'snapshot.ndjson.gz')
-    const records = liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })
+    const records = liveRecords(options, {
+      signal,
+      onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+    })
     await keepFleet(records, file, () => progress.nodeRead())
     return await then(file)
   } finally {

@@ -19,14 +19,36 @@ interface PredictOptions extends FleetOptions {
 
 export function predictCommand(): Command {
   const repeatable = <Item>(flags: string, description: string, parse: (text: string) => Item) =>
-    new Option(flags, description).argParser((text: string, all: Item[]) => [...all, parse(text)]).default([], 'none')
+    new Option(flags, description)
+      .argParser((text: string, all: Item[]) => [...all, parse(text)])
+      .default([], 'none')
   const command = new Command('predict')
-    .description("tell what a node's kubelet would do: image GC, eviction, and with --fill how it goes on")
+    .description(
+      "tell what a node's kubelet would do: image GC, eviction, and with --fill how it goes on",
+    )
     .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
-    .option('--at <time>', 'at that moment instead of when it was read, RFC 3339; what was read holds unchanged until then', parseMoment)
-    .addOption(repeatable('--set <path=value>', 'with this field of the running configuration instead; null takes it away', parseChange))
-    .addOption(repeatable('--fill <fs=rate>', 'while nodefs, imagefs or containerfs fills, e.g. nodefs=50Mi/s', parseFill))
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .option(
+      '--at <time>',
+      'at that moment instead of when it was read, RFC 3339; what was read holds unchanged until then',
+      parseMoment,
+    )
+    .addOption(
+      repeatable(
+        '--set <path=value>',
+        'with this field of the running configuration instead; null takes it away',
+        parseChange,
+      ),
+    )
+    .addOption(
+      repeatable(
+        '--fill <fs=rate>',
+        'while nodefs, imagefs or containerfs fills, e.g. nodefs=50Mi/s',
+        parseFill,
+      ),
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
   return addFleetOptions(command)
     .addHelpText(
       'after',
@@ -50,7 +72,10 @@ async function runPredict(options: PredictOptions): Promise<number> {
   const progress = openProgress(process.stderr)
   const source =
     options.snapshot === undefined
-      ? liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })
+      ? liveRecords(options, {
+          signal,
+          onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+        })
       : savedRecords(options.snapshot, options)
   const malformed: number[] = []
   const found = new Set<string>()
@@ -71,12 +96,21 @@ async function runPredict(options: PredictOptions): Promise<number> {
 }
 
 /** Says what was asked for and is not in the answer. */
-function missing({ node, snapshot }: PredictOptions, found: ReadonlySet<string>, malformed: number[]): boolean {
+function missing(
+  { node, snapshot }: PredictOptions,
+  found: ReadonlySet<string>,
+  malformed: number[],
+): boolean {
   const unknown = node.filter(name => !found.has(name))
   const isCut = malformed.length > 0 && (node.length === 0 || unknown.length > 0)
-  if (isCut) process.stderr.write(`${snapshot}: no record in line ${malformed.slice(0, 10).join(', ')}: nodes may be missing\n`)
+  if (isCut)
+    process.stderr.write(
+      `${snapshot}: no record in line ${malformed.slice(0, 10).join(', ')}: nodes may be missing\n`,
+    )
   if (unknown.length > 0)
-    process.stderr.write(`No node is named ${unknown.join(', ')} in what was read. Names are those of kubectl get nodes\n`)
+    process.stderr.write(
+      `No node is named ${unknown.join(', ')} in what was read. Names are those of kubectl get nodes\n`,
+    )
   else if (found.size === 0) process.stderr.write('There is no node in what was read\n')
   return isCut || unknown.length > 0 || found.size === 0
 }
@@ -101,7 +135,8 @@ function jsonOutput(): Output {
 
 function textOutput(): Output {
   const hasColour = process.stdout.isTTY && process.stdout.hasColors()
-  const heading = (text: string) => (hasColour ? styleText('bold', text, { validateStream: false }) : text)
+  const heading = (text: string) =>
+    hasColour ? styleText('bold', text, { validateStream: false }) : text
   return { node: ({ prediction, before }) => storyOf(prediction, before, heading), end: () => '' }
 }
 

@@ -8,4 +8,5 @@ import { runOnNode24 } from './require-node.mjs'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 
-if (existsSync(path('../../node_modules/handlebars'))) runOnNode24(path('../../templates/precompile.ts'), [])
+if (existsSync(path('../../node_modules/handlebars')))
+  runOnNode24(path('../../templates/precompile.ts'), [])

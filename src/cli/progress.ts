@@ -10,7 +10,10 @@ export interface Progress {
 }
 
 /** @param stream where it goes: standard error, so that standard output stays the report's */
-export function openProgress(stream: NodeJS.WriteStream, now: () => number = () => performance.now()): Progress {
+export function openProgress(
+  stream: NodeJS.WriteStream,
+  now: () => number = () => performance.now(),
+): Progress {
   const startMs = now()
   const expected = new Map<string, number>()
   let read = 0
@@ -18,7 +21,9 @@ export function openProgress(stream: NodeJS.WriteStream, now: () => number = () 
   const draw = () => {
     drawnMs = now()
     const line = progressLine(read, sum(expected.values()), expected.size, drawnMs - startMs)
-    stream.write(stream.isTTY ? `\r\u001b[2K${line.slice(0, (stream.columns ?? 80) - 1)}` : `${line}\n`)
+    stream.write(
+      stream.isTTY ? `\r\u001b[2K${line.slice(0, (stream.columns ?? 80) - 1)}` : `${line}\n`,
+    )
   }
   const maybeDraw = () => {
     if (now() - drawnMs >= (stream.isTTY ? redrawEveryMs : quietEveryMs)) draw()
@@ -39,11 +44,20 @@ export function openProgress(stream: NodeJS.WriteStream, now: () => number = () 
 }
 
 /** `reading 1,200 of 5,000 nodes in 3 clusters · 48/s · 1 min 19 s left` */
-export function progressLine(read: number, expected: number, clusters: number, elapsedMs: number): string {
+export function progressLine(
+  read: number,
+  expected: number,
+  clusters: number,
+  elapsedMs: number,
+): string {
   const perSecond = elapsedMs > 0 ? (read * 1000) / elapsedMs : 0
-  const parts = [`reading ${count(read)} of ${count(Math.max(read, expected))} nodes in ${clusters} cluster${clusters === 1 ? '' : 's'}`]
-  if (perSecond > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`)
-  if (perSecond > 0 && expected > read) parts.push(`${timeLeft((expected - read) / perSecond)} left`)
+  const parts = [
+    `reading ${count(read)} of ${count(Math.max(read, expected))} nodes in ${clusters} cluster${clusters === 1 ? '' : 's'}`,
+  ]
+  if (perSecond > 0)
+    parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`)
+  if (perSecond > 0 && expected > read)
+    parts.push(`${timeLeft((expected - read) / perSecond)} left`)
   return parts.join(' · ')
 }
 
@@ -53,4 +67,5 @@ function timeLeft(seconds: number): string {
 }
 
 const count = (value: number) => value.toLocaleString('en-US')
-const sum = (values: Iterable<number>) => Array.from(values).reduce((total, value) => total + value, 0)
+const sum = (values: Iterable<number>) =>
+  Array.from(values).reduce((total, value) => total + value, 0)

@@ -13,12 +13,24 @@ export function reasonLines(
   { paint, width, rest }: { paint: Paint; width: number; rest: string },
 ): string[] {
   if (nodes.length === 0) return []
-  const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(([, a], [, b]) => b.length - a.length)
+  const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(
+    ([, a], [, b]) => b.length - a.length,
+  )
   const lines = reasons.slice(0, shownReasons).flatMap(([why, some]) => {
     const names = some.slice(0, shownNodes).map(({ cluster, node }) => `${cluster}/${node}`)
     const more = some.length > shownNodes ? ` and ${some.length - shownNodes} more` : ''
-    return wrap(`${nodesOf(some.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`, width, '  ', '    ')
+    return wrap(
+      `${nodesOf(some.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`,
+      width,
+      '  ',
+      '    ',
+    )
   })
   const hidden = reasons.length - shownReasons
-  return ['', paint('bold', title), ...lines, ...(hidden > 0 ? [`  and ${hidden} more reasons, all ${rest}`] : [])]
+  return [
+    '',
+    paint('bold', title),
+    ...lines,
+    ...(hidden > 0 ? [`  and ${hidden} more reasons, all ${rest}`] : []),
+  ]
 }

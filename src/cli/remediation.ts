@@ -18,8 +18,15 @@ export interface RemediationOptions extends PlaceOptions {
 
 export const addStoreOption = (command: Command): Command =>
   command
-    .option('--store <place>', 'where the journal and the lease are: s3://bucket/prefix, or a folder', parseText, defaultStore)
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .option(
+      '--store <place>',
+      'where the journal and the lease are: s3://bucket/prefix, or a folder',
+      parseText,
+      defaultStore,
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
 
 /** Progress goes to standard error. @throws OperatorError */
 export async function withRemediation(
@@ -42,7 +49,10 @@ export async function withRemediation(
           objects: depth === 'pods' ? 'budgets' : 'none',
           depth,
           behind,
-          selection: options.kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection,
+          selection:
+            options.kubeconfig === undefined
+              ? { ...selection, clusters: eksNames(selection.clusters) }
+              : selection,
         }),
       targets: clusters => liveTargets(options, clusters, end),
       onEntry: entry => process.stderr.write(`${entryLine(entry)}\n`),

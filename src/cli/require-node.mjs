@@ -37,7 +37,9 @@ export function runOnNode24(script, args) {
 function packagedNode() {
   const name = { linux: 'node-linux', win32: 'node-win' }[process.platform]
   const file = process.platform === 'win32' ? 'node.exe' : 'node'
-  const binary = fileURLToPath(new URL(`../../node_modules/${name}-${process.arch}/bin/${file}`, import.meta.url))
+  const binary = fileURLToPath(
+    new URL(`../../node_modules/${name}-${process.arch}/bin/${file}`, import.meta.url),
+  )
   return existsSync(binary) ? binary : null
 }
 

@@ -11,9 +11,16 @@ export function rollbackCommand(): Command {
   const command = new Command('rollback')
     .description('put back what a run has changed, byte for byte')
     .argument('<run>', 'its name: the first 16 characters of its plan’s digest')
-    .option('--despite-errors', 'go on though more nodes than the policy allows are not well since they were put back')
+    .option(
+      '--despite-errors',
+      'go on though more nodes than the policy allows are not well since they were put back',
+    )
   return addPlaceOptions(addStoreOption(command))
-    .addOption(new Option('--deadline <duration>', 'wait for nothing after this long, e.g. 90m').argParser(parseDeadline))
+    .addOption(
+      new Option('--deadline <duration>', 'wait for nothing after this long, e.g. 90m').argParser(
+        parseDeadline,
+      ),
+    )
     .addHelpText(
       'after',
       `
@@ -31,7 +38,9 @@ Exit codes: 0 nothing of the run is left on any node; 1 some could not be put ba
 run, or bad usage; 3 it is not at its end, or not all was seen to be back; 4 it broke off.`,
     )
     .action(async (run: string, options: RemediationOptions & { despiteErrors?: boolean }) => {
-      const ended = await withRemediation(options, live => takeBack(run, { ...live, despiteErrors: options.despiteErrors === true }))
+      const ended = await withRemediation(options, live =>
+        takeBack(run, { ...live, despiteErrors: options.despiteErrors === true }),
+      )
       process.stdout.write(
         options.format === 'json'
           ? `${JSON.stringify(ended, null, 1)}\n`

@@ -10,7 +10,9 @@ import { clean } from './terminal.ts'
 
 export function scriptCommand(): Command {
   return new Command('script')
-    .description('write a plan as one readable shell script per cohort, for nodes without SSM; changes nothing by itself')
+    .description(
+      'write a plan as one readable shell script per cohort, for nodes without SSM; changes nothing by itself',
+    )
     .argument('<plan>', 'the plan that was read')
     .option('--out <dir>', 'folder for the scripts', parseText, 'highwater-scripts')
     .addHelpText(
@@ -29,17 +31,22 @@ Exit codes: 0 the scripts are written; 2 it is no plan, or bad usage; 4 they cou
     .action((file: string, { out }: { out: string }) => {
       const plan = parsePlan(textOf(file, 'plan'), file)
       const scripts = scriptsOf(plan)
-      if (scripts.length === 0) throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to run`)
+      if (scripts.length === 0)
+        throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to run`)
       try {
         mkdirSync(out, { recursive: true })
         for (const { name, body } of scripts) writeFileSync(join(out, name), body, { mode: 0o755 })
       } catch (error) {
-        throw new OperatorError(`The scripts could not be written: ${error instanceof Error ? error.message : error}`, {
-          isBadInput: false,
-        })
+        throw new OperatorError(
+          `The scripts could not be written: ${error instanceof Error ? error.message : error}`,
+          { isBadInput: false },
+        )
       }
       const lines = [
-        ...scripts.map(({ name, nodes }) => `${clean(join(out, name), 300)}: ${nodes} node${nodes === 1 ? '' : 's'}`),
+        ...scripts.map(
+          ({ name, nodes }) =>
+            `${clean(join(out, name), 300)}: ${nodes} node${nodes === 1 ? '' : 's'}`,
+        ),
         '',
         'Read them, then run them as root on each node: check, apply, and rollback where it has to go back.',
         `The first node alone: ${clean(plan.waves[0]?.[0] ?? '', 300)}. When all are done: highwater verify ${clean(file, 300)}`,

@@ -19,42 +19,70 @@ import {
 import { eksNames } from '#pipeline/remediation/verify.ts'
 import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
 
-type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects' | 'depth' | 'behind'> & Partial<Pick<LiveOptions, 'selection'>>
+type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects' | 'depth' | 'behind'> &
+  Partial<Pick<LiveOptions, 'selection'>>
 
 /** Records of the live fleet. @throws OperatorError when the options contradict each other. */
-export async function* liveRecords(options: FleetOptions, run: Run): AsyncGenerator<SnapshotRecord> {
+export async function* liveRecords(
+  options: FleetOptions,
+  run: Run,
+): AsyncGenerator<SnapshotRecord> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)
   yield* endpoints === null ? liveFleet(live) : kubeconfigFleet(endpoints, live)
 }
 
 /** The same clusters, checked instead of read. @throws OperatorError likewise. */
-export async function* liveCheckups(options: FleetOptions, run: Run & { isRemediating: boolean }): AsyncGenerator<ClusterCheckup> {
+export async function* liveCheckups(
+  options: FleetOptions,
+  run: Run & { isRemediating: boolean },
+): AsyncGenerator<ClusterCheckup> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)
-  yield* checkUp(endpoints === null ? eksTargets(live) : await kubeconfigTargets(endpoints, live.policy), live)
+  yield* checkUp(
+    endpoints === null ? eksTargets(live) : await kubeconfigTargets(endpoints, live.policy),
+    live,
+  )
 }
 
 /** How these clusters are reached. @throws OperatorError likewise. */
-export async function* liveTargets(options: PlaceOptions, clusters: readonly string[], signal: AbortSignal): AsyncGenerator<ClusterTarget> {
+export async function* liveTargets(
+  options: PlaceOptions,
+  clusters: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<ClusterTarget> {
   const policy = policyOf(options)
   const endpoints = await namedEndpoints(options, policy)
   const selection = { ...everything, clusters: eksNames(clusters) }
-  yield* endpoints === null ? eksTargets({ policy, selection, signal }) : await kubeconfigTargets(endpoints, policy)
+  yield* endpoints === null
+    ? eksTargets({ policy, selection, signal })
+    : await kubeconfigTargets(endpoints, policy)
 }
 
 /** What a kubeconfig names, or the cluster around; null: EKS is asked. */
-async function namedEndpoints(options: PlaceOptions & { cluster?: string[] }, policy: Policy): Promise<NamedEndpoint[] | null> {
+async function namedEndpoints(
+  options: PlaceOptions & { cluster?: string[] },
+  policy: Policy,
+): Promise<NamedEndpoint[] | null> {
   const isByFile = options.kubeconfig !== undefined || options.context.length > 0
   if (!isByFile && options.inCluster === undefined) return null
   if (isByFile && options.inCluster !== undefined)
-    throw new OperatorError('--in-cluster reads the cluster around, --kubeconfig and --context others: give one or the other')
-  const [given, others] = isByFile ? ['--kubeconfig and --context', 'others'] : ['--in-cluster', 'the one around']
-  if (Object.keys(options.tag).length > 0) throw new OperatorError(`--tag chooses EKS clusters, ${given} ${others}: give one or the other`)
+    throw new OperatorError(
+      '--in-cluster reads the cluster around, --kubeconfig and --context others: give one or the other',
+    )
+  const [given, others] = isByFile
+    ? ['--kubeconfig and --context', 'others']
+    : ['--in-cluster', 'the one around']
+  if (Object.keys(options.tag).length > 0)
+    throw new OperatorError(`--tag chooses EKS clusters, ${given} ${others}: give one or the other`)
   if ((options.cluster ?? []).length > 0)
-    throw new OperatorError(`--cluster chooses EKS clusters, ${given} ${others}: give one or the other`)
+    throw new OperatorError(
+      `--cluster chooses EKS clusters, ${given} ${others}: give one or the other`,
+    )
   // Where the instances are, neither says.
-  const isPlace = options.region.length === 1 && policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
+  const isPlace =
+    options.region.length === 1 &&
+    policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
   if (options.region.length > 0 && !isPlace)
     throw new OperatorError(
       `--region chooses EKS clusters, ${given} ${others}: give one or the other; beside ${isByFile ? 'a kubeconfig' : 'it'} it names the one region in which the modes ssm and both ask SSM`,
@@ -64,7 +92,8 @@ async function namedEndpoints(options: PlaceOptions & { cluster?: string[] }, po
   const { kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
   const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
   const endpoints = []
-  for (const context of contexts) endpoints.push(await kubeconfigEndpoint(options.kubeconfig ?? null, context))
+  for (const context of contexts)
+    endpoints.push(await kubeconfigEndpoint(options.kubeconfig ?? null, context))
   return endpoints
 }
 
@@ -75,12 +104,22 @@ export async function endpointAround(name: string): Promise<NamedEndpoint> {
 }
 
 /** Records of a saved snapshot. @throws OperatorError when options that only a live fleet has are given too. */
-export function savedRecords(file: string, options: FleetOptions): AsyncIterable<SnapshotRecord | MalformedLine> {
+export function savedRecords(
+  file: string,
+  options: FleetOptions,
+): AsyncIterable<SnapshotRecord | MalformedLine> {
   const { kubeconfig, context, inCluster, region, tag } = options
   const isLive =
-    kubeconfig !== undefined || inCluster !== undefined || context.length > 0 || region.length > 0 || Object.keys(tag).length > 0
+    kubeconfig !== undefined ||
+    inCluster !== undefined ||
+    context.length > 0 ||
+    region.length > 0 ||
+    Object.keys(tag).length > 0
   if (isLive)
-    throw new OperatorError('--snapshot audits a saved fleet: --kubeconfig, --context, --in-cluster, --region and --tag choose a live one')
-  if (options.mode !== undefined) throw new OperatorError('--snapshot audits what was read: --mode says how to read a live fleet')
+    throw new OperatorError(
+      '--snapshot audits a saved fleet: --kubeconfig, --context, --in-cluster, --region and --tag choose a live one',
+    )
+  if (options.mode !== undefined)
+    throw new OperatorError('--snapshot audits what was read: --mode says how to read a live fleet')
   return savedFleet(file, selectionOf(options))
 }

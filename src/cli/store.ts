@@ -13,12 +13,18 @@ const readMaxBytes = 256 * 1024 * 1024
 /** @throws OperatorError */
 export async function storeAt(place: string): Promise<Store> {
   if (!place.includes('://')) return folderStore(place)
-  const { bucket, prefix = '' } = /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>.*))?$/.exec(place)?.groups ?? {}
+  const { bucket, prefix = '' } =
+    /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>.*))?$/.exec(place)
+      ?.groups ?? {}
   if (bucket === undefined)
-    throw new OperatorError(`${JSON.stringify(place.slice(0, 200))} is no store: write s3://bucket/prefix, or a folder`)
+    throw new OperatorError(
+      `${JSON.stringify(place.slice(0, 200))} is no store: write s3://bucket/prefix, or a folder`,
+    )
   const region = await sdkRegion()
   if (region === null)
-    throw new OperatorError(`No AWS region is set, so it is not known where ${place} is. Set AWS_REGION or a profile with a region`)
+    throw new OperatorError(
+      `No AWS region is set, so it is not known where ${place} is. Set AWS_REGION or a profile with a region`,
+    )
   const folder = prefix.replace(/\/+$/, '')
   return s3Store({ bucket, prefix: folder === '' ? '' : `${folder}/`, region, readMaxBytes })
 }

@@ -2,7 +2,14 @@
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { idleWaiverText, type Language, mailChanges, mostUrgentFirst, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
+import {
+  idleWaiverText,
+  type Language,
+  mailChanges,
+  mostUrgentFirst,
+  type TitleOf,
+  titlesOf,
+} from '#pipeline/shelves.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10
@@ -13,7 +20,11 @@ const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, 
 
 /** Ends with a newline. @param hasColour whether to write terminal escapes */
 export function summaryText(
-  { document, ruleErrors, before }: Pick<AuditResult, 'document' | 'ruleErrors'> & Partial<Pick<AuditResult, 'before'>>,
+  {
+    document,
+    ruleErrors,
+    before,
+  }: Pick<AuditResult, 'document' | 'ruleErrors'> & Partial<Pick<AuditResult, 'before'>>,
   hasColour: boolean,
   language: Language,
 ): string {
@@ -21,32 +32,46 @@ export function summaryText(
   const titleOf = titlesOf({ document }, language)
   const paint = painter(hasColour)
   const lines = ['', ...clusterLines(document, language), '']
-  lines.push(...(before ? sinceLines({ document, before }, language, titleOf) : changeLines(document, language, titleOf)))
-  for (const finding of worst(document.findings)) lines.push(...findingLines(finding, paint, language, titleOf))
+  lines.push(
+    ...(before
+      ? sinceLines({ document, before }, language, titleOf)
+      : changeLines(document, language, titleOf)),
+  )
+  for (const finding of worst(document.findings))
+    lines.push(...findingLines(finding, paint, language, titleOf))
   const more = document.findings.length - shownFindings
   if (more > 0) lines.push(words.moreFindings(more), '')
   if (document.findings.length === 0) lines.push(words.noFindings, '')
   lines.push(...notAuditedLines(document, words))
   for (const waiver of (document.idleWaivers ?? []).slice(0, shownNotAudited))
     lines.push(...wrap(idleWaiverText(waiver, language), '! ', '  '))
-  for (const message of document.run.inputErrors.slice(0, shownNotAudited)) lines.push(...wrap(words.input(clean(message)), '! '))
+  for (const message of document.run.inputErrors.slice(0, shownNotAudited))
+    lines.push(...wrap(words.input(clean(message)), '! '))
   for (const { rule, node, message } of ruleErrors.slice(0, shownNotAudited))
     lines.push(...wrap(words.ruleFailed(rule, clean(node), clean(message)), '! '))
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function clusterLines({ clusters, findings }: FindingsDocument, { words: all }: Language): string[] {
+function clusterLines(
+  { clusters, findings }: FindingsDocument,
+  { words: all }: Language,
+): string[] {
   const words = all.terminal
   const { columns } = words
   const names = clusters.map(({ name }) => clean(name))
   const wide = Math.min(32, Math.max(columnsOf(columns.cluster), ...names.map(columnsOf)))
   const gradeWide = Math.max(5, columnsOf(columns.grade))
-  const row = (cells: string[]) => `${padTo(cells[0] ?? '', wide)}  ${cells.slice(1).join('  ')}`.trimEnd()
+  const row = (cells: string[]) =>
+    `${padTo(cells[0] ?? '', wide)}  ${cells.slice(1).join('  ')}`.trimEnd()
   const rows = clusters.map(({ grade, coverage }, index) => {
     const own = findings.filter(finding => finding.cluster === clusters[index]?.name)
-    const counts = severities.map(severity => [severity, own.filter(finding => finding.severity === severity).length] as const)
+    const counts = severities.map(
+      severity => [severity, own.filter(finding => finding.severity === severity).length] as const,
+    )
     const read = `${coverage.read}/${coverage.nodes}`.padStart(9)
-    const said = counts.filter(([, number]) => number > 0).map(([severity, number]) => words.tallied(number, all.severityNames[severity]))
+    const said = counts
+      .filter(([, number]) => number > 0)
+      .map(([severity, number]) => words.tallied(number, all.severityNames[severity]))
     return row([
       cut(names[index] ?? '', wide),
       padTo(grade ?? '–', gradeWide),
@@ -54,11 +79,23 @@ function clusterLines({ clusters, findings }: FindingsDocument, { words: all }: 
       all.list(said) || words.nothingFound,
     ])
   })
-  return [row([columns.cluster, padTo(columns.grade, gradeWide), padTo(`    ${columns.read}`, 20), columns.findings]), ...rows]
+  return [
+    row([
+      columns.cluster,
+      padTo(columns.grade, gradeWide),
+      padTo(`    ${columns.read}`, 20),
+      columns.findings,
+    ]),
+    ...rows,
+  ]
 }
 
 /** What the mail tells of the run before, and of each finding that is worse or cannot be told a line. Nothing where nothing changed. */
-function sinceLines(run: Required<Pick<AuditResult, 'document' | 'before'>>, language: Language, titleOf: TitleOf): string[] {
+function sinceLines(
+  run: Required<Pick<AuditResult, 'document' | 'before'>>,
+  language: Language,
+  titleOf: TitleOf,
+): string[] {
   const { terminal: words, changes } = language.words
   const { told, hidden, counts, absent } = mailChanges(run, language)
   const rows = [
@@ -68,17 +105,34 @@ function sinceLines(run: Required<Pick<AuditResult, 'document' | 'before'>>, lan
     ...hidden.map(finding => ({ finding, label: changes.labels.unclear })),
   ]
   const wide = columnsIn(rows.slice(0, shownFindings).map(({ label }) => label ?? ''))
-  const lines = rows.slice(0, shownFindings).flatMap(({ finding, label }) => changedLine(finding, label ?? '', wide, language, titleOf))
+  const lines = rows
+    .slice(0, shownFindings)
+    .flatMap(({ finding, label }) => changedLine(finding, label ?? '', wide, language, titleOf))
   const more = rows.length - shownFindings
-  const said = [...(counts.length > 0 ? [words.since(counts)] : []), ...(absent === null ? [] : wrap(clean(absent, 1000), ''))]
-  return said.length + lines.length === 0 ? [] : [...said, ...lines, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
+  const said = [
+    ...(counts.length > 0 ? [words.since(counts)] : []),
+    ...(absent === null ? [] : wrap(clean(absent, 1000), '')),
+  ]
+  return said.length + lines.length === 0
+    ? []
+    : [...said, ...lines, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
 }
 
 /** @param wide how many columns the longest label of the block takes */
-function changedLine(finding: ChangedFinding, label: string, wide: number, { words: all }: Language, titleOf: TitleOf): string[] {
+function changedLine(
+  finding: ChangedFinding,
+  label: string,
+  wide: number,
+  { words: all }: Language,
+  titleOf: TitleOf,
+): string[] {
   const { severity, cluster, subject } = finding
   const where = all.list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
-  const told = all.terminal.changedFinding(all.severityNames[severity], clean(titleOf(finding).title), where)
+  const told = all.terminal.changedFinding(
+    all.severityNames[severity],
+    clean(titleOf(finding).title),
+    where,
+  )
   return wrap(`${padTo(label.toLowerCase(), wide)}  ${told}`, '  ', ' '.repeat(wide + 4))
 }
 
@@ -87,7 +141,11 @@ const columnsIn = (labels: string[]) => Math.max(0, ...labels.map(columnsOf))
 type ChangedFinding = Pick<Finding, 'rule' | 'title' | 'severity' | 'cluster' | 'subject'>
 
 /** As far as a findings document says it. Nothing where nothing changed, or no run before is known. */
-function changeLines({ delta, findings, waived }: FindingsDocument, language: Language, titleOf: TitleOf): string[] {
+function changeLines(
+  { delta, findings, waived }: FindingsDocument,
+  language: Language,
+  titleOf: TitleOf,
+): string[] {
   const { terminal: words, changes } = language.words
   const back = new Set(delta.regressed)
   const fresh = delta.new.filter(id => !back.has(id))
@@ -106,17 +164,34 @@ function changeLines({ delta, findings, waived }: FindingsDocument, language: La
     ...[...back].map(id => [id, changes.labels.back] as const),
   ])
   const changed = worst([...findings, ...waived].filter(({ id }) => how.has(id)))
-  const rows = changed.flatMap(finding => changedLine(finding, how.get(finding.id) ?? '', columnsIn([...how.values()]), language, titleOf))
+  const rows = changed.flatMap(finding =>
+    changedLine(
+      finding,
+      how.get(finding.id) ?? '',
+      columnsIn([...how.values()]),
+      language,
+      titleOf,
+    ),
+  )
   const more = how.size - changed.length
   return [words.since(said), ...rows, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
 }
 
 const worst = (findings: Finding[]) => findings.toSorted(mostUrgentFirst).slice(0, shownFindings)
 
-function findingLines(finding: Finding, paint: Paint, { words }: Language, titleOf: TitleOf): string[] {
+function findingLines(
+  finding: Finding,
+  paint: Paint,
+  { words }: Language,
+  titleOf: TitleOf,
+): string[] {
   const { severity, rule, cluster, subject, nodes, consequence } = finding
   const { title, ownTitle } = titleOf(finding)
-  const head = wrap(`${padTo(words.severities[severity].toUpperCase(), 8)}  ${clean(title)}`, '', '          ')
+  const head = wrap(
+    `${padTo(words.severities[severity].toUpperCase(), 8)}  ${clean(title)}`,
+    '',
+    '          ',
+  )
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' || nodes.count === 0 ? '' : `: ${nodeNames(nodes, words.terminal)}`} (${rule})`
   return [
     ...head.map((line, index) => (index === 0 ? paint(severityStyles[severity], line) : line)),
@@ -137,9 +212,15 @@ type Words = Language['words']['terminal']
 function notAuditedLines({ notAudited }: FindingsDocument, words: Words): string[] {
   if (notAudited.length === 0) return []
   const lines = notAudited.slice(0, shownNotAudited).flatMap(({ cluster, node, reason }) => {
-    const who = node === null ? words.cluster(clean(cluster)) : words.node(clean(cluster), clean(node))
+    const who =
+      node === null ? words.cluster(clean(cluster)) : words.node(clean(cluster), clean(node))
     return wrap(`${who}: ${clean(reason, 420)}`, '  ', '    ')
   })
   const more = notAudited.length - shownNotAudited
-  return [words.notAudited(notAudited.length), ...lines, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
+  return [
+    words.notAudited(notAudited.length),
+    ...lines,
+    ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []),
+    '',
+  ]
 }

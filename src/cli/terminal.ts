@@ -29,14 +29,17 @@ export interface Screen {
 /** What standard output shows: a file, or a reader at the other end of a pipe, has no colours and no width of its own. */
 export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Screen =>
   // A terminal that does not know its width says 0.
-  isTTY ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 } : { hasColour: false, columns: 80 }
+  isTTY
+    ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 }
+    : { hasColour: false, columns: 80 }
 
 /** Foreign text for a terminal: no control characters, so no escape sequence, and no longer than it deserves. */
 export function clean(text: string, maxLength = 200): string {
   return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
 }
 
-export const cut = (text: string, maxLength: number) => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text)
+export const cut = (text: string, maxLength: number) =>
+  text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 
 /** Breaks a text at blanks, and within what is written without any; the first line begins with `first`, the others with `rest`. */
 export function wrap(text: string, columns: number, first: string, rest = first): string[] {

@@ -28,12 +28,18 @@ export function tickCommand(): Command {
       'one run of the service as its schedule makes it, where there is no Lambda: audit, keep in the bucket, mail, once for each tick',
     )
     .addOption(
-      new Option('--at <tick>', "the tick's time, or the name of the Job that a CronJob made for it")
+      new Option(
+        '--at <tick>',
+        "the tick's time, or the name of the Job that a CronJob made for it",
+      )
         .argParser(parseTick)
         .default(undefined, 'this minute'),
     )
     .addOption(
-      new Option('--deadline <duration>', 'when the run has to be over; it stops reading at 80 % of it, e.g. 90s, 10m')
+      new Option(
+        '--deadline <duration>',
+        'when the run has to be over; it stops reading at 80 % of it, e.g. 90s, 10m',
+      )
         .argParser(parseDeadline)
         .default(15 * 60_000, '15m'),
     )
@@ -67,14 +73,20 @@ function parseTick(text: string): Date {
   return tick
 }
 
-async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickOptions): Promise<void> {
+async function runTick({
+  at = minuteOf(new Date()),
+  deadline,
+  inCluster,
+}: TickOptions): Promise<void> {
   const say = (line: string) => process.stderr.write(`${clean(line, 500)}\n`)
   const watch = openRunWatch({
     began: runId => say(`run ${runId}`),
     stageEnded: (stage, durationMs) => say(`${stage}: ${(durationMs / 1000).toFixed(1)} s`),
     audited: ({ clusters, notAudited, reasons }) => {
       for (const { name, grade, coverage } of clusters)
-        say(`cluster ${name}: ${grade === null ? 'no grade' : `grade ${grade}`}, ${coverage.read} of ${coverage.nodes} nodes read`)
+        say(
+          `cluster ${name}: ${grade === null ? 'no grade' : `grade ${grade}`}, ${coverage.read} of ${coverage.nodes} nodes read`,
+        )
       if (notAudited > 0) say(`not audited: ${notAudited}`)
       for (const { cluster, node, reason, places } of reasons)
         say(
@@ -85,10 +97,20 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
   let isFailed = true
   try {
     const requestId = randomUUID()
-    const request = { scheduledTime: at.toISOString(), selection: everything, isDryRun: false, isMailed: true }
+    const request = {
+      scheduledTime: at.toISOString(),
+      selection: everything,
+      isDryRun: false,
+      isMailed: true,
+    }
     const around = inCluster === undefined ? null : await endpointAround(inCluster)
     const answer = await runService(request, parseSettings(process.env), {
-      ...{ version, requestId, remainingMs: deadline, folder: join(tmpdir(), `highwater-${requestId}`) },
+      ...{
+        version,
+        requestId,
+        remainingMs: deadline,
+        folder: join(tmpdir(), `highwater-${requestId}`),
+      },
       now: () => new Date(),
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
       watch,

@@ -25,10 +25,17 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   if (last === undefined) return []
   const groups = last.groups.slice(0, shownGroups)
   const more = last.groups.length - groups.length + last.groupsLeftOut
-  const names = groups.map(group => (group.kind === 'Node' ? 'without a group' : clean(group.name, longestName)))
+  const names = groups.map(group =>
+    group.kind === 'Node' ? 'without a group' : clean(group.name, longestName),
+  )
   const nameWidth = Math.max(leastName, ...names.map(name => name.length))
   const days = Math.max(7, Math.min(columns, widest) - nameWidth - 6 - roomForWords)
-  const line = (name: string, of: (point: TrendPoint) => number | null, words: string, full?: number) => {
+  const line = (
+    name: string,
+    of: (point: TrendPoint) => number | null,
+    words: string,
+    full?: number,
+  ) => {
     const drawn = bars(
       points.map(point => ({ day: point.day, value: of(point) })),
       days,
@@ -36,9 +43,14 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
     )
     return `  ${name.padEnd(nameWidth)}  ${drawn}  ${words}`.replaceAll('\u00a0', ' ')
   }
-  const total = ({ findings }: TrendPoint) => severities.reduce((sum, severity) => sum + findings[severity], 0)
-  const counts = severities.filter(severity => last.findings[severity] > 0).map(severity => `${last.findings[severity]} ${severity}`)
-  const shown = points.filter(({ day }) => Date.parse(last.day) - Date.parse(day) < days * 86_400_000)
+  const total = ({ findings }: TrendPoint) =>
+    severities.reduce((sum, severity) => sum + findings[severity], 0)
+  const counts = severities
+    .filter(severity => last.findings[severity] > 0)
+    .map(severity => `${last.findings[severity]} ${severity}`)
+  const shown = points.filter(
+    ({ day }) => Date.parse(last.day) - Date.parse(day) < days * 86_400_000,
+  )
   const left = points.length - shown.length
   return [
     painter(hasColour)('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
@@ -46,7 +58,12 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
     line('findings', total, `${total(last)}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`),
     line('near image GC', nearIn, nearText(nearIn(last))),
     ...groups.map((group, index) =>
-      line(names[index] ?? '', point => groupIn(point, group)?.usedPercent?.max ?? null, groupText(group), 100),
+      line(
+        names[index] ?? '',
+        point => groupIn(point, group)?.usedPercent?.max ?? null,
+        groupText(group),
+        100,
+      ),
     ),
     ...(more > 0 ? [`  … and ${more} more groups`] : []),
     ...(left > 0 ? [`  … and ${left} days before these (--format json has all)`] : []),
@@ -59,7 +76,8 @@ function gradesText(points: TrendPoint[]): string {
   let before: string | null = null
   return points
     .map(({ day, grade }) => {
-      const gap = before === null ? 0 : Math.max(0, (Date.parse(day) - Date.parse(before)) / 86_400_000 - 1)
+      const gap =
+        before === null ? 0 : Math.max(0, (Date.parse(day) - Date.parse(before)) / 86_400_000 - 1)
       before = day
       return `${' '.repeat(gap)}${grade ?? '–'}`
     })
@@ -71,9 +89,11 @@ function nearIn({ groups }: TrendPoint): number | null {
   return known.length === 0 ? null : known.reduce((sum, near) => sum + near, 0)
 }
 
-const nearText = (near: number | null) => (near === null ? 'not known' : `${near} ${near === 1 ? 'node' : 'nodes'}`)
+const nearText = (near: number | null) =>
+  near === null ? 'not known' : `${near} ${near === 1 ? 'node' : 'nodes'}`
 
-const groupIn = (point: TrendPoint, { kind, name }: GroupPoint) => point.groups.find(group => group.kind === kind && group.name === name)
+const groupIn = (point: TrendPoint, { kind, name }: GroupPoint) =>
+  point.groups.find(group => group.kind === kind && group.name === name)
 
 const groupText = ({ usedPercent, imageGcHeadroomBytes }: GroupPoint) =>
   usedPercent === null

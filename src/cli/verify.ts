@@ -8,7 +8,15 @@ import { everything, type Selection, selectsCluster, selectsNode } from '#model/
 import { parsePlan } from '#pipeline/plan/plan.ts'
 import { eksNames, verifyPlan } from '#pipeline/remediation/verify.ts'
 import { verificationExitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf, textOf } from './options.ts'
+import {
+  addFleetOptions,
+  type FleetOptions,
+  parseText,
+  policyOf,
+  runSignal,
+  selectionOf,
+  textOf,
+} from './options.ts'
 import { openProgress } from './progress.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
 import { liveRecords, savedRecords } from './source.ts'
@@ -21,10 +29,18 @@ interface VerifyOptions extends FleetOptions {
 
 export function verifyCommand(): Command {
   const command = new Command('verify')
-    .description("read a plan's nodes anew and say on which of them it has arrived; changes nothing")
+    .description(
+      "read a plan's nodes anew and say on which of them it has arrived; changes nothing",
+    )
     .argument('<plan>', 'the plan that was carried out, by whomever')
-    .option('--snapshot <file>', 'nodes of a snapshot that was taken after the change, instead of the live ones', parseText)
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .option(
+      '--snapshot <file>',
+      'nodes of a snapshot that was taken after the change, instead of the live ones',
+      parseText,
+    )
+    .addOption(
+      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
+    )
   return addFleetOptions(command)
     .addHelpText(
       'after',
@@ -58,19 +74,32 @@ async function runVerify(file: string, options: VerifyOptions): Promise<number> 
       ? liveRecords(options, {
           signal,
           objects: 'none',
-          selection: options.kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection,
+          selection:
+            options.kubeconfig === undefined
+              ? { ...selection, clusters: eksNames(selection.clusters) }
+              : selection,
           onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
         })
       : wholeLines(
-          savedRecords(options.snapshot, { ...options, cluster: selection.clusters, node: selection.nodes, nodegroup: [] }),
+          savedRecords(options.snapshot, {
+            ...options,
+            cluster: selection.clusters,
+            node: selection.nodes,
+            nodegroup: [],
+          }),
           inputErrors,
         )
   try {
-    const report = await verifyPlan(plan, steps, { policy: policyOf(options), signal, read }, () => progress.nodeRead())
-    process.stdout.write(
-      options.format === 'json' ? `${JSON.stringify(report, null, 1)}\n` : verificationText(plan, report, screenOf(process.stdout)),
+    const report = await verifyPlan(plan, steps, { policy: policyOf(options), signal, read }, () =>
+      progress.nodeRead(),
     )
-    for (const error of inputErrors.slice(0, 10)) process.stderr.write(`${options.snapshot}: ${error}\n`)
+    process.stdout.write(
+      options.format === 'json'
+        ? `${JSON.stringify(report, null, 1)}\n`
+        : verificationText(plan, report, screenOf(process.stdout)),
+    )
+    for (const error of inputErrors.slice(0, 10))
+      process.stderr.write(`${options.snapshot}: ${error}\n`)
     return verificationExitCode(report, inputErrors)
   } finally {
     progress.end()
@@ -112,18 +141,33 @@ async function* wholeLines(
 const widest = 120
 
 /** Ends with a newline. */
-function verificationText({ id }: Plan, { counts, nodes }: VerificationReport, { hasColour, columns }: Screen): string {
+function verificationText(
+  { id }: Plan,
+  { counts, nodes }: VerificationReport,
+  { hasColour, columns }: Screen,
+): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
   const { verified, notYet, wrong } = counts
   const left = (state: 'wrong' | 'not-yet') =>
-    nodes.flatMap(one => (one.state === state ? [{ cluster: one.cluster, node: one.node, why: one.why }] : []))
+    nodes.flatMap(one =>
+      one.state === state ? [{ cluster: one.cluster, node: one.node, why: one.why }] : [],
+    )
   const placed = { paint, width, rest: 'in --format json' }
   const lines = [
-    paint('bold', `Plan ${id}: ${nodesOf(nodes.length)}, ${verified} verified, ${notYet} not yet, ${wrong} wrong`),
+    paint(
+      'bold',
+      `Plan ${id}: ${nodesOf(nodes.length)}, ${verified} verified, ${notYet} not yet, ${wrong} wrong`,
+    ),
     ...reasonLines('Wrong', left('wrong'), placed),
     ...reasonLines('Not yet', left('not-yet'), placed),
-    ...(wrong === 0 && notYet === 0 ? wrap('Each runs with what the plan says, is well, and does what the plan promised.', width, '') : []),
+    ...(wrong === 0 && notYet === 0
+      ? wrap(
+          'Each runs with what the plan says, is well, and does what the plan promised.',
+          width,
+          '',
+        )
+      : []),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -14,35 +14,54 @@ export interface AwsCall {
 }
 
 /** The failure in one paragraph for people; `status` is set where AWS answered at all. */
-export function awsFailure(error: unknown, { service, endpointVariable, what, region, grant }: AwsCall): RequestFailure {
+export function awsFailure(
+  error: unknown,
+  { service, endpointVariable, what, region, grant }: AwsCall,
+): RequestFailure {
   const { name, text, status, code } = awsError(error)
   const where = `${service} ${what} in ${region}`
   const fail = (message: string) => requestFailure(error, `${where}: ${message}`)
   if (name === 'CredentialsProviderError')
-    return fail(`no AWS credentials were found (${text}). Set a profile, log in, or run where a role is attached`)
-  if (/ExpiredToken|TokenExpired/.test(name)) return fail(`the AWS credentials have expired (${text}). Log in again`)
+    return fail(
+      `no AWS credentials were found (${text}). Set a profile, log in, or run where a role is attached`,
+    )
+  if (/ExpiredToken|TokenExpired/.test(name))
+    return fail(`the AWS credentials have expired (${text}). Log in again`)
   if (
     /UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId|InvalidSignature|SignatureDoesNotMatch|AuthFailure|IncompleteSignature/.test(
       name,
     )
   )
-    return fail(`AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`)
-  if (name === 'RequestTimeTooSkewed') return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
+    return fail(
+      `AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`,
+    )
+  if (name === 'RequestTimeTooSkewed')
+    return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
   if (untakenRole(text) !== null)
     return fail(
       `${notAllowed}${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
     )
   // EC2 has a word of its own.
-  if (/AccessDenied|UnauthorizedOperation/.test(name)) return fail(`${notAllowed}${text}). Grant ${grant} to this identity`)
-  if (isThrottling(error)) return fail(`AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`)
-  if (error instanceof SyntaxError) return fail(`the answer is no ${service} answer. Check ${endpointVariable} and AWS_ENDPOINT_URL`)
-  if (status !== null) return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
+  if (/AccessDenied|UnauthorizedOperation/.test(name))
+    return fail(`${notAllowed}${text}). Grant ${grant} to this identity`)
+  if (isThrottling(error))
+    return fail(
+      `AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`,
+    )
+  if (error instanceof SyntaxError)
+    return fail(
+      `the answer is no ${service} answer. Check ${endpointVariable} and AWS_ENDPOINT_URL`,
+    )
+  if (status !== null)
+    return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
   const host = endpointHost(error) ?? `the ${service} endpoint of ${region}`
   // The SDK calls a connection that broke a time-out, too; that one has Node's code.
   if (name === 'TimeoutError' && code === null)
-    return new RequestFailure('timeout', `${where}: ${host} did not answer in time (${text}). Check routes, VPC endpoints and proxies`, {
-      cause: error,
-    })
+    return new RequestFailure(
+      'timeout',
+      `${where}: ${host} did not answer in time (${text}). Check routes, VPC endpoints and proxies`,
+      { cause: error },
+    )
   const failure = connectionFailure(error, host)
   return new RequestFailure(failure.kind, `${where}: ${failure.message}`, { cause: error })
 }
@@ -54,21 +73,37 @@ export const isAboutRight = (message: string) => message.includes(`: ${notAllowe
 
 /** The role that could not be taken, where a failure's words tell of one: STS names it, and never says which of the reasons it is. */
 export const untakenRole = (message: string): string | null =>
-  /is not authorized to perform: sts:AssumeRole on resource: (arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+)/.exec(message)?.[1] ?? null
+  /is not authorized to perform: sts:AssumeRole on resource: (arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+)/.exec(
+    message,
+  )?.[1] ?? null
 
 /** A failure that AWS answered, or that came before any answer, in the client's own words. */
 export function requestFailure(error: unknown, message: string): RequestFailure {
   const { status } = awsError(error)
-  return new RequestFailure('http', message, { ...(status === null ? {} : { status }), cause: error })
+  return new RequestFailure('http', message, {
+    ...(status === null ? {} : { status }),
+    cause: error,
+  })
 }
 
 /** The SDK's error, read: its name, its text folded to one line, the answer's status, and without an answer Node's code of what happened. */
-export function awsError(error: unknown): { name: string; text: string; status: number | null; code: string | null } {
+export function awsError(error: unknown): {
+  name: string
+  text: string
+  status: number | null
+  code: string | null
+} {
   return {
     name: error instanceof Error ? error.name : '',
     text: oneLine(error instanceof Error ? error.message : String(error)),
     status: responseStatus(error),
-    code: typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : null,
+    code:
+      typeof error === 'object' &&
+      error !== null &&
+      'code' in error &&
+      typeof error.code === 'string'
+        ? error.code
+        : null,
   }
 }
 
@@ -81,10 +116,16 @@ export function isThrottling(error: unknown): boolean {
 function responseStatus(error: unknown): number | null {
   if (typeof error !== 'object' || error === null || !('$metadata' in error)) return null
   const metadata = error.$metadata
-  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return null
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata))
+    return null
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : null
 }
 
 function endpointHost(error: unknown): string | null {
-  return typeof error === 'object' && error !== null && 'hostname' in error && typeof error.hostname === 'string' ? error.hostname : null
+  return typeof error === 'object' &&
+    error !== null &&
+    'hostname' in error &&
+    typeof error.hostname === 'string'
+    ? error.hostname
+    : null
 }

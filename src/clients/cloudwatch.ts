@@ -20,12 +20,23 @@ export async function alarmStates(
 ): Promise<Map<string, string>> {
   // Loaded only here: most runs need none of it.
   const { CloudWatchClient, paginateDescribeAlarms } = await import('@aws-sdk/client-cloudwatch')
-  const client = new CloudWatchClient({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+  const client = new CloudWatchClient({
+    region,
+    credentials,
+    maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts,
+  })
   const states = new Map<string, string>()
   try {
     // Unless they are asked for, composite alarms are left out.
-    const asked = { AlarmNames: [...names], AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const] }
-    for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms({ client }, asked, { abortSignal: signal }))
+    const asked = {
+      AlarmNames: [...names],
+      AlarmTypes: ['MetricAlarm' as const, 'CompositeAlarm' as const],
+    }
+    for await (const { MetricAlarms = [], CompositeAlarms = [] } of paginateDescribeAlarms(
+      { client },
+      asked,
+      { abortSignal: signal },
+    ))
       for (const { AlarmName, StateValue } of [...MetricAlarms, ...CompositeAlarms])
         if (AlarmName !== undefined) states.set(AlarmName, StateValue ?? '')
     return states

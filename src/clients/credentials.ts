@@ -17,12 +17,20 @@ export type CredentialSource = () => Promise<AwsCredentials>
  * Credentials for one account: the SDK's own chain (environment, profile, SSO, instance or function role), and from there the role, if one is named.
  * They renew themselves.
  */
-export function credentialSource(roleArn: string | null, externalId: string | null, region: string): CredentialSource {
+export function credentialSource(
+  roleArn: string | null,
+  externalId: string | null,
+  region: string,
+): CredentialSource {
   const own = fromNodeProviderChain({ clientConfig: { region } })
   if (roleArn === null) return own
   return fromTemporaryCredentials({
     masterCredentials: own,
-    params: { RoleArn: roleArn, RoleSessionName: 'highwater', ...(externalId === null ? {} : { ExternalId: externalId }) },
+    params: {
+      RoleArn: roleArn,
+      RoleSessionName: 'highwater',
+      ...(externalId === null ? {} : { ExternalId: externalId }),
+    },
     clientConfig: { region },
   })
 }

@@ -50,12 +50,19 @@ export class Ec2Api {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    const client = new EC2Client({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+    const client = new EC2Client({
+      region,
+      credentials,
+      maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts,
+    })
     this.client = tellingSlowDowns('EC2', client)
   }
 
   /** @throws RequestFailure with a message for people, or the signal's reason */
-  async launchTemplates({ by, versions }: TemplateVersions, signal: AbortSignal): Promise<LaunchTemplates> {
+  async launchTemplates(
+    { by, versions }: TemplateVersions,
+    signal: AbortSignal,
+  ): Promise<LaunchTemplates> {
     const templates: LaunchTemplate[] = []
     const unread: string[] = []
     // A version may be named twice, by its number and as $Latest.
@@ -75,7 +82,11 @@ export class Ec2Api {
   /** Page by page, with EC2's own names, times as RFC 3339. @throws as launchTemplates */
   volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
     return this.pages('DescribeVolumes', signal, async NextToken => {
-      const command = new DescribeVolumesCommand({ Filters: asked(filters), MaxResults: ec2PageMax, NextToken })
+      const command = new DescribeVolumesCommand({
+        Filters: asked(filters),
+        MaxResults: ec2PageMax,
+        NextToken,
+      })
       const page = await this.client.send(command, { abortSignal: signal })
       return { items: (page.Volumes ?? []).map(volumeObject), next: page.NextToken }
     })
@@ -84,7 +95,11 @@ export class Ec2Api {
   /** As `volumes`. @throws as launchTemplates */
   instances(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
     return this.pages('DescribeInstances', signal, async NextToken => {
-      const command = new DescribeInstancesCommand({ Filters: asked(filters), MaxResults: ec2PageMax, NextToken })
+      const command = new DescribeInstancesCommand({
+        Filters: asked(filters),
+        MaxResults: ec2PageMax,
+        NextToken,
+      })
       const page = await this.client.send(command, { abortSignal: signal })
       const instances = (page.Reservations ?? []).flatMap(({ Instances }) => Instances ?? [])
       return { items: instances.map(instanceObject), next: page.NextToken }
@@ -113,7 +128,11 @@ export class Ec2Api {
     } while (token !== undefined)
   }
 
-  private async *describe(by: TemplateVersions['by'], Versions: string[], signal: AbortSignal): AsyncGenerator<LaunchTemplateVersion> {
+  private async *describe(
+    by: TemplateVersions['by'],
+    Versions: string[],
+    signal: AbortSignal,
+  ): AsyncGenerator<LaunchTemplateVersion> {
     const which = 'id' in by ? { LaunchTemplateId: by.id } : { LaunchTemplateName: by.name }
     let NextToken: string | undefined
     do {
@@ -124,13 +143,22 @@ export class Ec2Api {
         yield* page.LaunchTemplateVersions ?? []
       } catch (error) {
         signal.throwIfAborted()
-        throw ec2Failure(error, `DescribeLaunchTemplateVersions ${'id' in by ? by.id : by.name} (${Versions.join(', ')})`, this.region)
+        throw ec2Failure(
+          error,
+          `DescribeLaunchTemplateVersions ${'id' in by ? by.id : by.name} (${Versions.join(', ')})`,
+          this.region,
+        )
       }
     } while (NextToken !== undefined)
   }
 }
 
-function cut({ LaunchTemplateId, LaunchTemplateName, VersionNumber, LaunchTemplateData }: LaunchTemplateVersion): LaunchTemplates {
+function cut({
+  LaunchTemplateId,
+  LaunchTemplateName,
+  VersionNumber,
+  LaunchTemplateData,
+}: LaunchTemplateVersion): LaunchTemplates {
   const template = {
     launchTemplateId: LaunchTemplateId ?? '',
     launchTemplateName: LaunchTemplateName ?? '',
@@ -138,20 +166,41 @@ function cut({ LaunchTemplateId, LaunchTemplateName, VersionNumber, LaunchTempla
   }
   const { settings, unread } = readUserData(LaunchTemplateData?.UserData ?? '')
   const named = unread.map(
-    why => `the user data of ${template.launchTemplateName} version ${template.versionNumber} is not fully known: ${why}`,
+    why =>
+      `the user data of ${template.launchTemplateName} version ${template.versionNumber} is not fully known: ${why}`,
   )
-  if (settings.length > 0) return { templates: settings.map(kubelet => ({ ...template, kubelet })), unread: named }
-  return { templates: [unread.length > 0 ? template : { ...template, kubelet: null }], unread: named }
+  if (settings.length > 0)
+    return { templates: settings.map(kubelet => ({ ...template, kubelet })), unread: named }
+  return {
+    templates: [unread.length > 0 ? template : { ...template, kubelet: null }],
+    unread: named,
+  }
 }
 
-const asked = (filters: readonly TagFilter[]) => filters.map(({ name, values }) => ({ Name: name, Values: values }))
+const asked = (filters: readonly TagFilter[]) =>
+  filters.map(({ name, values }) => ({ Name: name, Values: values }))
 
-const volumeObject = ({ VolumeId, Size, VolumeType, Iops, Throughput, State, CreateTime, AvailabilityZone }: Volume): RawObject => ({
+const volumeObject = ({
+  VolumeId,
+  Size,
+  VolumeType,
+  Iops,
+  Throughput,
+  State,
+  CreateTime,
+  AvailabilityZone,
+}: Volume): RawObject => ({
   ...{ VolumeId, Size, VolumeType, Iops, Throughput, State, AvailabilityZone },
   CreateTime: CreateTime?.toISOString(),
 })
 
-const instanceObject = ({ InstanceId, InstanceType, State, LaunchTime, PrivateDnsName }: Instance): RawObject => ({
+const instanceObject = ({
+  InstanceId,
+  InstanceType,
+  State,
+  LaunchTime,
+  PrivateDnsName,
+}: Instance): RawObject => ({
   ...{ InstanceId, InstanceType, PrivateDnsName },
   State: { Name: State?.Name },
   LaunchTime: LaunchTime?.toISOString(),
@@ -159,6 +208,13 @@ const instanceObject = ({ InstanceId, InstanceType, State, LaunchTime, PrivateDn
 
 function ec2Failure(error: unknown, what: string, region: string): RequestFailure {
   const { name, text } = awsError(error)
-  if (/^InvalidLaunchTemplate/.test(name)) return requestFailure(error, `EC2 ${what} in ${region}: there is no such thing (${text})`)
-  return awsFailure(error, { service: 'EC2', endpointVariable: 'AWS_ENDPOINT_URL_EC2', what, region, grant: `ec2:${what.split(' ')[0]}` })
+  if (/^InvalidLaunchTemplate/.test(name))
+    return requestFailure(error, `EC2 ${what} in ${region}: there is no such thing (${text})`)
+  return awsFailure(error, {
+    service: 'EC2',
+    endpointVariable: 'AWS_ENDPOINT_URL_EC2',
+    what,
+    region,
+    grant: `ec2:${what.split(' ')[0]}`,
+  })
 }

@@ -13,7 +13,12 @@ import type { RequestFailure } from './failure.ts'
 import { tellingSlowDowns } from './slow-downs.ts'
 
 /** What this file calls, for the function's role. */
-export const eksPermissions = ['eks:ListClusters', 'eks:DescribeCluster', 'eks:ListNodegroups', 'eks:DescribeNodegroup']
+export const eksPermissions = [
+  'eks:ListClusters',
+  'eks:DescribeCluster',
+  'eks:ListNodegroups',
+  'eks:DescribeNodegroup',
+]
 
 const maxAttempts = 5
 
@@ -24,14 +29,22 @@ export class EksApi {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    const client = new EKSClient({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+    const client = new EKSClient({
+      region,
+      credentials,
+      maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts,
+    })
     this.client = tellingSlowDowns('EKS', client)
   }
 
   async listClusters(signal: AbortSignal): Promise<string[]> {
     return this.call('ListClusters', signal, async () => {
       const names: string[] = []
-      for await (const page of paginateListClusters({ client: this.client }, {}, { abortSignal: signal }))
+      for await (const page of paginateListClusters(
+        { client: this.client },
+        {},
+        { abortSignal: signal },
+      ))
         names.push(...(page.clusters ?? []))
       return names
     })
@@ -40,7 +53,9 @@ export class EksApi {
   /** `DescribeCluster.cluster`. */
   async describeCluster(name: string, signal: AbortSignal): Promise<RawObject> {
     return this.call(`DescribeCluster ${name}`, signal, async () => {
-      const { cluster } = await this.client.send(new DescribeClusterCommand({ name }), { abortSignal: signal })
+      const { cluster } = await this.client.send(new DescribeClusterCommand({ name }), {
+        abortSignal: signal,
+      })
       return asJson(cluster)
     })
   }
@@ -48,16 +63,27 @@ export class EksApi {
   async listNodegroups(clusterName: string, signal: AbortSignal): Promise<string[]> {
     return this.call(`ListNodegroups of ${clusterName}`, signal, async () => {
       const names: string[] = []
-      for await (const page of paginateListNodegroups({ client: this.client }, { clusterName }, { abortSignal: signal }))
+      for await (const page of paginateListNodegroups(
+        { client: this.client },
+        { clusterName },
+        { abortSignal: signal },
+      ))
         names.push(...(page.nodegroups ?? []))
       return names
     })
   }
 
   /** `DescribeNodegroup.nodegroup`. */
-  async describeNodegroup(clusterName: string, nodegroupName: string, signal: AbortSignal): Promise<RawObject> {
+  async describeNodegroup(
+    clusterName: string,
+    nodegroupName: string,
+    signal: AbortSignal,
+  ): Promise<RawObject> {
     return this.call(`DescribeNodegroup ${nodegroupName} of ${clusterName}`, signal, async () => {
-      const { nodegroup } = await this.client.send(new DescribeNodegroupCommand({ clusterName, nodegroupName }), { abortSignal: signal })
+      const { nodegroup } = await this.client.send(
+        new DescribeNodegroupCommand({ clusterName, nodegroupName }),
+        { abortSignal: signal },
+      )
       return asJson(nodegroup)
     })
   }
@@ -80,8 +106,15 @@ const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ??
 
 function eksFailure(error: unknown, what: string, region: string): RequestFailure {
   const { name, text } = awsError(error)
-  if (name === 'ResourceNotFoundException') return requestFailure(error, `EKS ${what} in ${region}: there is no such thing (${text})`)
-  return awsFailure(error, { service: 'EKS', endpointVariable: 'AWS_ENDPOINT_URL_EKS', what, region, grant: `eks:${what.split(' ')[0]}` })
+  if (name === 'ResourceNotFoundException')
+    return requestFailure(error, `EKS ${what} in ${region}: there is no such thing (${text})`)
+  return awsFailure(error, {
+    service: 'EKS',
+    endpointVariable: 'AWS_ENDPOINT_URL_EKS',
+    what,
+    region,
+    grant: `eks:${what.split(' ')[0]}`,
+  })
 }
 
 /** The region that the SDK's standard settings name, or null. */

@@ -1,6 +1,15 @@
 /** Why a call to the outside failed, in a form that people and the retry loop both understand. */
 
-export type FailureKind = 'body' | 'gone' | 'http' | 'name' | 'network' | 'refused' | 'timeout' | 'tls' | 'too-large'
+export type FailureKind =
+  | 'body'
+  | 'gone'
+  | 'http'
+  | 'name'
+  | 'network'
+  | 'refused'
+  | 'timeout'
+  | 'tls'
+  | 'too-large'
 
 /** A failed request. `message` says what failed, why and what to do; `status` is set for kind `http`. */
 export class RequestFailure extends Error {
@@ -13,7 +22,12 @@ export class RequestFailure extends Error {
   constructor(
     kind: FailureKind,
     message: string,
-    details: { status?: number; retryAfterMs?: number | null; body?: unknown; cause?: unknown } = {},
+    details: {
+      status?: number
+      retryAfterMs?: number | null
+      body?: unknown
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: details.cause })
     this.name = 'RequestFailure'
@@ -30,13 +44,18 @@ const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|
 export function connectionFailure(error: unknown, host: string): RequestFailure {
   const code = errorCode(error)
   const text = error instanceof Error ? error.message : String(error)
-  const fail = (kind: FailureKind, message: string) => new RequestFailure(kind, message, { cause: error })
+  const fail = (kind: FailureKind, message: string) =>
+    new RequestFailure(kind, message, { cause: error })
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return fail(
       'name',
       `the name ${host} does not resolve (${code}): a private endpoint is only known inside its VPC; check DNS and from where highwater runs`,
     )
-  if (code === 'ECONNREFUSED') return fail('refused', `${host} refused the connection: nothing listens there, or a firewall rejects it`)
+  if (code === 'ECONNREFUSED')
+    return fail(
+      'refused',
+      `${host} refused the connection: nothing listens there, or a firewall rejects it`,
+    )
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return fail(
       'tls',
@@ -48,7 +67,10 @@ export function connectionFailure(error: unknown, host: string): RequestFailure 
       `TLS with ${host} failed (${code}): the certificate is not signed by the cluster's CA, or the CA has been rotated. Nothing was sent`,
     )
   if (code === 'ETIMEDOUT')
-    return fail('timeout', `${host} did not answer the connection: check security groups, publicAccessCidrs and routes`)
+    return fail(
+      'timeout',
+      `${host} did not answer the connection: check security groups, publicAccessCidrs and routes`,
+    )
   return fail('network', `the connection to ${host} broke (${code ?? oneLine(text)})`)
 }
 

@@ -1,6 +1,17 @@
 /** A store in a folder of this machine. A file appears whole or not at all, and of several writers at once, also in other processes, one wins. */
 import { createHash, randomUUID } from 'node:crypto'
-import { copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { checkKey, type Store } from './store.ts'
@@ -62,7 +73,8 @@ export function folderStore(folder: string): Store {
           }),
       ),
     async writeFile(key, path) {
-      if (resolve(path) !== resolve(place(key))) await beside(key, partial => copyFile(path, partial), rename)
+      if (resolve(path) !== resolve(place(key)))
+        await beside(key, partial => copyFile(path, partial), rename)
     },
     async remove(key) {
       await rm(place(key), { force: true }).catch(error => {
@@ -122,7 +134,10 @@ async function filesIn(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     return entries
-      .filter(entry => entry.isFile() && !entry.name.endsWith(partialSuffix) && !entry.name.endsWith(lockSuffix))
+      .filter(
+        entry =>
+          entry.isFile() && !entry.name.endsWith(partialSuffix) && !entry.name.endsWith(lockSuffix),
+      )
       .map(entry => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return []
@@ -148,5 +163,10 @@ function folderFailure(error: unknown): Error {
 }
 
 function codeOf(error: unknown): string | null {
-  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : null
+  return typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string'
+    ? error.code
+    : null
 }

@@ -18,7 +18,10 @@ export interface NamedEndpoint {
  * @param contextName  null: the file's current context
  * @throws OperatorError
  */
-export async function kubeconfigEndpoint(file: string | null, contextName: string | null): Promise<NamedEndpoint> {
+export async function kubeconfigEndpoint(
+  file: string | null,
+  contextName: string | null,
+): Promise<NamedEndpoint> {
   const config = new KubeConfig()
   const from = file ?? 'the default kubeconfig'
   try {
@@ -26,18 +29,25 @@ export async function kubeconfigEndpoint(file: string | null, contextName: strin
     if (file === null) config.loadFromDefault()
     else config.loadFromFile(file)
   } catch (cause) {
-    throw new OperatorError(`${from} cannot be read: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new OperatorError(
+      `${from} cannot be read: ${cause instanceof Error ? cause.message : cause}`,
+      { cause },
+    )
   }
   const contexts = config.getContexts().map(context => context.name)
   const name = contextName ?? config.getCurrentContext()
   if (!contexts.includes(name)) {
     const asked = name ? `has no context "${name}"` : 'names no current context'
-    throw new OperatorError(`${from} ${asked}. It has: ${contexts.length === 0 ? 'none' : contexts.join(', ')}. Choose one by --context`)
+    throw new OperatorError(
+      `${from} ${asked}. It has: ${contexts.length === 0 ? 'none' : contexts.join(', ')}. Choose one by --context`,
+    )
   }
   config.setCurrentContext(name)
   const cluster = config.getCurrentCluster()
   if (cluster === null || !cluster.server)
-    throw new OperatorError(`${from}: context "${name}" names a cluster that the file does not describe`)
+    throw new OperatorError(
+      `${from}: context "${name}" names a cluster that the file does not describe`,
+    )
   const failed = (why: string) =>
     `${from}: the credentials of context "${name}" cannot be had: ${why}. Does kubectl --context ${name} work?`
   return { context: name, endpoint: await endpointOf(config, cluster, failed) }
@@ -64,14 +74,23 @@ export async function inClusterEndpoint(name: string, root = ''): Promise<NamedE
   return { context: name, endpoint: await endpointOf(config, cluster, failed) }
 }
 
-async function endpointOf(config: KubeConfig, cluster: Cluster, failed: (why: string) => string): Promise<KubernetesEndpoint> {
+async function endpointOf(
+  config: KubeConfig,
+  cluster: Cluster,
+  failed: (why: string) => string,
+): Promise<KubernetesEndpoint> {
   let options = await currentOptions(config, failed)
   let readAtMs = performance.now()
   return {
     server: cluster.server,
     ...(options.ca ? { ca: options.ca as string | Buffer } : {}),
     ...(options.cert && options.key
-      ? { clientCertificate: { cert: options.cert as string | Buffer, key: options.key as string | Buffer } }
+      ? {
+          clientCertificate: {
+            cert: options.cert as string | Buffer,
+            key: options.key as string | Buffer,
+          },
+        }
       : {}),
     ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
     skipTlsVerification: cluster.skipTLSVerify === true,
@@ -85,18 +104,25 @@ async function endpointOf(config: KubeConfig, cluster: Cluster, failed: (why: st
   }
 }
 
-async function currentOptions(config: KubeConfig, failed: (why: string) => string): Promise<RequestOptions> {
+async function currentOptions(
+  config: KubeConfig,
+  failed: (why: string) => string,
+): Promise<RequestOptions> {
   const options: RequestOptions = {}
   try {
     await config.applyToHTTPSOptions(options)
   } catch (cause) {
-    throw new OperatorError(failed(cause instanceof Error ? cause.message : String(cause)), { cause })
+    throw new OperatorError(failed(cause instanceof Error ? cause.message : String(cause)), {
+      cause,
+    })
   }
   return options
 }
 
 function authorizationHeader({ headers, auth }: RequestOptions): string | null {
-  if (typeof auth === 'string' && auth !== '') return `Basic ${Buffer.from(auth).toString('base64')}`
-  const header = headers === undefined || !('Authorization' in headers) ? undefined : headers.Authorization
+  if (typeof auth === 'string' && auth !== '')
+    return `Basic ${Buffer.from(auth).toString('base64')}`
+  const header =
+    headers === undefined || !('Authorization' in headers) ? undefined : headers.Authorization
   return typeof header === 'string' ? header : null
 }

@@ -22,11 +22,22 @@ export class KubeletApi {
   }
 
   /** GETs one JSON answer of one kubelet. @throws RequestFailure; the signal's reason when aborted. */
-  async getJson({ ip, port, names }: KubeletAddress, path: string, options: GetOptions): Promise<unknown> {
-    if (ip === null) throw new RequestFailure('name', 'the Node object shows no InternalIP at which its kubelet could be asked')
+  async getJson(
+    { ip, port, names }: KubeletAddress,
+    path: string,
+    options: GetOptions,
+  ): Promise<unknown> {
+    if (ip === null)
+      throw new RequestFailure(
+        'name',
+        'the Node object shows no InternalIP at which its kubelet could be asked',
+      )
     const { ca, authorization } = this.#identity
     const host = isIPv6(ip) ? `[${ip}]` : ip
-    const client = new KubernetesClient({ server: `https://${host}:${port}`, ca, names, authorization }, { pace: this.#pace, hints })
+    const client = new KubernetesClient(
+      { server: `https://${host}:${port}`, ca, names, authorization },
+      { pace: this.#pace, hints },
+    )
     try {
       return await client.getJson(path, options)
     } catch (error) {
@@ -51,5 +62,10 @@ function explained(failure: RequestFailure, address: string): RequestFailure {
       : kind === 'tls'
         ? '. A kubelet whose certificate was not issued by the cluster (serverTLSBootstrap off, or its request not approved) cannot be asked directly; modes proxy and ssm can'
         : ''
-  return new RequestFailure(kind, `${failure.message}${advice}`, { ...(status === null ? {} : { status }), retryAfterMs, body, cause })
+  return new RequestFailure(kind, `${failure.message}${advice}`, {
+    ...(status === null ? {} : { status }),
+    retryAfterMs,
+    body,
+    cause,
+  })
 }

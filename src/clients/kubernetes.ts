@@ -55,7 +55,8 @@ const defaultOptions = {
 }
 const listPageLimit = 500
 /** Whole objects where a server knows no other form. Source: Kubernetes API concepts, metadata-only fetches. */
-const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
+const metadataOnly =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
 /** So many requests in a row that never reached the server: it is gone, and the rest of the run must not wait for each node anew. */
@@ -101,12 +102,19 @@ export class KubernetesClient {
   private probedMs = 0
 
   /** @throws TypeError when `endpoint.server` is no http(s) URL. */
-  constructor(endpoint: KubernetesEndpoint, options: Partial<KubernetesClientOptions> & { pace: PaceLimits }) {
+  constructor(
+    endpoint: KubernetesEndpoint,
+    options: Partial<KubernetesClientOptions> & { pace: PaceLimits },
+  ) {
     this.endpoint = endpoint
     this.base = new URL(endpoint.server)
     this.options = { ...defaultOptions, ...options }
     this.pace = new Pace(this.options.pace)
-    const pool = { keepAlive: true, maxSockets: this.options.pace.concurrency, scheduling: 'fifo' as const }
+    const pool = {
+      keepAlive: true,
+      maxSockets: this.options.pace.concurrency,
+      scheduling: 'fifo' as const,
+    }
     this.agent =
       this.base.protocol === 'http:'
         ? new http.Agent(pool)
@@ -133,7 +141,10 @@ export class KubernetesClient {
 
   /** GETs one JSON answer. @throws RequestFailure; the signal's reason when aborted. */
   getJson(path: string, options: GetOptions): Promise<unknown> {
-    return this.ask({ method: 'GET', path, ...(options.isMetadataOnly && { accept: metadataOnly }) }, options)
+    return this.ask(
+      { method: 'GET', path, ...(options.isMetadataOnly && { accept: metadataOnly }) },
+      options,
+    )
   }
 
   /** POSTs a review: the server answers a question and keeps nothing. @throws as getJson */
@@ -146,7 +157,11 @@ export class KubernetesClient {
    *
    * @throws as getJson; 409 where it is another one, or was changed since
    */
-  deleteObject(path: string, { uid, resourceVersion, propagationPolicy, isDryRun }: Deletion, options: GetOptions): Promise<unknown> {
+  deleteObject(
+    path: string,
+    { uid, resourceVersion, propagationPolicy, isDryRun }: Deletion,
+    options: GetOptions,
+  ): Promise<unknown> {
     const body = {
       kind: 'DeleteOptions',
       apiVersion: 'v1',
@@ -164,14 +179,18 @@ export class KubernetesClient {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.awaitServer(signal)
-        const answer = await this.pace.run(() => this.noticing(() => this.attempt(question, signal, timeoutMs)), signal)
+        const answer = await this.pace.run(
+          () => this.noticing(() => this.attempt(question, signal, timeoutMs)),
+          signal,
+        )
         this.pace.succeeded()
         return answer
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof RequestFailure)) throw error
         if (error.status === 429) tellSlowDown('Kubernetes')
-        if (error.status === 429 || (error.status !== null && error.status >= 500 && !isProxied)) this.pace.complained(error.retryAfterMs)
+        if (error.status === 429 || (error.status !== null && error.status >= 500 && !isProxied))
+          this.pace.complained(error.retryAfterMs)
         if (attempt >= Math.min(attempts, triesWorth(error))) throw error
         const backoffMs = this.options.backoffMs * 2 ** (attempt - 1) * Math.random()
         await sleep(Math.max(error.retryAfterMs ?? 0, backoffMs), signal)
@@ -184,21 +203,31 @@ export class KubernetesClient {
    * An expired continue token (410) goes on with the one that the server offers, else from the start without what was already seen.
    * @throws RequestFailure as getJson.
    */
-  async *list(path: string, query: Record<string, string>, options: GetOptions): AsyncGenerator<ListPage> {
+  async *list(
+    path: string,
+    query: Record<string, string>,
+    options: GetOptions,
+  ): AsyncGenerator<ListPage> {
     const seen = new Set<string>()
     let restarts = 0
     let continueToken: string | null = null
     for (let isDone = false; !isDone; ) {
-      const token: Record<string, string> = continueToken === null ? {} : { continue: continueToken }
+      const token: Record<string, string> =
+        continueToken === null ? {} : { continue: continueToken }
       try {
-        const page = await this.listPage(path, { ...query, limit: String(listPageLimit), ...token }, options)
+        const page = await this.listPage(
+          path,
+          { ...query, limit: String(listPageLimit), ...token },
+          options,
+        )
         const items = page.items.filter(item => !seen.has(objectKey(item)))
         for (const item of items) seen.add(objectKey(item))
         continueToken = page.continueToken
         isDone = continueToken === null
         yield { items, remaining: page.remaining }
       } catch (error) {
-        const isExpired = error instanceof RequestFailure && error.status === 410 && continueToken !== null
+        const isExpired =
+          error instanceof RequestFailure && error.status === 410 && continueToken !== null
         if (!isExpired || restarts >= maxListRestarts) throw error
         restarts += 1
         continueToken = offeredContinue(error.body)
@@ -220,7 +249,8 @@ export class KubernetesClient {
   private async awaitServer(signal: AbortSignal): Promise<void> {
     if (this.unreachable < goneAfterFailures) return
     const now = performance.now()
-    if (now - this.goneSinceMs < this.options.patienceMs) return sleep(this.options.probeEveryMs, signal)
+    if (now - this.goneSinceMs < this.options.patienceMs)
+      return sleep(this.options.probeEveryMs, signal)
     if (now - this.probedMs < this.options.probeEveryMs)
       throw new RequestFailure(
         'gone',
@@ -236,21 +266,38 @@ export class KubernetesClient {
       this.unreachable = 0
       return answer
     } catch (error) {
-      const isReached = !(error instanceof RequestFailure) || !['refused', 'name', 'network', 'tls'].includes(error.kind)
+      const isReached =
+        !(error instanceof RequestFailure) ||
+        !['refused', 'name', 'network', 'tls'].includes(error.kind)
       this.unreachable = isReached ? 0 : this.unreachable + 1
       if (this.unreachable === goneAfterFailures) this.goneSinceMs = performance.now()
       throw error
     }
   }
 
-  private listPage(path: string, query: Record<string, string>, options: GetOptions): Promise<ParsedPage> {
-    const turn = this.lists.then(() => this.getJson(`${path}?${new URLSearchParams(query)}`, options))
+  private listPage(
+    path: string,
+    query: Record<string, string>,
+    options: GetOptions,
+  ): Promise<ParsedPage> {
+    const turn = this.lists.then(() =>
+      this.getJson(`${path}?${new URLSearchParams(query)}`, options),
+    )
     this.lists = turn.catch(() => undefined)
     return turn.then(body => parsePage(body, path))
   }
 
-  private async attempt(question: Question, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
-    const answer = await this.request(question, await this.endpoint.authorization(false), signal, timeoutMs)
+  private async attempt(
+    question: Question,
+    signal: AbortSignal,
+    timeoutMs: number,
+  ): Promise<unknown> {
+    const answer = await this.request(
+      question,
+      await this.endpoint.authorization(false),
+      signal,
+      timeoutMs,
+    )
     if (answer.status !== 401) return this.read(answer, question)
     const renewed = await this.endpoint.authorization(true)
     return this.read(await this.request(question, renewed, signal, timeoutMs), question)
@@ -262,26 +309,41 @@ export class KubernetesClient {
       try {
         return JSON.parse(body)
       } catch (cause) {
-        throw new RequestFailure('body', `the answer to ${told(question)} is no JSON (${body.length} characters, cut off or broken)`, {
-          cause,
-        })
+        throw new RequestFailure(
+          'body',
+          `the answer to ${told(question)} is no JSON (${body.length} characters, cut off or broken)`,
+          { cause },
+        )
       }
     }
     const parsed = parseStatus(body)
-    throw new RequestFailure('http', httpMessage(status, parsed.message, question, this.options.hints[status]), {
-      status,
-      retryAfterMs: retryAfterMs(headers['retry-after']),
-      body: parsed.body,
-    })
+    throw new RequestFailure(
+      'http',
+      httpMessage(status, parsed.message, question, this.options.hints[status]),
+      { status, retryAfterMs: retryAfterMs(headers['retry-after']), body: parsed.body },
+    )
   }
 
-  private request(question: Question, authorization: string | null, signal: AbortSignal, timeoutMs: number): Promise<Answer> {
+  private request(
+    question: Question,
+    authorization: string | null,
+    signal: AbortSignal,
+    timeoutMs: number,
+  ): Promise<Answer> {
     const { base, agent, options } = this
     const { method, path, body, accept = 'application/json' } = question
     const url = new URL(base.pathname.replace(/\/$/, '') + path, base)
-    const headers: http.OutgoingHttpHeaders = { accept, 'accept-encoding': 'gzip', 'user-agent': 'highwater' }
+    const headers: http.OutgoingHttpHeaders = {
+      accept,
+      'accept-encoding': 'gzip',
+      'user-agent': 'highwater',
+    }
     if (authorization !== null) headers.authorization = authorization
-    if (body !== undefined) Object.assign(headers, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+    if (body !== undefined)
+      Object.assign(headers, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      })
     return new Promise((resolve, reject) => {
       const done = (error: unknown, answer?: Answer) => {
         clearTimeout(timer)
@@ -289,14 +351,24 @@ export class KubernetesClient {
         if (answer) resolve(answer)
         else reject(error)
       }
-      const request = (url.protocol === 'http:' ? http : https).request(url, { agent, headers, method })
+      const request = (url.protocol === 'http:' ? http : https).request(url, {
+        agent,
+        headers,
+        method,
+      })
       const stop = (error: unknown) => {
         done(error)
         request.destroy()
       }
       const abort = () => stop(signal.reason)
       const timer = setTimeout(
-        () => stop(new RequestFailure('timeout', `no answer to ${told(question)} within ${timeoutMs / 1000} s`)),
+        () =>
+          stop(
+            new RequestFailure(
+              'timeout',
+              `no answer to ${told(question)} within ${timeoutMs / 1000} s`,
+            ),
+          ),
         timeoutMs,
       )
       if (signal.aborted) return abort()
@@ -305,22 +377,38 @@ export class KubernetesClient {
       request.on('response', response => {
         const serverMs = Date.parse(response.headers.date ?? '')
         if (!Number.isNaN(serverMs)) this.aheadMs = Date.now() - serverMs
-        const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response
+        const stream =
+          response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response
         const chunks: Buffer[] = []
         let bytes = 0
         stream.on('data', (chunk: Buffer) => {
           bytes += chunk.length
           if (bytes > options.maxBodyBytes)
-            return stop(new RequestFailure('too-large', `the answer to ${told(question)} is larger than ${options.maxBodyBytes} bytes`))
+            return stop(
+              new RequestFailure(
+                'too-large',
+                `the answer to ${told(question)} is larger than ${options.maxBodyBytes} bytes`,
+              ),
+            )
           chunks.push(chunk)
         })
         const broken = (cause: unknown) =>
-          done(new RequestFailure('body', `the answer to ${told(question)} broke off after ${bytes} bytes`, { cause }))
+          done(
+            new RequestFailure(
+              'body',
+              `the answer to ${told(question)} broke off after ${bytes} bytes`,
+              { cause },
+            ),
+          )
         response.on('aborted', () => broken(new Error('aborted')))
         response.on('error', broken)
         stream.on('error', broken)
         stream.on('end', () =>
-          done(null, { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') }),
+          done(null, {
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(chunks).toString('utf8'),
+          }),
         )
       })
       request.end(body)
@@ -347,20 +435,27 @@ interface ParsedPage {
   remaining: number | null
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function parsePage(body: unknown, path: string): ParsedPage {
   // A list of metadata that has nothing in it says null: apiserver pkg/endpoints/handlers/response.go asPartialObjectMetadataList.
   const isEmpty = isObject(body) && body.items === null && String(body.kind).endsWith('List')
   const items = isEmpty ? [] : isObject(body) && body.items
-  if (!isObject(body) || !Array.isArray(items)) throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
+  if (!isObject(body) || !Array.isArray(items))
+    throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
   const metadata = isObject(body.metadata) ? body.metadata : {}
   const token = metadata.continue
   const remaining = metadata.remainingItemCount
   return {
     items: items.filter(isObject),
     continueToken: typeof token === 'string' && token !== '' ? token : null,
-    remaining: typeof remaining === 'number' ? remaining : typeof token === 'string' && token !== '' ? null : 0,
+    remaining:
+      typeof remaining === 'number'
+        ? remaining
+        : typeof token === 'string' && token !== ''
+          ? null
+          : 0,
   }
 }
 
@@ -372,13 +467,16 @@ function objectKey(item: Record<string, unknown>): string {
 /** The "inconsistent continue" token in a 410's Status: it goes on at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
 function offeredContinue(body: unknown): string | null {
   const metadata = isObject(body) && isObject(body.metadata) ? body.metadata : {}
-  return typeof metadata.continue === 'string' && metadata.continue !== '' ? metadata.continue : null
+  return typeof metadata.continue === 'string' && metadata.continue !== ''
+    ? metadata.continue
+    : null
 }
 
 function parseStatus(text: string): { message: string; body: unknown } {
   try {
     const body: unknown = JSON.parse(text)
-    if (isObject(body) && typeof body.message === 'string') return { message: oneLine(body.message), body }
+    if (isObject(body) && typeof body.message === 'string')
+      return { message: oneLine(body.message), body }
   } catch {
     // A proxied kubelet answers in plain text.
   }
@@ -398,16 +496,23 @@ function httpMessage(status: number, message: string, question: Question, hint?:
 const anyName =
   (names: readonly string[]): typeof checkServerIdentity =>
   (host, certificate) =>
-    names.some(name => checkServerIdentity(name, certificate) === undefined) ? undefined : checkServerIdentity(host, certificate)
+    names.some(name => checkServerIdentity(name, certificate) === undefined)
+      ? undefined
+      : checkServerIdentity(host, certificate)
 
 function retryAfterMs(header: string | undefined): number | null {
   const seconds = Number(header)
-  return header === undefined || !Number.isFinite(seconds) || seconds < 0 ? null : Math.min(seconds * 1000, maxRetryAfterMs)
+  return header === undefined || !Number.isFinite(seconds) || seconds < 0
+    ? null
+    : Math.min(seconds * 1000, maxRetryAfterMs)
 }
 
 /** How often a request that failed so is worth trying in all: a node that hung once will probably hang again, so not often. */
 function triesWorth(failure: RequestFailure): number {
   if (failure.kind === 'timeout') return 2
-  if (failure.kind === 'http') return failure.status === 429 || (failure.status ?? 0) >= 500 ? Number.POSITIVE_INFINITY : 1
-  return failure.kind === 'network' || failure.kind === 'body' || failure.kind === 'refused' ? Number.POSITIVE_INFINITY : 1
+  if (failure.kind === 'http')
+    return failure.status === 429 || (failure.status ?? 0) >= 500 ? Number.POSITIVE_INFINITY : 1
+  return failure.kind === 'network' || failure.kind === 'body' || failure.kind === 'refused'
+    ? Number.POSITIVE_INFINITY
+    : 1
 }

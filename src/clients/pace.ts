@@ -42,18 +42,23 @@ export class Pace {
   }
 
   succeeded(): void {
-    this.currentRate = Math.min(this.limits.requestsPerSecond, this.currentRate * (1 + recoveryPerSuccess))
+    this.currentRate = Math.min(
+      this.limits.requestsPerSecond,
+      this.currentRate * (1 + recoveryPerSuccess),
+    )
   }
 
   /** The server said that it is too much: half the rate, and nothing at all before `retryAfterMs`. */
   complained(retryAfterMs: number | null): void {
     const slowest = Math.min(slowestRequestsPerSecond, slowestShare * this.limits.requestsPerSecond)
     this.currentRate = Math.max(slowest, this.currentRate / 2)
-    if (retryAfterMs !== null) this.pausedUntilMs = Math.max(this.pausedUntilMs, performance.now() + retryAfterMs)
+    if (retryAfterMs !== null)
+      this.pausedUntilMs = Math.max(this.pausedUntilMs, performance.now() + retryAfterMs)
   }
 
   private async enter(): Promise<void> {
-    while (this.underWay >= this.limits.concurrency) await new Promise<void>(resolve => this.waiting.push(resolve))
+    while (this.underWay >= this.limits.concurrency)
+      await new Promise<void>(resolve => this.waiting.push(resolve))
     this.underWay += 1
   }
 

@@ -4,7 +4,13 @@ import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-st
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
-import { type InvocationOutput, type ManagedInstance, namesUnknownInstance, type PinnedDocument, type SsmApi } from './ssm.ts'
+import {
+  type InvocationOutput,
+  type ManagedInstance,
+  namesUnknownInstance,
+  type PinnedDocument,
+  type SsmApi,
+} from './ssm.ts'
 
 /** What an agent must be for a command to go out to it. */
 export interface Reach {
@@ -24,7 +30,10 @@ const pollMs = 2000
 const leastPolls = 40
 
 /** How long commands are gathered and how often answers are asked for, where a node has `timeoutMs` for its own. */
-export const rhythmWithin = (timeoutMs: number, gatherMs: number): Pick<RunCommandOptions, 'gatherMs' | 'pollMs'> => ({
+export const rhythmWithin = (
+  timeoutMs: number,
+  gatherMs: number,
+): Pick<RunCommandOptions, 'gatherMs' | 'pollMs'> => ({
   gatherMs: Math.min(gatherMs, timeoutMs / leastPolls),
   pollMs: Math.min(pollMs, timeoutMs / leastPolls),
 })
@@ -55,7 +64,10 @@ export class NotSent extends Error {
   /** Not this instance is why but the account, or SSM itself. */
   readonly isCommon: boolean
 
-  constructor(message: string, { isCommon = false, ...options }: ErrorOptions & { isCommon?: boolean } = {}) {
+  constructor(
+    message: string,
+    { isCommon = false, ...options }: ErrorOptions & { isCommon?: boolean } = {},
+  ) {
     super(message, options)
     this.isCommon = isCommon
   }
@@ -89,7 +101,9 @@ export class RunCommand {
       this.#waiting.push({ instanceId, onSent, resolve, reject })
       if (this.#waiting.length >= commandInstancesMax) this.#flush()
       // Nodes come one by one as others are done with: a batch is full before long, and only the last ones wait.
-      else this.#timer = this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
+      else
+        this.#timer =
+          this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
     })
   }
 
@@ -134,24 +148,35 @@ export class RunCommand {
     const instanceIds = batch.map(({ instanceId }) => instanceId)
     const deliveryTimeoutSeconds = Math.max(leastDeliverySeconds, Math.ceil(timeoutMs / 2000))
     try {
-      return await this.#ssm.send({ document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }, signal)
+      return await this.#ssm.send(
+        { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output },
+        signal,
+      )
     } catch (error) {
       if (batch.length > 1 && namesUnknownInstance(error)) return null
       // What AWS has refused has not gone out; whether a connection that broke carried it there is not known.
-      throw wasRefused(error) ? new NotSent(error.message, { cause: error, isCommon: !namesUnknownInstance(error) }) : error
+      throw wasRefused(error)
+        ? new NotSent(error.message, { cause: error, isCommon: !namesUnknownInstance(error) })
+        : error
     }
   }
 
   /** One instance that SSM does not know would refuse the whole command. */
   async #reachable(batch: Asked[]): Promise<Asked[]> {
     this.#options.signal.throwIfAborted()
-    const known = await this.#ssm.instances([...new Set(batch.map(({ instanceId }) => instanceId))], this.#options.signal)
+    const known = await this.#ssm.instances(
+      [...new Set(batch.map(({ instanceId }) => instanceId))],
+      this.#options.signal,
+    )
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
     const found = new Map<string, Asked>()
     for (const asked of batch) {
       const why = whyNotReachable(byId.get(asked.instanceId), this.#ssm.region, this.#options.reach)
       if (why !== null) asked.reject(new NotSent(why))
-      else if (found.has(asked.instanceId)) asked.reject(new NotSent(`another node of this run has the instance ${asked.instanceId}, too`))
+      else if (found.has(asked.instanceId))
+        asked.reject(
+          new NotSent(`another node of this run has the instance ${asked.instanceId}, too`),
+        )
       else found.set(asked.instanceId, asked)
     }
     return [...found.values()]
@@ -165,7 +190,10 @@ export class RunCommand {
     const outputs: Promise<void>[] = []
     while (open.size > 0 && performance.now() < endMs) {
       await sleep(pollMs, signal)
-      for (const { instanceId, status, statusDetails } of await this.#ssm.invocations(commandId, signal)) {
+      for (const { instanceId, status, statusDetails } of await this.#ssm.invocations(
+        commandId,
+        signal,
+      )) {
         const asked = open.get(instanceId)
         if (asked === undefined) continue
         last.set(instanceId, statusDetails || status)
@@ -173,7 +201,8 @@ export class RunCommand {
         open.delete(instanceId)
         const why = whyNotAnswered(status, statusDetails)
         // A script that failed has still said something; where SSM says more than that it failed, none has run.
-        if (why === undefined || hasScriptFailed(status, statusDetails)) outputs.push(this.#output(commandId, asked))
+        if (why === undefined || hasScriptFailed(status, statusDetails))
+          outputs.push(this.#output(commandId, asked))
         else asked.reject(new Error(`SSM: ${why}`))
       }
     }
@@ -187,7 +216,12 @@ export class RunCommand {
   async #output(commandId: string, { instanceId, resolve, reject }: Asked): Promise<void> {
     this.#outputsUnderWay++
     try {
-      const output = await this.#ssm.output(commandId, instanceId, this.#options.stepName, this.#options.signal)
+      const output = await this.#ssm.output(
+        commandId,
+        instanceId,
+        this.#options.stepName,
+        this.#options.signal,
+      )
       resolve({ ...output, commandId })
     } catch (error) {
       reject(error instanceof Error ? error : new Error(String(error)))
@@ -207,19 +241,35 @@ async function orNotSent<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking
   } catch (error) {
-    throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error, isCommon: true })
+    throw new NotSent(error instanceof Error ? error.message : String(error), {
+      cause: error,
+      isCommon: true,
+    })
   }
 }
 
 const wasRefused = (error: unknown): error is RequestFailure =>
-  error instanceof RequestFailure && error.status !== null && error.status >= 400 && error.status < 500
+  error instanceof RequestFailure &&
+  error.status !== null &&
+  error.status >= 400 &&
+  error.status < 500
 
 /** The account's version of one of our documents, if it is the very same. @throws Error */
-export async function pinnedDocument(ssm: SsmApi, name: string, sha256: string, signal: AbortSignal): Promise<PinnedDocument> {
+export async function pinnedDocument(
+  ssm: SsmApi,
+  name: string,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<PinnedDocument> {
   const found = await ssm.document(name, signal)
-  if (found === null) throw new Error(`the account has no SSM document ${name} in ${ssm.region}: deploy the stack there`)
+  if (found === null)
+    throw new Error(
+      `the account has no SSM document ${name} in ${ssm.region}: deploy the stack there`,
+    )
   if (found.sha256 !== sha256)
-    throw new Error(`the account's ${name} in ${ssm.region} is not the one of this version: deploy the stack again`)
+    throw new Error(
+      `the account's ${name} in ${ssm.region} is not the one of this version: deploy the stack again`,
+    )
   return { name, version: found.version, sha256 }
 }
 
@@ -241,5 +291,7 @@ export function whyNotReachable(
   if (isAgentTooOld(instance.agentVersion, agentVersion))
     return `its agent ${instance.agentVersion.slice(0, 40)} is too old to run the document: it needs ${agentVersion} or later`
   const silentMs = instance.lastPingAt === null ? 0 : Date.now() - Date.parse(instance.lastPingAt)
-  return silentMs > silentAfterMs ? `its agent was last heard ${Math.round(silentMs / 60_000)} min ago, though SSM calls it Online` : null
+  return silentMs > silentAfterMs
+    ? `its agent was last heard ${Math.round(silentMs / 60_000)} min ago, though SSM calls it Online`
+    : null
 }

@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import { GetObjectCommand, PutObjectCommand, type PutObjectCommandInput, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3'
+import {
+  GetObjectCommand,
+  PutObjectCommand,
+  type PutObjectCommandInput,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
@@ -49,7 +55,10 @@ const defaultBackoffMs = 200
 const nothing = () => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
-type Write = Pick<PutObjectCommandInput, 'Body' | 'ContentType' | 'ContentLength' | 'ChecksumSHA256' | 'IfNoneMatch' | 'IfMatch'>
+type Write = Pick<
+  PutObjectCommandInput,
+  'Body' | 'ContentType' | 'ContentLength' | 'ChecksumSHA256' | 'IfNoneMatch' | 'IfMatch'
+>
 
 /** All methods throw RequestFailure with a message for people, or the signal's reason. */
 export function s3Store(options: S3StoreOptions): Store {
@@ -73,7 +82,10 @@ export function s3Store(options: S3StoreOptions): Store {
       // An endpoint of one's own seldom has a name for every bucket.
       forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
       logger: silent,
-      requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: options.idleTimeoutMs ?? defaultIdleTimeoutMs },
+      requestHandler: {
+        connectionTimeout: connectionTimeoutMs,
+        socketTimeout: options.idleTimeoutMs ?? defaultIdleTimeoutMs,
+      },
     }),
   )
 
@@ -95,7 +107,9 @@ export function s3Store(options: S3StoreOptions): Store {
         Bucket: bucket,
         Key: at,
         CacheControl: 'no-store',
-        ...(kmsKeyId === null ? { ServerSideEncryption: 'AES256' } : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
+        ...(kmsKeyId === null
+          ? { ServerSideEncryption: 'AES256' }
+          : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
         ...write,
       }),
       { abortSignal: signal },
@@ -143,9 +157,14 @@ export function s3Store(options: S3StoreOptions): Store {
           })
           if (ContentLength > readMaxBytes) {
             if (Body && 'destroy' in Body) Body.destroy()
-            throw new TooLong(`${at} in the bucket ${bucket} has ${ContentLength} bytes: more than ${readMaxBytes} are not read`)
+            throw new TooLong(
+              `${at} in the bucket ${bucket} has ${ContentLength} bytes: more than ${readMaxBytes} are not read`,
+            )
           }
-          return { body: Buffer.from((await Body?.transformToByteArray()) ?? []), version: ETag ?? '' }
+          return {
+            body: Buffer.from((await Body?.transformToByteArray()) ?? []),
+            version: ETag ?? '',
+          }
         } catch (error) {
           if (awsError(error).name === 'NoSuchKey') return null
           throw error
@@ -154,18 +173,28 @@ export function s3Store(options: S3StoreOptions): Store {
     },
     async write(key, body, contentType) {
       const at = full(key)
-      await call(`PutObject ${at}`, 's3:PutObject', () => put(at, { Body: body, ContentType: contentType }))
+      await call(`PutObject ${at}`, 's3:PutObject', () =>
+        put(at, { Body: body, ContentType: contentType }),
+      )
     },
-    create: async (key, body, contentType) => putIf(full(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
-    replace: async (key, body, contentType, version) => putIf(full(key), { Body: body, ContentType: contentType, IfMatch: version }),
+    create: async (key, body, contentType) =>
+      putIf(full(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
+    replace: async (key, body, contentType, version) =>
+      putIf(full(key), { Body: body, ContentType: contentType, IfMatch: version }),
     async writeFile(key, path, contentType) {
       const at = full(key)
       const { bytes, sha256 } = await digest(path)
       if (bytes > s3PutObjectMaxBytes)
-        throw new Error(`${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`)
+        throw new Error(
+          `${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`,
+        )
       for (let attempt = 1; ; attempt++) {
         try {
-          await putFile(at, path, { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 })
+          await putFile(at, path, {
+            ContentType: contentType,
+            ContentLength: bytes,
+            ChecksumSHA256: sha256,
+          })
           return
         } catch (error) {
           if (attempt >= tries || !isPassing(error)) throw error
@@ -174,11 +203,18 @@ export function s3Store(options: S3StoreOptions): Store {
       }
     },
     async *list(keyPrefix) {
-      const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + keyPrefix }, { abortSignal: signal })
+      const pages = paginateListObjectsV2(
+        { client },
+        { Bucket: bucket, Prefix: prefix + keyPrefix },
+        { abortSignal: signal },
+      )
       for (;;) {
-        const page = await call(`ListObjectsV2 ${prefix}${keyPrefix}`, 's3:ListBucket', () => pages.next())
+        const page = await call(`ListObjectsV2 ${prefix}${keyPrefix}`, 's3:ListBucket', () =>
+          pages.next(),
+        )
         if (page.done) return
-        for (const { Key } of page.value.Contents ?? []) if (Key !== undefined) yield Key.slice(prefix.length)
+        for (const { Key } of page.value.Contents ?? [])
+          if (Key !== undefined) yield Key.slice(prefix.length)
       }
     },
   }
@@ -196,7 +232,9 @@ async function digest(path: string): Promise<{ bytes: number; sha256: string }> 
 /** Whether the same request may be taken a moment later. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof RequestFailure)) return false
-  return error.status === null ? error.kind !== 'tls' && error.kind !== 'name' : error.status >= 500 || isThrottling(error.cause)
+  return error.status === null
+    ? error.kind !== 'tls' && error.kind !== 'name'
+    : error.status >= 500 || isThrottling(error.cause)
 }
 
 interface S3Call {
@@ -207,12 +245,20 @@ interface S3Call {
   kmsKeyId: string | null
 }
 
-function s3Failure(error: unknown, { what, permission, bucket, region, kmsKeyId }: S3Call): RequestFailure {
+function s3Failure(
+  error: unknown,
+  { what, permission, bucket, region, kmsKeyId }: S3Call,
+): RequestFailure {
   const { name, text, status } = awsError(error)
   const fail = (message: string) => requestFailure(error, `S3 ${what} in ${region}: ${message}`)
   if (name === 'NoSuchBucket')
-    return fail(`there is no bucket ${bucket} (${text}). Deploy the service, which makes it, or correct the name in its settings`)
-  if (/^KMS\.|^KMS[A-Z]\w*Exception$/.test(name) || (/AccessDenied/.test(name) && /\bkms:/i.test(text)))
+    return fail(
+      `there is no bucket ${bucket} (${text}). Deploy the service, which makes it, or correct the name in its settings`,
+    )
+  if (
+    /^KMS\.|^KMS[A-Z]\w*Exception$/.test(name) ||
+    (/AccessDenied/.test(name) && /\bkms:/i.test(text))
+  )
     return fail(
       `the KMS key ${kmsKeyId ?? `of the bucket ${bucket}`} was refused (${text}). It has to be enabled, in ${region}, and its policy ` +
         `has to let this identity ${s3KmsPermissions.join(' and ')}`,
@@ -224,12 +270,16 @@ function s3Failure(error: unknown, { what, permission, bucket, region, kmsKeyId 
     name === 'IllegalLocationConstraintException'
   ) {
     const home = bucketRegion(error)
-    return fail(`the bucket ${bucket} lies in ${home ?? 'another region'} (${text}). Correct the region, or take a bucket in ${region}`)
+    return fail(
+      `the bucket ${bucket} lies in ${home ?? 'another region'} (${text}). Correct the region, or take a bucket in ${region}`,
+    )
   }
   if (status === 507 || /Quota|StorageFull/i.test(name))
     return fail(`the bucket ${bucket} is full (${text}). Make room in it or raise its quota`)
   if (status !== null && status >= 500 && !isThrottling(error))
-    return fail(`S3 could not do it at any try (${status} ${name}: ${text}). It is overloaded or out of room: try again later`)
+    return fail(
+      `S3 could not do it at any try (${status} ${name}: ${text}). It is overloaded or out of room: try again later`,
+    )
   return awsFailure(error, {
     service: 'S3',
     endpointVariable: 'AWS_ENDPOINT_URL_S3',
@@ -243,8 +293,13 @@ function s3Failure(error: unknown, { what, permission, bucket, region, kmsKeyId 
 function bucketRegion(error: unknown): string | null {
   if (typeof error !== 'object' || error === null) return null
   if ('Region' in error && typeof error.Region === 'string') return error.Region
-  const response = '$response' in error && typeof error.$response === 'object' ? error.$response : null
-  const headers = response !== null && 'headers' in response && typeof response.headers === 'object' ? response.headers : null
-  const region = headers !== null && 'x-amz-bucket-region' in headers ? headers['x-amz-bucket-region'] : null
+  const response =
+    '$response' in error && typeof error.$response === 'object' ? error.$response : null
+  const headers =
+    response !== null && 'headers' in response && typeof response.headers === 'object'
+      ? response.headers
+      : null
+  const region =
+    headers !== null && 'x-amz-bucket-region' in headers ? headers['x-amz-bucket-region'] : null
   return typeof region === 'string' ? region : null
 }

@@ -16,30 +16,36 @@ export function wasNotTaken(error: unknown): boolean {
 }
 
 /** Source: SES API reference, SendEmail: LimitExceededException for the quotas. */
-const isTooMuch = (error: unknown) => isThrottling(error) || awsError(error).name === 'LimitExceededException'
+const isTooMuch = (error: unknown) =>
+  isThrottling(error) || awsError(error).name === 'LimitExceededException'
 const isDailyQuota = (text: string) => /daily/i.test(text)
 
 export const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
   new RequestFailure(
     'timeout',
     `SES SendEmail in ${region}: no answer within ${timeLimitMs / 1000} s. Whether the mail went is not known`,
-    {
-      cause,
-    },
+    { cause },
   )
 
 export function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure {
   const { from, to } = mail
   const { name, text, status } = awsError(error)
   const fail = (message: string) => requestFailure(error, `SES SendEmail in ${region}: ${message}`)
-  if (name === 'MessageRejected' && /not verified/i.test(text)) return fail(notVerified(text, mail, region))
+  if (name === 'MessageRejected' && /not verified/i.test(text))
+    return fail(notVerified(text, mail, region))
   if (name === 'MailFromDomainNotVerifiedException')
-    return fail(`the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`)
+    return fail(
+      `the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`,
+    )
   if (name === 'MessageRejected') return fail(`the mail was refused for what is in it (${text})`)
   if (name === 'SendingPausedException')
-    return fail(`sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`)
+    return fail(
+      `sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`,
+    )
   if (name === 'AccountSuspendedException')
-    return fail(`AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`)
+    return fail(
+      `AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`,
+    )
   if (isTooMuch(error) && isDailyQuota(text))
     return fail(
       `the account's daily quota of mails is used up (${text}). It frees up within 24 hours; ask for a higher one in the SES console`,
@@ -55,21 +61,35 @@ export function sesFailure(error: unknown, mail: Mail, region: string): RequestF
     region,
     grant: `ses:SendEmail from ${bareAddress(from)} (the stack's parameter sender, or policySender where the policy names it as report.sender)`,
   })
-  const isUncertain = status === null && !wasNotTaken(error) && (failure.kind === 'network' || failure.kind === 'timeout')
+  const isUncertain =
+    status === null &&
+    !wasNotTaken(error) &&
+    (failure.kind === 'network' || failure.kind === 'timeout')
   return isUncertain
-    ? new RequestFailure(failure.kind, `${failure.message}. Whether the mail went is not known`, { cause: error })
+    ? new RequestFailure(failure.kind, `${failure.message}. Whether the mail went is not known`, {
+        cause: error,
+      })
     : failure
 }
 
 /** SES names the identities in its message; the sender among them is one mistake, recipients alone are the sandbox. */
 function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string): string {
-  const isNamed = (address: string) => text.toLowerCase().includes(bareAddress(address).toLowerCase())
+  const isNamed = (address: string) =>
+    text.toLowerCase().includes(bareAddress(address).toLowerCase())
   const isSender = isNamed(from)
   const bounces = bouncesTo && bouncesTo !== from && isNamed(bouncesTo) ? bouncesTo : null
-  const recipients = to.filter(address => address !== from && address !== bounces && isNamed(address))
+  const recipients = to.filter(
+    address => address !== from && address !== bounces && isNamed(address),
+  )
   const advice = [
-    ...(isSender ? [`verify the sender ${from} or its domain in the SES console of ${region}`] : []),
-    ...(bounces !== null ? [`verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`] : []),
+    ...(isSender
+      ? [`verify the sender ${from} or its domain in the SES console of ${region}`]
+      : []),
+    ...(bounces !== null
+      ? [
+          `verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`,
+        ]
+      : []),
     ...(recipients.length > 0 || (!isSender && bounces === null)
       ? [
           `this account is in the SES sandbox, where recipients have to be verified, too: verify ${recipients.join(', ') || 'them'}, ` +

@@ -1,5 +1,10 @@
 /** Amazon SES: one mail, sent at most once for each call. */
-import { GetSuppressedDestinationCommand, SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-sdk/client-sesv2'
+import {
+  GetSuppressedDestinationCommand,
+  SESv2Client,
+  SendEmailCommand,
+  type SendEmailCommandInput,
+} from '@aws-sdk/client-sesv2'
 import { sesMessageMaxBytes, sesRecipientsMax } from '#facts/aws/limits.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { awsError, awsFailure } from './aws-failure.ts'
@@ -60,16 +65,27 @@ const maxSubjectLength = 200
  */
 export async function sendMail(mail: Mail, options: SendOptions): Promise<string> {
   checkMail(mail)
-  const { region, credentials, timeLimitMs = sendTimeLimitMs, backoffMs = defaultBackoffMs } = options
+  const {
+    region,
+    credentials,
+    timeLimitMs = sendTimeLimitMs,
+    backoffMs = defaultBackoffMs,
+  } = options
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
-  const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
+  const signal =
+    options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
   const requestHandler = { connectionTimeout: connectionTimeoutMs }
-  const client = tellingSlowDowns('SES', new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }))
+  const client = tellingSlowDowns(
+    'SES',
+    new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }),
+  )
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { MessageId } = await client.send(new SendEmailCommand(request(mail)), { abortSignal: signal })
+        const { MessageId } = await client.send(new SendEmailCommand(request(mail)), {
+          abortSignal: signal,
+        })
         return MessageId ?? ''
       } catch (error) {
         signal.throwIfAborted()
@@ -88,29 +104,57 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
 }
 
 /** What SES counts of a mail with that content against its limit, at most. */
-export const mailBytes = ({ html, text, attachments }: Pick<Mail, 'html' | 'text' | 'attachments'>) =>
-  [html, text, ...attachments.map(({ body }) => body)].reduce((sum, part) => sum + encodedBytes(part), headerBytes)
+export const mailBytes = ({
+  html,
+  text,
+  attachments,
+}: Pick<Mail, 'html' | 'text' | 'attachments'>) =>
+  [html, text, ...attachments.map(({ body }) => body)].reduce(
+    (sum, part) => sum + encodedBytes(part),
+    headerBytes,
+  )
 
 // Base64 in lines of 76 characters and a line end.
-const encodedBytes = (part: string | Buffer) => Math.ceil((Math.ceil(Buffer.byteLength(part) / 3) * 4 * 78) / 76)
+const encodedBytes = (part: string | Buffer) =>
+  Math.ceil((Math.ceil(Buffer.byteLength(part) / 3) * 4 * 78) / 76)
 const headerBytes = 16_384
 
 /** `name@host`, or `Name <name@host>` on one line. */
-const isAddress = (text: string) => /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(bareAddress(text)) && !/[\r\n]/.test(text)
+const isAddress = (text: string) =>
+  /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(bareAddress(text)) && !/[\r\n]/.test(text)
 
 function checkMail(mail: Mail): void {
   const { from, to, bouncesTo } = mail
-  if (to.length === 0) throw new OperatorError('The mail has no recipient. Name at least one in the settings')
+  if (to.length === 0)
+    throw new OperatorError('The mail has no recipient. Name at least one in the settings')
   if (to.length > sesRecipientsMax)
-    throw new OperatorError(`The mail has ${to.length} recipients, SES takes ${sesRecipientsMax}. Use the address of a distribution list`)
-  const wrong = [from, ...to, ...(bouncesTo ? [bouncesTo] : [])].filter(address => !isAddress(address))
-  if (wrong.length > 0) throw new OperatorError(`No e-mail address: ${wrong.map(address => `"${oneLine(address, 100)}"`).join(', ')}`)
+    throw new OperatorError(
+      `The mail has ${to.length} recipients, SES takes ${sesRecipientsMax}. Use the address of a distribution list`,
+    )
+  const wrong = [from, ...to, ...(bouncesTo ? [bouncesTo] : [])].filter(
+    address => !isAddress(address),
+  )
+  if (wrong.length > 0)
+    throw new OperatorError(
+      `No e-mail address: ${wrong.map(address => `"${oneLine(address, 100)}"`).join(', ')}`,
+    )
   const bytes = mailBytes(mail)
   if (bytes > sesMessageMaxBytes)
-    throw new OperatorError(`The mail would have ${bytes} bytes, SES takes ${sesMessageMaxBytes}. Send a link instead of the attachment`)
+    throw new OperatorError(
+      `The mail would have ${bytes} bytes, SES takes ${sesMessageMaxBytes}. Send a link instead of the attachment`,
+    )
 }
 
-function request({ from, to, bouncesTo, headers = [], subject, html, text, attachments }: Mail): SendEmailCommandInput {
+function request({
+  from,
+  to,
+  bouncesTo,
+  headers = [],
+  subject,
+  html,
+  text,
+  attachments,
+}: Mail): SendEmailCommandInput {
   const content = (data: string) => ({ Data: data, Charset: 'UTF-8' })
   return {
     FromEmailAddress: from,
@@ -120,7 +164,9 @@ function request({ from, to, bouncesTo, headers = [], subject, html, text, attac
       Simple: {
         Subject: content(oneLine(subject, maxSubjectLength)),
         Body: { Html: content(html), Text: content(text) },
-        ...(headers.length > 0 && { Headers: headers.map(({ name, value }) => ({ Name: name, Value: value })) }),
+        ...(headers.length > 0 && {
+          Headers: headers.map(({ name, value }) => ({ Name: name, Value: value })),
+        }),
         ...(attachments.length === 0
           ? {}
           : {
@@ -161,12 +207,18 @@ export interface SuppressionOptions extends Pick<SendOptions, 'region' | 'creden
 }
 
 /** Which of these are on the account's suppression list, each asked for by itself: nobody else's addresses are read. @throws the signal's reason */
-export async function suppressedAmong(addresses: readonly string[], options: SuppressionOptions): Promise<Suppression> {
+export async function suppressedAmong(
+  addresses: readonly string[],
+  options: SuppressionOptions,
+): Promise<Suppression> {
   const { region, credentials, timeLimitMs = 10_000, gapMs = 1000 } = options
   const limit = AbortSignal.timeout(timeLimitMs)
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
   const requestHandler = { connectionTimeout: connectionTimeoutMs }
-  const client = tellingSlowDowns('SES', new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }))
+  const client = tellingSlowDowns(
+    'SES',
+    new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }),
+  )
   const suppressed: SuppressedAddress[] = []
   let asked = 0
   try {
@@ -180,19 +232,31 @@ export async function suppressedAmong(addresses: readonly string[], options: Sup
   } catch (error) {
     options.signal?.throwIfAborted()
     if (limit.aborted)
-      return { suppressed, unknown: `within ${timeLimitMs / 1000} s SES answered for ${asked} of ${addresses.length} of them` }
+      return {
+        suppressed,
+        unknown: `within ${timeLimitMs / 1000} s SES answered for ${asked} of ${addresses.length} of them`,
+      }
     return { suppressed, unknown: suppressionFailure(error, region) }
   } finally {
     client.destroy()
   }
 }
 
-async function suppressionOf(client: SESv2Client, address: string, abortSignal: AbortSignal): Promise<SuppressedAddress | null> {
+async function suppressionOf(
+  client: SESv2Client,
+  address: string,
+  abortSignal: AbortSignal,
+): Promise<SuppressedAddress | null> {
   try {
-    const { SuppressedDestination: found } = await client.send(new GetSuppressedDestinationCommand({ EmailAddress: address }), {
-      abortSignal,
-    })
-    return { address, reason: found?.Reason ?? 'unknown', since: found?.LastUpdateTime?.toISOString().slice(0, 10) ?? null }
+    const { SuppressedDestination: found } = await client.send(
+      new GetSuppressedDestinationCommand({ EmailAddress: address }),
+      { abortSignal },
+    )
+    return {
+      address,
+      reason: found?.Reason ?? 'unknown',
+      since: found?.LastUpdateTime?.toISOString().slice(0, 10) ?? null,
+    }
   } catch (error) {
     if (awsError(error).name === 'NotFoundException') return null
     throw error

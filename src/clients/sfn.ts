@@ -20,10 +20,16 @@ const idleTimeoutMs = 20_000
  * @returns whether it is under way; false: its name is taken, by one that is over
  * @throws RequestFailure with a message for people, or the signal's reason
  */
-export const startExecution = ({ stateMachineArn, name, input }: Execution, signal: AbortSignal): Promise<boolean> =>
+export const startExecution = (
+  { stateMachineArn, name, input }: Execution,
+  signal: AbortSignal,
+): Promise<boolean> =>
   asking('StartExecution', stateMachineArn, signal, async client => {
     try {
-      await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }), { abortSignal: signal })
+      await client.send(
+        new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }),
+        { abortSignal: signal },
+      )
       return true
     } catch (error) {
       if (awsError(error).name === 'ExecutionAlreadyExists') return false
@@ -35,16 +41,29 @@ export const startExecution = ({ stateMachineArn, name, input }: Execution, sign
  * @returns `RUNNING`, `SUCCEEDED`, `FAILED`, `TIMED_OUT`, `ABORTED` or `PENDING_REDRIVE`
  * @throws RequestFailure with a message for people, or the signal's reason
  */
-export const executionStatus = ({ stateMachineArn, name }: Omit<Execution, 'input'>, signal: AbortSignal): Promise<string> =>
+export const executionStatus = (
+  { stateMachineArn, name }: Omit<Execution, 'input'>,
+  signal: AbortSignal,
+): Promise<string> =>
   asking('DescribeExecution', stateMachineArn, signal, async client => {
     const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`
-    const { status = '' } = await client.send(new DescribeExecutionCommand({ executionArn }), { abortSignal: signal })
+    const { status = '' } = await client.send(new DescribeExecutionCommand({ executionArn }), {
+      abortSignal: signal,
+    })
     return status
   })
 
-async function asking<T>(call: string, stateMachineArn: string, signal: AbortSignal, ask: (client: SFNClient) => Promise<T>): Promise<T> {
+async function asking<T>(
+  call: string,
+  stateMachineArn: string,
+  signal: AbortSignal,
+  ask: (client: SFNClient) => Promise<T>,
+): Promise<T> {
   const region = stateMachineArn.split(':')[3] ?? ''
-  const client = new SFNClient({ region, requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: idleTimeoutMs } })
+  const client = new SFNClient({
+    region,
+    requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: idleTimeoutMs },
+  })
   try {
     return await ask(client)
   } catch (error) {
@@ -60,7 +79,10 @@ async function asking<T>(call: string, stateMachineArn: string, signal: AbortSig
       endpointVariable: 'AWS_ENDPOINT_URL_SFN',
       what: `${call} of ${stateMachineArn}`,
       region,
-      grant: call === 'StartExecution' ? 'states:StartExecution on it' : `states:${call} on its executions`,
+      grant:
+        call === 'StartExecution'
+          ? 'states:StartExecution on it'
+          : `states:${call} on its executions`,
     })
   } finally {
     client.destroy()

@@ -21,14 +21,19 @@ export function countSlowDowns(): { counts: Readonly<Record<string, number>>; en
 interface SdkClient {
   middlewareStack: {
     add(
-      middleware: <Input, Output>(next: (input: Input) => Promise<Output>) => (input: Input) => Promise<Output>,
+      middleware: <Input, Output>(
+        next: (input: Input) => Promise<Output>,
+      ) => (input: Input) => Promise<Output>,
       options: { step: 'deserialize'; name: string; priority: 'high' },
     ): void
   }
 }
 
 /** Tells of every try that the service refused for its pace: the SDK tries again by itself, and would keep it to itself. */
-export function tellingSlowDowns<Client extends SdkClient>(service: string, client: Client): Client {
+export function tellingSlowDowns<Client extends SdkClient>(
+  service: string,
+  client: Client,
+): Client {
   client.middlewareStack.add(
     next => async input => {
       try {

@@ -28,13 +28,25 @@ const connectionTimeoutMs = 5_000
  * The message id. The subject is made to be one that SNS takes, the text is cut to its limit.
  * @throws RequestFailure with a message for people, or the signal's reason
  */
-export async function publishToTopic({ topicArn, subject, text }: TopicMessage, { credentials, signal }: PublishOptions): Promise<string> {
+export async function publishToTopic(
+  { topicArn, subject, text }: TopicMessage,
+  { credentials, signal }: PublishOptions,
+): Promise<string> {
   const region = topicArn.split(':')[3] ?? ''
   const limit = AbortSignal.timeout(publishTimeLimitMs)
   // A try again could come twice: whether a broken connection's message was taken is not known.
-  const client = new SNSClient({ region, credentials, maxAttempts: 1, requestHandler: { connectionTimeout: connectionTimeoutMs } })
+  const client = new SNSClient({
+    region,
+    credentials,
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: connectionTimeoutMs },
+  })
   try {
-    const message = { TopicArn: topicArn, Subject: topicSubject(subject), Message: cutToBytes(text, snsMessageMaxBytes) }
+    const message = {
+      TopicArn: topicArn,
+      Subject: topicSubject(subject),
+      Message: cutToBytes(text, snsMessageMaxBytes),
+    }
     const abortSignal = signal === undefined ? limit : AbortSignal.any([signal, limit])
     const { MessageId } = await client.send(new PublishCommand(message), { abortSignal })
     return MessageId ?? ''
@@ -66,7 +78,10 @@ function snsFailure(error: unknown, topicArn: string, region: string): RequestFa
   const { name, text } = awsError(error)
   const what = `Publish to ${topicArn}`
   const fail = (message: string) => requestFailure(error, `SNS ${what}: ${message}`)
-  if (/^NotFound/.test(name)) return fail(`there is no such topic (${text}). Create it, or set the stack's parameter topicArn to another`)
+  if (/^NotFound/.test(name))
+    return fail(
+      `there is no such topic (${text}). Create it, or set the stack's parameter topicArn to another`,
+    )
   if (/^AuthorizationError/.test(name))
     return fail(
       `not allowed (${text}). Grant ${snsPermissions.join(', ')} on that topic to this identity; the topic's own policy must not refuse it`,

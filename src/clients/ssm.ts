@@ -98,7 +98,8 @@ export class SsmApi {
       const { DocumentVersion = '', Hash = '', HashType = 'Sha256' } = Document ?? {}
       return { name, version: DocumentVersion, sha256: HashType === 'Sha256' ? Hash : '' }
     } catch (error) {
-      if (error instanceof RequestFailure && awsError(error.cause).name === 'InvalidDocument') return null
+      if (error instanceof RequestFailure && awsError(error.cause).name === 'InvalidDocument')
+        return null
       throw error
     }
   }
@@ -107,11 +108,19 @@ export class SsmApi {
   async instances(instanceIds: readonly string[], signal: AbortSignal): Promise<ManagedInstance[]> {
     const found: ManagedInstance[] = []
     for (let start = 0; start < instanceIds.length; start += describedInstancesMax) {
-      const Filters = [{ Key: 'InstanceIds', Values: instanceIds.slice(start, start + describedInstancesMax) }]
+      const Filters = [
+        { Key: 'InstanceIds', Values: instanceIds.slice(start, start + describedInstancesMax) },
+      ]
       let NextToken: string | undefined
       do {
-        const command = new DescribeInstanceInformationCommand({ Filters, MaxResults: ssmPageMax, NextToken })
-        const page = await this.call('DescribeInstanceInformation', signal, () => this.client.send(command, { abortSignal: signal }))
+        const command = new DescribeInstanceInformationCommand({
+          Filters,
+          MaxResults: ssmPageMax,
+          NextToken,
+        })
+        const page = await this.call('DescribeInstanceInformation', signal, () =>
+          this.client.send(command, { abortSignal: signal }),
+        )
         found.push(...(page.InstanceInformationList ?? []).map(instanceOf))
         NextToken = page.NextToken || undefined
       } while (NextToken !== undefined)
@@ -130,7 +139,9 @@ export class SsmApi {
       DocumentHash: document.sha256,
       DocumentHashType: 'Sha256',
       InstanceIds: [...instanceIds],
-      Parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, [value]])),
+      Parameters: Object.fromEntries(
+        Object.entries(parameters).map(([name, value]) => [name, [value]]),
+      ),
       Comment: comment,
       TimeoutSeconds: deliveryTimeoutSeconds,
       MaxConcurrency: '100%',
@@ -139,9 +150,15 @@ export class SsmApi {
       ...(output && { OutputS3BucketName: output.bucket, OutputS3KeyPrefix: output.prefix }),
     })
     const what = `SendCommand ${document.name} (version ${document.version}) to ${instanceIds.length} instances`
-    const answer = await this.call(what, signal, () => this.client.send(command, { abortSignal: signal }), isThrottling)
+    const answer = await this.call(
+      what,
+      signal,
+      () => this.client.send(command, { abortSignal: signal }),
+      isThrottling,
+    )
     const id = answer.Command?.CommandId
-    if (!id) throw requestFailure(null, `SSM ${what} in ${this.region}: the answer names no command`)
+    if (!id)
+      throw requestFailure(null, `SSM ${what} in ${this.region}: the answer names no command`)
     return id
   }
 
@@ -150,8 +167,14 @@ export class SsmApi {
     const found: CommandInvocation[] = []
     let NextToken: string | undefined
     do {
-      const command = new ListCommandInvocationsCommand({ CommandId: commandId, MaxResults: ssmPageMax, NextToken })
-      const page = await this.call('ListCommandInvocations', signal, () => this.client.send(command, { abortSignal: signal }))
+      const command = new ListCommandInvocationsCommand({
+        CommandId: commandId,
+        MaxResults: ssmPageMax,
+        NextToken,
+      })
+      const page = await this.call('ListCommandInvocations', signal, () =>
+        this.client.send(command, { abortSignal: signal }),
+      )
       found.push(...(page.CommandInvocations ?? []))
       NextToken = page.NextToken || undefined
     } while (NextToken !== undefined)
@@ -163,15 +186,30 @@ export class SsmApi {
   }
 
   /** What the document's step printed. Tried again while SSM does not yet know the invocation. */
-  async output(commandId: string, instanceId: string, stepName: string, signal: AbortSignal): Promise<InvocationOutput> {
-    const command = new GetCommandInvocationCommand({ CommandId: commandId, InstanceId: instanceId, PluginName: stepName })
+  async output(
+    commandId: string,
+    instanceId: string,
+    stepName: string,
+    signal: AbortSignal,
+  ): Promise<InvocationOutput> {
+    const command = new GetCommandInvocationCommand({
+      CommandId: commandId,
+      InstanceId: instanceId,
+      PluginName: stepName,
+    })
     const answer = await this.call(
       `GetCommandInvocation of ${instanceId}`,
       signal,
       () => this.client.send(command, { abortSignal: signal }),
       error => isPassing(error) || awsError(error).name === 'InvocationDoesNotExist',
     )
-    const { Status = '', StatusDetails = '', ResponseCode = -1, StandardOutputContent = '', StandardErrorContent = '' } = answer
+    const {
+      Status = '',
+      StatusDetails = '',
+      ResponseCode = -1,
+      StandardOutputContent = '',
+      StandardErrorContent = '',
+    } = answer
     return {
       status: Status,
       statusDetails: StatusDetails,
@@ -187,11 +225,18 @@ export class SsmApi {
     const questions: [action: string, ask: () => Promise<unknown>][] = [
       [
         'ListCommandInvocations',
-        () => this.client.send(new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 }), { abortSignal: signal }),
+        () =>
+          this.client.send(new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 }), {
+            abortSignal: signal,
+          }),
       ],
       [
         'GetCommandInvocation',
-        () => this.client.send(new GetCommandInvocationCommand({ CommandId, InstanceId: 'i-00000000000000000' }), { abortSignal: signal }),
+        () =>
+          this.client.send(
+            new GetCommandInvocationCommand({ CommandId, InstanceId: 'i-00000000000000000' }),
+            { abortSignal: signal },
+          ),
       ],
     ]
     const reasons = new Map<string, string>()
@@ -200,8 +245,11 @@ export class SsmApi {
         await this.call(action, signal, ask, isThrottling)
       } catch (error) {
         signal.throwIfAborted()
-        const isUnknown = error instanceof RequestFailure && /^(Invalid|Invocation)/.test(awsError(error.cause).name)
-        if (!isUnknown) reasons.set(`ssm:${action}`, error instanceof Error ? error.message : String(error))
+        const isUnknown =
+          error instanceof RequestFailure &&
+          /^(Invalid|Invocation)/.test(awsError(error.cause).name)
+        if (!isUnknown)
+          reasons.set(`ssm:${action}`, error instanceof Error ? error.message : String(error))
       }
     }
     return reasons
@@ -211,7 +259,12 @@ export class SsmApi {
     this.client.destroy()
   }
 
-  private async call<T>(what: string, signal: AbortSignal, run: () => Promise<T>, isWorthATry = isPassing): Promise<T> {
+  private async call<T>(
+    what: string,
+    signal: AbortSignal,
+    run: () => Promise<T>,
+    isWorthATry = isPassing,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await this.pace.run(run, signal)
@@ -219,7 +272,8 @@ export class SsmApi {
         return answer
       } catch (error) {
         signal.throwIfAborted()
-        if (attempt === maxAttempts || !isWorthATry(error)) throw ssmFailure(error, what, this.region)
+        if (attempt === maxAttempts || !isWorthATry(error))
+          throw ssmFailure(error, what, this.region)
         if (isThrottling(error)) this.pace.complained(retryAfterMs(attempt))
         else await sleep(retryAfterMs(attempt), signal)
       }
@@ -253,7 +307,8 @@ const refusals: Readonly<Record<string, string>> = {
   InvalidDocument:
     'there is no such document here, or its content is not the one that this version of highwater runs. Deploy the stack again',
   InvalidDocumentVersion: 'the document has no such version. Deploy the stack again',
-  InvalidDocumentContent: 'the document is not the one that this version of highwater runs. Deploy the stack again',
+  InvalidDocumentContent:
+    'the document is not the one that this version of highwater runs. Deploy the stack again',
   InvalidInstanceId: 'one of the instances is not managed by SSM here, or has just gone',
   InvocationDoesNotExist: 'SSM knows of no such invocation, though it was sent',
   UnsupportedPlatformType: 'the document does not run on this platform',
@@ -262,6 +317,13 @@ const refusals: Readonly<Record<string, string>> = {
 function ssmFailure(error: unknown, what: string, region: string): RequestFailure {
   const { name, text } = awsError(error)
   const refusal = Object.hasOwn(refusals, name) ? refusals[name] : undefined
-  if (refusal !== undefined) return requestFailure(error, `SSM ${what} in ${region}: ${refusal} (${name}: ${text})`)
-  return awsFailure(error, { service: 'SSM', endpointVariable: 'AWS_ENDPOINT_URL_SSM', what, region, grant: `ssm:${what.split(' ')[0]}` })
+  if (refusal !== undefined)
+    return requestFailure(error, `SSM ${what} in ${region}: ${refusal} (${name}: ${text})`)
+  return awsFailure(error, {
+    service: 'SSM',
+    endpointVariable: 'AWS_ENDPOINT_URL_SSM',
+    what,
+    region,
+    grant: `ssm:${what.split(' ')[0]}`,
+  })
 }

@@ -21,7 +21,8 @@ export function givingUp(store: Store): Store {
     read: key => attempt(() => store.read(key)),
     write: (key, body, contentType) => attempt(() => store.write(key, body, contentType)),
     create: (key, body, contentType) => attempt(() => store.create(key, body, contentType)),
-    replace: (key, body, contentType, version) => attempt(() => store.replace(key, body, contentType, version)),
+    replace: (key, body, contentType, version) =>
+      attempt(() => store.replace(key, body, contentType, version)),
     writeFile: (key, path, contentType) => attempt(() => store.writeFile(key, path, contentType)),
     async *list(prefix) {
       if (away !== null) throw away

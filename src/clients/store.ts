@@ -11,7 +11,12 @@ export interface Store {
   /** False: the key exists already, and nothing was written. */
   create(key: string, body: Buffer | string, contentType: string): Promise<boolean>
   /** False: what lies there is no longer `version`, and nothing was written. */
-  replace(key: string, body: Buffer | string, contentType: string, version: string): Promise<boolean>
+  replace(
+    key: string,
+    body: Buffer | string,
+    contentType: string,
+    version: string,
+  ): Promise<boolean>
   /** Streamed from disk. */
   writeFile(key: string, path: string, contentType: string): Promise<void>
   /** Every key that begins with the prefix, sorted. */
@@ -29,6 +34,7 @@ const maxKeyBytes = 800
 export function checkKey(key: string): string {
   const segments = key.split('/')
   const isWrong = segments.some(segment => /^\.{0,2}$|[\p{Cc}\\:]/u.test(segment))
-  if (isWrong || Buffer.byteLength(key) > maxKeyBytes) throw new Error(`${JSON.stringify(key)} is no key of a store`)
+  if (isWrong || Buffer.byteLength(key) > maxKeyBytes)
+    throw new Error(`${JSON.stringify(key)} is no key of a store`)
   return key
 }

@@ -6,8 +6,11 @@ import { eksTokenMaxBytes, eksTokenRenewMs, eksTokenUrlExpiresSeconds } from '#f
 import type { CredentialSource } from './credentials.ts'
 
 /** The account of the caller. Needs no permission. */
-export const callerAccount = async (region: string, credentials: CredentialSource, signal: AbortSignal): Promise<string | null> =>
-  (await callerIdentity(region, credentials, signal)).account
+export const callerAccount = async (
+  region: string,
+  credentials: CredentialSource,
+  signal: AbortSignal,
+): Promise<string | null> => (await callerIdentity(region, credentials, signal)).account
 
 /** Needs no permission. `principal`: the IAM user or role itself, as an access entry names it; of a role with a path the path is missing. */
 export async function callerIdentity(
@@ -17,8 +20,13 @@ export async function callerIdentity(
 ): Promise<{ account: string | null; principal: string | null }> {
   const client = new STSClient({ region, credentials })
   try {
-    const { Account = null, Arn } = await client.send(new GetCallerIdentityCommand({}), { abortSignal: signal })
-    const principal = Arn?.replace(/^(arn:[\w-]+):sts(::\d+):assumed-role\/([^/]+)\/.*$/, '$1:iam$2:role/$3')
+    const { Account = null, Arn } = await client.send(new GetCallerIdentityCommand({}), {
+      abortSignal: signal,
+    })
+    const principal = Arn?.replace(
+      /^(arn:[\w-]+):sts(::\d+):assumed-role\/([^/]+)\/.*$/,
+      '$1:iam$2:role/$3',
+    )
     return { account: Account, principal: principal ?? null }
   } finally {
     client.destroy()
@@ -37,7 +45,10 @@ export interface TokenRequest {
  * Source: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go GetWithSTS.
  * @throws Error when the token would be longer than the authenticator takes.
  */
-export async function eksToken({ region, clusterId, credentials }: TokenRequest, now: Date): Promise<string> {
+export async function eksToken(
+  { region, clusterId, credentials }: TokenRequest,
+  now: Date,
+): Promise<string> {
   const host = stsHost(region)
   const signer = new SignatureV4({ service: 'sts', region, credentials, sha256: Sha256 })
   const signed = await signer.presign(
@@ -79,8 +90,16 @@ export function eksAuthorization(request: TokenRequest): (renew: boolean) => Pro
 /** The public STS endpoint of the region, by the SDK's own endpoint rules: the token is for the cluster's eyes, so an endpoint override does not count. */
 function stsHost(region: string): string {
   const client = new STSClient({ region })
-  return client.config.endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false, UseGlobalEndpoint: false }).url.hostname
+  return client.config.endpointProvider({
+    Region: region,
+    UseDualStack: false,
+    UseFIPS: false,
+    UseGlobalEndpoint: false,
+  }).url.hostname
 }
 
 const escapeUri = (text: string) =>
-  encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )

@@ -40,7 +40,10 @@ export function readUserData(text: string): UserData {
     return []
   })
   const settings = together(pieces).flatMap(found => cutSettings(found) ?? [])
-  return { settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0), unread }
+  return {
+    settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0),
+    unread,
+  }
 }
 
 /** Out of base64 and gzip, as often as it lies in them. */
@@ -66,13 +69,20 @@ function readPart(type: string, written: string): Piece[] {
   const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
   const start = text.trimStart()
   if (start === '') return []
-  if (start.startsWith('#cloud-config') || type === 'text/cloud-config') return readCloudConfig(text)
-  if (/^#!|^#cloud-boothook|^<(powershell|script)>/i.test(start) || /shellscript|boothook/.test(type)) return readShell(text)
+  if (start.startsWith('#cloud-config') || type === 'text/cloud-config')
+    return readCloudConfig(text)
+  if (
+    /^#!|^#cloud-boothook|^<(powershell|script)>/i.test(start) ||
+    /shellscript|boothook/.test(type)
+  )
+    return readShell(text)
   if (type === 'application/node.eks.aws') return readDocument(text)
   if (/^\s*\[{0,2}\s*"?settings"?\s*[.\]]/m.test(text)) return [readBottlerocket(text)]
   if (/^(apiVersion|kind|\{|---)/m.test(start)) return readDocument(text)
   throw new Unreadable(
-    start.startsWith('#include') ? 'it includes what lies elsewhere' : `${type === '' ? 'it' : 'a part of it'} is of no known form`,
+    start.startsWith('#include')
+      ? 'it includes what lies elsewhere'
+      : `${type === '' ? 'it' : 'a part of it'} is of no known form`,
   )
 }
 

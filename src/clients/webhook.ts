@@ -21,7 +21,11 @@ const answerMaxBytes = 4096
  * @param url https
  * @throws RequestFailure with a message for people, which names the host alone, or the signal's reason
  */
-export async function postJson(url: string, body: object, options: PostOptions = {}): Promise<void> {
+export async function postJson(
+  url: string,
+  body: object,
+  options: PostOptions = {},
+): Promise<void> {
   const { timeLimitMs = postTimeLimitMs, backoffMs = defaultBackoffMs } = options
   const { host } = new URL(url)
   const limit = AbortSignal.timeout(timeLimitMs)
@@ -35,7 +39,11 @@ export async function postJson(url: string, body: object, options: PostOptions =
       } catch (error) {
         signal.throwIfAborted()
         const failure = error instanceof RequestFailure ? error : webhookFailure(error, host)
-        const wasNotTaken = failure.kind === 'refused' || failure.kind === 'name' || failure.status === 429 || failure.status === 503
+        const wasNotTaken =
+          failure.kind === 'refused' ||
+          failure.kind === 'name' ||
+          failure.status === 429 ||
+          failure.status === 503
         if (attempt >= tries || !wasNotTaken) throw failure
         await sleep(backoffMs * 2 ** (attempt - 1), signal)
       }
@@ -70,15 +78,30 @@ function webhookFailure(error: unknown, host: string): RequestFailure {
   return new RequestFailure(failure.kind, `the webhook: ${message}`)
 }
 
-const codeOf = (error: unknown) => (typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no reason given')
+const codeOf = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error
+    ? String(error.code)
+    : 'no reason given'
 
-function post(url: string, body: string, signal: AbortSignal): Promise<{ status: number; text: string }> {
+function post(
+  url: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), connection: 'close' }
+    const headers = {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    }
     const sent = request(url, { method: 'POST', headers, signal }, response => {
       const chunks: Buffer[] = []
       let bytes = 0
-      const done = () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).subarray(0, answerMaxBytes).toString() })
+      const done = () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          text: Buffer.concat(chunks).subarray(0, answerMaxBytes).toString(),
+        })
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk)
         bytes += chunk.length

@@ -26,13 +26,22 @@ export function openTrace(
   environment: Record<string, string | undefined> = process.env,
 ): { tell(stages: readonly TracedStage[]): Promise<void> } | null {
   const { Root, Parent, Sampled } = Object.fromEntries(
-    (environment._X_AMZN_TRACE_ID ?? '').split(';').map(field => field.split('=', 2).map(part => part.trim())),
+    (environment._X_AMZN_TRACE_ID ?? '')
+      .split(';')
+      .map(field => field.split('=', 2).map(part => part.trim())),
   )
-  const [, host, port] = /^([\w.-]+|\[[\da-f:]+\]):(\d{1,5})$/.exec(environment.AWS_XRAY_DAEMON_ADDRESS ?? '') ?? []
+  const [, host, port] =
+    /^([\w.-]+|\[[\da-f:]+\]):(\d{1,5})$/.exec(environment.AWS_XRAY_DAEMON_ADDRESS ?? '') ?? []
   const isAddress = host !== undefined && Number(port) > 0 && Number(port) < 65_536
   if (Sampled !== '1' || Root === undefined || Parent === undefined || !isAddress) return null
   const document = ({ name, startMs, endMs, isFailed }: TracedStage) => ({
-    ...{ type: 'subsegment', name, id: randomBytes(8).toString('hex'), trace_id: Root, parent_id: Parent },
+    ...{
+      type: 'subsegment',
+      name,
+      id: randomBytes(8).toString('hex'),
+      trace_id: Root,
+      parent_id: Parent,
+    },
     ...{ start_time: startMs / 1000, end_time: endMs / 1000, ...(isFailed && { fault: true }) },
   })
   return {
@@ -42,7 +51,12 @@ export function openTrace(
       socket.on('error', () => undefined)
       const send = (stage: TracedStage) =>
         new Promise<void>(sent => {
-          socket.send(documentHeader + JSON.stringify(document(stage)), Number(port), host.replace(/[[\]]/g, ''), () => sent())
+          socket.send(
+            documentHeader + JSON.stringify(document(stage)),
+            Number(port),
+            host.replace(/[[\]]/g, ''),
+            () => sent(),
+          )
         })
       await Promise.all(stages.map(send))
       socket.close()

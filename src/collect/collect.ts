@@ -12,9 +12,23 @@ import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject, ReadError } from '#model/record.ts'
+import type {
+  ClusterRecord,
+  NodeRecord,
+  ObjectsRecord,
+  RawObject,
+  ReadError,
+} from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, ClusterInAws, CollectContext, Collector, NodeContext, ObjectsContext, Told } from './collector.ts'
+import type {
+  ClusterCollector,
+  ClusterInAws,
+  CollectContext,
+  Collector,
+  NodeContext,
+  ObjectsContext,
+  Told,
+} from './collector.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
@@ -50,7 +64,8 @@ export const listNodesPermission = 'list nodes'
 /** And what it brings. */
 export const listNodesTells = 'which nodes there are: without it nothing of the cluster is audited'
 
-const fargate = 'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
+const fargate =
+  'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
 
 /** The cluster's record, then its nodes' as they are read, then its objects. Never throws for what the world did. */
 export async function* collect(
@@ -64,7 +79,12 @@ export async function* collect(
     const errors: ReadError[] = []
     let isSaid = false
     const nodesWithPods = new Set<string>()
-    for await (const node of readNodes(record.cluster, kubernetes, selectedNodes(record, kubernetes, options, errors), options)) {
+    for await (const node of readNodes(
+      record.cluster,
+      kubernetes,
+      selectedNodes(record, kubernetes, options, errors),
+      options,
+    )) {
       if (!isSaid) yield record
       isSaid = true
       if (Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
@@ -79,7 +99,8 @@ export async function* collect(
       yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
     }
     // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
-    if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }
+    if (!isSaid || errors.length > 0)
+      yield { ...record, errors: [...(record.errors ?? []), ...errors] }
   } finally {
     kubernetes.close()
   }
@@ -114,7 +135,10 @@ export async function countNodes(
 ): Promise<NodeCount> {
   const kubernetes = new KubernetesClient(endpoint, { pace })
   try {
-    return { nodes: await kubernetes.count('/api/v1/nodes', { signal, timeoutMs: timeoutsMs.list }), reason: null }
+    return {
+      nodes: await kubernetes.count('/api/v1/nodes', { signal, timeoutMs: timeoutsMs.list }),
+      reason: null,
+    }
   } catch (error) {
     // Whoever reads the cluster meets the same, and tells it.
     return isKeptOut(error) ? { nodes: 0, reason: null } : { nodes: null, reason: messageOf(error) }
@@ -126,7 +150,8 @@ export async function countNodes(
 const keptOut: readonly FailureKind[] = ['gone', 'name', 'refused', 'tls']
 /** Not what passes: an API server that is busy, or slow. */
 const isKeptOut = (error: unknown): boolean =>
-  error instanceof RequestFailure && (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
+  error instanceof RequestFailure &&
+  (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
 
 /** Some nodes of a cluster, listed before. Never throws for what the world did. */
 export async function* collectNodes(
@@ -163,7 +188,11 @@ export async function* collectObjects(
  * Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes. An API server that refuses only their list is asked
  * for the others: each right that is missing costs what it would have brought. @param errors of the list of nodes
  */
-export const asksForObjects = (selection: Selection, hasNodes: boolean, errors: readonly ReadError[]): boolean =>
+export const asksForObjects = (
+  selection: Selection,
+  hasNodes: boolean,
+  errors: readonly ReadError[],
+): boolean =>
   hasNodes || (asksForWhole(selection) && errors.every(({ status }) => status === forbidden))
 
 const forbidden = 403
@@ -172,7 +201,8 @@ const forbidden = 403
 export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
   errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
-const asksForWhole = ({ nodes, nodegroups }: Selection) => nodes.length === 0 && nodegroups.length === 0
+const asksForWhole = ({ nodes, nodegroups }: Selection) =>
+  nodes.length === 0 && nodegroups.length === 0
 
 function readNodes(
   cluster: string,
@@ -182,9 +212,18 @@ function readNodes(
 ): AsyncIterable<NodeRecord> {
   const { pace, timeoutsMs } = options.policy
   const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
-  const context = { kubernetes, inspector: options.inspector, kubelet, signal: options.signal, timeoutsMs }
+  const context = {
+    kubernetes,
+    inspector: options.inspector,
+    kubelet,
+    signal: options.signal,
+    timeoutsMs,
+  }
   // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
-  const atOnce = options.inspector === null ? pace.concurrency : Math.max(pace.concurrency, 2 * commandInstancesMax)
+  const atOnce =
+    options.inspector === null
+      ? pace.concurrency
+      : Math.max(pace.concurrency, 2 * commandInstancesMax)
   return pMapIterable(nodes, node => readNode(cluster, node, options, context), {
     concurrency: atOnce,
     backpressure: Math.max(4 * pace.concurrency, atOnce),
@@ -200,7 +239,10 @@ async function* readAllObjects(
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   const isWhole = asksForWhole(selection)
-  const asked = clusterCollectors.filter(({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true))
+  const asked = clusterCollectors.filter(
+    ({ garbage, isOfAws }) =>
+      (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
+  )
   const objects = { kubernetes, nodesWithPods, aws, signal, timeoutsMs: policy.timeoutsMs }
   const served: RawObject[] = []
   for (const collector of asked)
@@ -208,19 +250,29 @@ async function* readAllObjects(
       if (read.resource === discoveryResource) served.push(...read.items)
       yield read
     }
-  for (const collector of isWhole ? furtherCollectors(served) : []) yield* readObjects(cluster, collector, objects, errors)
+  for (const collector of isWhole ? furtherCollectors(served) : [])
+    yield* readObjects(cluster, collector, objects, errors)
 }
 
 /** The cluster's nodes, page by page; where the list breaks off, the reason goes into `errors`. */
 async function* selectedNodes(
   { cluster, eks }: ClusterRecord,
   kubernetes: KubernetesClient,
-  { selection, signal, onNodes, policy }: Pick<CollectOptions, 'selection' | 'signal' | 'onNodes' | 'policy'>,
+  {
+    selection,
+    signal,
+    onNodes,
+    policy,
+  }: Pick<CollectOptions, 'selection' | 'signal' | 'onNodes' | 'policy'>,
   errors: ReadError[],
 ): AsyncGenerator<KubernetesNode> {
   let nodes = 0
   try {
-    for await (const page of kubernetes.list('/api/v1/nodes', {}, { signal, timeoutMs: policy.timeoutsMs.list })) {
+    for await (const page of kubernetes.list(
+      '/api/v1/nodes',
+      {},
+      { signal, timeoutMs: policy.timeoutsMs.list },
+    )) {
       const wanted = page.items.filter(node => selectsNode(selection, nodeIdentity(node)))
       nodes += wanted.length
       onNodes?.({ cluster, nodes: nodes + (page.remaining ?? 0) })
@@ -247,7 +299,8 @@ function askedFor({ nodegroups, nodes }: Selection): string {
 const namesShown = 5
 
 const unreached: readonly FailureKind[] = ['network', 'refused', 'timeout']
-const isUnreached = (error: unknown): boolean => error instanceof RequestFailure && unreached.includes(error.kind)
+const isUnreached = (error: unknown): boolean =>
+  error instanceof RequestFailure && unreached.includes(error.kind)
 
 async function readNode(
   cluster: string,
@@ -259,7 +312,9 @@ async function readNode(
   const record: NodeRecord = { kind: 'Node', cluster, at: null, mode, node, errors: [] }
   const attempts = identity.ready === 'True' ? undefined : 1
   const address = kubeletAddress(node)
-  const told = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })))
+  const told = await Promise.all(
+    collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })),
+  )
   for (const { errors, ...answers } of told) {
     Object.assign(record, answers)
     record.errors?.push(...(errors ?? []))
@@ -305,8 +360,14 @@ async function* readObjects(
   }
 }
 
-async function attempt(collector: Collector, node: NodeIdentity, context: NodeContext): Promise<Told> {
-  const failed = (message: string): Told => ({ errors: collector.answers.map(what => ({ what, message })) })
+async function attempt(
+  collector: Collector,
+  node: NodeIdentity,
+  context: NodeContext,
+): Promise<Told> {
+  const failed = (message: string): Told => ({
+    errors: collector.answers.map(what => ({ what, message })),
+  })
   if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return failed(fargate)
   try {
     return await collector.collect(node, context)

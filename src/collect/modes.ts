@@ -21,4 +21,7 @@ export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
 
 /** How much is asked of a node, where not all that its mode reads is needed: nothing but its Node object, or its pods, too. */
 export type ReadDepth = 'nodes' | 'pods'
-export const shallowCollectors: Readonly<Record<ReadDepth, readonly Collector[]>> = { nodes: [], pods: [pods] }
+export const shallowCollectors: Readonly<Record<ReadDepth, readonly Collector[]>> = {
+  nodes: [],
+  pods: [pods],
+}

@@ -42,16 +42,32 @@ const describedAtOnce = 5
  * Every selected cluster of every account and region; what could not be listed or described comes as a target with errors.
  * @throws OperatorError when no account could be listed, or nothing is selected.
  */
-export async function* discover(policy: Policy, selection: Selection, signal: AbortSignal): AsyncGenerator<ClusterTarget> {
-  const places = (await awsPlaces(policy)).map(place => ({ ...place, eks: new EksApi(place.region, place.credentials) }))
+export async function* discover(
+  policy: Policy,
+  selection: Selection,
+  signal: AbortSignal,
+): AsyncGenerator<ClusterTarget> {
+  const places = (await awsPlaces(policy)).map(place => ({
+    ...place,
+    eks: new EksApi(place.region, place.credentials),
+  }))
   try {
     const accounts = accountsOf(signal)
-    const listings = await onePerPlace(await pMap(places, place => listing(place, signal), { concurrency: describedAtOnce }), accounts)
+    const listings = await onePerPlace(
+      await pMap(places, place => listing(place, signal), { concurrency: describedAtOnce }),
+      accounts,
+    )
     const failed = listings.filter(({ error }) => error !== null)
-    if (failed.length === listings.length) throw new OperatorError(failed.map(({ error }) => error).join('\n'), { isBadInput: false })
+    if (failed.length === listings.length)
+      throw new OperatorError(failed.map(({ error }) => error).join('\n'), { isBadInput: false })
     const isAcross = await areNamedInFull(policy)
-    const calledBy = async ({ place, name }: { place: AwsPlace; name: string }, eks: RawObject | null) =>
-      isAcross ? fullClusterName(accountOf(eks) ?? (await accounts.of(place)), place.region, name) : name
+    const calledBy = async (
+      { place, name }: { place: AwsPlace; name: string },
+      eks: RawObject | null,
+    ) =>
+      isAcross
+        ? fullClusterName(accountOf(eks) ?? (await accounts.of(place)), place.region, name)
+        : name
     const found = await pMap(
       listings.flatMap(({ place, names }) => names.map(name => ({ place, name }))),
       async one => ({ ...one, cluster: await calledBy(one, null) }),
@@ -60,20 +76,33 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
     if (selected.length === 0) throw nothingSelected(selection, policy, found)
     for (const { place, error } of failed) {
       const cluster = fullClusterName(await accounts.of(place), place.region, '*')
-      yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null, place }
+      yield {
+        record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] },
+        endpoint: null,
+        place,
+      }
     }
-    const targets = pMapIterable(selected, async one => describe(one, eks => calledBy(one, eks), policy, signal), {
-      concurrency: describedAtOnce,
-    })
+    const targets = pMapIterable(
+      selected,
+      async one => describe(one, eks => calledBy(one, eks), policy, signal),
+      { concurrency: describedAtOnce },
+    )
     let tagged = 0
     const seen = new Set<string>()
     for await (const target of targets) {
       // Where STS does not say which account is one's own, only EKS tells that two roles lead to the same.
-      if (seen.size === seen.add(target.record.cluster).size || !hasTags(target, policy.clusters.tags)) continue
+      if (
+        seen.size === seen.add(target.record.cluster).size ||
+        !hasTags(target, policy.clusters.tags)
+      )
+        continue
       tagged += 1
       yield target
     }
-    if (tagged === 0) throw new OperatorError(`No EKS cluster has the tags ${tagsText(policy.clusters.tags)}. See aws eks describe-cluster`)
+    if (tagged === 0)
+      throw new OperatorError(
+        `No EKS cluster has the tags ${tagsText(policy.clusters.tags)}. See aws eks describe-cluster`,
+      )
     yield* missing(selection, found)
   } finally {
     for (const { eks } of places) eks.close()
@@ -85,7 +114,9 @@ async function onePerPlace(listings: Listing[], accounts: Accounts): Promise<Lis
   const ways = new Map<string, Listing>()
   for (const listing of listings) {
     const { place, error } = listing
-    const isAlone = listings.every(other => other === listing || other.place.region !== place.region)
+    const isAlone = listings.every(
+      other => other === listing || other.place.region !== place.region,
+    )
     const key = `${isAlone ? '' : await accounts.of(place)}/${place.region}`
     const before = ways.get(key)
     if (before === undefined || (before.error !== null && error === null)) ways.set(key, listing)
@@ -95,7 +126,8 @@ async function onePerPlace(listings: Listing[], accounts: Accounts): Promise<Lis
 
 /** Also of a part of them: a cluster has one name, whoever looks at how much. */
 const areNamedInFull = async (policy: Policy): Promise<boolean> =>
-  (await isAcrossPlaces(policy)) || (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
+  (await isAcrossPlaces(policy)) ||
+  (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
 
 async function listing(place: Place, signal: AbortSignal): Promise<Listing> {
   try {
@@ -123,10 +155,12 @@ async function describe(
     }
   }
   const eks = await attempt('cluster', () => place.eks.describeCluster(name, signal))
-  const names = eks === null ? null : await attempt('nodegroups', () => place.eks.listNodegroups(name, signal))
+  const names =
+    eks === null ? null : await attempt('nodegroups', () => place.eks.listNodegroups(name, signal))
   const answers = await pMap(
     names ?? [],
-    nodegroup => attempt(`nodegroup ${nodegroup}`, () => place.eks.describeNodegroup(name, nodegroup, signal)),
+    nodegroup =>
+      attempt(`nodegroup ${nodegroup}`, () => place.eks.describeNodegroup(name, nodegroup, signal)),
     { concurrency: describedAtOnce },
   )
   const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
@@ -153,10 +187,18 @@ export function targetAt(
   { region, roleArn, externalId }: Omit<AwsPlace, 'credentials'>,
   policy: Policy,
 ): ClusterTarget {
-  const place = { region, roleArn, externalId, credentials: credentialSource(roleArn, externalId, region) }
+  const place = {
+    region,
+    roleArn,
+    externalId,
+    credentials: credentialSource(roleArn, externalId, region),
+  }
   const { eks } = record
   // Why there is no way was told when it was described.
-  const way = isRawObject(eks) && typeof eks.name === 'string' ? wayTo(eks, eks.name, place, policy, []) : noWay
+  const way =
+    isRawObject(eks) && typeof eks.name === 'string'
+      ? wayTo(eks, eks.name, place, policy, [])
+      : noWay
   return { record, ...way, place }
 }
 
@@ -164,14 +206,28 @@ type Way = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
 const noWay: Way = { endpoint: null, kubelet: null }
 
 /** What keeps it from being read goes into `errors`. */
-function wayTo(eks: RawObject, name: string, place: AwsPlace, policy: Policy, errors: ReadError[]): Way {
+function wayTo(
+  eks: RawObject,
+  name: string,
+  place: AwsPlace,
+  policy: Policy,
+  errors: ReadError[],
+): Way {
   const endpoint = endpointOf(eks, name, place, errors)
-  const kubelet = endpoint === null ? null : kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
+  const kubelet =
+    endpoint === null
+      ? null
+      : kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
   return { endpoint, kubelet }
 }
 
 /** Only ACTIVE and UPDATING clusters have an API server that answers. Source: EKS API reference, Cluster.status. */
-function endpointOf(eks: RawObject, name: string, { region, credentials }: AwsPlace, errors: ReadError[]): KubernetesEndpoint | null {
+function endpointOf(
+  eks: RawObject,
+  name: string,
+  { region, credentials }: AwsPlace,
+  errors: ReadError[],
+): KubernetesEndpoint | null {
   const status = String(eks.status)
   if (status !== 'ACTIVE' && status !== 'UPDATING') {
     errors.push({
@@ -181,21 +237,30 @@ function endpointOf(eks: RawObject, name: string, { region, credentials }: AwsPl
     return null
   }
   const authority = eks.certificateAuthority
-  const ca = typeof authority === 'object' && authority !== null && 'data' in authority ? authority.data : null
+  const ca =
+    typeof authority === 'object' && authority !== null && 'data' in authority
+      ? authority.data
+      : null
   const server = eks.endpoint
   if (typeof server !== 'string' || !URL.canParse(server) || typeof ca !== 'string') {
     errors.push({
       what: 'cluster',
-      message: 'EKS shows no endpoint or no certificate authority for it: a registered (connected) cluster is not readable',
+      message:
+        'EKS shows no endpoint or no certificate authority for it: a registered (connected) cluster is not readable',
     })
     return null
   }
   const clusterId = clusterIdOf(eks, name)
-  return { server, ca: Buffer.from(ca, 'base64'), authorization: eksAuthorization({ region, clusterId, credentials }) }
+  return {
+    server,
+    ca: Buffer.from(ca, 'base64'),
+    authorization: eksAuthorization({ region, clusterId, credentials }),
+  }
 }
 
 /** Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token. */
-const clusterIdOf = (eks: RawObject | null, name: string) => (typeof eks?.id === 'string' ? eks.id : name)
+const clusterIdOf = (eks: RawObject | null, name: string) =>
+  typeof eks?.id === 'string' ? eks.id : name
 
 /** Whose token kubelets see: a role's of its own, or the reader's, where the policy says so. Null: nobody's. */
 function kubeletIdentity(
@@ -205,20 +270,31 @@ function kubeletIdentity(
 ): KubeletIdentity | null {
   if (ca === undefined) return null
   if (roleArn !== null)
-    return { ca, authorization: eksAuthorization({ region, clusterId, credentials: credentialSource(roleArn, null, region) }) }
+    return {
+      ca,
+      authorization: eksAuthorization({
+        region,
+        clusterId,
+        credentials: credentialSource(roleArn, null, region),
+      }),
+    }
   return useOwnToken ? { ca, authorization } : null
 }
 
-const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null)
+const accountOf = (eks: RawObject | null) =>
+  typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null
 
 const isWanted = (policy: Policy, selection: Selection, cluster: string) =>
-  selectsCluster(selection, cluster) && selectsCluster({ ...selection, clusters: policy.clusters.names }, cluster)
+  selectsCluster(selection, cluster) &&
+  selectsCluster({ ...selection, clusters: policy.clusters.names }, cluster)
 
 function hasTags({ record }: ClusterTarget, wanted: Record<string, string>): boolean {
   const tags = record.eks?.tags
   const has = new Map(Object.entries(typeof tags === 'object' && tags !== null ? tags : {}))
   // A cluster that could not be described may carry them: it is listed rather than dropped.
-  return record.eks === null || Object.entries(wanted).every(([key, value]) => has.get(key) === value)
+  return (
+    record.eks === null || Object.entries(wanted).every(([key, value]) => has.get(key) === value)
+  )
 }
 
 const tagsText = (tags: Record<string, string>) =>
@@ -226,19 +302,32 @@ const tagsText = (tags: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ')
 
-function nothingSelected(selection: Selection, policy: Policy, found: { cluster: string }[]): OperatorError {
+function nothingSelected(
+  selection: Selection,
+  policy: Policy,
+  found: { cluster: string }[],
+): OperatorError {
   const names = found.map(({ cluster }) => cluster).sort()
   if (names.length === 0)
-    return new OperatorError('There is no EKS cluster in the selected accounts and regions. Check --region and the credentials')
+    return new OperatorError(
+      'There is no EKS cluster in the selected accounts and regions. Check --region and the credentials',
+    )
   const asked = [...selection.clusters, ...policy.clusters.names].join(', ')
-  return new OperatorError(`No EKS cluster is named ${asked}. There are: ${names.slice(0, 50).join(', ')}${names.length > 50 ? ', …' : ''}`)
+  return new OperatorError(
+    `No EKS cluster is named ${asked}. There are: ${names.slice(0, 50).join(', ')}${names.length > 50 ? ', …' : ''}`,
+  )
 }
 
 /** Clusters asked for by name that nobody lists: said, not skipped. */
 function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue
-    const errors = [{ what: 'cluster', message: 'no EKS cluster of this name in the selected accounts and regions' }]
+    const errors = [
+      {
+        what: 'cluster',
+        message: 'no EKS cluster of this name in the selected accounts and regions',
+      },
+    ]
     yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
   }
 }

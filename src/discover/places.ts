@@ -21,14 +21,23 @@ export async function awsPlaces({ accounts }: Pick<Policy, 'accounts'>): Promise
   for (const { roleArn, externalId, regions } of accounts)
     for (const region of regions ?? [await ownRegion()]) {
       const key = JSON.stringify([roleArn, region])
-      if (!places.has(key)) places.set(key, { region, roleArn, externalId, credentials: credentialSource(roleArn, externalId, region) })
+      if (!places.has(key))
+        places.set(key, {
+          region,
+          roleArn,
+          externalId,
+          credentials: credentialSource(roleArn, externalId, region),
+        })
     }
   return [...places.values()]
 }
 
 async function ownRegion(): Promise<string> {
   const region = await sdkRegion()
-  if (region === null) throw new OperatorError('No AWS region is set. Set AWS_REGION or a profile with a region, or give --region')
+  if (region === null)
+    throw new OperatorError(
+      'No AWS region is set. Set AWS_REGION or a profile with a region, or give --region',
+    )
   return region
 }
 
@@ -38,7 +47,13 @@ async function ownRegion(): Promise<string> {
  */
 export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<boolean> {
   const places = await awsPlaces(policy)
-  return new Set(places.map(({ roleArn, region }) => JSON.stringify([roleArn && accountInArn(roleArn), region]))).size > 1
+  return (
+    new Set(
+      places.map(({ roleArn, region }) =>
+        JSON.stringify([roleArn && accountInArn(roleArn), region]),
+      ),
+    ).size > 1
+  )
 }
 
 export interface Accounts {

@@ -26,7 +26,17 @@ const alone = /^$/
 const count = /^\d{1,6}$/
 const size = /^\d{1,15}[kKMG]?$/
 
-const flags = ['allowhardlink', 'compress', 'copy', 'copytruncate', 'dateext', 'delaycompress', 'missingok', 'renamecopy', 'sharedscripts']
+const flags = [
+  'allowhardlink',
+  'compress',
+  'copy',
+  'copytruncate',
+  'dateext',
+  'delaycompress',
+  'missingok',
+  'renamecopy',
+  'sharedscripts',
+]
 
 /** Directives, and the form of what stands after each. */
 export const logrotateDirectives: Readonly<Record<string, RegExp>> = {
@@ -65,6 +75,10 @@ const otherFolders = ['/opt/', '/srv/', '/data/', '/mnt/', '/home/', '/var/lib/'
 /** Whether a pattern can meet nothing but what somebody keeps as logs: there everything may, elsewhere what its last part calls so. */
 export function isLogPattern(pattern: string): boolean {
   const isBelow = (folder: string) => pattern.startsWith(folder) && pattern.length > folder.length
-  const isPlain = /^\/[\w./*?@%+=:,[\]-]{1,250}$/.test(pattern) && !pattern.split('/').includes('..')
-  return isPlain && (logFolders.some(isBelow) || (otherFolders.some(isBelow) && /log[^/]*$/.test(pattern)))
+  const isPlain =
+    /^\/[\w./*?@%+=:,[\]-]{1,250}$/.test(pattern) && !pattern.split('/').includes('..')
+  return (
+    isPlain &&
+    (logFolders.some(isBelow) || (otherFolders.some(isBelow) && /log[^/]*$/.test(pattern)))
+  )
 }

@@ -9,14 +9,23 @@ import { type LambdaContext, runtimeOf } from './lambda.ts'
 import { openRunLog } from './run-log.ts'
 
 /** Nothing: what was done lies in the bucket, and the state machine carries none of it. */
-export async function handler(event: unknown, context: LambdaContext): Promise<Record<string, never>> {
+export async function handler(
+  event: unknown,
+  context: LambdaContext,
+): Promise<Record<string, never>> {
   const log = openRunLog(context.awsRequestId)
   try {
     const asked = parseShardEvent(event)
     const { step, cluster } = asked
-    log.about({ step, clusterNumber: cluster, ...('shard' in asked && asked.shard !== null && { shard: asked.shard }) })
+    log.about({
+      step,
+      clusterNumber: cluster,
+      ...('shard' in asked && asked.shard !== null && { shard: asked.shard }),
+    })
     const runtime = { ...runtimeOf(context), watch: log.watch }
-    const lost = await inFanOut(asked.run, parseSettings(process.env), runtime, run => stepOf(asked, run))
+    const lost = await inFanOut(asked.run, parseSettings(process.env), runtime, run =>
+      stepOf(asked, run),
+    )
     await log.stepped(lost === null ? 'step ended' : 'lost', {}, lost)
     return {}
   } catch (error) {

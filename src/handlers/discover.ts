@@ -11,8 +11,17 @@ export async function handler(event: unknown, context: LambdaContext): Promise<D
   log.about({ step: 'discover' })
   try {
     const { run } = parseRunEvent(event)
-    const discovered = await inFanOut(run, parseSettings(process.env), { ...runtimeOf(context), watch: log.watch }, discoverShards)
-    await log.stepped('discovered', { clusters: discovered.clusters, nodes: discovered.nodes }, null)
+    const discovered = await inFanOut(
+      run,
+      parseSettings(process.env),
+      { ...runtimeOf(context), watch: log.watch },
+      discoverShards,
+    )
+    await log.stepped(
+      'discovered',
+      { clusters: discovered.clusters, nodes: discovered.nodes },
+      null,
+    )
     return discovered
   } catch (error) {
     await log.failed(error, 'step')

@@ -28,8 +28,20 @@ export function parseAuditEvent(event: unknown): AuditRequest {
   if (!parsed.success) throw refusal(parsed.error.issues)
   const { clusters, nodegroups, nodes, dryRun, mail } = parsed.data
   if (dryRun && mail)
-    throw refusal([{ code: 'custom', path: ['mail'], message: 'a dry run mails nobody: ask for one of the two', input: event }])
-  return { scheduledTime: null, selection: { clusters, nodegroups, nodes }, isDryRun: dryRun, isMailed: mail }
+    throw refusal([
+      {
+        code: 'custom',
+        path: ['mail'],
+        message: 'a dry run mails nobody: ask for one of the two',
+        input: event,
+      },
+    ])
+  return {
+    scheduledTime: null,
+    selection: { clusters, nodegroups, nodes },
+    isDryRun: dryRun,
+    isMailed: mail,
+  }
 }
 
 function refusal(issues: z.core.$ZodIssue[]): OperatorError {

@@ -6,7 +6,10 @@ import { mistakesIn } from './event-parts.ts'
 const run = z
   .string()
   .check(
-    z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-[\w-]{1,59})?$/, "a run's id, like 2026-11-21T05-00-00Z: its folder in the bucket"),
+    z.regex(
+      /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-[\w-]{1,59})?$/,
+      "a run's id, like 2026-11-21T05-00-00Z: its folder in the bucket",
+    ),
   )
 const number = z.int().check(z.gte(0))
 const failure = z.object({ Error: z._default(z.string(), ''), Cause: z._default(z.string(), '') })
@@ -18,7 +21,13 @@ const ofShard = z.discriminatedUnion(
   [
     z.strictObject({ step: z.literal('read'), run, cluster: number, shard: number }),
     z.strictObject({ step: z.literal('judge'), run, cluster: number }),
-    z.strictObject({ step: z.literal('lost'), run, cluster: number, shard: z._default(z.nullable(number), null), failure }),
+    z.strictObject({
+      step: z.literal('lost'),
+      run,
+      cluster: number,
+      shard: z._default(z.nullable(number), null),
+      failure,
+    }),
   ],
   { error: 'step is one of read, judge, lost' },
 )
@@ -26,7 +35,8 @@ const ofShard = z.discriminatedUnion(
 export type ShardEvent = z.infer<typeof ofShard>
 
 /** @throws OperatorError naming every mistake and what would be right */
-export const parseRunEvent = (event: unknown): { run: string } => parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
+export const parseRunEvent = (event: unknown): { run: string } =>
+  parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
 
 /** `failure`: why the map of clusters came to nothing, as the state machine tells it; null: it went through all. @throws OperatorError likewise */
 export const parsePublishEvent = (event: unknown): z.infer<typeof ofPublish> =>
@@ -42,6 +52,9 @@ export const parseShardEvent = (event: unknown): ShardEvent =>
 
 function parsed<Parsed>(form: z.ZodType<Parsed>, event: unknown, wanted: string): Parsed {
   const result = form.safeParse(event ?? {})
-  if (!result.success) throw new OperatorError(`This event is not one of a fan-out. ${mistakesIn(result.error.issues)}. Send ${wanted}`)
+  if (!result.success)
+    throw new OperatorError(
+      `This event is not one of a fan-out. ${mistakesIn(result.error.issues)}. Send ${wanted}`,
+    )
   return result.data
 }

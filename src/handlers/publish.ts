@@ -13,7 +13,9 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
     const { run, failure } = parsePublishEvent(event)
     if (isTickRun(run)) log.scheduled()
     const runtime = { ...runtimeOf(context), watch: log.watch, logMetrics: log.metrics }
-    const answer = await inFanOut(run, parseSettings(process.env), runtime, found => publishRun({ ...found, runtime, mapFailure: failure }))
+    const answer = await inFanOut(run, parseSettings(process.env), runtime, found =>
+      publishRun({ ...found, runtime, mapFailure: failure }),
+    )
     await log.ended(answer)
     return answer
   } catch (error) {

@@ -6,11 +6,15 @@ import { parseChange } from '#pipeline/plan/plan.ts'
 import { mistakesIn, names, selected } from './event-parts.ts'
 
 const ruleId = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule'))
-const findingId = z.string().check(z.regex(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits'))
+const findingId = z
+  .string()
+  .check(z.regex(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits'))
 const change = z.string().check(z.minLength(3), z.maxLength(500))
 
 const digest = z.string().check(z.regex(/^[a-f0-9]{64}$/, "a plan's digest, all 64 characters"))
-const run = z.string().check(z.regex(/^[a-f0-9]{16}$/, "a run's id, the first 16 characters of its plan's digest"))
+const run = z
+  .string()
+  .check(z.regex(/^[a-f0-9]{16}$/, "a run's id, the first 16 characters of its plan's digest"))
 
 const forms = z.discriminatedUnion(
   'action',
@@ -28,12 +32,19 @@ const forms = z.discriminatedUnion(
       action: z.literal('apply'),
       plan: digest,
       by: z._default(z.nullable(z.string().check(z.minLength(1), z.maxLength(200))), null),
-      until: z._default(z.nullable(z.iso.datetime({ error: 'a time like 2026-11-21T05:00:00Z', offset: true })), null),
+      until: z._default(
+        z.nullable(z.iso.datetime({ error: 'a time like 2026-11-21T05:00:00Z', offset: true })),
+        null,
+      ),
       allowActAtOnce: z._default(z.boolean(), false),
       skipChanged: z._default(z.boolean(), false),
     }),
     z.strictObject({ action: z.literal('resume'), run: z._default(z.nullable(run), null) }),
-    z.strictObject({ action: z.literal('rollback'), run, despiteErrors: z._default(z.boolean(), false) }),
+    z.strictObject({
+      action: z.literal('rollback'),
+      run,
+      despiteErrors: z._default(z.boolean(), false),
+    }),
   ],
   { error: 'action is one of plan, apply, resume, rollback' },
 )
@@ -43,12 +54,25 @@ export function parseRemediationEvent(event: unknown): RemediationRequest {
   const parsed = forms.safeParse(event ?? {})
   if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
   if (parsed.data.action !== 'plan') {
-    if (parsed.data.action === 'apply' && parsed.data.by === null && (parsed.data.until !== null || parsed.data.allowActAtOnce))
+    if (
+      parsed.data.action === 'apply' &&
+      parsed.data.by === null &&
+      (parsed.data.until !== null || parsed.data.allowActAtOnce)
+    )
       throw refusal('by: until and allowActAtOnce are of an approval: say who gives it')
     return parsed.data
   }
-  const { action, clusters, nodegroups, nodes, rules, findings, set, allowActAtOnce, source } = parsed.data
-  return { action, selection: { clusters, nodegroups, nodes }, rules, findings, changes: changesOf(set), allowActAtOnce, source }
+  const { action, clusters, nodegroups, nodes, rules, findings, set, allowActAtOnce, source } =
+    parsed.data
+  return {
+    action,
+    selection: { clusters, nodegroups, nodes },
+    rules,
+    findings,
+    changes: changesOf(set),
+    allowActAtOnce,
+    source,
+  }
 }
 
 function changesOf(set: readonly string[]) {

@@ -47,7 +47,12 @@ export function openRunLog(requestId: string): RunLog {
     audited(audited) {
       logger.info('audited', countsOf(audited))
       for (const { cluster, node, reason, places } of audited.reasons)
-        logger.warn('not audited', { cluster, ...(node !== null && { node }), reason, ...(places > 1 && { places }) })
+        logger.warn('not audited', {
+          cluster,
+          ...(node !== null && { node }),
+          reason,
+          ...(places > 1 && { places }),
+        })
       counted = audited
     },
   })
@@ -74,7 +79,10 @@ export function openRunLog(requestId: string): RunLog {
   async function figures(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before === null ? own : together([own, before])
-    const runMs = before === null ? own.durationMs : Math.max(own.durationMs, Date.now() - Date.parse(before.startedAt))
+    const runMs =
+      before === null
+        ? own.durationMs
+        : Math.max(own.durationMs, Date.now() - Date.parse(before.startedAt))
     if (isScheduled && counted !== null)
       writeMetrics(
         counted,
@@ -83,7 +91,13 @@ export function openRunLog(requestId: string): RunLog {
       )
     const coldStart = isColdStart
     isColdStart = false
-    return { coldStart, durationMs: own.durationMs, peakRssBytes: own.peakRssBytes, slowDowns, ...(before && ofMany(before, runMs)) }
+    return {
+      coldStart,
+      durationMs: own.durationMs,
+      peakRssBytes: own.peakRssBytes,
+      slowDowns,
+      ...(before && ofMany(before, runMs)),
+    }
   }
 
   return {
@@ -93,7 +107,13 @@ export function openRunLog(requestId: string): RunLog {
     },
     async ended({ runId, state, findings, notAudited, deliveries }) {
       const isCounted = state === 'published' || state === 'dry-run'
-      logger.info('run ended', { runId, state, ...(isCounted && { findings, notAudited }), deliveries, ...(await figures(false)) })
+      logger.info('run ended', {
+        runId,
+        state,
+        ...(isCounted && { findings, notAudited }),
+        deliveries,
+        ...(await figures(false)),
+      })
       if (state !== 'published' || !isScheduled) return
       const metrics = newMetrics()
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
@@ -114,26 +134,42 @@ export function openRunLog(requestId: string): RunLog {
     async failed(error, what = 'run') {
       const reason = error instanceof Error ? error.message : String(error)
       // Messages are made for people; a stack would only show the bundle's one line.
-      logger.error(`${what} failed`, { reason: reason.slice(0, longestReason), ...(await figures(true)) })
+      logger.error(`${what} failed`, {
+        reason: reason.slice(0, longestReason),
+        ...(await figures(true)),
+      })
     },
   }
 }
 
 function countsOf({ findings, clusters, notAudited }: Audited): Record<string, unknown> {
-  const shown = clusters.slice(0, mostClusters).map(({ name, grade, coverage: { nodes, read, partlyRead, notRead } }) => ({
-    ...{ cluster: name, grade, nodes, read, partlyRead, notRead },
-  }))
+  const shown = clusters
+    .slice(0, mostClusters)
+    .map(({ name, grade, coverage: { nodes, read, partlyRead, notRead } }) => ({
+      ...{ cluster: name, grade, nodes, read, partlyRead, notRead },
+    }))
   const more = clusters.length - shown.length
-  return { findings, notAudited, ...nodesOf(clusters), clusters: shown, ...(more > 0 && { moreClusters: more }) }
+  return {
+    findings,
+    notAudited,
+    ...nodesOf(clusters),
+    clusters: shown,
+    ...(more > 0 && { moreClusters: more }),
+  }
 }
 
 /** What stands beside an invocation's own figures where others did a part of the run. */
-const ofMany = ({ invocations, failed, durationMs, peakRssBytes }: SpentBefore, runDurationMs: number) => ({
-  runDurationMs,
-  before: { invocations, failed, durationMs, peakRssBytes },
-})
+const ofMany = (
+  { invocations, failed, durationMs, peakRssBytes }: SpentBefore,
+  runDurationMs: number,
+) => ({ runDurationMs, before: { invocations, failed, durationMs, peakRssBytes } })
 
 function nodesOf(clusters: Audited['clusters']) {
-  const sum = (part: 'read' | 'partlyRead' | 'notRead') => clusters.reduce((total, { coverage }) => total + coverage[part], 0)
-  return { nodesRead: sum('read'), nodesPartlyRead: sum('partlyRead'), nodesNotRead: sum('notRead') }
+  const sum = (part: 'read' | 'partlyRead' | 'notRead') =>
+    clusters.reduce((total, { coverage }) => total + coverage[part], 0)
+  return {
+    nodesRead: sum('read'),
+    nodesPartlyRead: sum('partlyRead'),
+    nodesNotRead: sum('notRead'),
+  }
 }

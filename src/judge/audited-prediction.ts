@@ -25,7 +25,10 @@ import { fargateReason } from './subject.ts'
 import { bounded, nameLength } from './text.ts'
 
 /** For the nodes of one audit. */
-export function openAuditedPredictions(): (subject: NodeSubject, prediction: NodePrediction) => AuditedPrediction {
+export function openAuditedPredictions(): (
+  subject: NodeSubject,
+  prediction: NodePrediction,
+) => AuditedPrediction {
   const { predictionOf: share } = openSharedParts()
   return (subject, { filesystems, imageGC, eviction }) =>
     share({
@@ -43,7 +46,11 @@ export function openAuditedPredictions(): (subject: NodeSubject, prediction: Nod
 }
 
 const namedVictims = 3
-const toldSignals: ReadonlySet<Signal> = new Set(['memory.available', 'nodefs.available', 'imagefs.available'])
+const toldSignals: ReadonlySet<Signal> = new Set([
+  'memory.available',
+  'nodefs.available',
+  'imagefs.available',
+])
 
 function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] | null {
   if (rankings === null) return null
@@ -53,23 +60,46 @@ function firstVictims({ rankings, protected: spared }: EvictionPrediction): Firs
     const order = pods.filter(({ namespace, name }) => !never.has(`${namespace}/${name}`))
     const named = order
       .slice(0, namedVictims)
-      .map(({ namespace, name, rank }) => ({ namespace: bounded(namespace, nameLength), name: bounded(name, nameLength), rank }))
-    return [{ signal, pods: named, alike: order.filter(({ rank }) => rank === order[0]?.rank).length }]
+      .map(({ namespace, name, rank }) => ({
+        namespace: bounded(namespace, nameLength),
+        name: bounded(name, nameLength),
+        rank,
+      }))
+    return [
+      { signal, pods: named, alike: order.filter(({ rank }) => rank === order[0]?.rank).length },
+    ]
   })
 }
 
-const withoutImages = ({ deletions: _deletions, kept: _kept, ...shown }: ImageGcPrediction): AuditedPrediction['imageGC'] => shown
+const withoutImages = ({
+  deletions: _deletions,
+  kept: _kept,
+  ...shown
+}: ImageGcPrediction): AuditedPrediction['imageGC'] => shown
 
-function settingsOf({ identity, isConfigurationOnDisk, configuration, imageGC, eviction, missing }: NodeSubject): AuditedSettings {
+function settingsOf({
+  identity,
+  isConfigurationOnDisk,
+  configuration,
+  imageGC,
+  eviction,
+  missing,
+}: NodeSubject): AuditedSettings {
   const { minor, rulesOfMinor, exact } = featuresOf(identity.kubeletVersion)
   const isFargate = identity.owner === 'fargate'
   return {
     isOnDisk: isConfigurationOnDisk,
     kubeletMinor: minor === null ? null : `1.${minor}`,
     borrowedMinor: exact ? null : `1.${rulesOfMinor}`,
-    hardDefaults: minor === null ? null : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
+    hardDefaults:
+      minor === null
+        ? null
+        : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
     off: eviction && configuration ? offThresholds(configuration, eviction.thresholds) : [],
-    imageGC: imageGC && configuration && imageGcFields.map(field => imageGcSetting(field, configuration, identity.kubeletVersion)),
+    imageGC:
+      imageGC &&
+      configuration &&
+      imageGcFields.map(field => imageGcSetting(field, configuration, identity.kubeletVersion)),
     missing: {
       ...(eviction === null && { eviction: isFargate ? fargateReason : missing.eviction }),
       ...(imageGC === null && { imageGC: isFargate ? fargateReason : missing.imageGC }),
@@ -78,9 +108,13 @@ function settingsOf({ identity, isConfigurationOnDisk, configuration, imageGC, e
 }
 
 /** Of containerfs the kubelet takes none: it has those of the filesystem it lies on. */
-function offThresholds({ evictionHard = {}, evictionSoft = {} }: KubeletConfiguration, thresholds: EvaluatedThreshold[]): OffThreshold[] {
+function offThresholds(
+  { evictionHard = {}, evictionSoft = {} }: KubeletConfiguration,
+  thresholds: EvaluatedThreshold[],
+): OffThreshold[] {
   const isOff = ([signal, value]: [string, string]) =>
-    !signal.startsWith('containerfs.') && !thresholds.some(threshold => threshold.signal === signal && threshold.value === value)
+    !signal.startsWith('containerfs.') &&
+    !thresholds.some(threshold => threshold.signal === signal && threshold.value === value)
   const offIn = (map: Record<string, string>, hard: boolean) =>
     Object.entries(map)
       .filter(isOff)
@@ -95,7 +129,8 @@ function imageGcSetting(
   kubeletVersion: NodeSubject['identity']['kubeletVersion'],
 ): ImageGcSetting {
   const preset = String(configurationDefaults[field])
-  const hasField = field !== 'imageMaximumGCAge' || featuresOf(kubeletVersion).has('imageMaximumGCAge')
+  const hasField =
+    field !== 'imageMaximumGCAge' || featuresOf(kubeletVersion).has('imageMaximumGCAge')
   const value = String(configuration[field] ?? preset)
   const origin: ThresholdOrigin =
     value === preset

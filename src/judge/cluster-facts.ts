@@ -1,6 +1,12 @@
 /** What a cluster says beside its nodes, gathered in whatever order it comes, and what of it concerns each node. */
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
-import { type ClusterRecord, isRawObject, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
+import {
+  type ClusterRecord,
+  isRawObject,
+  type ObjectsRecord,
+  type RawObject,
+  type ReadError,
+} from '#model/record.ts'
 import { bounded, byText } from './text.ts'
 
 /** An event about a node or one of its pods; of equal ones the first and the last time. */
@@ -54,7 +60,9 @@ export class ClusterFacts implements ClusterContext {
   takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterRecord): void {
     this.eks = isRawObject(eks) ? eks : this.eks
     this.nodegroups = Array.isArray(nodegroups) ? nodegroups.filter(isRawObject) : this.nodegroups
-    this.launchTemplates = Array.isArray(launchTemplates) ? launchTemplates.filter(isRawObject) : this.launchTemplates
+    this.launchTemplates = Array.isArray(launchTemplates)
+      ? launchTemplates.filter(isRawObject)
+      : this.launchTemplates
     if (errors) this.#errors = errors
   }
 
@@ -79,7 +87,9 @@ export class ClusterFacts implements ClusterContext {
 
   failed(what: string): string | null {
     const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
-    return messages.length === 0 ? null : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
+    return messages.length === 0
+      ? null
+      : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
   }
 
   of(node: string): Omit<NodeContext, 'at'> {
@@ -116,13 +126,19 @@ export class ClusterFacts implements ClusterContext {
 }
 
 const isLater = (a: NodeEvent, b: NodeEvent): boolean =>
-  (a.count - b.count || byText(a.lastTime ?? '', b.lastTime ?? '') || byText(JSON.stringify(a), JSON.stringify(b))) > 0
+  (a.count - b.count ||
+    byText(a.lastTime ?? '', b.lastTime ?? '') ||
+    byText(JSON.stringify(a), JSON.stringify(b))) > 0
 
 /** Events that say the same of the same object are one, from the first to the last time. */
 function together(events: NodeEvent[]): NodeEvent[] {
-  const alike = Map.groupBy(events, ({ reason, pod, message }) => JSON.stringify([reason, pod, message]))
+  const alike = Map.groupBy(events, ({ reason, pod, message }) =>
+    JSON.stringify([reason, pod, message]),
+  )
   const merged = [...alike.values()].map(group => {
-    const times = group.flatMap(({ firstTime, lastTime }) => [firstTime, lastTime]).filter(time => time !== null)
+    const times = group
+      .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
+      .filter(time => time !== null)
     const sorted = times.toSorted(byText)
     return {
       ...group[0]!,
@@ -137,7 +153,8 @@ function together(events: NodeEvent[]): NodeEvent[] {
 /** Upstream: core/v1 and events.k8s.io/v1 Event; the kubelet names itself as the source's host or as the reporting instance. */
 function nodeEvent(item: RawObject): { node: string; uid: string; event: NodeEvent } | null {
   const subject = objectOf(item.involvedObject ?? item.regarding)
-  const host = textOf(objectOf(item.source ?? item.deprecatedSource).host) || textOf(item.reportingInstance)
+  const host =
+    textOf(objectOf(item.source ?? item.deprecatedSource).host) || textOf(item.reportingInstance)
   const isOfNode = subject.kind === 'Node'
   const node = isOfNode ? textOf(subject.name) : subject.kind === 'Pod' ? host : ''
   if (node === '') return null
@@ -153,7 +170,12 @@ function nodeEvent(item: RawObject): { node: string; uid: string; event: NodeEve
     reason: bounded(textOf(item.reason), 100),
     pod: isOfNode ? null : podOf(subject),
     message: bounded(textOf(item.message ?? item.note), messageLength),
-    count: Math.max(1, ...[count, item.count, item.deprecatedCount].filter(number => Number.isSafeInteger(number)).map(Number)),
+    count: Math.max(
+      1,
+      ...[count, item.count, item.deprecatedCount]
+        .filter(number => Number.isSafeInteger(number))
+        .map(Number),
+    ),
     firstTime: times[0] ?? null,
     lastTime: times.at(-1) ?? null,
   }
@@ -171,4 +193,6 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
 
 const byTime = (a: NodeEvent, b: NodeEvent): number =>
-  byText(a.lastTime ?? '', b.lastTime ?? '') || byText(a.reason, b.reason) || byText(JSON.stringify(a), JSON.stringify(b))
+  byText(a.lastTime ?? '', b.lastTime ?? '') ||
+  byText(a.reason, b.reason) ||
+  byText(JSON.stringify(a), JSON.stringify(b))

@@ -21,9 +21,14 @@ interface JudgedCluster {
 }
 
 /** One outcome, however many subjects fail. Beside a failing, what stays open is told: what is not found there may be there all the same. */
-export function judgeCluster(rule: ClusterRule, cluster: ClusterPrediction, policy: Policy): JudgedCluster {
+export function judgeCluster(
+  rule: ClusterRule,
+  cluster: ClusterPrediction,
+  policy: Policy,
+): JudgedCluster {
   const { enabled, kinds } = policy.clusterGarbage
-  if (!enabled || rule.needs.some(need => !kinds.includes(need))) return settled({ state: 'notApplicable' })
+  if (!enabled || rule.needs.some(need => !kinds.includes(need)))
+    return settled({ state: 'notApplicable' })
   const reasons = rule.needs.flatMap(need => cluster.missing[need] ?? [])
   if (reasons.length > 0) return undecided(reasons)
   if (rule.needs.some(need => cluster[need] === null)) return settled({ state: 'notApplicable' })
@@ -35,7 +40,12 @@ export function judgeCluster(rule: ClusterRule, cluster: ClusterPrediction, poli
       ...yields.flatMap(yielded => ('unknown' in yielded ? [yielded.unknown] : [])),
       ...rule.needs.flatMap(need => cluster.doubts[need] ?? []),
     ]
-    if (first) return { outcome: { state: 'fail', failing: first }, failings, open: reasons.length > 0 ? together(reasons) : null }
+    if (first)
+      return {
+        outcome: { state: 'fail', failing: first },
+        failings,
+        open: reasons.length > 0 ? together(reasons) : null,
+      }
     return reasons.length > 0 ? undecided(reasons) : settled({ state: 'pass' })
   } catch (error) {
     return settled(ruleError(error))
@@ -79,10 +89,26 @@ export function gatherSubjects(
 }
 
 const byWeight = (a: ClusterFailing, b: ClusterFailing): number =>
-  b.count - a.count || byText(a.subject.namespace ?? '', b.subject.namespace ?? '') || byText(a.subject.name, b.subject.name)
+  b.count - a.count ||
+  byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
+  byText(a.subject.name, b.subject.name)
 
-function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, allNodes: boolean): Finding {
-  const { consequence, evidence, title, severity, confidence, commands, subject, nodes = [] } = boundedFailing(failing)
+function findingOf(
+  rule: ClusterRule,
+  cluster: string,
+  failing: ClusterFailing,
+  allNodes: boolean,
+): Finding {
+  const {
+    consequence,
+    evidence,
+    title,
+    severity,
+    confidence,
+    commands,
+    subject,
+    nodes = [],
+  } = boundedFailing(failing)
   return {
     id: findingId(rule.id, cluster, subject),
     rule: rule.id,
@@ -96,7 +122,11 @@ function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, 
     consequence,
     evidence,
     // A command that is cut off is another command, and one with characters that nobody sees is not what it looks like.
-    fix: { config: {}, durable: [], commands: commands.filter(command => command.length <= commandLength && isPrintable(command)) },
+    fix: {
+      config: {},
+      durable: [],
+      commands: commands.filter(command => command.length <= commandLength && isPrintable(command)),
+    },
     since: null,
     waived: null,
     docs: rule.docs,

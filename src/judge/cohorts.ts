@@ -33,7 +33,10 @@ export class Cohorts {
   }
 
   /** @param contextOf what a cluster says of itself; nothing unless told */
-  *outcomes(policy: Policy, contextOf: (cluster: string) => ClusterContext = () => new ClusterFacts()): Iterable<MemberOutcome> {
+  *outcomes(
+    policy: Policy,
+    contextOf: (cluster: string) => ClusterContext = () => new ClusterFacts(),
+  ): Iterable<MemberOutcome> {
     const judgesAlone = this.#rule.judgesAlone?.(policy) ?? false
     for (const key of [...this.#cohorts.keys()].toSorted(byText)) {
       const members = this.#cohorts.get(key) ?? []
@@ -41,16 +44,22 @@ export class Cohorts {
         .filter(({ fact }) => fact !== null)
         .toSorted((a, b) => byText(a.subject.identity.name, b.subject.identity.name))
       for (const { subject, settled } of members)
-        if (settled) yield { subject, outcome: judgesAlone ? settled : alone(settled, members.length) }
-      if (comparable.length === 1 && !judgesAlone) yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
-      else if (comparable.length > 0) yield* this.#compared(comparable, policy, contextOf(comparable[0]!.subject.cluster))
+        if (settled)
+          yield { subject, outcome: judgesAlone ? settled : alone(settled, members.length) }
+      if (comparable.length === 1 && !judgesAlone)
+        yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
+      else if (comparable.length > 0)
+        yield* this.#compared(comparable, policy, contextOf(comparable[0]!.subject.cluster))
     }
   }
 
   *#compared(members: Member[], policy: Policy, context: ClusterContext): Iterable<MemberOutcome> {
     const yieldsOf = new Map<string, (Failing | Undecided)[]>()
     try {
-      const facts = members.map(member => ({ node: member.subject.identity.name, fact: this.#facts.get(member) }))
+      const facts = members.map(member => ({
+        node: member.subject.identity.name,
+        fact: this.#facts.get(member),
+      }))
       for (const { nodes, ...yielded } of this.#rule.judge(facts, policy, context))
         for (const node of nodes) {
           const said = 'failing' in yielded ? yielded.failing : yielded
@@ -63,7 +72,10 @@ export class Cohorts {
       return
     }
     for (const { subject } of members)
-      yield { subject, outcome: fromYields(yieldsOf.get(subject.identity.name) ?? [], this.#rule.severity) }
+      yield {
+        subject,
+        outcome: fromYields(yieldsOf.get(subject.identity.name) ?? [], this.#rule.severity),
+      }
   }
 }
 
@@ -74,4 +86,7 @@ const alone = (settled: Outcome, members: number): Outcome =>
 const withoutPeer = (members: number): Outcome =>
   members === 1
     ? { state: 'notApplicable' }
-    : { state: 'unknown', reason: 'none of its peers could be read, so there is nothing to compare with' }
+    : {
+        state: 'unknown',
+        reason: 'none of its peers could be read, so there is nothing to compare with',
+      }

@@ -27,7 +27,9 @@ export class Contexts {
     const groups = this.#groups()
     for (const member of this.#members) {
       const group = groups.get(groupOf(member)) ?? []
-      const outcome = member.settled ? this.#unread(member, member.settled, contextOf) : this.#judged(member, contextOf, policy, group)
+      const outcome = member.settled
+        ? this.#unread(member, member.settled, contextOf)
+        : this.#judged(member, contextOf, policy, group)
       yield { subject: member.subject, outcome }
     }
   }
@@ -37,7 +39,10 @@ export class Contexts {
     return new Map(
       [...Map.groupBy(known, groupOf)].map(([key, members]) => [
         key,
-        [...Map.groupBy(members, ({ fact }) => fact)].map(([, alike]) => ({ fact: this.#facts.get(alike[0]!), nodes: alike.length })),
+        [...Map.groupBy(members, ({ fact }) => fact)].map(([, alike]) => ({
+          fact: this.#facts.get(alike[0]!),
+          nodes: alike.length,
+        })),
       ]),
     )
   }
@@ -47,17 +52,31 @@ export class Contexts {
     if (this.#rule.judgeUnread === undefined || settled.state === 'error') return settled
     try {
       const applies = settled.state !== 'notApplicable'
-      const failings = [...this.#rule.judgeUnread({ ...contextOf(cluster, identity.name), at }, applies)]
+      const failings = [
+        ...this.#rule.judgeUnread({ ...contextOf(cluster, identity.name), at }, applies),
+      ]
       return failings.length === 0 ? settled : fromYields(failings, this.#rule.severity)
     } catch (error) {
       return ruleError(error)
     }
   }
 
-  #judged(member: Member, contextOf: ContextOf, policy: Policy, group: readonly FactOfGroup<unknown>[]): Outcome {
+  #judged(
+    member: Member,
+    contextOf: ContextOf,
+    policy: Policy,
+    group: readonly FactOfGroup<unknown>[],
+  ): Outcome {
     const { cluster, identity, at } = member.subject
     try {
-      const yields = [...this.#rule.judge(this.#facts.get(member), { ...contextOf(cluster, identity.name), at }, policy, group)]
+      const yields = [
+        ...this.#rule.judge(
+          this.#facts.get(member),
+          { ...contextOf(cluster, identity.name), at },
+          policy,
+          group,
+        ),
+      ]
       return fromYields(yields, this.#rule.severity)
     } catch (error) {
       return ruleError(error)
@@ -65,4 +84,5 @@ export class Contexts {
   }
 }
 
-const groupOf = ({ subject: { cluster, identity } }: Member): string => JSON.stringify([cluster, identity.group.kind, identity.group.name])
+const groupOf = ({ subject: { cluster, identity } }: Member): string =>
+  JSON.stringify([cluster, identity.group.kind, identity.group.name])

@@ -80,13 +80,18 @@ export function hard(signal: Signal, gib: number, availableGib = 60): EvaluatedT
   }
 }
 
-export const soft = (signal: Signal, gib: number, gracePeriodMs: number, availableGib = 60): EvaluatedThreshold => ({
-  ...hard(signal, gib, availableGib),
-  hard: false,
-  gracePeriodMs,
-})
+export const soft = (
+  signal: Signal,
+  gib: number,
+  gracePeriodMs: number,
+  availableGib = 60,
+): EvaluatedThreshold => ({ ...hard(signal, gib, availableGib), hard: false, gracePeriodMs })
 
-const defaultThresholds = [hard('memory.available', 1), hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)]
+const defaultThresholds = [
+  hard('memory.available', 1),
+  hard('nodefs.available', 10),
+  hard('nodefs.inodesFree', 5),
+]
 
 /** Nothing is met, and nothing observed. */
 export const calmEviction: EvictionPrediction = {
@@ -122,8 +127,21 @@ export function exampleContext({
   }
 }
 
-export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
-  const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread, doubts } = example
+export function exampleSubject(
+  example: NodeExample,
+  name = 'ip-10-0-1-2.ec2.internal',
+): NodeSubject {
+  const {
+    identity,
+    conditions,
+    configuration,
+    filesystems,
+    imageGC,
+    thresholds,
+    nextStart,
+    unread,
+    doubts,
+  } = example
   const allFilesystems: Filesystems = {
     nodefs: disk,
     imagefs: disk,
@@ -132,7 +150,11 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     layoutCertainty: 'certain',
     ...filesystems,
   }
-  const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds, ...example.eviction }
+  const eviction: EvictionPrediction = {
+    ...calmEviction,
+    thresholds: thresholds ?? defaultThresholds,
+    ...example.eviction,
+  }
   return {
     cluster: 'prod',
     at: example.at ?? exampleTime,
@@ -150,12 +172,22 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       ready: 'True',
       ...identity,
     },
-    conditions: { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True', ...conditions },
+    conditions: {
+      MemoryPressure: 'False',
+      DiskPressure: 'False',
+      PIDPressure: 'False',
+      Ready: 'True',
+      ...conditions,
+    },
     configuration:
       configuration === null
         ? null
         : {
-            evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+            evictionHard: {
+              'memory.available': '100Mi',
+              'nodefs.available': '10%',
+              'nodefs.inodesFree': '5%',
+            },
             imageGCHighThresholdPercent: 80,
             imageGCLowThresholdPercent: 70,
             ...configuration,

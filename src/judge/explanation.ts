@@ -74,11 +74,14 @@ interface Case {
 /** The nodes of the bad example, and of the good one. */
 function casesOf({ examples }: RuleOfNodes): [Case[], Case[]] {
   const built = (given: ContextExample | ContextExample[]) =>
-    [given].flat().map((example, index) => ({ subject: exampleSubject(example, `node-${index}`), example }))
+    [given]
+      .flat()
+      .map((example, index) => ({ subject: exampleSubject(example, `node-${index}`), example }))
   return [built(examples.bad), built(examples.good)]
 }
 
-const isPolicyKey = (key: string | symbol): key is keyof Policy => typeof key === 'string' && Object.hasOwn(defaultPolicy, key)
+const isPolicyKey = (key: string | symbol): key is keyof Policy =>
+  typeof key === 'string' && Object.hasOwn(defaultPolicy, key)
 /** Words that nobody writes but to name a key. */
 const camelCase = /\b[a-z]+[A-Z]\w*/g
 
@@ -112,50 +115,77 @@ function judgeAll(rule: RuleOfNodes, cases: Case[], policy: Policy): void {
 
 /** What of the nodes is worth comparing, thresholds by their signal. */
 function shownNodes(cases: Case[]): unknown {
-  const shown = cases.map(({ subject: { missing: _missing, coverage: _coverage, eviction, ...subject }, example }) => {
-    const { thresholds, ...passed } = eviction ?? { thresholds: [] }
-    const { events, eks, nodegroups, launchTemplates, objects } = example
-    return {
-      ...subject,
-      events,
-      eks,
-      nodegroups,
-      launchTemplates,
-      objects,
-      threshold: Object.fromEntries(thresholds.map(shownThreshold)),
-      eviction: passed,
-    }
-  })
-  return shown.length === 1 ? shown[0] : Object.fromEntries(shown.map((subject, index) => [`node ${index + 1}`, subject]))
+  const shown = cases.map(
+    ({ subject: { missing: _missing, coverage: _coverage, eviction, ...subject }, example }) => {
+      const { thresholds, ...passed } = eviction ?? { thresholds: [] }
+      const { events, eks, nodegroups, launchTemplates, objects } = example
+      return {
+        ...subject,
+        events,
+        eks,
+        nodegroups,
+        launchTemplates,
+        objects,
+        threshold: Object.fromEntries(thresholds.map(shownThreshold)),
+        eviction: passed,
+      }
+    },
+  )
+  return shown.length === 1
+    ? shown[0]
+    : Object.fromEntries(shown.map((subject, index) => [`node ${index + 1}`, subject]))
 }
 
-function shownThreshold({ signal, value, hard, gracePeriodMs, minReclaim, met }: EvaluatedThreshold): [string, string] {
-  const parts = [`< ${value}`, hard ? '' : `for ${gracePeriodMs / 1000} s`, minReclaim === '0' ? '' : `minimum reclaim ${minReclaim}`]
-  return [`${signal}${hard ? '' : ' (soft)'}`, [...parts, met ? 'met' : ''].filter(part => part !== '').join(', ')]
+function shownThreshold({
+  signal,
+  value,
+  hard,
+  gracePeriodMs,
+  minReclaim,
+  met,
+}: EvaluatedThreshold): [string, string] {
+  const parts = [
+    `< ${value}`,
+    hard ? '' : `for ${gracePeriodMs / 1000} s`,
+    minReclaim === '0' ? '' : `minimum reclaim ${minReclaim}`,
+  ]
+  return [
+    `${signal}${hard ? '' : ' (soft)'}`,
+    [...parts, met ? 'met' : ''].filter(part => part !== '').join(', '),
+  ]
 }
 
 /** In the order of the bad example; what only the good one has comes last. */
 function differences(bad: unknown, good: unknown, path: string[] = []): ExampleDifference[] {
   if (canDescend(bad) && canDescend(good) && Array.isArray(bad) === Array.isArray(good)) {
     // Lists of another length share no places: entry 3 of one is nothing to entry 3 of the other.
-    const isSameShape = !Array.isArray(bad) || (Object.keys(bad).length === Object.keys(good).length && !bad.every(isPlain))
+    const isSameShape =
+      !Array.isArray(bad) ||
+      (Object.keys(bad).length === Object.keys(good).length && !bad.every(isPlain))
     if (isSameShape)
-      return [...new Set([...Object.keys(bad), ...Object.keys(good)])].flatMap(key => differences(bad[key], good[key], [...path, key]))
+      return [...new Set([...Object.keys(bad), ...Object.keys(good)])].flatMap(key =>
+        differences(bad[key], good[key], [...path, key]),
+      )
   }
   const [shownBad, shownGood] = [bad, good].map(value => shownValue(path, value))
-  return shownBad === shownGood ? [] : [{ what: path.join('.'), bad: shownBad ?? null, good: shownGood ?? null }]
+  return shownBad === shownGood
+    ? []
+    : [{ what: path.join('.'), bad: shownBad ?? null, good: shownGood ?? null }]
 }
 
-const canDescend = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const canDescend = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
 const isPlain = (value: unknown) => !canDescend(value)
 const longestList = 120
 
 function shownValue(path: string[], value: unknown): string | null {
   if (value === undefined || value === null) return null
   // Counts of inodes and pids stand in the fields of bytes, under their signal's name.
-  const isBytes = /^bytes|Bytes$/.test(path.at(-1) ?? '') && !path.some(key => /^pid\.|inodes/.test(key))
+  const isBytes =
+    /^bytes|Bytes$/.test(path.at(-1) ?? '') && !path.some(key => /^pid\.|inodes/.test(key))
   if (typeof value === 'number' && isBytes) return bytes(value)
-  if (!Array.isArray(value)) return bounded(canDescend(value) ? JSON.stringify(value) : String(value))
+  if (!Array.isArray(value))
+    return bounded(canDescend(value) ? JSON.stringify(value) : String(value))
   const text = value.every(isPlain) ? value.join(', ') : JSON.stringify(value)
   if (value.length === 0) return null
   return value.length > 1 && text.length > longestList ? `${value.length} entries` : bounded(text)

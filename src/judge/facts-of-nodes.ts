@@ -9,9 +9,12 @@ export type JudgedNode = Pick<NodeSubject, 'cluster' | 'identity' | 'isConfigura
 export type KeptNode = JudgedNode & Pick<NodeSubject, 'at'>
 
 /** One for all rules. */
-export const keptNode = ({ cluster, identity, at, isConfigurationOnDisk }: NodeSubject): KeptNode => ({
-  ...{ cluster, identity, at, isConfigurationOnDisk },
-})
+export const keptNode = ({
+  cluster,
+  identity,
+  at,
+  isConfigurationOnDisk,
+}: NodeSubject): KeptNode => ({ ...{ cluster, identity, at, isConfigurationOnDisk } })
 
 export interface Member {
   subject: KeptNode

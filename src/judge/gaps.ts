@@ -11,9 +11,16 @@ export interface Gap {
 }
 
 /** Of what was not told at all nothing is said here. */
-export function gapsOf({ host, runtime }: { host: RawObject | null; runtime: RawObject | null }): Gap[] {
+export function gapsOf({
+  host,
+  runtime,
+}: {
+  host: RawObject | null
+  runtime: RawObject | null
+}): Gap[] {
   const reasons = unreadIn(host)
-  const reasonFor = (about: RegExp) => reasons.find(({ what }) => about.test(what))?.why ?? 'the node did not tell it'
+  const reasonFor = (about: RegExp) =>
+    reasons.find(({ what }) => about.test(what))?.why ?? 'the node did not tell it'
   const gap = (source: Gap['source'], part: string, open: string, about: RegExp): Gap => ({
     source,
     open,
@@ -21,24 +28,48 @@ export function gapsOf({ host, runtime }: { host: RawObject | null; runtime: Raw
   })
   const gaps: Gap[] = []
   if (host !== null) {
-    const files = isRawObject(host.kubelet) && Array.isArray(host.kubelet.files) ? host.kubelet.files.filter(isRawObject) : null
-    if (files === null) gaps.push(gap('host', 'kubelet', 'what the files and flags of its kubelet say', /^(?:host\.)?kubelet/))
+    const files =
+      isRawObject(host.kubelet) && Array.isArray(host.kubelet.files)
+        ? host.kubelet.files.filter(isRawObject)
+        : null
+    if (files === null)
+      gaps.push(
+        gap(
+          'host',
+          'kubelet',
+          'what the files and flags of its kubelet say',
+          /^(?:host\.)?kubelet/,
+        ),
+      )
     for (const { path } of (files ?? []).filter(isUntold).slice(0, shown)) {
       const file = String(path)
-      const why = reasons.find(({ what }) => what.startsWith('kubelet file') && what.endsWith(file))?.why
+      const why = reasons.find(
+        ({ what }) => what.startsWith('kubelet file') && what.endsWith(file),
+      )?.why
       gaps.push({
         source: 'host',
         open: `what ${bounded(file, 200)} says`,
         why: bounded(`${file}: ${why ?? 'told without its fields'}`, 300),
       })
     }
-    for (const { what, why } of reasons.filter(reason => reason.what.startsWith('drop-ins in ')).slice(0, shown))
-      gaps.push({ source: 'host', open: `what all ${bounded(what, 200)} say`, why: bounded(`${what}: ${why}`, 300) })
-    if (!Array.isArray(host.filesystems)) gaps.push(gap('host', 'filesystems', 'how full its disks are', /^(?:host\.)?filesystem/))
+    for (const { what, why } of reasons
+      .filter(reason => reason.what.startsWith('drop-ins in '))
+      .slice(0, shown))
+      gaps.push({
+        source: 'host',
+        open: `what all ${bounded(what, 200)} say`,
+        why: bounded(`${what}: ${why}`, 300),
+      })
+    if (!Array.isArray(host.filesystems))
+      gaps.push(gap('host', 'filesystems', 'how full its disks are', /^(?:host\.)?filesystem/))
   }
   if (runtime !== null) {
-    if (!Array.isArray(runtime.images)) gaps.push(gap('runtime', 'images', 'which images it has', /^runtime(?:\.images)?$/))
-    if (!Array.isArray(runtime.containers)) gaps.push(gap('runtime', 'containers', 'which containers it has', /^runtime(?:\.containers)?$/))
+    if (!Array.isArray(runtime.images))
+      gaps.push(gap('runtime', 'images', 'which images it has', /^runtime(?:\.images)?$/))
+    if (!Array.isArray(runtime.containers))
+      gaps.push(
+        gap('runtime', 'containers', 'which containers it has', /^runtime(?:\.containers)?$/),
+      )
   }
   return gaps
 }
@@ -46,7 +77,10 @@ export function gapsOf({ host, runtime }: { host: RawObject | null; runtime: Raw
 const shown = 5
 
 /** A file that the kubelet reads, of which nobody knows what it says. */
-const isUntold = ({ role, content }: RawObject) => (role === 'config' || role === 'drop-in') && (content === null || content === undefined)
+const isUntold = ({ role, content }: RawObject) =>
+  (role === 'config' || role === 'drop-in') && (content === null || content === undefined)
 
 const unreadIn = (host: RawObject | null) =>
-  (Array.isArray(host?.unread) ? host.unread : []).filter(isRawObject).map(({ what, why }) => ({ what: String(what), why: String(why) }))
+  (Array.isArray(host?.unread) ? host.unread : [])
+    .filter(isRawObject)
+    .map(({ what, why }) => ({ what: String(what), why: String(why) }))

@@ -12,11 +12,17 @@ const reasonsShown = 3
 const commandsShown = 3
 
 /** @param sorted at least one, that of most objects first */
-export function gathered(rule: ClusterRule, cluster: string, sorted: readonly ClusterFailing[]): ClusterFailing {
+export function gathered(
+  rule: ClusterRule,
+  cluster: string,
+  sorted: readonly ClusterFailing[],
+): ClusterFailing {
   const [first] = sorted as [ClusterFailing]
   const nouns = Map.groupBy(sorted, ({ noun }) => noun)
   const noun = nouns.size === 1 ? first.noun : 'object'
-  const totals = [...nouns].map(([each, failings]) => [countIn(failings), each] as const).toSorted(([a], [b]) => b - a)
+  const totals = [...nouns]
+    .map(([each, failings]) => [countIn(failings), each] as const)
+    .toSorted(([a], [b]) => b - a)
   const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
   const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
   const told = [
@@ -38,20 +44,33 @@ export function gathered(rule: ClusterRule, cluster: string, sorted: readonly Cl
     consequence: `${first.consequence} So it is in ${sorted.length} places, ${all} in all; this is said of the first.`,
     evidence: [
       ...told,
-      ...shown.map(({ subject, count: here, noun }) => ({ what: `${subject.kind} ${subject.name}`, value: counted(here, noun) })),
-      ...(sorted.length > shown.length ? [{ what: 'not shown', value: `${sorted.length - shown.length} more` }] : []),
+      ...shown.map(({ subject, count: here, noun }) => ({
+        what: `${subject.kind} ${subject.name}`,
+        value: counted(here, noun),
+      })),
+      ...(sorted.length > shown.length
+        ? [{ what: 'not shown', value: `${sorted.length - shown.length} more` }]
+        : []),
     ],
     commands: shown.slice(0, commandsShown).flatMap(({ commands }) => commands.slice(0, 1)),
   }
 }
 
-const countIn = (failings: readonly ClusterFailing[]): number => failings.reduce((sum, { count }) => sum + count, 0)
+const countIn = (failings: readonly ClusterFailing[]): number =>
+  failings.reduce((sum, { count }) => sum + count, 0)
 
 /** Nothing where all are as sure: the finding says it itself. */
 function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
   const shares = Map.groupBy(confidences, confidence => confidence)
   if (shares.size === 1) return []
-  return [{ what: 'places by confidence', value: sharesText(new Map([...shares].map(([confidence, { length }]) => [confidence, length]))) }]
+  return [
+    {
+      what: 'places by confidence',
+      value: sharesText(
+        new Map([...shares].map(([confidence, { length }]) => [confidence, length])),
+      ),
+    },
+  ]
 }
 
 /** Of reasons the most frequent; of shares the largest, of times the first and of amounts the sum, wherever they are. */
@@ -71,7 +90,12 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
     const known = firsts.get(what)
     if (since && (known === undefined || since.firstMs < known.firstMs)) firsts.set(what, since)
     if (total)
-      totals.set(what, { ...total, amounts: total.amounts.map((amount, index) => amount + (totals.get(what)?.amounts[index] ?? 0)) })
+      totals.set(what, {
+        ...total,
+        amounts: total.amounts.map(
+          (amount, index) => amount + (totals.get(what)?.amounts[index] ?? 0),
+        ),
+      })
     if (called) {
       const all = names.get(what) ?? new Set<string>()
       for (const { name } of called) all.add(name)
@@ -81,7 +105,9 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
   const sorted = [...reasons].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
   const rest = sorted.slice(reasonsShown).reduce((sum, [, count]) => sum + count, 0)
   return [
-    ...sorted.slice(0, reasonsShown).map(([what, count]) => ({ what, value: counted(count, noun) })),
+    ...sorted
+      .slice(0, reasonsShown)
+      .map(([what, count]) => ({ what, value: counted(count, noun) })),
     ...(rest > 0 ? [{ what: 'other reasons', value: counted(rest, noun) }] : []),
     ...[...totals].map(([what, { amounts, told }]) => ({ what, value: told(amounts) })),
     ...[...shares].map(([what, all]) => ({ what, value: sharesText(all) })),

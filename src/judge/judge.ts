@@ -1,7 +1,14 @@
 /** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
-import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, UnknownOutcome } from '#model/finding.ts'
+import type {
+  ClusterResult,
+  Finding,
+  NotAudited,
+  OutcomeCounts,
+  Subject,
+  UnknownOutcome,
+} from '#model/finding.ts'
 import { gradeOf } from '#model/grade.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
@@ -74,14 +81,21 @@ interface JudgedGroup extends Wishes {
 }
 
 /** What has come together into one finding. */
-type FindingSource = Pick<Tally, 'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'> & { rule: Rule }
+type FindingSource = Pick<
+  Tally,
+  'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'
+> & { rule: Rule }
 
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
 
 /** Of resources that were not swept so many are named. */
 const notSweptShown = 20
 
-export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
+export function openJudgement(
+  rules: readonly Rule[],
+  policy: Policy,
+  { allNodes = false }: JudgementOptions = {},
+): Judgement {
   const clusters = new Map<string, ClusterState>()
   const tallies = new Map<string, Tally>()
   /** A node's record has them, too, and sees them grow until all is judged. */
@@ -90,15 +104,25 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   const ruleErrors: RuleError[] = []
   const emptyReasons = new Map<string, string>()
   const auditedPrediction = openAuditedPredictions()
-  const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
+  const cohorts = new Map(
+    rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]),
+  )
   const fixFacts = new FixFacts()
-  const contexts = new Map(rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]))
+  const contexts = new Map(
+    rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]),
+  )
 
   function clusterState(name: string): ClusterState {
     const known = clusters.get(name)
     if (known) return known
     const coverage = { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }
-    const state = { name, coverage, outcomes: noOutcomes(), facts: new ClusterFacts(), isListCut: false }
+    const state = {
+      name,
+      coverage,
+      outcomes: noOutcomes(),
+      facts: new ClusterFacts(),
+      isListCut: false,
+    }
     clusters.set(name, state)
     return state
   }
@@ -124,14 +148,24 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const { name, group }: NodeIdentity = identity
     clusterState(cluster).outcomes[outcome.state]++
     outcomesOf(cluster, name)[outcome.state]++
-    if (outcome.state === 'fail') tally(rule, cluster, group).fail(asCertainAsFacts(rule, subject, outcome.failing), identity)
+    if (outcome.state === 'fail')
+      tally(rule, cluster, group).fail(asCertainAsFacts(rule, subject, outcome.failing), identity)
     if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
-      ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
+      ruleErrors.push({
+        rule: rule.id,
+        cluster: bounded(cluster),
+        node: bounded(name, nameLength),
+        message: outcome.message,
+      })
   }
 
   function leaveOut(cluster: string, node: string | null, reason: string): void {
-    notAudited.push({ cluster: bounded(cluster), node: node === null ? null : bounded(node, nameLength), reason: bounded(reason) })
+    notAudited.push({
+      cluster: bounded(cluster),
+      node: node === null ? null : bounded(node, nameLength),
+      reason: bounded(reason),
+    })
   }
 
   /** A cluster may come twice: before its nodes, and again when their list broke off. */
@@ -142,13 +176,18 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
     // What stops one list often stops many: it is said once.
     for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
-      leaveOut(cluster, null, `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`)
+      leaveOut(
+        cluster,
+        null,
+        `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
+      )
     const status = eks?.status
     if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
       emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
   }
 
-  const takeObjects = (record: ObjectsRecord): void => clusterState(record.cluster).facts.takeObjects(record)
+  const takeObjects = (record: ObjectsRecord): void =>
+    clusterState(record.cluster).facts.takeObjects(record)
 
   function take(record: NodeRecord, prediction: NodePrediction): AuditedNode {
     const subject = nodeSubject(record, prediction)
@@ -160,7 +199,8 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     state.coverage[coverage]++
     fixFacts.take(subject)
     const kept = keptNode(subject)
-    if (coverage === 'notRead' || isFargate) leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
+    if (coverage === 'notRead' || isFargate)
+      leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
     for (const rule of rules) {
       if (rule.kind === 'cluster') continue
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
@@ -181,17 +221,24 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   }
 
   /** What rules say of a cluster's own objects. */
-  function judgeGarbage(prediction: ClusterPrediction, day: string): { own: OwnFinding[]; unknowns: UnknownOutcome[] } {
+  function judgeGarbage(
+    prediction: ClusterPrediction,
+    day: string,
+  ): { own: OwnFinding[]; unknowns: UnknownOutcome[] } {
     const { cluster, resources } = prediction
     const state = clusterState(cluster)
     const lists = Object.values(resources)
     const { enabled, kinds } = policy.clusterGarbage
-    const notSwept = enabled && kinds.includes('finalizers') ? (prediction.finalizers?.notSwept ?? null) : null
+    const notSwept =
+      enabled && kinds.includes('finalizers') ? (prediction.finalizers?.notSwept ?? null) : null
     state.coverage.clusterGc = {
       lists: lists.length,
       read: lists.filter(reason => reason === null).length,
       ...(notSwept && {
-        notSwept: { count: notSwept.length, sample: notSwept.slice(0, notSweptShown).map(resource => bounded(resource)) },
+        notSwept: {
+          count: notSwept.length,
+          sample: notSwept.slice(0, notSweptShown).map(resource => bounded(resource)),
+        },
       }),
     }
     const own: OwnFinding[] = []
@@ -200,13 +247,26 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       if (rule.kind !== 'cluster') continue
       const { outcome, failings, open } = judgeCluster(rule, prediction, policy)
       state.outcomes[outcome.state]++
-      const isWaived = (subject: Subject) => waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
+      const isWaived = (subject: Subject) =>
+        waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
       own.push(...gatherSubjects(rule, cluster, failings, isWaived))
       if (open !== null) {
         const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
-        unknowns.push({ rule: rule.id, cluster: bounded(cluster), subject, nodes: { count: 0, sample: [] }, reason: open })
+        unknowns.push({
+          rule: rule.id,
+          cluster: bounded(cluster),
+          subject,
+          nodes: { count: 0, sample: [] },
+          reason: open,
+        })
       }
-      if (outcome.state === 'error') ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: '', message: outcome.message })
+      if (outcome.state === 'error')
+        ruleErrors.push({
+          rule: rule.id,
+          cluster: bounded(cluster),
+          node: '',
+          message: outcome.message,
+        })
     }
     return { own, unknowns }
   }
@@ -215,12 +275,16 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const day = utcDay(takenAt)
     const factsOf = (cluster: string) => clusterState(cluster).facts
     for (const [rule, members] of cohorts)
-      for (const { subject, outcome } of members.outcomes(policy, factsOf)) count(rule, subject, outcome)
+      for (const { subject, outcome } of members.outcomes(policy, factsOf))
+        count(rule, subject, outcome)
     const contextOf = (cluster: string, node: string) => factsOf(cluster).of(node)
     for (const [rule, members] of contexts)
-      for (const { subject, outcome } of members.outcomes(contextOf, policy)) count(rule, subject, outcome)
-    for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
-    const waiver = ({ rule, cluster, subject }: Tally) => waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
+      for (const { subject, outcome } of members.outcomes(contextOf, policy))
+        count(rule, subject, outcome)
+    for (const [cluster, reason] of emptyReasons)
+      if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
+    const waiver = ({ rule, cluster, subject }: Tally) =>
+      waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
     const groups = gatherLooseNodes(
       [...tallies.values()],
       (rule, cluster, subject) => new Tally(rule, cluster, subject),
@@ -228,7 +292,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     )
     const garbage = predictions.map(prediction => judgeGarbage(prediction, day))
     const sources: FindingSource[] = [...groups, ...garbage.flatMap(({ own }) => own)]
-    const all = sources.flatMap(source => judged(source, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
+    const all = sources
+      .flatMap(source => judged(source, day) ?? [])
+      .toSorted((a, b) => byFinding(a.finding, b.finding))
     settleFixes(all)
     if (!allNodes && all.length > manyFindings)
       for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
@@ -237,14 +303,22 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       clusters: [...clusters.values()]
         .toSorted((a, b) => byText(a.name, b.name))
         .map(({ name, coverage, outcomes, isListCut }) => {
-          const own = open.filter(({ cluster }) => cluster === name).map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
-          return { name: bounded(name), grade: gradeOf(own, coverage, outcomes, isListCut), coverage, outcomes }
+          const own = open
+            .filter(({ cluster }) => cluster === name)
+            .map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
+          return {
+            name: bounded(name),
+            grade: gradeOf(own, coverage, outcomes, isListCut),
+            coverage,
+            outcomes,
+          }
         }),
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
-      unknowns: [...groups.flatMap(group => group.unknownOutcome(allNodes) ?? []), ...garbage.flatMap(({ unknowns }) => unknowns)].toSorted(
-        byUnknown,
-      ),
+      unknowns: [
+        ...groups.flatMap(group => group.unknownOutcome(allNodes) ?? []),
+        ...garbage.flatMap(({ unknowns }) => unknowns),
+      ].toSorted(byUnknown),
       notAudited: toldOnce(notAudited),
       delta: { new: [], resolved: [] },
       ruleErrors: inOrder(ruleErrors),
@@ -256,19 +330,29 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const finding = group.finding(allNodes)
     if (!finding) return null
     const { cluster, rule, subject } = group
-    if (Object.hasOwn(policy.severities, rule.id)) finding.severity = policy.severities[rule.id] ?? finding.severity
+    if (Object.hasOwn(policy.severities, rule.id))
+      finding.severity = policy.severities[rule.id] ?? finding.severity
     const found = waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
     if (found) {
       const { until, reason } = found.waiver
       if (found.expired)
-        finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
+        finding.evidence = [
+          ...finding.evidence,
+          { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) },
+        ]
       else finding.waived = { until, reason }
     }
     const wishes = group.proposals().map(({ origin, config, nodes }) => {
       const fact = fixFacts.ofMost(cluster, nodes)
       return { origin, config, fact, declaration: fact && declarationIn(cluster, fact.node) }
     })
-    return { cluster, finding, nodes: group.failingNodes(), wishes, sizes: fixFacts.sizesOf(cluster, subject) }
+    return {
+      cluster,
+      finding,
+      nodes: group.failingNodes(),
+      wishes,
+      sizes: fixFacts.sizesOf(cluster, subject),
+    }
   }
 
   function declarationIn(cluster: string, node: DeclaredNode): Declaration | null {
@@ -280,15 +364,24 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 }
 
 /** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
-function asCertainAsFacts({ needs }: RuleOfNodes, { identity, isConfigurationOnDisk }: JudgedNode, failing: Failing): Failing {
+function asCertainAsFacts(
+  { needs }: RuleOfNodes,
+  { identity, isConfigurationOnDisk }: JudgedNode,
+  failing: Failing,
+): Failing {
   const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
   // A rule that can do without a configuration may have used it all the same.
-  const isUsed = needs.some(need => needsConfiguration[need]) || failing.evidence.some(({ what }) => what.startsWith('configz '))
+  const isUsed =
+    needs.some(need => needsConfiguration[need]) ||
+    failing.evidence.some(({ what }) => what.startsWith('configz '))
   const isOnDisk = isConfigurationOnDisk && isUsed
   if (!isBorrowed && !isOnDisk) return failing
   const confidence = failing.confidence === 'possible' ? 'possible' : 'likely'
   if (!isOnDisk) return { ...failing, confidence }
-  const evidence = failing.evidence.map(({ what, value }) => ({ what: what.replace(/^configz /, 'on disk '), value }))
+  const evidence = failing.evidence.map(({ what, value }) => ({
+    what: what.replace(/^configz /, 'on disk '),
+    value,
+  }))
   return { ...failing, confidence, evidence }
 }
 
@@ -300,7 +393,13 @@ const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
   allocatable: true,
 }
 
-const noOutcomes = (): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })
+const noOutcomes = (): OutcomeCounts => ({
+  pass: 0,
+  fail: 0,
+  unknown: 0,
+  notApplicable: 0,
+  error: 0,
+})
 
 const reasonOf = (unread: NodeSubject['unread']): string =>
   sources

@@ -27,7 +27,8 @@ export function kernelOf({ host, node }: Pick<NodeSubject, 'host' | 'node'>): Ke
   const kernel = isRawObject(host?.kernel) ? host.kernel : {}
   const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
   const { cgroupVersion } = kernel
-  const countOf = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null)
+  const countOf = (value: unknown) =>
+    typeof value === 'number' && Number.isSafeInteger(value) ? value : null
   return {
     release: textOf(kernel.release) ?? textOf(node.status?.nodeInfo?.kernelVersion),
     cmdline: textOf(kernel.cmdline),

@@ -18,10 +18,17 @@ export const mergedJudgements = (results: readonly JudgementResult[]): Judgement
 /** Sorted; the same of the same node once. */
 export const toldOnce = (entries: readonly NotAudited[]): NotAudited[] =>
   [...new Map(entries.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
-    (a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason),
+    (a, b) =>
+      byText(a.cluster, b.cluster) ||
+      byText(a.node ?? '', b.node ?? '') ||
+      byText(a.reason, b.reason),
   )
 
 export const inOrder = (errors: readonly RuleError[]): RuleError[] =>
   errors.toSorted(
-    (a, b) => byText(a.rule, b.rule) || byText(a.cluster, b.cluster) || byText(a.node, b.node) || byText(a.message, b.message),
+    (a, b) =>
+      byText(a.rule, b.rule) ||
+      byText(a.cluster, b.cluster) ||
+      byText(a.node, b.node) ||
+      byText(a.message, b.message),
   )

@@ -14,7 +14,9 @@ export function outcomeOf(rule: NodeRule, subject: NodeSubject, policy: Policy):
   try {
     if (!rule.appliesTo(subject)) return { state: 'notApplicable' }
     const reason = missingNeeds(rule, subject)
-    return reason === null ? fromYields([...rule.judge(subject, policy)], rule.severity) : { state: 'unknown', reason }
+    return reason === null
+      ? fromYields([...rule.judge(subject, policy)], rule.severity)
+      : { state: 'unknown', reason }
   } catch (error) {
     return ruleError(error)
   }
@@ -22,7 +24,9 @@ export function outcomeOf(rule: NodeRule, subject: NodeSubject, policy: Policy):
 
 /** Why the rule cannot be called for this node; null when it has all that it needs. */
 export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): string | null {
-  const reasons = needs.filter(need => subject[need] === null).map(need => subject.missing[need] ?? `${need} is not known`)
+  const reasons = needs
+    .filter(need => subject[need] === null)
+    .map(need => subject.missing[need] ?? `${need} is not known`)
   return reasons.length === 0 ? null : [...new Set(reasons)].join('; ')
 }
 
@@ -35,7 +39,9 @@ export function fromYields(yields: (Failing | Undecided)[], severity: Severity):
   const failings = yields.filter(yielded => 'consequence' in yielded)
   if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
   const reasons = yields.filter(yielded => 'unknown' in yielded).map(({ unknown }) => unknown)
-  return reasons.length > 0 ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) } : { state: 'pass' }
+  return reasons.length > 0
+    ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) }
+    : { state: 'pass' }
 }
 
 /** Several failings of one rule on one node are one: the first leads, the worst severity counts. */
@@ -53,7 +59,8 @@ function joined(failings: Failing[], severity: Severity): Failing {
 /** 0 is the worst. */
 export const severityRank = (severity: Severity): number => severities.indexOf(severity)
 
-export const worst = (found: Severity[]): Severity => found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'
+export const worst = (found: Severity[]): Severity =>
+  found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'
 
 const certainty: readonly Confidence[] = ['possible', 'likely', 'certain']
 

@@ -4,7 +4,10 @@ import type { ComparedFinding } from '#model/delta.ts'
 export const placesEvidence = 'places'
 
 /** Null: it stands for itself. */
-export function placesOf({ evidence, nodes }: Pick<ComparedFinding, 'evidence' | 'nodes'>): number | null {
+export function placesOf({
+  evidence,
+  nodes,
+}: Pick<ComparedFinding, 'evidence' | 'nodes'>): number | null {
   const told = nodes.count === 0 ? evidence.find(({ what }) => what === placesEvidence) : undefined
   return told ? Number(told.value) : null
 }

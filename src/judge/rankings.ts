@@ -1,17 +1,29 @@
 /** Rankings that say something of their own: signals of one resource on one disk put pods in the same order. */
 import type { RankedPod, Ranking, Signal } from '#model/prediction.ts'
 
-const derived: readonly string[] = ['allocatableMemory.available', 'containerfs.available', 'containerfs.inodesFree']
+const derived: readonly string[] = [
+  'allocatableMemory.available',
+  'containerfs.available',
+  'containerfs.inodesFree',
+]
 
 const resourceOf = (signal: Signal): string =>
-  signal === 'allocatableMemory.available' ? 'memory.available' : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
+  signal === 'allocatableMemory.available'
+    ? 'memory.available'
+    : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
 
 /** Of those of one resource and one order the first, rather one that can be set than one that follows it. */
 export function ownRankings(rankings: readonly Ranking[]): Ranking[] {
-  const settableFirst = rankings.toSorted((a, b) => Number(derived.includes(a.signal)) - Number(derived.includes(b.signal)))
+  const settableFirst = rankings.toSorted(
+    (a, b) => Number(derived.includes(a.signal)) - Number(derived.includes(b.signal)),
+  )
   return settableFirst.filter(
     ({ signal, pods }, index) =>
-      !settableFirst.slice(0, index).some(other => resourceOf(other.signal) === resourceOf(signal) && isSameOrder(other.pods, pods)),
+      !settableFirst
+        .slice(0, index)
+        .some(
+          other => resourceOf(other.signal) === resourceOf(signal) && isSameOrder(other.pods, pods),
+        ),
   )
 }
 

@@ -21,18 +21,24 @@ export interface Reclaimable {
 type Subject = Satisfied<'eviction' | 'configuration'>
 
 /** Never less than the truth: what is counted twice, or stays after all, makes it more. Text: why there is no such bound. */
-export function reclaimableAtMost(signal: Signal, layout: FilesystemLayout, subject: Subject): Reclaimable | string {
+export function reclaimableAtMost(
+  signal: Signal,
+  layout: FilesystemLayout,
+  subject: Subject,
+): Reclaimable | string {
   const filesystem = filesystemOf(signal, layout)
   const kinds = nodeReclaimKinds[layout][filesystem]
   const imageBytes = kinds.includes('images') ? imagesAtMost(subject) : 0
   if (imageBytes === null) return whyUnobserved(subject, 'what images take')
   // On a split disk the writable layers of dead containers lie apart from images.
-  const layerBytes = layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
+  const layerBytes =
+    layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
   if (layerBytes === null) return whyUnobserved(subject, 'what the layers of containers take')
   const pods = evictable(signal, subject)
   if (pods === null) return 'pods, or their statistics, were not read'
   const unmeasured = pods.filter(({ usage }) => usage === null)
-  if (unmeasured.length > 0) return `what ${unmeasured.length} pods without statistics hold is not known`
+  if (unmeasured.length > 0)
+    return `what ${unmeasured.length} pods without statistics hold is not known`
   const deadLogBytes = filesystem === 'nodefs' || layout === 'shared' ? deadLogsAtMost(subject) : 0
   if (deadLogBytes === null) return 'what dead containers hold in logs is not known'
   const podBytes = pods.reduce((sum, { usage }) => sum + (usage ?? 0), 0)
@@ -50,10 +56,14 @@ function filesystemOf(signal: Signal, layout: FilesystemLayout): 'nodefs' | 'ima
   return signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
 }
 
-const valueAt = (parent: unknown, key: string): unknown => (isRawObject(parent) ? parent[key] : undefined)
+const valueAt = (parent: unknown, key: string): unknown =>
+  isRawObject(parent) ? parent[key] : undefined
 
 function usedOf(summary: RawObject | null, filesystem: 'imageFs' | 'containerFs'): number | null {
-  const usedBytes = valueAt(valueAt(valueAt(valueAt(summary, 'node'), 'runtime'), filesystem), 'usedBytes')
+  const usedBytes = valueAt(
+    valueAt(valueAt(valueAt(summary, 'node'), 'runtime'), filesystem),
+    'usedBytes',
+  )
   return typeof usedBytes === 'number' && usedBytes >= 0 ? usedBytes : null
 }
 
@@ -68,10 +78,13 @@ function imagesAtMost(subject: Subject): number | null {
 
 /** Infinite where there may be images that are not listed, or whose sizes are not told. */
 function packedBytes({ runtime, node, configuration }: Subject): number {
-  const ofRuntime = Array.isArray(runtime?.images) ? runtime.images.map(image => Number(valueAt(image, 'size') ?? Number.NaN)) : null
+  const ofRuntime = Array.isArray(runtime?.images)
+    ? runtime.images.map(image => Number(valueAt(image, 'size') ?? Number.NaN))
+    : null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
   const most = configuration.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
-  if (ofRuntime === null && (ofStatus.length === 0 || (most >= 0 && ofStatus.length >= most))) return Number.POSITIVE_INFINITY
+  if (ofRuntime === null && (ofStatus.length === 0 || (most >= 0 && ofStatus.length >= most)))
+    return Number.POSITIVE_INFINITY
   const sum = (ofRuntime ?? ofStatus).reduce((total, size) => total + size, 0)
   return sum >= 0 ? sum : Number.POSITIVE_INFINITY
 }
@@ -80,13 +93,19 @@ function evictable(signal: Signal, { eviction }: Subject): RankedPod[] | null {
   const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
   if (!ranking || eviction.protected === null) return null
   const spared = eviction.protected
-  return ranking.pods.filter(({ namespace, name }) => !spared.some(other => other.namespace === namespace && other.name === name))
+  return ranking.pods.filter(
+    ({ namespace, name }) =>
+      !spared.some(other => other.namespace === namespace && other.name === name),
+  )
 }
 
 function deadLogsAtMost({ pods, configuration }: Subject): number | null {
   if (pods === null) return null
   const dead = pods
-    .flatMap(({ status }) => [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])])
+    .flatMap(({ status }) => [
+      ...(status?.containerStatuses ?? []),
+      ...(status?.initContainerStatuses ?? []),
+    ])
     .filter(({ state }) => state?.terminated !== undefined && state.terminated !== null).length
   if (dead === 0) return 0
   const rotation = logRotationOf(configuration)

@@ -39,14 +39,22 @@ export function reservedOf(
  * Whether it is what the images reserve for Kubernetes. Their number of pods is not known, which is the instance's and not the one that runs: any
  * number is as good. Null: the instance's cores are not known.
  */
-export function isEksReservation(resource: 'cpu' | 'memory', written: string | undefined, cores: number | null): boolean | null {
+export function isEksReservation(
+  resource: 'cpu' | 'memory',
+  written: string | undefined,
+  cores: number | null,
+): boolean | null {
   const path = `kubeReserved.${resource}`
   if (resource === 'cpu') {
-    return cores === null ? null : meaningOf(path, written, null) === meaningOf(path, `${eksReservedCpuMillis(cores)}m`, null)
+    return cores === null
+      ? null
+      : meaningOf(path, written, null) === meaningOf(path, `${eksReservedCpuMillis(cores)}m`, null)
   }
   try {
     const amount = quantityNumber(parseQuantity(written ?? ''))
-    const pods = (amount / mebibyte - eksReservedMemoryMiB(0)) / (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
+    const pods =
+      (amount / mebibyte - eksReservedMemoryMiB(0)) /
+      (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
     return Number.isInteger(pods) && pods > 0
   } catch {
     return false
@@ -71,7 +79,9 @@ export function daemonsOf(summary: RawObject | null): Daemons {
     const found = containers.find(container => isRawObject(container) && container.name === name)
     const memory = isRawObject(found) && isRawObject(found.memory) ? found.memory : {}
     const bytes = memory.workingSetBytes
-    return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0 ? [{ name, bytes }] : []
+    return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0
+      ? [{ name, bytes }]
+      : []
   })
   return {
     used,
@@ -80,20 +90,35 @@ export function daemonsOf(summary: RawObject | null): Daemons {
   }
 }
 
-export const unmeasured = (missing: string[]) => ({ unknown: `stats/summary does not tell what ${missing.join(' and ')} use of memory` })
+export const unmeasured = (missing: string[]) => ({
+  unknown: `stats/summary does not tell what ${missing.join(' and ')} use of memory`,
+})
 
 export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
-  used.map(({ name, bytes }) => ({ what: `summary systemContainers ${name} workingSetBytes`, value: exactBytes(bytes) }))
+  used.map(({ name, bytes }) => ({
+    what: `summary systemContainers ${name} workingSetBytes`,
+    value: exactBytes(bytes),
+  }))
 
-export const reservationEvidence = ({ kubeReserved, systemReserved }: KubeletConfiguration): Failing['evidence'] => [
+export const reservationEvidence = ({
+  kubeReserved,
+  systemReserved,
+}: KubeletConfiguration): Failing['evidence'] => [
   { what: 'configz kubeReserved.memory', value: bounded(kubeReserved?.memory ?? 'none') },
   { what: 'configz systemReserved.memory', value: bounded(systemReserved?.memory ?? 'none') },
 ]
 
 /** The highest `memory.available` threshold in bytes, 0 without one; null where one cannot be resolved. */
-export function memoryThreshold(eviction: EvictionPrediction | null, only: 'hard' | 'any' = 'any'): number | null {
-  const watching = (eviction?.thresholds ?? []).filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
-  const resolved = watching.filter(({ hard }) => hard || only === 'any').map(threshold => threshold.resolved)
+export function memoryThreshold(
+  eviction: EvictionPrediction | null,
+  only: 'hard' | 'any' = 'any',
+): number | null {
+  const watching = (eviction?.thresholds ?? []).filter(
+    threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
+  )
+  const resolved = watching
+    .filter(({ hard }) => hard || only === 'any')
+    .map(threshold => threshold.resolved)
   return resolved.includes(null) ? null : Math.max(0, ...resolved.map(Number))
 }
 
@@ -109,7 +134,8 @@ export function whereItFits(
 ): { config: Record<string, unknown> } | undefined {
   const capacity = memoryBytes(status?.capacity?.memory)
   const reserved = reservedOf({ ...configuration, ...fix.config }, 'memory')
-  if (reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2)) return undefined
+  if (reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2))
+    return undefined
   return { config: { ...fix.config } }
 }
 
@@ -122,7 +148,12 @@ function memoryBytes(text: string | undefined): number | null {
 }
 
 /** For the system what the daemons use and eviction keeps free beyond what is reserved for Kubernetes: the sizing of the Kubernetes documentation. */
-export function sizedFor(daemonBytes: number, thresholdBytes: number, reserved: Reserved, configuration: KubeletConfiguration) {
+export function sizedFor(
+  daemonBytes: number,
+  thresholdBytes: number,
+  reserved: Reserved,
+  configuration: KubeletConfiguration,
+) {
   const memory = `${Math.ceil(Math.max(0, daemonBytes + thresholdBytes - reserved.kube) / mebibyte)}Mi`
   return { config: { systemReserved: { ...configuration.systemReserved, memory } } }
 }

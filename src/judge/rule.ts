@@ -74,7 +74,9 @@ export type Need =
   | 'host'
 
 /** A subject that has what the rule needs. */
-export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & { [Key in Needed]: NonNullable<NodeSubject[Key]> }
+export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
+  [Key in Needed]: NonNullable<NodeSubject[Key]>
+}
 
 export interface Failing {
   /** What the kubelet will do, and when. */
@@ -135,7 +137,11 @@ export interface CohortRule extends RuleHead {
   fact(subject: NodeSubject): unknown
   /** Whether a node without peers can be judged, too: where the policy says what is wanted. Never unless said. */
   judgesAlone?(policy: Policy): boolean
-  judge(members: CohortMember<unknown>[], policy: Policy, context: ClusterContext): Iterable<CohortYield>
+  judge(
+    members: CohortMember<unknown>[],
+    policy: Policy,
+    context: ClusterContext,
+  ): Iterable<CohortYield>
 }
 
 /** A fact, and on how many nodes of a nodegroup or nodepool it holds. */
@@ -160,7 +166,12 @@ export interface ContextRule extends RuleHead {
    */
   judgeUnread?(context: NodeContext, applies: boolean): Iterable<Failing>
   /** @param group every node of its nodegroup or nodepool that has a fact, itself among them */
-  judge(fact: unknown, context: NodeContext, policy: Policy, group: readonly FactOfGroup<unknown>[]): Iterable<Failing | Undecided>
+  judge(
+    fact: unknown,
+    context: NodeContext,
+    policy: Policy,
+    group: readonly FactOfGroup<unknown>[],
+  ): Iterable<Failing | Undecided>
 }
 
 /** What of it can be summed up over many places, beside its words. */
@@ -204,14 +215,17 @@ export type RuleOfNodes = NodeRule | CohortRule | ContextRule
 
 export type Rule = RuleOfNodes | ClusterRule
 
-interface NodeRuleDefinition<Needed extends Need> extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
+interface NodeRuleDefinition<Needed extends Need>
+  extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
   needs: readonly Needed[]
   /** Every node unless said. Asked before the needs are checked. */
   appliesTo?(subject: NodeSubject): boolean
   judge(subject: Satisfied<Needed>, policy: Policy): Iterable<Failing | Undecided>
 }
 
-export function nodeRule<Needed extends Need = never>(definition: NodeRuleDefinition<Needed>): NodeRule {
+export function nodeRule<Needed extends Need = never>(
+  definition: NodeRuleDefinition<Needed>,
+): NodeRule {
   return {
     ...definition,
     kind: 'node',
@@ -220,39 +234,56 @@ export function nodeRule<Needed extends Need = never>(definition: NodeRuleDefini
   }
 }
 
-interface CohortRuleDefinition<Needed extends Need, Fact> extends Omit<CohortRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
+interface CohortRuleDefinition<Needed extends Need, Fact>
+  extends Omit<CohortRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
   needs: readonly Needed[]
   /** As above. */
   appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
-  judge(members: CohortMember<Fact>[], policy: Policy, context: ClusterContext): Iterable<CohortYield>
+  judge(
+    members: CohortMember<Fact>[],
+    policy: Policy,
+    context: ClusterContext,
+  ): Iterable<CohortYield>
 }
 
-export function cohortRule<Needed extends Need, Fact>(definition: CohortRuleDefinition<Needed, Fact>): CohortRule {
+export function cohortRule<Needed extends Need, Fact>(
+  definition: CohortRuleDefinition<Needed, Fact>,
+): CohortRule {
   return {
     ...definition,
     kind: 'cohort',
     appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (members, policy, context) => definition.judge(members as CohortMember<Fact>[], policy, context),
+    judge: (members, policy, context) =>
+      definition.judge(members as CohortMember<Fact>[], policy, context),
   }
 }
 
-interface ContextRuleDefinition<Needed extends Need, Fact> extends Omit<ContextRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
+interface ContextRuleDefinition<Needed extends Need, Fact>
+  extends Omit<ContextRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
   needs: readonly Needed[]
   /** As above. */
   appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
-  judge(fact: Fact, context: NodeContext, policy: Policy, group: readonly FactOfGroup<Fact>[]): Iterable<Failing | Undecided>
+  judge(
+    fact: Fact,
+    context: NodeContext,
+    policy: Policy,
+    group: readonly FactOfGroup<Fact>[],
+  ): Iterable<Failing | Undecided>
 }
 
-export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDefinition<Needed, Fact>): ContextRule {
+export function contextRule<Needed extends Need, Fact>(
+  definition: ContextRuleDefinition<Needed, Fact>,
+): ContextRule {
   return {
     ...definition,
     kind: 'context',
     appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (fact, context, policy, group) => definition.judge(fact as Fact, context, policy, group as FactOfGroup<Fact>[]),
+    judge: (fact, context, policy, group) =>
+      definition.judge(fact as Fact, context, policy, group as FactOfGroup<Fact>[]),
   }
 }
 
@@ -261,12 +292,15 @@ type SatisfiedCluster<Needed extends ClusterNeed> = Omit<ClusterPrediction, Need
   [Key in Needed]: NonNullable<ClusterPrediction[Key]>
 }
 
-interface ClusterRuleDefinition<Needed extends ClusterNeed> extends Omit<ClusterRule, 'kind' | 'needs' | 'judge' | 'family'> {
+interface ClusterRuleDefinition<Needed extends ClusterNeed>
+  extends Omit<ClusterRule, 'kind' | 'needs' | 'judge' | 'family'> {
   needs: readonly Needed[]
   judge(cluster: SatisfiedCluster<Needed>, policy: Policy): Iterable<ClusterFailing | Undecided>
 }
 
-export function clusterRule<Needed extends ClusterNeed>(definition: ClusterRuleDefinition<Needed>): ClusterRule {
+export function clusterRule<Needed extends ClusterNeed>(
+  definition: ClusterRuleDefinition<Needed>,
+): ClusterRule {
   return {
     ...definition,
     kind: 'cluster',

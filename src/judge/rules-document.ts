@@ -69,13 +69,19 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. Where all open findings of a severity and of worse ones together concern less than ${smallShare * 100} % of the cluster's nodes, that severity costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read, and none better than D where less than a third of what the rules asked could be decided or the list of nodes broke off; coverage stands beside every grade.`,
     '',
-    ...shelves.filter(({ shelf }) => shelf.length > 0).flatMap(({ family, shelf }) => [`## ${family}`, '', ...shelf.flatMap(ruleLines)]),
+    ...shelves
+      .filter(({ shelf }) => shelf.length > 0)
+      .flatMap(({ family, shelf }) => [`## ${family}`, '', ...shelf.flatMap(ruleLines)]),
   ].join('\n')
 }
 
 /** What must have been read for the rule to be asked, in Markdown; empty: nothing. */
 export const needsOf = (rule: Rule): string[] => [
-  ...new Set(rule.kind === 'cluster' ? rule.needs.flatMap(need => clusterNeedMeans[need]) : rule.needs.flatMap(need => needMeans[need])),
+  ...new Set(
+    rule.kind === 'cluster'
+      ? rule.needs.flatMap(need => clusterNeedMeans[need])
+      : rule.needs.flatMap(need => needMeans[need]),
+  ),
 ]
 
 function ruleLines(rule: Rule): string[] {

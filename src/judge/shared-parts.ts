@@ -15,12 +15,19 @@ export function openSharedParts(): SharedParts {
   const texts = new Map<string, string>()
   const once = onceIn(kept)
   const withTexts = <Value extends object>(value: Value): Value => shareTexts(value, texts)
-  const predictionOf = ({ filesystems, imageGC, eviction, settings }: AuditedPrediction): AuditedPrediction => ({
+  const predictionOf = ({
+    filesystems,
+    imageGC,
+    eviction,
+    settings,
+  }: AuditedPrediction): AuditedPrediction => ({
     filesystems,
     imageGC,
     eviction: eviction && {
       ...eviction,
-      thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
+      thresholds: eviction.thresholds.map(threshold =>
+        threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold,
+      ),
       lost: once(eviction.lost),
     },
     settings: once(settings),
@@ -54,7 +61,10 @@ const onceIn =
 /** Where two filesystems of a node are one disk, so are their states and signals. */
 function withinNode(prediction: AuditedPrediction): AuditedPrediction {
   const once = onceIn(new Map())
-  for (const alike of [prediction.filesystems, prediction.eviction?.signals ?? {}] as Record<string, unknown>[])
+  for (const alike of [prediction.filesystems, prediction.eviction?.signals ?? {}] as Record<
+    string,
+    unknown
+  >[])
     for (const [key, part] of Object.entries(alike)) alike[key] = once(part)
   return prediction
 }

@@ -19,11 +19,17 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
   const nextStart = prediction.nextStart
   const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
   const pods = Array.isArray(record.pods) ? record.pods : null
-  const [summary, runtime, host] = [record.summary, record.runtime, record.host].map(source => (isRawObject(source) ? source : null))
-  const isSized = [filesystems.nodefs, filesystems.imagefs].some(filesystem => typeof filesystem?.capacityBytes === 'number')
-  const withoutConfiguration = configuration === null ? whyNotConfigured(record, mode, runningError, prediction) : null
+  const [summary, runtime, host] = [record.summary, record.runtime, record.host].map(source =>
+    isRawObject(source) ? source : null,
+  )
+  const isSized = [filesystems.nodefs, filesystems.imagefs].some(
+    filesystem => typeof filesystem?.capacityBytes === 'number',
+  )
+  const withoutConfiguration =
+    configuration === null ? whyNotConfigured(record, mode, runningError, prediction) : null
   const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
-  const unreadHere = (source: 'runtime' | 'host') => bounded(messages(record.errors, source) || notAsked(mode))
+  const unreadHere = (source: 'runtime' | 'host') =>
+    bounded(messages(record.errors, source) || notAsked(mode))
   const withoutSummary = `stats/summary: ${unread.summary ?? (promisedSources[mode].includes('summary') ? 'not read' : `mode ${mode} does not read it`)}`
   return {
     cluster: record.cluster,
@@ -56,7 +62,9 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
       ...(nextStart === null && { nextStart: missingNextStart(record, mode, prediction) }),
       ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
       ...(localStorageEvictions === null && {
-        localStorageEvictions: withoutConfiguration ?? (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+        localStorageEvictions:
+          withoutConfiguration ??
+          (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
       }),
       ...(allocatable === null && { allocatable: computed('allocatable') }),
       ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
@@ -64,30 +72,51 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
       ...(!runtime && { runtime: unreadHere('runtime') }),
       ...(!host && { host: unreadHere('host') }),
     },
-    doubts: nextStart && saidOf('nextStart', prediction) !== '' ? { nextStart: bounded(saidOf('nextStart', prediction)) } : {},
+    doubts:
+      nextStart && saidOf('nextStart', prediction) !== ''
+        ? { nextStart: bounded(saidOf('nextStart', prediction)) }
+        : {},
   }
 }
 
-const notAsked = (mode: ReadMode) => `only the node itself knows it, and it was not asked (mode ${mode})`
+const notAsked = (mode: ReadMode) =>
+  `only the node itself knows it, and it was not asked (mode ${mode})`
 
 /** In a mode that does not promise it, its files could still have told. */
-function whyNotConfigured(record: NodeRecord, mode: ReadMode, runningError: string, prediction: NodePrediction): string {
+function whyNotConfigured(
+  record: NodeRecord,
+  mode: ReadMode,
+  runningError: string,
+  prediction: NodePrediction,
+): string {
   const onDisk = saidOf('configuration', prediction)
   if (promisedSources[mode].includes('configz') || isRawObject(record.configz))
     return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
   return bounded(
-    onDisk || messages(record.errors, 'host') || `configz: mode ${mode} does not read it, and the node told no files of its kubelet`,
+    onDisk ||
+      messages(record.errors, 'host') ||
+      `configz: mode ${mode} does not read it, and the node told no files of its kubelet`,
   )
 }
 
 function missingNextStart(record: NodeRecord, mode: ReadMode, prediction: NodePrediction): string {
-  const reasons = [messages(record.errors, 'host'), isRawObject(record.host) ? notComputed('nextStart', prediction) : '']
-  return bounded(reasons.filter(reason => reason !== '').join('; ') || `the files on the node's disk were not read (mode ${mode})`)
+  const reasons = [
+    messages(record.errors, 'host'),
+    isRawObject(record.host) ? notComputed('nextStart', prediction) : '',
+  ]
+  return bounded(
+    reasons.filter(reason => reason !== '').join('; ') ||
+      `the files on the node's disk were not read (mode ${mode})`,
+  )
 }
 
 function reportedConditions({ node }: NodeRecord): Record<string, string> {
   const conditions = node.status?.conditions
-  return Object.fromEntries(Array.isArray(conditions) ? conditions.map(({ type, status }) => [String(type), String(status)]) : [])
+  return Object.fromEntries(
+    Array.isArray(conditions)
+      ? conditions.map(({ type, status }) => [String(type), String(status)])
+      : [],
+  )
 }
 
 function readSources(record: NodeRecord, mode: ReadMode) {
@@ -104,10 +133,15 @@ function readSources(record: NodeRecord, mode: ReadMode) {
     }
   }
   const whyUnread: Record<Source, string | null> = {
-    node: !node.metadata?.name || errors?.some(({ what }) => what === 'node') ? reason('node') : null,
+    node:
+      !node.metadata?.name || errors?.some(({ what }) => what === 'node') ? reason('node') : null,
     pods: pods ? null : reason('pods'),
     configz: running === null ? runningError : null,
-    summary: !summary ? reason('summary') : isRawObject(summary.node) ? null : 'stats/summary: no "node" object in the answer',
+    summary: !summary
+      ? reason('summary')
+      : isRawObject(summary.node)
+        ? null
+        : 'stats/summary: no "node" object in the answer',
     host: tells(record.host) ? gapIn('host', record) : reason('host'),
     runtime: tells(record.runtime) ? gapIn('runtime', record) : reason('runtime'),
   }
@@ -127,13 +161,17 @@ const messages = (errors: ReadError[] | undefined, what: string) =>
 
 /** Null: the source has told its main parts. */
 function gapIn(source: Gap['source'], { host, runtime }: NodeRecord): string | null {
-  const told = { host: isRawObject(host) ? host : null, runtime: isRawObject(runtime) ? runtime : null }
+  const told = {
+    host: isRawObject(host) ? host : null,
+    runtime: isRawObject(runtime) ? runtime : null,
+  }
   const gaps = gapsOf(told).filter(gap => gap.source === source)
   return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
 }
 
 /** A host that only says what it could not read is none. */
-const tells = (source: unknown): boolean => isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
+const tells = (source: unknown): boolean =>
+  isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
  * architecture.md, "Meanings": read is everything that the mode promises, partlyRead the Node object and one more (whether promised or not), notRead
@@ -152,8 +190,13 @@ function coverageState(
   const isAlsoRead = (source: Source, value: unknown) =>
     (!promised.includes(source) || source === 'host' || source === 'runtime') && tells(value)
   const hasMore =
-    isAlsoRead('host', host) || isAlsoRead('runtime', runtime) || isAlsoRead('configz', configz) || isAlsoRead('summary', summary)
-  return unread.node === undefined && (hasMore || missed < promised.length - 1) ? 'partlyRead' : 'notRead'
+    isAlsoRead('host', host) ||
+    isAlsoRead('runtime', runtime) ||
+    isAlsoRead('configz', configz) ||
+    isAlsoRead('summary', summary)
+  return unread.node === undefined && (hasMore || missed < promised.length - 1)
+    ? 'partlyRead'
+    : 'notRead'
 }
 
 /** The replay's own words on what it left open. */
@@ -163,9 +206,12 @@ const saidOf = (need: Need, { unknowns }: NodePrediction): string =>
     .map(({ effect }) => effect)
     .join('; ')
 
-const notComputed = (need: Need, prediction: NodePrediction): string => bounded(saidOf(need, prediction) || `${need} was not computed`)
+const notComputed = (need: Need, prediction: NodePrediction): string =>
+  bounded(saidOf(need, prediction) || `${need} was not computed`)
 
 function missingEviction(prediction: NodePrediction): string {
   const error = prediction.eviction?.error
-  return error ? bounded(`the running eviction settings do not parse: ${error}`) : notComputed('eviction', prediction)
+  return error
+    ? bounded(`the running eviction settings do not parse: ${error}`)
+    : notComputed('eviction', prediction)
 }

@@ -38,7 +38,10 @@ export class Tally {
   }
 
   fail(failing: Failing, identity: NodeIdentity): void {
-    add(this.#failings, identity.name, { failing: boundedFailing(failing), origin: originOf(identity) })
+    add(this.#failings, identity.name, {
+      failing: boundedFailing(failing),
+      origin: originOf(identity),
+    })
   }
 
   unknown(node: string, reason: string): void {
@@ -47,8 +50,10 @@ export class Tally {
 
   /** Takes in what another tally of the same rule has gathered. */
   absorb(other: Tally): void {
-    for (const { value, nodes } of other.#failings.values()) for (const node of nodes) add(this.#failings, node, value)
-    for (const { value, nodes } of other.#reasons.values()) for (const node of nodes) add(this.#reasons, node, value)
+    for (const { value, nodes } of other.#failings.values())
+      for (const node of nodes) add(this.#failings, node, value)
+    for (const { value, nodes } of other.#reasons.values())
+      for (const node of nodes) add(this.#reasons, node, value)
   }
 
   /** Every node that the finding is about. */
@@ -97,13 +102,20 @@ export class Tally {
       cluster: bounded(this.cluster),
       subject: boundedSubject(this.subject),
       nodes: sample([main, ...others], allNodes, fewNodes),
-      reason: others.length === 0 ? main.value : `${main.value} (and ${counted(others.length, 'more reason')})`,
+      reason:
+        others.length === 0
+          ? main.value
+          : `${main.value} (and ${counted(others.length, 'more reason')})`,
     }
   }
 }
 
 /** A stable id: the same defect on the same subject has it in every run. The first 64 bits of a SHA-256, in hexadecimal. */
-export function findingId(rule: string, cluster: string, { kind, namespace, name }: Subject): string {
+export function findingId(
+  rule: string,
+  cluster: string,
+  { kind, namespace, name }: Subject,
+): string {
   return createHash('sha256')
     .update(JSON.stringify([rule, cluster, kind, namespace, name]))
     .digest('hex')
@@ -118,23 +130,35 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
   const differing = shown.flatMap(({ value, nodes }) =>
     value.failing.evidence
       .filter(entry => !same.has(JSON.stringify(entry)))
-      .map(entry => ({ what: `${entry.what} on ${counted(nodes.length, 'other node')}`, value: entry.value })),
+      .map(entry => ({
+        what: `${entry.what} on ${counted(nodes.length, 'other node')}`,
+        value: entry.value,
+      })),
   )
   const rest =
     hidden.length === 0
       ? []
-      : [{ what: `and ${counted(hidden.length, 'more variant')}`, value: `on ${counted(nodeCount(hidden), 'node')}` }]
+      : [
+          {
+            what: `and ${counted(hidden.length, 'more variant')}`,
+            value: `on ${counted(nodeCount(hidden), 'node')}`,
+          },
+        ]
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
 
-export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(failing: Kind & { fix?: Failing['fix'] }): Kind {
+export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
+  failing: Kind & { fix?: Failing['fix'] },
+): Kind {
   const { consequence, evidence, fix, title } = failing
   const hidden = evidence.length - evidenceLimit
   return {
     ...failing,
     consequence: bounded(consequence, consequenceLength),
     evidence: [
-      ...evidence.slice(0, evidenceLimit).map(({ what, value }) => ({ what: bounded(what), value: bounded(value) })),
+      ...evidence
+        .slice(0, evidenceLimit)
+        .map(({ what, value }) => ({ what: bounded(what), value: bounded(value) })),
       ...(hidden > 0 ? [{ what: 'not shown', value: counted(hidden, 'further line') }] : []),
     ],
     // A configuration that long is no fix of ours but somebody's junk in a map.
@@ -151,7 +175,10 @@ export const boundedSubject = ({ kind, namespace, name }: Subject): Subject => (
 
 /** Worst first, then by what a reader looks for; the id decides between names that were cut. */
 export const byFinding = (a: Finding, b: Finding): number =>
-  severityRank(a.severity) - severityRank(b.severity) || byText(a.rule, b.rule) || bySubject(a, b) || byText(a.id, b.id)
+  severityRank(a.severity) - severityRank(b.severity) ||
+  byText(a.rule, b.rule) ||
+  bySubject(a, b) ||
+  byText(a.id, b.id)
 
 export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number =>
   byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)

@@ -31,7 +31,8 @@ export function bytes(count: number): string {
 }
 
 /** For evidence: `17179869184 bytes (16.0 GiB)`. */
-export const exactBytes = (count: number): string => (Math.abs(count) < 1024 ? bytes(count) : `${count} bytes (${bytes(count)})`)
+export const exactBytes = (count: number): string =>
+  Math.abs(count) < 1024 ? bytes(count) : `${count} bytes (${bytes(count)})`
 
 /** Percent with at most two digits after the point, without trailing zeros. */
 export const percent = (value: number): string => `${Number(value.toFixed(2))} %`
@@ -39,11 +40,14 @@ export const percent = (value: number): string => `${Number(value.toFixed(2))} %
 /** A length of time in words: `45 s`, `12.5 min`, `30 h`. */
 export function span(ms: number): string {
   if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`
-  return ms < 120 * 60_000 ? `${Number((ms / 60_000).toFixed(1))} min` : `${Number((ms / 3_600_000).toFixed(1))} h`
+  return ms < 120 * 60_000
+    ? `${Number((ms / 60_000).toFixed(1))} min`
+    : `${Number((ms / 3_600_000).toFixed(1))} h`
 }
 
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */
-export const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
+export const counted = (count: number, noun: string): string =>
+  `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
 
 /** Order by UTF-16 units: the same on every machine, whatever its locale. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -11,12 +11,16 @@ import { bounded, bytes, exactBytes } from './text.ts'
 
 /** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
 export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
-  if (signal === 'memory.available' || signal === 'allocatableMemory.available') return 'MemoryPressure'
+  if (signal === 'memory.available' || signal === 'allocatableMemory.available')
+    return 'MemoryPressure'
   return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
 }
 
 /** Where the threshold stands: `configz evictionHard.imagefs.available`. A soft one with grace 0 acts as hard; some the kubelet adds by itself. */
-export function configuredAt({ signal, value, hard }: EvaluatedThreshold, configuration: KubeletConfiguration | null): string {
+export function configuredAt(
+  { signal, value, hard }: EvaluatedThreshold,
+  configuration: KubeletConfiguration | null,
+): string {
   const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
   if (isIn('evictionHard') && hard) return `configz evictionHard.${signal}`
   if (isIn('evictionSoft')) return `configz evictionSoft.${signal}`
@@ -24,7 +28,9 @@ export function configuredAt({ signal, value, hard }: EvaluatedThreshold, config
 }
 
 /** What a hard threshold does to pods. */
-export const hardEviction = ({ kubeletVersion }: Pick<NodeSubject['identity'], 'kubeletVersion'>): string =>
+export const hardEviction = ({
+  kubeletVersion,
+}: Pick<NodeSubject['identity'], 'kubeletVersion'>): string =>
   featuresOf(kubeletVersion).has('immediateEviction')
     ? 'killed at once, whatever their own grace period'
     : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
@@ -37,51 +43,82 @@ interface Defaults {
 }
 
 /** Null: of which kubelet they would be is not known. */
-export function lostDefaults({ identity, configuration, eviction, filesystems }: Satisfied<'configuration' | 'eviction'>): Defaults | null {
+export function lostDefaults({
+  identity,
+  configuration,
+  eviction,
+  filesystems,
+}: Satisfied<'configuration' | 'eviction'>): Defaults | null {
   if (featuresOf(identity.kubeletVersion).minor === null) return null
   const present = configuration.evictionHard ?? {}
-  const absent = Object.entries(evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)).filter(
+  const absent = Object.entries(
+    evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
+  ).filter(
     // A key that is there but off (0%, 100%) was switched off on purpose; where there is no count of inodes, none can run out.
-    ([signal]) => !Object.hasOwn(present, signal) && !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
+    ([signal]) =>
+      !Object.hasOwn(present, signal) &&
+      !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
   )
   const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
   // Inodes of one disk that were switched off under its other name are unwatched-inodes'.
   const isOff = (signal: string) =>
-    filesystems.layout === 'shared' && signal.endsWith('.inodesFree') && Object.hasOwn(present, sisterOf(signal) ?? signal)
+    filesystems.layout === 'shared' &&
+    signal.endsWith('.inodesFree') &&
+    Object.hasOwn(present, sisterOf(signal) ?? signal)
   return {
     lost: absent.filter(([signal]) => isSeen(signal) === false && !isOff(signal)),
     open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
   }
 }
 
-const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) => (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
+const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) =>
+  (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
 
 /** What the policy takes a filesystem of that capacity, in bytes or inodes, to grow by within `ms`. */
-export const assumedGrowth = (ms: number, capacity: number, { assumedGrowthPercent }: Policy): number =>
-  (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
+export const assumedGrowth = (
+  ms: number,
+  capacity: number,
+  { assumedGrowthPercent }: Policy,
+): number => (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
 
 /** How long that growth takes to fill `amount`; infinite where nothing grows. */
-export const fillMs = (amount: number, capacity: number, policy: Policy): number => amount / assumedGrowth(1, capacity, policy)
+export const fillMs = (amount: number, capacity: number, policy: Policy): number =>
+  amount / assumedGrowth(1, capacity, policy)
 
 /** Inodes and pids, of which bytes would be said in other words. */
-const isCount = ({ signal }: { signal: Signal }): boolean => signal.endsWith('.inodesFree') || signal === 'pid.available'
+const isCount = ({ signal }: { signal: Signal }): boolean =>
+  signal.endsWith('.inodesFree') || signal === 'pid.available'
 
 /** containerfs follows the filesystem it lies on: the same numbers, said once. */
-export const isTwin = ({ signal, resolved, margin }: EvaluatedThreshold, all: readonly EvaluatedThreshold[]) =>
+export const isTwin = (
+  { signal, resolved, margin }: EvaluatedThreshold,
+  all: readonly EvaluatedThreshold[],
+) =>
   signal.startsWith('containerfs.') &&
-  all.some(other => !other.signal.startsWith('containerfs.') && other.resolved === resolved && other.margin === margin)
+  all.some(
+    other =>
+      !other.signal.startsWith('containerfs.') &&
+      other.resolved === resolved &&
+      other.margin === margin,
+  )
 
 /** For sentences. */
-export const shownAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? `${Math.round(amount)}` : bytes(amount))
+export const shownAmount = (of: { signal: Signal }, amount: number): string =>
+  isCount(of) ? `${Math.round(amount)}` : bytes(amount)
 
 /** For evidence. */
-export const exactAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? String(amount) : exactBytes(amount))
+export const exactAmount = (of: { signal: Signal }, amount: number): string =>
+  isCount(of) ? String(amount) : exactBytes(amount)
 
 /** Image GC starts with fewer bytes available than these: 100 − floor(available %) ≥ high. Upstream: image_gc_manager.go GarbageCollect. */
-export const imageGcTriggerBytes = (capacity: number, high: number): number => Math.ceil(((101 - high) * capacity) / 100)
+export const imageGcTriggerBytes = (capacity: number, high: number): number =>
+  Math.ceil(((101 - high) * capacity) / 100)
 
 /** Why something of the summary is not known. */
-export function whyUnobserved({ unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>, what: string): string {
+export function whyUnobserved(
+  { unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>,
+  what: string,
+): string {
   if (unread.summary !== undefined) return `summary: ${unread.summary}`
   return summary === null
     ? `mode ${mode} does not read stats/summary, which tells ${bounded(what)}`
@@ -101,15 +138,28 @@ const bandPercent = 10
  * The highest image-GC percentages whose trigger, `available` < (101 − high) %, comes before eviction at `evictionPercent` with twice the
  * growth of one GC period between them, and not above the team's alert. Null where there is none worth setting.
  */
-export function soundImageGc(evictionPercent: number, { assumedGrowthPercent, alertPercent }: Policy): ImageGcPercentages | null {
+export function soundImageGc(
+  evictionPercent: number,
+  { assumedGrowthPercent, alertPercent }: Policy,
+): ImageGcPercentages | null {
   const beforeEviction = Math.ceil(101 - evictionPercent - 2 * assumedGrowthPercent) - 1
   const high = Math.min(beforeEviction, Math.floor(alertPercent))
-  return high < lowestSoundHigh ? null : { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - bandPercent }
+  return high < lowestSoundHigh
+    ? null
+    : { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - bandPercent }
 }
 
 /** The image-GC percentages to set along with a new `imagefs.available` threshold in percent; nothing where the running ones are sound beside it. */
-export function imageGcBeside(threshold: string, highThresholdPercent: number, policy: Policy): Partial<ImageGcPercentages> {
+export function imageGcBeside(
+  threshold: string,
+  highThresholdPercent: number,
+  policy: Policy,
+): Partial<ImageGcPercentages> {
   const evictionPercent = Number.parseFloat(threshold)
-  if (!threshold.endsWith('%') || 101 - highThresholdPercent - evictionPercent >= policy.assumedGrowthPercent) return {}
+  if (
+    !threshold.endsWith('%') ||
+    101 - highThresholdPercent - evictionPercent >= policy.assumedGrowthPercent
+  )
+    return {}
   return soundImageGc(evictionPercent, policy) ?? {}
 }

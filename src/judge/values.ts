@@ -26,11 +26,14 @@ export function amountOf(text: string, capacity: number): number | null {
 }
 
 /** The kubelet keeps percentages as float32: that much beside what was written is no more, and no less. */
-export const float32Rounding = (text: string, amount: number): number => (text.endsWith('%') ? amount * 2 ** -23 + 1 : 0)
+export const float32Rounding = (text: string, amount: number): number =>
+  text.endsWith('%') ? amount * 2 ** -23 + 1 : 0
 
 type ThresholdMap = 'evictionHard' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
 
 /** A map as it runs, with some entries changed: the kubelet takes a map as a whole. */
-export const withEntries = (map: ThresholdMap, configuration: KubeletConfiguration | null, entries: Record<string, string>) => ({
-  [map]: { ...configuration?.[map], ...entries },
-})
+export const withEntries = (
+  map: ThresholdMap,
+  configuration: KubeletConfiguration | null,
+  entries: Record<string, string>,
+) => ({ [map]: { ...configuration?.[map], ...entries } })

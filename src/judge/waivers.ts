@@ -13,7 +13,11 @@ interface Waived {
 }
 
 /** The waiver that covers a finding: of several the one that holds longest; `expired` when `day` (YYYY-MM-DD, UTC) is after its last day. */
-export function waiverOf({ rule, cluster, subject }: Waived, waivers: Waiver[], day: string): { waiver: Waiver; expired: boolean } | null {
+export function waiverOf(
+  { rule, cluster, subject }: Waived,
+  waivers: Waiver[],
+  day: string,
+): { waiver: Waiver; expired: boolean } | null {
   const waiver = waivers
     .filter(candidate => candidate.rule === rule && covers(candidate.match, cluster, subject))
     .toSorted((a, b) => byText(b.until, a.until) || byText(a.reason, b.reason))[0]
@@ -24,9 +28,12 @@ function covers(match: Waiver['match'], cluster: string, subject: Subject): bool
   // A namespace is in itself: whoever waives by namespace means what is told of it, too.
   const namespace = subject.kind === 'Namespace' ? subject.name : (subject.namespace ?? '')
   const actual = { cluster, kind: subject.kind, namespace, name: subject.name }
-  const isCluster = (key: keyof typeof actual) => key === 'cluster' || (key === 'name' && subject.kind === 'Cluster')
+  const isCluster = (key: keyof typeof actual) =>
+    key === 'cluster' || (key === 'name' && subject.kind === 'Cluster')
   return (Object.keys(actual) as (keyof typeof actual)[]).every(
-    key => match[key] === undefined || (isCluster(key) ? matchesCluster : matchesGlob)(match[key], actual[key]),
+    key =>
+      match[key] === undefined ||
+      (isCluster(key) ? matchesCluster : matchesGlob)(match[key], actual[key]),
   )
 }
 
@@ -47,8 +54,11 @@ export function idleWaivers(
   const found = [...findings, ...waived]
   // A node that was not read leaves an unknown of each rule; of nodes that nobody listed there is none.
   const isOpen = ({ rule, match }: Waiver) => {
-    const isMeant = ({ cluster }: { cluster: string }) => match.cluster === undefined || matchesCluster(match.cluster, cluster)
-    const isBroken = clusters.some(({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name }))
+    const isMeant = ({ cluster }: { cluster: string }) =>
+      match.cluster === undefined || matchesCluster(match.cluster, cluster)
+    const isBroken = clusters.some(
+      ({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name }),
+    )
     return (
       isBroken ||
       !clusters.some(({ name }) => isMeant({ cluster: name })) ||
@@ -57,7 +67,10 @@ export function idleWaivers(
     )
   }
   return waivers.filter(
-    waiver => !found.some(one => one.rule === waiver.rule && covers(waiver.match, one.cluster, one.subject)) && !isOpen(waiver),
+    waiver =>
+      !found.some(
+        one => one.rule === waiver.rule && covers(waiver.match, one.cluster, one.subject),
+      ) && !isOpen(waiver),
   )
 }
 

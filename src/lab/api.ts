@@ -31,7 +31,11 @@ export interface Route<Caller> {
   match(request: LabRequest): Record<string, string> | null
   /** Query or form parameters that it understands; another one is answered 501. */
   parameters: readonly string[]
-  answer(request: LabRequest, params: Record<string, string>, caller: Caller): Answer | Promise<Answer>
+  answer(
+    request: LabRequest,
+    params: Record<string, string>,
+    caller: Caller,
+  ): Answer | Promise<Answer>
 }
 
 export interface Api<Caller> {
@@ -70,19 +74,28 @@ export class Refusal extends Error {
 export const notImplemented = (message: string) => new Refusal(501, 'NotImplemented', message)
 
 /** Finds the route, checks the caller, answers. `count` hears the route's id, `unknown` for none. */
-export async function answer<Caller>(api: Api<Caller>, request: LabRequest, count: (route: string) => void): Promise<Answer> {
+export async function answer<Caller>(
+  api: Api<Caller>,
+  request: LabRequest,
+  count: (route: string) => void,
+): Promise<Answer> {
   const found = findRoute(api, request)
   count(found?.route.id ?? 'unknown')
   if (api.isAway?.()) return 'break'
   try {
-    if (!found) throw notImplemented(`the lab's ${api.name} does not know ${request.method} ${request.path}`)
+    if (!found)
+      throw notImplemented(`the lab's ${api.name} does not know ${request.method} ${request.path}`)
     const caller = api.authenticate(request)
     checkParameters(api, found.route, request)
     return await found.route.answer(request, found.params, caller)
   } catch (error) {
     if (error instanceof Refusal) return api.error(error)
     return api.error(
-      new Refusal(500, 'InternalFailure', `the lab itself failed: ${error instanceof Error ? error.message : String(error)}`),
+      new Refusal(
+        500,
+        'InternalFailure',
+        `the lab itself failed: ${error instanceof Error ? error.message : String(error)}`,
+      ),
     )
   }
 }
@@ -95,10 +108,18 @@ function findRoute<Caller>(api: Api<Caller>, request: LabRequest) {
   return null
 }
 
-function checkParameters<Caller>(api: Api<Caller>, route: Route<Caller>, request: LabRequest): void {
-  const unknown = [...api.parametersOf(request).keys()].filter(name => !route.parameters.includes(name))
+function checkParameters<Caller>(
+  api: Api<Caller>,
+  route: Route<Caller>,
+  request: LabRequest,
+): void {
+  const unknown = [...api.parametersOf(request).keys()].filter(
+    name => !route.parameters.includes(name),
+  )
   if (unknown.length === 0) return
-  throw notImplemented(`the lab's ${api.name} ${route.id} does not know the parameter ${unknown.join(', ')}`)
+  throw notImplemented(
+    `the lab's ${api.name} ${route.id} does not know the parameter ${unknown.join(', ')}`,
+  )
 }
 
 /** Matches a method and a path like `/clusters/{name}`; a parameter is one segment, decoded. */

@@ -39,16 +39,26 @@ export function createAuthority(commonName: string): CertificateAuthority {
     extension('2.5.29.15', true, bitString(Buffer.from([0b0000_0110]), 1)), // keyCertSign, cRLSign
     extension('2.5.29.14', false, octetString(keyId)),
   ]
-  return { name: commonName, key: privateKey, keyId, certificatePem: certify(commonName, publicKey, commonName, privateKey, extensions) }
+  return {
+    name: commonName,
+    key: privateKey,
+    keyId,
+    certificatePem: certify(commonName, publicKey, commonName, privateKey, extensions),
+  }
 }
 
 /** A serving certificate for the given DNS names and IPv4 addresses. */
-export function issueServing(authority: CertificateAuthority, names: { dns: string[]; ip: string[] }): ServingCertificate {
+export function issueServing(
+  authority: CertificateAuthority,
+  names: { dns: string[]; ip: string[] },
+): ServingCertificate {
   const alternatives = [
     ...names.dns.map(name => contextPrimitive(2, Buffer.from(name))),
     ...names.ip.map(address => contextPrimitive(7, Buffer.from(address.split('.').map(Number)))),
   ]
-  return issue(authority, 'kube-apiserver', '1.3.6.1.5.5.7.3.1', [extension('2.5.29.17', false, sequence(...alternatives))])
+  return issue(authority, 'kube-apiserver', '1.3.6.1.5.5.7.3.1', [
+    extension('2.5.29.17', false, sequence(...alternatives)),
+  ])
 }
 
 /** A certificate with which somebody of that name asks a server. */
@@ -56,7 +66,12 @@ export const issueClient = (authority: CertificateAuthority, name: string): Serv
   issue(authority, name, '1.3.6.1.5.5.7.3.2', [])
 
 /** @param usage  RFC 5280 4.2.1.12: serverAuth or clientAuth */
-function issue(authority: CertificateAuthority, subject: string, usage: string, more: Uint8Array[]): ServingCertificate {
+function issue(
+  authority: CertificateAuthority,
+  subject: string,
+  usage: string,
+  more: Uint8Array[],
+): ServingCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const extensions = [
     extension('2.5.29.19', true, sequence()),
@@ -71,7 +86,13 @@ function issue(authority: CertificateAuthority, subject: string, usage: string, 
   }
 }
 
-function certify(subject: string, publicKey: KeyObject, issuer: string, issuerKey: KeyObject, extensions: Uint8Array[]): string {
+function certify(
+  subject: string,
+  publicKey: KeyObject,
+  issuer: string,
+  issuerKey: KeyObject,
+  extensions: Uint8Array[],
+): string {
   const nowMs = Date.now()
   const serial = randomBytes(15)
   serial[0] = 0x40 | (serial[0]! & 0x3f) // positive and without a superfluous leading zero
@@ -85,11 +106,16 @@ function certify(subject: string, publicKey: KeyObject, issuer: string, issuerKe
     publicKey.export({ type: 'spki', format: 'der' }),
     context(3, sequence(...extensions)),
   )
-  const der = sequence(toBeSigned, ecdsaWithSha256, bitString(sign('sha256', toBeSigned, issuerKey)))
+  const der = sequence(
+    toBeSigned,
+    ecdsaWithSha256,
+    bitString(sign('sha256', toBeSigned, issuerKey)),
+  )
   return `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/(.{64})(?!$)/g, '$1\n')}\n-----END CERTIFICATE-----\n`
 }
 
-const commonName = (text: string) => sequence(set(sequence(objectIdentifier('2.5.4.3'), utf8String(text))))
+const commonName = (text: string) =>
+  sequence(set(sequence(objectIdentifier('2.5.4.3'), utf8String(text))))
 
 const extension = (id: string, critical: boolean, value: Uint8Array) =>
   sequence(objectIdentifier(id), ...(critical ? [boolean(true)] : []), octetString(value))

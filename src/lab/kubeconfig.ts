@@ -10,7 +10,10 @@ export function kubeconfig({ clusters, kubeconfigToken }: World): string {
     kind: 'Config',
     clusters: reachable.map(({ scenario, endpoint, shownAuthorityPem }) => ({
       name: scenario.name,
-      cluster: { server: endpoint, 'certificate-authority-data': Buffer.from(shownAuthorityPem).toString('base64') },
+      cluster: {
+        server: endpoint,
+        'certificate-authority-data': Buffer.from(shownAuthorityPem).toString('base64'),
+      },
     })),
     users: [{ name: 'lab-reader', user: { token: kubeconfigToken } }],
     contexts: names.map(name => ({ name, context: { cluster: name, user: 'lab-reader' } })),

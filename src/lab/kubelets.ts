@@ -14,12 +14,20 @@ interface Address {
 const mostKubelets = 250
 
 /** Starts them, and has the cluster show where they are. @throws Error where the system has no such addresses: only Linux answers for all of 127.0.0.0/8 */
-export async function standUpKubelets(cluster: WorldCluster, world: World, tally: Tally): Promise<Served[]> {
+export async function standUpKubelets(
+  cluster: WorldCluster,
+  world: World,
+  tally: Tally,
+): Promise<Served[]> {
   const { nodes, faults } = cluster.scenario
   const names = nodes.names()
-  if (names.length > mostKubelets) throw new Error(`the lab serves ${mostKubelets} kubelets of a cluster, not ${names.length}`)
+  if (names.length > mostKubelets)
+    throw new Error(`the lab serves ${mostKubelets} kubelets of a cluster, not ${names.length}`)
   const position = [...world.clusters.values()].indexOf(cluster)
-  const authority = faults?.kubeletCertificate === 'other-authority' ? createAuthority('kubelet') : cluster.authority
+  const authority =
+    faults?.kubeletCertificate === 'other-authority'
+      ? createAuthority('kubelet')
+      : cluster.authority
   const addresses = new Map<string, Address>()
   const servers: Served[] = []
   for (const [index, nodeName] of names.entries()) {
@@ -29,14 +37,20 @@ export async function standUpKubelets(cluster: WorldCluster, world: World, tally
     // Port 1 (tcpmux) is nobody’s: nothing listens.
     addresses.set(nodeName, { ip, port: 1 })
     if (node.fault?.kind === 'down') continue
-    const names = faults?.kubeletCertificate === 'other-host' ? { dns: ['another-node'], ip: [] } : { dns: [nodeName], ip: [ip] }
+    const names =
+      faults?.kubeletCertificate === 'other-host'
+        ? { dns: ['another-node'], ip: [] }
+        : { dns: [nodeName], ip: [ip] }
     const served = await serve(
       kubeletApi(node, () => nodes.node(nodeName), cluster, world),
       tally,
       issueServing(authority, names),
       ip,
     ).catch((cause: Error) => {
-      throw new Error(`no kubelet of the lab can listen at ${ip}: that takes Linux, where all of 127.0.0.0/8 is this machine`, { cause })
+      throw new Error(
+        `no kubelet of the lab can listen at ${ip}: that takes Linux, where all of 127.0.0.0/8 is this machine`,
+        { cause },
+      )
     })
     servers.push(served)
     addresses.set(nodeName, { ip, port: served.port })
@@ -63,7 +77,9 @@ const moved = (node: LabNode, { ip, port }: Address): LabNode => ({
       ...object,
       status: {
         ...object.status,
-        addresses: addresses.map(each => (each.type === 'InternalIP' ? { ...each, address: ip } : each)),
+        addresses: addresses.map(each =>
+          each.type === 'InternalIP' ? { ...each, address: ip } : each,
+        ),
         daemonEndpoints: { kubeletEndpoint: { Port: port } },
       },
     }

@@ -77,7 +77,10 @@ export interface Lab {
 }
 
 /** @throws Error when two scenarios share a cluster name, or no port can be had. */
-export async function startLab(scenarios: Scenario | readonly Scenario[], options: LabOptions = {}): Promise<Lab> {
+export async function startLab(
+  scenarios: Scenario | readonly Scenario[],
+  options: LabOptions = {},
+): Promise<Lab> {
   const { region = 'us-east-1', at = new Date().toISOString() } = options
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
@@ -117,7 +120,9 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     notices: () => world.sns.notices,
     executions: () => world.sfn.executions,
     endExecution(name, status) {
-      const execution = world.sfn.executions.find(one => one.name === name && one.status === 'RUNNING')
+      const execution = world.sfn.executions.find(
+        one => one.name === name && one.status === 'RUNNING',
+      )
       if (!execution) throw new Error(`no execution named ${name} is under way in the lab`)
       execution.status = status
     },
@@ -129,7 +134,9 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       })),
     machineOf(instanceId) {
       const root = world.machines.rootOf(instanceId)
-      return root === null ? null : { root, hasFaultStruck: world.machines.struckAtMs(instanceId) !== null }
+      return root === null
+        ? null
+        : { root, hasFaultStruck: world.machines.struckAtMs(instanceId) !== null }
     },
     expireContinueTokens(name) {
       const cluster = world.clusters.get(name)
@@ -140,7 +147,8 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     rotateAuthority(name, shown) {
       const cluster = world.clusters.get(name)
       const served = apiServers[[...world.clusters.keys()].indexOf(name)]
-      if (!cluster || !served) throw new Error(`the lab has no API server of a cluster named ${name}`)
+      if (!cluster || !served)
+        throw new Error(`the lab has no API server of a cluster named ${name}`)
       const authority = createAuthority('kubernetes')
       served.present(issueServing(authority, servedNames))
       const shownPems = {
@@ -151,7 +159,11 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.shownAuthorityPem = shownPems[shown].join('')
     },
     async close() {
-      await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, sns, sfn, ssm, ...apiServers].map(server => server?.close()))
+      await Promise.all(
+        [eks, ec2, sts, cloudwatch, s3, ses, sns, sfn, ssm, ...apiServers].map(server =>
+          server?.close(),
+        ),
+      )
       await world.machines.close()
     },
   }
@@ -160,7 +172,8 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
 /** Port 1 (tcpmux) is nobody's: a free port could be taken by the next server. */
 const closedPort = '127.0.0.1:1'
 
-const endpoint = (served: Served | null) => `http://${served ? `127.0.0.1:${served.port}` : closedPort}`
+const endpoint = (served: Served | null) =>
+  `http://${served ? `127.0.0.1:${served.port}` : closedPort}`
 
 const servedNames = { dns: ['localhost', 'kubernetes'], ip: ['127.0.0.1'] }
 
@@ -174,9 +187,18 @@ async function standUp(cluster: WorldCluster, world: World, tally: Tally): Promi
     cluster.endpoint = `https://${host}`
     return null
   }
-  const names = faults?.certificate === 'other-host' ? { dns: ['kubernetes.example.com'], ip: [] } : servedNames
+  const names =
+    faults?.certificate === 'other-host' ? { dns: ['kubernetes.example.com'], ip: [] } : servedNames
   const kubelets = cluster.scenario.kubelets ? await standUpKubelets(cluster, world, tally) : []
-  const served = await serve(kubernetesApi(cluster, world), tally, issueServing(cluster.authority, names))
+  const served = await serve(
+    kubernetesApi(cluster, world),
+    tally,
+    issueServing(cluster.authority, names),
+  )
   cluster.endpoint = `https://127.0.0.1:${served.port}`
-  return { ...served, close: async () => void (await Promise.all([served, ...kubelets].map(server => server.close()))) }
+  return {
+    ...served,
+    close: async () =>
+      void (await Promise.all([served, ...kubelets].map(server => server.close()))),
+  }
 }

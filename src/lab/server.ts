@@ -1,5 +1,10 @@
 /** Puts an API on a loopback port, over HTTP or HTTPS. */
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { type Answer, type Api, answer, type LabRequest } from './api.ts'
@@ -34,7 +39,8 @@ export async function serve<Caller>(
   return {
     port: await listen(server, host),
     present({ keyPem, certificatePem }) {
-      if ('setSecureContext' in server) server.setSecureContext({ key: keyPem, cert: certificatePem })
+      if ('setSecureContext' in server)
+        server.setSecureContext({ key: keyPem, cert: certificatePem })
       server.closeAllConnections()
     },
     close: () => close(server),
@@ -48,14 +54,21 @@ function listen(server: Server, host: string): Promise<number> {
   })
 }
 
-function close(server: ReturnType<typeof createServer> | ReturnType<typeof createSecureServer>): Promise<void> {
+function close(
+  server: ReturnType<typeof createServer> | ReturnType<typeof createSecureServer>,
+): Promise<void> {
   return new Promise(resolve => {
     server.close(() => resolve())
     server.closeAllConnections()
   })
 }
 
-async function take<Caller>(api: Api<Caller>, incoming: IncomingMessage, response: ServerResponse, tally: Tally): Promise<void> {
+async function take<Caller>(
+  api: Api<Caller>,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  tally: Tally,
+): Promise<void> {
   const body = await readBody(incoming, api.maxBodyBytes ?? defaultMaxBodyBytes)
   const [path = '/', ...query] = (incoming.url ?? '/').split('?')
   const request: LabRequest = {
@@ -80,7 +93,12 @@ async function readBody(incoming: IncomingMessage, maxBodyBytes: number): Promis
 }
 
 const headersOf = (incoming: IncomingMessage): Record<string, string> =>
-  Object.fromEntries(Object.entries(incoming.headersDistinct).map(([name, values]) => [name, (values ?? []).join(',')]))
+  Object.fromEntries(
+    Object.entries(incoming.headersDistinct).map(([name, values]) => [
+      name,
+      (values ?? []).join(','),
+    ]),
+  )
 
 async function send(reply: Answer, response: ServerResponse): Promise<void> {
   if (reply === 'hang') return

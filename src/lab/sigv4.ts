@@ -25,7 +25,11 @@ export interface SignedRequest {
   amzDate: string
 }
 
-export function signature(request: SignedRequest, scope: CredentialScope, secretAccessKey: string): string {
+export function signature(
+  request: SignedRequest,
+  scope: CredentialScope,
+  secretAccessKey: string,
+): string {
   const canonical = [
     request.method,
     scope.service === 's3' ? request.path : request.path.split('/').map(escapeUri).join('/'),
@@ -35,22 +39,47 @@ export function signature(request: SignedRequest, scope: CredentialScope, secret
     request.headers.map(([name]) => name).join(';'),
     request.payloadSha256,
   ].join('\n')
-  return signText(['AWS4-HMAC-SHA256', request.amzDate, scopeText(scope), sha256Hex(canonical)], scope, secretAccessKey)
+  return signText(
+    ['AWS4-HMAC-SHA256', request.amzDate, scopeText(scope), sha256Hex(canonical)],
+    scope,
+    secretAccessKey,
+  )
 }
 
 /**
  * The signature of one chunk of an `aws-chunked` body, which follows from the one before; the first from the request's own.
  * Source: Amazon S3 API reference, "Signature calculations … Transferring payload in multiple chunks".
  */
-export function chunkSignature(chunk: Uint8Array, previous: string, amzDate: string, scope: CredentialScope, secret: string): string {
-  const lines = ['AWS4-HMAC-SHA256-PAYLOAD', amzDate, scopeText(scope), previous, sha256Hex(''), sha256Hex(chunk)]
+export function chunkSignature(
+  chunk: Uint8Array,
+  previous: string,
+  amzDate: string,
+  scope: CredentialScope,
+  secret: string,
+): string {
+  const lines = [
+    'AWS4-HMAC-SHA256-PAYLOAD',
+    amzDate,
+    scopeText(scope),
+    previous,
+    sha256Hex(''),
+    sha256Hex(chunk),
+  ]
   return signText(lines, scope, secret)
 }
 
-const scopeText = ({ date, region, service }: CredentialScope) => `${date}/${region}/${service}/aws4_request`
+const scopeText = ({ date, region, service }: CredentialScope) =>
+  `${date}/${region}/${service}/aws4_request`
 
-function signText(lines: string[], { date, region, service }: CredentialScope, secretAccessKey: string): string {
-  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`)
+function signText(
+  lines: string[],
+  { date, region, service }: CredentialScope,
+  secretAccessKey: string,
+): string {
+  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(
+    hmac,
+    `AWS4${secretAccessKey}`,
+  )
   return hmac(key, lines.join('\n')).toString('hex')
 }
 
@@ -60,7 +89,8 @@ export function sameSignature(one: string, other: string): boolean {
 
 export function parseScope(credential: string): CredentialScope | null {
   const [accessKeyId, date, region, service, end, ...more] = credential.split('/')
-  if (!accessKeyId || !date || !region || !service || end !== 'aws4_request' || more.length > 0) return null
+  if (!accessKeyId || !date || !region || !service || end !== 'aws4_request' || more.length > 0)
+    return null
   return { accessKeyId, date, region, service }
 }
 
@@ -73,13 +103,18 @@ export function parseAmzDate(text: string): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-export const sha256Hex = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex')
+export const sha256Hex = (data: string | Uint8Array) =>
+  createHash('sha256').update(data).digest('hex')
 
-const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
+const hmac = (key: string | Buffer, data: string): Buffer =>
+  createHmac('sha256', key).update(data).digest()
 
 // RFC 3986: encodeURIComponent leaves these five alone.
 const escapeUri = (text: string) =>
-  encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
 
 const canonicalQuery = (query: [string, string][]) =>
   query

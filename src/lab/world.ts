@@ -35,7 +35,9 @@ export const auditorRights: readonly string[] = [
   'list events',
   'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
-  ...garbageResources.filter(({ kinds: [kind] }) => usualGarbageKinds.includes(kind)).map(({ resource }) => `list ${resource}`),
+  ...garbageResources
+    .filter(({ kinds: [kind] }) => usualGarbageKinds.includes(kind))
+    .map(({ resource }) => `list ${resource}`),
 ]
 
 export interface Principal {
@@ -121,26 +123,40 @@ export interface WorldOptions {
 }
 
 /** @throws Error when two scenarios have a cluster of the same name in one account and region. */
-export function createWorld(scenarios: readonly Scenario[], { region, at, storeFolder, mailFolder, documents }: WorldOptions): World {
+export function createWorld(
+  scenarios: readonly Scenario[],
+  { region, at, storeFolder, mailFolder, documents }: WorldOptions,
+): World {
   const aheadMs = Date.parse(at) - Date.now()
   const machines = createMachines(aheadMs)
   const now = () => Date.now() + aheadMs
   const clusters = new Map<string, WorldCluster>()
   for (const scenario of scenarios.flatMap(each => each.clusters)) {
-    const cluster = createCluster({ ...scenario, nodes: asTheyAre(scenario.nodes, machines, at, now) }, region)
+    const cluster = createCluster(
+      { ...scenario, nodes: asTheyAre(scenario.nodes, machines, at, now) },
+      region,
+    )
     const others = [...clusters.values()].filter(other => other.scenario.name === scenario.name)
     if (others.some(other => other.account === cluster.account && other.region === cluster.region))
       throw new Error(`two scenarios have a cluster named ${scenario.name}`)
-    clusters.set(others.length === 0 ? scenario.name : `${cluster.account}/${cluster.region}/${scenario.name}`, cluster)
+    clusters.set(
+      others.length === 0 ? scenario.name : `${cluster.account}/${cluster.region}/${scenario.name}`,
+      cluster,
+    )
   }
   return {
     region,
     at,
     eksPageSize: Math.min(100, ...scenarios.map(scenario => scenario.eksPageSize ?? 100)),
-    eksThrottlesLeft: scenarios.reduce((sum, scenario) => sum + (scenario.eksThrottlesFirst ?? 0), 0),
+    eksThrottlesLeft: scenarios.reduce(
+      (sum, scenario) => sum + (scenario.eksThrottlesFirst ?? 0),
+      0,
+    ),
     eksDenied: scenarios.flatMap(scenario => scenario.eksDenied ?? []),
     clusters,
-    roles: new Map(scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role])),
+    roles: new Map(
+      scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role]),
+    ),
     keys: new Map(),
     kubeconfigToken: randomBytes(24).toString('hex'),
     ec2: {
@@ -153,10 +169,16 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
     sns: {
-      scenario: Object.assign({ topics: ['reports'], denied: false, kmsDenied: false, down: false }, ...scenarios.map(({ sns }) => sns)),
+      scenario: Object.assign(
+        { topics: ['reports'], denied: false, kmsDenied: false, down: false },
+        ...scenarios.map(({ sns }) => sns),
+      ),
       notices: [],
     },
-    sfn: Object.assign({ stateMachines: ['highwater'], denied: false, executions: [] }, ...scenarios.map(({ sfn }) => sfn)),
+    sfn: Object.assign(
+      { stateMachines: ['highwater'], denied: false, executions: [] },
+      ...scenarios.map(({ sfn }) => sfn),
+    ),
     cloudwatch: {
       alarms: scenarios.flatMap(scenario => scenario.alarms ?? []),
       denied: scenarios.some(scenario => scenario.alarmsDenied),
@@ -174,7 +196,9 @@ function createCluster(scenario: ClusterScenario, region: string): WorldCluster 
     account: scenario.account ?? labAccount,
     authority,
     shownAuthorityPem:
-      scenario.faults?.certificate === 'other-authority' ? createAuthority('kubernetes').certificatePem : authority.certificatePem,
+      scenario.faults?.certificate === 'other-authority'
+        ? createAuthority('kubernetes').certificatePem
+        : authority.certificatePem,
     endpoint: null,
     revision: 1_000_000,
     compactedRevision: 0,
@@ -192,7 +216,10 @@ export function createKey(world: World, principal: Principal, lifetimeMs?: numbe
   const key: AccessKey = {
     accessKeyId: `${lifetimeMs === undefined ? 'AKIA' : 'ASIA'}${letters}`,
     secretAccessKey: randomBytes(30).toString('base64'),
-    session: lifetimeMs === undefined ? null : { token: randomBytes(150).toString('base64'), expiresAtMs: Date.now() + lifetimeMs },
+    session:
+      lifetimeMs === undefined
+        ? null
+        : { token: randomBytes(150).toString('base64'), expiresAtMs: Date.now() + lifetimeMs },
     principal,
   }
   world.keys.set(key.accessKeyId, key)

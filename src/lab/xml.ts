@@ -17,4 +17,5 @@ function element([name, value]: [string, Elements[string]]): string {
 }
 
 // Control characters too: a key may have them, and a bare one would end the document.
-const escapeXml = (text: string) => text.replace(/[&<>"'\p{Cc}]/gu, char => `&#${char.charCodeAt(0)};`)
+const escapeXml = (text: string) =>
+  text.replace(/[&<>"'\p{Cc}]/gu, char => `&#${char.charCodeAt(0)};`)

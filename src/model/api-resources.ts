@@ -33,7 +33,13 @@ export function apiResources(lists: readonly unknown[]): ApiResources {
 }
 
 function apiResource(apiVersion: string, raw: unknown): [ApiResource] | null {
-  if (!isRawObject(raw) || typeof raw.name !== 'string' || typeof raw.kind !== 'string' || raw.name.includes('/')) return null
+  if (
+    !isRawObject(raw) ||
+    typeof raw.name !== 'string' ||
+    typeof raw.kind !== 'string' ||
+    raw.name.includes('/')
+  )
+    return null
   const { name: plural, kind, namespaced, verbs } = raw
   const slash = apiVersion.indexOf('/')
   const resource = slash < 0 ? plural : `${plural}.${apiVersion.slice(0, slash)}`

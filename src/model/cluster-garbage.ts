@@ -88,7 +88,12 @@ export interface JobGarbage {
   finished: readonly FinishedJob[]
   cronJobs: readonly CronJobGarbage[]
   /** Jobs that were suspended and wait; `sinceMs`: since then, or since they are there. */
-  suspended: readonly { namespace: string; name: string; controller: Controller | null; sinceMs: number | null }[]
+  suspended: readonly {
+    namespace: string
+    name: string
+    controller: Controller | null
+    sinceMs: number | null
+  }[]
 }
 
 export interface NodeLeaseGarbage {
@@ -123,19 +128,43 @@ export interface HistoryGarbage {
     kept: number
   }[]
   /** Which ControllerRevisions pods still use is not looked at: the excess may be less. */
-  revisions: readonly { namespace: string; name: string; kind: 'StatefulSet' | 'DaemonSet'; limit: number; excess: number }[]
+  revisions: readonly {
+    namespace: string
+    name: string
+    kind: 'StatefulSet' | 'DaemonSet'
+    limit: number
+    excess: number
+  }[]
 }
 
 export interface NodeGarbage {
   /** Nodes that are not Ready; `sinceMs`: since when, null where the condition does not say. */
-  notReady: readonly { node: string; ready: 'False' | 'Unknown' | null; sinceMs: number | null; reason: string | null }[]
+  notReady: readonly {
+    node: string
+    ready: 'False' | 'Unknown' | null
+    sinceMs: number | null
+    reason: string | null
+  }[]
   /** Taints whose reason is over: the node is Ready all the same. `isAnnounced`: by an autoscaler that meant to delete the node. */
-  leftTaints: readonly { node: string; key: string; effect: string; isAnnounced: boolean; sinceMs: number | null }[]
+  leftTaints: readonly {
+    node: string
+    key: string
+    effect: string
+    isAnnounced: boolean
+    sinceMs: number | null
+  }[]
 }
 
 /** What the garbage collector itself complained of in the events that are still there. */
 export interface EventGarbage {
-  failures: readonly { namespace: string; object: string; reason: string; message: string; count: number; lastMs: number | null }[]
+  failures: readonly {
+    namespace: string
+    object: string
+    reason: string
+    message: string
+    count: number
+    lastMs: number | null
+  }[]
 }
 
 /** A PersistentVolume whose claim is gone. */
@@ -255,13 +284,27 @@ export interface OwnerGarbage {
    * Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now; `likely`: an owner is
    * a pod, and these are read node by node, before anything else, and not all of those whose node is gone.
    */
-  dangling: readonly (OwnedGroup & { owner: string; isReplaced: boolean; confidence: 'certain' | 'likely' })[]
+  dangling: readonly (OwnedGroup & {
+    owner: string
+    isReplaced: boolean
+    confidence: 'certain' | 'likely'
+  })[]
   /** An owner of a kind that no API serves: the collector cannot look it up, and tries again for ever; pods are not looked at. */
   unserved: readonly (OwnedGroup & { owner: string; apiVersion: string })[]
   /** An owner where none can be: in another namespace, or in one while they are in none. */
-  misplaced: readonly (OwnedGroup & { owner: string; is: 'other-namespace' | 'namespaced-owner'; fate: MisplacedFate })[]
+  misplaced: readonly (OwnedGroup & {
+    owner: string
+    is: 'other-namespace' | 'namespaced-owner'
+    fate: MisplacedFate
+  })[]
   /** Deleted in the foreground, and waiting for dependents that block it; none: of what is known nothing does. */
-  blocked: readonly { kind: string; namespace: string; name: string; sinceMs: number; dependents: readonly OwnedGroup[] }[]
+  blocked: readonly {
+    kind: string
+    namespace: string
+    name: string
+    sinceMs: number
+    dependents: readonly OwnedGroup[]
+  }[]
   /** Made by a controller, as they say themselves, and owned by nobody. */
   orphaned: readonly {
     kind: string
@@ -315,7 +358,12 @@ export interface DiskGarbage {
 
 export interface InstanceGarbage {
   /** Of the cluster by its tags, and no node. */
-  withoutNode: readonly { instanceId: string; instanceType: string | null; state: string; launchedMs: number | null }[]
+  withoutNode: readonly {
+    instanceId: string
+    instanceType: string | null
+    state: string
+    launchedMs: number | null
+  }[]
   /** Nodes that are not Ready, and whose instance is not among the cluster's; `sinceMs`: not Ready since then. */
   withoutInstance: readonly { node: string; instanceId: string; sinceMs: number | null }[]
 }

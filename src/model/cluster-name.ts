@@ -2,7 +2,8 @@
 import { matchesGlob } from './glob.ts'
 
 /** In a fleet of several accounts or regions. @param account null: nobody could say which of them is one's own */
-export const fullClusterName = (account: string | null, region: string, name: string) => `${account ?? ownAccount}/${region}/${name}`
+export const fullClusterName = (account: string | null, region: string, name: string) =>
+  `${account ?? ownAccount}/${region}/${name}`
 
 const ownAccount = 'this account'
 /** Nothing that a kubeconfig's context is called by its makers looks like it. */

@@ -1,9 +1,30 @@
 /** What changed between two audits (`highwater.diff/1`). */
-import type { Confidence, Coverage, Finding, FindingsDocument, Grade, NodeSample, Severity, Subject } from './finding.ts'
+import type {
+  Confidence,
+  Coverage,
+  Finding,
+  FindingsDocument,
+  Grade,
+  NodeSample,
+  Severity,
+  Subject,
+} from './finding.ts'
 import type { CoverageState } from './report.ts'
 
 export interface ComparedFinding
-  extends Pick<Finding, 'id' | 'rule' | 'severity' | 'confidence' | 'cluster' | 'subject' | 'nodes' | 'title' | 'evidence' | 'waived'> {
+  extends Pick<
+    Finding,
+    | 'id'
+    | 'rule'
+    | 'severity'
+    | 'confidence'
+    | 'cluster'
+    | 'subject'
+    | 'nodes'
+    | 'title'
+    | 'evidence'
+    | 'waived'
+  > {
   /** Nobody could look in that run: it stands as it was seen before. */
   isCarried?: boolean
 }
@@ -141,7 +162,11 @@ export interface DiffDocument extends Delta {
 }
 
 /** What became of each finding that changed, by its id, and why, for people (`severity high → critical`). */
-export function changesById({ findings }: Pick<Delta, 'findings'>): Map<string, { change: Change; why: string[] }> {
+export function changesById({
+  findings,
+}: Pick<Delta, 'findings'>): Map<string, { change: Change; why: string[] }> {
   const lists = Object.entries(findings) as [Change, ChangedFinding[]][]
-  return new Map(lists.flatMap(([change, list]) => list.map(({ id, why }) => [id, { change, why }])))
+  return new Map(
+    lists.flatMap(([change, list]) => list.map(({ id, why }) => [id, { change, why }])),
+  )
 }

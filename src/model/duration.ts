@@ -45,11 +45,13 @@ export function parseDuration(text: string): bigint {
     if (hasPoint) at++
     const fraction = hasPoint ? take(wholeDigits) : ''
     // A number without digits, or greater than an int64 before its unit is even read.
-    if ((whole === '' && fraction === '') || (whole !== '' && BigInt(whole) > limit)) throw invalid()
+    if ((whole === '' && fraction === '') || (whole !== '' && BigInt(whole) > limit))
+      throw invalid()
     const name = take(unitName)
     if (name === '') throw new DurationError(`time: missing unit in duration ${quote(text)}`)
     const unit = unitNanoseconds.get(name)
-    if (unit === undefined) throw new DurationError(`time: unknown unit ${quote(name)} in duration ${quote(text)}`)
+    if (unit === undefined)
+      throw new DurationError(`time: unknown unit ${quote(name)} in duration ${quote(text)}`)
     const part = BigInt(whole === '' ? '0' : whole) * unit + fractionOf(fraction, unit)
     total += part
     if (part > limit || total > limit) throw invalid()
@@ -72,7 +74,10 @@ function quote(text: string): string {
   const quoted = Array.from(text, character => {
     if (character === '"' || character === '\\') return `\\${character}`
     if (character >= ' ' && character < '\u0080') return character
-    return Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
+    return Array.from(
+      new TextEncoder().encode(character),
+      byte => `\\x${byte.toString(16).padStart(2, '0')}`,
+    ).join('')
   })
   return `"${quoted.join('')}"`
 }

@@ -21,7 +21,14 @@ export type Family = (typeof families)[number]
 
 export type Confidence = 'certain' | 'likely' | 'possible'
 
-export const subjectKinds = ['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod', 'Namespace'] as const
+export const subjectKinds = [
+  'Nodegroup',
+  'NodePool',
+  'Node',
+  'Cluster',
+  'Pod',
+  'Namespace',
+] as const
 
 /** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI; of objects their namespace. */
 export interface Subject {
@@ -45,7 +52,14 @@ export interface RuleDocs {
 
 /** Where a durable fix goes, and its text. */
 export interface DurableFix {
-  target: 'nodeadm' | 'launch-template' | 'bottlerocket' | 'karpenter' | 'eksctl' | 'terraform' | 'auto-mode'
+  target:
+    | 'nodeadm'
+    | 'launch-template'
+    | 'bottlerocket'
+    | 'karpenter'
+    | 'eksctl'
+    | 'terraform'
+    | 'auto-mode'
   snippet: string
 }
 

@@ -3,7 +3,8 @@ export function matchesGlob(pattern: string, name: string): boolean {
   const [head = '', ...rest] = pattern.split('*')
   const tail = rest.pop()
   if (tail === undefined) return name === head
-  if (!name.startsWith(head) || name.length < head.length + tail.length || !name.endsWith(tail)) return false
+  if (!name.startsWith(head) || name.length < head.length + tail.length || !name.endsWith(tail))
+    return false
   let from = head.length
   for (const part of rest) {
     const at = name.indexOf(part, from)

@@ -10,8 +10,14 @@ class NumberError extends Error {}
 
 const number = '\\d(?:_?\\d)*'
 const hexNumber = '[\\da-f](?:_?[\\da-f])*'
-const decimalForm = new RegExp(`^([+-]?)(${number})?(?:\\.(${number})?)?(?:e([+-]?${number}))?$`, 'i')
-const hexadecimalForm = new RegExp(`^([+-]?)0x(?:_?(${hexNumber}))?(?:\\.(${hexNumber})?)?p([+-]?${number})$`, 'i')
+const decimalForm = new RegExp(
+  `^([+-]?)(${number})?(?:\\.(${number})?)?(?:e([+-]?${number}))?$`,
+  'i',
+)
+const hexadecimalForm = new RegExp(
+  `^([+-]?)0x(?:_?(${hexNumber}))?(?:\\.(${hexNumber})?)?p([+-]?${number})$`,
+  'i',
+)
 const infiniteForm = /^([+-]?)inf(?:inity)?$/i
 
 /** Beyond these no float32 lies. */
@@ -24,15 +30,21 @@ export function parseFloat32(text: string): number {
   const infinite = infiniteForm.exec(text)
   if (infinite) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   const isHexadecimal = /^[+-]?0x/i.test(text)
-  const [, sign, whole = '', fraction = '', exponentText = '0'] = (isHexadecimal ? hexadecimalForm : decimalForm).exec(text) ?? []
+  const [, sign, whole = '', fraction = '', exponentText = '0'] =
+    (isHexadecimal ? hexadecimalForm : decimalForm).exec(text) ?? []
   const digits = withoutUnderscores(whole + fraction)
-  if (sign === undefined || digits === '') throw new NumberError(`strconv.ParseFloat: parsing ${goQuote(text)}: invalid syntax`)
-  const exponent = Math.max(-exponentCap, Math.min(exponentCap, Number(withoutUnderscores(exponentText))))
+  if (sign === undefined || digits === '')
+    throw new NumberError(`strconv.ParseFloat: parsing ${goQuote(text)}: invalid syntax`)
+  const exponent = Math.max(
+    -exponentCap,
+    Math.min(exponentCap, Number(withoutUnderscores(exponentText))),
+  )
   const fractionDigits = withoutUnderscores(fraction).length
   const magnitude = isHexadecimal
     ? scaledToFloat32(BigInt(`0x${digits}`), 2n, exponent - 4 * fractionDigits)
     : scaledToFloat32(BigInt(digits), 10n, exponent - fractionDigits)
-  if (magnitude === Number.POSITIVE_INFINITY) throw new NumberError(`strconv.ParseFloat: parsing ${goQuote(text)}: value out of range`)
+  if (magnitude === Number.POSITIVE_INFINITY)
+    throw new NumberError(`strconv.ParseFloat: parsing ${goQuote(text)}: value out of range`)
   return sign === '-' ? -magnitude : magnitude
 }
 
@@ -54,7 +66,8 @@ const float32Bits = 24
 function roundToFloat32(numerator: bigint, denominator: bigint): number {
   let unit = Math.max(bitLength(numerator) - bitLength(denominator) - float32Bits, lowestUnit)
   let [top, bottom] = inUnits(numerator, denominator, unit)
-  if (top / bottom >= 1n << BigInt(float32Bits)) [top, bottom] = inUnits(numerator, denominator, ++unit)
+  if (top / bottom >= 1n << BigInt(float32Bits))
+    [top, bottom] = inUnits(numerator, denominator, ++unit)
   const floor = top / bottom
   const twiceRest = (top % bottom) * 2n
   const isUp = twiceRest > bottom || (twiceRest === bottom && floor % 2n === 1n)
@@ -69,15 +82,18 @@ const bitLength = (value: bigint): number => value.toString(2).length
 
 /** An int. @throws NumberError */
 export function atoi(text: string): bigint {
-  if (!/^[+-]?\d+$/.test(text)) throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`)
+  if (!/^[+-]?\d+$/.test(text))
+    throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`)
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
-  if (BigInt.asIntN(64, value) !== value) throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: value out of range`)
+  if (BigInt.asIntN(64, value) !== value)
+    throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: value out of range`)
   return value
 }
 
 /** @throws NumberError. Upstream: ParseUint with base 0. */
 export function parseUint32(text: string): bigint {
-  const refuse = (why: string) => new NumberError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
+  const refuse = (why: string) =>
+    new NumberError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
   const isSigned = /^[+-]/.test(text)
   const value = isSigned ? null : integer(text)
   if (value === null) throw refuse('invalid syntax')
@@ -94,9 +110,11 @@ const basedForms: Readonly<Record<string, RegExp>> = {
 /** @throws NumberError. Upstream: ParseInt with base 0. */
 export function parseInt64(text: string, bits: 32 | 64): bigint {
   const magnitude = integer(text.replace(/^[+-]/, ''))
-  if (magnitude === null) throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+  if (magnitude === null)
+    throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
   const value = text.startsWith('-') ? -magnitude : magnitude
-  if (BigInt.asIntN(bits, value) !== value) throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
+  if (BigInt.asIntN(bits, value) !== value)
+    throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
   return value
 }
 
@@ -132,7 +150,10 @@ function escaped(character: string): string {
   if (short !== undefined) return short
   if (character === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(character)) return character
   const code = (character.codePointAt(0) ?? 0).toString(16)
-  if (code.length <= 2) return code.length === 2 && code >= '80' ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+  if (code.length <= 2)
+    return code.length === 2 && code >= '80'
+      ? `\\u${code.padStart(4, '0')}`
+      : `\\x${code.padStart(2, '0')}`
   return code.length <= 4 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
 }
 

@@ -1,8 +1,20 @@
 /** A cluster's grade: how bad its worst open finding is, and how much of the cluster it concerns. */
-import { type Coverage, type Grade, type OutcomeCounts, type Severity, severities } from './finding.ts'
+import {
+  type Coverage,
+  type Grade,
+  type OutcomeCounts,
+  type Severity,
+  severities,
+} from './finding.ts'
 
 /** The grade of a cluster whose worst open finding has this severity. */
-export const gradeBySeverity: Record<Severity, Grade> = { info: 'A', low: 'B', medium: 'C', high: 'D', critical: 'F' }
+export const gradeBySeverity: Record<Severity, Grade> = {
+  info: 'A',
+  low: 'B',
+  medium: 'C',
+  high: 'D',
+  critical: 'F',
+}
 
 /** A severity costs one step less, but is never an A, where all open findings of it and worse ones concern less than this share of a cluster's nodes. */
 export const smallShare = 0.1

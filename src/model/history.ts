@@ -18,7 +18,10 @@ export interface RememberedFinding extends ComparedFinding {
 export type Ending = 'fixed' | 'replaced' | 'gone' | 'moved'
 
 export interface PastFinding
-  extends Pick<RememberedFinding, 'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'since' | 'lastSeen'> {
+  extends Pick<
+    RememberedFinding,
+    'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'since' | 'lastSeen'
+  > {
   ended: Ending
   /** The day of the run that found it ended. */
   on: string

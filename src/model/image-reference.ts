@@ -12,10 +12,13 @@ export const imageSourceForm = `^${imageForm}(:${tagForm}(@${digestForm})?|@${di
 /** A longer one names no image that a plan could hold. */
 const longestName = 253
 
-export const isImageName = (text: string): boolean => text.length <= longestName && new RegExp(imageNameForm).test(text)
-export const isImageSource = (text: string): boolean => text.length <= longestName && new RegExp(imageSourceForm).test(text)
+export const isImageName = (text: string): boolean =>
+  text.length <= longestName && new RegExp(imageNameForm).test(text)
+export const isImageSource = (text: string): boolean =>
+  text.length <= longestName && new RegExp(imageSourceForm).test(text)
 /** Without tag and digest: a source that takes the tag of the name that is wanted. */
-export const isImageRepository = (text: string): boolean => text.length <= longestName && new RegExp(`^${imageForm}$`).test(text)
+export const isImageRepository = (text: string): boolean =>
+  text.length <= longestName && new RegExp(`^${imageForm}$`).test(text)
 
 /** The tag of an image's name; the rest is its repository. @param name as `isImageName` has it */
 export function splitTag(name: string): { repository: string; tag: string } {

@@ -92,19 +92,22 @@ const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
   failCgroupV1: 'boolean',
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const has: Record<Kind, (value: unknown) => boolean> = {
   string: value => typeof value === 'string',
   number: value => typeof value === 'number' && Number.isFinite(value),
   boolean: value => typeof value === 'boolean',
   map: value => isObject(value) && Object.values(value).every(entry => typeof entry === 'string'),
-  gates: value => isObject(value) && Object.values(value).every(entry => typeof entry === 'boolean'),
+  gates: value =>
+    isObject(value) && Object.values(value).every(entry => typeof entry === 'boolean'),
   list: value => Array.isArray(value) && value.every(entry => typeof entry === 'string'),
 }
 
 /** Whether `KubeletConfiguration` above has the field. */
-export const isReadField = (name: string): name is keyof KubeletConfiguration => Object.hasOwn(kinds, name)
+export const isReadField = (name: string): name is keyof KubeletConfiguration =>
+  Object.hasOwn(kinds, name)
 
 /**
  * The body of `/configz`, `{"kubeletconfig":{…}}`, cut to the fields above.
@@ -117,7 +120,11 @@ export function parseConfigz(body: unknown): KubeletConfiguration {
 }
 
 /** Fields that a kubelet of any minor prints whatever it was told: durations that are no pointers. Source: k8s.io/kubelet/config/v1beta1 types.go */
-const alwaysPrinted = ['evictionPressureTransitionPeriod', 'imageMinimumGCAge', 'nodeStatusUpdateFrequency'] as const
+const alwaysPrinted = [
+  'evictionPressureTransitionPeriod',
+  'imageMinimumGCAge',
+  'nodeStatusUpdateFrequency',
+] as const
 
 /**
  * What a kubelet has just answered: as `parseConfigz`, and it has to be whole. In a snapshot made by hand a part of one may stand.

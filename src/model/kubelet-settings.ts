@@ -50,7 +50,9 @@ const ownFlags = new Set(
    local-storage-capacity-isolation max-pods maximum-dead-containers maximum-dead-containers-per-container memory-manager-policy
    minimum-container-ttl-duration minimum-image-ttl-duration node-status-max-images pod-infra-container-image pod-max-pids pods-per-core
    protect-kernel-defaults registry-burst registry-qps reserved-cpus reserved-memory seccomp-default serialize-image-pulls
-   system-reserved system-reserved-cgroup topology-manager-policy volume-stats-agg-period`.split(/\s+/),
+   system-reserved system-reserved-cgroup topology-manager-policy volume-stats-agg-period`.split(
+    /\s+/,
+  ),
 )
 /** Other programs have flags of these names, too. */
 const sharedFlags = new Set(
@@ -68,7 +70,9 @@ export function cutSettings(value: unknown): KubeletSettings | undefined {
   if (!isRawObject(value)) return undefined
   const source = sources.find(known => known === value.source)
   if (source === undefined) return undefined
-  const flags = Array.isArray(value.flags) ? value.flags.filter(flag => typeof flag === 'string') : []
+  const flags = Array.isArray(value.flags)
+    ? value.flags.filter(flag => typeof flag === 'string')
+    : []
   return { config: cutConfig(value.config), flags: cutFlags(flags), source }
 }
 
@@ -77,9 +81,17 @@ export function cutConfig(config: unknown): RawObject {
   return isRawObject(config) ? cutFields(config, isConfigurationField, deepest) : {}
 }
 
-function cutFields(fields: RawObject, isKnown: (name: string) => boolean, depth: number): RawObject {
-  const named = Object.entries(fields).filter(([name]) => /^[A-Za-z][\w./-]{0,79}$/.test(name) && !/URLHeader$/i.test(name))
-  return Object.fromEntries(named.map(([name, value]) => [name, cutValue(value, isKnown(name), depth)]))
+function cutFields(
+  fields: RawObject,
+  isKnown: (name: string) => boolean,
+  depth: number,
+): RawObject {
+  const named = Object.entries(fields).filter(
+    ([name]) => /^[A-Za-z][\w./-]{0,79}$/.test(name) && !/URLHeader$/i.test(name),
+  )
+  return Object.fromEntries(
+    named.map(([name, value]) => [name, cutValue(value, isKnown(name), depth)]),
+  )
 }
 
 function cutValue(value: unknown, isKnown: boolean, depth: number): unknown {
@@ -93,16 +105,20 @@ function cutValue(value: unknown, isKnown: boolean, depth: number): unknown {
 const plainText = /^[\w.%<>=,:;+/@~*-]{0,512}$/
 const amount = /^(?=.{1,20}$)\d[\d.]*(%|[A-Za-z]{1,2})?([\d.]+[a-z]{1,2})*$/
 
-const cutText = (text: string, isKnown: boolean) => ((isKnown ? plainText : amount).test(text) ? text : removed)
+const cutText = (text: string, isKnown: boolean) =>
+  (isKnown ? plainText : amount).test(text) ? text : removed
 
 /** Arguments that are flags, and the values that follow them. */
 function cutFlags(words: readonly string[]): string[] {
   const kept: string[] = []
   let awaiting: string | null = null
   for (const word of words) {
-    const [, dashes = '', name, value] = /^(--?)([A-Za-z][\w-]{0,79})(?:=([\s\S]*))?$/.exec(word) ?? []
+    const [, dashes = '', name, value] =
+      /^(--?)([A-Za-z][\w-]{0,79})(?:=([\s\S]*))?$/.exec(word) ?? []
     if (name !== undefined) {
-      kept.push(value === undefined ? `${dashes}${name}` : `${dashes}${name}=${cutFlagValue(name, value)}`)
+      kept.push(
+        value === undefined ? `${dashes}${name}` : `${dashes}${name}=${cutFlagValue(name, value)}`,
+      )
       awaiting = value === undefined ? name : null
     } else {
       if (awaiting !== null) kept.push(cutFlagValue(awaiting, word))

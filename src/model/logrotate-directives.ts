@@ -8,13 +8,22 @@ const flags =
 const scripts = ['firstaction', 'lastaction', 'postrotate', 'preremove', 'prerotate']
 
 /** Followed by a number, a size or a day. */
-const amounts = `daily hourly maxage maxsize minage minsize minutes monthly rotate shredcycles size start weekly yearly`.split(' ')
+const amounts =
+  `daily hourly maxage maxsize minage minsize minutes monthly rotate shredcycles size start weekly yearly`.split(
+    ' ',
+  )
 
 const words =
   `addextension compresscmd compressext compressoptions dateformat extension include mailfirst maillast notifempty su tabooext taboopat
   uncompresscmd`.split(/\s+/)
 
-const known = new Set([...flags, ...flags.map(flag => `no${flag}`), ...scripts, ...amounts, ...words])
+const known = new Set([
+  ...flags,
+  ...flags.map(flag => `no${flag}`),
+  ...scripts,
+  ...amounts,
+  ...words,
+])
 const ofScripts = new Set(scripts)
 const ofAmounts = new Set(amounts)
 

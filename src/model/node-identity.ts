@@ -2,7 +2,14 @@
 import type { Subject } from './finding.ts'
 
 /** Who made the node: decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */
-export type NodeOwner = 'fargate' | 'hybrid' | 'auto-mode' | 'karpenter' | 'managed-nodegroup' | 'eksctl' | 'self-managed'
+export type NodeOwner =
+  | 'fargate'
+  | 'hybrid'
+  | 'auto-mode'
+  | 'karpenter'
+  | 'managed-nodegroup'
+  | 'eksctl'
+  | 'self-managed'
 
 /** What image the node runs, by `status.nodeInfo.osImage`. */
 export const amiFamilies = ['AL2', 'AL2023', 'Bottlerocket', 'Windows', 'other'] as const

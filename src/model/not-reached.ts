@@ -6,4 +6,5 @@ const notReachedWords = /\bnot reached before the [^;:()<>\n]+/
 export const notReached = (end: string) => `not reached before the ${end}`
 
 /** The part of a reason that says so, null where it says something else. */
-export const notReachedIn = (reason: string): string | null => notReachedWords.exec(reason)?.[0].trim() ?? null
+export const notReachedIn = (reason: string): string | null =>
+  notReachedWords.exec(reason)?.[0].trim() ?? null

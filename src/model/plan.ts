@@ -10,10 +10,18 @@ export const approvalSchema = 'highwater.approval/1'
 /**
  * How a node takes a change: a file swapped, a NodeConfig piece, a drop-in, Bottlerocket's settings, a log rotation file, an image pulled and pinned.
  */
-export const planMethods = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket', 'sync-file', 'pull-image'] as const
+export const planMethods = [
+  'kubelet-file',
+  'nodeadm',
+  'drop-in',
+  'bottlerocket',
+  'sync-file',
+  'pull-image',
+] as const
 export type PlanMethod = (typeof planMethods)[number]
 /** Whether the kubelet starts anew by it. */
-export const restartsKubelet = (method: PlanMethod): boolean => method !== 'sync-file' && method !== 'pull-image'
+export const restartsKubelet = (method: PlanMethod): boolean =>
+  method !== 'sync-file' && method !== 'pull-image'
 
 /** What a node's kubelet does with what is there now. Null: not known. */
 export interface NodeState {

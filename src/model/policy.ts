@@ -82,7 +82,9 @@ export const garbageKinds = [
 ] as const
 export type GarbageKind = (typeof garbageKinds)[number]
 /** Not unless somebody says so: who may list Secrets may read them. */
-export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(kind => kind !== 'configs')
+export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(
+  kind => kind !== 'configs',
+)
 
 export interface ClusterGarbagePolicy {
   /** False: nothing of a cluster but its nodes is read for it. */
@@ -95,7 +97,12 @@ export interface ClusterGarbagePolicy {
 }
 
 /** What of a cluster's own objects a plan may delete, once it is that old. Absent: none of them. */
-export const deletionKinds = ['nodeLeases', 'failedPods', 'finishedJobs', 'releasedVolumes'] as const
+export const deletionKinds = [
+  'nodeLeases',
+  'failedPods',
+  'finishedJobs',
+  'releasedVolumes',
+] as const
 export type DeletionKind = (typeof deletionKinds)[number]
 export type DeletionPolicy = { [Kind in DeletionKind]?: { olderThanHours: number } }
 

@@ -25,7 +25,9 @@ export interface Observation {
  * `quantity` in bytes or counts; `percentage` is upstream's float32 of 1, not of 100 (`10%` reads 0.10000000149011612, `nan%` reads NaN); `text` is as
  * configured. Upstream: eviction/api/types.go ThresholdValue.
  */
-export type ThresholdValue = { quantity: Quantity; text: string } | { percentage: number; text: string }
+export type ThresholdValue =
+  | { quantity: Quantity; text: string }
+  | { percentage: number; text: string }
 
 /** One parsed threshold. Upstream: eviction/api/types.go Threshold. */
 export interface Threshold {
@@ -243,13 +245,21 @@ export interface OomScore {
 }
 
 /** By resource name the canonical quantity, and whether the node reports the same; null: something that decides it is not known. */
-export type AllocatablePrediction = Record<string, string | boolean | null> & { matchesNode: boolean | null }
+export type AllocatablePrediction = Record<string, string | boolean | null> & {
+  matchesNode: boolean | null
+}
 
 /** What happens on a node whose disk fills; `atMs` counts from the prediction's `at`. */
 export type TimelineEvent = { atMs: number } & (
-  | { event: 'imageGC'; detail: { images: string[]; bytesToFree: number; freedBytes: number; error: string | null } }
+  | {
+      event: 'imageGC'
+      detail: { images: string[]; bytesToFree: number; freedBytes: number; error: string | null }
+    }
   | { event: 'condition'; detail: { condition: string; status: boolean } }
-  | { event: 'reclaim'; detail: { signal: Signal; containers: number; images: string[]; isEnough: boolean } }
+  | {
+      event: 'reclaim'
+      detail: { signal: Signal; containers: number; images: string[]; isEnough: boolean }
+    }
   | { event: 'evict'; detail: PodName & { signal: string; freedBytes: number } }
   | { event: 'recovered'; detail: { availableBytes: number } }
   | { event: 'full'; detail: { filesystem: string } }

@@ -23,7 +23,8 @@ export interface Quantity {
 /** `message` is upstream's text. */
 export class QuantityError extends Error {}
 
-const wrongFormat = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+const wrongFormat =
+  "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 const wrongNumber = 'unable to parse numeric part of quantity'
 const wrongSuffix = "unable to parse quantity's suffix"
 
@@ -32,9 +33,29 @@ const nanoExponent = -9
 /** Decimal digits that fit into an int64. Upstream: math.go maxInt64Factors. */
 const fastDigits = 18
 
-const binaryExponents: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 }
-const decimalExponents: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
-const decimalSuffixes = new Map(Object.entries(decimalExponents).map(([suffix, exponent]) => [exponent, suffix]))
+const binaryExponents: Readonly<Record<string, number>> = {
+  Ki: 10,
+  Mi: 20,
+  Gi: 30,
+  Ti: 40,
+  Pi: 50,
+  Ei: 60,
+}
+const decimalExponents: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+const decimalSuffixes = new Map(
+  Object.entries(decimalExponents).map(([suffix, exponent]) => [exponent, suffix]),
+)
 const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 
 // Upstream's scanner takes more than its regular expression: number and suffix may each be missing.
@@ -109,16 +130,23 @@ interface Parts extends Suffix {
   fraction: string
 }
 
-function onFastPath(text: string, { isNegative, whole, fraction, format, exponent }: Parts): Quantity | null {
+function onFastPath(
+  text: string,
+  { isNegative, whole, fraction, format, exponent }: Parts,
+): Quantity | null {
   const isBinary = format === 'BinarySI'
   if (isBinary && fraction !== '') return null
-  const spare = isBinary ? 15 - whole.length - Math.trunc((exponent * 3) / 10) - 1 : fastDigits - whole.length - fraction.length
+  const spare = isBinary
+    ? 15 - whole.length - Math.trunc((exponent * 3) / 10) - 1
+    : fastDigits - whole.length - fraction.length
   const scale = isBinary ? 0 : exponent - fraction.length
   if (spare < 0 || scale < nanoExponent) return null
   const shifted = whole + fraction
   const value = BigInt(shifted)
   const magnitude = isBinary ? value << BigInt(exponent) : value
-  const isCanonical = isBinary ? (value & 7n) !== 0n : scale % 3 === 0 && !shifted.endsWith('000') && !shifted.startsWith('0')
+  const isCanonical = isBinary
+    ? (value & 7n) !== 0n
+    : scale % 3 === 0 && !shifted.endsWith('000') && !shifted.startsWith('0')
   return quantity({
     format,
     unscaled: isNegative ? -magnitude : magnitude,
@@ -131,9 +159,15 @@ function onFastPath(text: string, { isNegative, whole, fraction, format, exponen
 function binary(isNegative: boolean, magnitude: bigint, exponent: number): Quantity {
   const rounded = roundUpToNano(magnitude, exponent)
   const nanos = rounded.unscaled * 10n ** BigInt(rounded.exponent - nanoExponent)
-  if (nanos > maxInt64 * 10n ** 9n) return decimal(isNegative, { unscaled: maxInt64, exponent: 0 }, 'BinarySI', 'capped')
+  if (nanos > maxInt64 * 10n ** 9n)
+    return decimal(isNegative, { unscaled: maxInt64, exponent: 0 }, 'BinarySI', 'capped')
   // Below 1 upstream prints it in decimal, "to avoid confusion".
-  return decimal(isNegative, rounded, nanos > 0n && nanos < 10n ** 9n ? 'DecimalSI' : 'BinarySI', 'decimal')
+  return decimal(
+    isNegative,
+    rounded,
+    nanos > 0n && nanos < 10n ** 9n ? 'DecimalSI' : 'BinarySI',
+    'decimal',
+  )
 }
 
 interface Amount {
@@ -141,12 +175,24 @@ interface Amount {
   exponent: number
 }
 
-function decimal(isNegative: boolean, { unscaled, exponent }: Amount, format: QuantityFormat, held: Quantity['held']): Quantity {
-  return quantity({ format, unscaled: isNegative ? -unscaled : unscaled, exponent, held, written: null })
+function decimal(
+  isNegative: boolean,
+  { unscaled, exponent }: Amount,
+  format: QuantityFormat,
+  held: Quantity['held'],
+): Quantity {
+  return quantity({
+    format,
+    unscaled: isNegative ? -unscaled : unscaled,
+    exponent,
+    held,
+    written: null,
+  })
 }
 
 function roundUpToNano(magnitude: bigint, exponent: number): Amount {
-  if (magnitude === 0n || exponent >= nanoExponent) return { unscaled: magnitude, exponent: magnitude === 0n ? 0 : exponent }
+  if (magnitude === 0n || exponent >= nanoExponent)
+    return { unscaled: magnitude, exponent: magnitude === 0n ? 0 : exponent }
   const dropped = nanoExponent - exponent
   // Fewer digits than are dropped: it is below 1n, and no power of ten has to be built to see that.
   if (String(magnitude).length <= dropped) return { unscaled: 1n, exponent: nanoExponent }
@@ -174,7 +220,13 @@ const safe = (value: bigint): number | null => {
 
 /** A whole number of bytes or counts in the format that the eviction manager uses. Upstream: NewQuantity(value, BinarySI). */
 export const binaryQuantity = (value: number | bigint): Quantity =>
-  quantity({ format: 'BinarySI', unscaled: BigInt(value), exponent: 0, held: 'fast', written: null })
+  quantity({
+    format: 'BinarySI',
+    unscaled: BigInt(value),
+    exponent: 0,
+    held: 'fast',
+    written: null,
+  })
 
 /** The canonical BinarySI text of a whole number of bytes or counts: `107374182400` is `100Gi`. */
 export const formatBytes = (bytes: number | bigint): string => canonical(binaryQuantity(bytes))
@@ -198,7 +250,11 @@ function scaledValue({ held, unscaled, exponent }: Quantity, digits: number): bi
   const shift = exponent + digits
   if (held === 'fast') return shift < 0 ? awayFromZero(unscaled, -shift) : wrapped(unscaled, shift)
   if (held === 'capped') return BigInt.asIntN(64, unscaled * 10n ** BigInt(digits))
-  if (unscaled >= 0n) return BigInt.asIntN(64, shift < 0 ? awayFromZero(unscaled, -shift) : timesPowerOfTen(unscaled, shift))
+  if (unscaled >= 0n)
+    return BigInt.asIntN(
+      64,
+      shift < 0 ? awayFromZero(unscaled, -shift) : timesPowerOfTen(unscaled, shift),
+    )
   // Upstream cuts a negative decimal to 64 bits of nanos before it divides, and then rounds up.
   const nanos = BigInt.asIntN(64, timesPowerOfTen(unscaled, exponent - nanoExponent))
   const divisor = 10n ** BigInt(-nanoExponent - digits)
@@ -206,7 +262,8 @@ function scaledValue({ held, unscaled, exponent }: Quantity, digits: number): bi
 }
 
 /** 10^64 is a multiple of 2^64: beyond that the low 64 bits are 0. */
-const timesPowerOfTen = (value: bigint, power: number): bigint => (power >= 64 ? 0n : value * 10n ** BigInt(power))
+const timesPowerOfTen = (value: bigint, power: number): bigint =>
+  power >= 64 ? 0n : value * 10n ** BigInt(power)
 
 function awayFromZero(value: bigint, power: number): bigint {
   const divisor = 10n ** BigInt(power)
@@ -233,7 +290,8 @@ export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity): n
   return Number(unscaled * 10n ** BigInt(exponent))
 }
 
-export const signOf = ({ unscaled }: Quantity): -1 | 0 | 1 => (unscaled === 0n ? 0 : unscaled < 0n ? -1 : 1)
+export const signOf = ({ unscaled }: Quantity): -1 | 0 | 1 =>
+  unscaled === 0n ? 0 : unscaled < 0n ? -1 : 1
 
 /** Exact, whatever the format: `1Gi` equals `1024Mi`. Negative, 0 or positive. Upstream: Cmp. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
@@ -245,26 +303,34 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   const magnitude = orderOf(a) - orderOf(b)
   if (magnitude !== 0) return magnitude * sign
   const exponent = Math.min(a.exponent, b.exponent)
-  const difference = a.unscaled * 10n ** BigInt(a.exponent - exponent) - b.unscaled * 10n ** BigInt(b.exponent - exponent)
+  const difference =
+    a.unscaled * 10n ** BigInt(a.exponent - exponent) -
+    b.unscaled * 10n ** BigInt(b.exponent - exponent)
   return difference === 0n ? 0 : difference < 0n ? -1 : 1
 }
 
-const orderOf = ({ unscaled, exponent }: Quantity): number => String(unscaled < 0n ? -unscaled : unscaled).length + exponent
+const orderOf = ({ unscaled, exponent }: Quantity): number =>
+  String(unscaled < 0n ? -unscaled : unscaled).length + exponent
 
 /** The exact sum. A sum of which one part is more than 10^400 times the other is the greater part. Upstream: Add. */
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const format = signOf(a) === 0 ? b.format : a.format
-  if (signOf(a) === 0 || signOf(b) === 0) return { ...(signOf(a) === 0 ? b : a), format, written: null }
-  if (Math.abs(orderOf(a) - orderOf(b)) > 400) return { ...(orderOf(a) > orderOf(b) ? a : b), format, written: null }
+  if (signOf(a) === 0 || signOf(b) === 0)
+    return { ...(signOf(a) === 0 ? b : a), format, written: null }
+  if (Math.abs(orderOf(a) - orderOf(b)) > 400)
+    return { ...(orderOf(a) > orderOf(b) ? a : b), format, written: null }
   const exponent = Math.min(a.exponent, b.exponent)
-  const unscaled = a.unscaled * 10n ** BigInt(a.exponent - exponent) + b.unscaled * 10n ** BigInt(b.exponent - exponent)
+  const unscaled =
+    a.unscaled * 10n ** BigInt(a.exponent - exponent) +
+    b.unscaled * 10n ** BigInt(b.exponent - exponent)
   // A sum that no int64 holds is held in decimal upstream, too.
   const isFast = a.held === 'fast' && b.held === 'fast' && BigInt.asIntN(64, unscaled) === unscaled
   return quantity({ format, unscaled, exponent, held: isFast ? 'fast' : 'decimal', written: null })
 }
 
 /** Upstream: Neg. */
-export const negated = (q: Quantity): Quantity => quantity({ ...q, unscaled: -q.unscaled, written: null })
+export const negated = (q: Quantity): Quantity =>
+  quantity({ ...q, unscaled: -q.unscaled, written: null })
 
 /** Upstream: String(). */
 export function canonical({ written, format, unscaled, exponent }: Quantity): string {

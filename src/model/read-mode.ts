@@ -19,8 +19,10 @@ export const promisedSources: Readonly<Record<ReadMode, readonly Source[]>> = {
   kubelet: ['node', 'pods', 'configz', 'summary'],
 }
 
-export const isReadMode = (value: unknown): value is ReadMode => readModes.some(mode => mode === value)
+export const isReadMode = (value: unknown): value is ReadMode =>
+  readModes.some(mode => mode === value)
 
 /** The first match wins. @param cluster as its record names it */
 export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
-  modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))?.mode ?? defaultReadMode
+  modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
+    ?.mode ?? defaultReadMode

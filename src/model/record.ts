@@ -73,4 +73,5 @@ export interface MalformedLine {
   message: string
 }
 
-export const isRawObject = (value: unknown): value is RawObject => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isRawObject = (value: unknown): value is RawObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

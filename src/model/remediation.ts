@@ -37,7 +37,12 @@ export interface ApplyAnswer {
   oldSha256: string | null
   newSha256: string | null
   presentSha256: string | null
-  kubelet: { active: boolean | null; startedAtBefore: string | null; startedAtAfter: string | null; healthz: string | null } | null
+  kubelet: {
+    active: boolean | null
+    startedAtBefore: string | null
+    startedAtAfter: string | null
+    healthz: string | null
+  } | null
   steps: string[]
 }
 
@@ -81,7 +86,14 @@ export interface StepEntry {
  * Where an object stands in a run of deletions. `deleting`: noted before anything is sent, so a run that died there asks again; `gone`: somebody else was
  * there first, or an earlier try of the same run; `changed`: it is not what was approved any more, and stays; `failed`: refused, or not answered.
  */
-export const deletionStates = ['pending', 'deleting', 'deleted', 'gone', 'changed', 'failed'] as const
+export const deletionStates = [
+  'pending',
+  'deleting',
+  'deleted',
+  'gone',
+  'changed',
+  'failed',
+] as const
 
 /** One object's entry in the journal of a run of deletions. */
 export interface DeletionEntry {

@@ -1,11 +1,24 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
-import type { FindingsDocument, NotAudited, OutcomeCounts, Severity, UnknownOutcome } from './finding.ts'
+import type {
+  FindingsDocument,
+  NotAudited,
+  OutcomeCounts,
+  Severity,
+  UnknownOutcome,
+} from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
 import type { ClusterTrend, PastFinding, RememberedFinding, Spread, TrendPoint } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
-import type { EvictionPrediction, Filesystems, ImageGcPrediction, PodName, Signal, ThresholdOrigin } from './prediction.ts'
+import type {
+  EvictionPrediction,
+  Filesystems,
+  ImageGcPrediction,
+  PodName,
+  Signal,
+  ThresholdOrigin,
+} from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
 
@@ -54,7 +67,11 @@ export interface UnseenGrowth {
 export interface AuditedPrediction {
   filesystems: Filesystems
   imageGC: Omit<ImageGcPrediction, 'deletions' | 'kept'> | null
-  eviction: (Pick<EvictionPrediction, 'signals' | 'thresholds' | 'lost' | 'error'> & { firstVictims: FirstVictims[] | null }) | null
+  eviction:
+    | (Pick<EvictionPrediction, 'signals' | 'thresholds' | 'lost' | 'error'> & {
+        firstVictims: FirstVictims[] | null
+      })
+    | null
   settings: AuditedSettings
 }
 
@@ -147,11 +164,17 @@ export interface ResourceTags {
 
 /** A day each, the last of them this run's. Grade, findings and what was left out are null where only a part of the cluster is told of. */
 export interface ReportedTrend extends Pick<ClusterTrend, 'cluster'> {
-  points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & { findings: TrendPoint['findings'] | null; groupsLeftOut: number | null })[]
+  points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & {
+    findings: TrendPoint['findings'] | null
+    groupsLeftOut: number | null
+  })[]
 }
 
 export interface HiddenFinding
-  extends Pick<RememberedFinding, 'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'nodes' | 'since' | 'lastSeen'> {
+  extends Pick<
+    RememberedFinding,
+    'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'nodes' | 'since' | 'lastSeen'
+  > {
   /** The run before could tell. */
   isNew: boolean
   /** For people: what was not read, and why. */
@@ -188,7 +211,17 @@ export interface RunBefore {
 
 /** The forms that an audit is always written in, and those that are asked for beside them. */
 export const alwaysFormats = ['html', 'json'] as const
-export const moreFormats = ['sarif', 'junit', 'csv', 'markdown', 'prometheus', 'prometheus-rules', 'ocsf', 'asff', 'emf'] as const
+export const moreFormats = [
+  'sarif',
+  'junit',
+  'csv',
+  'markdown',
+  'prometheus',
+  'prometheus-rules',
+  'ocsf',
+  'asff',
+  'emf',
+] as const
 export type MoreFormat = (typeof moreFormats)[number]
 export type FormatId = (typeof alwaysFormats)[number] | MoreFormat
 

@@ -49,7 +49,8 @@ export interface RunAnswer {
 }
 
 /** Whether the schedule began it: a run on demand has more in its name. */
-export const isTickRun = (runId: string): boolean => /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/.test(runId)
+export const isTickRun = (runId: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/.test(runId)
 
 /** `2026-11-21T05-00-00Z`: the same for every delivery of one tick. @param time RFC 3339 */
 export const runIdOf = (time: string) =>

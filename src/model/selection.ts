@@ -15,11 +15,18 @@ export interface Selection {
 export const everything: Selection = { clusters: [], nodegroups: [], nodes: [] }
 
 export const selectsCluster = (selection: Selection, cluster: string) =>
-  selection.clusters.length === 0 || selection.clusters.some(pattern => matchesCluster(pattern, cluster))
+  selection.clusters.length === 0 ||
+  selection.clusters.some(pattern => matchesCluster(pattern, cluster))
 
-export const selectsNode = (selection: Selection, { name, group }: Pick<NodeIdentity, 'name' | 'group'>) =>
+export const selectsNode = (
+  selection: Selection,
+  { name, group }: Pick<NodeIdentity, 'name' | 'group'>,
+) =>
   (selection.nodes.length === 0 || selection.nodes.includes(name)) &&
-  (selection.nodegroups.length === 0 || (group.kind !== 'Node' && selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))
+  (selection.nodegroups.length === 0 ||
+    (group.kind !== 'Node' &&
+      selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))
 
 /** Nothing was left out. */
-export const isWhole = (selection: Selection) => Object.values(selection).every(names => names.length === 0)
+export const isWhole = (selection: Selection) =>
+  Object.values(selection).every(names => names.length === 0)

@@ -1,7 +1,8 @@
 /** How wide a text is where every letter has its column, and where a line of it may end. */
 
 /** Twice as wide as a Latin letter: Han, Kana, Hangul and the signs that go with them. Source: Unicode Standard Annex 11, East Asian Width W and F. */
-const wide = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/g
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/g
 /** Written without blanks: Han and Kana, and the signs that stand among them. */
 const eastern = /[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]/
 /** Belongs to what follows, to what stands before. Source: Unicode Standard Annex 14, classes OP, CL, EX, NS and CJ. */
@@ -11,7 +12,8 @@ const closing = /[、。，．：；！？」』）］】)\]"”’ー・…%ぁ
 /** In Latin letters. */
 export const columnsOf = (text: string) => text.length + (text.match(wide)?.length ?? 0)
 
-export const padTo = (text: string, columns: number) => `${text}${' '.repeat(Math.max(columns - columnsOf(text), 0))}`
+export const padTo = (text: string, columns: number) =>
+  `${text}${' '.repeat(Math.max(columns - columnsOf(text), 0))}`
 
 /** What no line ends within, each with the blanks before it. */
 export const piecesOf = (text: string): string[] =>
@@ -28,4 +30,7 @@ function partsOf(characters: string[]): string[] {
 }
 
 const isSeam = (before: string, after: string) =>
-  (eastern.test(before) || eastern.test(after)) && !/\s/.test(before) && !opening.test(before) && !closing.test(after)
+  (eastern.test(before) || eastern.test(after)) &&
+  !/\s/.test(before) &&
+  !opening.test(before) &&
+  !closing.test(after)

@@ -2,7 +2,8 @@
 import type { EvaluatedThreshold, Filesystems, Signal } from './prediction.ts'
 
 /** A threshold of 0 (`0.0%`) parses but is never met. */
-export const canBeMet = ({ resolved }: Pick<EvaluatedThreshold, 'resolved'>): boolean => resolved !== 0
+export const canBeMet = ({ resolved }: Pick<EvaluatedThreshold, 'resolved'>): boolean =>
+  resolved !== 0
 
 /** Signals of nodefs and imagefs that watch the same thing where both are one filesystem. */
 const sisters: Record<string, Signal> = {
@@ -20,7 +21,9 @@ export function isWatched(
   thresholds: Pick<EvaluatedThreshold, 'signal' | 'resolved'>[],
   layout: Filesystems['layout'],
 ): boolean | null {
-  const watchedSignals = new Set<string>(thresholds.filter(canBeMet).map(threshold => threshold.signal))
+  const watchedSignals = new Set<string>(
+    thresholds.filter(canBeMet).map(threshold => threshold.signal),
+  )
   if (watchedSignals.has(signal)) return true
   const sister = sisterOf(signal)
   if (sister === null || !watchedSignals.has(sister)) return false

@@ -33,10 +33,14 @@ export function parseFill(text: string): Fill {
   const [, name, rate = ''] = fillForm.exec(text) ?? []
   const filesystem = filesystemNames.find(known => known === name)
   if (filesystem === undefined)
-    throw new OperatorError(`A fill is written FILESYSTEM=QUANTITY/s, like nodefs=50Mi/s, of ${filesystemNames.join(', ')}; not ${text}`)
+    throw new OperatorError(
+      `A fill is written FILESYSTEM=QUANTITY/s, like nodefs=50Mi/s, of ${filesystemNames.join(', ')}; not ${text}`,
+    )
   const bytesPerSecond = rateOf(rate)
   if (bytesPerSecond === null)
-    throw new OperatorError(`${text} fills by no positive quantity: write one as Kubernetes does, like 50Mi/s or 1.5Gi/s`)
+    throw new OperatorError(
+      `${text} fills by no positive quantity: write one as Kubernetes does, like 50Mi/s or 1.5Gi/s`,
+    )
   return { filesystem, bytesPerSecond }
 }
 
@@ -53,10 +57,12 @@ function rateOf(text: string): number | null {
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
 /** Whether it is an RFC 3339 time, and one that there is. */
-export const isMoment = (text: string): boolean => timeForm.test(text) && !Number.isNaN(Date.parse(text))
+export const isMoment = (text: string): boolean =>
+  timeForm.test(text) && !Number.isNaN(Date.parse(text))
 
 /** An RFC 3339 time. @throws OperatorError */
 export function parseMoment(text: string): string {
-  if (!isMoment(text)) throw new OperatorError(`${text} is no time: write it as RFC 3339, like 2026-11-21T08:30:00Z`)
+  if (!isMoment(text))
+    throw new OperatorError(`${text} is no time: write it as RFC 3339, like 2026-11-21T08:30:00Z`)
   return text
 }

@@ -8,7 +8,14 @@ import { idleWaivers } from '#judge/waivers.ts'
 import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
-import type { Assumptions, AuditedNode, AuditReport, Delivery, RenderedFile, RunBefore } from '#model/report.ts'
+import type {
+  Assumptions,
+  AuditedNode,
+  AuditReport,
+  Delivery,
+  RenderedFile,
+  RunBefore,
+} from '#model/report.ts'
 import type { Channel } from '#publish/channel.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
@@ -64,14 +71,26 @@ export interface AuditResult {
 }
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
-export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: AuditContext): Promise<AuditResult> {
+export async function audit(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  context: AuditContext,
+): Promise<AuditResult> {
   const { policy, rules, inputErrors, verify, onNode, onStage } = context
   const snapshot = keepRecords(context.snapshot)
   // Only a finding that names every node can be told from that of another day.
   const isEveryNodeNamed = context.history !== null || context.options?.allNodes === true
   let judged: Judged
   try {
-    judged = await judgeRecords(source, { policy, rules, snapshot, isEveryNodeNamed, inputErrors, verify, onNode, onStage })
+    judged = await judgeRecords(source, {
+      policy,
+      rules,
+      snapshot,
+      isEveryNodeNamed,
+      inputErrors,
+      verify,
+      onNode,
+      onStage,
+    })
   } catch (error) {
     await snapshot.discard()
     throw error
@@ -107,7 +126,9 @@ export async function conclude(
   }
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
-  const grown = before ? nodes.map((node, index) => ({ ...node, growth: before.growth[index] })) : nodes
+  const grown = before
+    ? nodes.map((node, index) => ({ ...node, growth: before.growth[index] }))
+    : nodes
   const named = context.options?.allNodes === true ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named
   if (context.plan) enters('plan')
@@ -150,17 +171,37 @@ export async function conclude(
   }
 }
 
-function idleIn({ waivers }: Policy, result: Parameters<typeof idleWaivers>[1]): Pick<FindingsDocument, 'idleWaivers'> {
+function idleIn(
+  { waivers }: Policy,
+  result: Parameters<typeof idleWaivers>[1],
+): Pick<FindingsDocument, 'idleWaivers'> {
   const idle = idleWaivers(waivers, result)
-  return idle.length === 0 ? {} : { idleWaivers: idle.map(({ rule, match, until }) => ({ rule, match, until })) }
+  return idle.length === 0
+    ? {}
+    : { idleWaivers: idle.map(({ rule, match, until }) => ({ rule, match, until })) }
 }
 
-function withHistory(document: FindingsDocument, { since, delta }: Pick<Ledger, 'since' | 'delta'>): FindingsDocument {
-  const dated = (finding: Finding): Finding => ({ ...finding, since: since.get(finding.id) ?? finding.since })
-  return { ...document, findings: document.findings.map(dated), waived: document.waived.map(dated), delta }
+function withHistory(
+  document: FindingsDocument,
+  { since, delta }: Pick<Ledger, 'since' | 'delta'>,
+): FindingsDocument {
+  const dated = (finding: Finding): Finding => ({
+    ...finding,
+    since: since.get(finding.id) ?? finding.since,
+  })
+  return {
+    ...document,
+    findings: document.findings.map(dated),
+    waived: document.waived.map(dated),
+    delta,
+  }
 }
 
-const assumptionsOf = ({ assumedGrowthPercent, strandedPercent, strandedGiB }: Policy): Assumptions => ({
+const assumptionsOf = ({
+  assumedGrowthPercent,
+  strandedPercent,
+  strandedGiB,
+}: Policy): Assumptions => ({
   growthPercent: assumedGrowthPercent,
   imageGcPeriodMs,
   strandedPercent,

@@ -22,10 +22,16 @@ interface ReadRun extends ComparedRun {
 }
 
 /** @throws OperatorError */
-export async function diff(oldFile: string, newFile: string, options: SavedAuditOptions): Promise<DiffResult> {
+export async function diff(
+  oldFile: string,
+  newFile: string,
+  options: SavedAuditOptions,
+): Promise<DiffResult> {
   const [old, now] = [await readRun(oldFile, options), await readRun(newFile, options)]
-  if (old.nodes !== null && now.nodes !== null) rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
-  if (isEmpty(old) && isEmpty(now)) throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
+  if (old.nodes !== null && now.nodes !== null)
+    rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
+  if (isEmpty(old) && isEmpty(now))
+    throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
   return {
     document: {
       schema: 'highwater.diff/1',
@@ -41,12 +47,20 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
   const { selection } = options
   const document = await savedFindings(path)
   if (document !== null)
-    return { kind: 'findings', document: selected(document, selection, path), nodes: null, ruleErrors: null, audited: [] }
+    return {
+      kind: 'findings',
+      document: selected(document, selection, path),
+      nodes: null,
+      ruleErrors: null,
+      audited: [],
+    }
   const result = await savedAudit(path, options)
   const isWhole = Object.values(selection).every(names => names.length === 0)
   const isLooked = result.document.clusters.some(({ coverage }) => coverage.clusterGc !== undefined)
   if (isWhole && result.nodes.length === 0 && !isLooked)
-    throw new OperatorError(`${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`)
+    throw new OperatorError(
+      `${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`,
+    )
   return {
     kind: 'snapshot',
     document: result.document,
@@ -59,9 +73,15 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
 const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
 
 /** A findings document can be cut to clusters; which node belongs to what it does not tell. @throws OperatorError */
-function selected(document: ComparedRun['document'], selection: Selection, path: string): ComparedRun['document'] {
+function selected(
+  document: ComparedRun['document'],
+  selection: Selection,
+  path: string,
+): ComparedRun['document'] {
   if (selection.nodes.length > 0 || selection.nodegroups.length > 0)
-    throw new OperatorError(`${path} holds findings, which do not name every node: --node and --nodegroup need two snapshots`)
+    throw new OperatorError(
+      `${path} holds findings, which do not name every node: --node and --nodegroup need two snapshots`,
+    )
   const isSelected = ({ cluster }: { cluster: string }) => selectsCluster(selection, cluster)
   const { run, clusters, findings, waived, unknowns, notAudited } = document
   return {
@@ -74,7 +94,8 @@ function selected(document: ComparedRun['document'], selection: Selection, path:
   }
 }
 
-const isEmpty = ({ nodes, document }: ReadRun) => (nodes === null ? document.clusters.length === 0 : nodes.length === 0)
+const isEmpty = ({ nodes, document }: ReadRun) =>
+  nodes === null ? document.clusters.length === 0 : nodes.length === 0
 
 const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput => ({
   file,
@@ -85,11 +106,22 @@ const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput 
 })
 
 /** As an audit's exit code counts it: a Fargate node cannot be read by anyone, and is no trouble of a run. */
-function isUnread({ document: { run, clusters, notAudited }, nodes, ruleErrors }: ReadRun): boolean {
+function isUnread({
+  document: { run, clusters, notAudited },
+  nodes,
+  ruleErrors,
+}: ReadRun): boolean {
   const isCut = run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)
-  const hasErrors = ruleErrors === null ? clusters.some(({ outcomes }) => outcomes.error > 0) : ruleErrors.length > 0
+  const hasErrors =
+    ruleErrors === null
+      ? clusters.some(({ outcomes }) => outcomes.error > 0)
+      : ruleErrors.length > 0
   if (isCut || hasErrors) return true
-  if (nodes !== null) return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
-  const unread = clusters.reduce((sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead, 0)
+  if (nodes !== null)
+    return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
+  const unread = clusters.reduce(
+    (sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead,
+    0,
+  )
   return unread > notAudited.filter(({ reason }) => reason === fargateReason).length
 }

@@ -3,4 +3,7 @@ import { applyDocuments, contentOf, documents } from '#remediate/scripts/documen
 import { readScript } from '#remediate/scripts/read-script.ts'
 
 export const deployedDocuments = (): { name: string; content: string }[] =>
-  [...documents, ...applyDocuments].map(document => ({ name: document.name, content: contentOf(document, readScript) }))
+  [...documents, ...applyDocuments].map(document => ({
+    name: document.name,
+    content: contentOf(document, readScript),
+  }))

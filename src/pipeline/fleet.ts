@@ -31,7 +31,11 @@ import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
 import type { EksBehind } from './remediation/eks-behind.ts'
 
-const objectCollectors = { all: clusterCollectorsOf, budgets: () => [disruptionBudgets], none: () => [] }
+const objectCollectors = {
+  all: clusterCollectorsOf,
+  budgets: () => [disruptionBudgets],
+  none: () => [],
+}
 
 export interface LiveOptions {
   policy: Policy
@@ -60,24 +64,35 @@ export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotR
 }
 
 /** How a live fleet begins. @throws OperatorError when it is not to be read as the policy stands */
-export async function liveHeader({ policy, signal, now }: Pick<LiveOptions, 'policy' | 'signal' | 'now'>): Promise<SnapshotHeader> {
+export async function liveHeader({
+  policy,
+  signal,
+  now,
+}: Pick<LiveOptions, 'policy' | 'signal' | 'now'>): Promise<SnapshotHeader> {
   requireKubeletIdentity(policy)
   const region = policy.accounts[0]?.regions?.[0] ?? (await sdkRegion())
   return header(region === null ? null : await ownAccount(region, signal), region, now)
 }
 
 /** As eksTargets, as far as the time reaches. @throws OperatorError as liveFleet */
-export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget> => untilAborted(eksTargets(options), options.signal)
+export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget> =>
+  untilAborted(eksTargets(options), options.signal)
 
 /** Clusters outside EKS, or reached as kubectl does. */
-export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
+export async function* kubeconfigFleet(
+  endpoints: NamedEndpoint[],
+  options: LiveOptions,
+): AsyncGenerator<SnapshotRecord> {
   requireKubeletIdentity(options.policy)
   yield header(null, null, options.now)
   yield* readAll(await kubeconfigTargets(endpoints, options.policy, options.behind), options)
 }
 
 /** Whose token every kubelet sees is decided, never assumed. @throws OperatorError */
-export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Pick<Policy, 'modes' | 'kubelet'>): void {
+export function requireKubeletIdentity({
+  modes,
+  kubelet: { roleArn, useOwnToken },
+}: Pick<Policy, 'modes' | 'kubelet'>): void {
   if (roleArn === null && !useOwnToken && modes.some(({ mode }) => mode === 'kubelet'))
     throw new OperatorError(
       'Mode kubelet shows a token to every kubelet, and nobody said whose. Set kubelet.roleArn in the policy to a role that may do nothing else ' +
@@ -86,7 +101,11 @@ export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken 
 }
 
 /** The selected EKS clusters, and how to reach each. @throws OperatorError as liveFleet */
-export const eksTargets = ({ policy, selection, signal }: LiveOptions): AsyncGenerator<ClusterTarget> => discover(policy, selection, signal)
+export const eksTargets = ({
+  policy,
+  selection,
+  signal,
+}: LiveOptions): AsyncGenerator<ClusterTarget> => discover(policy, selection, signal)
 
 /** There is no IAM behind a kubeconfig: kubelets see its token, where the policy says so, or none. */
 export async function kubeconfigTargets(
@@ -99,10 +118,18 @@ export async function kubeconfigTargets(
   const targets: ClusterTarget[] = []
   for (const { context, endpoint } of endpoints)
     targets.push({
-      record: { kind: 'Cluster', cluster: context, errors: [], ...(await behind?.of(context, endpoint)) },
+      record: {
+        kind: 'Cluster',
+        cluster: context,
+        errors: [],
+        ...(await behind?.of(context, endpoint)),
+      },
       endpoint,
       place,
-      kubelet: isShown && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
+      kubelet:
+        isShown && endpoint.ca !== undefined
+          ? { ca: endpoint.ca, authorization: endpoint.authorization }
+          : null,
     })
   return targets
 }
@@ -115,10 +142,16 @@ export async function* savedFleet(
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   for await (const record of readSnapshot(path)) {
     signal?.throwIfAborted()
-    if (record.kind !== 'Snapshot' && record.kind !== 'Malformed' && !selectsCluster(selection, record.cluster)) continue
+    if (
+      record.kind !== 'Snapshot' &&
+      record.kind !== 'Malformed' &&
+      !selectsCluster(selection, record.cluster)
+    )
+      continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
     // As live: what has no node can be told only of a whole cluster.
-    if (record.kind === 'Objects' && !isWhole(selection) && !readForNodes.has(record.resource)) continue
+    if (record.kind === 'Objects' && !isWhole(selection) && !readForNodes.has(record.resource))
+      continue
     yield record
   }
 }
@@ -131,7 +164,9 @@ const isSelectedNode = (record: NodeRecord, selection: Selection) =>
 /** Of clusters that no account lists: the caller's own account, and the region that was given. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
   const region = accounts[0]?.regions?.[0] ?? (await sdkRegion())
-  return region === null ? null : { region, roleArn: null, externalId: null, credentials: credentialSource(null, null, region) }
+  return region === null
+    ? null
+    : { region, roleArn: null, externalId: null, credentials: credentialSource(null, null, region) }
 }
 
 async function* readAll(
@@ -147,7 +182,8 @@ async function* readAll(
     return inspector
   }
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const target of targets) yield collect(target.record, target.endpoint, collectOptionsOf(target, options, inspectorOf))
+    for await (const target of targets)
+      yield collect(target.record, target.endpoint, collectOptionsOf(target, options, inspectorOf))
   }
   try {
     yield* merge(streams(), policy.pace.clusters)
@@ -168,7 +204,10 @@ export function collectOptionsOf(
     collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
     clusterCollectors: objectCollectors[objects ?? 'all'](policy),
     furtherCollectors: served => sweepCollectorsOf(policy, served),
-    inspector: depth === undefined && place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null,
+    inspector:
+      depth === undefined && place !== null && promisedSources[mode].includes('host')
+        ? inspectorOf(place)
+        : null,
     aws: place && clusterInAws(record, place),
     kubelet: kubelet ?? null,
     policy,
@@ -180,21 +219,35 @@ export function collectOptionsOf(
 }
 
 /** By the name that EKS has for it: a context of a kubeconfig may be called anything. */
-export const clusterInAws = ({ eks }: ClusterRecord, { region, credentials }: AwsPlace): ClusterInAws | null =>
+export const clusterInAws = (
+  { eks }: ClusterRecord,
+  { region, credentials }: AwsPlace,
+): ClusterInAws | null =>
   isRawObject(eks) && typeof eks.name === 'string' ? { name: eks.name, region, credentials } : null
 
 /** What the deadline cut off is said in the snapshot, not thrown. */
-async function* untilAborted(targets: AsyncIterable<ClusterTarget>, signal: AbortSignal): AsyncGenerator<ClusterTarget> {
+async function* untilAborted(
+  targets: AsyncIterable<ClusterTarget>,
+  signal: AbortSignal,
+): AsyncGenerator<ClusterTarget> {
   try {
     yield* targets
   } catch (error) {
     if (!signal.aborted) throw error
     const message = `not all clusters were found: ${signal.reason instanceof Error ? signal.reason.message : signal.reason}`
-    yield { record: { kind: 'Cluster', cluster: '*', errors: [{ what: 'clusters', message }] }, endpoint: null, place: null }
+    yield {
+      record: { kind: 'Cluster', cluster: '*', errors: [{ what: 'clusters', message }] },
+      endpoint: null,
+      place: null,
+    }
   }
 }
 
-const header = (account: string | null, region: string | null, now = () => new Date()): SnapshotHeader => ({
+const header = (
+  account: string | null,
+  region: string | null,
+  now = () => new Date(),
+): SnapshotHeader => ({
   kind: 'Snapshot',
   schema: snapshotSchema,
   takenAt: now().toISOString(),

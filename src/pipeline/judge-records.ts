@@ -43,8 +43,13 @@ export interface Judged {
 }
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
-export async function judgeRecords(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: JudgingContext): Promise<Judged> {
-  const judgement = openJudgement(context.rules, context.policy, { allNodes: context.isEveryNodeNamed })
+export async function judgeRecords(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  context: JudgingContext,
+): Promise<Judged> {
+  const judgement = openJudgement(context.rules, context.policy, {
+    allNodes: context.isEveryNodeNamed,
+  })
   const clusters = openClusterReplay()
   const nodes: AuditedNode[] = []
   const tags: ResourceTags[] = []
@@ -59,8 +64,13 @@ export async function judgeRecords(source: AsyncIterable<SnapshotRecord | Malfor
       continue
     }
     const record = prune(read)
-    if (record.kind === 'Node' && seen.size === seen.add(`${record.cluster}/${record.node.metadata?.name}`).size) {
-      inputErrors.push(`the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`)
+    if (
+      record.kind === 'Node' &&
+      seen.size === seen.add(`${record.cluster}/${record.node.metadata?.name}`).size
+    ) {
+      inputErrors.push(
+        `the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`,
+      )
       continue
     }
     await context.snapshot.write(record)
@@ -86,13 +96,25 @@ export async function judgeRecords(source: AsyncIterable<SnapshotRecord | Malfor
   context.onStage?.('judge')
   const takenAt = header?.takenAt ?? unknownTime
   const predictions = clusters.close(takenAt)
-  const garbage = predictions.flatMap(prediction => garbageOverview(prediction, context.policy) ?? [])
+  const garbage = predictions.flatMap(
+    prediction => garbageOverview(prediction, context.policy) ?? [],
+  )
   const result = judgement.close(takenAt, predictions)
-  return { header, result, nodes: nodes.toSorted(byClusterAndName), tags, garbage: garbage.toSorted(byCluster), inputErrors }
+  return {
+    header,
+    result,
+    nodes: nodes.toSorted(byClusterAndName),
+    tags,
+    garbage: garbage.toSorted(byCluster),
+    inputErrors,
+  }
 }
 
 /** As if the records of all parts had come together. No two of them may speak of the same cluster, and each has named every node. */
-export function mergedJudged(header: SnapshotHeader, parts: readonly Omit<Judged, 'header'>[]): Judged {
+export function mergedJudged(
+  header: SnapshotHeader,
+  parts: readonly Omit<Judged, 'header'>[],
+): Judged {
   return {
     header,
     result: mergedJudgements(parts.map(({ result }) => result)),
@@ -106,7 +128,8 @@ export function mergedJudged(header: SnapshotHeader, parts: readonly Omit<Judged
 /** Only a file without its first line has no time of its own; its nodes usually do. */
 export const unknownTime = '1970-01-01T00:00:00Z'
 
-const byCluster = (left: { cluster: string }, right: { cluster: string }) => compare(left.cluster, right.cluster)
+const byCluster = (left: { cluster: string }, right: { cluster: string }) =>
+  compare(left.cluster, right.cluster)
 const byClusterAndName = (left: AuditedNode, right: AuditedNode) =>
   byCluster(left, right) || compare(left.identity.name, right.identity.name)
 const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0)

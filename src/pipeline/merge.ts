@@ -1,5 +1,8 @@
 /** Several streams as one, in the order in which their items come; at most `limit` streams are open at once. */
-export async function* merge<T>(streams: AsyncIterable<AsyncIterable<T>>, limit: number): AsyncGenerator<T> {
+export async function* merge<T>(
+  streams: AsyncIterable<AsyncIterable<T>>,
+  limit: number,
+): AsyncGenerator<T> {
   const source = streams[Symbol.asyncIterator]()
   const pulled = new Map<AsyncIterator<T>, Promise<Event<T>>>()
   const pull = (stream: AsyncIterator<T>) =>
@@ -23,9 +26,14 @@ export async function* merge<T>(streams: AsyncIterable<AsyncIterable<T>>, limit:
       }
     }
   } finally {
-    await Promise.allSettled([source.return?.(), ...[...pulled.keys()].map(stream => stream.return?.())])
+    await Promise.allSettled([
+      source.return?.(),
+      ...[...pulled.keys()].map(stream => stream.return?.()),
+    ])
   }
 }
 
 /** A further stream was opened (or there is none), or an open one has come on. */
-type Event<T> = { opened: IteratorResult<AsyncIterable<T>> } | { stream: AsyncIterator<T>; result: IteratorResult<T> }
+type Event<T> =
+  | { opened: IteratorResult<AsyncIterable<T>> }
+  | { stream: AsyncIterator<T>; result: IteratorResult<T> }

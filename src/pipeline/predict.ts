@@ -33,10 +33,15 @@ export async function* predict(
     if (seen.size === seen.add(name).size) continue
     const now = record.at ?? takenAt
     if (whatIf.at !== null && Date.parse(whatIf.at) < Date.parse(now))
-      throw new OperatorError(`--at ${whatIf.at} lies before ${now}, when ${name} was read: what it was before that is not known`)
+      throw new OperatorError(
+        `--at ${whatIf.at} lies before ${now}, when ${name} was read: what it was before that is not known`,
+      )
     yield {
       prediction: replay(record, takenAt, whatIf),
-      before: whatIf.changes.length === 0 ? null : replay(record, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
+      before:
+        whatIf.changes.length === 0
+          ? null
+          : replay(record, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
     }
   }
 }

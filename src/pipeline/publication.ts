@@ -36,27 +36,47 @@ export interface PublicationContext {
 }
 
 /** As a reader is told them. */
-export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) => [url, mailto].filter(address => address !== null)
+export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) =>
+  [url, mailto].filter(address => address !== null)
 
 /** Everybody, then each owner, in each language that somebody of them reads. @param ways how the mail goes to whom */
-export const audiencesOf = ({ onlyOnChange, owners }: ReportPolicy, ways: (owner: ReportOwner | null) => Readers[]): Audience[] =>
-  [{ owner: null, onlyOnChange }, ...owners.map(owner => ({ owner, onlyOnChange: owner.onlyOnChange }))].flatMap(audience =>
-    ways(audience.owner).map((readers, index) => ({ ...audience, ...readers, isFirst: index === 0 })),
+export const audiencesOf = (
+  { onlyOnChange, owners }: ReportPolicy,
+  ways: (owner: ReportOwner | null) => Readers[],
+): Audience[] =>
+  [
+    { owner: null, onlyOnChange },
+    ...owners.map(owner => ({ owner, onlyOnChange: owner.onlyOnChange })),
+  ].flatMap(audience =>
+    ways(audience.owner).map((readers, index) => ({
+      ...audience,
+      ...readers,
+      isFirst: index === 0,
+    })),
   )
 
 /** `report.html`, and `report.ko.html` beside it. */
-const nameOf = ({ language, isFirst }: Audience, name: string) => (isFirst ? name : name.replace('.', `.${language}.`))
+const nameOf = ({ language, isFirst }: Audience, name: string) =>
+  isFirst ? name : name.replace('.', `.${language}.`)
 
 /** One answer a channel, those of the audiences last. Never throws: what failed says so. */
-export async function publishReport(report: AuditReport, files: RenderedFile[], context: PublicationContext): Promise<Delivery[]> {
+export async function publishReport(
+  report: AuditReport,
+  files: RenderedFile[],
+  context: PublicationContext,
+): Promise<Delivery[]> {
   const { channels, snapshotPath, audiences } = context
   const snapshot: FileOnDisk[] =
-    snapshotPath === null ? [] : [{ name: 'snapshot.ndjson.gz', contentType: 'application/gzip', path: snapshotPath }]
+    snapshotPath === null
+      ? []
+      : [{ name: 'snapshot.ndjson.gz', contentType: 'application/gzip', path: snapshotPath }]
   let stored = await publish([...files, ...snapshot], channels)
   const sent: Delivery[] = []
   for (const audience of audiences) {
     const told =
-      audience.owner === null ? await tellAll(report, files, stored, audience, context) : await tellOwner(report, audience, context)
+      audience.owner === null
+        ? await tellAll(report, files, stored, audience, context)
+        : await tellOwner(report, audience, context)
     stored = mergeDeliveries(stored, told.stored)
     sent.push(...told.sent)
   }
@@ -76,23 +96,44 @@ function tellAll(
   context: PublicationContext,
 ): Promise<Told> {
   if (!audience.isFirst) return tellWithPage(report, audience, context, '')
-  return tell(report, { page: files.find(({ name }) => name === pageName), stored, folder: '' }, audience, context)
+  return tell(
+    report,
+    { page: files.find(({ name }) => name === pageName), stored, folder: '' },
+    audience,
+    context,
+  )
 }
 
 /** Those who get a page of their own: it is published first, so that the mail can lead to it. */
-async function tellWithPage(report: AuditReport, audience: Audience, context: PublicationContext, folder: string): Promise<Told> {
+async function tellWithPage(
+  report: AuditReport,
+  audience: Audience,
+  context: PublicationContext,
+  folder: string,
+): Promise<Told> {
   const { contentType, render } = htmlIn(languages[audience.language])
-  const page = context.hasPage ? { name: `${folder}${nameOf(audience, pageName)}`, contentType, body: render(report) } : undefined
+  const page = context.hasPage
+    ? { name: `${folder}${nameOf(audience, pageName)}`, contentType, body: render(report) }
+    : undefined
   const stored = page ? await publish([page], context.channels, page.name) : []
   const told = await tell(report, { page, stored, folder }, audience, context)
   return { stored: mergeDeliveries(stored, told.stored), sent: told.sent }
 }
 
-async function tellOwner(report: AuditReport, audience: Audience, context: PublicationContext): Promise<Told> {
+async function tellOwner(
+  report: AuditReport,
+  audience: Audience,
+  context: PublicationContext,
+): Promise<Told> {
   const { name } = audience.owner!
   const share = shareOf(report, audience.owner!)
   if (share === null)
-    return { stored: [], sent: audience.channels.map(channel => notSent(channel, `nothing that this run met is of the owner ${name}`)) }
+    return {
+      stored: [],
+      sent: audience.channels.map(channel =>
+        notSent(channel, `nothing that this run met is of the owner ${name}`),
+      ),
+    }
   return tellWithPage(share, audience, context, `owners/${name}/`)
 }
 
@@ -105,8 +146,13 @@ async function tell(
   const { owner, language, onlyOnChange, channels: ways } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
   const lost = isSilent ? [] : await undelivered(ways)
-  const mail = renderMail(report, [...stored, ...lost], { owner: owner?.name ?? null, unsubscribe, language: languages[language] })
-  const attachment = reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
+  const mail = renderMail(report, [...stored, ...lost], {
+    owner: owner?.name ?? null,
+    unsubscribe,
+    language: languages[language],
+  })
+  const attachment =
+    reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
   const sent = await Promise.all(
     ways.map(way =>
       isSilent
@@ -116,8 +162,16 @@ async function tell(
   )
   const kept = await publish(
     [
-      { name: `${folder}${nameOf(audience, 'email.html')}`, contentType: 'text/html; charset=utf-8', body: mail.html },
-      { name: `${folder}${nameOf(audience, 'email.txt')}`, contentType: 'text/plain; charset=utf-8', body: mail.text },
+      {
+        name: `${folder}${nameOf(audience, 'email.html')}`,
+        contentType: 'text/html; charset=utf-8',
+        body: mail.html,
+      },
+      {
+        name: `${folder}${nameOf(audience, 'email.txt')}`,
+        contentType: 'text/plain; charset=utf-8',
+        body: mail.text,
+      },
     ],
     channels,
     page?.name,
@@ -128,9 +182,14 @@ async function tell(
 /** Whoever gets the mail reads of those who do not. */
 async function undelivered(ways: MailChannel[]): Promise<Delivery[]> {
   const told = await Promise.all(
-    ways.map(async ({ id: channel, undeliverable }) => ({ channel, error: (await undeliverable?.()) ?? null })),
+    ways.map(async ({ id: channel, undeliverable }) => ({
+      channel,
+      error: (await undeliverable?.()) ?? null,
+    })),
   )
-  return told.filter(({ error }) => error !== null).map(({ channel, error }) => ({ channel, location: null, link: null, error }))
+  return told
+    .filter(({ error }) => error !== null)
+    .map(({ channel, error }) => ({ channel, location: null, link: null, error }))
 }
 
 const notSent = ({ id }: MailChannel, why: string): MailDelivery => ({

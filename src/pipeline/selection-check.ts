@@ -31,5 +31,7 @@ export function rejectUnknownNames(
       `No node is named ${unknown.slice(0, named).join(', ')}${more} in what was read. Names are those of kubectl get nodes`,
     )
   if (nodegroups.length > 0 && nodes.length === 0)
-    throw new OperatorError(`No node belongs to the nodegroup ${nodegroups.join(', ')} in what was read`)
+    throw new OperatorError(
+      `No node belongs to the nodegroup ${nodegroups.join(', ')} in what was read`,
+    )
 }

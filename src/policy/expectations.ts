@@ -11,24 +11,42 @@ const sweepForm = /^(\*|(\*|[a-z][a-z0-9-]*)(\.[a-z0-9-]+)+|[a-z][a-z0-9-]*)$/
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** @param valueMistakes  what is wrong with a KubeletConfiguration field's value, by the place from the field down */
-export const expectationKeys = (valueMistakes: (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>) => ({
-  alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
+export const expectationKeys = (
+  valueMistakes: (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>,
+) => ({
+  alertPercent: percent
+    .default(defaultPolicy.alertPercent)
+    .describe('disk usage at which the team’s own alert fires'),
   assumedGrowthPercent: percent
     .default(defaultPolicy.assumedGrowthPercent)
-    .describe('growth within one image-GC period, in percent of the capacity, where no rate was observed'),
+    .describe(
+      'growth within one image-GC period, in percent of the capacity, where no rate was observed',
+    ),
   strandedPercent: percent
     .default(defaultPolicy.strandedPercent)
     .describe('disk kept free by thresholds counts as stranded from this percentage on'),
-  strandedGiB: z.number().min(0).default(defaultPolicy.strandedGiB).describe('and from this size on'),
-  deadContainers: z.int().min(1).default(defaultPolicy.deadContainers).describe('dead containers on one node that are a pile'),
+  strandedGiB: z
+    .number()
+    .min(0)
+    .default(defaultPolicy.strandedGiB)
+    .describe('and from this size on'),
+  deadContainers: z
+    .int()
+    .min(1)
+    .default(defaultPolicy.deadContainers)
+    .describe('dead containers on one node that are a pile'),
   criticalPods: z
     .array(z.string().min(1))
     .default(defaultPolicy.criticalPods)
-    .describe('namespace/name of pods that must not be evicted, * stands for any run of characters'),
+    .describe(
+      'namespace/name of pods that must not be evicted, * stands for any run of characters',
+    ),
   requiredImages: z
     .array(z.string().min(1))
     .default(defaultPolicy.requiredImages)
-    .describe('images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above'),
+    .describe(
+      'images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above',
+    ),
   requiredImageSources: z
     .record(
       z.string().min(1),
@@ -80,17 +98,25 @@ export const expectationKeys = (valueMistakes: (field: string, value: unknown) =
             .default(null)
             .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
           directives: z
-            .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
+            .record(
+              z.string().regex(/^[a-z]+$/, 'a directive of logrotate'),
+              z.union([z.string(), z.number(), z.boolean()]),
+            )
             .default({})
-            .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
+            .describe(
+              'in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set',
+            ),
         })
-        .refine(({ sha256, content }) => sha256 === null || content === null || sha256 === hashOf(content), {
-          path: ['sha256'],
-          message: 'the content has another SHA-256',
-        }),
+        .refine(
+          ({ sha256, content }) =>
+            sha256 === null || content === null || sha256 === hashOf(content),
+          { path: ['sha256'], message: 'the content has another SHA-256' },
+        ),
     )
     .default(defaultPolicy.logRotation)
-    .describe('files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm'),
+    .describe(
+      'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
+    ),
   baseline: z
     .array(
       z.strictObject({
@@ -136,7 +162,9 @@ export const expectationKeys = (valueMistakes: (field: string, value: unknown) =
         .number()
         .min(0)
         .default(defaultPolicy.clusterGarbage.minAgeHours)
-        .describe('what finished, was deleted or was last renewed later than that is not called garbage'),
+        .describe(
+          'what finished, was deleted or was last renewed later than that is not called garbage',
+        ),
     })
     .default(defaultPolicy.clusterGarbage)
     .describe('what of a cluster’s own objects is looked through for what nobody has collected'),

@@ -48,7 +48,10 @@ export const fleetKeys = {
   clusters: z
     .strictObject({
       names: z.array(clusterName).default([]).describe('only these clusters; empty means all'),
-      tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
+      tags: z
+        .record(z.string(), z.string())
+        .default({})
+        .describe('only clusters with these EKS tags'),
     })
     .default(defaultPolicy.clusters),
   modes: z
@@ -82,10 +85,18 @@ export const fleetKeys = {
       roleArn: roleArn
         .nullable()
         .default(null)
-        .describe('the role whose token kubelets see; it needs get nodes/configz and get nodes/stats and nothing else'),
-      useOwnToken: z.boolean().default(false).describe('show every kubelet the token of the run itself; who owns a node could use it'),
+        .describe(
+          'the role whose token kubelets see; it needs get nodes/configz and get nodes/stats and nothing else',
+        ),
+      useOwnToken: z
+        .boolean()
+        .default(false)
+        .describe('show every kubelet the token of the run itself; who owns a node could use it'),
     })
-    .refine(({ roleArn: role, useOwnToken }) => role === null || !useOwnToken, 'a role or the run’s own token, not both')
+    .refine(
+      ({ roleArn: role, useOwnToken }) => role === null || !useOwnToken,
+      'a role or the run’s own token, not both',
+    )
     .default(defaultPolicy.kubelet)
     .describe('with which identity kubelets are asked in mode kubelet'),
 }

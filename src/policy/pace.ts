@@ -7,22 +7,37 @@ const timeoutMs = z.int().min(100).max(600_000)
 export const paceKeys = {
   pace: z
     .strictObject({
-      requestsPerSecond: z.number().min(0.1).max(1000).default(defaultPolicy.pace.requestsPerSecond),
+      requestsPerSecond: z
+        .number()
+        .min(0.1)
+        .max(1000)
+        .default(defaultPolicy.pace.requestsPerSecond),
       concurrency: z.int().min(1).max(200).default(defaultPolicy.pace.concurrency),
       clusters: z.int().min(1).max(50).default(defaultPolicy.pace.clusters),
-      ssmRequestsPerSecond: z.number().min(0.1).max(100).default(defaultPolicy.pace.ssmRequestsPerSecond),
+      ssmRequestsPerSecond: z
+        .number()
+        .min(0.1)
+        .max(100)
+        .default(defaultPolicy.pace.ssmRequestsPerSecond),
     })
     .default(defaultPolicy.pace)
-    .describe('upper bounds for one Kubernetes API server, and for the SSM of one account and region; clusters: how many are read at once'),
+    .describe(
+      'upper bounds for one Kubernetes API server, and for the SSM of one account and region; clusters: how many are read at once',
+    ),
   fanOut: z
     .strictObject({
       aboveNodes: z.int().min(1).nullable().default(defaultPolicy.fanOut.aboveNodes),
-      acrossPlaces: z.boolean().default(defaultPolicy.fanOut.acrossPlaces).describe('whenever there are several accounts or regions, too'),
+      acrossPlaces: z
+        .boolean()
+        .default(defaultPolicy.fanOut.acrossPlaces)
+        .describe('whenever there are several accounts or regions, too'),
       nodesPerShard: z.int().min(10).max(1000).default(defaultPolicy.fanOut.nodesPerShard),
       clustersAtOnce: z.int().min(1).max(500).default(defaultPolicy.fanOut.clustersAtOnce),
     })
     .default(defaultPolicy.fanOut)
-    .describe('from how many nodes on the service reads a fleet by many functions instead of one; null in aboveNodes: never for its size'),
+    .describe(
+      'from how many nodes on the service reads a fleet by many functions instead of one; null in aboveNodes: never for its size',
+    ),
   timeoutsMs: z
     .strictObject({
       list: timeoutMs.default(defaultPolicy.timeoutsMs.list),
@@ -31,5 +46,7 @@ export const paceKeys = {
       inspect: timeoutMs.default(defaultPolicy.timeoutsMs.inspect),
     })
     .default(defaultPolicy.timeoutsMs)
-    .describe('how long one answer may take; inspect: until a node that SSM was asked to inspect has done so'),
+    .describe(
+      'how long one answer may take; inspect: until a node that SSM was asked to inspect has done so',
+    ),
 }

@@ -17,11 +17,18 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
     return `${file}:${line}:${col}`
   }
   if (document.errors.length > 0)
-    throw new OperatorError(document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'))
+    throw new OperatorError(
+      document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'),
+    )
   const strange = [...prototypeKeys(document.contents, [])]
   if (strange.length > 0) {
     throw new OperatorError(
-      strange.map(({ key, path }) => `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: Unrecognized key: "${prototypeKey}"`).join('\n'),
+      strange
+        .map(
+          ({ key, path }) =>
+            `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: Unrecognized key: "${prototypeKey}"`,
+        )
+        .join('\n'),
     )
   }
   const parsed = policySchema(terms).safeParse(plain(document, file) ?? {})
@@ -29,7 +36,9 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
   const mistakes = parsed.error.issues.map(issue => {
     const node = document.getIn(issue.path, true)
     const at =
-      typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range) ? place(Number(node.range[0])) : file
+      typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
+        ? place(Number(node.range[0]))
+        : file
     return `${at}: ${issue.path.join('.') || 'the file'}: ${issue.message}`
   })
   throw new OperatorError(mistakes.join('\n'))
@@ -38,8 +47,12 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
 const prototypeKey = '__proto__'
 
 /** A key that objects have of their own: whoever reads the file would drop it without a word. */
-function* prototypeKeys(value: unknown, path: readonly (string | number)[]): Iterable<{ key: Node; path: readonly (string | number)[] }> {
-  if (isSeq(value)) for (const [index, item] of value.items.entries()) yield* prototypeKeys(item, [...path, index])
+function* prototypeKeys(
+  value: unknown,
+  path: readonly (string | number)[],
+): Iterable<{ key: Node; path: readonly (string | number)[] }> {
+  if (isSeq(value))
+    for (const [index, item] of value.items.entries()) yield* prototypeKeys(item, [...path, index])
   if (!isMap(value)) return
   for (const { key, value: inner } of value.items) {
     const name = isScalar(key) ? String(key.value) : ''

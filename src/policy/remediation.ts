@@ -1,6 +1,12 @@
 /** How plans are made and applied, and when nodes may be changed: `remediation`. */
 import * as z from 'zod'
-import { type DeletionKind, defaultPolicy, deletionKinds, remediationModes, weekdays } from '#model/policy.ts'
+import {
+  type DeletionKind,
+  defaultPolicy,
+  deletionKinds,
+  remediationModes,
+  weekdays,
+} from '#model/policy.ts'
 import { clusterName, percent } from './values.ts'
 
 const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
@@ -16,7 +22,10 @@ const changeWindow = z
     to: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/).describe('before `from`: on the next day'),
     timezone: z.string().refine(isTimeZone, 'a time zone as Europe/Berlin or UTC'),
   })
-  .refine(({ from, to }) => from !== to, { path: ['to'], message: 'a window ends later than it begins: 00:00 to 24:00 is the whole day' })
+  .refine(({ from, to }) => from !== to, {
+    path: ['to'],
+    message: 'a window ends later than it begins: 00:00 to 24:00 is the whole day',
+  })
 
 /** @param plannableFields  KubeletConfiguration fields that a plan may change */
 export const remediationKeys = (plannableFields: readonly string[]) => ({
@@ -25,11 +34,21 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
       wavePercents: z
         .array(percent)
         .max(10)
-        .refine(percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)), 'percentages that grow')
+        .refine(
+          percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)),
+          'percentages that grow',
+        )
         .default(defaultPolicy.remediation.wavePercents)
-        .describe('how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest'),
+        .describe(
+          'how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest',
+        ),
       deletions: z
-        .strictObject(Object.fromEntries(deletionKinds.map(kind => [kind, deletion])) as Record<DeletionKind, typeof deletion>)
+        .strictObject(
+          Object.fromEntries(deletionKinds.map(kind => [kind, deletion])) as Record<
+            DeletionKind,
+            typeof deletion
+          >,
+        )
         .default(defaultPolicy.remediation.deletions)
         .describe(
           'objects that highwater plan --deletions may name, from this age on: leases of nodes that are gone, failed pods, Jobs that have finished and nothing else collects, volumes that are Released and Retain',
@@ -43,7 +62,9 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
         .array(z.string().min(1).max(255))
         .max(100)
         .default(defaultPolicy.remediation.alarms)
-        .describe('CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed'),
+        .describe(
+          'CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed',
+        ),
       requireEksStatus: z
         .boolean()
         .default(defaultPolicy.remediation.requireEksStatus)
@@ -55,7 +76,9 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
         .min(0)
         .max(100)
         .default(defaultPolicy.remediation.maxUnreadyPercent)
-        .describe('while more of a cluster’s planned nodes than this are NotReady, none of them is changed'),
+        .describe(
+          'while more of a cluster’s planned nodes than this are NotReady, none of them is changed',
+        ),
       maxConcurrency: z
         .int()
         .min(1)
@@ -68,7 +91,12 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
         .max(1000)
         .default(defaultPolicy.remediation.maxErrors)
         .describe('nodes of a run that may fail before it stops and takes the wave back'),
-      pauseMs: z.int().min(0).max(86_400_000).default(defaultPolicy.remediation.pauseMs).describe('between two waves'),
+      pauseMs: z
+        .int()
+        .min(0)
+        .max(86_400_000)
+        .default(defaultPolicy.remediation.pauseMs)
+        .describe('between two waves'),
       timeoutSeconds: z
         .int()
         .min(60)
@@ -80,7 +108,9 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
         .min(1000)
         .max(3_600_000)
         .default(defaultPolicy.remediation.answerTimeoutMs)
-        .describe('until a node that was told to change has answered; then it is asked again, which changes nothing twice'),
+        .describe(
+          'until a node that was told to change has answered; then it is asked again, which changes nothing twice',
+        ),
       verifyTimeoutMs: z
         .int()
         .min(1000)
@@ -96,24 +126,36 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
       mode: z
         .enum(remediationModes)
         .default(defaultPolicy.remediation.mode)
-        .describe('plan: each audit of the service makes a plan of what it found, beside the report; nothing is changed by that'),
+        .describe(
+          'plan: each audit of the service makes a plan of what it found, beside the report; nothing is changed by that',
+        ),
       auto: z
         .strictObject({
           fields: z
             .array(z.enum(plannableFields))
             .min(1)
-            .describe('KubeletConfiguration fields; a plan that changes another one waits for a person'),
+            .describe(
+              'KubeletConfiguration fields; a plan that changes another one waits for a person',
+            ),
           clusters: z.array(clusterName.min(1)).min(1),
           nodesPerDay: z
             .int()
             .min(1)
             .max(100_000)
-            .describe('how many nodes may be begun on one day (UTC) by the policy’s word; a plan of more goes on the next day'),
-          windows: z.array(changeWindow).max(50).default([]).describe('when plans are approved so; by default at any time'),
+            .describe(
+              'how many nodes may be begun on one day (UTC) by the policy’s word; a plan of more goes on the next day',
+            ),
+          windows: z
+            .array(changeWindow)
+            .max(50)
+            .default([])
+            .describe('when plans are approved so; by default at any time'),
         })
         .nullable()
         .default(defaultPolicy.remediation.auto)
-        .describe('plans that are approved without a person; by default none. Never one that makes a kubelet evict at once'),
+        .describe(
+          'plans that are approved without a person; by default none. Never one that makes a kubelet evict at once',
+        ),
     })
     .default(defaultPolicy.remediation)
     .describe('how plans are made and applied, and when nodes may be changed'),

@@ -8,18 +8,31 @@ import { address, clusterName } from './values.ts'
 const owner = z.strictObject({
   name: z
     .string()
-    .regex(/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/, 'up to 40 lower-case letters, digits and hyphens')
+    .regex(
+      /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/,
+      'up to 40 lower-case letters, digits and hyphens',
+    )
     .describe('stands in the mail’s subject and in the names of its files'),
   match: z
     .strictObject({
       cluster: clusterName.optional(),
       nodegroup: z.string().optional().describe('name of the nodegroup or nodepool, * as above'),
-      tags: z.record(z.string(), z.string()).optional().describe('EKS tags of the cluster or the nodegroup, * as above in their values'),
+      tags: z
+        .record(z.string(), z.string())
+        .optional()
+        .describe('EKS tags of the cluster or the nodegroup, * as above in their values'),
     })
     .describe('what is theirs: all that is given has to match'),
   recipients: z.array(address).min(1).max(mostRecipients),
-  language: z.enum(languageIds).nullable().default(null).describe('of their page and mail; by default the report’s'),
-  onlyOnChange: z.boolean().default(false).describe('no mail where nothing of theirs has changed since the run before'),
+  language: z
+    .enum(languageIds)
+    .nullable()
+    .default(null)
+    .describe('of their page and mail; by default the report’s'),
+  onlyOnChange: z
+    .boolean()
+    .default(false)
+    .describe('no mail where nothing of theirs has changed since the run before'),
 })
 
 const report = z
@@ -33,7 +46,10 @@ const report = z
     owners: z
       .array(owner)
       .max(mostOwners)
-      .refine(owners => new Set(owners.map(({ name }) => name)).size === owners.length, 'each owner has a name of its own')
+      .refine(
+        owners => new Set(owners.map(({ name }) => name)).size === owners.length,
+        'each owner has a name of its own',
+      )
       .default(defaultPolicy.report.owners)
       .describe('who gets a mail on their own part of the fleet, and of nothing else'),
     unsubscribe: z
@@ -46,17 +62,33 @@ const report = z
           .max(400)
           .nullable()
           .default(null),
-        oneClick: z.boolean().default(false).describe('url takes a POST and asks nothing back (RFC 8058)'),
+        oneClick: z
+          .boolean()
+          .default(false)
+          .describe('url takes a POST and asks nothing back (RFC 8058)'),
       })
-      .refine(({ url, oneClick }) => url !== null || !oneClick, { path: ['oneClick'], message: 'one click needs a url' })
+      .refine(({ url, oneClick }) => url !== null || !oneClick, {
+        path: ['oneClick'],
+        message: 'one click needs a url',
+      })
       .default(defaultPolicy.report.unsubscribe)
-      .describe('where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end'),
-    bouncesTo: address.nullable().default(null).describe('who hears of mails that came back, a verified identity; by default the sender'),
+      .describe(
+        'where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end',
+      ),
+    bouncesTo: address
+      .nullable()
+      .default(null)
+      .describe('who hears of mails that came back, a verified identity; by default the sender'),
     webhookHosts: z
-      .array(z.string().regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'a host name in lower case'))
+      .array(
+        z.string().regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'a host name in lower case'),
+      )
       .default(defaultPolicy.report.webhookHosts)
       .describe('hosts that the stack’s webhook may be on, * stands for any run of characters'),
-    formats: z.array(z.enum(moreFormats)).default(defaultPolicy.report.formats).describe('written beside page and findings'),
+    formats: z
+      .array(z.enum(moreFormats))
+      .default(defaultPolicy.report.formats)
+      .describe('written beside page and findings'),
     language: z
       .enum(languageIds)
       .default(defaultPolicy.report.language)
@@ -64,15 +96,23 @@ const report = z
     languages: z
       .record(address, z.enum(languageIds))
       .default(defaultPolicy.report.languages)
-      .describe('of single recipients, by their address: they get a mail of their own, and a page that it leads to'),
+      .describe(
+        'of single recipients, by their address: they get a mail of their own, and a page that it leads to',
+      ),
   })
   .default(defaultPolicy.report)
-  .describe('who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written')
+  .describe(
+    'who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written',
+  )
 
 export const reportKeys = {
   report,
   history: z
-    .strictObject({ retentionDays: z.int().min(1).max(3650).default(defaultPolicy.history.retentionDays) })
+    .strictObject({
+      retentionDays: z.int().min(1).max(3650).default(defaultPolicy.history.retentionDays),
+    })
     .default(defaultPolicy.history)
-    .describe('how many days what is remembered of nodes and of findings that ended is kept; a bucket’s lifecycle may forget sooner'),
+    .describe(
+      'how many days what is remembered of nodes and of findings that ended is kept; a bucket’s lifecycle may forget sooner',
+    ),
 }

@@ -50,10 +50,16 @@ export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: Policy
       ...remediationKeys(plannableFields),
     })
     .refine(
-      ({ modes, kubelet: { roleArn: role, useOwnToken } }) => role !== null || useOwnToken || modes.every(({ mode }) => mode !== 'kubelet'),
-      { path: ['modes'], message: 'mode kubelet shows every kubelet a token: say whose by kubelet.roleArn, or kubelet.useOwnToken: true' },
+      ({ modes, kubelet: { roleArn: role, useOwnToken } }) =>
+        role !== null || useOwnToken || modes.every(({ mode }) => mode !== 'kubelet'),
+      {
+        path: ['modes'],
+        message:
+          'mode kubelet shows every kubelet a token: say whose by kubelet.roleArn, or kubelet.useOwnToken: true',
+      },
     )
     .meta({ title: 'highwater policy' })
 
 /** The JSON Schema of highwater.yaml, for editors. */
-export const policyJsonSchema = (terms: PolicyTerms) => z.toJSONSchema(policySchema(terms), { io: 'input' })
+export const policyJsonSchema = (terms: PolicyTerms) =>
+  z.toJSONSchema(policySchema(terms), { io: 'input' })

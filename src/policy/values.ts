@@ -5,7 +5,9 @@ import { addressPattern } from '#model/policy.ts'
 export const percent = z.number().min(1).max(100)
 export const address = z.string().regex(addressPattern, 'an e-mail address')
 /** Source: IAM user guide, IAM ARNs. */
-export const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, 'an IAM role ARN')
+export const roleArn = z
+  .string()
+  .regex(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, 'an IAM role ARN')
 
 /** Source of the rule: `matchesCluster`. */
 export const clusterName = z

@@ -17,5 +17,8 @@ export function reportAttachment({ name, contentType, body }: RenderedFile): Mai
       ? // Its charset stands in the page.
         { fileName: name, contentType: contentType.replace(/;.*/, ''), body: plain }
       : { fileName: `${name}.gz`, contentType: 'application/gzip', body: gzipSync(plain) }
-  return mailBytes({ html: '', text: '', attachments: [attachment] }) + mailRoomBytes <= sesMessageMaxBytes ? attachment : null
+  return mailBytes({ html: '', text: '', attachments: [attachment] }) + mailRoomBytes <=
+    sesMessageMaxBytes
+    ? attachment
+    : null
 }

@@ -3,13 +3,22 @@ import type { Delivery } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
 /** In the order of the channels. @param page the file that a link leads to */
-export async function publish(files: PublishedFile[], channels: Channel[], page?: string): Promise<Delivery[]> {
+export async function publish(
+  files: PublishedFile[],
+  channels: Channel[],
+  page?: string,
+): Promise<Delivery[]> {
   return Promise.all(
     channels.map(async channel => {
       try {
         return { channel: channel.id, ...(await channel.deliver(files, page)), error: null }
       } catch (error) {
-        return { channel: channel.id, location: null, link: null, error: error instanceof Error ? error.message : String(error) }
+        return {
+          channel: channel.id,
+          location: null,
+          link: null,
+          error: error instanceof Error ? error.message : String(error),
+        }
       }
     }),
   )
@@ -17,4 +26,8 @@ export async function publish(files: PublishedFile[], channels: Channel[], page?
 
 /** A channel that took the files of one step and not those of another has failed: the first error stays, and the first link. */
 export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Delivery[] =>
-  earlier.map((delivery, index) => (delivery.error === null && later[index] && later[index].error !== null ? later[index] : delivery))
+  earlier.map((delivery, index) =>
+    delivery.error === null && later[index] && later[index].error !== null
+      ? later[index]
+      : delivery,
+  )

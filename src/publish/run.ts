@@ -35,7 +35,10 @@ export async function readDone(store: Store, runId: string): Promise<RunDone | n
  * Written last, and only when nothing is left to do: after it the same run id publishes and mails nothing more. False: another delivery was first.
  * @throws Error with a message for people when the store cannot be written
  */
-export async function markDone(store: Store, { runId, finishedAt, deliveries }: Omit<RunDone, 'schema'>): Promise<boolean> {
+export async function markDone(
+  store: Store,
+  { runId, finishedAt, deliveries }: Omit<RunDone, 'schema'>,
+): Promise<boolean> {
   const done: RunDone = { schema: 'highwater.done/1', runId, finishedAt, deliveries }
   return store.create(runKey(runId, doneName), `${JSON.stringify(done)}\n`, 'application/json')
 }

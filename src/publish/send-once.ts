@@ -43,7 +43,10 @@ const longestLeaseMs = 3_600_000
  * @param send  answers the message id
  * @throws what `send` throws; the marker then says so, and the next delivery sends
  */
-export async function sendOnce(send: () => Promise<string>, options: SendOnceOptions): Promise<SendOutcome> {
+export async function sendOnce(
+  send: () => Promise<string>,
+  options: SendOnceOptions,
+): Promise<SendOutcome> {
   const holder = randomUUID()
   const taken = await take(options, holder)
   if (taken.state !== 'taken') return taken
@@ -60,26 +63,41 @@ export async function sendOnce(send: () => Promise<string>, options: SendOnceOpt
 }
 
 /** Creates the marker, or takes over one that is expired, failed or not to be understood. */
-async function take({ store, key, now, leaseMs }: SendOnceOptions, holder: string): Promise<Taken | SendOutcome> {
-  if (store === null) return { state: 'taken', doubt: 'there is no store that remembers what was sent' }
+async function take(
+  { store, key, now, leaseMs }: SendOnceOptions,
+  holder: string,
+): Promise<Taken | SendOutcome> {
+  if (store === null)
+    return { state: 'taken', doubt: 'there is no store that remembers what was sent' }
   let doubt: string | null = null
   try {
     for (let round = 0; round < rounds; round++) {
-      const mine = written({ state: 'sending', holder, at: now().toISOString(), expiresAt: after(now(), leaseMs) })
+      const mine = written({
+        state: 'sending',
+        holder,
+        at: now().toISOString(),
+        expiresAt: after(now(), leaseMs),
+      })
       if (await store.create(key, mine, 'application/json')) return { state: 'taken', doubt }
       const found = await store.read(key)
       if (found === null) continue
       const marker = parseMarker(found.body)
       if (marker?.holder === holder) return { state: 'taken', doubt }
-      if (marker?.state === 'sent') return { state: 'sent-before', messageId: marker.messageId ?? '', at: marker.at }
-      if (marker?.state === 'sending' && isHeld(marker, now())) return { state: 'being-sent', until: marker.expiresAt ?? '' }
+      if (marker?.state === 'sent')
+        return { state: 'sent-before', messageId: marker.messageId ?? '', at: marker.at }
+      if (marker?.state === 'sending' && isHeld(marker, now()))
+        return { state: 'being-sent', until: marker.expiresAt ?? '' }
       doubt = doubtAfter(marker)
-      if (await store.replace(key, mine, 'application/json', found.version)) return { state: 'taken', doubt }
+      if (await store.replace(key, mine, 'application/json', found.version))
+        return { state: 'taken', doubt }
     }
     // Whoever is that fast is at work.
     return { state: 'being-sent', until: after(now(), leaseMs) }
   } catch (error) {
-    return { state: 'taken', doubt: `${store.location} could not be asked whether it went before: ${messageOf(error)}` }
+    return {
+      state: 'taken',
+      doubt: `${store.location} could not be asked whether it went before: ${messageOf(error)}`,
+    }
   }
 }
 
@@ -99,7 +117,8 @@ async function settle(
         continue
       }
       const marker = parseMarker(found.body)
-      if (marker?.holder !== holder) return 'another delivery of this run has taken over in the meantime'
+      if (marker?.holder !== holder)
+        return 'another delivery of this run has taken over in the meantime'
       // Also where the answer to our own write was lost.
       if (marker.state === end.state) return null
       if (await store.replace(key, settled, 'application/json', found.version)) return null
@@ -110,7 +129,8 @@ async function settle(
   }
 }
 
-const written = (marker: Omit<Marker, 'schema'>) => `${JSON.stringify({ schema: 'highwater.send/1', ...marker })}\n`
+const written = (marker: Omit<Marker, 'schema'>) =>
+  `${JSON.stringify({ schema: 'highwater.send/1', ...marker })}\n`
 
 const after = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
 
@@ -121,7 +141,9 @@ function isHeld({ expiresAt }: Marker, now: Date): boolean {
 
 function doubtAfter(marker: Marker | null): string | null {
   if (marker === null) return 'what an earlier delivery of this run has left cannot be read'
-  return marker.state === 'sending' ? 'an earlier delivery of this run ended in the middle of sending it' : null
+  return marker.state === 'sending'
+    ? 'an earlier delivery of this run ended in the middle of sending it'
+    : null
 }
 
 /** Null: not of ours, or of another version. */
@@ -138,7 +160,9 @@ function isMarker(value: unknown): value is Marker {
   if (typeof value !== 'object' || value === null) return false
   const { schema, state, holder, at } = value as Partial<Record<keyof Marker, unknown>>
   const isState = state === 'sending' || state === 'sent' || state === 'failed'
-  return schema === 'highwater.send/1' && isState && typeof holder === 'string' && typeof at === 'string'
+  return (
+    schema === 'highwater.send/1' && isState && typeof holder === 'string' && typeof at === 'string'
+  )
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -12,9 +12,13 @@ export async function clusterIdentity(
   options: Parameters<KubernetesClient['getJson']>[1],
 ): Promise<string> {
   const listed = await kubernetes.getJson(path, options)
-  const items = isRawObject(listed) && Array.isArray(listed.items) ? listed.items.filter(isRawObject) : []
-  const metadata = items.map(({ metadata: each }) => each).find(each => isRawObject(each) && each.name === 'kube-system')
+  const items =
+    isRawObject(listed) && Array.isArray(listed.items) ? listed.items.filter(isRawObject) : []
+  const metadata = items
+    .map(({ metadata: each }) => each)
+    .find(each => isRawObject(each) && each.name === 'kube-system')
   const uid = isRawObject(metadata) ? metadata.uid : undefined
-  if (typeof uid !== 'string' || !/^[\w-]{8,100}$/.test(uid)) throw new Error('its namespace kube-system has no UID')
+  if (typeof uid !== 'string' || !/^[\w-]{8,100}$/.test(uid))
+    throw new Error('its namespace kube-system has no UID')
   return uid
 }

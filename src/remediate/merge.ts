@@ -6,7 +6,11 @@ export function merged(target: RawObject, patch: RawObject): RawObject {
   for (const [key, value] of Object.entries(patch)) {
     const before = entries.get(key)
     if (value === null) entries.delete(key)
-    else entries.set(key, isRawObject(value) ? merged(isRawObject(before) ? before : {}, value) : value)
+    else
+      entries.set(
+        key,
+        isRawObject(value) ? merged(isRawObject(before) ? before : {}, value) : value,
+      )
   }
   return Object.fromEntries(entries)
 }
@@ -28,7 +32,9 @@ export function patchBetween(from: RawObject, to: RawObject): RawObject {
 /** Its leaves by path, `evictionHard.imagefs.available`, in the order of their names. */
 export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
   const leaves = Object.entries(patch).flatMap(([key, value]): [string, unknown][] =>
-    isRawObject(value) ? leavesOf(value).map(([inner, leaf]) => [`${key}.${inner}`, leaf]) : [[key, value]],
+    isRawObject(value)
+      ? leavesOf(value).map(([inner, leaf]) => [`${key}.${inner}`, leaf])
+      : [[key, value]],
   )
   return leaves.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }

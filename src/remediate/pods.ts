@@ -3,11 +3,13 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeRecord } from '#model/record.ts'
 
 /** `namespace/name` */
-export const podName = ({ metadata }: KubernetesPod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+export const podName = ({ metadata }: KubernetesPod): string =>
+  `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
 
 export const isActive = ({ status }: KubernetesPod): boolean => !isTerminalPhase(status?.phase)
 
-export const readyConditionOf = ({ status }: KubernetesPod) => (status?.conditions ?? []).find(({ type }) => type === 'Ready')
+export const readyConditionOf = ({ status }: KubernetesPod) =>
+  (status?.conditions ?? []).find(({ type }) => type === 'Ready')
 
 export const isReady = (pod: KubernetesPod): boolean => readyConditionOf(pod)?.status === 'True'
 

@@ -11,7 +11,11 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
 import { isRawObject, type NodeRecord } from '#model/record.ts'
-import { type ContainerGcPolicy, garbageCollect, type PodState } from './container-gc/garbage-collect.ts'
+import {
+  type ContainerGcPolicy,
+  garbageCollect,
+  type PodState,
+} from './container-gc/garbage-collect.ts'
 import { containerGcPolicy } from './container-gc/policy.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from './container-gc/runtime-record.ts'
 import { listAt, objectAt, textAt } from './untrusted.ts'
@@ -41,7 +45,10 @@ export interface ContainerGcPrediction {
 }
 
 /** Null: not known, and `unknowns` says why. */
-export function predictContainerGc(evidence: ContainerGcEvidence): { prediction: ContainerGcPrediction | null; unknowns: Unknown[] } {
+export function predictContainerGc(evidence: ContainerGcEvidence): {
+  prediction: ContainerGcPrediction | null
+  unknowns: Unknown[]
+} {
   const { host, pods, nowMs } = evidence
   const runtime = parseRuntimeRecord(evidence.runtime)
   if (runtime === null) return notKnown('runtime')
@@ -53,7 +60,10 @@ export function predictContainerGc(evidence: ContainerGcEvidence): { prediction:
   const states = podStates(pods)
   const podLogDirs = logDirectoriesOf(host)
   if (podLogDirs === null)
-    unknowns.push({ what: 'host.podLogDirectories', effect: 'which log directories of deleted pods go is not known' })
+    unknowns.push({
+      what: 'host.podLogDirectories',
+      effect: 'which log directories of deleted pods go is not known',
+    })
   if (runtime.unreadable > 0) {
     unknowns.push({
       what: 'runtime',
@@ -61,20 +71,35 @@ export function predictContainerGc(evidence: ContainerGcEvidence): { prediction:
     })
   }
   const removals = named(runtime)
-  const shown = (ids: string[]) => ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
+  const shown = (ids: string[]) =>
+    ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
   const passOf = (evictNonDeletedPods: boolean): ContainerGcRemovals => {
     const { containers, sandboxes } = runtime
     const nowNs = BigInt(nowMs) * 1_000_000n
     const podState = (uid: string): PodState => states.get(uid) ?? 'deleted'
-    const input = { policy, nowNs, evictNonDeletedPods, podState, containers, sandboxes, podLogDirs: podLogDirs ?? [] }
+    const input = {
+      policy,
+      nowNs,
+      evictNonDeletedPods,
+      podState,
+      containers,
+      sandboxes,
+      podLogDirs: podLogDirs ?? [],
+    }
     const pass = garbageCollect({ ...input, allSourcesReady: true, logLinks: [] })
     const gone = [...pass.removedContainers, ...pass.removedSandboxes].map(({ id }) => id)
     const decided = gone.filter(id => !pass.undecided.has(id))
-    return { removals: [...shown(decided), ...pass.removedPodLogDirs.map(logDirectory)], possible: shown([...pass.undecided]) }
+    return {
+      removals: [...shown(decided), ...pass.removedPodLogDirs.map(logDirectory)],
+      possible: shown([...pass.undecided]),
+    }
   }
   const prediction = { periodic: passOf(false), underEviction: passOf(true) }
   if ([prediction.periodic, prediction.underEviction].some(({ possible }) => possible.length > 0)) {
-    unknowns.push({ what: 'containerGC.order', effect: 'of containers created at the same moment any may be removed first' })
+    unknowns.push({
+      what: 'containerGC.order',
+      effect: 'of containers created at the same moment any may be removed first',
+    })
   }
   return { prediction, unknowns }
 }
@@ -89,13 +114,18 @@ function policyOf(host: unknown): { policy: ContainerGcPolicy | null; unknowns: 
   const what = 'host.kubelet.commandLine'
   const kubelet = objectAt(host, 'kubelet')
   const isRead = Array.isArray(kubelet?.commandLine)
-  const commandLine = listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string')
+  const commandLine = listAt(kubelet, 'commandLine').filter(
+    argument => typeof argument === 'string',
+  )
   try {
     const assumed = { what, effect: 'the flags of container GC are taken to be at their defaults' }
     return { policy: containerGcPolicy(commandLine), unknowns: isRead ? [] : [assumed] }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return { policy: null, unknowns: [{ what, effect: `which dead containers go is not known: ${why}` }] }
+    return {
+      policy: null,
+      unknowns: [{ what, effect: `which dead containers go is not known: ${why}` }],
+    }
   }
 }
 
@@ -105,7 +135,8 @@ function podStates(pods: readonly unknown[]): ReadonlyMap<string, PodState> {
   const states = new Map<string, PodState>()
   for (const pod of pods) {
     const metadata = objectAt(pod, 'metadata')
-    const uid = textAt(objectAt(metadata, 'annotations'), mirrorAnnotation) ?? textAt(metadata, 'uid')
+    const uid =
+      textAt(objectAt(metadata, 'annotations'), mirrorAnnotation) ?? textAt(metadata, 'uid')
     if (uid !== null) states.set(uid, podState(pod))
   }
   return states
@@ -116,7 +147,9 @@ function podState(pod: unknown): PodState {
   const phase = textAt(status, 'phase')
   if (!isTerminalPhase(phase)) return 'running'
   const isEvicted = phase === 'Failed' && textAt(status, 'reason') === 'Evicted'
-  return isEvicted || textAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null ? 'deleted' : 'terminated'
+  return isEvicted || textAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null
+    ? 'deleted'
+    : 'terminated'
 }
 
 /** Names of directories in `podLogsDir`; null where the host does not tell them. */
@@ -128,8 +161,10 @@ function logDirectoriesOf(host: unknown): string[] | null {
 /** How each container and sandbox is told, by id. */
 function named({ containers, sandboxes }: RuntimeRecord): ReadonlyMap<string, ContainerRemoval> {
   const removals = new Map<string, ContainerRemoval>()
-  for (const { id, namespace, pod, name } of containers) removals.set(id, { kind: 'container', id, namespace, pod, container: name })
-  for (const { id, namespace, pod } of sandboxes) removals.set(id, { kind: 'sandbox', id, namespace, pod, container: null })
+  for (const { id, namespace, pod, name } of containers)
+    removals.set(id, { kind: 'container', id, namespace, pod, container: name })
+  for (const { id, namespace, pod } of sandboxes)
+    removals.set(id, { kind: 'sandbox', id, namespace, pod, container: null })
   return removals
 }
 
@@ -137,7 +172,13 @@ function named({ containers, sandboxes }: RuntimeRecord): ReadonlyMap<string, Co
 function logDirectory(name: string): ContainerRemoval {
   const [namespace = null, pod = null, ...rest] = name.split('_')
   const isNamed = rest.length === 1
-  return { kind: 'logDirectory', id: name, namespace: isNamed ? namespace : null, pod: isNamed ? pod : null, container: null }
+  return {
+    kind: 'logDirectory',
+    id: name,
+    namespace: isNamed ? namespace : null,
+    pod: isNamed ? pod : null,
+    container: null,
+  }
 }
 
 const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
@@ -146,7 +187,9 @@ const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralCon
 export function deadContainers({ runtime, pods }: NodeRecord): string[] {
   const ofRuntime = isRawObject(runtime) ? runtime.containers : null
   if (Array.isArray(ofRuntime))
-    return ofRuntime.filter(raw => textAt(raw, 'state') !== 'CONTAINER_RUNNING').map(raw => textAt(raw, 'id') ?? '')
+    return ofRuntime
+      .filter(raw => textAt(raw, 'state') !== 'CONTAINER_RUNNING')
+      .map(raw => textAt(raw, 'id') ?? '')
   return listAt({ pods }, 'pods')
     .flatMap(pod => statusLists.flatMap(list => listAt(objectAt(pod, 'status'), list)))
     .filter(status => objectAt(objectAt(status, 'state'), 'running') === null)

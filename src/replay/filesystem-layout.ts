@@ -22,11 +22,16 @@ const availableTolerance = 0.02
  * @param host what the node itself told
  * @param isContainerd containerd keeps containers where it keeps images
  */
-export function filesystemLayout(summary: RawObject | null, host: RawObject | null, isContainerd: boolean): Filesystems {
+export function filesystemLayout(
+  summary: RawObject | null,
+  host: RawObject | null,
+  isContainerd: boolean,
+): Filesystems {
   const runtime = objectAt(objectAt(summary, 'node'), 'runtime')
   const nodefs = stateOf(objectAt(objectAt(summary, 'node'), 'fs')) ?? measuredState(host, 'nodefs')
   const imagefs = stateOf(objectAt(runtime, 'imageFs')) ?? measuredState(host, 'imagefs')
-  const containerfs = stateOf(objectAt(runtime, 'containerFs')) ?? measuredState(host, 'containerfs')
+  const containerfs =
+    stateOf(objectAt(runtime, 'containerFs')) ?? measuredState(host, 'containerfs')
   const layout = layoutByDevices(host) ?? layoutBySizes(nodefs, imagefs)
   return { nodefs, imagefs, containerfs: containerfs ?? (isContainerd ? imagefs : null), ...layout }
 }
@@ -44,7 +49,9 @@ function stateOf(stats: RawObject | null): FilesystemState | null {
     capacityBytes,
     availableBytes,
     usedPercent:
-      capacityBytes === null || capacityBytes === 0 || availableBytes === null ? null : usagePercentOf(capacityBytes, availableBytes),
+      capacityBytes === null || capacityBytes === 0 || availableBytes === null
+        ? null
+        : usagePercentOf(capacityBytes, availableBytes),
     inodes: countAt(stats, 'inodes'),
     inodesFree: availableAt(stats, 'inodesFree'),
   }
@@ -55,9 +62,19 @@ function measuredState(host: RawObject | null, role: string): FilesystemState | 
   const measured = byRole(host, role)
   const state = stateOf(measured)
   const available = measured?.availableBytes
-  if (state === null || typeof available !== 'number' || !Number.isSafeInteger(available) || available >= 0) return state
+  if (
+    state === null ||
+    typeof available !== 'number' ||
+    !Number.isSafeInteger(available) ||
+    available >= 0
+  )
+    return state
   const { capacityBytes } = state
-  return { ...state, availableBytes: available, usedPercent: capacityBytes ? usagePercentOf(capacityBytes, available) : null }
+  return {
+    ...state,
+    availableBytes: available,
+    usedPercent: capacityBytes ? usagePercentOf(capacityBytes, available) : null,
+  }
 }
 
 type Layout = Pick<Filesystems, 'layout' | 'layoutCertainty'>
@@ -76,10 +93,16 @@ function layoutBySizes(nodefs: FilesystemState | null, imagefs: FilesystemState 
   const unknown: Layout = { layout: null, layoutCertainty: null }
   // A capacity of 0 is a statistic that failed, not a size to compare.
   if (!nodefs?.capacityBytes || !imagefs?.capacityBytes) return unknown
-  if (nodefs.capacityBytes !== imagefs.capacityBytes) return { layout: 'imagefs', layoutCertainty: 'certain' }
+  if (nodefs.capacityBytes !== imagefs.capacityBytes)
+    return { layout: 'imagefs', layoutCertainty: 'certain' }
   if (nodefs.availableBytes === null || imagefs.availableBytes === null) return unknown
-  const isApart = Math.abs(nodefs.availableBytes - imagefs.availableBytes) > availableTolerance * nodefs.capacityBytes
-  return { layout: isApart || !haveLikeInodes(nodefs, imagefs) ? 'imagefs' : 'shared', layoutCertainty: 'likely' }
+  const isApart =
+    Math.abs(nodefs.availableBytes - imagefs.availableBytes) >
+    availableTolerance * nodefs.capacityBytes
+  return {
+    layout: isApart || !haveLikeInodes(nodefs, imagefs) ? 'imagefs' : 'shared',
+    layoutCertainty: 'likely',
+  }
 }
 
 function haveLikeInodes({ inodes: a }: FilesystemState, { inodes: b }: FilesystemState): boolean {

@@ -7,11 +7,24 @@
  * Left out      what deletions by age give back to the disk before it is looked at: the statistics that were read are those of the round
  */
 import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
-import { type AgeLimit, mayGoByAge, type Outcomes, outcomesOf, type SpaceTarget } from './image-gc/outcomes.ts'
+import {
+  type AgeLimit,
+  mayGoByAge,
+  type Outcomes,
+  outcomesOf,
+  type SpaceTarget,
+} from './image-gc/outcomes.ts'
 import { type ImageGcPolicy, imageGcPolicyError, isImageGcStopped } from './image-gc/policy.ts'
 import type { PreparedImages } from './image-gc/prepared.ts'
 import { deletionsOf, type Freed, freedOf, keptImages } from './image-gc/told.ts'
-import { amountToFree, bytesUntilTrigger, type ImageFsStats, imageFsUsage, invalidCapacity, notEnoughFreed } from './image-gc/usage.ts'
+import {
+  amountToFree,
+  bytesUntilTrigger,
+  type ImageFsStats,
+  imageFsUsage,
+  invalidCapacity,
+  notEnoughFreed,
+} from './image-gc/usage.ts'
 import type { Kubelet } from './kubelet.ts'
 
 /** A prediction, and what keeps it from being exact. */
@@ -66,12 +79,16 @@ export function predictImageGc(
     prediction.triggered = false
     prediction.error = isStopped ? null : invalidCapacity
   }
-  if (prediction.triggered === false) Object.assign(prediction, prediction.error === null ? nothingFreed : { freedBytes: 0 })
+  if (prediction.triggered === false)
+    Object.assign(prediction, prediction.error === null ? nothingFreed : { freedBytes: 0 })
   if (images === null) return { prediction, unknowns }
 
   const age = isStopped ? null : ageLimitOf(policy, images, kubelet)
   const wantedBytes = prediction.triggered === true ? prediction.bytesToFree : null
-  const target = { atLeastBytes: wantedBytes, atMostBytes: prediction.triggered === null ? Number.POSITIVE_INFINITY : wantedBytes }
+  const target = {
+    atLeastBytes: wantedBytes,
+    atMostBytes: prediction.triggered === null ? Number.POSITIVE_INFINITY : wantedBytes,
+  }
   const outcomes = outcomesOf(images, policy.minimumAgeMs, age, target)
   Object.assign(prediction, told(images, outcomes, age, target, unknowns))
   if (wantedBytes === null || !usage) return { prediction, unknowns }
@@ -93,18 +110,35 @@ const freedNotKnown: Unknown = {
 }
 const diskAfterAge: Unknown = {
   what: 'summary.node.runtime.imageFs after deletions by age',
-  effect: 'they may free enough that less goes for space, or nothing: the round is told as if the disk did not change by them',
+  effect:
+    'they may free enough that less goes for space, or nothing: the round is told as if the disk did not change by them',
 }
 
 /** What eviction deletes when it reclaims images: all that may go, however full the disk is, and with image GC switched off too. */
-export function predictDeleteUnusedImages({ minimumAgeMs }: ImageGcPolicy, images: PreparedImages): Predicted<Told> {
+export function predictDeleteUnusedImages(
+  { minimumAgeMs }: ImageGcPolicy,
+  images: PreparedImages,
+): Predicted<Told> {
   const unknowns: Unknown[] = []
   const target = { atLeastBytes: Number.POSITIVE_INFINITY, atMostBytes: Number.POSITIVE_INFINITY }
-  return { prediction: told(images, outcomesOf(images, minimumAgeMs, null, target), null, target, unknowns), unknowns }
+  return {
+    prediction: told(
+      images,
+      outcomesOf(images, minimumAgeMs, null, target),
+      null,
+      target,
+      unknowns,
+    ),
+    unknowns,
+  }
 }
 
 /** Null: no image goes by age. */
-function ageLimitOf({ maximumAgeMs }: ImageGcPolicy, { atMs, kubeletStart }: PreparedImages, { features }: Kubelet): AgeLimit | null {
+function ageLimitOf(
+  { maximumAgeMs }: ImageGcPolicy,
+  { atMs, kubeletStart }: PreparedImages,
+  { features }: Kubelet,
+): AgeLimit | null {
   if (maximumAgeMs === 0 || !features.has('imageMaximumGCAge')) return null
   if (!features.has('maximumAgeWaitsForUptime')) return { maximumAgeMs, isSure: true }
   if (kubeletStart === null) return { maximumAgeMs, isSure: false }
@@ -114,13 +148,23 @@ function ageLimitOf({ maximumAgeMs }: ImageGcPolicy, { atMs, kubeletStart }: Pre
 
 const startNotKnown: Unknown = {
   what: 'known.kubeletStartedAt',
-  effect: 'whether the kubelet has run for imageMaximumGCAge yet is not known, and so not whether images go by age',
+  effect:
+    'whether the kubelet has run for imageMaximumGCAge yet is not known, and so not whether images go by age',
 }
 
-function told(images: PreparedImages, outcomes: Outcomes, age: AgeLimit | null, { atMostBytes }: SpaceTarget, unknowns: Unknown[]): Told {
+function told(
+  images: PreparedImages,
+  outcomes: Outcomes,
+  age: AgeLimit | null,
+  { atMostBytes }: SpaceTarget,
+  unknowns: Unknown[],
+): Told {
   const mayDelete = age !== null || atMostBytes !== null
   if (mayDelete) unknowns.push(...images.unknowns)
   if (age?.isSure === false) unknowns.push(startNotKnown)
   if (mayDelete && !images.isListed) return { deletions: null, kept: null }
-  return { deletions: deletionsOf(images, outcomes), kept: keptImages(images, outcomes, atMostBytes !== null) }
+  return {
+    deletions: deletionsOf(images, outcomes),
+    kept: keptImages(images, outcomes, atMostBytes !== null),
+  }
 }

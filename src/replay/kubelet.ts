@@ -12,7 +12,10 @@ export interface Kubelet {
  * @param kubeletVersion as the node reports it; null: the newest rules
  * @param featureGates what the configuration sets, AllAlpha and AllBeta among them; null: every gate at its default
  */
-export function kubeletOf(kubeletVersion: string | null, featureGates: GateSettings = null): Kubelet {
+export function kubeletOf(
+  kubeletVersion: string | null,
+  featureGates: GateSettings = null,
+): Kubelet {
   const features = featuresOf(kubeletVersion)
   return { features, isGateOn: gate => isGateOn(gate, featureGates, features) }
 }

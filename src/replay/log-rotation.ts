@@ -64,7 +64,11 @@ type Files = Map<string, LogFile>
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
 
-function processContainer({ maxSizeBytes, maxFiles }: LogRotatePolicy, pass: LogRotationPass, files: Files): void {
+function processContainer(
+  { maxSizeBytes, maxFiles }: LogRotatePolicy,
+  pass: LogRotationPass,
+  files: Files,
+): void {
   const { log, timestamp, reopenFails = false } = pass
   const current = files.get(log) ?? { name: log, sizeBytes: 0 }
   // A log that is gone is asked for again first.
@@ -86,7 +90,8 @@ function processContainer({ maxSizeBytes, maxFiles }: LogRotatePolicy, pass: Log
 /** The rotated files that are in use, oldest first; the others are removed. */
 function filterUnusedLogs(log: string, files: Files): string[] {
   const rotated = [...files.keys()].filter(name => name.startsWith(`${log}.`)).sort()
-  const isInUse = (name: string) => !name.endsWith('.tmp') && (name.endsWith('.gz') || !files.has(`${name}.gz`))
+  const isInUse = (name: string) =>
+    !name.endsWith('.tmp') && (name.endsWith('.gz') || !files.has(`${name}.gz`))
   const inUse = rotated.filter(isInUse)
   const unused = rotated.filter(name => !isInUse(name))
   for (const name of unused) files.delete(name)

@@ -37,13 +37,23 @@ export interface LogSpace {
 }
 
 /** Null: there is no bound, or a number is none. */
-export function logSpaceBound({ maxSizeBytes, maxFiles }: LogRotatePolicy, load: LogLoad): LogSpace | null {
+export function logSpaceBound(
+  { maxSizeBytes, maxFiles }: LogRotatePolicy,
+  load: LogLoad,
+): LogSpace | null {
   const { writeBytesPerSecond, monitorIntervalMs, queueWaitMs, keptDeadContainers } = load
-  const isKnown = [maxFiles, writeBytesPerSecond, monitorIntervalMs, queueWaitMs, keptDeadContainers].every(Number.isFinite)
+  const isKnown = [
+    maxFiles,
+    writeBytesPerSecond,
+    monitorIntervalMs,
+    queueWaitMs,
+    keptDeadContainers,
+  ].every(Number.isFinite)
   if (!isKnown || !isRotationOn({ maxSizeBytes, maxFiles }) || keptDeadContainers < 0) return null
   const gapMs = monitorIntervalMs + queueWaitMs
   // One byte less than the size, and a pass has just looked at it.
-  const bytesPerFile = Math.max(Number(maxSizeBytes) - 1, 0) + Math.ceil((writeBytesPerSecond * gapMs) / 1000)
+  const bytesPerFile =
+    Math.max(Number(maxSizeBytes) - 1, 0) + Math.ceil((writeBytesPerSecond * gapMs) / 1000)
   const bytesPerInstance = 2 * bytesPerFile + (maxFiles - 2) * atMostCompressed(bytesPerFile)
   const instances = 1 + keptDeadContainers
   return {
@@ -65,8 +75,12 @@ export function logSpaceBound({ maxSizeBytes, maxFiles }: LogRotatePolicy, load:
 const atMostCompressed = (bytes: number): number => bytes + 5 * (Math.ceil(bytes / 65_535) + 1) + 18
 
 /** Null where the interval is no duration. */
-export function logMonitorIntervalMs({ containerLogMonitorInterval }: KubeletConfiguration, features: KubeletFeatures): number | null {
-  if (!features.has('containerLogWorkers') || containerLogMonitorInterval === undefined) return containerLogMonitorPeriodMs
+export function logMonitorIntervalMs(
+  { containerLogMonitorInterval }: KubeletConfiguration,
+  features: KubeletFeatures,
+): number | null {
+  if (!features.has('containerLogWorkers') || containerLogMonitorInterval === undefined)
+    return containerLogMonitorPeriodMs
   try {
     return toMilliseconds(parseDuration(containerLogMonitorInterval))
   } catch {

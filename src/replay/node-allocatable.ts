@@ -14,10 +14,22 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { goQuote } from '#model/go-text.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
-import { addQuantities, binaryQuantity, canonical, parseQuantity, type Quantity, quantityNumber, signOf } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  canonical,
+  parseQuantity,
+  type Quantity,
+  quantityNumber,
+  signOf,
+} from '#model/quantity.ts'
 import { getThresholdQuantity, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import type { ResourceList } from './pods/pod.ts'
-import { parseResourceList, type Reservations, reservationsAsWritten } from './reserved-resources.ts'
+import {
+  parseResourceList,
+  type Reservations,
+  reservationsAsWritten,
+} from './reserved-resources.ts'
 
 export interface Machine {
   cpuCores: number
@@ -66,12 +78,20 @@ export function nodeAllocatable(
   const reservation = new Map<string, Quantity>()
   const podsCgroupLimit = new Map<string, Quantity>()
   for (const [name, amount] of resources) {
-    podsCgroupLimit.set(name, notBelowZero(less(less(amount, systemReserved.get(name)), kubeReserved.get(name))))
-    const total = [systemReserved, kubeReserved, evictionReserved].reduce((sum, list) => plus(sum, list.get(name)), zero)
+    podsCgroupLimit.set(
+      name,
+      notBelowZero(less(less(amount, systemReserved.get(name)), kubeReserved.get(name))),
+    )
+    const total = [systemReserved, kubeReserved, evictionReserved].reduce(
+      (sum, list) => plus(sum, list.get(name)),
+      zero,
+    )
     if (signOf(total) !== 0) reservation.set(name, total)
   }
   const capacity = new Map(resources).set('pods', podCapacity(machine, configuration))
-  const overReserved = [...reservation].filter(([name, amount]) => signOf(less(resources.get(name) ?? zero, amount)) < 0)
+  const overReserved = [...reservation].filter(
+    ([name, amount]) => signOf(less(resources.get(name) ?? zero, amount)) < 0,
+  )
   return {
     reservation,
     podsCgroupLimit,
@@ -84,7 +104,10 @@ export function nodeAllocatable(
 type Reserved = Reservations & { evictionHard: Threshold[] }
 
 /** In upstream's order: the first that cannot be read is named. */
-function reservedBy(configuration: AllocatableConfiguration, features: KubeletFeatures): Reserved | Refusal {
+function reservedBy(
+  configuration: AllocatableConfiguration,
+  features: KubeletFeatures,
+): Reserved | Refusal {
   let field: Refusal['field'] = 'reservedSystemCPUs'
   try {
     const written = reservationsAsWritten(configuration)
@@ -93,7 +116,11 @@ function reservedBy(configuration: AllocatableConfiguration, features: KubeletFe
     field = 'systemReserved'
     const systemReserved = parseResourceList(written.systemReserved, features)
     field = 'evictionHard'
-    return { kubeReserved, systemReserved, evictionHard: parseThresholdConfig({ evictionHard: configuration.evictionHard }, features) }
+    return {
+      kubeReserved,
+      systemReserved,
+      evictionHard: parseThresholdConfig({ evictionHard: configuration.evictionHard }, features),
+    }
   } catch (error) {
     return { field, message: error instanceof Error ? error.message : String(error) }
   }
@@ -107,45 +134,71 @@ function machineCapacity(machine: Machine, features: KubeletFeatures): Map<strin
   ])
   if (ephemeralStorageBytes !== null) {
     const isDecimal = features.has('decimalEphemeralStorage')
-    capacity.set('ephemeral-storage', isDecimal ? decimalQuantity(ephemeralStorageBytes) : binaryQuantity(ephemeralStorageBytes))
+    capacity.set(
+      'ephemeral-storage',
+      isDecimal ? decimalQuantity(ephemeralStorageBytes) : binaryQuantity(ephemeralStorageBytes),
+    )
   }
   for (const [name, bytes] of hugePages) capacity.set(name, binaryQuantity(bytes))
   return capacity
 }
 
-const decimalQuantity = (value: number): Quantity => ({ ...binaryQuantity(value), format: 'DecimalSI' })
+const decimalQuantity = (value: number): Quantity => ({
+  ...binaryQuantity(value),
+  format: 'DecimalSI',
+})
 
-const podCapacity = ({ cpuCores }: Machine, { maxPods, podsPerCore }: AllocatableConfiguration): Quantity =>
+const podCapacity = (
+  { cpuCores }: Machine,
+  { maxPods, podsPerCore }: AllocatableConfiguration,
+): Quantity =>
   decimalQuantity(podsPerCore > 0 ? Math.min(cpuCores * podsPerCore, maxPods) : maxPods)
 
-const reservedFor: Partial<Record<Signal, string>> = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' }
+const reservedFor: Partial<Record<Signal, string>> = {
+  'memory.available': 'memory',
+  'nodefs.available': 'ephemeral-storage',
+}
 
 function hardEvictionReservation(thresholds: Threshold[], capacity: ResourceList): ResourceList {
   const reserved = new Map<string, Quantity>()
   for (const { signal, value } of thresholds) {
     const resource = reservedFor[signal]
     const amount = resource === undefined ? undefined : capacity.get(resource)
-    if (resource !== undefined && amount) reserved.set(resource, getThresholdQuantity(value, quantityNumber(amount)))
+    if (resource !== undefined && amount)
+      reserved.set(resource, getThresholdQuantity(value, quantityNumber(amount)))
   }
   return reserved
 }
 
 function allocatableOf(capacity: ResourceList, reservation: ResourceList): ResourceList {
-  const allocatable = new Map([...capacity].map(([name, amount]) => [name, notBelowZero(less(amount, reservation.get(name)))]))
+  const allocatable = new Map(
+    [...capacity].map(([name, amount]) => [
+      name,
+      notBelowZero(less(amount, reservation.get(name))),
+    ]),
+  )
   for (const [name, amount] of capacity) {
-    if (name.startsWith('hugepages-')) allocatable.set('memory', notBelowZero(less(allocatable.get('memory') ?? zero, amount)))
+    if (name.startsWith('hugepages-'))
+      allocatable.set('memory', notBelowZero(less(allocatable.get('memory') ?? zero, amount)))
   }
   return allocatable
 }
 
 const zero = binaryQuantity(0)
 
-const plus = (sum: Quantity, added: Quantity | undefined): Quantity => (added ? addQuantities(sum, added) : sum)
+const plus = (sum: Quantity, added: Quantity | undefined): Quantity =>
+  added ? addQuantities(sum, added) : sum
 
-const less = (amount: Quantity, taken: Quantity | undefined): Quantity => (taken ? addQuantities(amount, negative(taken)) : amount)
+const less = (amount: Quantity, taken: Quantity | undefined): Quantity =>
+  taken ? addQuantities(amount, negative(taken)) : amount
 
 /** Only to be added: its value as a double is not told. */
-const negative = (amount: Quantity): Quantity => ({ ...amount, unscaled: -amount.unscaled, safeInteger: null, written: null })
+const negative = (amount: Quantity): Quantity => ({
+  ...amount,
+  unscaled: -amount.unscaled,
+  safeInteger: null,
+  written: null,
+})
 
 const notBelowZero = (amount: Quantity): Quantity => (signOf(amount) < 0 ? zero : amount)
 
@@ -154,7 +207,10 @@ const notBelowZero = (amount: Quantity): Quantity => (signOf(amount) < 0 ? zero 
  *
  * Upstream prints the numbers as Go prints any struct. Of one that is no int64 that shows an address in memory; here stands the quantity.
  */
-export function overReservationError({ overReserved, reservation, capacity }: NodeAllocatable, features: KubeletFeatures): string | null {
+export function overReservationError(
+  { overReserved, reservation, capacity }: NodeAllocatable,
+  features: KubeletFeatures,
+): string | null {
   if (overReserved.length === 0) return null
   const errors = overReserved.map(name => {
     const [reserved, present] = [reservation.get(name) ?? zero, capacity.get(name) ?? zero]
@@ -166,4 +222,6 @@ export function overReservationError({ overReserved, reservation, capacity }: No
 }
 
 const goStruct = (amount: Quantity): string =>
-  amount.held === 'fast' ? `{{${amount.unscaled} ${amount.exponent}} {<nil>}  ${amount.format}}` : canonical(amount)
+  amount.held === 'fast'
+    ? `{{${amount.unscaled} ${amount.exponent}} {<nil>}  ${amount.format}}`
+    : canonical(amount)

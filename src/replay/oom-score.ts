@@ -10,7 +10,14 @@
  *               sidecars with their gate off, which such an API server refuses
  */
 import type { OomScore } from '#model/prediction.ts'
-import { addQuantities, binaryQuantity, compareQuantities, type Quantity, quantityValue, signOf } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  compareQuantities,
+  type Quantity,
+  quantityValue,
+  signOf,
+} from '#model/quantity.ts'
 import { isCriticalPod } from './eviction/protected.ts'
 import type { Kubelet } from './kubelet.ts'
 import type { Pod, PodContainer } from './pods/pod.ts'
@@ -26,7 +33,11 @@ const noMemory = binaryQuantity(0)
  * @param memoryCapacityBytes the machine's memory, `node.status.capacity.memory`
  * @returns null where that is no number of bytes
  */
-export function oomScores(pod: Pod, memoryCapacityBytes: number, kubelet: Kubelet): OomScore[] | null {
+export function oomScores(
+  pod: Pod,
+  memoryCapacityBytes: number,
+  kubelet: Kubelet,
+): OomScore[] | null {
   if (!Number.isSafeInteger(memoryCapacityBytes) || memoryCapacityBytes <= 0) return null
   const { namespace, name, containers, initContainers } = pod
   const qos = podQosClass(pod, kubelet)
@@ -50,12 +61,16 @@ function getContainerOomScoreAdjust(
   if (qos === 'Guaranteed' || isNodeCriticalPod(pod)) return () => guaranteedOomScoreAdj
   if (qos === 'BestEffort') return () => bestEffortOomScoreAdj
   const share = remainingPodMemReqPerContainer(pod, kubelet)
-  const leastOfRegular = kubelet.features.has('oomSidecarRule') ? minRegularContainerMemory(pod) : null
-  const scoreOf = (request: bigint) => 1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
+  const leastOfRegular = kubelet.features.has('oomSidecarRule')
+    ? minRegularContainerMemory(pod)
+    : null
+  const scoreOf = (request: bigint) =>
+    1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
   return container => {
     const own = scoreOf(memoryRequest(container))
     // A regular container that says it restarts always is none of the sidecars, but is killed no earlier than the last of its kind either.
-    const score = container.isSidecar && leastOfRegular !== null ? Math.min(own, scoreOf(leastOfRegular)) : own
+    const score =
+      container.isSidecar && leastOfRegular !== null ? Math.min(own, scoreOf(leastOfRegular)) : own
     if (score < 1000 + guaranteedOomScoreAdj) return 1000 + guaranteedOomScoreAdj
     return score === bestEffortOomScoreAdj ? bestEffortOomScoreAdj - 1 : score
   }
@@ -64,7 +79,8 @@ function getContainerOomScoreAdjust(
 const int64 = (value: bigint): bigint => BigInt.asIntN(64, value)
 
 /** Static and mirror pods are critical whatever their priority, but node-critical only by the class. Upstream: pkg/kubelet/types/pod_update.go */
-const isNodeCriticalPod = (pod: Pod): boolean => pod.priorityClassName === 'system-node-critical' && isCriticalPod(pod)
+const isNodeCriticalPod = (pod: Pod): boolean =>
+  pod.priorityClassName === 'system-node-critical' && isCriticalPod(pod)
 
 const memoryRequest = ({ requests }: PodContainer): bigint => bytesOf(requests.get('memory'))
 
@@ -72,11 +88,18 @@ const bytesOf = (memory: Quantity | undefined): bigint => (memory ? quantityValu
 
 /** Null: no regular container, which no API server takes. */
 const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
-  containers.map(memoryRequest).reduce<bigint | null>((least, request) => (least === null || request < least ? request : least), null)
+  containers
+    .map(memoryRequest)
+    .reduce<bigint | null>(
+      (least, request) => (least === null || request < least ? request : least),
+      null,
+    )
 
 /** Each container's share of what the pod requests beyond its containers. */
 function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
-  const requested = kubelet.isGateOn('PodLevelResources') ? pod.resources?.requests.get('memory') : undefined
+  const requested = kubelet.isGateOn('PodLevelResources')
+    ? pod.resources?.requests.get('memory')
+    : undefined
   const count = BigInt(pod.containers.length + pod.initContainers.length)
   if (!requested || signOf(requested) === 0 || count === 0n) return 0n
   const remaining = int64(quantityValue(requested) - aggregateContainerMemory(pod))
@@ -100,4 +123,5 @@ function aggregateContainerMemory({ containers, initContainers }: Pod): bigint {
   return quantityValue(compareQuantities(greatest, total) > 0 ? greatest : total)
 }
 
-const sumOf = (sum: Quantity, added: Quantity | undefined): Quantity => (added ? addQuantities(sum, added) : sum)
+const sumOf = (sum: Quantity, added: Quantity | undefined): Quantity =>
+  added ? addQuantities(sum, added) : sum

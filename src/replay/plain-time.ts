@@ -6,7 +6,13 @@
  */
 export function plainUtcMs(text: string): number {
   const hasMs = text.length === 24 && text[19] === '.'
-  const isPlain = text[4] === '-' && text[7] === '-' && text[10] === 'T' && text[13] === ':' && text[16] === ':' && text.endsWith('Z')
+  const isPlain =
+    text[4] === '-' &&
+    text[7] === '-' &&
+    text[10] === 'T' &&
+    text[13] === ':' &&
+    text[16] === ':' &&
+    text.endsWith('Z')
   if (!isPlain || (text.length !== 20 && !hasMs)) return Number.NaN
   const secondMs = Date.UTC(
     numberAt(text, 0, 4, 100, 9999),

@@ -10,7 +10,12 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
 import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'
 import type { RawObject } from '#model/record.ts'
-import { type Machine, nodeAllocatable, overReservationError, type Refusal } from './node-allocatable.ts'
+import {
+  type Machine,
+  nodeAllocatable,
+  overReservationError,
+  type Refusal,
+} from './node-allocatable.ts'
 import type { ResourceList } from './pods/pod.ts'
 import { objectAt } from './untrusted.ts'
 
@@ -25,13 +30,20 @@ export interface PredictedAllocatable {
 }
 
 /** @param node the Node object; @param configuration what its kubelet runs with, or is asked to */
-export function predictAllocatable(node: unknown, configuration: KubeletConfiguration, features: KubeletFeatures): PredictedAllocatable {
+export function predictAllocatable(
+  node: unknown,
+  configuration: KubeletConfiguration,
+  features: KubeletFeatures,
+): PredictedAllocatable {
   const status = objectAt(node, 'status')
   const machine = machineOf(objectAt(status, 'capacity'))
   const pods = podLimits(configuration)
   if (machine === null || pods === null) {
     const what = machine === null ? 'node.status.capacity' : 'configz.maxPods'
-    return { ...nothing, unknowns: [{ what, effect: 'what the node should offer to pods is not known' }] }
+    return {
+      ...nothing,
+      unknowns: [{ what, effect: 'what the node should offer to pods is not known' }],
+    }
   }
   const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
   if ('field' in answer) return { ...nothing, refusals: [refusalText(answer, features)] }
@@ -39,18 +51,35 @@ export function predictAllocatable(node: unknown, configuration: KubeletConfigur
   const differing = differences(answer.allocatable, objectAt(status, 'allocatable'))
   return {
     allocatable: {
-      ...Object.fromEntries([...answer.allocatable].map(([name, amount]) => [name, canonical(amount)])),
+      ...Object.fromEntries(
+        [...answer.allocatable].map(([name, amount]) => [name, canonical(amount)]),
+      ),
       matchesNode: differing && differing.length === 0,
     },
     differing: differing ?? [],
     refusals: overReserved === null ? [] : [overReserved],
-    unknowns: differing ? [] : [{ what: 'node.status.allocatable', effect: 'whether the node offers what it should is not known' }],
+    unknowns: differing
+      ? []
+      : [
+          {
+            what: 'node.status.allocatable',
+            effect: 'whether the node offers what it should is not known',
+          },
+        ],
   }
 }
 
-const nothing: PredictedAllocatable = { allocatable: null, differing: [], refusals: [], unknowns: [] }
+const nothing: PredictedAllocatable = {
+  allocatable: null,
+  differing: [],
+  refusals: [],
+  unknowns: [],
+}
 
-const flags: Partial<Record<Refusal['field'], string>> = { kubeReserved: '--kube-reserved', systemReserved: '--system-reserved' }
+const flags: Partial<Record<Refusal['field'], string>> = {
+  kubeReserved: '--kube-reserved',
+  systemReserved: '--system-reserved',
+}
 
 function refusalText({ field, message }: Refusal, features: KubeletFeatures): string {
   if (field === 'reservedSystemCPUs') return `unable to parse reserved-cpus list: ${message}`
@@ -59,8 +88,13 @@ function refusalText({ field, message }: Refusal, features: KubeletFeatures): st
 }
 
 /** configz always shows both; a record written by hand may leave them at their defaults. Null where one is no whole number. */
-function podLimits(configuration: KubeletConfiguration): { maxPods: number; podsPerCore: number } | null {
-  const { maxPods = configurationDefaults.maxPods, podsPerCore = configurationDefaults.podsPerCore } = configuration
+function podLimits(
+  configuration: KubeletConfiguration,
+): { maxPods: number; podsPerCore: number } | null {
+  const {
+    maxPods = configurationDefaults.maxPods,
+    podsPerCore = configurationDefaults.podsPerCore,
+  } = configuration
   return isWhole(maxPods) && isWhole(podsPerCore) ? { maxPods, podsPerCore } : null
 }
 
@@ -79,7 +113,8 @@ function machineOf(capacity: RawObject | null): Machine | null {
     if (bytes === null) return null
     hugePages.set(name, bytes)
   }
-  if (cpuCores === null || memoryBytes === null || (hasStorage && ephemeralStorageBytes === null)) return null
+  if (cpuCores === null || memoryBytes === null || (hasStorage && ephemeralStorageBytes === null))
+    return null
   return { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages }
 }
 

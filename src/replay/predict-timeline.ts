@@ -23,7 +23,8 @@ export function predictTimeline(
   unknowns: Unknown[],
 ): TimelineEvent[] | null {
   const { imageGc = null, eviction = '' } = settings ?? {}
-  if (imageGc === null || typeof eviction === 'string' || node.layout === null) return unpredictable(unknowns)
+  if (imageGc === null || typeof eviction === 'string' || node.layout === null)
+    return unpredictable(unknowns)
   unknowns.push(...assumptions)
   const dead = new Set(deadContainers(node.record))
   const events = timelineOf({
@@ -54,45 +55,63 @@ const assumptions: readonly Unknown[] = [
   },
   {
     what: 'timeline.phase',
-    effect: 'the clocks of image GC and eviction are taken to start together at that moment: the real ones come up to 5 min and 10 s later',
+    effect:
+      'the clocks of image GC and eviction are taken to start together at that moment: the real ones come up to 5 min and 10 s later',
   },
   {
     what: 'timeline.pods',
-    effect: 'what fills the disk is taken to be no pod of the node, and nothing to come in the place of evicted pods',
+    effect:
+      'what fills the disk is taken to be no pod of the node, and nothing to come in the place of evicted pods',
   },
 ]
 
 function unpredictable(unknowns: Unknown[]): null {
   unknowns.push({
     what: 'timeline',
-    effect: 'the disks, their layout or the settings of the kubelet are not known: nothing can be told of how it goes on',
+    effect:
+      'the disks, their layout or the settings of the kubelet are not known: nothing can be told of how it goes on',
   })
   return null
 }
 
 const reportedNow = ({ reported }: PreparedNode): NodeCondition[] =>
-  (['DiskPressure', 'MemoryPressure', 'PIDPressure'] as const).filter(condition => reported[condition]?.isTrue === true)
+  (['DiskPressure', 'MemoryPressure', 'PIDPressure'] as const).filter(
+    condition => reported[condition]?.isTrue === true,
+  )
 
-function timelineImages({ record, imageEvidence, images }: PreparedNode, dead: ReadonlySet<string>): TimelineImage[] {
+function timelineImages(
+  { record, imageEvidence, images }: PreparedNode,
+  dead: ReadonlySet<string>,
+): TimelineImage[] {
   const pods = podsOfContainers(record)
   const evidence = new Map((imageEvidence.images ?? []).map(image => [image.image, image]))
-  return images.images.map(({ image, sizeBytes, isPinned, keptBecause, firstDetected, lastUsed }) => {
-    const users = usersOf(evidence.get(image), pods, dead)
-    return {
-      id: image,
-      sizeBytes: sizeBytes ?? 0,
-      isPinned: isPinned === true,
-      isHeld: keptBecause === 'sandbox' || users.includes(null),
-      pods: users.filter(user => user !== null),
-      firstDetectedMs: firstDetected.earliestMs,
-      lastUsedMs: lastUsed.earliestMs,
-    }
-  })
+  return images.images.map(
+    ({ image, sizeBytes, isPinned, keptBecause, firstDetected, lastUsed }) => {
+      const users = usersOf(evidence.get(image), pods, dead)
+      return {
+        id: image,
+        sizeBytes: sizeBytes ?? 0,
+        isPinned: isPinned === true,
+        isHeld: keptBecause === 'sandbox' || users.includes(null),
+        pods: users.filter(user => user !== null),
+        firstDetectedMs: firstDetected.earliestMs,
+        lastUsedMs: lastUsed.earliestMs,
+      }
+    },
+  )
 }
 
 /** Each pod once; null: a container that belongs to no pod we know. */
-const usersOf = (evidence: ImageEvidence | undefined, pods: ReadonlyMap<string, string>, dead: ReadonlySet<string>): (string | null)[] => [
-  ...new Set((evidence?.users ?? []).map(({ containerId }) => (dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null)))),
+const usersOf = (
+  evidence: ImageEvidence | undefined,
+  pods: ReadonlyMap<string, string>,
+  dead: ReadonlySet<string>,
+): (string | null)[] => [
+  ...new Set(
+    (evidence?.users ?? []).map(({ containerId }) =>
+      dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null),
+    ),
+  ),
 ]
 
 /** `namespace/name` by the container's id. */
@@ -108,7 +127,11 @@ function podsOfContainers(record: NodeRecord): ReadonlyMap<string, string> {
   for (const container of listAt(record.runtime, 'containers').filter(isRawObject)) {
     const labels = objectAt(container, 'labels')
     const name = textAt(labels, 'io.kubernetes.pod.name')
-    if (name !== null) named.set(textAt(container, 'id') ?? '', `${textAt(labels, 'io.kubernetes.pod.namespace') ?? 'default'}/${name}`)
+    if (name !== null)
+      named.set(
+        textAt(container, 'id') ?? '',
+        `${textAt(labels, 'io.kubernetes.pod.namespace') ?? 'default'}/${name}`,
+      )
   }
   return named
 }

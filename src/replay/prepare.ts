@@ -4,7 +4,12 @@ import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/predic
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
-import { diskObservations, isUnobservedUpstream, makeSignalObservations, type Observations } from './eviction/observations.ts'
+import {
+  diskObservations,
+  isUnobservedUpstream,
+  makeSignalObservations,
+  type Observations,
+} from './eviction/observations.ts'
 import type { ReportedCondition } from './eviction/pass.ts'
 import { protectionOf } from './eviction/protected.ts'
 import { rankReason } from './eviction/rank-reason.ts'
@@ -69,7 +74,12 @@ const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs:
  * @param at the moment to predict; null: the record's own
  * @param asRead the record before its configuration was changed: what was read under it stays what it was
  */
-export function prepareNode(record: NodeRecord, takenAt: string, at: string | null, asRead: NodeRecord = record): PreparedNode {
+export function prepareNode(
+  record: NodeRecord,
+  takenAt: string,
+  at: string | null,
+  asRead: NodeRecord = record,
+): PreparedNode {
   const status = objectAt(record.node, 'status')
   const nodeInfo = objectAt(status, 'nodeInfo')
   const kubeletVersion = textAt(nodeInfo, 'kubeletVersion')
@@ -77,24 +87,35 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
   const kubelet = kubeletOf(kubeletVersion, featureGatesOf(record.configz))
   const summary = isRawObject(record.summary) ? record.summary : null
   const host = isRawObject(record.host) ? record.host : null
-  const isContainerd = textAt(nodeInfo, 'containerRuntimeVersion')?.startsWith('containerd://') ?? false
+  const isContainerd =
+    textAt(nodeInfo, 'containerRuntimeVersion')?.startsWith('containerd://') ?? false
   const filesystems = filesystemLayout(summary, host, isContainerd)
   const layout = filesystems.layout === null ? null : diskLayoutOf(filesystems.layout)
   const read = typeof record.at === 'string' ? record.at : takenAt
   const readMs = millisecondsOf(read) ?? 0
-  const pods = Array.isArray(record.pods) ? record.pods.map(parsePod).filter(pod => pod !== null) : null
+  const pods = Array.isArray(record.pods)
+    ? record.pods.map(parsePod).filter(pod => pod !== null)
+    : null
   const activePods = (pods ?? []).filter(isActive)
   const podStats = parsePodStats(summary)
   // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
   const named = memoized((_: 'all') => activePods.toSorted(byName))
-  const ranked = memoized((signal: Signal) => rankPods(signal, named('all'), podStats, layout ?? sharedDisk, kubelet))
-  const told = memoized((signal: Signal) => ranked(signal).map(pod => rankedPod(signal, pod, kubelet)))
+  const ranked = memoized((signal: Signal) =>
+    rankPods(signal, named('all'), podStats, layout ?? sharedDisk, kubelet),
+  )
+  const told = memoized((signal: Signal) =>
+    ranked(signal).map(pod => rankedPod(signal, pod, kubelet)),
+  )
   const isOneDisk = !(layout ?? sharedDisk).dedicatedImageFs
-  const limits = memoized((_: 'all') => localStorageEviction(activePods, podStats, layout ?? sharedDisk, kubelet))
+  const limits = memoized((_: 'all') =>
+    localStorageEviction(activePods, podStats, layout ?? sharedDisk, kubelet),
+  )
   const evidence = imageEvidence({ ...record, configz: asRead.configz }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
   const images = prepareImages(evidence, atMs, kubelet)
-  const observations = summary ? makeSignalObservations(summary, features) : diskObservations(filesystems, features)
+  const observations = summary
+    ? makeSignalObservations(summary, features)
+    : diskObservations(filesystems, features)
   return {
     record,
     name: textAt(objectAt(record.node, 'metadata'), 'name') ?? '',
@@ -112,11 +133,14 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
     layout,
     reported: reportedConditions(status),
     observations,
-    isUnobserved: signal => observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
+    isUnobserved: signal =>
+      observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
     imageEvidence: evidence,
     images,
     imagesWithout: removed =>
-      removed.certain.size + removed.possible.size === 0 ? images : prepareImages(evidence, atMs, kubelet, removed),
+      removed.certain.size + removed.possible.size === 0
+        ? images
+        : prepareImages(evidence, atMs, kubelet, removed),
     pods,
     activePods,
     podStats,
@@ -127,7 +151,8 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
   }
 }
 
-const byName = (a: Pod, b: Pod): number => compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
+const byName = (a: Pod, b: Pod): number =>
+  compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Signals of one resource on one disk rank alike: it is enough to rank once. */
@@ -153,7 +178,14 @@ function memoized<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value
 /** What the running configuration sets; null: none is known, and every gate stands at its default. */
 function featureGatesOf(configz: unknown): Record<string, boolean> | null {
   const gates = objectAt(objectAt(configz, 'kubeletconfig'), 'featureGates')
-  return gates && Object.fromEntries(Object.entries(gates).filter((gate): gate is [string, boolean] => typeof gate[1] === 'boolean'))
+  return (
+    gates &&
+    Object.fromEntries(
+      Object.entries(gates).filter(
+        (gate): gate is [string, boolean] => typeof gate[1] === 'boolean',
+      ),
+    )
+  )
 }
 
 function millisecondsOf(time: unknown): number | null {
@@ -161,12 +193,17 @@ function millisecondsOf(time: unknown): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
-function reportedConditions(status: RawObject | null): Partial<Record<NodeCondition, ReportedCondition>> {
+function reportedConditions(
+  status: RawObject | null,
+): Partial<Record<NodeCondition, ReportedCondition>> {
   const reported: Partial<Record<NodeCondition, ReportedCondition>> = {}
   for (const raw of listAt(status, 'conditions').filter(isRawObject)) {
     const condition = conditionNames.find(known => known === raw.type)
     if (condition === undefined || (raw.status !== 'True' && raw.status !== 'False')) continue
-    reported[condition] = { isTrue: raw.status === 'True', sinceMs: millisecondsOf(raw.lastTransitionTime) }
+    reported[condition] = {
+      isTrue: raw.status === 'True',
+      sinceMs: millisecondsOf(raw.lastTransitionTime),
+    }
   }
   return reported
 }
@@ -174,7 +211,16 @@ function reportedConditions(status: RawObject | null): Partial<Record<NodeCondit
 function rankedPod(signal: Signal, ranked: PodRank, kubelet: Kubelet): RankedPod {
   const { pod, rank, usage, request } = ranked
   const { namespace, name, priority } = pod
-  return { namespace, name, rank, qos: podQosClass(pod, kubelet), priority, usage, request, reason: rankReason(signal, ranked) }
+  return {
+    namespace,
+    name,
+    rank,
+    qos: podQosClass(pod, kubelet),
+    priority,
+    usage,
+    request,
+    reason: rankReason(signal, ranked),
+  }
 }
 
 function protectedOf(pods: readonly Pod[]): ProtectedPod[] {

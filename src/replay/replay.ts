@@ -22,7 +22,14 @@ import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers, predictContainerGc } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
-import { type Collectable, evictionConfigOf, type PredictedPass, predictEviction, rankingsOf, unparsed } from './eviction/prediction.ts'
+import {
+  type Collectable,
+  evictionConfigOf,
+  type PredictedPass,
+  predictEviction,
+  rankingsOf,
+  unparsed,
+} from './eviction/prediction.ts'
 import type { RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
@@ -37,13 +44,20 @@ import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
  *
  * @param takenAt the snapshot's time, for a record without its own
  */
-export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
+export function replay(
+  record: NodeRecord,
+  takenAt: string,
+  whatIf: WhatIf = asItIs,
+): NodePrediction {
   const configured = withConfigurationOnDisk(record)
   const unknowns: Unknown[] = [...configured.unknowns]
   const asked = withChanges(configured.record, whatIf.changes)
   const node = prepareNode(asked, takenAt, whatIf.at, configured.record)
   if (!node.features.exact) {
-    unknowns.push({ what: 'node.status.nodeInfo.kubeletVersion', effect: `the rules of 1.${node.features.rulesOfMinor} were applied` })
+    unknowns.push({
+      what: 'node.status.nodeInfo.kubeletVersion',
+      effect: `the rules of 1.${node.features.rulesOfMinor} were applied`,
+    })
   }
   const configuration = configurationOf(asked.configz, unknowns)
   nameUnobserved(node, unknowns)
@@ -51,7 +65,10 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
   const containers = containerGcOf(node, unknowns)
   const settings = configuration && settingsOf(configuration, node)
   if (configuration && !settings?.imageGc) {
-    unknowns.push({ what: 'imageGC.thresholds', effect: 'the image GC fields of configz cannot be read: when image GC runs is not known' })
+    unknowns.push({
+      what: 'imageGC.thresholds',
+      effect: 'the image GC fields of configz cannot be read: when image GC runs is not known',
+    })
   }
   const pass = settings && predictPass(node, settings, containers, unknowns)
   const allocatable = configuration && allocatableOf(node, configuration, unknowns)
@@ -63,7 +80,10 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
     at: node.at,
     filesystems: node.filesystems,
     imageGC: pass?.imageGC ?? null,
-    eviction: pass && configuration && evictionOf(node, configuration, settings, pass.eviction, configured.isOnDisk),
+    eviction:
+      pass &&
+      configuration &&
+      evictionOf(node, configuration, settings, pass.eviction, configured.isOnDisk),
     containerGC: containers && { removals: containers.periodic.removals },
     localStorageEvictions: settings && localStorageOf(node, settings),
     oomScores: oomScoresOf(node, unknowns),
@@ -72,7 +92,8 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
     unknowns: [],
   }
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
-  if (whatIf.changes.length > 0 && configuration) prediction.refusals = refusalsOf(asked.configz, node)
+  if (whatIf.changes.length > 0 && configuration)
+    prediction.refusals = refusalsOf(asked.configz, node)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
   }
@@ -89,7 +110,14 @@ function evictionOf(
 ): EvictionPrediction {
   const { kubeletVersion, operatingSystem, host, record } = node
   const osImage = textAt(objectAt(objectAt(record.node, 'status'), 'nodeInfo'), 'osImage') ?? ''
-  const origins = thresholdOrigins({ configuration, kubeletVersion, operatingSystem, amiFamily: amiFamily(osImage), host, isOnDisk })
+  const origins = thresholdOrigins({
+    configuration,
+    kubeletVersion,
+    operatingSystem,
+    amiFamily: amiFamily(osImage),
+    host,
+    isOnDisk,
+  })
   return {
     ...pass,
     thresholds: withOrigins(pass.thresholds, origins),
@@ -118,14 +146,20 @@ export function predictPass(
   containers: ContainerGcPrediction | null,
   unknowns: Unknown[],
 ): { imageGC: ImageGcPrediction | null; eviction: PredictedPass } {
-  const predicted = imageGc && predictImageGc(imageGc, imageGcFilesystem(node), node.images, node.kubelet)
+  const predicted =
+    imageGc && predictImageGc(imageGc, imageGcFilesystem(node), node.images, node.kubelet)
   if (predicted) unknowns.push(...predicted.unknowns)
   return {
     imageGC: predicted?.prediction ?? null,
     eviction:
       typeof eviction === 'string'
         ? unparsed(eviction, node)
-        : predictEviction(node, eviction, collectableOf(node, imageGc, containers, unknowns), unknowns),
+        : predictEviction(
+            node,
+            eviction,
+            collectableOf(node, imageGc, containers, unknowns),
+            unknowns,
+          ),
   }
 }
 
@@ -138,7 +172,10 @@ function collectableOf(
 ): Collectable {
   const removed = removedContainers(node, containers)
   // Log directories of deleted pods go with the containers.
-  const isContainerFree = containers?.underEviction.removals.length === 0 && removed.possible.size === 0 && areLogsKnown(node)
+  const isContainerFree =
+    containers?.underEviction.removals.length === 0 &&
+    removed.possible.size === 0 &&
+    areLogsKnown(node)
   let images: ReturnType<typeof predictDeleteUnusedImages> | null = null
   const deletions = () => {
     if (imageGc === null) return null
@@ -151,22 +188,35 @@ function collectableOf(
   return {
     deletions,
     mayRemove: (kinds: readonly ReclaimKind[]) =>
-      kinds.some(kind => (kind === 'containers' ? !isContainerFree : deletions()?.length !== 0 || !node.images.isComplete)),
+      kinds.some(kind =>
+        kind === 'containers'
+          ? !isContainerFree
+          : deletions()?.length !== 0 || !node.images.isComplete,
+      ),
   }
 }
 
 /** Where the runtime or the flags of container GC were not read, any dead container may go, and none for certain. */
-function removedContainers({ record, host }: PreparedNode, containers: ContainerGcPrediction | null): RemovedContainers {
+function removedContainers(
+  { record, host }: PreparedNode,
+  containers: ContainerGcPrediction | null,
+): RemovedContainers {
   const areFlagsKnown = Array.isArray(objectAt(host, 'kubelet')?.commandLine)
-  if (containers === null || !areFlagsKnown) return { certain: new Set(), possible: new Set(deadContainers(record)) }
-  const ids = (removals: readonly ContainerRemoval[]) => new Set(removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
-  return { certain: ids(containers.underEviction.removals), possible: ids(containers.underEviction.possible) }
+  if (containers === null || !areFlagsKnown)
+    return { certain: new Set(), possible: new Set(deadContainers(record)) }
+  const ids = (removals: readonly ContainerRemoval[]) =>
+    new Set(removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
+  return {
+    certain: ids(containers.underEviction.removals),
+    possible: ids(containers.underEviction.possible),
+  }
 }
 
 const areLogsKnown = ({ host }: PreparedNode): boolean => Array.isArray(host?.podLogDirectories)
 
 function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfiguration | null {
-  const effect = 'which thresholds the kubelet runs with is not known, so image GC, eviction and allocatable are not'
+  const effect =
+    'which thresholds the kubelet runs with is not known, so image GC, eviction and allocatable are not'
   if (configz === null || configz === undefined) {
     unknowns.push({ what: 'configz', effect })
     return null
@@ -180,33 +230,52 @@ function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfigur
 }
 
 function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknown[]): void {
-  const isUnread = (state: FilesystemState | null) => state === null || state.capacityBytes === null || state.availableBytes === null
+  const isUnread = (state: FilesystemState | null) =>
+    state === null || state.capacityBytes === null || state.availableBytes === null
   const isDiskRead = !isUnread(filesystems.nodefs) || !isUnread(filesystems.imagefs)
   if (!summary) {
-    const effect = isDiskRead ? 'what memory, processes and pods use is not known' : 'nothing is known of how full the node is'
+    const effect = isDiskRead
+      ? 'what memory, processes and pods use is not known'
+      : 'nothing is known of how full the node is'
     unknowns.push({ what: 'summary', effect })
   }
   if (summary || isDiskRead) {
-    const nameOf = (inSummary: string, role: string) => (summary ? `summary.${inSummary}` : `host.filesystems ${role}`)
-    if (isUnread(filesystems.nodefs)) unknowns.push({ what: nameOf('node.fs', 'nodefs'), effect: 'how full nodefs is is not known' })
+    const nameOf = (inSummary: string, role: string) =>
+      summary ? `summary.${inSummary}` : `host.filesystems ${role}`
+    if (isUnread(filesystems.nodefs))
+      unknowns.push({
+        what: nameOf('node.fs', 'nodefs'),
+        effect: 'how full nodefs is is not known',
+      })
     if (isUnread(filesystems.imagefs))
-      unknowns.push({ what: nameOf('node.runtime.imageFs', 'imagefs'), effect: 'how full imagefs is is not known' })
+      unknowns.push({
+        what: nameOf('node.runtime.imageFs', 'imagefs'),
+        effect: 'how full imagefs is is not known',
+      })
   }
   if (filesystems.layout === null) {
-    unknowns.push({ what: 'filesystems.layout', effect: 'whether images have a filesystem of their own is not known' })
+    unknowns.push({
+      what: 'filesystems.layout',
+      effect: 'whether images have a filesystem of their own is not known',
+    })
   }
 }
 
 /** Upstream takes an absent statistic for 0. One that is there and makes no sense is no statistic at all. */
 function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemState | null {
   const stats = objectAt(objectAt(objectAt(summary, 'node'), 'runtime'), 'imageFs')
-  const isMalformed = (key: string, parsed: number | null) => stats?.[key] !== undefined && stats[key] !== null && parsed === null
+  const isMalformed = (key: string, parsed: number | null) =>
+    stats?.[key] !== undefined && stats[key] !== null && parsed === null
   const isUnusable =
-    isMalformed('capacityBytes', countAt(stats, 'capacityBytes')) || isMalformed('availableBytes', availableAt(stats, 'availableBytes'))
+    isMalformed('capacityBytes', countAt(stats, 'capacityBytes')) ||
+    isMalformed('availableBytes', availableAt(stats, 'availableBytes'))
   return isUnusable ? null : filesystems.imagefs
 }
 
-function containerGcOf({ record, host, atMs }: PreparedNode, unknowns: Unknown[]): ContainerGcPrediction | null {
+function containerGcOf(
+  { record, host, atMs }: PreparedNode,
+  unknowns: Unknown[],
+): ContainerGcPrediction | null {
   const predicted = predictContainerGc({
     runtime: record.runtime ?? null,
     host,
@@ -218,16 +287,35 @@ function containerGcOf({ record, host, atMs }: PreparedNode, unknowns: Unknown[]
 }
 
 function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorageEviction[] | null {
-  if (node.pods === null || node.summary === null || node.layout === null || typeof eviction === 'string') return null
+  if (
+    node.pods === null ||
+    node.summary === null ||
+    node.layout === null ||
+    typeof eviction === 'string'
+  )
+    return null
   if (!eviction.localStorageCapacityIsolation) return []
   return node
     .overLimits()
-    .map(({ pod: { namespace, name }, limit, what, usedBytes, limitBytes }) => ({ namespace, name, limit, what, usedBytes, limitBytes }))
+    .map(({ pod: { namespace, name }, limit, what, usedBytes, limitBytes }) => ({
+      namespace,
+      name,
+      limit,
+      what,
+      usedBytes,
+      limitBytes,
+    }))
 }
 
-function oomScoresOf({ record, pods, activePods, kubelet }: PreparedNode, unknowns: Unknown[]): OomScore[] | null {
+function oomScoresOf(
+  { record, pods, activePods, kubelet }: PreparedNode,
+  unknowns: Unknown[],
+): OomScore[] | null {
   if (pods === null) {
-    unknowns.push({ what: 'pods', effect: 'whom the kubelet would evict, and the OOM scores, are not known' })
+    unknowns.push({
+      what: 'pods',
+      effect: 'whom the kubelet would evict, and the OOM scores, are not known',
+    })
     return null
   }
   const memory = memoryOf(objectAt(objectAt(record.node, 'status'), 'capacity'))
@@ -245,7 +333,11 @@ function memoryOf(capacity: unknown): number | null {
   }
 }
 
-function allocatableOf(node: PreparedNode, configuration: KubeletConfiguration, unknowns: Unknown[]): AllocatablePrediction | null {
+function allocatableOf(
+  node: PreparedNode,
+  configuration: KubeletConfiguration,
+  unknowns: Unknown[],
+): AllocatablePrediction | null {
   const predicted = predictAllocatable(node.record.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   return predicted.allocatable

@@ -21,10 +21,19 @@ class ReservationError extends Error {}
 export function parseResourceList(map: StringMap, features: KubeletFeatures): ResourceList {
   const list = new Map<string, Quantity>()
   for (const [resource, text] of Object.entries(map).sort()) {
-    if (!reservableResources.includes(resource)) throw new ReservationError(`cannot reserve ${goQuote(resource)} resource`)
+    if (!reservableResources.includes(resource))
+      throw new ReservationError(`cannot reserve ${goQuote(resource)} resource`)
     const quantity = parseReservation(resource, text, features)
-    if (signOf(quantity) < 0) throw new ReservationError(`resource quantity for ${goQuote(resource)} cannot be negative: ${text}`)
-    list.set(resource, resource === 'cpu' && features.has('reservedCpuInMilliCores') ? inMilliCores(quantity) : quantity)
+    if (signOf(quantity) < 0)
+      throw new ReservationError(
+        `resource quantity for ${goQuote(resource)} cannot be negative: ${text}`,
+      )
+    list.set(
+      resource,
+      resource === 'cpu' && features.has('reservedCpuInMilliCores')
+        ? inMilliCores(quantity)
+        : quantity,
+    )
   }
   return list
 }
@@ -35,13 +44,19 @@ function parseReservation(resource: string, text: string, features: KubeletFeatu
   } catch (error) {
     if (!features.has('reservationErrorsInContext')) throw error
     const why = error instanceof Error ? error.message : String(error)
-    throw new ReservationError(`failed to parse quantity ${goQuote(text)} for ${goQuote(resource)} resource: ${why}`)
+    throw new ReservationError(
+      `failed to parse quantity ${goQuote(text)} for ${goQuote(resource)} resource: ${why}`,
+    )
   }
 }
 
 /** Half a milli-core is rounded up, after what is below a micro-core was. Upstream: SetMilli of ScaledValue(Micro), int64 that wraps. */
 function inMilliCores(cpu: Quantity): Quantity {
-  const microCores = milliValue({ ...cpu, exponent: cpu.exponent + 3, held: cpu.held === 'fast' ? 'fast' : 'decimal' })
+  const microCores = milliValue({
+    ...cpu,
+    exponent: cpu.exponent + 3,
+    held: cpu.held === 'fast' ? 'fast' : 'decimal',
+  })
   const milliCores = BigInt.asIntN(64, microCores + 500n) / 1000n
   return { ...parseQuantity(`${milliCores}m`), format: cpu.format, written: null }
 }
@@ -51,10 +66,16 @@ export interface Reservations {
   systemReserved: ResourceList
 }
 
-type ReservationConfiguration = Pick<KubeletConfiguration, 'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs'>
+type ReservationConfiguration = Pick<
+  KubeletConfiguration,
+  'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs'
+>
 
 /** Both maps as they count, before they are parsed. @throws ReservationError, NumberError: upstream's text */
-export function reservationsAsWritten(configuration: ReservationConfiguration): { kubeReserved: StringMap; systemReserved: StringMap } {
+export function reservationsAsWritten(configuration: ReservationConfiguration): {
+  kubeReserved: StringMap
+  systemReserved: StringMap
+} {
   const { kubeReserved = {}, systemReserved = {}, reservedSystemCPUs = '' } = configuration
   const reservedCpus = reservedSystemCPUs === '' ? 0n : cpuSetSize(reservedSystemCPUs)
   if (reservedCpus === 0n) return { kubeReserved, systemReserved }

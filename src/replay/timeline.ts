@@ -124,11 +124,13 @@ function run(world: World): void {
     const passed = evictionPass(world, state)
     state = passed.state
     const isMet = state.firstObserved.length > 0
-    if (wasMet && !isMet) push(world, { event: 'recovered', detail: { availableBytes: lowest(world).availableBytes } })
+    if (wasMet && !isMet)
+      push(world, { event: 'recovered', detail: { availableBytes: lowest(world).availableBytes } })
     wasMet = isMet
     if (isOver(world, passed.outcome)) break
     passMs += passed.pauseMs
-    if (!isMet && state.conditions.length === 0 && before.layout !== null) passMs = nextCrossing(world, state, passMs, gcMs)
+    if (!isMet && state.conditions.length === 0 && before.layout !== null)
+      passMs = nextCrossing(world, state, passMs, gcMs)
   }
   if (lowest(world).bytesPerSecond > 0) advance(world, endMs)
 }
@@ -141,16 +143,26 @@ const startedState = ({ eviction, conditions, startMs }: TimelineInput): Evictio
 })
 
 /** Nothing is left that the kubelet could take: from here on the disk just fills. */
-function isOver({ pods, images, deadContainers, imageGcState }: World, { evictions, candidates, isEnough }: Outcome): boolean {
-  if (candidates.length === 0 || evictions.length > 0 || isEnough || deadContainers > 0) return false
+function isOver(
+  { pods, images, deadContainers, imageGcState }: World,
+  { evictions, candidates, isEnough }: Outcome,
+): boolean {
+  if (candidates.length === 0 || evictions.length > 0 || isEnough || deadContainers > 0)
+    return false
   const isLeft = [...images.values()].some(
-    ({ id, isHeld, isPinned, pods: users }) => !isHeld && !isPinned && users.length === 0 && imageGcState.records.has(id),
+    ({ id, isHeld, isPinned, pods: users }) =>
+      !isHeld && !isPinned && users.length === 0 && imageGcState.records.has(id),
   )
   return !isLeft && pods.every(isCriticalPod)
 }
 
 /** A calm kubelet passes unheard until a threshold is met: the first pass that may meet one, or the next round of image GC. */
-function nextCrossing(world: World, { thresholds }: EvictionState, passMs: number, gcMs: number): number {
+function nextCrossing(
+  world: World,
+  { thresholds }: EvictionState,
+  passMs: number,
+  gcMs: number,
+): number {
   let soonestMs = world.input.startMs + timelineMs
   for (const { signal, value } of thresholds) {
     const disk = diskOf(world, signal)
@@ -160,7 +172,9 @@ function nextCrossing(world: World, { thresholds }: EvictionState, passMs: numbe
     soonestMs = Math.min(soonestMs, world.nowMs + untilMs)
   }
   const untilMs = Math.min(soonestMs, gcMs) - passMs
-  return untilMs <= 0 ? passMs : passMs + Math.floor(untilMs / evictionMonitoringPeriodMs) * evictionMonitoringPeriodMs
+  return untilMs <= 0
+    ? passMs
+    : passMs + Math.floor(untilMs / evictionMonitoringPeriodMs) * evictionMonitoringPeriodMs
 }
 
 function push({ nowMs, input, events }: World, event: Omit<TimelineEvent, 'atMs'>): void {
@@ -169,26 +183,41 @@ function push({ nowMs, input, events }: World, event: Omit<TimelineEvent, 'atMs'
 
 // Disks
 
-function disksOf({ layout, kubelet, observations, fills }: TimelineInput): Record<FilesystemName, Disk> | null {
+function disksOf({
+  layout,
+  kubelet,
+  observations,
+  fills,
+}: TimelineInput): Record<FilesystemName, Disk> | null {
   const nodefs = diskFrom('nodefs', observations['nodefs.available'])
   const placement = placementOf(layout, kubelet)
-  const imagefs = placement === 'shared' ? nodefs : diskFrom('imagefs', observations['imagefs.available'])
+  const imagefs =
+    placement === 'shared' ? nodefs : diskFrom('imagefs', observations['imagefs.available'])
   if (nodefs === null || imagefs === null) return null
   const disks = { nodefs, imagefs, containerfs: placement === 'split' ? nodefs : imagefs }
-  for (const { filesystem, bytesPerSecond } of fills) disks[filesystem].bytesPerSecond += bytesPerSecond
+  for (const { filesystem, bytesPerSecond } of fills)
+    disks[filesystem].bytesPerSecond += bytesPerSecond
   return disks
 }
 
 const diskFrom = (name: FilesystemName, observed: Observation | undefined): Disk | null =>
   observed
-    ? { name, capacityBytes: observed.capacity, availableBytes: Math.max(0, observed.available), bytesPerSecond: 0, isFull: false }
+    ? {
+        name,
+        capacityBytes: observed.capacity,
+        availableBytes: Math.max(0, observed.available),
+        bytesPerSecond: 0,
+        isFull: false,
+      }
     : null
 
 const disksIn = ({ disks }: World): Disk[] => [...new Set(Object.values(disks))]
 
 const lowest = (world: World): Disk =>
   disksIn(world).reduce((least, disk) =>
-    disk.availableBytes * least.capacityBytes < least.availableBytes * disk.capacityBytes ? disk : least,
+    disk.availableBytes * least.capacityBytes < least.availableBytes * disk.capacityBytes
+      ? disk
+      : least,
   )
 
 function diskOf({ disks }: World, signal: Signal): Disk | null {
@@ -207,7 +236,11 @@ function advance(world: World, toMs: number): void {
       const untilFullMs = Math.floor((disk.availableBytes / disk.bytesPerSecond) * 1000)
       disk.availableBytes = 0
       disk.isFull = true
-      world.events.push({ atMs: world.nowMs + untilFullMs - world.input.startMs, event: 'full', detail: { filesystem: disk.name } })
+      world.events.push({
+        atMs: world.nowMs + untilFullMs - world.input.startMs,
+        event: 'full',
+        detail: { filesystem: disk.name },
+      })
     }
   }
   world.nowMs = toMs
@@ -221,10 +254,19 @@ function giveBack(disk: Disk, bytes: number): void {
 
 function observationsOf(world: World): Observations {
   const observed: Observations = { ...world.input.observations }
-  for (const signal of ['nodefs.available', 'imagefs.available', 'containerfs.available'] as const) {
+  for (const signal of [
+    'nodefs.available',
+    'imagefs.available',
+    'containerfs.available',
+  ] as const) {
     const disk = diskOf(world, signal)
     // Without a time statistics count as new in every pass.
-    if (observed[signal] && disk) observed[signal] = { available: disk.availableBytes, capacity: disk.capacityBytes, time: null }
+    if (observed[signal] && disk)
+      observed[signal] = {
+        available: disk.availableBytes,
+        capacity: disk.capacityBytes,
+        time: null,
+      }
   }
   return observed
 }
@@ -233,7 +275,10 @@ function observationsOf(world: World): Observations {
 
 const stateOf = ({ images, beganGcMs }: TimelineInput): ImageGcState => ({
   records: new Map(
-    images.map(({ id, firstDetectedMs, lastUsedMs, sizeBytes, isPinned }) => [id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned }]),
+    images.map(({ id, firstDetectedMs, lastUsedMs, sizeBytes, isPinned }) => [
+      id,
+      { firstDetectedMs, lastUsedMs, sizeBytes, isPinned },
+    ]),
   ),
   isInitialized: true,
   beganGcMs,
@@ -241,7 +286,11 @@ const stateOf = ({ images, beganGcMs }: TimelineInput): ImageGcState => ({
 
 const runtimeOf = ({ images }: World): RuntimeImages => ({
   images: [...images.values()],
-  inUse: new Set([...images.values()].filter(({ isHeld, pods }) => isHeld || pods.length > 0).map(({ id }) => id)),
+  inUse: new Set(
+    [...images.values()]
+      .filter(({ isHeld, pods }) => isHeld || pods.length > 0)
+      .map(({ id }) => id),
+  ),
 })
 
 function deleted(world: World, ids: readonly string[]): void {
@@ -267,15 +316,25 @@ function imageGcRound(world: World, hasFailed: boolean): boolean {
   const images = round.deleted.map(({ id }) => id)
   deleted(world, images)
   if (images.length > 0 || (round.error !== null && !hasFailed)) {
-    const bytesToFree = Math.max(0, Math.trunc((capacityBytes * (100 - input.imageGc.lowThresholdPercent)) / 100) - availableBytes)
-    push(world, { event: 'imageGC', detail: { images, bytesToFree, freedBytes: round.freedBytes, error: round.error } })
+    const bytesToFree = Math.max(
+      0,
+      Math.trunc((capacityBytes * (100 - input.imageGc.lowThresholdPercent)) / 100) -
+        availableBytes,
+    )
+    push(world, {
+      event: 'imageGC',
+      detail: { images, bytesToFree, freedBytes: round.freedBytes, error: round.error },
+    })
   }
   return round.error !== null
 }
 
 // Eviction
 
-function evictionPass(world: World, state: EvictionState): { state: EvictionState; outcome: Outcome; pauseMs: number } {
+function evictionPass(
+  world: World,
+  state: EvictionState,
+): { state: EvictionState; outcome: Outcome; pauseMs: number } {
   const { eviction: config, kubelet, layout, podStats } = world.input
   const collected = { images: [] as string[], containers: 0 }
   const passed = synchronize(state, {
@@ -290,23 +349,38 @@ function evictionPass(world: World, state: EvictionState): { state: EvictionStat
   })
   const { outcome } = passed
   for (const condition of outcome.conditions)
-    if (!state.conditions.includes(condition)) push(world, { event: 'condition', detail: { condition, status: true } })
+    if (!state.conditions.includes(condition))
+      push(world, { event: 'condition', detail: { condition, status: true } })
   if (outcome.picked && (collected.images.length > 0 || collected.containers > 0))
-    push(world, { event: 'reclaim', detail: { signal: outcome.picked.signal, ...collected, isEnough: outcome.isEnough } })
+    push(world, {
+      event: 'reclaim',
+      detail: { signal: outcome.picked.signal, ...collected, isEnough: outcome.isEnough },
+    })
   for (const eviction of outcome.evictions) evict(world, eviction)
   for (const condition of state.conditions)
-    if (!outcome.conditions.includes(condition)) push(world, { event: 'condition', detail: { condition, status: false } })
+    if (!outcome.conditions.includes(condition))
+      push(world, { event: 'condition', detail: { condition, status: false } })
   return { ...passed, pauseMs: pauseAfter(outcome.evictions) }
 }
 
-function reclaim(world: World, kinds: readonly ReclaimKind[], collected: { images: string[]; containers: number }): Observations {
+function reclaim(
+  world: World,
+  kinds: readonly ReclaimKind[],
+  collected: { images: string[]; containers: number },
+): Observations {
   if (kinds.includes('containers')) {
     collected.containers = world.deadContainers
     world.deadContainers = 0
     dropUser(world, deadUser)
   }
   if (kinds.includes('images')) {
-    const round = deleteUnusedImages(world.imageGcState, world.nowMs, world.input.evictionImageGc, runtimeOf(world), world.input.kubelet)
+    const round = deleteUnusedImages(
+      world.imageGcState,
+      world.nowMs,
+      world.input.evictionImageGc,
+      runtimeOf(world),
+      world.input.kubelet,
+    )
     collected.images = round.deleted.map(({ id }) => id)
     deleted(world, collected.images)
   }
@@ -315,15 +389,20 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: { image
 
 function dropUser({ images }: World, name: string): void {
   for (const image of images.values())
-    if (image.pods.includes(name)) images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
+    if (image.pods.includes(name))
+      images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
 }
 
 /** What the pod's files took is free at once: the kubelet waits for that before it passes again. */
 function evict(world: World, { pod, signal, exceeded }: Eviction): void {
   const name = nameOf(pod)
-  const { containers, volumes } = podStatsOf(world.input.podStats, pod) ?? { containers: [], volumes: [] }
+  const { containers, volumes } = podStatsOf(world.input.podStats, pod) ?? {
+    containers: [],
+    volumes: [],
+  }
   const rootfsBytes = sum(containers.map(({ rootfs }) => rootfs.usedBytes))
-  const isLocal = (volume: string) => pod.volumes.some(known => known.name === volume && known.isLocal)
+  const isLocal = (volume: string) =>
+    pod.volumes.some(known => known.name === volume && known.isLocal)
   const otherBytes = sum([
     ...containers.map(({ logs }) => logs.usedBytes),
     ...volumes.filter(volume => isLocal(volume.name)).map(({ usedBytes }) => usedBytes),
@@ -332,12 +411,18 @@ function evict(world: World, { pod, signal, exceeded }: Eviction): void {
   giveBack(world.disks.nodefs, otherBytes)
   world.pods = world.pods.filter(other => other !== pod)
   dropUser(world, name)
-  const detail = { namespace: pod.namespace, name: pod.name, signal: signal ?? exceeded?.limit ?? '', freedBytes: rootfsBytes + otherBytes }
+  const detail = {
+    namespace: pod.namespace,
+    name: pod.name,
+    signal: signal ?? exceeded?.limit ?? '',
+    freedBytes: rootfsBytes + otherBytes,
+  }
   push(world, { event: 'evict', detail })
 }
 
 const nameOf = ({ namespace, name }: PodName) => `${namespace}/${name}`
-const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + Math.max(0, value ?? 0), 0)
+const sum = (values: readonly (number | null)[]) =>
+  values.reduce<number>((total, value) => total + Math.max(0, value ?? 0), 0)
 
 /** After an eviction the next pass follows the pods' end, found by a look each second. */
 const pauseAfter = (evictions: readonly Eviction[]): number =>

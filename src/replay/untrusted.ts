@@ -9,7 +9,8 @@ const nothing: readonly never[] = []
 
 export const objectOf = (value: unknown): RawObject | null => (isRawObject(value) ? value : null)
 
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : nothing)
+export const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : nothing
 
 /** Those of a list that are objects. */
 export function objectsOf(value: unknown): readonly RawObject[] {
@@ -26,14 +27,17 @@ const wrapsBy = 2 ** 64
 
 /** A uint64 counter of what is there or used; null where it is absent, malformed, or has wrapped below zero. */
 export const countOf = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < wrapsFrom ? value : null
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < wrapsFrom
+    ? value
+    : null
 
 /**
  * A uint64 counter of what is left; null where it is absent or malformed. One that has wrapped is below zero, as upstream's int64(…) of it.
  * The parser of JSON has rounded such a number to a multiple of 1024 or more: how far below zero is known only about, that it is so for certain.
  */
 export const availableOf = (value: unknown): number | null => {
-  const isWrapped = typeof value === 'number' && Number.isInteger(value) && value >= wrapsFrom && value <= wrapsBy
+  const isWrapped =
+    typeof value === 'number' && Number.isInteger(value) && value >= wrapsFrom && value <= wrapsBy
   return isWrapped ? Math.min(value - wrapsBy, -1) : countOf(value)
 }
 
@@ -47,4 +51,5 @@ export const textAt = (value: unknown, key: string): string | null => textOf(at(
 
 export const countAt = (value: unknown, key: string): number | null => countOf(at(value, key))
 
-export const availableAt = (value: unknown, key: string): number | null => availableOf(at(value, key))
+export const availableAt = (value: unknown, key: string): number | null =>
+  availableOf(at(value, key))

@@ -34,21 +34,30 @@ const namedAtOnce = 200
 
 /** Source: awslabs/amazon-eks-ami nodeadm (localStorage), bottlerocket-os/bottlerocket (data volume): where the kubelet's and the runtime's data lie. */
 const mounts = {
-  root: { nodefs: ['/', '/var', '/var/lib/kubelet'], imagefs: ['/var/lib/containerd', '/mnt/k8s-disks/[0-9]+'] },
+  root: {
+    nodefs: ['/', '/var', '/var/lib/kubelet'],
+    imagefs: ['/var/lib/containerd', '/mnt/k8s-disks/[0-9]+'],
+  },
   bottlerocket: { nodefs: ['/local', '/var'], imagefs: ['/local', '/var/lib/containerd'] },
 }
 
 export function alertLevels(nodes: AuditedNode[]): AlertLevels[] {
-  const judged = nodes.filter(({ identity: { owner, operatingSystem } }) => owner !== 'fargate' && operatingSystem === 'linux')
+  const judged = nodes.filter(
+    ({ identity: { owner, operatingSystem } }) =>
+      owner !== 'fargate' && operatingSystem === 'linux',
+  )
   // A group with two minors is two cohorts, and one label.
   const byGroup = Map.groupBy(
     cohortsOf(judged).flatMap(({ members }) => members),
-    ({ cluster, identity: { group } }) => JSON.stringify(group.kind === 'Node' ? [cluster] : [cluster, group.kind, group.name]),
+    ({ cluster, identity: { group } }) =>
+      JSON.stringify(group.kind === 'Node' ? [cluster] : [cluster, group.kind, group.name]),
   )
   return [...byGroup.values()]
     .flatMap(byLayout)
     .flatMap(({ members, isMixed }) => chunked(members).map(chunk => levelsOf(chunk, isMixed)))
-    .filter(({ imageGcUsedPercent, evictions }) => imageGcUsedPercent !== null || evictions.length > 0)
+    .filter(
+      ({ imageGcUsedPercent, evictions }) => imageGcUsedPercent !== null || evictions.length > 0,
+    )
 }
 
 const layoutOf = ({ prediction: { filesystems } }: AuditedNode) => filesystems.layout
@@ -59,7 +68,10 @@ const isApart = (node: AuditedNode) => layoutOf(node) !== null && !isShared(node
 function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: boolean }[] {
   const isMixed = members.some(isShared) && members.some(isApart)
   if (!isMixed) return [{ members, isMixed }]
-  return [members.filter(node => !isApart(node)), members.filter(isApart)].map(part => ({ members: part, isMixed }))
+  return [members.filter(node => !isApart(node)), members.filter(isApart)].map(part => ({
+    members: part,
+    isMixed,
+  }))
 }
 
 /** Nodes without a group are named one by one. */
@@ -72,7 +84,8 @@ function chunked(members: AuditedNode[]): AuditedNode[][] {
 
 function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
   const { cluster, identity } = members[0]!
-  const { nodefs, imagefs } = identity.amiFamily === 'Bottlerocket' ? mounts.bottlerocket : mounts.root
+  const { nodefs, imagefs } =
+    identity.amiFamily === 'Bottlerocket' ? mounts.bottlerocket : mounts.root
   const ownMounts = imagefs.filter(mount => !nodefs.includes(mount))
   const isOneDisk = !members.some(isApart)
   const images = isOneDisk ? nodefs : isMixed ? ownMounts : imagefs
@@ -85,20 +98,27 @@ function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
     evictions: evictionLevels(members, { 'nodefs.available': nodefs, 'imagefs.available': images }),
     imagefs: images,
     // Nodes without a group are named, and so told apart already.
-    layout: isMixed && identity.group.kind !== 'Node' ? { id: isOneDisk ? 'shared' : 'imagefs', ownMounts } : null,
+    layout:
+      isMixed && identity.group.kind !== 'Node'
+        ? { id: isOneDisk ? 'shared' : 'imagefs', ownMounts }
+        : null,
     differing: members.length - (variants[0]?.length ?? 0),
   }
 }
 
 function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent'] {
-  const enabled = members.flatMap(({ prediction: { imageGC } }) => (imageGC?.enabled ? [imageGC.highThresholdPercent] : []))
+  const enabled = members.flatMap(({ prediction: { imageGC } }) =>
+    imageGC?.enabled ? [imageGC.highThresholdPercent] : [],
+  )
   if (enabled.length === 0) return null
   const high = Math.max(...enabled)
   const evictionAt = Math.min(...members.map(evictionUsedPercent))
   const between = Math.min(high + marginPercent, (high + evictionAt) / 2)
   const alertAt = Math.round(Math.max(high, between) * 10) / 10
   // Above it nothing is ever used.
-  return alertAt >= 100 ? null : { alertAt, startsAbove: high - 1, isAfterEviction: evictionAt <= high - 1 }
+  return alertAt >= 100
+    ? null
+    : { alertAt, startsAbove: high - 1, isAfterEviction: evictionAt <= high - 1 }
 }
 
 /** The use from which on image or node filesystem (where they are one) meets a hard threshold. */
@@ -107,18 +127,35 @@ function evictionUsedPercent(node: AuditedNode): number {
   const capacity = filesystems.imagefs?.capacityBytes
   const isShared = filesystems.layout === 'shared'
   const met = (evictionOf(node)?.thresholds ?? [])
-    .filter(({ signal, hard }) => hard && (signal === 'imagefs.available' || (isShared && signal === 'nodefs.available')))
-    .flatMap(({ resolved }) => (resolved === null || !capacity ? [] : [100 - (resolved / capacity) * 100]))
+    .filter(
+      ({ signal, hard }) =>
+        hard && (signal === 'imagefs.available' || (isShared && signal === 'nodefs.available')),
+    )
+    .flatMap(({ resolved }) =>
+      resolved === null || !capacity ? [] : [100 - (resolved / capacity) * 100],
+    )
   return Math.min(100, ...met)
 }
 
-function evictionLevels(members: AuditedNode[], mountsOf: Record<string, string[]>): AlertLevels['evictions'] {
+function evictionLevels(
+  members: AuditedNode[],
+  mountsOf: Record<string, string[]>,
+): AlertLevels['evictions'] {
   return Object.entries(mountsOf).flatMap(([signal, on]): AlertLevels['evictions'] => {
     // A node without it never evicts for it.
     const found = members.flatMap(node => {
       const eviction = evictionOf(node)
-      const threshold = eviction?.thresholds.find(candidate => candidate.hard && candidate.signal === signal)
-      return threshold ? [{ ...threshold, capacityBytes: eviction?.signals[threshold.signal]?.capacityBytes ?? null }] : []
+      const threshold = eviction?.thresholds.find(
+        candidate => candidate.hard && candidate.signal === signal,
+      )
+      return threshold
+        ? [
+            {
+              ...threshold,
+              capacityBytes: eviction?.signals[threshold.signal]?.capacityBytes ?? null,
+            },
+          ]
+        : []
     })
     if (found.length === 0) return []
     const isPercent = found.some(({ value }) => value.endsWith('%'))
@@ -129,6 +166,12 @@ function evictionLevels(members: AuditedNode[], mountsOf: Record<string, string[
     })
     const least = Math.min(...limits.filter(limit => limit > 0))
     if (!Number.isFinite(least)) return []
-    return [{ signal, on, limit: isPercent ? { percent: Math.round(least * 100) / 100 } : { bytes: least } }]
+    return [
+      {
+        signal,
+        on,
+        limit: isPercent ? { percent: Math.round(least * 100) / 100 } : { bytes: least },
+      },
+    ]
   })
 }

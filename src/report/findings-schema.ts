@@ -1,11 +1,24 @@
 /** The contract `highwater.findings/1` as a JSON Schema, for whoever reads `findings.json` by machine. The compiler holds it to the document's own type. */
 import * as z from 'zod'
-import { type DurableFix, type FindingsDocument, families, severities, subjectKinds } from '#model/finding.ts'
+import {
+  type DurableFix,
+  type FindingsDocument,
+  families,
+  severities,
+  subjectKinds,
+} from '#model/finding.ts'
 import { readModes, sources } from '#model/read-mode.ts'
 
 const count = z.int().min(0)
-const sample = z.strictObject({ count, sample: z.array(z.string()).describe('sorted; the first 20, or every one with --all-nodes') })
-const subject = z.strictObject({ kind: z.enum(subjectKinds), namespace: z.string().nullable(), name: z.string() })
+const sample = z.strictObject({
+  count,
+  sample: z.array(z.string()).describe('sorted; the first 20, or every one with --all-nodes'),
+})
+const subject = z.strictObject({
+  kind: z.enum(subjectKinds),
+  namespace: z.string().nullable(),
+  name: z.string(),
+})
 const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
 
 const durableTargets = [
@@ -37,7 +50,12 @@ const finding = z.strictObject({
   }),
   since: day.nullable().describe('the first run that saw it; null without history'),
   waived: z.strictObject({ until: day, reason: z.string() }).nullable(),
-  docs: z.strictObject({ title: z.string(), why: z.string(), fix: z.string(), sources: z.array(z.string()) }),
+  docs: z.strictObject({
+    title: z.string(),
+    why: z.string(),
+    fix: z.string(),
+    sources: z.array(z.string()),
+  }),
 })
 
 const coverage = z
@@ -53,12 +71,18 @@ const coverage = z
         notSwept: z
           .strictObject({ count, sample: z.array(z.string()) })
           .optional()
-          .describe('resources whose objects were not looked through for what finalizers hold (clusterGarbage.sweep in the policy)'),
+          .describe(
+            'resources whose objects were not looked through for what finalizers hold (clusterGarbage.sweep in the policy)',
+          ),
       })
       .optional()
-      .describe('lists that were to be looked through for garbage, and how many were read to their end; absent: none was asked for'),
+      .describe(
+        'lists that were to be looked through for garbage, and how many were read to their end; absent: none was asked for',
+      ),
   })
-  .describe('read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less')
+  .describe(
+    'read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less',
+  )
 
 const reading = z
   .strictObject({
@@ -67,7 +91,10 @@ const reading = z
     rights: z.array(z.string()).describe('what that needs, of Kubernetes and of AWS'),
     nodes: z.strictObject({
       count,
-      names: z.array(z.string()).nullable().describe('null: every node of the cluster that no other reading names'),
+      names: z
+        .array(z.string())
+        .nullable()
+        .describe('null: every node of the cluster that no other reading names'),
     }),
   })
   .describe('one way in which nodes of the cluster were read')
@@ -89,17 +116,35 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
         name: z.string(),
         grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable().describe('null where nothing was read'),
         coverage,
-        outcomes: z.strictObject({ pass: count, fail: count, unknown: count, notApplicable: count, error: count }),
+        outcomes: z.strictObject({
+          pass: count,
+          fail: count,
+          unknown: count,
+          notApplicable: count,
+          error: count,
+        }),
         readings: z.array(reading).optional(),
       }),
     ),
     findings: z.array(finding),
     waived: z.array(finding),
     unknowns: z
-      .array(z.strictObject({ rule: z.string(), cluster: z.string(), subject, nodes: sample, reason: z.string() }))
+      .array(
+        z.strictObject({
+          rule: z.string(),
+          cluster: z.string(),
+          subject,
+          nodes: sample,
+          reason: z.string(),
+        }),
+      )
       .describe('what a rule could not decide, and why'),
     notAudited: z.array(
-      z.strictObject({ cluster: z.string(), node: z.string().nullable().describe('null: the whole cluster'), reason: z.string() }),
+      z.strictObject({
+        cluster: z.string(),
+        node: z.string().nullable().describe('null: the whole cluster'),
+        reason: z.string(),
+      }),
     ),
     idleWaivers: z
       .array(
@@ -119,7 +164,9 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
     delta: z
       .strictObject({
         new: z.array(z.string()),
-        resolved: z.array(z.string()).describe('fixed, or its nodes were replaced by others without it'),
+        resolved: z
+          .array(z.string())
+          .describe('fixed, or its nodes were replaced by others without it'),
         worse: z.array(z.string()).optional(),
         regressed: z.array(z.string()).optional().describe('new, and resolved before'),
       })
@@ -131,6 +178,7 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
 export const findingsJsonSchema = (more: 'allowed' | 'refused') =>
   z.toJSONSchema(findingsSchema, {
     override({ jsonSchema }) {
-      if (more === 'allowed' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+      if (more === 'allowed' && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties
     },
   })

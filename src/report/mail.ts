@@ -20,7 +20,11 @@ const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: engli
  * @param deliveries what became of the channels so far. Where none of them has a link that `reportLink` accepts, the mail says that the report is
  * attached: whoever sends it asks the same function.
  */
-export function renderMail(report: AuditReport, deliveries: Delivery[], options: MailOptions = toEverybody): RenderedMail {
+export function renderMail(
+  report: AuditReport,
+  deliveries: Delivery[],
+  options: MailOptions = toEverybody,
+): RenderedMail {
   const encoder = new TextEncoder()
   const render = (share: number) => {
     const view = mailView(report, deliveries, share, options)
@@ -30,5 +34,10 @@ export function renderMail(report: AuditReport, deliveries: Delivery[], options:
   let mail = render(shares[0]!)
   for (const share of shares.slice(1)) if (!fits(mail)) mail = render(share)
   const { view, html } = mail
-  return { subject: view.subject, html, text: wrapText(renderMailText(view), textColumns), brief: mailBrief(view) }
+  return {
+    subject: view.subject,
+    html,
+    text: wrapText(renderMailText(view), textColumns),
+    brief: mailBrief(view),
+  }
 }

@@ -14,7 +14,11 @@ type DurationUnit = 'd' | 'h' | 'min' | 's' | 'ms'
 /** A number and its unit stay on one line. */
 const noBreak = '\u00a0'
 const counts = new Intl.NumberFormat('en-US')
-const oneDecimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false })
+const oneDecimal = new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+  useGrouping: false,
+})
 const upToOneDecimal = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
@@ -37,17 +41,28 @@ export function numbersIn({ unknown, durations, between }: NumberWords): Numbers
     bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
     count: count => (isNumber(count) ? counts.format(count) : unknown),
     percent: percent => (isNumber(percent) ? percentText(percent) : unknown),
-    duration: durationMs => (!isNumber(durationMs) || durationMs < 0 ? unknown : durationText(durationMs, durations, between)),
+    duration: durationMs =>
+      !isNumber(durationMs) || durationMs < 0
+        ? unknown
+        : durationText(durationMs, durations, between),
     utc(time) {
       const at = time === null ? Number.NaN : Date.parse(time)
-      return Number.isNaN(at) ? unknown : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+      return Number.isNaN(at)
+        ? unknown
+        : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
     },
   }
 }
 
 export const englishNumbers: NumberWords = {
   unknown: 'unknown',
-  durations: { d: `${noBreak}d`, h: `${noBreak}h`, min: `${noBreak}min`, s: `${noBreak}s`, ms: `${noBreak}ms` },
+  durations: {
+    d: `${noBreak}d`,
+    h: `${noBreak}h`,
+    min: `${noBreak}min`,
+    s: `${noBreak}s`,
+    ms: `${noBreak}ms`,
+  },
   between: ' ',
 }
 
@@ -97,7 +112,11 @@ const durationUnits: [DurationUnit, number][] = [
   ['ms', 1],
 ]
 
-function durationText(durationMs: number, words: NumberWords['durations'], between: string): string {
+function durationText(
+  durationMs: number,
+  words: NumberWords['durations'],
+  between: string,
+): string {
   if (durationMs < 1) return `0${words.s}`
   const first = durationUnits.findIndex(([, unitMs]) => durationMs >= unitMs)
   let restMs = Math.floor(durationMs)

@@ -5,11 +5,17 @@ import type { Language } from './languages/language.ts'
 const pathLimit = 120
 
 /** `drop-in /etc/…`; what only its value tells is `likely …`. */
-export function originText({ source, certainty, path }: ThresholdOrigin, { words: { origin }, fold }: Language): string {
+export function originText(
+  { source, certainty, path }: ThresholdOrigin,
+  { words: { origin }, fold }: Language,
+): string {
   return origin.from(source, path === null ? null : fold(path, pathLimit), certainty === 'likely')
 }
 
 /** What took a default away, to stand after "lost": `by evictionHard of the file /etc/…`. */
-export function loserText({ source, certainty, path }: ThresholdOrigin, { words: { origin }, fold }: Language): string {
+export function loserText(
+  { source, certainty, path }: ThresholdOrigin,
+  { words: { origin }, fold }: Language,
+): string {
   return origin.lostBy(source, path === null ? null : fold(path, pathLimit), certainty === 'likely')
 }

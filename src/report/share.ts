@@ -1,7 +1,14 @@
 /** The part of a report that one owner answers for. What is theirs for certain, and what was not read and may be: unknown is never left out. */
 import { matchesCluster } from '#model/cluster-name.ts'
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
-import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts, Subject } from '#model/finding.ts'
+import type {
+  ClusterResult,
+  Coverage,
+  Finding,
+  NodeSample,
+  OutcomeCounts,
+  Subject,
+} from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { gradeOf } from '#model/grade.ts'
 import type { GroupPoint } from '#model/history.ts'
@@ -12,13 +19,23 @@ import type { AuditedNode, AuditReport, ReportedTrend } from '#model/report.ts'
  * Their nodes, findings and changes, and their clusters, whose coverage, outcomes and grade are of their part. Findings on a whole cluster or its
  * objects, and its garbage, are theirs unless they match by nodegroup. Null: nothing of this run is theirs.
  */
-export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 'name' | 'match'>): AuditReport | null {
+export function shareOf(
+  report: AuditReport,
+  { name, match }: Pick<ReportOwner, 'name' | 'match'>,
+): AuditReport | null {
   const owns = ownership(report, match)
   const { document, before } = report
-  const nodes = report.nodes.filter(({ cluster, identity: { group } }) => owns.group(cluster, group))
-  const groups = new Map(report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]))
+  const nodes = report.nodes.filter(({ cluster, identity: { group } }) =>
+    owns.group(cluster, group),
+  )
+  const groups = new Map(
+    report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]),
+  )
   const isTheirs = ({ cluster, subject }: { cluster: string; subject: Subject }) =>
-    owns.group(cluster, subject.kind === 'Node' ? (groups.get(nodeKey(cluster, subject.name)) ?? subject) : subject)
+    owns.group(
+      cluster,
+      subject.kind === 'Node' ? (groups.get(nodeKey(cluster, subject.name)) ?? subject) : subject,
+    )
   const mayBeTheirs = ({ cluster, node }: { cluster: string; node: string | null }) => {
     const group = node === null ? undefined : groups.get(nodeKey(cluster, node))
     return group === undefined ? owns.someOf(cluster) : owns.group(cluster, group)
@@ -27,13 +44,24 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
   const notAudited = document.notAudited.filter(mayBeTheirs)
   const ended = before?.ended.filter(isTheirs) ?? []
   const hidden = before?.hidden.filter(isTheirs) ?? []
-  const involved = new Set([...nodes, ...findings, ...waived, ...notAudited, ...ended, ...hidden].map(({ cluster }) => cluster))
-  const clusters = document.clusters.filter(({ name }) => involved.has(name) || owns.group(name, null))
+  const involved = new Set(
+    [...nodes, ...findings, ...waived, ...notAudited, ...ended, ...hidden].map(
+      ({ cluster }) => cluster,
+    ),
+  )
+  const clusters = document.clusters.filter(
+    ({ name }) => involved.has(name) || owns.group(name, null),
+  )
   if (clusters.length === 0 && involved.size === 0) return null
   const ids = new Set([...findings, ...waived, ...ended].map(({ id }) => id))
   const { delta } = document
   const theirs = (list: string[]) => list.filter(id => ids.has(id))
-  const part: Part = { nodes, all: report.nodes, findings, isWhole: cluster => owns.group(cluster, null) }
+  const part: Part = {
+    nodes,
+    all: report.nodes,
+    findings,
+    isWhole: cluster => owns.group(cluster, null),
+  }
   return {
     ...report,
     owner: name,
@@ -65,12 +93,17 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
         mayBeTheirs,
         isWhole: part.isWhole,
         clusters: new Set(clusters.map(({ name }) => name)),
-        undivided: new Set(clusters.filter(({ name }) => isUndivided(name, part)).map(({ name }) => name)),
+        undivided: new Set(
+          clusters.filter(({ name }) => isUndivided(name, part)).map(({ name }) => name),
+        ),
         open: findings.map(({ id }) => id),
         waived: waived.map(({ id }) => id),
       }),
       ended,
-      closed: { unknowns: before.closed.unknowns.filter(isTheirs), notAudited: before.closed.notAudited.filter(mayBeTheirs) },
+      closed: {
+        unknowns: before.closed.unknowns.filter(isTheirs),
+        notAudited: before.closed.notAudited.filter(mayBeTheirs),
+      },
       hidden,
       // Whose groups were there nobody has kept.
       absent: before.absent.filter(({ cluster }) => owns.group(cluster, null)),
@@ -92,7 +125,10 @@ interface Share {
 }
 
 /** Which group a node had that is gone is not known any more, so it is told to whom the whole cluster belongs. */
-function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, undivided, open, waived }: Share): Delta {
+function deltaOf(
+  delta: Delta,
+  { isTheirs, mayBeTheirs, isWhole, clusters, undivided, open, waived }: Share,
+): Delta {
   const lists = Object.entries(delta.findings) as [Change, ChangedFinding[]][]
   const listed = new Set(lists.flatMap(([, list]) => list.map(({ id }) => id)))
   const standing = (ids: string[]) => ids.filter(id => !listed.has(id)).length
@@ -101,8 +137,13 @@ function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, undiv
   return {
     // What their part's grade was before, nobody has kept.
     clusters: delta.clusters.filter(({ name }) => undivided.has(name)),
-    findings: Object.fromEntries(lists.map(([change, list]) => [change, list.filter(isTheirs)])) as Delta['findings'],
-    unchanged: { ...unchanged, inDoubt: Math.min(delta.unchanged.inDoubt, unchanged.open + unchanged.waived) },
+    findings: Object.fromEntries(
+      lists.map(([change, list]) => [change, list.filter(isTheirs)]),
+    ) as Delta['findings'],
+    unchanged: {
+      ...unchanged,
+      inDoubt: Math.min(delta.unchanged.inDoubt, unchanged.open + unchanged.waived),
+    },
     nodes: {
       gone: delta.nodes.gone?.filter(({ cluster }) => isWhole(cluster)) ?? null,
       come: delta.nodes.come?.filter(mayBeTheirs) ?? null,
@@ -113,9 +154,14 @@ function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, undiv
 }
 
 /** Grades and counts of a whole cluster are told to whom all of it belongs; to others what is of their groups. Null: none of them is known. */
-function trendPart({ cluster, points }: ReportedTrend, owns: ReturnType<typeof ownership>): ReportedTrend | null {
-  const isTheirs = ({ kind, name }: GroupPoint) => owns.group(cluster, kind === 'Node' ? null : { kind, namespace: null, name })
-  if (owns.group(cluster, null) && points.every(({ groups }) => groups.every(isTheirs))) return { cluster, points }
+function trendPart(
+  { cluster, points }: ReportedTrend,
+  owns: ReturnType<typeof ownership>,
+): ReportedTrend | null {
+  const isTheirs = ({ kind, name }: GroupPoint) =>
+    owns.group(cluster, kind === 'Node' ? null : { kind, namespace: null, name })
+  if (owns.group(cluster, null) && points.every(({ groups }) => groups.every(isTheirs)))
+    return { cluster, points }
   const theirs = points.map(point => ({
     ...point,
     grade: null,
@@ -129,28 +175,44 @@ function trendPart({ cluster, points }: ReportedTrend, owns: ReturnType<typeof o
 const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node])
 
 function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
-  const tagsOf = new Map(tags.map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]))
-  const inCluster = (cluster: string) => match.cluster === undefined || matchesCluster(match.cluster, cluster)
+  const tagsOf = new Map(
+    tags.map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]),
+  )
+  const inCluster = (cluster: string) =>
+    match.cluster === undefined || matchesCluster(match.cluster, cluster)
   const isTagged = (cluster: string, nodegroup: string | null) => {
     const ofCluster = tagsOf.get(JSON.stringify([cluster, null]))
-    const found = { ...ofCluster, ...(nodegroup === null ? {} : tagsOf.get(JSON.stringify([cluster, nodegroup]))) }
-    return Object.entries(match.tags ?? {}).every(([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''))
+    const found = {
+      ...ofCluster,
+      ...(nodegroup === null ? {} : tagsOf.get(JSON.stringify([cluster, nodegroup]))),
+    }
+    return Object.entries(match.tags ?? {}).every(
+      ([key, value]) => Object.hasOwn(found, key) && matchesGlob(value, found[key] ?? ''),
+    )
   }
   const group = (cluster: string, subject: Subject | null): boolean => {
     const isGroup = subject?.kind === 'Nodegroup' || subject?.kind === 'NodePool'
     if (!inCluster(cluster)) return false
-    if (match.nodegroup !== undefined && !(isGroup && matchesGlob(match.nodegroup, subject.name))) return false
+    if (match.nodegroup !== undefined && !(isGroup && matchesGlob(match.nodegroup, subject.name)))
+      return false
     return isTagged(cluster, subject?.kind === 'Nodegroup' ? subject.name : null)
   }
   const known = new Set(nodes.map(({ cluster }) => cluster))
-  const partly = new Set(nodes.filter(({ cluster, identity }) => group(cluster, identity.group)).map(({ cluster }) => cluster))
+  const partly = new Set(
+    nodes
+      .filter(({ cluster, identity }) => group(cluster, identity.group))
+      .map(({ cluster }) => cluster),
+  )
   return {
     /** Whether a group's nodes are theirs; null: the whole cluster. */
     group,
     /** Whether some of a cluster is, as far as that is known: of one without known nodes, or whose tags nobody read, any part may be. */
     someOf(cluster: string): boolean {
       if (!inCluster(cluster)) return false
-      const isOpen = match.tags === undefined ? !known.has(cluster) : !tagsOf.has(JSON.stringify([cluster, null]))
+      const isOpen =
+        match.tags === undefined
+          ? !known.has(cluster)
+          : !tagsOf.has(JSON.stringify([cluster, null]))
       return isOpen || group(cluster, null) || partly.has(cluster)
     },
   }
@@ -164,7 +226,8 @@ interface Part {
   isWhole(cluster: string): boolean
 }
 
-const ofCluster = (nodes: AuditedNode[], name: string) => nodes.filter(({ cluster }) => cluster === name)
+const ofCluster = (nodes: AuditedNode[], name: string) =>
+  nodes.filter(({ cluster }) => cluster === name)
 
 const isUndivided = (name: string, { nodes, all, isWhole }: Part): boolean =>
   isWhole(name) && ofCluster(nodes, name).length === ofCluster(all, name).length
@@ -174,25 +237,44 @@ function partOf(cluster: ClusterResult, part: Part): ClusterResult {
   if (isUndivided(name, part)) return cluster
   const [own, all] = [ofCluster(part.nodes, name), ofCluster(part.all, name)]
   const isWhole = part.isWhole(name)
-  const count = (state: AuditedNode['coverage']) => own.filter(({ coverage }) => coverage === state).length
+  const count = (state: AuditedNode['coverage']) =>
+    own.filter(({ coverage }) => coverage === state).length
   const coverage: Coverage = {
-    ...{ nodes: own.length, read: count('read'), partlyRead: count('partlyRead'), notRead: count('notRead') },
+    ...{
+      nodes: own.length,
+      read: count('read'),
+      partlyRead: count('partlyRead'),
+      notRead: count('notRead'),
+    },
     ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
   }
   const ofNodes = outcomesOf(own)
   // Beside those of nodes a cluster counts what the rules on itself came to.
-  const outcomes = isWhole ? combined(ofNodes, combined(cluster.outcomes, outcomesOf(all), -1)) : ofNodes
+  const outcomes = isWhole
+    ? combined(ofNodes, combined(cluster.outcomes, outcomesOf(all), -1))
+    : ofNodes
   const open = part.findings
     .filter(finding => finding.cluster === name)
     .map(({ severity, subject, nodes }) => ({ severity, nodes: concernedBy(subject, nodes, own) }))
   // Where the whole has none, too little of it is known: then a part has only a bad one.
-  return { ...cluster, coverage, outcomes, grade: gradeOf(open, coverage, outcomes, cluster.grade === null) }
+  return {
+    ...cluster,
+    coverage,
+    outcomes,
+    grade: gradeOf(open, coverage, outcomes, cluster.grade === null),
+  }
 }
 
 const outcomeStates = ['pass', 'fail', 'unknown', 'notApplicable', 'error'] as const
 
 const outcomesOf = (nodes: AuditedNode[]): OutcomeCounts =>
-  nodes.reduce((sum, node) => combined(sum, node.outcomes), { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })
+  nodes.reduce((sum, node) => combined(sum, node.outcomes), {
+    pass: 0,
+    fail: 0,
+    unknown: 0,
+    notApplicable: 0,
+    error: 0,
+  })
 
 function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): OutcomeCounts {
   const sum = { ...a }
@@ -201,8 +283,14 @@ function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): Outcome
 }
 
 /** A finding names its first nodes; the others are of the same group, and which of them does not change how many they are. */
-function concernedBy(subject: Subject, { count, sample }: NodeSample, own: AuditedNode[]): string[] {
-  const isOfGroup = ({ identity: { group } }: AuditedNode) => group.kind === subject.kind && group.name === subject.name
-  const others = count > sample.length ? own.filter(isOfGroup).map(({ identity }) => identity.name) : []
+function concernedBy(
+  subject: Subject,
+  { count, sample }: NodeSample,
+  own: AuditedNode[],
+): string[] {
+  const isOfGroup = ({ identity: { group } }: AuditedNode) =>
+    group.kind === subject.kind && group.name === subject.name
+  const others =
+    count > sample.length ? own.filter(isOfGroup).map(({ identity }) => identity.name) : []
   return [...new Set([...sample, ...others])].slice(0, count)
 }

@@ -18,43 +18,65 @@ const withoutNoncharacters = (text: string) => text.replace(/[\ufffe\uffff]/g, '
 const markRoom = 48
 
 /** One line that is never longer than `limit` characters, mark included, and never empty. */
-export const fittedText = (text: string, limit: number) => foldedLine(text, limit - markRoom) || '(empty)'
+export const fittedText = (text: string, limit: number) =>
+  foldedLine(text, limit - markRoom) || '(empty)'
 
 /** `prod/Nodegroup/general`; a namespace stands before the name. */
 export const subjectPath = (cluster: string, { kind, namespace, name }: Subject) =>
   [cluster, kind, ...(namespace === null ? [] : [namespace]), name].map(nameText).join('/')
 
 /** `412 nodes: a, b, … and 392 more`; null of what is not on nodes, but on objects of the cluster. */
-export function nodesText({ count, sample }: Finding['nodes'], limit: number = limits.names): string | null {
+export function nodesText(
+  { count, sample }: Finding['nodes'],
+  limit: number = limits.names,
+): string | null {
   if (count === 0) return null
   const names = sample.slice(0, limit).map(nameText)
-  const more = count > names.length ? `${names.length === 0 ? '' : ' '}and ${count - names.length} more` : ''
+  const more =
+    count > names.length ? `${names.length === 0 ? '' : ' '}and ${count - names.length} more` : ''
   return `${counted(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`
 }
 
 /** A line for each, the rest counted. */
 export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[] {
-  const lines = evidence.slice(0, limits.evidence).map(({ what, value }) => `${lineText(what)}: ${lineText(value)}`)
+  const lines = evidence
+    .slice(0, limits.evidence)
+    .map(({ what, value }) => `${lineText(what)}: ${lineText(value)}`)
   const more = evidence.length - limits.evidence
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
 /** What to do: the rule's word, the fields to set, the commands. */
-export function fixLines({ fix: { config, commands }, docs }: Pick<Finding, 'fix' | 'docs'>): string[] {
-  const fields = Object.entries(config).map(([field, value]) => `${nameText(field)}: ${lineText(JSON.stringify(value) ?? 'null')}`)
+export function fixLines({
+  fix: { config, commands },
+  docs,
+}: Pick<Finding, 'fix' | 'docs'>): string[] {
+  const fields = Object.entries(config).map(
+    ([field, value]) => `${nameText(field)}: ${lineText(JSON.stringify(value) ?? 'null')}`,
+  )
   const shown = commands.slice(0, limits.commands).map(lineText)
   const more = commands.length - shown.length
-  return [lineText(docs.fix), ...fields, ...shown, ...(more > 0 ? [`and ${more} more commands`] : [])]
+  return [
+    lineText(docs.fix),
+    ...fields,
+    ...shown,
+    ...(more > 0 ? [`and ${more} more commands`] : []),
+  ]
 }
 
 /** The rule that tells of nodes whose kubelet evicts at this moment. */
 const evictingRule = 'eviction-due'
 
 /** By severity, and of those alike first what happens at this moment. */
-export const mostUrgentFirst = (a: Pick<Finding, 'severity' | 'rule'>, b: Pick<Finding, 'severity' | 'rule'>) =>
-  severities.indexOf(a.severity) - severities.indexOf(b.severity) || Number(b.rule === evictingRule) - Number(a.rule === evictingRule)
+export const mostUrgentFirst = (
+  a: Pick<Finding, 'severity' | 'rule'>,
+  b: Pick<Finding, 'severity' | 'rule'>,
+) =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+  Number(b.rule === evictingRule) - Number(a.rule === evictingRule)
 
-export const worstFirst = (findings: Finding[]) => findings.toSorted((a, b) => mostUrgentFirst(a, b) || compareText(a.id, b.id))
+export const worstFirst = (findings: Finding[]) =>
+  findings.toSorted((a, b) => mostUrgentFirst(a, b) || compareText(a.id, b.id))
 
 export const countBySeverity = (findings: Finding[]): Record<Severity, number> => {
   const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
@@ -68,7 +90,11 @@ export const unknownKey = ({ rule, cluster, subject }: UnknownOutcome) =>
 
 /** Nodes that nobody can read (Fargate): listed, but no trouble of the run. */
 export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => boolean {
-  const keys = new Set(nodes.filter(isFargate).map(({ cluster, identity: { name } }) => JSON.stringify([cluster, name])))
+  const keys = new Set(
+    nodes
+      .filter(isFargate)
+      .map(({ cluster, identity: { name } }) => JSON.stringify([cluster, name])),
+  )
   return ({ cluster, node }) => node !== null && keys.has(JSON.stringify([cluster, node]))
 }
 
@@ -88,7 +114,11 @@ const endings: Record<Ending, string> = {
 }
 
 /** `Ended on 2026-11-21: it was fixed. It stood since 2026-11-01.` */
-export const endedText = ({ on, ended, since }: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
+export const endedText = ({
+  on,
+  ended,
+  since,
+}: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
 
 /** Of what could not be decided or read before, and this run no longer says. */
@@ -96,4 +126,5 @@ export const closedText = (takenAt: string, reason: string): string =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
 /** Whether nodes that were there without it were seen. */
-export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean => ended === 'fixed' || ended === 'replaced'
+export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean =>
+  ended === 'fixed' || ended === 'replaced'

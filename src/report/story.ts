@@ -12,7 +12,14 @@ import type {
 } from '#model/prediction.ts'
 import { isWatched } from '#model/watched-signals.ts'
 import { english } from './languages/language.ts'
-import { counted, formatBytes, formatCount, formatDuration, formatPercent, formatUtc } from './numbers.ts'
+import {
+  counted,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatUtc,
+} from './numbers.ts'
 import { loserText, originText } from './origins.ts'
 import { foldedLine, wrapText } from './text.ts'
 
@@ -32,11 +39,20 @@ const nameLimit = 60
  * @param before the same node as it is, where something else was asked for
  * @param heading how the terminal shows a heading
  */
-export function storyOf(prediction: NodePrediction, before: NodePrediction | null, heading: (text: string) => string): string {
+export function storyOf(
+  prediction: NodePrediction,
+  before: NodePrediction | null,
+  heading: (text: string) => string,
+): string {
   const { cluster, node, kubeletVersion, at } = prediction
   const head = `${name(cluster)} / ${name(node)}`
   const sections: [string, string[]][] = [
-    ['', [`kubelet ${kubeletVersion === null ? 'of unknown version' : name(kubeletVersion)}, ${formatUtc(at)}`]],
+    [
+      '',
+      [
+        `kubelet ${kubeletVersion === null ? 'of unknown version' : name(kubeletVersion)}, ${formatUtc(at)}`,
+      ],
+    ],
     ['Disk', diskLines(prediction)],
     ['Refused', refusedLines(prediction)],
     ['Image GC', imageGcLines(prediction.imageGC)],
@@ -49,12 +65,15 @@ export function storyOf(prediction: NodePrediction, before: NodePrediction | nul
     ['Then', timelineLines(prediction.timeline)],
     ['Not known', unknownLines(prediction)],
   ]
-  const body = sections.flatMap(([title, lines]) => lines.flatMap((line, index) => labelled(index === 0 ? title : '', line)))
+  const body = sections.flatMap(([title, lines]) =>
+    lines.flatMap((line, index) => labelled(index === 0 ? title : '', line)),
+  )
   return `${[heading(head), ...body, ''].join('\n')}\n`
 }
 
 const name = (text: string) => foldedLine(text, nameLimit)
-const podName = (pod: { namespace: string; name: string }) => `${name(pod.namespace)}/${name(pod.name)}`
+const podName = (pod: { namespace: string; name: string }) =>
+  `${name(pod.namespace)}/${name(pod.name)}`
 
 /** The label once, the text beside it, wrapped. */
 function labelled(title: string, text: string): string[] {
@@ -63,35 +82,56 @@ function labelled(title: string, text: string): string[] {
     .trimEnd()
     .split('\n')
   return wrapped.map(
-    (line, index) => `${(index === 0 ? title : '').padEnd(label)}${' '.repeat(indent + (index === 0 ? 0 : deeper))}${line}`,
+    (line, index) =>
+      `${(index === 0 ? title : '').padEnd(label)}${' '.repeat(indent + (index === 0 ? 0 : deeper))}${line}`,
   )
 }
 
-function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }: NodePrediction): string[] {
+function diskLines({
+  filesystems: { nodefs, imagefs, layout, layoutCertainty },
+}: NodePrediction): string[] {
   const state = (title: string, filesystem: typeof nodefs) =>
     filesystem === null
       ? `${title}: unknown`
       : `${title}: ${formatBytes(filesystem.capacityBytes)}, ${formatPercent(filesystem.usedPercent)} used, ${formatBytes(filesystem.availableBytes)} available`
   const likely = layoutCertainty === 'likely' ? ', very likely' : ''
-  if (layout === 'shared') return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
-  return [state('nodefs', nodefs), `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`]
+  if (layout === 'shared')
+    return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
+  return [
+    state('nodefs', nodefs),
+    `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
+  ]
 }
 
 const refusedLines = ({ refusals }: NodePrediction): string[] =>
-  (refusals ?? []).map(text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`)
+  (refusals ?? []).map(
+    text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
+  )
 
 function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
   if (imageGC === null) return ['not known, see below']
-  const { enabled, triggered, usagePercent, highThresholdPercent: high, lowThresholdPercent: low, bytesUntilTrigger } = imageGC
+  const {
+    enabled,
+    triggered,
+    usagePercent,
+    highThresholdPercent: high,
+    lowThresholdPercent: low,
+    bytesUntilTrigger,
+  } = imageGC
   const lines: string[] = []
-  if (!enabled) lines.push(`switched off: a high threshold of ${high} stops the loop; only eviction deletes images`)
+  if (!enabled)
+    lines.push(
+      `switched off: a high threshold of ${high} stops the loop; only eviction deletes images`,
+    )
   else if (triggered === null) lines.push('whether it is due is not known')
   else if (triggered)
     lines.push(
       `due: ${formatPercent(usagePercent)} used, it starts at ${high} and wants ${formatBytes(imageGC.bytesToFree)}, down to ${low} %`,
     )
   else if (bytesUntilTrigger !== null)
-    lines.push(`calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${high}, which is above ${high - 1} % used)`)
+    lines.push(
+      `calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${high}, which is above ${high - 1} % used)`,
+    )
   lines.push(...deletionLines(imageGC.deletions))
   if (triggered && imageGC.freedBytes !== null)
     lines.push(
@@ -104,11 +144,18 @@ function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
 function deletionLines(deletions: ImageDeletion[] | null): string[] {
   if (deletions === null || deletions.length === 0) return []
   const certain = deletions.filter(({ certainty }) => certainty === 'certain').length
-  const said = [certain > 0 ? `${certain} for certain` : '', certain < deletions.length ? `${deletions.length - certain} possibly` : '']
-  const lines = deletions.slice(0, shownImages).map(({ image, names, sizeBytes, certainty, reason }) => {
-    const note = [certainty === 'certain' ? '' : 'possibly', reason === 'age' ? 'too old' : ''].filter(text => text !== '').join(', ')
-    return `  - ${foldedLine(names[0] ?? image, nameLimit)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
-  })
+  const said = [
+    certain > 0 ? `${certain} for certain` : '',
+    certain < deletions.length ? `${deletions.length - certain} possibly` : '',
+  ]
+  const lines = deletions
+    .slice(0, shownImages)
+    .map(({ image, names, sizeBytes, certainty, reason }) => {
+      const note = [certainty === 'certain' ? '' : 'possibly', reason === 'age' ? 'too old' : '']
+        .filter(text => text !== '')
+        .join(', ')
+      return `  - ${foldedLine(names[0] ?? image, nameLimit)}  ${formatBytes(sizeBytes)}${note === '' ? '' : `  ${note}`}`
+    })
   return [
     `deletes ${counted(deletions.length, 'image')}: ${said.filter(text => text !== '').join(', ')}`,
     ...lines,
@@ -116,16 +163,21 @@ function deletionLines(deletions: ImageDeletion[] | null): string[] {
   ]
 }
 
-const more = (count: number, shown: number) => (count > shown ? [`  … and ${formatCount(count - shown)} more`] : [])
+const more = (count: number, shown: number) =>
+  count > shown ? [`  … and ${formatCount(count - shown)} more`] : []
 
 function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): string[] {
   if (eviction === null) return ['not known, see below']
-  if (eviction.error !== null) return [`the running thresholds do not parse: ${foldedLine(eviction.error, 400)}`]
+  if (eviction.error !== null)
+    return [`the running thresholds do not parse: ${foldedLine(eviction.error, 400)}`]
   const { thresholds, conditions, actsOn, nodeReclaim, victims, rankings } = eviction
   const lines = [...thresholds.map(thresholdLine), ...lostLines(eviction, layout)]
-  if (thresholds.length === 0) lines.push('there is no threshold: nothing is ever evicted for pressure')
-  if (conditions.length > 0) lines.push(`reports ${conditions.join(', ')}: the node is tainted and refuses pods`)
-  if (actsOn.length > 0) lines.push(`acts on ${actsOn.length === 1 ? actsOn[0] : `any one of ${actsOn.join(', ')}`}`)
+  if (thresholds.length === 0)
+    lines.push('there is no threshold: nothing is ever evicted for pressure')
+  if (conditions.length > 0)
+    lines.push(`reports ${conditions.join(', ')}: the node is tainted and refuses pods`)
+  if (actsOn.length > 0)
+    lines.push(`acts on ${actsOn.length === 1 ? actsOn[0] : `any one of ${actsOn.join(', ')}`}`)
   if (nodeReclaim.length > 0)
     lines.push(
       `first collects ${nodeReclaim.map(kind => (kind === 'containers' ? 'dead containers' : 'every unused image')).join(', then ')}`,
@@ -143,19 +195,34 @@ function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): s
   const ranking = rankings?.find(({ signal }) => actsOn.includes(signal))
   if (ranking !== undefined && ranking.pods.length > 1) {
     lines.push(`its order under ${ranking.signal}:`)
-    lines.push(...ranking.pods.slice(0, shownPods).map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${foldedLine(pod.reason, 120)})`))
+    lines.push(
+      ...ranking.pods
+        .slice(0, shownPods)
+        .map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${foldedLine(pod.reason, 120)})`),
+    )
     lines.push(...more(ranking.pods.length, shownPods))
   }
   return lines
 }
 
 const isCount = (signal: Signal) => signal.endsWith('inodesFree') || signal === 'pid.available'
-const amount = (signal: Signal, count: number | null) => (isCount(signal) ? formatCount(count) : formatBytes(count))
+const amount = (signal: Signal, count: number | null) =>
+  isCount(signal) ? formatCount(count) : formatBytes(count)
 
-function thresholdLine({ signal, value, resolved, hard, gracePeriodMs, met, margin, origin }: EvaluatedThreshold): string {
+function thresholdLine({
+  signal,
+  value,
+  resolved,
+  hard,
+  gracePeriodMs,
+  met,
+  margin,
+  origin,
+}: EvaluatedThreshold): string {
   const kind = hard ? '' : ` for ${formatDuration(gracePeriodMs)}`
   const written = foldedLine(value, 40)
-  const limit = isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
+  const limit =
+    isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
   const head = `${met === true ? 'MET  ' : met === false ? 'calm ' : '?    '}${signal} < ${limit}${kind}`
   const from = origin === undefined ? '' : ` (${originText(origin, english)})`
   if (resolved === null || margin === null) return `${head}: not observed${from}`
@@ -163,14 +230,23 @@ function thresholdLine({ signal, value, resolved, hard, gracePeriodMs, met, marg
 }
 
 /** A line for all that were lost alike. */
-function lostLines({ lost, thresholds }: EvictionPrediction, layout: Filesystems['layout']): string[] {
+function lostLines(
+  { lost, thresholds }: EvictionPrediction,
+  layout: Filesystems['layout'],
+): string[] {
   const inItsPlace = ({ signal }: LostThreshold) => {
     const isStillWatched = isWatched(signal, thresholds, layout)
-    return isStillWatched === null ? '' : isStillWatched ? '; another threshold watches in its place' : '; nothing watches in its place'
+    return isStillWatched === null
+      ? ''
+      : isStillWatched
+        ? '; another threshold watches in its place'
+        : '; nothing watches in its place'
   }
   const alike = Map.groupBy(lost, one => `lost ${loserText(one.by, english)}${inItsPlace(one)}`)
   return [...alike].map(([how, ones]) => {
-    const named = ones.map(({ signal, value }) => `${foldedLine(signal, nameLimit)} (default ${foldedLine(value, 40)})`)
+    const named = ones.map(
+      ({ signal, value }) => `${foldedLine(signal, nameLimit)} (default ${foldedLine(value, 40)})`,
+    )
     return `none ${named.join(', ')}: ${how}`
   })
 }
@@ -184,19 +260,24 @@ const limitNames = { emptyDir: 'its volume', pod: 'the pod', container: 'its con
 
 function containerLines({ containerGC }: NodePrediction): string[] {
   if (containerGC === null || containerGC.removals.length === 0) return []
-  const count = (kind: string) => containerGC.removals.filter(removal => removal.kind === kind).length
+  const count = (kind: string) =>
+    containerGC.removals.filter(removal => removal.kind === kind).length
   const said = [
     [count('container'), 'container'],
     [count('sandbox'), 'sandbox', 'sandboxes'],
     [count('logDirectory'), 'log directory', 'log directories'],
   ] as const
-  const counts = said.filter(([found]) => found > 0).map(([found, noun, plural]) => counted(found, noun, plural))
+  const counts = said
+    .filter(([found]) => found > 0)
+    .map(([found, noun, plural]) => counted(found, noun, plural))
   return [`within a minute removes ${counts.join(', ')}`]
 }
 
 function allocatableLines({ allocatable }: NodePrediction): string[] {
   if (allocatable === null || allocatable.matchesNode !== false) return []
-  return ['what the node reports is not what this configuration gives: it changed since the kubelet started, or the machine did']
+  return [
+    'what the node reports is not what this configuration gives: it changed since the kubelet started, or the machine did',
+  ]
 }
 
 /** What another configuration changes, in a line each. */
@@ -217,10 +298,13 @@ function changedLines(before: NodePrediction, after: NodePrediction): string[] {
 function imageGcState(imageGC: ImageGcPrediction | null): string {
   if (imageGC === null || (imageGC.enabled && imageGC.triggered === null)) return 'not known'
   if (!imageGC.enabled) return 'off'
-  return imageGC.triggered ? `due, ${formatBytes(imageGC.bytesToFree)} to free` : `in ${formatBytes(imageGC.bytesUntilTrigger)}`
+  return imageGC.triggered
+    ? `due, ${formatBytes(imageGC.bytesToFree)} to free`
+    : `in ${formatBytes(imageGC.bytesUntilTrigger)}`
 }
 
-const deletionState = (deletions: ImageDeletion[] | null) => (deletions === null ? 'not known' : counted(deletions.length, 'image'))
+const deletionState = (deletions: ImageDeletion[] | null) =>
+  deletions === null ? 'not known' : counted(deletions.length, 'image')
 
 function timelineLines(timeline: TimelineEvent[] | null | undefined): string[] {
   if (timeline === undefined) return []
@@ -242,7 +326,9 @@ function told({ event, detail }: TimelineEvent): string {
     case 'imageGC':
       return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}${detail.error === null ? '' : ': not enough'}`
     case 'condition':
-      return detail.status ? `${detail.condition}: tainted, new pods are refused` : `${detail.condition} ends`
+      return detail.status
+        ? `${detail.condition}: tainted, new pods are refused`
+        : `${detail.condition} ends`
     case 'reclaim':
       return `for ${detail.signal} collects ${counted(detail.containers, 'dead container')} and ${counted(detail.images.length, 'unused image')}${detail.isEnough ? ', and that is enough' : ''}`
     case 'evict':
@@ -256,7 +342,10 @@ function told({ event, detail }: TimelineEvent): string {
 
 /** Files that were never read are no news to whoever asks what runs. */
 function unknownLines({ unknowns: all, nextStart }: NodePrediction): string[] {
-  const unknowns = nextStart === null ? all.filter(({ what }) => !what.startsWith('nextStart.')) : all
-  const lines = unknowns.slice(0, shownUnknowns).map(({ what, effect }) => `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`)
+  const unknowns =
+    nextStart === null ? all.filter(({ what }) => !what.startsWith('nextStart.')) : all
+  const lines = unknowns
+    .slice(0, shownUnknowns)
+    .map(({ what, effect }) => `${foldedLine(what, 120)}: ${foldedLine(effect, 240)}`)
   return [...lines, ...more(unknowns.length, shownUnknowns)]
 }

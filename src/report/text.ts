@@ -8,7 +8,8 @@ const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]
 /** Blanks, too: a run of them becomes one. */
 const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
-const named = (character: string) => `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
+const named = (character: string) =>
+  `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
 /** Stands where a text was cut; `characters`: how many there are in all. */
 export type CutMark = (characters: string) => string
@@ -24,7 +25,8 @@ export function shownLine(text: string, limit: number, mark = englishCut): strin
 }
 
 /** FIRST STRONG ISOLATE and its end do for a text what `bdi` does for an element. */
-const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
+const rightToLeft =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
 /** Bounds a text: `foldedLine` and its like, with all but the limit already chosen. */
 export type Fold = (text: string, limit: number) => string
@@ -58,7 +60,8 @@ function wrapLine(line: string, columns: number): string[] {
   for (const piece of piecesOf(text!)) {
     const last = lines.at(-1)
     if (last === undefined) lines.push(`${indent}${piece}`)
-    else if (columnsOf(last) + columnsOf(piece) <= columns) lines[lines.length - 1] = `${last}${piece}`
+    else if (columnsOf(last) + columnsOf(piece) <= columns)
+      lines[lines.length - 1] = `${last}${piece}`
     else lines.push(`${deeper}${piece.trimStart()}`)
   }
   return lines.map(wrapped => wrapped.replaceAll('\u00a0', ' '))

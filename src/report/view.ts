@@ -97,7 +97,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     scriptWords: scriptWords(words),
     title: words.page.title(verdict.headline, words.clusterCount(document.clusters.length)),
     takenAt: momentOf(document.run.takenAt, language),
-    audience: report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
+    audience:
+      report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict,
     news: newsView(report, page.ofFinding, language),
     outlook,
@@ -112,9 +113,12 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     clusterGc: clusterGcView(report, garbage, on),
     waived: {
       rows: waived.slice(0, shownWaived).map(finding => waivedView(finding, on)),
-      leftOut: waived.length > shownWaived ? words.waived.leftOut(waived.length - shownWaived) : null,
+      leftOut:
+        waived.length > shownWaived ? words.waived.leftOut(waived.length - shownWaived) : null,
     },
-    idleWaivers: (document.idleWaivers ?? []).slice(0, shownIdleWaivers).map(waiver => idleWaiverText(waiver, language)),
+    idleWaivers: (document.idleWaivers ?? [])
+      .slice(0, shownIdleWaivers)
+      .map(waiver => idleWaiverText(waiver, language)),
     waivedCount: count(waived.length),
     rules: told.map(finding => ruleView(finding, on)),
     unknownsCount: count(document.unknowns.length),
@@ -125,7 +129,15 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
 }
 
 /** Its own texts, and those by which it knows what a cell is worth when it sorts. */
-const scriptWords = ({ script, severityNames, numbers, outlook, none, unknown, notKnown }: Language['words']) =>
+const scriptWords = ({
+  script,
+  severityNames,
+  numbers,
+  outlook,
+  none,
+  unknown,
+  notKnown,
+}: Language['words']) =>
   JSON.stringify({
     ...script,
     severities: severityNames,

@@ -10,7 +10,14 @@ const metadata = {
   deletionTimestamp: 'text',
   deletionGracePeriodSeconds: true,
   finalizers: list('text'),
-  ownerReferences: list({ apiVersion: true, kind: true, name: true, uid: true, controller: true, blockOwnerDeletion: true }),
+  ownerReferences: list({
+    apiVersion: true,
+    kind: true,
+    name: true,
+    uid: true,
+    controller: true,
+    blockOwnerDeletion: true,
+  }),
 } as const
 /** Of Deployments and their ReplicaSets. */
 const revision = { 'deployment.kubernetes.io/revision': 'text' } as const
@@ -27,12 +34,29 @@ const madeBy = {
   'pod-template-generation': 'text',
 } as const
 /** Who made a volume, and who is to delete it. Upstream: pkg/controller/volume/persistentvolume/volume AnnDynamicallyProvisioned, AnnMigratedTo. */
-const provisioning = { 'pv.kubernetes.io/provisioned-by': 'text', 'pv.kubernetes.io/migrated-to': 'text' } as const
+const provisioning = {
+  'pv.kubernetes.io/provisioned-by': 'text',
+  'pv.kubernetes.io/migrated-to': 'text',
+} as const
 /** A namespace says there which objects and which API groups hold it. */
 const messageLength = 1000
-const conditions = list({ type: 'text', status: 'text', reason: 'text', lastTransitionTime: 'text', lastUpdateTime: 'text' })
-const containerStatuses = list({ name: 'text', state: { terminated: { reason: 'text', exitCode: true, finishedAt: 'text' } } })
-const replicaCounts = { replicas: true, updatedReplicas: true, availableReplicas: true, observedGeneration: true } as const
+const conditions = list({
+  type: 'text',
+  status: 'text',
+  reason: 'text',
+  lastTransitionTime: 'text',
+  lastUpdateTime: 'text',
+})
+const containerStatuses = list({
+  name: 'text',
+  state: { terminated: { reason: 'text', exitCode: true, finishedAt: 'text' } },
+})
+const replicaCounts = {
+  replicas: true,
+  updatedReplicas: true,
+  availableReplicas: true,
+  observedGeneration: true,
+} as const
 
 const stateful: Shape = {
   metadata,
@@ -43,7 +67,10 @@ const stateful: Shape = {
 export const garbageShapes: Readonly<Record<string, Shape>> = {
   pods: {
     metadata: { ...metadata, labels: madeBy },
-    spec: { nodeName: 'text', volumes: list({ name: 'text', persistentVolumeClaim: { claimName: 'text' }, ephemeral: {} }) },
+    spec: {
+      nodeName: 'text',
+      volumes: list({ name: 'text', persistentVolumeClaim: { claimName: 'text' }, ephemeral: {} }),
+    },
     status: { phase: 'text', reason: 'text', startTime: 'text', containerStatuses },
   },
   'jobs.batch': {
@@ -53,11 +80,19 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   },
   'cronjobs.batch': {
     metadata,
-    spec: { schedule: 'text', suspend: true, successfulJobsHistoryLimit: true, failedJobsHistoryLimit: true },
+    spec: {
+      schedule: 'text',
+      suspend: true,
+      successfulJobsHistoryLimit: true,
+      failedJobsHistoryLimit: true,
+    },
     status: { lastScheduleTime: 'text', lastSuccessfulTime: 'text' },
   },
   'leases.coordination.k8s.io': {
-    metadata: { ...metadata, labels: { 'apiserver.kubernetes.io/identity': 'text', 'k8s.io/component': 'text' } },
+    metadata: {
+      ...metadata,
+      labels: { 'apiserver.kubernetes.io/identity': 'text', 'k8s.io/component': 'text' },
+    },
     spec: { holderIdentity: 'text', leaseDurationSeconds: true, renewTime: 'text' },
   },
   'deployments.apps': {
@@ -65,11 +100,19 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     spec: { replicas: true, revisionHistoryLimit: true, paused: true },
     status: replicaCounts,
   },
-  'replicasets.apps': { metadata: { ...metadata, annotations: revision }, spec: { replicas: true }, status: replicaCounts },
+  'replicasets.apps': {
+    metadata: { ...metadata, annotations: revision },
+    spec: { replicas: true },
+    status: replicaCounts,
+  },
   'statefulsets.apps': { ...stateful, metadata: { ...metadata, labels: chartName } },
   'daemonsets.apps': stateful,
   'storageclasses.storage.k8s.io': { metadata, provisioner: 'text', reclaimPolicy: 'text' },
-  persistentvolumeclaims: { metadata, spec: { storageClassName: 'text', volumeName: 'text' }, status: { phase: 'text' } },
+  persistentvolumeclaims: {
+    metadata,
+    spec: { storageClassName: 'text', volumeName: 'text' },
+    status: { phase: 'text' },
+  },
   persistentvolumes: {
     metadata: { ...metadata, annotations: provisioning },
     spec: {
@@ -98,7 +141,13 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     spec: { finalizers: list('text') },
     status: {
       phase: 'text',
-      conditions: list({ type: 'text', status: 'text', reason: 'text', message: text(messageLength), lastTransitionTime: 'text' }),
+      conditions: list({
+        type: 'text',
+        status: 'text',
+        reason: 'text',
+        message: text(messageLength),
+        lastTransitionTime: 'text',
+      }),
     },
   },
   'volumes.ec2.amazonaws.com': {
@@ -119,8 +168,14 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     PrivateDnsName: 'text',
   },
   serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },
-  apiresourcelists: { groupVersion: 'text', resources: list({ name: 'text', namespaced: true, kind: 'text', verbs: list('text') }) },
+  apiresourcelists: {
+    groupVersion: 'text',
+    resources: list({ name: 'text', namespaced: true, kind: 'text', verbs: list('text') }),
+  },
   configmaps: { metadata },
   secrets: { metadata },
-  'controllerrevisions.apps': { metadata: { ...metadata, labels: { 'controller-revision-hash': 'text' } }, revision: true },
+  'controllerrevisions.apps': {
+    metadata: { ...metadata, labels: { 'controller-revision-hash': 'text' } },
+    revision: true,
+  },
 }

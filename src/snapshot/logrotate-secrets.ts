@@ -15,7 +15,8 @@ const plainWords = /^[\w.,:;%+@~=/*?()[\]{}\\"' -]{0,300}$/
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const removed = '(removed)'
 
-export const withoutLogrotateSecrets = (entries: unknown): unknown => (Array.isArray(entries) ? entries.map(withoutFileSecrets) : entries)
+export const withoutLogrotateSecrets = (entries: unknown): unknown =>
+  Array.isArray(entries) ? entries.map(withoutFileSecrets) : entries
 
 function withoutFileSecrets(entry: unknown): unknown {
   if (!isRawObject(entry) || entry.directives === undefined) return entry
@@ -27,7 +28,10 @@ function withoutFileSecrets(entry: unknown): unknown {
   })
   // Of a file that is none of logrotate's not even the hash: short secrets can be guessed from it.
   const isForeign = kept.length < told.length && kept.every(([name]) => name === 'patterns')
-  const changed = modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt)) ? { modifiedAt } : {}
+  const changed =
+    modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))
+      ? { modifiedAt }
+      : {}
   return {
     ...rest,
     ...(sha256 !== undefined && !isForeign && { sha256 }),
@@ -39,7 +43,9 @@ function withoutFileSecrets(entry: unknown): unknown {
 /** Undefined where there is none: what logrotate takes for a pattern is a path. */
 function patternsIn(value: unknown): string[] | undefined {
   const all = (Array.isArray(value) ? value : [value]).slice(0, mostPatterns)
-  const kept = all.filter(item => typeof item === 'string' && pattern.test(item)).map(item => withoutUserInfo(String(item)))
+  const kept = all
+    .filter(item => typeof item === 'string' && pattern.test(item))
+    .map(item => withoutUserInfo(String(item)))
   return kept.length === 0 && all.length > 0 ? undefined : kept
 }
 
@@ -47,7 +53,8 @@ function cutDirective(name: string, value: unknown): unknown {
   const kind = directiveKind(name)
   if (kind === null) return undefined
   if (kind === 'script') return true
-  if (Array.isArray(value)) return value.slice(0, mostPatterns).map(item => cutWord(String(item), kind))
+  if (Array.isArray(value))
+    return value.slice(0, mostPatterns).map(item => cutWord(String(item), kind))
   if (typeof value === 'string') return cutWord(value, kind)
   return typeof value === 'number' || typeof value === 'boolean' ? value : removed
 }

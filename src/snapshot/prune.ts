@@ -4,8 +4,20 @@
  */
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import { isReadMode } from '#model/read-mode.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject, SnapshotRecord } from '#model/record.ts'
-import { withoutEventSecrets, withoutHostSecrets, withoutNodeClassSecrets, withoutSecrets, withoutTemplateSecrets } from './secrets.ts'
+import type {
+  ClusterRecord,
+  NodeRecord,
+  ObjectsRecord,
+  RawObject,
+  SnapshotRecord,
+} from '#model/record.ts'
+import {
+  withoutEventSecrets,
+  withoutHostSecrets,
+  withoutNodeClassSecrets,
+  withoutSecrets,
+  withoutTemplateSecrets,
+} from './secrets.ts'
 import { keep, list, type Shape } from './shape.ts'
 import {
   eksShape,
@@ -34,12 +46,29 @@ export function prune<R extends SnapshotRecord>(record: R): R {
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
   const shape = objectShape(resource)
   // Their shapes name every field and leave no place for a secret; labels may be called `env`, and annotations say which revision an object is of.
-  if (isWhollyNamed(resource)) return { kind, cluster, resource, items: items.map(item => keep(item, shape) as RawObject) }
-  const clean = isEvents(resource) ? withoutEventSecrets : isNodeClass(resource) ? withoutNodeClassSecrets : withoutSecrets
-  return { kind, cluster, resource, items: items.map(item => clean(keep(item, shape)) as RawObject) }
+  if (isWhollyNamed(resource))
+    return { kind, cluster, resource, items: items.map(item => keep(item, shape) as RawObject) }
+  const clean = isEvents(resource)
+    ? withoutEventSecrets
+    : isNodeClass(resource)
+      ? withoutNodeClassSecrets
+      : withoutSecrets
+  return {
+    kind,
+    cluster,
+    resource,
+    items: items.map(item => clean(keep(item, shape)) as RawObject),
+  }
 }
 
-function pruneCluster({ kind, cluster, eks, nodegroups, launchTemplates, errors }: ClusterRecord): ClusterRecord {
+function pruneCluster({
+  kind,
+  cluster,
+  eks,
+  nodegroups,
+  launchTemplates,
+  errors,
+}: ClusterRecord): ClusterRecord {
   return {
     kind,
     cluster,
@@ -51,12 +80,20 @@ function pruneCluster({ kind, cluster, eks, nodegroups, launchTemplates, errors 
 }
 
 /** Absent stays absent, null stays null. */
-function given<Key extends string>(key: Key, value: unknown, shape: Shape, clean: (kept: unknown) => unknown = kept => kept) {
-  return (value === undefined ? {} : { [key]: value === null ? null : clean(keep(value, shape)) }) as Partial<Record<Key, never>>
+function given<Key extends string>(
+  key: Key,
+  value: unknown,
+  shape: Shape,
+  clean: (kept: unknown) => unknown = kept => kept,
+) {
+  return (
+    value === undefined ? {} : { [key]: value === null ? null : clean(keep(value, shape)) }
+  ) as Partial<Record<Key, never>>
 }
 
 function pruneNode(record: NodeRecord): NodeRecord {
-  const { kind, cluster, at, mode, node, configz, summary, pods, runtime, host, known, errors } = record
+  const { kind, cluster, at, mode, node, configz, summary, pods, runtime, host, known, errors } =
+    record
   return {
     kind,
     cluster,

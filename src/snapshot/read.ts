@@ -4,7 +4,12 @@ import { open } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import { OperatorError } from '#model/operator-error.ts'
-import { isRawObject, type MalformedLine, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
+import {
+  isRawObject,
+  type MalformedLine,
+  type SnapshotRecord,
+  snapshotSchema,
+} from '#model/record.ts'
 
 /** A record of 250 pods is about 1 MB: more than this is no record. */
 const maxLineLength = 64 * 1024 * 1024
@@ -15,7 +20,10 @@ export interface ReadOptions {
 }
 
 /** @throws OperatorError when the file cannot be opened, or is of a schema that this version does not know. */
-export async function* readSnapshot(path: string, { isPart = false }: ReadOptions = {}): AsyncGenerator<SnapshotRecord | MalformedLine> {
+export async function* readSnapshot(
+  path: string,
+  { isPart = false }: ReadOptions = {},
+): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let line = 0
   let hasHeader = isPart
   for await (const { text, isCut } of lines(path)) {
@@ -30,7 +38,9 @@ export async function* readSnapshot(path: string, { isPart = false }: ReadOption
     const record = parseLine(written, line)
     if (record.kind === 'Snapshot') {
       if (record.schema !== snapshotSchema)
-        throw new OperatorError(`${path} is of schema ${JSON.stringify(record.schema)}; this version reads ${snapshotSchema}`)
+        throw new OperatorError(
+          `${path} is of schema ${JSON.stringify(record.schema)}; this version reads ${snapshotSchema}`,
+        )
       if (hasHeader) {
         yield { kind: 'Malformed', line, message: 'a Snapshot line stands only at the beginning' }
         continue
@@ -38,7 +48,11 @@ export async function* readSnapshot(path: string, { isPart = false }: ReadOption
       hasHeader = true
     } else if (!hasHeader) {
       hasHeader = true
-      yield { kind: 'Malformed', line, message: `the first line is no {"kind":"Snapshot","schema":"${snapshotSchema}","takenAt":…}` }
+      yield {
+        kind: 'Malformed',
+        line,
+        message: `the first line is no {"kind":"Snapshot","schema":"${snapshotSchema}","takenAt":…}`,
+      }
     }
     yield record
   }
@@ -83,7 +97,10 @@ async function* lines(path: string): AsyncGenerator<Line> {
     if (errorCode(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
     if (errorCode(error) === 'EACCES' || errorCode(error) === 'EISDIR')
       throw new OperatorError(`${path} cannot be read (${errorCode(error)})`)
-    yield { text: `the file breaks off here (${error instanceof Error ? error.message : error}): what follows is lost`, isCut: true }
+    yield {
+      text: `the file breaks off here (${error instanceof Error ? error.message : error}): what follows is lost`,
+      isCut: true,
+    }
     return
   }
   add(decoder.end())
@@ -109,39 +126,55 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-const errorCode = (error: unknown) => (typeof error === 'object' && error !== null && 'code' in error ? error.code : null)
+const errorCode = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : null
 
 function parseLine(text: string, line: number): SnapshotRecord | MalformedLine {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return { kind: 'Malformed', line, message: `it is no JSON (${text.length} characters): cut off, or not a line of a snapshot` }
+    return {
+      kind: 'Malformed',
+      line,
+      message: `it is no JSON (${text.length} characters): cut off, or not a line of a snapshot`,
+    }
   }
   const mistake = mistakeIn(value)
-  return mistake === null ? (value as SnapshotRecord) : { kind: 'Malformed', line, message: mistake }
+  return mistake === null
+    ? (value as SnapshotRecord)
+    : { kind: 'Malformed', line, message: mistake }
 }
 
 /** Only what every later stage takes for granted is checked here: the rest is parsed where it is used. */
 function mistakeIn(value: unknown): string | null {
   if (!isRawObject(value)) return 'it is no JSON object'
   const { kind, cluster } = value
-  if (kind === 'Snapshot') return typeof value.takenAt === 'string' && isTime(value.takenAt) ? null : 'Snapshot without a takenAt time'
-  if (kind !== 'Cluster' && kind !== 'Node' && kind !== 'Objects') return `unknown kind ${JSON.stringify(kind)?.slice(0, 40)}`
+  if (kind === 'Snapshot')
+    return typeof value.takenAt === 'string' && isTime(value.takenAt)
+      ? null
+      : 'Snapshot without a takenAt time'
+  if (kind !== 'Cluster' && kind !== 'Node' && kind !== 'Objects')
+    return `unknown kind ${JSON.stringify(kind)?.slice(0, 40)}`
   if (typeof cluster !== 'string' || cluster === '') return `${kind} without a cluster name`
-  if ('errors' in value && !areErrors(value.errors)) return `${kind}.errors is no list of {"what","message"}`
+  if ('errors' in value && !areErrors(value.errors))
+    return `${kind}.errors is no list of {"what","message"}`
   if (kind === 'Node') return mistakeInNode(value)
   if (kind === 'Objects')
-    return typeof value.resource === 'string' && isListOfObjects(value.items) ? null : 'Objects without a resource or a list of items'
+    return typeof value.resource === 'string' && isListOfObjects(value.items)
+      ? null
+      : 'Objects without a resource or a list of items'
   for (const key of ['nodegroups', 'launchTemplates'])
-    if (value[key] != null && !isListOfObjects(value[key])) return `Cluster.${key} is no list of objects`
+    if (value[key] != null && !isListOfObjects(value[key]))
+      return `Cluster.${key} is no list of objects`
   return value.eks == null || isRawObject(value.eks) ? null : 'Cluster.eks is no object'
 }
 
 function mistakeInNode(value: Record<string, unknown>): string | null {
   const { node, at, pods } = value
   const metadata = isRawObject(node) ? node.metadata : null
-  if (!isRawObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '') return 'Node without node.metadata.name'
+  if (!isRawObject(metadata) || typeof metadata.name !== 'string' || metadata.name === '')
+    return 'Node without node.metadata.name'
   if (at != null && (typeof at !== 'string' || !isTime(at))) return 'Node.at is no time'
   for (const key of ['configz', 'summary', 'runtime', 'host', 'known'])
     if (value[key] != null && !isRawObject(value[key])) return `Node.${key} is no object`
@@ -151,4 +184,8 @@ function mistakeInNode(value: Record<string, unknown>): string | null {
 const isTime = (text: string) => !Number.isNaN(Date.parse(text))
 const isListOfObjects = (value: unknown) => Array.isArray(value) && value.every(isRawObject)
 const areErrors = (value: unknown) =>
-  Array.isArray(value) && value.every(entry => isRawObject(entry) && typeof entry.what === 'string' && typeof entry.message === 'string')
+  Array.isArray(value) &&
+  value.every(
+    entry =>
+      isRawObject(entry) && typeof entry.what === 'string' && typeof entry.message === 'string',
+  )

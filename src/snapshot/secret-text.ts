@@ -2,20 +2,25 @@
 import { isSecretName } from '#model/kubelet-settings.ts'
 
 const removed = '(removed)'
-const secretWords = /[-\w.]*(token|passw|secret|credential|authorization|key|auth|pass|pwd|signature|manifest[-_]?url)[-\w.]*/gi
+const secretWords =
+  /[-\w.]*(token|passw|secret|credential|authorization|key|auth|pass|pwd|signature|manifest[-_]?url)[-\w.]*/gi
 const isPlace = (name: string) => /(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(name)
 /** Static pods may come from an address with a token in it, or by a header with one. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
 const isStaticPodSource = (name: string) => /manifest[-_]?url([-_]?header)?$/i.test(name)
 
 /** A path or a file is no secret: `--token-auth-file=…` stays. */
 export const isSecretKey = (name: string) =>
-  (isSecretName(name) || /passw|key$|signature$|(^|[-_.])(auth|pass|pwd)$/i.test(name) || isStaticPodSource(name)) && !isPlace(name)
+  (isSecretName(name) ||
+    /passw|key$|signature$|(^|[-_.])(auth|pass|pwd)$/i.test(name) ||
+    isStaticPodSource(name)) &&
+  !isPlace(name)
 
 /** What stands before the host of an address. Go takes the last @ of the authority; a password that a slash is left in ends there, too. */
 const userInfo = /:\/\/(?:[^\s/@:[\]"']*:(?!\d{1,5}[/?#])(?:(?!:\/\/)[^\s"'])*@|[^\s/?#"']*@)/g
 
 /** @param instead what then stands before the host */
-export const withoutUserInfo = (text: string, instead = '') => text.replace(userInfo, `://${instead}`)
+export const withoutUserInfo = (text: string, instead = '') =>
+  text.replace(userInfo, `://${instead}`)
 
 /** Source: k8s.io/cluster-bootstrap/token/api BootstrapTokenPattern */
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
@@ -35,7 +40,8 @@ export function withoutTextSecrets(text: string): string {
     const [name] = found
     const end = found.index + name.length
     const before = clean[found.index - 1] ?? ''
-    const between = isSecretKey(name) && !isLabel(name, before) ? betweenOf(name, clean.slice(end)) : null
+    const between =
+      isSecretKey(name) && !isLabel(name, before) ? betweenOf(name, clean.slice(end)) : null
     if (between === null) continue
     const rest = clean.slice(end + between.length)
     const quote = /^\\*["']/.test(between) || !/["']/.test(before) ? '' : before
@@ -49,7 +55,8 @@ export function withoutTextSecrets(text: string): string {
 
 /** A label or a taint may well be called a key. */
 const isLabel = (name: string, before: string) =>
-  !/token|pass|secret|credential|auth|private|api|access|pwd|signature|manifest/i.test(name) && /[=,/:]/.test(before)
+  !/token|pass|secret|credential|auth|private|api|access|pwd|signature|manifest/i.test(name) &&
+  /[=,/:]/.test(before)
 
 function betweenOf(name: string, rest: string): string | null {
   const [sign] = /^\\*["']?(?:[ \t]*:[ \t]*|=|[ \t]+=[ \t]*)/.exec(rest) ?? []
@@ -64,7 +71,8 @@ function valueLength(rest: string, name: string, before: string): number {
   if (quote !== undefined) return quotedLength(rest, quote)
   if (/authorization/i.test(name) || /^[[{]/.test(rest)) return rest.length
   // A header's value may have spaces; the next flag is none of it.
-  if (isStaticPodSource(name)) return /^.*?(?=[ \t]+["']?--?[A-Za-z]|["']?$)/s.exec(rest)?.[0].length ?? rest.length
+  if (isStaticPodSource(name))
+    return /^.*?(?=[ \t]+["']?--?[A-Za-z]|["']?$)/s.exec(rest)?.[0].length ?? rest.length
   const [scheme = ''] = /^(basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
   if (scheme !== '') return scheme.length + wordLength(rest.slice(scheme.length))
   const word = rest.slice(0, wordLength(rest))

@@ -2,7 +2,12 @@
 import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
-import { harmlessKernelWords, isSecretKey, withoutTextSecrets, withoutUserInfo } from './secret-text.ts'
+import {
+  harmlessKernelWords,
+  isSecretKey,
+  withoutTextSecrets,
+  withoutUserInfo,
+} from './secret-text.ts'
 
 /** The kubelet's own environment files and its unit carry flags; whatever else stands there is nobody's business. */
 const kubeletVariable = /^((export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*|ExecStart)$/
@@ -18,8 +23,12 @@ export function withoutHostSecrets(host: unknown): unknown {
     ...host,
     ...(isRawObject(kubelet) && { kubelet: withoutKubeletSecrets(kubelet) }),
     ...(isRawObject(kernel) &&
-      typeof kernel.cmdline === 'string' && { kernel: { ...kernel, cmdline: harmlessKernelWords(kernel.cmdline) } }),
-    ...(Array.isArray(logLines) && { logLines: logLines.map(line => withoutTextSecrets(withoutUserInfo(String(line)))) }),
+      typeof kernel.cmdline === 'string' && {
+        kernel: { ...kernel, cmdline: harmlessKernelWords(kernel.cmdline) },
+      }),
+    ...(Array.isArray(logLines) && {
+      logLines: logLines.map(line => withoutTextSecrets(withoutUserInfo(String(line)))),
+    }),
     ...(logrotate !== undefined && { logrotate: withoutLogrotateSecrets(logrotate) }),
     ...(isRawObject(logrotateRuns) && { logrotateRuns: withoutRunSecrets(logrotateRuns) }),
     ...(containerd !== undefined && { containerd: withoutAddressSecrets(containerd) }),
@@ -30,24 +39,31 @@ export function withoutHostSecrets(host: unknown): unknown {
 /** Null says that nothing else starts it, so it stays. */
 function withoutRunSecrets({ unsure, ...runs }: RawObject): RawObject {
   if (unsure === null) return { ...runs, unsure }
-  return typeof unsure === 'string' ? { ...runs, unsure: withoutTextSecrets(withoutUserInfo(unsure)).slice(0, longestDoubt) } : runs
+  return typeof unsure === 'string'
+    ? { ...runs, unsure: withoutTextSecrets(withoutUserInfo(unsure)).slice(0, longestDoubt) }
+    : runs
 }
 
 const longestDoubt = 200
 
 /** Addresses without users, passwords and tokens, at any depth. */
 function withoutAddressSecrets(value: unknown): unknown {
-  if (typeof value === 'string') return value.includes('://') ? withoutTextSecrets(withoutUserInfo(value)) : value
+  if (typeof value === 'string')
+    return value.includes('://') ? withoutTextSecrets(withoutUserInfo(value)) : value
   if (Array.isArray(value)) return value.map(withoutAddressSecrets)
   if (!isRawObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, withoutAddressSecrets(inner)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([field, inner]) => [field, withoutAddressSecrets(inner)]),
+  )
 }
 
 const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
   const { commandLine, files } = kubelet
   return {
     ...kubelet,
-    ...(Array.isArray(commandLine) && { commandLine: withoutArgumentSecrets(commandLine.map(String)) }),
+    ...(Array.isArray(commandLine) && {
+      commandLine: withoutArgumentSecrets(commandLine.map(String)),
+    }),
     ...(Array.isArray(files) && { files: files.map(withoutFileSecrets) }),
   }
 }
@@ -64,7 +80,9 @@ function withoutArgumentSecrets(commandLine: string[]): string[] {
     isHidden = !hides && flag !== '' && value === undefined && isSecretKey(flag) && !isSwitch(flag)
     if (hides) return '(removed)'
     const isSecret = value !== undefined && isSecretKey(flag) && !/^=(true|false)$/.test(value)
-    return isSecret ? `${argument.slice(0, argument.indexOf('='))}=(removed)` : String(withoutAddressSecrets(argument))
+    return isSecret
+      ? `${argument.slice(0, argument.indexOf('='))}=(removed)`
+      : String(withoutAddressSecrets(argument))
   })
 }
 
@@ -72,7 +90,10 @@ function withoutFileSecrets(file: unknown): unknown {
   if (!isRawObject(file)) return file
   const { role, content } = file
   if (configurationRoles.has(role))
-    return { ...file, content: isRawObject(content) ? withoutAddressSecrets(withoutSecrets(content)) : null }
+    return {
+      ...file,
+      content: isRawObject(content) ? withoutAddressSecrets(withoutSecrets(content)) : null,
+    }
   if (role !== 'environment') return { ...file, content: null }
   if (typeof content === 'string') {
     const lines = content.split('\n').filter(line => isKept(line.split('=')[0] ?? ''))
@@ -80,7 +101,12 @@ function withoutFileSecrets(file: unknown): unknown {
   }
   if (!isRawObject(content)) return { ...file, content: null }
   const kept = Object.entries(content).filter(([name]) => isKept(name))
-  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))])) }
+  return {
+    ...file,
+    content: Object.fromEntries(
+      kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))]),
+    ),
+  }
 }
 
 const withoutFlagSecrets = (line: string) => withoutTextSecrets(withoutUserInfo(line))
@@ -132,7 +158,10 @@ export function withoutNodeClassSecrets(item: unknown): unknown {
   const { kubelet, userData, template, ...rest } = item.spec
   const spec: RawObject = { ...rest }
   if (kubelet !== undefined) spec.kubelet = cutConfig(kubelet)
-  if (userData !== undefined) spec.userData = Array.isArray(userData) ? userData.flatMap(settings => cutSettings(settings) ?? []) : null
+  if (userData !== undefined)
+    spec.userData = Array.isArray(userData)
+      ? userData.flatMap(settings => cutSettings(settings) ?? [])
+      : null
   if (template !== undefined) spec.template = withoutNodeClassSecrets(template)
   return { ...item, spec }
 }
@@ -140,10 +169,17 @@ export function withoutNodeClassSecrets(item: unknown): unknown {
 /** An event's message quotes what failed: a command with its arguments, an image with its address. */
 export function withoutEventSecrets(event: unknown): unknown {
   if (!isRawObject(event)) return event
-  const texts = Object.entries(event).filter(([field, text]) => ['message', 'note'].includes(field) && typeof text === 'string')
+  const texts = Object.entries(event).filter(
+    ([field, text]) => ['message', 'note'].includes(field) && typeof text === 'string',
+  )
   return {
     ...event,
-    ...Object.fromEntries(texts.map(([field, text]) => [field, withoutAddressesAndCommands(withoutTextSecrets(String(text)))])),
+    ...Object.fromEntries(
+      texts.map(([field, text]) => [
+        field,
+        withoutAddressesAndCommands(withoutTextSecrets(String(text))),
+      ]),
+    ),
   }
 }
 

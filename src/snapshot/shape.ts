@@ -27,11 +27,17 @@ export const text = (maxLength: number) => new Text(maxLength)
 export function keep(value: unknown, shape: Shape): unknown {
   if (shape === true) return value
   if (shape === 'text') return typeof value === 'string' ? value : undefined
-  if (shape instanceof Text) return typeof value === 'string' ? value.slice(0, shape.maxLength) : undefined
-  if (shape === 'texts') return isRawObject(value) ? Object.fromEntries(Object.entries(value).filter(isTextEntry)) : undefined
+  if (shape instanceof Text)
+    return typeof value === 'string' ? value.slice(0, shape.maxLength) : undefined
+  if (shape === 'texts')
+    return isRawObject(value)
+      ? Object.fromEntries(Object.entries(value).filter(isTextEntry))
+      : undefined
   if (shape instanceof List) {
     const { item } = shape
-    return Array.isArray(value) ? value.map(entry => keep(entry, item)).filter(entry => entry !== undefined) : undefined
+    return Array.isArray(value)
+      ? value.map(entry => keep(entry, item)).filter(entry => entry !== undefined)
+      : undefined
   }
   if (!isRawObject(value)) return undefined
   const kept: RawObject = {}

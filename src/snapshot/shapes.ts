@@ -6,7 +6,14 @@ const resources = { requests: true, limits: true } as const
 const containerState = {
   running: { startedAt: true },
   waiting: { reason: true, message: true },
-  terminated: { exitCode: true, signal: true, reason: true, startedAt: true, finishedAt: true, containerID: true },
+  terminated: {
+    exitCode: true,
+    signal: true,
+    reason: true,
+    startedAt: true,
+    finishedAt: true,
+    containerID: true,
+  },
 } as const
 const containerStatus = {
   name: 'text',
@@ -41,10 +48,20 @@ const metadata = {
   deletionTimestamp: 'text',
   deletionGracePeriodSeconds: true,
   finalizers: list('text'),
-  ownerReferences: list({ apiVersion: true, kind: true, name: true, uid: true, controller: true, blockOwnerDeletion: true }),
+  ownerReferences: list({
+    apiVersion: true,
+    kind: true,
+    name: true,
+    uid: true,
+    controller: true,
+    blockOwnerDeletion: true,
+  }),
 } as const
 /** Upstream: pkg/kubelet/types/pod_update.go: where the pod came from, and whether it is the mirror of a static one. */
-const podAnnotations = { 'kubernetes.io/config.mirror': 'text', 'kubernetes.io/config.source': 'text' } as const
+const podAnnotations = {
+  'kubernetes.io/config.mirror': 'text',
+  'kubernetes.io/config.source': 'text',
+} as const
 
 export const podShape: Shape = {
   metadata: { ...metadata, annotations: podAnnotations },
@@ -95,7 +112,11 @@ const nodeClassAnnotations = {
 } as const
 export const nodeShape: Shape = {
   metadata: { ...metadata, annotations: nodeClassAnnotations },
-  spec: { providerID: 'text', unschedulable: true, taints: list({ key: true, value: true, effect: true, timeAdded: true }) },
+  spec: {
+    providerID: 'text',
+    unschedulable: true,
+    taints: list({ key: true, value: true, effect: true, timeAdded: true }),
+  },
   status: {
     capacity: 'texts',
     allocatable: 'texts',
@@ -113,7 +134,13 @@ export const nodeShape: Shape = {
   },
 }
 
-const memory = { time: true, availableBytes: true, usageBytes: true, workingSetBytes: true, rssBytes: true } as const
+const memory = {
+  time: true,
+  availableBytes: true,
+  usageBytes: true,
+  workingSetBytes: true,
+  rssBytes: true,
+} as const
 const filesystem = {
   time: true,
   availableBytes: true,
@@ -212,7 +239,13 @@ const criFilesystems = list({
   inodesUsed: { value: true },
 })
 export const runtimeShape: Shape = {
-  images: list({ id: 'text', repoTags: list('text'), repoDigests: list('text'), size: true, pinned: true }),
+  images: list({
+    id: 'text',
+    repoTags: list('text'),
+    repoDigests: list('text'),
+    size: true,
+    pinned: true,
+  }),
   containers: list({
     id: 'text',
     podSandboxId: 'text',
@@ -224,7 +257,14 @@ export const runtimeShape: Shape = {
     createdAt: true,
     labels: 'texts',
   }),
-  sandboxes: list({ id: 'text', metadata: criMetadata, state: true, createdAt: true, labels: 'texts', runtimeHandler: 'text' }),
+  sandboxes: list({
+    id: 'text',
+    metadata: criMetadata,
+    state: true,
+    createdAt: true,
+    labels: 'texts',
+    runtimeHandler: 'text',
+  }),
   imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
 }
 /** Beside these Bottlerocket's `settings.kubernetes` has keys, certificates and tokens. */
@@ -281,7 +321,13 @@ export const hostShape: Shape = {
   },
   /** A file has an entry for each of its blocks, and one for what stands outside of them. */
   logrotate: list({ path: 'text', sha256: 'text', modifiedAt: true, directives: true }),
-  logrotateRuns: { by: true, schedule: 'text', last: 'text', also: list({ by: true, schedule: 'text' }), unsure: true },
+  logrotateRuns: {
+    by: true,
+    schedule: 'text',
+    last: 'text',
+    also: list({ by: true, schedule: 'text' }),
+    unsure: true,
+  },
   journald: { limits: 'texts', diskUsage: 'text' },
   /** Files of container logs; `rotatedByOthers` are those whose names the kubelet does not give. */
   logs: {
@@ -291,13 +337,22 @@ export const hostShape: Shape = {
     rotatedByKubelet: { files: true, bytes: true },
     rotatedByOthers: { files: true, bytes: true, sample: list(logFile) },
   },
-  kernel: { release: 'text', cmdline: 'text', cgroupVersion: true, memoryCgroups: true, dyingMemoryCgroups: true },
+  kernel: {
+    release: 'text',
+    cmdline: 'text',
+    cgroupVersion: true,
+    memoryCgroups: true,
+    dyingMemoryCgroups: true,
+  },
   /** Names of the folders in the kubelet's `podLogsDir`. */
   podLogDirectories: list('text'),
   logLines: list('text'),
   unread: list({ what: 'text', why: 'text' }),
 }
-export const knownShape: Shape = { kubeletStartedAt: 'text', images: list({ id: 'text', firstDetected: true, lastUsed: true }) }
+export const knownShape: Shape = {
+  kubeletStartedAt: 'text',
+  images: list({ id: 'text', firstDetected: true, lastUsed: true }),
+}
 
 /** Of deployments and their ReplicaSets; of volumes. */
 const controllerAnnotations = {
@@ -316,7 +371,14 @@ const otherShape: Shape = {
 }
 /** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
 const messageMaxLength = 1024
-const involvedObject = { apiVersion: 'text', kind: 'text', namespace: 'text', name: 'text', uid: 'text', fieldPath: 'text' } as const
+const involvedObject = {
+  apiVersion: 'text',
+  kind: 'text',
+  namespace: 'text',
+  name: 'text',
+  uid: 'text',
+  fieldPath: 'text',
+} as const
 const eventShape: Shape = {
   metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
   involvedObject,
@@ -342,31 +404,61 @@ const eventShape: Shape = {
 /** What holds an object that was deleted. */
 const deletion = { deletionTimestamp: 'text', finalizers: list('text') } as const
 const disruptionBudgetShape: Shape = {
-  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text', ...deletion },
+  metadata: {
+    name: 'text',
+    namespace: 'text',
+    uid: 'text',
+    creationTimestamp: 'text',
+    ...deletion,
+  },
   spec: {
     minAvailable: true,
     maxUnavailable: true,
-    selector: { matchLabels: 'texts', matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }) },
+    selector: {
+      matchLabels: 'texts',
+      matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }),
+    },
     unhealthyPodEvictionPolicy: 'text',
   },
-  status: { disruptionsAllowed: true, currentHealthy: true, desiredHealthy: true, expectedPods: true },
+  status: {
+    disruptionsAllowed: true,
+    currentHealthy: true,
+    desiredHealthy: true,
+    expectedPods: true,
+  },
 }
 
-const named = { name: 'text', uid: 'text', creationTimestamp: 'text', ...deletion, labels: 'texts' } as const
+const named = {
+  name: 'text',
+  uid: 'text',
+  creationTimestamp: 'text',
+  ...deletion,
+  labels: 'texts',
+} as const
 const nodeClassRef = { group: 'text', kind: 'text', name: 'text' } as const
 /** Karpenter's v1, and v1beta1, whose kubelet settings stand in the pool; Auto Mode's pools are of the same kind. */
 const nodePoolShape: Shape = {
   metadata: named,
   spec: {
     disruption: true,
-    template: { metadata: { labels: 'texts' }, spec: { nodeClassRef, kubelet: true, expireAfter: 'text', terminationGracePeriod: 'text' } },
+    template: {
+      metadata: { labels: 'texts' },
+      spec: { nodeClassRef, kubelet: true, expireAfter: 'text', terminationGracePeriod: 'text' },
+    },
   },
 }
 const nodeClassShape: Shape = {
   metadata: { ...named, annotations: nodeClassAnnotations },
   spec: {
     amiFamily: 'text',
-    amiSelectorTerms: list({ alias: 'text', id: 'text', name: 'text', owner: 'text', ssmParameter: 'text', tags: 'texts' }),
+    amiSelectorTerms: list({
+      alias: 'text',
+      id: 'text',
+      name: 'text',
+      owner: 'text',
+      ssmParameter: 'text',
+      tags: 'texts',
+    }),
     blockDeviceMappings: list({
       deviceName: 'text',
       rootVolume: true,
@@ -385,10 +477,12 @@ const nodeClassShapes: Readonly<Record<string, Shape>> = {
   'nodeclasses.eks.amazonaws.com': nodeClassShape,
 }
 
-export const isEvents = (resource: string) => resource === 'events' || resource.startsWith('events.')
+export const isEvents = (resource: string) =>
+  resource === 'events' || resource.startsWith('events.')
 const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
 /** Whether of its objects every field that is kept is named. */
-export const isWhollyNamed = (resource: string) => isDisruptionBudget(resource) || Object.hasOwn(garbageShapes, resource)
+export const isWhollyNamed = (resource: string) =>
+  isDisruptionBudget(resource) || Object.hasOwn(garbageShapes, resource)
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */

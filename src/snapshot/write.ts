@@ -38,7 +38,8 @@ export function openLines<Line extends object>(path: string): LineWriter<Line> {
     path,
     async write(line) {
       if (failure !== null) throw failure
-      if (!input.write(`${JSON.stringify(line)}\n`)) await Promise.race([new Promise(resolve => input.once('drain', resolve)), done])
+      if (!input.write(`${JSON.stringify(line)}\n`))
+        await Promise.race([new Promise(resolve => input.once('drain', resolve)), done])
     },
     async close() {
       input.end()

@@ -35,7 +35,8 @@ async function main(args: string[]): Promise<number> {
   const nodes = Number(options.values.nodes ?? part.nodes)
   if (!Number.isInteger(nodes) || nodes < 1) return refuse('--nodes takes a whole number from 1 on')
   const { pods } = options.values
-  if (pods !== undefined && part.podsPerNode === undefined) return refuse(`--pods is nothing that ${part.name} is measured by`)
+  if (pods !== undefined && part.podsPerNode === undefined)
+    return refuse(`--pods is nothing that ${part.name} is measured by`)
   const podsPerNode = pods === undefined ? part.podsPerNode : Number(pods)
   if (podsPerNode !== undefined && !(Number.isInteger(podsPerNode) && podsPerNode > 0))
     return refuse('--pods takes a whole number from 1 on')
@@ -46,7 +47,11 @@ async function main(args: string[]): Promise<number> {
 }
 
 const parse = (args: string[]) =>
-  parseArgs({ args, allowPositionals: true, options: { nodes: { type: 'string' }, pods: { type: 'string' }, json: { type: 'boolean' } } })
+  parseArgs({
+    args,
+    allowPositionals: true,
+    options: { nodes: { type: 'string' }, pods: { type: 'string' }, json: { type: 'boolean' } },
+  })
 
 function refuse(message: string): number {
   process.stderr.write(`${message}\nUsage: npm run bench -- PART [--nodes N] [--pods N] [--json]\n`)
@@ -56,7 +61,13 @@ function refuse(message: string): number {
 const documentOf = (part: Part, rows: Row[]) => ({
   schema: 'highwater.bench/1',
   part: part.name,
-  machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, memoryBytes: totalmem(), arch: arch(), node: process.version },
+  machine: {
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    arch: arch(),
+    node: process.version,
+  },
   rows,
 })
 
@@ -71,11 +82,16 @@ function tableOf(rows: Row[]): string {
     ((nodes * 1000) / wallMs).toFixed(0),
     (peakRssBytes / 2 ** 20).toFixed(0),
   ])
-  const table = [['name', 'count', 'runs', 'wall ms', 'cpu ms', 'µs each', 'per second', 'peak MiB'], ...cells]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
+  const table = [
+    ['name', 'count', 'runs', 'wall ms', 'cpu ms', 'µs each', 'per second', 'peak MiB'],
+    ...cells,
+  ]
+  const widths =
+    table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
   return table
     .map(
-      row => `${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}\n`,
+      row =>
+        `${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ')}\n`,
     )
     .join('')
 }

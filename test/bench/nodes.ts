@@ -47,15 +47,26 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
     node: {
       metadata: { name: `ip-10-0-${Math.floor(index / 250)}-${index % 250}.ec2.internal` },
       status: {
-        capacity: { cpu: '8', memory: '32Gi', 'ephemeral-storage': `${Math.floor(capacityBytes / 1024)}Ki`, pods: '110' },
+        capacity: {
+          cpu: '8',
+          memory: '32Gi',
+          'ephemeral-storage': `${Math.floor(capacityBytes / 1024)}Ki`,
+          pods: '110',
+        },
         allocatable: { cpu: '8', memory: '32Gi', 'ephemeral-storage': '1', pods: '110' },
-        conditions: [{ type: 'DiskPressure', status: 'False', lastTransitionTime: '2026-11-20T00:00:00Z' }],
+        conditions: [
+          { type: 'DiskPressure', status: 'False', lastTransitionTime: '2026-11-20T00:00:00Z' },
+        ],
         nodeInfo: nodeInfo,
       },
     },
     configz: {
       kubeletconfig: {
-        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+        evictionHard: {
+          'memory.available': '100Mi',
+          'nodefs.available': '10%',
+          'nodefs.inodesFree': '5%',
+        },
         enforceNodeAllocatable: ['pods'],
         imageGCHighThresholdPercent: 85,
         imageGCLowThresholdPercent: 80,
@@ -73,7 +84,10 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
         rlimit: { time: readAt, maxpid: 32_768, curproc: 2_000 },
         systemContainers: [
           { name: 'kubelet', startTime: '2026-11-19T00:00:00Z' },
-          { name: 'pods', memory: { time: readAt, availableBytes: 12 * GiB, workingSetBytes: 18 * GiB } },
+          {
+            name: 'pods',
+            memory: { time: readAt, availableBytes: 12 * GiB, workingSetBytes: 18 * GiB },
+          },
         ],
       },
       pods: names.map(name => podStats(name, between)),
@@ -96,7 +110,11 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
         imageId: imageOf(pod),
         state: 'CONTAINER_RUNNING',
         createdAt: String(BigInt(readMs - 3_600_000) * 1_000_000n),
-        labels: { 'io.kubernetes.pod.uid': name, 'io.kubernetes.pod.name': name, 'io.kubernetes.pod.namespace': 'default' },
+        labels: {
+          'io.kubernetes.pod.uid': name,
+          'io.kubernetes.pod.name': name,
+          'io.kubernetes.pod.namespace': 'default',
+        },
       })),
       sandboxes: [],
     },
@@ -104,14 +122,19 @@ export function benchRecord(index: number, { pods, images }: NodeSize): NodeReco
       images: imageIds.map((id, image) => ({
         id,
         firstDetected: new Date(readMs - 86_400_000 - image * 1_000).toISOString(),
-        lastUsed: image % 3 === 0 ? null : new Date(readMs - 3_600_000 - image * 1_000).toISOString(),
+        lastUsed:
+          image % 3 === 0 ? null : new Date(readMs - 3_600_000 - image * 1_000).toISOString(),
       })),
     },
     errors: [],
   }
 }
 
-const nodeInfo = { kubeletVersion: 'v1.34.1-eks-0000000', operatingSystem: 'linux', containerRuntimeVersion: 'containerd://2.1.5' }
+const nodeInfo = {
+  kubeletVersion: 'v1.34.1-eks-0000000',
+  operatingSystem: 'linux',
+  containerRuntimeVersion: 'containerd://2.1.5',
+}
 
 type Between = (least: number, most: number) => number
 
@@ -124,7 +147,13 @@ const podManifest = (name: string, pod: number, image: string, between: Between)
       {
         name: 'app',
         image,
-        resources: { requests: { cpu: '100m', memory: `${between(32, 512)}Mi`, 'ephemeral-storage': `${between(10, 900)}Mi` } },
+        resources: {
+          requests: {
+            cpu: '100m',
+            memory: `${between(32, 512)}Mi`,
+            'ephemeral-storage': `${between(10, 900)}Mi`,
+          },
+        },
       },
     ],
     volumes: [
@@ -155,7 +184,14 @@ function podStats(name: string, between: Between) {
   })
   return {
     podRef: { name, namespace: 'default', uid: name },
-    containers: [{ name: 'app', memory: { time: readAt, workingSetBytes: between(16, 700) * MiB }, rootfs: used(400), logs: used(200) }],
+    containers: [
+      {
+        name: 'app',
+        memory: { time: readAt, workingSetBytes: between(16, 700) * MiB },
+        rootfs: used(400),
+        logs: used(200),
+      },
+    ],
     memory: { time: readAt, workingSetBytes: between(16, 700) * MiB + between(0, MiB) },
     volume: [
       { name: 'tmp', ...used(600) },

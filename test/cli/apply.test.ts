@@ -17,7 +17,11 @@ const hourMs = 3_600_000
 const from = (delayMs: number) => new Date(Date.now() + delayMs).toISOString()
 
 /** A plan, an approval and a store as files; nothing here reaches AWS. */
-function files(natures: Readonly<Record<number, Nature>> = {}, changed: Partial<Approval> = {}, plan = planOf([1, 2])) {
+function files(
+  natures: Readonly<Record<number, Nature>> = {},
+  changed: Partial<Approval> = {},
+  plan = planOf([1, 2]),
+) {
   const folder = temporaryFolder()
   const at = (name: string) => join(folder, name)
   const world = new World(plan, natures)
@@ -31,17 +35,32 @@ function files(natures: Readonly<Record<number, Nature>> = {}, changed: Partial<
     at,
     world,
     /** As another process would have done it. */
-    applied: () => world.apply({ store: folderStore(at('store')), policy: { pauseMs: 0 }, effects: { clock: systemClock }, approval }),
-    apply: (...args: string[]) => inProcess(['apply', at('plan.json'), '--approval', at('approval.json'), ...shared, ...args]),
+    applied: () =>
+      world.apply({
+        store: folderStore(at('store')),
+        policy: { pauseMs: 0 },
+        effects: { clock: systemClock },
+        approval,
+      }),
+    apply: (...args: string[]) =>
+      inProcess(['apply', at('plan.json'), '--approval', at('approval.json'), ...shared, ...args]),
     rollback: (run: string, ...args: string[]) => inProcess(['rollback', run, ...shared, ...args]),
   }
 }
 
 describe('highwater apply', () => {
   it.each<[string, Partial<Approval>, RegExp]>([
-    ['an approval that has expired', { until: from(-1) }, /expired at .*: read the plan again and approve it anew/],
+    [
+      'an approval that has expired',
+      { until: from(-1) },
+      /expired at .*: read the plan again and approve it anew/,
+    ],
     ['the approval of another plan', { plan: 'f'.repeat(64) }, /The approval is for another plan/],
-    ['an approval that does not hold yet', { at: from(hourMs), until: from(2 * hourMs) }, /holds from/],
+    [
+      'an approval that does not hold yet',
+      { at: from(hourMs), until: from(2 * hourMs) },
+      /holds from/,
+    ],
   ])('refuses %s', async (_, changed, message) => {
     const { apply } = files({}, changed)
     expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
@@ -50,7 +69,11 @@ describe('highwater apply', () => {
   it('refuses a plan that was changed after it was approved, before it asks anybody anything', async () => {
     const { at, apply } = files()
     writeFileSync(at('plan.json'), readFileSync(at('plan.json'), 'utf8').replaceAll('69}', '68}'))
-    expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/content does not have its newSha256/) })
+    expect(await apply()).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/content does not have its newSha256/),
+    })
   })
 
   it.each([
@@ -58,7 +81,10 @@ describe('highwater apply', () => {
     ['s3://Bucket_Of_Mine', /is no store/],
   ])('knows no store %s', async (store, message) => {
     const { apply } = files()
-    expect(await apply('--store', store)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) })
+    expect(await apply('--store', store)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(message),
+    })
   })
 
   it('says what came of a plan that was applied, and sends nothing', async () => {
@@ -67,10 +93,17 @@ describe('highwater apply', () => {
     const commands = world.commands.length
     const { code, stdout, stderr } = await apply()
     expect([code, world.commands.length]).toEqual([0, commands])
-    expect(stdout).toContain(`Run ${plan.id}: done\n3 nodes planned: 3 verified. Approved by Ada Lovelace.`)
+    expect(stdout).toContain(
+      `Run ${plan.id}: done\n3 nodes planned: 3 verified. Approved by Ada Lovelace.`,
+    )
     expect(stdout).toContain(`To take it back: highwater rollback ${plan.id} --store`)
-    expect(stderr).toMatch(/^The journal is kept in the folder .*use --store s3:\/\/bucket\/prefix\.\n$/)
-    expect(JSON.parse((await apply('--format', 'json')).stdout)).toMatchObject({ schema: 'highwater.remediation/1', state: 'done' })
+    expect(stderr).toMatch(
+      /^The journal is kept in the folder .*use --store s3:\/\/bucket\/prefix\.\n$/,
+    )
+    expect(JSON.parse((await apply('--format', 'json')).stdout)).toMatchObject({
+      schema: 'highwater.remediation/1',
+      state: 'done',
+    })
   })
 
   it('tells which nodes were put back, and why, and ends with 1', async () => {
@@ -79,10 +112,14 @@ describe('highwater apply', () => {
     const { code, stdout } = await apply()
     expect(code).toBe(1)
     const text = stdout.replace(/\s+/g, ' ')
-    expect(text).toContain('stopped: 1 of its nodes failed, where 0 may: prod/ip-10-0-0-2.ec2.internal: the kubelet does not stay')
+    expect(text).toContain(
+      'stopped: 1 of its nodes failed, where 0 may: prod/ip-10-0-0-2.ec2.internal: the kubelet does not stay',
+    )
     expect(text).toContain('3 nodes planned: 1 verified, 1 restored, 1 rolled-back.')
     expect(text).toContain('Put back by the node itself 1 node: the kubelet does not stay')
-    expect(text).toContain('Taken back 1 node: its wave was taken back (prod/ip-10-0-0-3.ec2.internal)')
+    expect(text).toContain(
+      'Taken back 1 node: its wave was taken back (prod/ip-10-0-0-3.ec2.internal)',
+    )
     expect(text).toContain('Back and seen: 1 node read anew and running as before.')
   })
 
@@ -90,12 +127,15 @@ describe('highwater apply', () => {
     const { world, at, apply } = files({}, {}, pruningPlanOf([1]))
     await world.apply({ policy: { pauseMs: 0 } })
     const store = folderStore(at('store'))
-    for await (const key of world.store.list('')) await store.write(key, (await world.store.read(key))!.body, 'application/json')
+    for await (const key of world.store.list(''))
+      await store.write(key, (await world.store.read(key))!.body, 'application/json')
     const { code, stdout } = await apply()
     expect([code, world.node(1).swaps]).toEqual([0, 2])
     const text = stdout.replace(/\s+/g, ' ')
     expect(text).toContain('1 node planned: 1 pruned.')
-    expect(text).toContain('Pruned, and as before again 1 node: freed 30.0 GiB: the image filesystem is at 60 %')
+    expect(text).toContain(
+      'Pruned, and as before again 1 node: freed 30.0 GiB: the image filesystem is at 60 %',
+    )
   })
 
   it('asks to be told to go on with a run that is not at its end', async () => {
@@ -104,7 +144,11 @@ describe('highwater apply', () => {
     await applied()
     expect(await apply()).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(new RegExp(`Run ${plan.id} was begun at .*: --resume goes on with it, highwater rollback ${plan.id}`)),
+      stderr: expect.stringMatching(
+        new RegExp(
+          `Run ${plan.id} was begun at .*: --resume goes on with it, highwater rollback ${plan.id}`,
+        ),
+      ),
     })
   })
 })
@@ -114,7 +158,11 @@ describe('highwater rollback', () => {
     ['0123456789abcdef', /has no run 0123456789abcdef/],
     ['../../etc/passwd', /is no run: a run is called by 16 hexadecimal characters/],
   ])('knows no run %s', async (run, message) => {
-    expect(await files().rollback(run)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+    expect(await files().rollback(run)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    })
   })
 
   it('asks nobody where nothing of the run is left, and ends with 0', async () => {
@@ -138,7 +186,12 @@ describe('the exit code of a rollback', () => {
     await world.apply()
     const run = await world.rollBack()
     const { seenBack: _seen, ...step } = run.steps[0]!
-    expect(remediationExitCode({ ...run, steps: [{ ...step, ...(seenBack !== undefined && { seenBack }) }] }, 'rolled-back')).toBe(code)
+    expect(
+      remediationExitCode(
+        { ...run, steps: [{ ...step, ...(seenBack !== undefined && { seenBack }) }] },
+        'rolled-back',
+      ),
+    ).toBe(code)
   })
 })
 

@@ -17,7 +17,8 @@ const header = JSON.stringify({
   account: null,
   region: null,
 })
-const node = (name: string) => JSON.stringify({ kind: 'Node', cluster: 'c', node: { metadata: { name } }, pods: [] })
+const node = (name: string) =>
+  JSON.stringify({ kind: 'Node', cluster: 'c', node: { metadata: { name } }, pods: [] })
 
 /** A mistake is told in a few lines, never as a stack trace. */
 function expectMistake({ code, stderr }: Run, expectedCode: number, message: RegExp): void {
@@ -38,14 +39,26 @@ describe('bad usage', () => {
     [['audit', '--snapshot', ''], /It is empty/],
     [['audit', '--context', 'x', '--tag', 'a=b'], /--tag chooses EKS clusters/],
     [['audit', '--snapshot', 'none.ndjson'], /none\.ndjson: there is no such file/],
-    [['audit', '--snapshot', 'none.ndjson', '--region', 'eu-west-1'], /--snapshot audits a saved fleet/],
+    [
+      ['audit', '--snapshot', 'none.ndjson', '--region', 'eu-west-1'],
+      /--snapshot audits a saved fleet/,
+    ],
     [['audit', '--policy', 'none.yaml'], /policy none\.yaml cannot be read/],
     [['audit', '--kubeconfig', 'none'], /none cannot be read: there is no such file/],
     [['audit', '--kubeconfig', 'x', '--cluster', 'y'], /--cluster chooses EKS clusters/],
     [['audit', '--mode', 'psychic'], /'psychic' is invalid. Allowed choices are proxy, ssm, both/],
-    [['audit', '--snapshot', 'none.ndjson', '--mode', 'ssm'], /--mode says how to read a live fleet/],
-    [['audit', '--kubeconfig', 'x', '--region', 'eu-west-1'], /--region chooses EKS clusters.*the modes ssm and both/],
-    [['audit', '--kubeconfig', 'x', '--region', 'eu-west-1', '--mode', 'ssm'], /x cannot be read: there is no such file/],
+    [
+      ['audit', '--snapshot', 'none.ndjson', '--mode', 'ssm'],
+      /--mode says how to read a live fleet/,
+    ],
+    [
+      ['audit', '--kubeconfig', 'x', '--region', 'eu-west-1'],
+      /--region chooses EKS clusters.*the modes ssm and both/,
+    ],
+    [
+      ['audit', '--kubeconfig', 'x', '--region', 'eu-west-1', '--mode', 'ssm'],
+      /x cannot be read: there is no such file/,
+    ],
     [['audit'], /No AWS region is set/],
     [['lab', '--scenario', 'heaven'], /'heaven' is invalid.*incidents/],
   ])('highwater %j: exit 2', async (args, message) => {
@@ -77,20 +90,34 @@ describe('bad usage', () => {
     const cwd = temporaryFolder()
     await highwater(['audit'], { cwd, env: environment })
     const before = readFileSync(join(cwd, 'highwater-out', 'report.html'), 'utf8')
-    expectMistake(await highwater(['audit', '--node', 'ip-1'], { cwd, env: environment }), 2, /No node is named ip-1/)
+    expectMistake(
+      await highwater(['audit', '--node', 'ip-1'], { cwd, env: environment }),
+      2,
+      /No node is named ip-1/,
+    )
     expect(readFileSync(join(cwd, 'highwater-out', 'report.html'), 'utf8')).toBe(before)
-    expect(readdirSync(join(cwd, 'highwater-out')).filter(name => name.endsWith('.partial'))).toEqual([])
+    expect(
+      readdirSync(join(cwd, 'highwater-out')).filter(name => name.endsWith('.partial')),
+    ).toEqual([])
   })
 
   it('says that no cluster has the tags', async () => {
     const { environment } = await labOf([recorded])
-    expectMistake(await highwater(['audit', '--tag', 'team=none'], { env: environment }), 2, /No EKS cluster has the tags team=none/)
+    expectMistake(
+      await highwater(['audit', '--tag', 'team=none'], { env: environment }),
+      2,
+      /No EKS cluster has the tags team=none/,
+    )
   })
 
   it('says every mistake in the policy', async () => {
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'highwater.yaml'), 'alertPercent: 800\nwavers: []\n')
-    expectMistake(await highwater(['audit', '--region', 'eu-west-1'], { cwd }), 2, /highwater\.yaml:1:15: alertPercent[\s\S]*wavers/)
+    expectMistake(
+      await highwater(['audit', '--region', 'eu-west-1'], { cwd }),
+      2,
+      /highwater\.yaml:1:15: alertPercent[\s\S]*wavers/,
+    )
   })
 })
 
@@ -98,7 +125,11 @@ describe('credentials', () => {
   it('that are missing: exit 4, and what to do', async () => {
     const { environment } = await labOf([recorded])
     const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _secret, ...env } = environment
-    expectMistake(await highwater(['audit'], { env }), 4, /no AWS credentials were found[\s\S]*log in/)
+    expectMistake(
+      await highwater(['audit'], { env }),
+      4,
+      /no AWS credentials were found[\s\S]*log in/,
+    )
   })
 
   it('that AWS does not accept: exit 4', async () => {
@@ -112,7 +143,11 @@ describe('credentials', () => {
 
   it('an endpoint that does not resolve: exit 4, with its name', async () => {
     const { environment } = await labOf([recorded])
-    const env = { ...environment, AWS_ENDPOINT_URL_EKS: 'http://eks.invalid', AWS_MAX_ATTEMPTS: '1' }
+    const env = {
+      ...environment,
+      AWS_ENDPOINT_URL_EKS: 'http://eks.invalid',
+      AWS_MAX_ATTEMPTS: '1',
+    }
     expectMistake(await highwater(['audit'], { env }), 4, /eks\.invalid does not resolve/)
   })
 })
@@ -145,7 +180,9 @@ describe('a saved snapshot', () => {
     await highwater(['audit'], { cwd, env: environment })
     const path = join(cwd, 'highwater-out', 'snapshot.ndjson.gz')
     const before = readFileSync(path)
-    const again = await highwater(['audit', '--snapshot', 'highwater-out/snapshot.ndjson.gz'], { cwd })
+    const again = await highwater(['audit', '--snapshot', 'highwater-out/snapshot.ndjson.gz'], {
+      cwd,
+    })
     expect(again.code).toBe(0)
     expect(readFileSync(path).equals(before)).toBe(true)
   })
@@ -160,13 +197,30 @@ describe('a saved snapshot', () => {
     const refused = {
       kind: 'Node',
       cluster: 'prod',
-      node: { metadata: { name: 'edited' }, status: { nodeInfo: { kubeletVersion: 'v1.34.1', operatingSystem: 'linux' } } },
-      host: { schema: 'highwater.host/1', kubelet: { files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content }] } },
+      node: {
+        metadata: { name: 'edited' },
+        status: { nodeInfo: { kubeletVersion: 'v1.34.1', operatingSystem: 'linux' } },
+      },
+      host: {
+        schema: 'highwater.host/1',
+        kubelet: {
+          files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content }],
+        },
+      },
     }
-    const { code, stdout } = await auditOf([header, JSON.stringify(refused)], ['--format', 'json', '--fail-on', 'critical'])
+    const { code, stdout } = await auditOf(
+      [header, JSON.stringify(refused)],
+      ['--format', 'json', '--fail-on', 'critical'],
+    )
     expect(code).toBe(1)
-    const [finding] = JSON.parse(stdout).findings.filter(({ rule }: { rule: string }) => rule === 'invalid-kubelet-configuration')
-    expect(finding).toMatchObject({ severity: 'critical', cluster: 'prod', subject: { kind: 'Node', name: 'edited' } })
+    const [finding] = JSON.parse(stdout).findings.filter(
+      ({ rule }: { rule: string }) => rule === 'invalid-kubelet-configuration',
+    )
+    expect(finding).toMatchObject({
+      severity: 'critical',
+      cluster: 'prod',
+      subject: { kind: 'Node', name: 'edited' },
+    })
     expect(JSON.stringify(finding)).toContain(
       'imageGCLowThresholdPercent (--image-gc-low-threshold) 50 must be less than imageGCHighThresholdPercent',
     )
@@ -203,7 +257,9 @@ describe('a live audit', () => {
   it('twice into one folder at the same time leaves whole files', async () => {
     const { environment } = await labOf([recorded])
     const cwd = temporaryFolder()
-    const runs = await Promise.all([1, 2].map(() => highwater(['audit'], { cwd, env: environment })))
+    const runs = await Promise.all(
+      [1, 2].map(() => highwater(['audit'], { cwd, env: environment })),
+    )
     expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
       { code: 0, stderr: '' },
       { code: 0, stderr: '' },
@@ -214,12 +270,20 @@ describe('a live audit', () => {
       .split('\n')
     // Events, budgets, pods and the version beside the other lists; of discovery one for each of seven groups.
     const objectLists = nodeClasses.length + garbageResources.length + 4 + 7
-    expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node', ...Array(objectLists).fill('Objects')])
+    expect(lines.map(line => JSON.parse(line).kind)).toEqual([
+      'Snapshot',
+      'Cluster',
+      'Node',
+      'Node',
+      ...Array(objectLists).fill('Objects'),
+    ])
   })
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {
     const { environment } = await labOf([recorded])
-    const { code, stdout } = await highwater(['audit', '--format', 'json', '--fail-on', 'high'], { env: environment })
+    const { code, stdout } = await highwater(['audit', '--format', 'json', '--fail-on', 'high'], {
+      env: environment,
+    })
     expect(code).toBe(1)
     expect(JSON.parse(stdout).schema).toBe('highwater.findings/1')
   })
@@ -243,25 +307,41 @@ describe('a live audit', () => {
     writeFileSync(join(cwd, 'highwater.yaml'), 'timeoutsMs: { configz: 300, summary: 300 }\n')
     const { code, stdout } = await highwater(['audit'], { cwd, env: environment })
     expect(code).toBe(3)
-    for (const cluster of faults.expect().notAudited) expect(stdout).toContain(`cluster ${cluster}: `)
+    for (const cluster of faults.expect().notAudited)
+      expect(stdout).toContain(`cluster ${cluster}: `)
   })
 
   it('collects what an audit of the file then judges alike', async () => {
     const { environment } = await labOf([incidents])
     const cwd = temporaryFolder()
-    const collected = await highwater(['collect', '--out', 'today.ndjson'], { cwd, env: environment })
-    expect(collected).toMatchObject({ code: 3, stdout: expect.stringMatching(/^\d+ nodes in today\.ndjson; \d+ answers could not be had/) })
-    const saved = await highwater(['audit', '--snapshot', 'today.ndjson', '--format', 'json'], { cwd })
+    const collected = await highwater(['collect', '--out', 'today.ndjson'], {
+      cwd,
+      env: environment,
+    })
+    expect(collected).toMatchObject({
+      code: 3,
+      stdout: expect.stringMatching(/^\d+ nodes in today\.ndjson; \d+ answers could not be had/),
+    })
+    const saved = await highwater(['audit', '--snapshot', 'today.ndjson', '--format', 'json'], {
+      cwd,
+    })
     expect(JSON.parse(saved.stdout).findings.length).toBeGreaterThan(3)
   })
 
   it('leaves no secret of the world in anything it writes', async () => {
     const { environment } = await labOf([recorded, incidents])
     const cwd = temporaryFolder()
-    const { stdout, stderr } = await highwater(['collect', '--out', 'today.ndjson'], { cwd, env: environment })
+    const { stdout, stderr } = await highwater(['collect', '--out', 'today.ndjson'], {
+      cwd,
+      env: environment,
+    })
     const written = stdout + stderr + readFileSync(join(cwd, 'today.ndjson'), 'utf8')
     // What the secrets stand beside is there.
-    for (const part of ['"resource":"events"', '"resource":"ec2nodeclasses.karpenter.k8s.aws"', '"launchTemplateName":"al2-tuned"'])
+    for (const part of [
+      '"resource":"events"',
+      '"resource":"ec2nodeclasses.karpenter.k8s.aws"',
+      '"launchTemplateName":"al2-tuned"',
+    ])
       expect(written).toContain(part)
     expect(written).not.toContain('lab-secret')
     expect(written).not.toContain(environment.AWS_SECRET_ACCESS_KEY)
@@ -270,15 +350,18 @@ describe('a live audit', () => {
 })
 
 describe('help', () => {
-  it.each([[['--help']], [['audit', '--help']], [['history', '--help']], [['collect', '--help']], [['lab', '--help']]])(
-    '%j fits 80 columns and exits 0',
-    async args => {
-      const { code, stdout } = await highwater(args)
-      expect(code).toBe(0)
-      expect(stdout.length).toBeGreaterThan(200)
-      expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
-    },
-  )
+  it.each([
+    [['--help']],
+    [['audit', '--help']],
+    [['history', '--help']],
+    [['collect', '--help']],
+    [['lab', '--help']],
+  ])('%j fits 80 columns and exits 0', async args => {
+    const { code, stdout } = await highwater(args)
+    expect(code).toBe(0)
+    expect(stdout.length).toBeGreaterThan(200)
+    expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
+  })
 })
 
 describe.runIf(process.platform === 'linux')('its own memory', () => {
@@ -294,7 +377,9 @@ describe.runIf(process.platform === 'linux')('its own memory', () => {
   })
 
   it('is left to whoever has said anything of it', async () => {
-    const { stderr } = await highwater(['explain', 'no such rule'], { env: { NODE_OPTIONS, MALLOC_ARENA_MAX: '8' } })
+    const { stderr } = await highwater(['explain', 'no such rule'], {
+      env: { NODE_OPTIONS, MALLOC_ARENA_MAX: '8' },
+    })
     expect(stderr).toContain('malloc 8 undefined ')
   })
 })

@@ -24,7 +24,16 @@ const rulesOf = (found: ChangedFinding[]) => found.map(({ rule }) => rule)
 /** The findings.json that an audit of the snapshot writes. */
 async function findingsOf(snapshot: string, ...args: string[]): Promise<string> {
   const path = join(temporaryFolder(), 'yesterday.txt')
-  const { stdout } = await inProcess(['audit', '--snapshot', snapshot, '--out', temporaryFolder(), '--format', 'json', ...args])
+  const { stdout } = await inProcess([
+    'audit',
+    '--snapshot',
+    snapshot,
+    '--out',
+    temporaryFolder(),
+    '--format',
+    'json',
+    ...args,
+  ])
   writeFileSync(path, stdout)
   return path
 }
@@ -37,7 +46,10 @@ function policyFile(text: string): string {
 
 describe('highwater diff of two snapshots', () => {
   it('tells what is new, and what was fixed the other way round', async () => {
-    const [old, now] = [savedSnapshot([soundNode('a')], early), savedSnapshot([{ name: 'a' }], { ...late, name: 'now.ndjson.gz' })]
+    const [old, now] = [
+      savedSnapshot([soundNode('a')], early),
+      savedSnapshot([{ name: 'a' }], { ...late, name: 'now.ndjson.gz' }),
+    ]
     const { code, stderr, document } = await diffJson(old, now)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(document).toMatchObject({
@@ -57,38 +69,69 @@ describe('highwater diff of two snapshots', () => {
   it('has the keys that its documentation names, in that order', async () => {
     const file = savedSnapshot([{ name: 'a' }])
     const { document } = await diffJson(file, file)
-    expect(Object.keys(document)).toEqual(['schema', 'old', 'new', 'clusters', 'findings', 'unchanged', 'nodes', 'notes'])
+    expect(Object.keys(document)).toEqual([
+      'schema',
+      'old',
+      'new',
+      'clusters',
+      'findings',
+      'unchanged',
+      'nodes',
+      'notes',
+    ])
     const documented = readFileSync(new URL('../../src/model/delta.ts', import.meta.url), 'utf8')
-    for (const key of [...Object.keys(document), ...Object.keys(document.findings), ...Object.keys(document.nodes)])
+    for (const key of [
+      ...Object.keys(document),
+      ...Object.keys(document.findings),
+      ...Object.keys(document.nodes),
+    ])
       expect(documented).toContain(`"${key}":`)
   })
 
   it('gives equal bytes for equal inputs', async () => {
-    const args = [savedSnapshot([soundNode('a'), { name: 'b' }], early), savedSnapshot([{ name: 'b' }, { name: 'a' }], late)]
-    expect((await diff(...args, '--format', 'json')).stdout).toBe((await diff(...args, '--format', 'json')).stdout)
+    const args = [
+      savedSnapshot([soundNode('a'), { name: 'b' }], early),
+      savedSnapshot([{ name: 'b' }, { name: 'a' }], late),
+    ]
+    expect((await diff(...args, '--format', 'json')).stdout).toBe(
+      (await diff(...args, '--format', 'json')).stdout,
+    )
   })
 
   it('takes nothing for fixed that was not read: exit 3', async () => {
-    const [old, now] = [savedSnapshot([{ name: 'a' }], early), savedSnapshot([{ name: 'a', unread: ['configz', 'summary', 'pods'] }], late)]
+    const [old, now] = [
+      savedSnapshot([{ name: 'a' }], early),
+      savedSnapshot([{ name: 'a', unread: ['configz', 'summary', 'pods'] }], late),
+    ]
     const { code, document } = await diffJson(old, now)
     expect(code).toBe(3)
     expect(document.findings.fixed).toEqual([])
     expect(rulesOf(document.findings.cannotTell)).toContain('alert-before-image-gc')
     expect(rulesOf(document.findings.new)).toEqual(['unread-node'])
-    expect(document.nodes.notReadNow).toMatchObject([{ node: 'a', coverage: 'notRead', before: 'read' }])
-    expect(rulesOf((await diffJson(now, old)).document.findings.newlySeen)).toContain('alert-before-image-gc')
+    expect(document.nodes.notReadNow).toMatchObject([
+      { node: 'a', coverage: 'notRead', before: 'read' },
+    ])
+    expect(rulesOf((await diffJson(now, old)).document.findings.newlySeen)).toContain(
+      'alert-before-image-gc',
+    )
   })
 
   it('judges both by the policy: a waiver that ran out in between has expired', async () => {
     const [old, now] = [savedSnapshot([{ name: 'a' }], early), savedSnapshot([{ name: 'a' }], late)]
-    const waiver = (until: string) => policyFile(`waivers:\n  - { rule: alert-before-image-gc, until: ${until}, reason: known }\n`)
+    const waiver = (until: string) =>
+      policyFile(`waivers:\n  - { rule: alert-before-image-gc, until: ${until}, reason: known }\n`)
     const { document } = await diffJson(old, now, '--policy', waiver('2026-11-20'))
     expect(document.findings.waiverExpired).toMatchObject([
-      { rule: 'alert-before-image-gc', why: ['the waiver expired after 2026-11-20; its reason was: known'] },
+      {
+        rule: 'alert-before-image-gc',
+        why: ['the waiver expired after 2026-11-20; its reason was: known'],
+      },
     ])
     expect(document.findings.new).toEqual([])
     expect(document.clusters[0]).toMatchObject({ before: { grade: 'A' }, after: { grade: 'C' } })
-    expect((await diffJson(old, now, '--policy', waiver('2026-12-01'))).document.unchanged).toMatchObject({ waived: 1 })
+    expect(
+      (await diffJson(old, now, '--policy', waiver('2026-12-01'))).document.unchanged,
+    ).toMatchObject({ waived: 1 })
   })
 
   it.each([
@@ -104,8 +147,20 @@ describe('highwater diff of two snapshots', () => {
 
   it('--fail-on counts what is worse, and goes before what could not be read', async () => {
     const old = savedSnapshot([{ name: 'a' }, soundNode('b')], early)
-    const now = savedSnapshot([{ name: 'a' }, { name: 'b' }, { name: 'c', unread: ['summary'] }], late)
-    const { code, document } = await diffJson(old, now, '--fail-on', 'medium', '--node', 'a', '--node', 'b')
+    const now = savedSnapshot(
+      [{ name: 'a' }, { name: 'b' }, { name: 'c', unread: ['summary'] }],
+      late,
+    )
+    const { code, document } = await diffJson(
+      old,
+      now,
+      '--fail-on',
+      'medium',
+      '--node',
+      'a',
+      '--node',
+      'b',
+    )
     expect(rulesOf(document.findings.worse)).toContain('alert-before-image-gc')
     expect(code).toBe(1)
     expect((await diff(old, now, '--fail-on', 'medium')).code).toBe(1)
@@ -113,14 +168,22 @@ describe('highwater diff of two snapshots', () => {
   })
 
   it('is cut to the selection', async () => {
-    const [old, now] = [savedSnapshot([soundNode('a'), soundNode('b')], early), savedSnapshot([{ name: 'a' }, soundNode('b')], late)]
-    expect(rulesOf((await diffJson(old, now, '--node', 'a')).document.findings.new)).toContain('alert-before-image-gc')
+    const [old, now] = [
+      savedSnapshot([soundNode('a'), soundNode('b')], early),
+      savedSnapshot([{ name: 'a' }, soundNode('b')], late),
+    ]
+    expect(rulesOf((await diffJson(old, now, '--node', 'a')).document.findings.new)).toContain(
+      'alert-before-image-gc',
+    )
     expect((await diffJson(old, now, '--node', 'b')).document.findings.new).toEqual([])
     expect((await diffJson(old, now, '--nodegroup', 'work*')).document.findings.new).not.toEqual([])
   })
 
   it('goes on behind a broken line, names it, and takes no node for gone: exit 3', async () => {
-    const [old, now] = [savedSnapshot([{ name: 'a' }, { name: 'b' }], early), savedSnapshot([{ name: 'a' }, '{"kind":"No'], late)]
+    const [old, now] = [
+      savedSnapshot([{ name: 'a' }, { name: 'b' }], early),
+      savedSnapshot([{ name: 'a' }, '{"kind":"No'], late),
+    ]
     const { code, document } = await diffJson(old, now)
     expect(code).toBe(3)
     expect(document.new.inputErrors).toEqual([expect.stringContaining('line 4')])
@@ -146,16 +209,26 @@ describe('highwater diff of findings', () => {
 
   it('tells a waiver that was set since', async () => {
     const snapshot = savedSnapshot([{ name: 'a' }])
-    const waiver = policyFile('waivers:\n  - { rule: alert-before-image-gc, until: 2026-12-31, reason: known }\n')
-    const { document } = await diffJson(await findingsOf(snapshot), await findingsOf(snapshot, '--policy', waiver))
-    expect(document.findings.waivedSince).toMatchObject([{ why: ['waived until 2026-12-31: known'] }])
+    const waiver = policyFile(
+      'waivers:\n  - { rule: alert-before-image-gc, until: 2026-12-31, reason: known }\n',
+    )
+    const { document } = await diffJson(
+      await findingsOf(snapshot),
+      await findingsOf(snapshot, '--policy', waiver),
+    )
+    expect(document.findings.waivedSince).toMatchObject([
+      { why: ['waived until 2026-12-31: known'] },
+    ])
     expect([...document.findings.fixed, ...document.findings.fixedOrGone]).toEqual([])
   })
 
   it('can be cut to clusters, and not to nodes', async () => {
     const file = await findingsOf(savedSnapshot([{ name: 'a' }]))
     expect((await diffJson(file, file, '--cluster', 'pro*')).document.clusters).toHaveLength(1)
-    expect(await diff(file, file, '--node', 'a')).toMatchObject({ code: 2, stderr: expect.stringContaining('need two snapshots') })
+    expect(await diff(file, file, '--node', 'a')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('need two snapshots'),
+    })
   })
 
   it('shows nothing of a name that would move a terminal', async () => {
@@ -170,10 +243,18 @@ describe('highwater diff of findings', () => {
 
 describe('bad input', () => {
   it.each<[string, (folder: string) => string[], RegExp]>([
-    ['a file that is not there', () => ['none.ndjson', 'none.ndjson'], /none\.ndjson: there is no such file/],
+    [
+      'a file that is not there',
+      () => ['none.ndjson', 'none.ndjson'],
+      /none\.ndjson: there is no such file/,
+    ],
     ['one file', folder => [folder], /missing required argument 'new'/],
     ['a folder', folder => [folder, folder], /cannot be read \(EISDIR\)/],
-    ['no JSON', folder => [file(folder, 'hello'), file(folder, 'hello')], /has no node that could be audited: line 1/],
+    [
+      'no JSON',
+      folder => [file(folder, 'hello'), file(folder, 'hello')],
+      /has no node that could be audited: line 1/,
+    ],
     ['an empty file', folder => [file(folder, ''), file(folder, '')], /is empty/],
     [
       'another document',
@@ -193,7 +274,11 @@ describe('bad input', () => {
     ['an unknown severity', () => ['a', 'b', '--fail-on', 'awful'], /'awful' is invalid/],
   ])('%s: exit 2, in a sentence', async (_, args, message) => {
     const { code, stdout, stderr } = await diff(...args(temporaryFolder()))
-    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    })
     expect(stderr).not.toMatch(/^\s+at /m)
   })
 
@@ -207,9 +292,13 @@ describe('bad input', () => {
 describe('the text', () => {
   it('fits a terminal, worst first, with what came of grades and nodes', async () => {
     const old = savedSnapshot([soundNode('a'), { name: 'b' }, { name: 'gone' }], early)
-    const now = savedSnapshot([{ name: 'a' }, { name: 'b', unread: ['summary'] }, { name: 'come' }], late)
+    const now = savedSnapshot(
+      [{ name: 'a' }, { name: 'b', unread: ['summary'] }, { name: 'come' }],
+      late,
+    )
     const { stdout } = await diff(old, now)
-    for (const line of stdout.split('\n')) if (!/^(OLD|NEW) /.test(line)) expect(line.length).toBeLessThanOrEqual(80)
+    for (const line of stdout.split('\n'))
+      if (!/^(OLD|NEW) /.test(line)) expect(line.length).toBeLessThanOrEqual(80)
     for (const said of [
       'OLD  2026-11-20 07:00 UTC  snapshot',
       '3/3 → 2/3',
@@ -229,7 +318,9 @@ describe('the text', () => {
       late,
     )
     expect((await diff(old, now)).stdout.match(/HTTP 503/g)).toHaveLength(1)
-    expect((await diff(old, now)).stdout).toContain('prod, 3 nodes, a, b, …, partly, read before: summary')
+    expect((await diff(old, now)).stdout).toContain(
+      'prod, 3 nodes, a, b, …, partly, read before: summary',
+    )
   })
 
   it('says so where nothing changed', async () => {
@@ -238,15 +329,26 @@ describe('the text', () => {
   })
 
   it('shows ten of a list, and how many more there are', async () => {
-    const { document } = await diffJson(savedSnapshot([soundNode('a')], early), savedSnapshot([{ name: 'a' }], late))
+    const { document } = await diffJson(
+      savedSnapshot([soundNode('a')], early),
+      savedSnapshot([{ name: 'a' }], late),
+    )
     const [one] = document.findings.new
-    const many = { ...document, findings: { ...document.findings, new: Array.from({ length: 12 }, () => one!) } }
-    expect(diffText(many, { hasColour: false, columns: 80 })).toMatch(/New \(12\)[\s\S]*… and 2 more/)
+    const many = {
+      ...document,
+      findings: { ...document.findings, new: Array.from({ length: 12 }, () => one!) },
+    }
+    expect(diffText(many, { hasColour: false, columns: 80 })).toMatch(
+      /New \(12\)[\s\S]*… and 2 more/,
+    )
     expect(diffText(many, { hasColour: true, columns: 80 })).toContain('\u001b[33m  MEDIUM')
   })
 
   it('is the same of a process of its own', async () => {
-    const [old, now] = [savedSnapshot([soundNode('a')], early), savedSnapshot([{ name: 'a' }], late)]
+    const [old, now] = [
+      savedSnapshot([soundNode('a')], early),
+      savedSnapshot([{ name: 'a' }], late),
+    ]
     const own = await highwater(['diff', old, now, '--fail-on', 'medium'])
     expect(own).toEqual(await diff(old, now, '--fail-on', 'medium'))
     expect(own.code).toBe(1)

@@ -15,7 +15,10 @@ const healthy = healthyNodes(2)
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })
 
-const world = (more: Partial<ClusterScenario>) => ({ ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, ...more })) })
+const world = (more: Partial<ClusterScenario>) => ({
+  ...recorded,
+  clusters: recorded.clusters.map(cluster => ({ ...cluster, ...more })),
+})
 
 describe('highwater doctor', () => {
   it('finds all well: exit 0', async () => {
@@ -27,14 +30,18 @@ describe('highwater doctor', () => {
   })
 
   it('does not call well what it has not tried: in mode ssm no command is sent', async () => {
-    const nodes = fixedNodes(Object.fromEntries(healthy.names().map(name => [name, inspected(healthy.node(name)!)])))
+    const nodes = fixedNodes(
+      Object.fromEntries(healthy.names().map(name => [name, inspected(healthy.node(name)!)])),
+    )
     const lab = scenario([{ name: 'c', nodes }], { ssm: { denied: ['ssm:SendCommand'] } })
     const { environment } = await labOf([lab], { documents: inspectDocuments })
     const { code, stdout } = await highwater(['doctor', '--mode', 'ssm'], { env: environment })
     expect(code).toBe(0)
     expect(stdout).not.toContain('all is well')
     const [head = ''] = stdout.split(/\n {2}\w/)
-    expect(head.replace(/\s+/g, ' ')).toBe('c (mode ssm): nothing is missing of what can be checked; unchecked: ssm:SendCommand')
+    expect(head.replace(/\s+/g, ' ')).toBe(
+      'c (mode ssm): nothing is missing of what can be checked; unchecked: ssm:SendCommand',
+    )
   })
 
   it('names the right that is missing, what stays unknown, and what to paste: exit 3', async () => {
@@ -49,9 +56,14 @@ describe('highwater doctor', () => {
     const [role, binding] = parseAllDocuments(roles).map(document => document.toJS())
     expect(role).toMatchObject({
       kind: 'ClusterRole',
-      rules: expect.arrayContaining([{ apiGroups: [''], resources: ['nodes/proxy'], verbs: ['get'] }]),
+      rules: expect.arrayContaining([
+        { apiGroups: [''], resources: ['nodes/proxy'], verbs: ['get'] },
+      ]),
     })
-    expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', subjects: [{ kind: 'Group', name: 'highwater' }] })
+    expect(binding).toMatchObject({
+      kind: 'ClusterRoleBinding',
+      subjects: [{ kind: 'Group', name: 'highwater' }],
+    })
   })
 
   it('enters another account as whoever would change nodes there only where that is asked', async () => {
@@ -63,7 +75,10 @@ describe('highwater doctor', () => {
     )
     const { environment } = await labOf([recorded])
     const asked = async (...more: string[]) =>
-      (await highwater(['doctor', '--policy', file, ...more], { env: environment })).stdout.replace(/\s+/g, ' ')
+      (await highwater(['doctor', '--policy', file, ...more], { env: environment })).stdout.replace(
+        /\s+/g,
+        ' ',
+      )
     const reading = await asked()
     expect(reading).not.toContain('-remediate')
     expect(reading).toContain('RoleName=highwater ')
@@ -97,13 +112,18 @@ describe('highwater doctor', () => {
     const { environment } = await labOf([world({ faults: { endpoint: 'closed-port' } })])
     const { code, stdout } = await highwater(['doctor'], { env: environment })
     expect(code).toBe(4)
-    expect(stdout.replace(/\s+/g, ' ')).toMatch(/it cannot be reached failed endpoint: 127\.0\.0\.1:1 refused the connection/)
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(
+      /it cannot be reached failed endpoint: 127\.0\.0\.1:1 refused the connection/,
+    )
   })
 
   it('is asked for nonsense: exit 2', async () => {
     expect((await highwater(['doctor', '--mode', 'telepathy'])).code).toBe(2)
     const { environment } = await labOf([recorded])
-    expect(await highwater(['doctor', '--cluster', 'none'], { env: environment })).toMatchObject({ code: 2, stdout: '' })
+    expect(await highwater(['doctor', '--cluster', 'none'], { env: environment })).toMatchObject({
+      code: 2,
+      stdout: '',
+    })
   })
 })
 
@@ -144,18 +164,26 @@ describe('highwater permissions', () => {
       Action: ['s3:GetObject'],
       Resource: 'arn:aws:s3:::answers/nodes/*',
     })
-    expect(markdown?.stdout).toMatch(/instances' own roles[\s\S]*s3:PutObject[\s\S]*s3:GetEncryptionConfiguration/)
+    expect(markdown?.stdout).toMatch(
+      /instances' own roles[\s\S]*s3:PutObject[\s\S]*s3:GetEncryptionConfiguration/,
+    )
     expect(none?.stdout).not.toContain('s3:')
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('s3://BUCKET') })
   })
 
   it('prints roles that kubectl takes, and both in Markdown', async () => {
     const [yaml, markdown] = await Promise.all(
-      ['yaml', 'markdown'].map(format => highwater(['permissions', '--mode', 'kubelet', '--format', format])),
+      ['yaml', 'markdown'].map(format =>
+        highwater(['permissions', '--mode', 'kubelet', '--format', format]),
+      ),
     )
-    const names = parseAllDocuments(yaml?.stdout ?? '').map(document => document.toJS().metadata.name)
+    const names = parseAllDocuments(yaml?.stdout ?? '').map(
+      document => document.toJS().metadata.name,
+    )
     expect(names).toEqual(['highwater', 'highwater', 'highwater-kubelet', 'highwater-kubelet'])
-    expect(parse(/AWS::EKS::AccessEntry/.exec(markdown?.stdout ?? '')?.[0] ?? '')).toBe('AWS::EKS::AccessEntry')
+    expect(parse(/AWS::EKS::AccessEntry/.exec(markdown?.stdout ?? '')?.[0] ?? '')).toBe(
+      'AWS::EKS::AccessEntry',
+    )
   })
 
   it('adds the rights to delete only where the policy names what may go', async () => {
@@ -163,7 +191,12 @@ describe('highwater permissions', () => {
     writeFileSync(file, 'remediation: { deletions: { finishedJobs: { olderThanHours: 48 } } }')
     const { stdout } = await highwater(['permissions', '--format', 'yaml', '--policy', file])
     const roles = parseAllDocuments(stdout).map(document => document.toJS())
-    expect(roles.map(({ metadata }) => metadata.name)).toEqual(['highwater', 'highwater', 'highwater-deletions', 'highwater-deletions'])
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual([
+      'highwater',
+      'highwater',
+      'highwater-deletions',
+      'highwater-deletions',
+    ])
     expect(roles[2].rules).toEqual([
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] },
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['delete'] },
@@ -174,6 +207,9 @@ describe('highwater permissions', () => {
   })
 
   it('takes no account that is none', async () => {
-    expect(await highwater(['permissions', '--account', 'me'])).toMatchObject({ code: 2, stderr: expect.stringContaining('twelve digits') })
+    expect(await highwater(['permissions', '--account', 'me'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('twelve digits'),
+    })
   })
 })

@@ -11,9 +11,12 @@ const plain = { hasColour: false, columns: 80 }
 const explained = (id: string) => all.find(rule => rule.id === id)!
 
 describe('an explanation', () => {
-  it.each(rules.map(rule => [rule.id, rule] as const))('of %s says what its two examples differ in', (_, rule) => {
-    expect(explanationOf(rule).examples.length).toBeGreaterThan(0)
-  })
+  it.each(rules.map(rule => [rule.id, rule] as const))(
+    'of %s says what its two examples differ in',
+    (_, rule) => {
+      expect(explanationOf(rule).examples.length).toBeGreaterThan(0)
+    },
+  )
 
   it.each([
     ['alert-before-image-gc', ['alertPercent', 'assumedGrowthPercent']],
@@ -28,11 +31,23 @@ describe('an explanation', () => {
   })
 
   it.each([
-    ['eviction-before-image-gc', { what: 'threshold.imagefs.available', bad: '< 15Gi', good: '< 10Gi' }],
-    ['peer-drift', { what: 'node 3.configuration.imageGCHighThresholdPercent', bad: '95', good: '80' }],
-    ['unsafe-enforced-reservation', { what: 'configuration.enforceNodeAllocatable', bad: 'pods, system-reserved', good: 'pods' }],
+    [
+      'eviction-before-image-gc',
+      { what: 'threshold.imagefs.available', bad: '< 15Gi', good: '< 10Gi' },
+    ],
+    [
+      'peer-drift',
+      { what: 'node 3.configuration.imageGCHighThresholdPercent', bad: '95', good: '80' },
+    ],
+    [
+      'unsafe-enforced-reservation',
+      { what: 'configuration.enforceNodeAllocatable', bad: 'pods, system-reserved', good: 'pods' },
+    ],
     ['dead-container-pile', { what: 'runtime.containers', bad: '60 entries', good: '19 entries' }],
-    ['unwatched-pids', { what: 'eviction.signals.pid.available.availableBytes', bad: '3000', good: '30000' }],
+    [
+      'unwatched-pids',
+      { what: 'eviction.signals.pid.available.availableBytes', bad: '3000', good: '30000' },
+    ],
     ['unwatched-imagefs', { what: 'threshold.imagefs.available', bad: null, good: '< 10Gi' }],
   ])('of %s shows %j', (id, difference) => {
     expect(explained(id).examples).toContainEqual(difference)
@@ -45,7 +60,14 @@ describe('highwater explain', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const flat = stdout.replace(/\s+/g, ' ')
     const { docs } = explained('eviction-before-image-gc')
-    for (const said of [docs.title, docs.why, docs.fix, ...docs.sources, 'HIGH, of the family image-gc', 'Needs configz, stats/summary'])
+    for (const said of [
+      docs.title,
+      docs.why,
+      docs.fix,
+      ...docs.sources,
+      'HIGH, of the family image-gc',
+      'Needs configz, stats/summary',
+    ])
       expect(flat).toContain(said)
     expect(flat).toContain('imageGC.highThresholdPercent: bad 85, good 70')
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
@@ -53,16 +75,22 @@ describe('highwater explain', () => {
 
   it('wraps to the columns there are', () => {
     for (const columns of [50, 100]) {
-      const lines = all.flatMap(rule => explanationText(rule, { hasColour: false, columns }).split('\n'))
+      const lines = all.flatMap(rule =>
+        explanationText(rule, { hasColour: false, columns }).split('\n'),
+      )
       // A word that is too long for a line stays whole, beside its label.
-      expect(lines.filter(line => line.length > columns && line.slice(10).includes(' '))).toEqual([])
+      expect(lines.filter(line => line.length > columns && line.slice(10).includes(' '))).toEqual(
+        [],
+      )
       expect(lines.some(line => line.length > columns - 10)).toBe(true)
     }
   })
 
   it('has colours only where it is told so', () => {
     expect(explanationText(explained('peer-drift'), plain)).not.toContain('\u001b')
-    expect(explanationText(explained('peer-drift'), { ...plain, hasColour: true })).toContain('\u001b[33mMEDIUM')
+    expect(explanationText(explained('peer-drift'), { ...plain, hasColour: true })).toContain(
+      '\u001b[33mMEDIUM',
+    )
     expect(rulesTable(all, { ...plain, hasColour: true })).toContain('\u001b[1mimage-gc')
   })
 
@@ -108,6 +136,8 @@ describe('highwater explain', () => {
     ['qqqq', []],
     ['', []],
   ])('takes %j for %j', (written, names) => {
-    expect(nearest(written, ['peer-drift', 'image-gc-due', 'image-gc-dead', 'pull-failing-now'])).toEqual(names)
+    expect(
+      nearest(written, ['peer-drift', 'image-gc-due', 'image-gc-dead', 'pull-failing-now']),
+    ).toEqual(names)
   })
 })

@@ -12,8 +12,19 @@ const always = ['email.html', 'email.txt', 'findings.json', 'report.html', 'snap
 
 async function audited(...options: string[]) {
   const out = temporaryFolder()
-  const run = await inProcess(['audit', '--snapshot', savedSnapshot([{ name: 'a' }]), '--out', out, ...options])
-  return { ...run, files: readdirSync(out).sort(), read: (name: string) => readFileSync(join(out, name), 'utf8') }
+  const run = await inProcess([
+    'audit',
+    '--snapshot',
+    savedSnapshot([{ name: 'a' }]),
+    '--out',
+    out,
+    ...options,
+  ])
+  return {
+    ...run,
+    files: readdirSync(out).sort(),
+    read: (name: string) => readFileSync(join(out, name), 'utf8'),
+  }
 }
 
 describe('highwater audit', () => {
@@ -23,7 +34,9 @@ describe('highwater audit', () => {
 
   it('writes what --outputs names', async () => {
     const { files } = await audited('--outputs', 'sarif,csv', '--outputs', 'prometheus-rules')
-    expect(files).toEqual([...always, 'findings.csv', 'findings.sarif', 'prometheus-rules.yaml'].sort())
+    expect(files).toEqual(
+      [...always, 'findings.csv', 'findings.sarif', 'prometheus-rules.yaml'].sort(),
+    )
   })
 
   it('writes what the policy names', async () => {
@@ -32,22 +45,30 @@ describe('highwater audit', () => {
     expect((await audited('--policy', policy)).files).toContain('junit.xml')
   })
 
-  it.each(moreFormats.filter(id => id !== 'asff'))('prints --format %s as it writes it', async id => {
-    const { stdout, read } = await audited('--format', id)
-    expect(stdout).toBe(read(formatsWith([id]).find(format => format.id === id)!.name))
-    expect(stdout.length).toBeGreaterThan(100)
-  })
+  it.each(moreFormats.filter(id => id !== 'asff'))(
+    'prints --format %s as it writes it',
+    async id => {
+      const { stdout, read } = await audited('--format', id)
+      expect(stdout).toBe(read(formatsWith([id]).find(format => format.id === id)!.name))
+      expect(stdout.length).toBeGreaterThan(100)
+    },
+  )
 
   it('says why a form cannot be made, writes the others, and ends with 3', async () => {
     const { code, stderr, files } = await audited('--outputs', 'asff,csv')
     expect(code).toBe(3)
-    expect(stderr).toMatch(/asff could not be written: Security Hub wants the account and the region/)
+    expect(stderr).toMatch(
+      /asff could not be written: Security Hub wants the account and the region/,
+    )
     expect(files).toContain('findings.csv')
     expect(files).not.toContain('findings.asff.json')
   })
 
   it('names the formats there are where it does not know one', async () => {
     const { code, stderr } = await inProcess(['audit', '--outputs', 'csv,pdf'])
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/no format pdf\. There are sarif, junit/) })
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/no format pdf\. There are sarif, junit/),
+    })
   })
 })

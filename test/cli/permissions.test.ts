@@ -14,7 +14,8 @@ import { instantiate, ofType, parseTemplate } from '#test/template.ts'
 
 const run = promisify(execFile)
 const role = 'arn:aws:iam::111122223333:role/highwater-prod-AuditRole-A1'
-const shell = (...more: string[]) => inProcess(['permissions', '--format', 'shell', '--account', '111122223333', ...more])
+const shell = (...more: string[]) =>
+  inProcess(['permissions', '--format', 'shell', '--account', '111122223333', ...more])
 
 /** A policy by which kubelets see the token of a role, or of the reader itself. */
 function seenBy(kubelet: string): string {
@@ -66,7 +67,18 @@ function programs() {
 }
 
 it('lets the role into each cluster and gives it the mode’s rights there, and touches no kubeconfig of yours', async () => {
-  const { stdout } = await shell('--mode', 'kubelet', '--policy', seen(), '--cluster', 'prod', '--cluster', 'stage', '--role-arn', role)
+  const { stdout } = await shell(
+    '--mode',
+    'kubelet',
+    '--policy',
+    seen(),
+    '--cluster',
+    'prod',
+    '--cluster',
+    'stage',
+    '--role-arn',
+    role,
+  )
   const { bin, noted, runs } = programs()
   await runs(stdout)
   const of = (cluster: string) => [
@@ -77,8 +89,12 @@ it('lets the role into each cluster and gives it the mode’s rights there, and 
   ]
   expect(noted().trim().split('\n')).toEqual([...of('prod'), ...of('stage')])
   const [applied = ''] = readFileSync(join(bin, 'kubectl.stdin'), 'utf8').split('----\n')
-  const rights = (identity: 'reader' | 'kubelet') => kubernetesRights('kubelet', identity).map(({ right }) => right)
-  const expected = [...rolesOf('highwater', rights('reader')), ...rolesOf('highwater-kubelet', rights('kubelet'))].join('---\n')
+  const rights = (identity: 'reader' | 'kubelet') =>
+    kubernetesRights('kubelet', identity).map(({ right }) => right)
+  const expected = [
+    ...rolesOf('highwater', rights('reader')),
+    ...rolesOf('highwater-kubelet', rights('kubelet')),
+  ].join('---\n')
   const objects = (text: string) => parseAllDocuments(text).map(document => document.toJS())
   expect(objects(applied)).toEqual(objects(expected))
 })
@@ -94,7 +110,9 @@ it('is run again without harm: for the same role, for another one, and where an 
   expect(changes()).toEqual([])
   const other = 'arn:aws:iam::111122223333:role/highwater-shards'
   await runs((await shell(...way, other)).stdout)
-  expect(changes()).toEqual([`aws eks create-access-entry --cluster-name prod --principal-arn ${other} --kubernetes-groups highwater`])
+  expect(changes()).toEqual([
+    `aws eks create-access-entry --cluster-name prod --principal-arn ${other} --kubernetes-groups highwater`,
+  ])
   for (const [groups, kept] of [
     ['viewers\tauditors', 'viewers auditors '],
     ['highwater-kubelet', 'highwater-kubelet '],
@@ -110,33 +128,77 @@ it('is run again without harm: for the same role, for another one, and where an 
   }
 })
 
-it.each(['json', 'shell', 'markdown', 'cloudformation'])('names the role that kubelets see as the policy does, as %s', async format => {
-  const kubelet = 'arn:aws:iam::444455556666:role/seen-by-kubelets'
-  const policy = seenBy(`{ roleArn: '${kubelet}' }`)
-  const way = ['permissions', '--format', format, '--mode', 'kubelet', '--cluster', 'prod', '--role-arn', role, '--policy', policy]
-  const { code, stdout } = await inProcess(way)
-  expect({ code, isNamed: stdout.includes(kubelet), isGuessed: stdout.includes('role/highwater-kubelet') }).toEqual({
-    ...{ code: 0, isNamed: true, isGuessed: false },
-  })
-})
+it.each(['json', 'shell', 'markdown', 'cloudformation'])(
+  'names the role that kubelets see as the policy does, as %s',
+  async format => {
+    const kubelet = 'arn:aws:iam::444455556666:role/seen-by-kubelets'
+    const policy = seenBy(`{ roleArn: '${kubelet}' }`)
+    const way = [
+      'permissions',
+      '--format',
+      format,
+      '--mode',
+      'kubelet',
+      '--cluster',
+      'prod',
+      '--role-arn',
+      role,
+      '--policy',
+      policy,
+    ]
+    const { code, stdout } = await inProcess(way)
+    expect({
+      code,
+      isNamed: stdout.includes(kubelet),
+      isGuessed: stdout.includes('role/highwater-kubelet'),
+    }).toEqual({ ...{ code: 0, isNamed: true, isGuessed: false } })
+  },
+)
 
 it.each([
   [[], '--cluster'],
   [['--cluster', 'prod-*'], '--cluster'],
   [['--cluster', 'prod; rm -rf /'], 'EKS cluster name'],
   [['--cluster', 'prod', '--role-arn', '$(id)'], "role's ARN"],
-])('wants to know which cluster, and takes no name or role that is none: %j', async (more, said) => {
-  expect(await shell(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
-})
+])(
+  'wants to know which cluster, and takes no name or role that is none: %j',
+  async (more, said) => {
+    expect(await shell(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
+  },
+)
 
 it('prints the same access entries as a template, where the role is there already', async context => {
-  const way = ['permissions', '--format', 'cloudformation', '--mode', 'kubelet', '--policy', seen(), '--role-arn', role]
+  const way = [
+    'permissions',
+    '--format',
+    'cloudformation',
+    '--mode',
+    'kubelet',
+    '--policy',
+    seen(),
+    '--role-arn',
+    role,
+  ]
   const { stdout } = await inProcess([...way, '--cluster', 'prod', '--cluster', 'stage'])
-  const entry = (ClusterName: string, PrincipalArn: string, group: string) => ({ ClusterName, PrincipalArn, KubernetesGroups: [group] })
-  expect(ofType(instantiate(parseTemplate(stdout)), 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties)).toEqual(
-    ['prod', 'stage'].flatMap(cluster => [entry(cluster, role, 'highwater'), entry(cluster, seenRole, 'highwater-kubelet')]),
+  const entry = (ClusterName: string, PrincipalArn: string, group: string) => ({
+    ClusterName,
+    PrincipalArn,
+    KubernetesGroups: [group],
+  })
+  expect(
+    ofType(instantiate(parseTemplate(stdout)), 'AWS::EKS::AccessEntry').map(
+      ({ Properties }) => Properties,
+    ),
+  ).toEqual(
+    ['prod', 'stage'].flatMap(cluster => [
+      entry(cluster, role, 'highwater'),
+      entry(cluster, seenRole, 'highwater-kubelet'),
+    ]),
   )
-  expect(await inProcess(way)).toMatchObject({ code: 2, stderr: expect.stringContaining('--cluster') })
+  expect(await inProcess(way)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--cluster'),
+  })
   const file = join(temporaryFolder(), 'access.yaml')
   writeFileSync(file, stdout)
   await lintTemplate(file, context)
@@ -144,8 +206,19 @@ it('prints the same access entries as a template, where the role is there alread
 
 it('prints what makes the role that kubelets see: nothing but a trust, in whoever reads', async () => {
   const policy = seenBy('{ roleArn: "arn:aws:iam::111122223333:role/audits/seen" }')
-  const { stdout } = await inProcess(['permissions', '--mode', 'kubelet', '--role-arn', role, '--policy', policy])
-  const [, trust = ''] = /^aws iam create-role --role-name seen --path \/audits\/ --assume-role-policy-document '(.*)'$/m.exec(stdout) ?? []
+  const { stdout } = await inProcess([
+    'permissions',
+    '--mode',
+    'kubelet',
+    '--role-arn',
+    role,
+    '--policy',
+    policy,
+  ])
+  const [, trust = ''] =
+    /^aws iam create-role --role-name seen --path \/audits\/ --assume-role-policy-document '(.*)'$/m.exec(
+      stdout,
+    ) ?? []
   expect(JSON.parse(trust)).toEqual({
     Version: '2012-10-17',
     Statement: [{ Effect: 'Allow', Principal: { AWS: role }, Action: 'sts:AssumeRole' }],
@@ -159,11 +232,25 @@ describe('whom it is for', () => {
   const elsewhere = 'arn:aws-cn:iam::999922223333:role/audits/r'
   const asked = (...more: string[]) => inProcess(['permissions', ...more])
 
-  it.each(['json', 'shell', 'cloudformation'])('names no role that kubelets see where nobody did, ready to apply as %s', async format => {
-    const { code, stdout, stderr } = await asked('--mode', 'kubelet', '--format', format, '--role-arn', elsewhere, '--cluster', 'c1')
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr.replace(/\s+/g, ' ')).toContain('nobody said whose. Set kubelet.roleArn in the policy')
-  })
+  it.each(['json', 'shell', 'cloudformation'])(
+    'names no role that kubelets see where nobody did, ready to apply as %s',
+    async format => {
+      const { code, stdout, stderr } = await asked(
+        '--mode',
+        'kubelet',
+        '--format',
+        format,
+        '--role-arn',
+        elsewhere,
+        '--cluster',
+        'c1',
+      )
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr.replace(/\s+/g, ' ')).toContain(
+        'nobody said whose. Set kubelet.roleArn in the policy',
+      )
+    },
+  )
 
   it('shows how to make one beside the role that reads', async () => {
     const { stdout } = await asked('--mode', 'kubelet', '--role-arn', elsewhere)
@@ -171,14 +258,24 @@ describe('whom it is for', () => {
     expect(stdout).toContain('--principal-arn arn:aws-cn:iam::999922223333:role/highwater-kubelet ')
   })
 
-  it.each(['json', 'markdown'])('takes account and partition from the role, as %s', async format => {
-    const { stdout } = await asked('--format', format, '--mode', 'both', '--role-arn', elsewhere)
-    expect(stdout).toContain('arn:aws-cn:eks:*:999922223333:cluster/*')
-    expect(stdout).not.toMatch(/111122223333|arn:aws:/)
-  })
+  it.each(['json', 'markdown'])(
+    'takes account and partition from the role, as %s',
+    async format => {
+      const { stdout } = await asked('--format', format, '--mode', 'both', '--role-arn', elsewhere)
+      expect(stdout).toContain('arn:aws-cn:eks:*:999922223333:cluster/*')
+      expect(stdout).not.toMatch(/111122223333|arn:aws:/)
+    },
+  )
 
   it('takes the account of the clusters, where that is another one', async () => {
-    const { stdout } = await asked('--format', 'json', '--role-arn', elsewhere, '--account', '444455556666')
+    const { stdout } = await asked(
+      '--format',
+      'json',
+      '--role-arn',
+      elsewhere,
+      '--account',
+      '444455556666',
+    )
     expect(stdout).toContain('arn:aws-cn:eks:*:444455556666:cluster/*')
   })
 
@@ -198,14 +295,33 @@ describe('whom it is for', () => {
   })
 
   it('lets the reader into both groups by one entry, where its own token may be seen, and makes no other role', async () => {
-    const own = ['--mode', 'kubelet', '--policy', seenBy('{ useOwnToken: true }'), '--role-arn', role, '--cluster', 'prod']
+    const own = [
+      '--mode',
+      'kubelet',
+      '--policy',
+      seenBy('{ useOwnToken: true }'),
+      '--role-arn',
+      role,
+      '--cluster',
+      'prod',
+    ]
     const template = await asked('--format', 'cloudformation', ...own)
-    expect(ofType(instantiate(parseTemplate(template.stdout)), 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties)).toEqual([
-      { ClusterName: 'prod', PrincipalArn: role, KubernetesGroups: ['highwater', 'highwater-kubelet'] },
+    expect(
+      ofType(instantiate(parseTemplate(template.stdout)), 'AWS::EKS::AccessEntry').map(
+        ({ Properties }) => Properties,
+      ),
+    ).toEqual([
+      {
+        ClusterName: 'prod',
+        PrincipalArn: role,
+        KubernetesGroups: ['highwater', 'highwater-kubelet'],
+      },
     ])
     const { entry, runs } = programs()
     await runs((await asked('--format', 'shell', ...own)).stdout)
-    expect(readFileSync(entry('prod', 'highwater-prod-AuditRole-A1'), 'utf8').trim()).toBe('highwater\thighwater-kubelet')
+    expect(readFileSync(entry('prod', 'highwater-prod-AuditRole-A1'), 'utf8').trim()).toBe(
+      'highwater\thighwater-kubelet',
+    )
     expect((await asked('--format', 'json', ...own)).stdout).not.toContain('sts:AssumeRole')
     expect((await asked(...own)).stdout).not.toContain('create-role')
   })

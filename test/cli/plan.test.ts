@@ -6,7 +6,14 @@ import type { Approval, Plan } from '#model/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { type FleetNode, fleetNode, hashOf, idleImage, mainFile, snapshotOf } from '#test/plan-fleet.ts'
+import {
+  type FleetNode,
+  fleetNode,
+  hashOf,
+  idleImage,
+  mainFile,
+  snapshotOf,
+} from '#test/plan-fleet.ts'
 
 const gc = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
 
@@ -16,13 +23,25 @@ async function plan(nodes: FleetNode[], ...args: string[]) {
   const out = join(folder, 'plan.json')
   const policy = join(folder, 'highwater.yaml')
   writeFileSync(policy, '{}')
-  const run = await inProcess(['plan', '--snapshot', snapshotOf(nodes.map(fleetNode)), '--policy', policy, '--out', out, ...args])
+  const run = await inProcess([
+    'plan',
+    '--snapshot',
+    snapshotOf(nodes.map(fleetNode)),
+    '--policy',
+    policy,
+    '--out',
+    out,
+    ...args,
+  ])
   return { ...run, out, read: () => JSON.parse(readFileSync(out, 'utf8')) as Plan }
 }
 
 describe('highwater plan', () => {
   it('writes the plan and prints what a person has to know, with the exact command to approve it', async () => {
-    const { code, stdout, stderr, out, read } = await plan([{ name: 'a' }, { name: 'b' }, { name: 'c', family: 'Bottlerocket' }], ...gc)
+    const { code, stdout, stderr, out, read } = await plan(
+      [{ name: 'a' }, { name: 'b' }, { name: 'c', family: 'Bottlerocket' }],
+      ...gc,
+    )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const { id, digest, steps } = read()
     expect(steps.map(({ node }) => node)).toEqual(['a', 'b', 'c'])
@@ -35,7 +54,9 @@ describe('highwater plan', () => {
     expect(stdout).toContain('── nodeadm')
     expect(stdout).toContain(`highwater approve ${out} --digest ${digest} --by "YOUR NAME"`)
     expect(stdout).toContain('Nothing is changed by it. To approve exactly this, and to do it:')
-    expect(stdout).toMatch(/highwater apply \S+ --approval \S+\.approval\.json --store s3:\/\/BUCKET\/PREFIX/)
+    expect(stdout).toMatch(
+      /highwater apply \S+ --approval \S+\.approval\.json --store s3:\/\/BUCKET\/PREFIX/,
+    )
   })
 
   it('prints the very file with --format json', async () => {
@@ -51,20 +72,33 @@ describe('highwater plan', () => {
     ]
     const { code, stdout } = await plan(nodes, ...gc)
     expect(code).toBe(3)
-    expect(stdout).toContain("2 nodes: the node's files were not read (mode ssm or both) (prod/a, prod/b)")
+    expect(stdout).toContain(
+      "2 nodes: the node's files were not read (mode ssm or both) (prod/a, prod/b)",
+    )
     expect(stdout).toMatch(/Never touched[^\n]*\n {2}1 node: Karpenter/)
     expect(stdout).toContain('nothing to approve')
   })
 
   it('cannot be moved by what stands in a snapshot', async () => {
-    const { stdout } = await plan([{ name: 'a\u001b[2J\nPlan approved', record: { host: null } }], ...gc)
+    const { stdout } = await plan(
+      [{ name: 'a\u001b[2J\nPlan approved', record: { host: null } }],
+      ...gc,
+    )
     expect(stdout).not.toContain('\u001b')
     expect(stdout).not.toContain('\nPlan approved')
   })
 
   it.each<[string, string[], RegExp]>([
-    ['a field that there is not', ['--set', 'imageGcHigh=70'], /No field of KubeletConfiguration is called imageGcHigh/],
-    ['a field that no plan changes', ['--set', 'maxPods=200'], /maxPods is no field that a plan may change/],
+    [
+      'a field that there is not',
+      ['--set', 'imageGcHigh=70'],
+      /No field of KubeletConfiguration is called imageGcHigh/,
+    ],
+    [
+      'a field that no plan changes',
+      ['--set', 'maxPods=200'],
+      /maxPods is no field that a plan may change/,
+    ],
     ['no number', ['--set', 'imageGCHighThresholdPercent=lots'], /takes a whole number, not lots/],
     [
       'low above high',
@@ -106,7 +140,11 @@ describe('highwater plan', () => {
 
   it('shows whole what is sent to one node of a cohort, and in what the others differ', async () => {
     const file = (maxPods: number) =>
-      ({ family: 'AL2', file: { ...mainFile, readOnlyPort: 10255, maxPods }, configz: { maxPods } }) as const
+      ({
+        family: 'AL2',
+        file: { ...mainFile, readOnlyPort: 10255, maxPods },
+        configz: { maxPods },
+      }) as const
     const { stdout, read } = await plan(
       [
         { name: 'a', ...file(58) },
@@ -116,14 +154,21 @@ describe('highwater plan', () => {
       ...gc,
     )
     const [first] = read().steps
-    expect(stdout).toContain(`sends   on a, whole (SHA-256 ${first?.newSha256.slice(0, 12)}…), and the same on 1 more:`)
-    for (const line of first?.content.trimEnd().split('\n') ?? []) expect(stdout).toContain(`\n    ${line}\n`)
+    expect(stdout).toContain(
+      `sends   on a, whole (SHA-256 ${first?.newSha256.slice(0, 12)}…), and the same on 1 more:`,
+    )
+    for (const line of first?.content.trimEnd().split('\n') ?? [])
+      expect(stdout).toContain(`\n    ${line}\n`)
     expect(stdout).toContain('"readOnlyPort": 10255')
     expect(stdout).toContain('On 1 more it differs in maxPods; all of it stands in the plan.')
   })
 
   it('plans what a rule found', async () => {
-    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '15%', 'nodefs.inodesFree': '5%' }
+    const evictionHard = {
+      'memory.available': '100Mi',
+      'nodefs.available': '15%',
+      'nodefs.inodesFree': '5%',
+    }
     const sick = { file: { ...mainFile, evictionHard }, configz: { evictionHard } }
     const { code, read, stdout } = await plan([sick], '--rule', 'eviction-before-image-gc')
     expect(code).toBe(0)
@@ -134,11 +179,19 @@ describe('highwater plan', () => {
 
 describe('highwater plan of other remedies', () => {
   const pause = 'eks/pause:3.10'
-  const images = [idleImage('docker.io/library/a:1', 4), { ...idleImage(pause, 0), size: '300000', pinned: true }]
+  const images = [
+    idleImage('docker.io/library/a:1', 4),
+    { ...idleImage(pause, 0), size: '300000', pinned: true },
+  ]
   const host = { ...(fleetNode().host as object), containerd: { sandboxImage: pause } }
 
   it('prints how images are pruned, for how long, and what that costs', async () => {
-    const { code, stdout, read } = await plan([{ available: 28, images, record: { host } }], '--prune-images', '--to', '65')
+    const { code, stdout, read } = await plan(
+      [{ available: 28, images, record: { host } }],
+      '--prune-images',
+      '--to',
+      '65',
+    )
     expect(code).toBe(0)
     expect(read().steps[0]?.until).toMatchObject({ usedPercentAtMost: 65, imagesAtMost: 1 })
     expect(stdout).toContain('set     imageGCLowThresholdPercent: 65, for a while')
@@ -160,12 +213,31 @@ describe('highwater plan of other remedies', () => {
   it('prints what the policy lets be deleted, and nothing of it can be taken for a command', async () => {
     const folder = temporaryFolder()
     const policy = join(folder, 'highwater.yaml')
-    writeFileSync(policy, 'remediation: { deletions: { failedPods: { olderThanHours: 24 }, nodeLeases: { olderThanHours: 24 } } }')
+    writeFileSync(
+      policy,
+      'remediation: { deletions: { failedPods: { olderThanHours: 24 }, nodeLeases: { olderThanHours: 24 } } }',
+    )
     const status = { phase: 'Failed', reason: 'Evicted', startTime: '2026-11-01T00:00:00Z' }
     const items = [{ metadata: { namespace: 'shop', name: 'cart-0', uid: 'u1' }, status }]
-    const snapshot = snapshotOf([fleetNode()], { kind: 'Objects', cluster: 'prod', resource: 'pods', items })
+    const snapshot = snapshotOf([fleetNode()], {
+      kind: 'Objects',
+      cluster: 'prod',
+      resource: 'pods',
+      items,
+    })
     const out = join(folder, 'plan.json')
-    const run = (...args: string[]) => inProcess(['plan', '--snapshot', snapshot, '--policy', policy, '--out', out, '--deletions', ...args])
+    const run = (...args: string[]) =>
+      inProcess([
+        'plan',
+        '--snapshot',
+        snapshot,
+        '--policy',
+        policy,
+        '--out',
+        out,
+        '--deletions',
+        ...args,
+      ])
     const { code, stdout } = await run()
     const { digest } = JSON.parse(readFileSync(out, 'utf8')) as Plan
     // The leases were not read.
@@ -174,19 +246,42 @@ describe('highwater plan of other remedies', () => {
     expect(stdout).toContain('shop/cart-0: Failed (Evicted) since 2026-11-01T00:00:00Z')
     expect(stdout).toContain('prod: leases.coordination.k8s.io: it was not read')
     expect((await inProcess(['approve', out, '--digest', digest, '--by', 'Ada'])).code).toBe(0)
-    expect(await run('--prune-images')).toMatchObject({ code: 2, stderr: expect.stringContaining('--deletions is a plan of its own') })
+    expect(await run('--prune-images')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--deletions is a plan of its own'),
+    })
   })
 
   it('prints the whole of a log rotation file, and what is left to a person', async () => {
-    const directives = (rotate: number) => ({ patterns: ['/var/log/app/*.log'], daily: true, rotate })
+    const directives = (rotate: number) => ({
+      patterns: ['/var/log/app/*.log'],
+      daily: true,
+      rotate,
+    })
     const text = (rotate: number) => `/var/log/app/*.log {\n  daily\n  rotate ${rotate}\n}\n`
     const rotating = (rotate: number) => ({
       ...(fleetNode({ family: 'AL2' }).host as object),
-      logrotate: [{ path: '/etc/logrotate.d/app', sha256: hashOf(text(rotate)), directives: directives(rotate) }],
+      logrotate: [
+        {
+          path: '/etc/logrotate.d/app',
+          sha256: hashOf(text(rotate)),
+          directives: directives(rotate),
+        },
+      ],
       kernel: { release: '4.14.355', cmdline: 'ro', cgroupVersion: 1, memoryCgroups: 30_000 },
     })
-    const nodes = [5, 5, 50].map((rotate, index) => ({ name: `n${index}`, family: 'AL2' as const, record: { host: rotating(rotate) } }))
-    const { code, stdout } = await plan(nodes, '--rule', 'log-rotation-drift', '--rule', 'memory-cgroup-leak')
+    const nodes = [5, 5, 50].map((rotate, index) => ({
+      name: `n${index}`,
+      family: 'AL2' as const,
+      record: { host: rotating(rotate) },
+    }))
+    const { code, stdout } = await plan(
+      nodes,
+      '--rule',
+      'log-rotation-drift',
+      '--rule',
+      'memory-cgroup-leak',
+    )
     expect(code).toBe(0)
     expect(stdout).toContain('Plan')
     expect(stdout).toMatch(/write {3}\/etc\/logrotate\.d\/app, whole/)
@@ -199,18 +294,34 @@ describe('highwater plan of other remedies', () => {
 
 describe('highwater audit --plan', () => {
   it('makes a plan of all that can be fixed, beside the report, of the chosen nodes', async () => {
-    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '15%', 'nodefs.inodesFree': '5%' }
-    const sick = (name: string) => fleetNode({ name, file: { ...mainFile, evictionHard }, configz: { evictionHard } })
+    const evictionHard = {
+      'memory.available': '100Mi',
+      'nodefs.available': '15%',
+      'nodefs.inodesFree': '5%',
+    }
+    const sick = (name: string) =>
+      fleetNode({ name, file: { ...mainFile, evictionHard }, configz: { evictionHard } })
     const folder = temporaryFolder()
     const policy = join(folder, 'highwater.yaml')
     writeFileSync(policy, '{}')
-    const args = ['audit', '--snapshot', snapshotOf([sick('a'), sick('b')]), '--policy', policy, '--out', folder, '--node', 'a']
+    const args = [
+      'audit',
+      '--snapshot',
+      snapshotOf([sick('a'), sick('b')]),
+      '--policy',
+      policy,
+      '--out',
+      folder,
+      '--node',
+      'a',
+    ]
     expect((await inProcess(args)).code).toBe(0)
     expect(existsSync(join(folder, 'plan.json'))).toBe(false)
     expect((await inProcess([...args, '--plan'])).code).toBe(0)
     const { steps, digest } = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as Plan
     expect(steps.map(({ node }) => node)).toEqual(['a'])
-    for (const name of ['report.html', 'email.txt']) expect(readFileSync(join(folder, name), 'utf8')).toContain(digest)
+    for (const name of ['report.html', 'email.txt'])
+      expect(readFileSync(join(folder, name), 'utf8')).toContain(digest)
   })
 })
 
@@ -219,7 +330,13 @@ describe('highwater approve', () => {
 
   it('writes the approval beside the plan, for a day unless said', async () => {
     const { out, read } = await plan([{}], ...gc)
-    const { code, stdout, stderr } = await approve(out, '--digest', read().digest, '--by', 'Ada Lovelace')
+    const { code, stdout, stderr } = await approve(
+      out,
+      '--digest',
+      read().digest,
+      '--by',
+      'Ada Lovelace',
+    )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const file = out.replace('.json', '.approval.json')
     const approval = JSON.parse(readFileSync(file, 'utf8')) as Approval
@@ -233,27 +350,55 @@ describe('highwater approve', () => {
     expect(stdout).toContain(file)
   })
 
-  it.each(['a folder', 'a bucket'])('keeps plan and approval in %s, too, where it is asked to', async kind => {
-    const storeFolder = temporaryFolder()
-    if (kind === 'a bucket') await labOf([recorded], { storeFolder })
-    const { out, read } = await plan([{}], ...gc)
-    const { digest } = read()
-    const place = kind === 'a bucket' ? 's3://highwater-lab/eks' : storeFolder
-    const { code, stdout, stderr } = await approve(out, '--digest', digest, '--by', 'Ada Lovelace', '--store', place)
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain(`Kept with its plan: ${place}/remediation/approvals/${digest}.json`)
-    const folder = join(kind === 'a bucket' ? join(storeFolder, 'highwater-lab', 'eks') : storeFolder, 'remediation')
-    expect(readFileSync(join(folder, 'approvals', `${digest}.json`), 'utf8')).toBe(
-      readFileSync(out.replace('.json', '.approval.json'), 'utf8'),
-    )
-    expect(readFileSync(join(folder, 'plans', `${digest}.json`), 'utf8')).toBe(readFileSync(out, 'utf8'))
-  })
+  it.each(['a folder', 'a bucket'])(
+    'keeps plan and approval in %s, too, where it is asked to',
+    async kind => {
+      const storeFolder = temporaryFolder()
+      if (kind === 'a bucket') await labOf([recorded], { storeFolder })
+      const { out, read } = await plan([{}], ...gc)
+      const { digest } = read()
+      const place = kind === 'a bucket' ? 's3://highwater-lab/eks' : storeFolder
+      const { code, stdout, stderr } = await approve(
+        out,
+        '--digest',
+        digest,
+        '--by',
+        'Ada Lovelace',
+        '--store',
+        place,
+      )
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toContain(`Kept with its plan: ${place}/remediation/approvals/${digest}.json`)
+      const folder = join(
+        kind === 'a bucket' ? join(storeFolder, 'highwater-lab', 'eks') : storeFolder,
+        'remediation',
+      )
+      expect(readFileSync(join(folder, 'approvals', `${digest}.json`), 'utf8')).toBe(
+        readFileSync(out.replace('.json', '.approval.json'), 'utf8'),
+      )
+      expect(readFileSync(join(folder, 'plans', `${digest}.json`), 'utf8')).toBe(
+        readFileSync(out, 'utf8'),
+      )
+    },
+  )
 
   it.each<[string, (digest: string) => string[], RegExp]>([
-    ['a person who calls himself policy', digest => ['--digest', digest, '--by', ' Policy '], /Only the policy approves/],
-    ['a store that is none', digest => ['--digest', digest, '--by', 'Ada', '--store', 'ftp://x'], /"ftp:\/\/x" is no store/],
+    [
+      'a person who calls himself policy',
+      digest => ['--digest', digest, '--by', ' Policy '],
+      /Only the policy approves/,
+    ],
+    [
+      'a store that is none',
+      digest => ['--digest', digest, '--by', 'Ada', '--store', 'ftp://x'],
+      /"ftp:\/\/x" is no store/,
+    ],
     ['a foreign digest', () => ['--digest', 'f'.repeat(64), '--by', 'Ada'], /for another plan/],
-    ['an end in the past', digest => ['--digest', digest, '--by', 'Ada', '--until', '2020-01-01T00:00:00Z'], /expired at 2020/],
+    [
+      'an end in the past',
+      digest => ['--digest', digest, '--by', 'Ada', '--until', '2020-01-01T00:00:00Z'],
+      /expired at 2020/,
+    ],
     ['no time', digest => ['--digest', digest, '--by', 'Ada', '--until', 'tomorrow'], /is no time/],
     ['no name', digest => ['--digest', digest], /--by/],
   ])('refuses %s', async (_, args, message) => {
@@ -279,13 +424,20 @@ describe('highwater approve', () => {
   })
 
   it('needs a word of its own for a plan that evicts at once, and the plan says it', async () => {
-    const { out, read, stdout } = await plan([{ available: 20 }], '--set', 'evictionHard.nodefs.available=30%', '--allow-act-at-once')
+    const { out, read, stdout } = await plan(
+      [{ available: 20 }],
+      '--set',
+      'evictionHard.nodefs.available=30%',
+      '--allow-act-at-once',
+    )
     const { digest } = read()
     expect(stdout).toContain('--allow-act-at-once --by')
     expect(await approve(out, '--digest', digest, '--by', 'Ada')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('evict at once'),
     })
-    expect(await approve(out, '--digest', digest, '--by', 'Ada', '--allow-act-at-once')).toMatchObject({ code: 0 })
+    expect(
+      await approve(out, '--digest', digest, '--by', 'Ada', '--allow-act-at-once'),
+    ).toMatchObject({ code: 0 })
   })
 })

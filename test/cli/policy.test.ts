@@ -26,8 +26,15 @@ async function audited(policy: string, takenAt = '2026-11-20T07:00:00Z') {
     'medium',
   ])
   const document: FindingsDocument | null = stdout === '' ? null : JSON.parse(stdout)
-  const of = (findings: Finding[] | undefined) => findings?.find(({ rule }) => rule === 'alert-before-image-gc')
-  return { code, stderr, open: of(document?.findings), waived: of(document?.waived), grade: document?.clusters[0]?.grade }
+  const of = (findings: Finding[] | undefined) =>
+    findings?.find(({ rule }) => rule === 'alert-before-image-gc')
+  return {
+    code,
+    stderr,
+    open: of(document?.findings),
+    waived: of(document?.waived),
+    grade: document?.clusters[0]?.grade,
+  }
 }
 
 const waiver = (until: string, match = '{}') =>
@@ -35,7 +42,12 @@ const waiver = (until: string, match = '{}') =>
 
 describe('a waiver', () => {
   it('moves its finding to waived, which counts for neither grade nor exit code', async () => {
-    expect(await audited('')).toMatchObject({ code: 1, open: { severity: 'medium', waived: null }, waived: undefined, grade: 'C' })
+    expect(await audited('')).toMatchObject({
+      code: 1,
+      open: { severity: 'medium', waived: null },
+      waived: undefined,
+      grade: 'C',
+    })
     expect(await audited(waiver('2026-11-20'))).toMatchObject({
       code: 0,
       open: undefined,
@@ -47,12 +59,20 @@ describe('a waiver', () => {
   it('that has expired by the day of the snapshot leaves the finding open, and a trace', async () => {
     const { code, open, waived } = await audited(waiver('2026-11-20'), '2026-11-21T00:00:00Z')
     expect({ code, waived }).toEqual({ code: 1, waived: undefined })
-    expect(open?.evidence.at(-1)).toEqual({ what: 'waiver', value: 'expired after 2026-11-20; its reason was: a new alert comes' })
+    expect(open?.evidence.at(-1)).toEqual({
+      what: 'waiver',
+      value: 'expired after 2026-11-20; its reason was: a new alert comes',
+    })
   })
 
   it('of another nodegroup covers nothing', async () => {
-    expect((await audited(waiver('2026-12-31', '{ name: batch }'))).open).toMatchObject({ severity: 'medium', waived: null })
-    expect((await audited(waiver('2026-12-31', '{ cluster: pr*, name: workers }'))).open).toBeUndefined()
+    expect((await audited(waiver('2026-12-31', '{ name: batch }'))).open).toMatchObject({
+      severity: 'medium',
+      waived: null,
+    })
+    expect(
+      (await audited(waiver('2026-12-31', '{ cluster: pr*, name: workers }'))).open,
+    ).toBeUndefined()
   })
 })
 
@@ -60,9 +80,16 @@ describe('a severity', () => {
   it.each([
     ['critical', 1, 'F'],
     ['info', 0, 'A'],
-  ])('of %s replaces the rule’s own, and with it exit code and grade', async (severity, code, grade) => {
-    expect(await audited(`severities: { alert-before-image-gc: ${severity} }\n`)).toMatchObject({ code, open: { severity }, grade })
-  })
+  ])(
+    'of %s replaces the rule’s own, and with it exit code and grade',
+    async (severity, code, grade) => {
+      expect(await audited(`severities: { alert-before-image-gc: ${severity} }\n`)).toMatchObject({
+        code,
+        open: { severity },
+        grade,
+      })
+    },
+  )
 })
 
 describe('an unknown rule', () => {
@@ -71,7 +98,10 @@ describe('an unknown rule', () => {
       'waivers:\n  - { until: 2026-12-31, reason: x, rule: alert-before-gc }\n',
       /highwater\.yaml:2:\d+: waivers\.0\.rule: .*alert-before-image-gc/,
     ],
-    ['alertPercent: 80\nseverities:\n  alert-before-gc: low\n', /highwater\.yaml:3:\d+: severities.*alert-before-gc/],
+    [
+      'alertPercent: 80\nseverities:\n  alert-before-gc: low\n',
+      /highwater\.yaml:3:\d+: severities.*alert-before-gc/,
+    ],
   ])('in %j is refused with its line, exit 2', async (policy, message) => {
     const { code, stderr, open } = await audited(policy)
     expect({ code, open }).toEqual({ code: 2, open: undefined })

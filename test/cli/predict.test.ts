@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { highwater, temporaryFolder } from '#test/cli.ts'
 
-const recorded = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
+const recorded = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
 const at = '2026-11-21T01:22:40Z'
 
 interface Summary {
-  node: { fs: { availableBytes: number }; runtime: { imageFs: { availableBytes: number }; containerFs: { availableBytes: number } } }
+  node: {
+    fs: { availableBytes: number }
+    runtime: { imageFs: { availableBytes: number }; containerFs: { availableBytes: number } }
+  }
 }
 
 /** A recorded node, as full as asked for. */
@@ -15,7 +19,8 @@ function node(name: string, availableBytes?: number): object {
   const summary = recorded('single-disk-stats-summary') as Summary
   const { fs, runtime } = summary.node
   if (availableBytes !== undefined)
-    for (const filesystem of [fs, runtime.imageFs, runtime.containerFs]) filesystem.availableBytes = availableBytes
+    for (const filesystem of [fs, runtime.imageFs, runtime.containerFs])
+      filesystem.availableBytes = availableBytes
   const object = recorded('single-disk-node')
   object.metadata.name = name
   const { images } = recorded('single-disk-cri-images')
@@ -35,11 +40,15 @@ function snapshot(...lines: (object | string)[]): string {
   const path = join(temporaryFolder(), 'snapshot.ndjson')
   const header = { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt: at }
   const all = [header, { kind: 'Cluster', cluster: 'prod' }, ...lines]
-  writeFileSync(path, all.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
+  writeFileSync(
+    path,
+    all.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
+  )
   return path
 }
 
-const predict = (file: string, ...args: string[]) => highwater(['predict', '--snapshot', file, ...args])
+const predict = (file: string, ...args: string[]) =>
+  highwater(['predict', '--snapshot', file, ...args])
 async function predictJson(file: string, ...args: string[]) {
   const { code, stdout, stderr } = await predict(file, '--format', 'json', ...args)
   return { code, stderr, document: JSON.parse(stdout) }
@@ -50,10 +59,11 @@ describe('highwater predict --format json', () => {
     const { code, document, stderr } = await predictJson(snapshot(node('b'), node('a')))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(document.schema).toBe('highwater.prediction/1')
-    expect(document.nodes.map(({ cluster, node: name }: { cluster: string; node: string }) => `${cluster}/${name}`)).toEqual([
-      'prod/b',
-      'prod/a',
-    ])
+    expect(
+      document.nodes.map(
+        ({ cluster, node: name }: { cluster: string; node: string }) => `${cluster}/${name}`,
+      ),
+    ).toEqual(['prod/b', 'prod/a'])
     expect(Object.keys(document.nodes[0])).toEqual([
       'cluster',
       'node',
@@ -89,34 +99,64 @@ describe('highwater predict --format json', () => {
 
   it('of a snapshot without a node is an empty document, exit 2', async () => {
     const { code, document } = await predictJson(snapshot())
-    expect({ code, document }).toEqual({ code: 2, document: { schema: 'highwater.prediction/1', nodes: [] } })
+    expect({ code, document }).toEqual({
+      code: 2,
+      document: { schema: 'highwater.prediction/1', nodes: [] },
+    })
   })
 
   it('tells image GC and eviction of a full node, and leaves open what nobody can see', async () => {
     const { document } = await predictJson(snapshot(node('a', 300_000_000)))
     const [{ imageGC, eviction }] = document.nodes
     expect(imageGC).toMatchObject({ triggered: true, usagePercent: 93, bytesToFree: 528_735_488 })
-    expect(eviction).toMatchObject({ conditions: ['DiskPressure'], nodeReclaim: ['containers', 'images'] })
+    expect(eviction).toMatchObject({
+      conditions: ['DiskPressure'],
+      nodeReclaim: ['containers', 'images'],
+    })
     expect(eviction.actsOn).toEqual(['nodefs.available', 'containerfs.available'])
-    expect(eviction.victims).toEqual([{ namespace: 'ip-10-99-0-61-ec2-internal', name: 'crashing', certainty: 'possible' }])
+    expect(eviction.victims).toEqual([
+      { namespace: 'ip-10-99-0-61-ec2-internal', name: 'crashing', certainty: 'possible' },
+    ])
     // The unused one, and those of the containers that have ended.
-    expect(eviction.imageDeletions.map(({ certainty }: { certainty: string }) => certainty)).toEqual(['possible', 'possible', 'possible'])
+    expect(
+      eviction.imageDeletions.map(({ certainty }: { certainty: string }) => certainty),
+    ).toEqual(['possible', 'possible', 'possible'])
   })
 
   describe('--set', () => {
     const set = async (...changes: string[]) =>
-      (await predictJson(snapshot(node('a', 2_000_000_000)), ...changes.flatMap(change => ['--set', change]))).document.nodes[0]
+      (
+        await predictJson(
+          snapshot(node('a', 2_000_000_000)),
+          ...changes.flatMap(change => ['--set', change]),
+        )
+      ).document.nodes[0]
 
     it('replaces a field of the running configuration', async () => {
-      const { imageGC, refusals } = await set('imageGCHighThresholdPercent=50', 'imageGCLowThresholdPercent=40')
-      expect(imageGC).toMatchObject({ highThresholdPercent: 50, lowThresholdPercent: 40, triggered: true })
+      const { imageGC, refusals } = await set(
+        'imageGCHighThresholdPercent=50',
+        'imageGCLowThresholdPercent=40',
+      )
+      expect(imageGC).toMatchObject({
+        highThresholdPercent: 50,
+        lowThresholdPercent: 40,
+        triggered: true,
+      })
       expect(refusals).toEqual([])
     })
 
     it('replaces one key of a map', async () => {
       const { eviction } = await set('evictionHard.nodefs.available=50%')
-      expect(eviction.thresholds.map(({ signal, value }: { signal: string; value: string }) => `${signal} ${value}`)).toEqual(
-        expect.arrayContaining(['memory.available 100Mi', 'nodefs.available 50%', 'nodefs.inodesFree 5%']),
+      expect(
+        eviction.thresholds.map(
+          ({ signal, value }: { signal: string; value: string }) => `${signal} ${value}`,
+        ),
+      ).toEqual(
+        expect.arrayContaining([
+          'memory.available 100Mi',
+          'nodefs.available 50%',
+          'nodefs.inodesFree 5%',
+        ]),
       )
       expect(eviction.conditions).toEqual(['DiskPressure'])
     })
@@ -135,13 +175,17 @@ describe('highwater predict --format json', () => {
   it('tells how a filling disk goes on', async () => {
     const { document } = await predictJson(snapshot(node('a')), '--fill', 'nodefs=10Mi/s')
     const [{ timeline }] = document.nodes
-    expect(timeline.map(({ event }: { event: string }) => event)).toEqual(expect.arrayContaining(['imageGC', 'condition', 'evict', 'full']))
+    expect(timeline.map(({ event }: { event: string }) => event)).toEqual(
+      expect.arrayContaining(['imageGC', 'condition', 'evict', 'full']),
+    )
     expect(timeline[0]).toMatchObject({ event: 'imageGC', atMs: 300_000 })
   })
 
   it('answers for another moment, but for none before the node was read', async () => {
     const file = snapshot(node('a'))
-    expect((await predictJson(file, '--at', '2026-11-21T09:00:00Z')).document.nodes[0].at).toBe('2026-11-21T09:00:00Z')
+    expect((await predictJson(file, '--at', '2026-11-21T09:00:00Z')).document.nodes[0].at).toBe(
+      '2026-11-21T09:00:00Z',
+    )
     const { code, stderr } = await predict(file, '--at', '2026-11-21T01:00:00Z')
     expect(code).toBe(2)
     expect(stderr).toContain('lies before 2026-11-21T01:22:40Z')

@@ -15,7 +15,11 @@ describe('progressLine', () => {
 describe('openProgress', () => {
   function run(isTTY: boolean): string[] {
     const written: string[] = []
-    const stream = { isTTY, columns: 40, write: (text: string) => written.push(text) } as unknown as NodeJS.WriteStream
+    const stream = {
+      isTTY,
+      columns: 40,
+      write: (text: string) => written.push(text),
+    } as unknown as NodeJS.WriteStream
     let nowMs = 0
     const progress = openProgress(stream, () => nowMs)
     progress.expect('prod', 300)
@@ -29,7 +33,9 @@ describe('openProgress', () => {
 
   it('rewrites one line on a terminal, never longer than it, and removes it at the end', () => {
     const written = run(true)
-    expect(written.every(text => !text.includes('\n') && text.replace('\r\u001b[2K', '').length < 40)).toBe(true)
+    expect(
+      written.every(text => !text.includes('\n') && text.replace('\r\u001b[2K', '').length < 40),
+    ).toBe(true)
     expect(written.at(-1)).toBe('\r\u001b[2K')
   })
 

@@ -11,9 +11,19 @@ it('enters another account by the role that may change nodes there, and by the o
   const folder = temporaryFolder()
   const policy = join(folder, 'highwater.yaml')
   const role = (name: string) => `arn:aws:iam::444455556666:role/${name}`
-  writeFileSync(policy, `accounts: [{ roleArn: '${role('a')}', remediateRoleArn: '${role('b')}' }, { roleArn: '${role('c')}' }]\n`)
+  writeFileSync(
+    policy,
+    `accounts: [{ roleArn: '${role('a')}', remediateRoleArn: '${role('b')}' }, { roleArn: '${role('c')}' }]\n`,
+  )
   let accounts: AccountSelection[] = []
-  const options = { region: [], tag: {}, context: [], policy, store: folder, format: 'json' as const }
+  const options = {
+    region: [],
+    tag: {},
+    context: [],
+    policy,
+    store: folder,
+    format: 'json' as const,
+  }
   await withRemediation(options, async live => {
     accounts = live.policy.accounts
     return {} as RemediationRun

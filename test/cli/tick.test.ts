@@ -12,7 +12,11 @@ import { labOf } from '#test/lab-audit.ts'
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })
 
-const service = { HIGHWATER_BUCKET: 'highwater-lab', HIGHWATER_SENDER: 'highwater@example.com', HIGHWATER_RECIPIENTS: 'team@example.com' }
+const service = {
+  HIGHWATER_BUCKET: 'highwater-lab',
+  HIGHWATER_SENDER: 'highwater@example.com',
+  HIGHWATER_RECIPIENTS: 'team@example.com',
+}
 /** 2026-11-21T05:00:00Z is the minute 29,920,620. */
 const job = 'highwater-29920620'
 const runId = '2026-11-21T05-00-00Z'
@@ -27,7 +31,11 @@ async function world(scenario: Partial<Scenario> = {}) {
 
 const { nodes } = recorded.clusters[0]!
 const allDown: Pick<ClusterScenario, 'nodes'> = {
-  nodes: fixedNodes(Object.fromEntries(nodes.names().map(name => [name, { ...nodes.node(name)!, fault: { kind: 'down' } }]))),
+  nodes: fixedNodes(
+    Object.fromEntries(
+      nodes.names().map(name => [name, { ...nodes.node(name)!, fault: { kind: 'down' } }]),
+    ),
+  ),
 }
 
 describe('highwater tick', () => {
@@ -37,7 +45,11 @@ describe('highwater tick', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining(`run ${runId}`) })
     expect(stderr).toMatch(/read: \d+\.\d s/)
     expect(stderr).toContain('cluster recorded: grade F, 2 of 2 nodes read')
-    expect(JSON.parse(stdout)).toMatchObject({ runId, state: 'published', clusters: [{ name: 'recorded', coverage: { read: 2 } }] })
+    expect(JSON.parse(stdout)).toMatchObject({
+      runId,
+      state: 'published',
+      clusters: [{ name: 'recorded', coverage: { read: 2 } }],
+    })
     expect(readFileSync(join(run, 'report.html'), 'utf8')).toContain('recorded')
     expect(lab.mails()).toHaveLength(1)
   })
@@ -56,7 +68,9 @@ describe('highwater tick', () => {
     const { code, stderr } = await tick(['--at', job])
     expect({ code, stderr }).toEqual({
       code: 4,
-      stderr: expect.stringMatching(/Run 2026-11-21T05-00-00Z is incomplete\..*highwater@example\.com/s),
+      stderr: expect.stringMatching(
+        /Run 2026-11-21T05-00-00Z is incomplete\..*highwater@example\.com/s,
+      ),
     })
     expect(existsSync(join(run, 'report.html'))).toBe(true)
     expect(existsSync(join(run, 'done.json'))).toBe(false)
@@ -73,7 +87,11 @@ describe('highwater tick', () => {
       { faults: { endpoint: 'closed-port' as const } },
       /not audited: 1\ncluster recorded not audited: nodes: the list.*no node was read: of 1 cluster it is not known which/s,
     ],
-    ['that is only being made', { status: 'CREATING' as const }, /as that of cluster recorded: cluster: the cluster is CREATING/],
+    [
+      'that is only being made',
+      { status: 'CREATING' as const },
+      /as that of cluster recorded: cluster: the cluster is CREATING/,
+    ],
   ])('of a cluster %s fails, and leaves a report that says so', async (_, more, message) => {
     const { tick, run, lab } = await world({ clusters: [{ ...recorded.clusters[0]!, ...more }] })
     const { code, stderr } = await tick(['--at', job])
@@ -84,7 +102,9 @@ describe('highwater tick', () => {
   })
 
   it('of a cluster that has no nodes is no failure', async () => {
-    const { tick, run } = await world({ clusters: [{ ...recorded.clusters[0]!, nodes: fixedNodes({}) }] })
+    const { tick, run } = await world({
+      clusters: [{ ...recorded.clusters[0]!, nodes: fixedNodes({}) }],
+    })
     const { code, stdout } = await tick(['--at', job])
     expect({ code, answer: JSON.parse(stdout) }).toMatchObject({
       code: 0,

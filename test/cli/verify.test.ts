@@ -14,9 +14,21 @@ const changes = Object.entries(wanted).flatMap(([field, value]) => ['--set', `${
 /** A plan for these nodes, in a folder with an empty policy. */
 async function planned(nodes: FleetNode[]) {
   const folder = temporaryFolder()
-  const [plan, policy] = ['plan.json', 'highwater.yaml'].map(name => join(folder, name)) as [string, string]
+  const [plan, policy] = ['plan.json', 'highwater.yaml'].map(name => join(folder, name)) as [
+    string,
+    string,
+  ]
   writeFileSync(policy, '{}')
-  const made = await inProcess(['plan', '--snapshot', snapshotOf(nodes.map(fleetNode)), '--policy', policy, '--out', plan, ...changes])
+  const made = await inProcess([
+    'plan',
+    '--snapshot',
+    snapshotOf(nodes.map(fleetNode)),
+    '--policy',
+    policy,
+    '--out',
+    plan,
+    ...changes,
+  ])
   if (made.code !== 0) throw new Error(made.stderr)
   const read = (): Plan => JSON.parse(readFileSync(plan, 'utf8'))
   const verify = (records: NodeRecord[], ...args: string[]) =>
@@ -31,7 +43,13 @@ function changed(
   { node, content }: PlanStep,
   { configz = wanted, startedAt = '2026-11-21T00:30:00Z', ...record }: ChangedNode = {},
 ): NodeRecord {
-  const told = fleetNode({ name: node, family: 'AL2', file: JSON.parse(content), text: content, configz })
+  const told = fleetNode({
+    name: node,
+    family: 'AL2',
+    file: JSON.parse(content),
+    text: content,
+    configz,
+  })
   return {
     ...told,
     at: '2026-11-21T01:00:00Z',
@@ -40,7 +58,10 @@ function changed(
   }
 }
 
-type ChangedNode = Partial<Omit<NodeRecord, 'configz'>> & { configz?: RawObject; startedAt?: string }
+type ChangedNode = Partial<Omit<NodeRecord, 'configz'>> & {
+  configz?: RawObject
+  startedAt?: string
+}
 
 const twoNodes: FleetNode[] = ['a', 'b'].map(name => ({ name, family: 'AL2' }))
 const stepsOf = (steps: PlanStep[]) => {
@@ -54,13 +75,18 @@ describe('highwater verify', () => {
     const { steps, verify } = await planned(twoNodes)
     const { code, stdout, stderr } = await verify(steps.map(step => changed(step)))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^Plan [0-9a-f]{16}: 2 nodes, 2 verified, 0 not yet, 0 wrong\nEach runs with what the plan says/)
+    expect(stdout).toMatch(
+      /^Plan [0-9a-f]{16}: 2 nodes, 2 verified, 0 not yet, 0 wrong\nEach runs with what the plan says/,
+    )
   })
 
   it('says of each node why not yet, and ends with 3', async () => {
     const { steps, verify } = await planned(twoNodes)
     const [first] = stepsOf(steps)
-    const { code, stdout } = await verify([changed(first), { ...fleetNode({ name: 'b', family: 'AL2' }), at: '2026-11-21T01:00:00Z' }])
+    const { code, stdout } = await verify([
+      changed(first),
+      { ...fleetNode({ name: 'b', family: 'AL2' }), at: '2026-11-21T01:00:00Z' },
+    ])
     expect(code).toBe(3)
     expect(stdout).toContain('2 nodes, 1 verified, 1 not yet, 0 wrong')
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
@@ -71,7 +97,10 @@ describe('highwater verify', () => {
   it('says what went wrong first, and ends with 1', async () => {
     const { steps, verify, report, digest } = await planned(twoNodes)
     const [first, second] = stepsOf(steps)
-    const records = [changed(first, { configz: { ...wanted, imageGCLowThresholdPercent: 80 } }), changed(second, { pods: null })]
+    const records = [
+      changed(first, { configz: { ...wanted, imageGCLowThresholdPercent: 80 } }),
+      changed(second, { pods: null }),
+    ]
     const { code, stdout } = await verify(records)
     expect(code).toBe(1)
     expect(stdout.indexOf('Wrong')).toBeGreaterThan(0)
@@ -81,7 +110,12 @@ describe('highwater verify', () => {
       plan: digest,
       counts: { verified: 0, notYet: 1, wrong: 1 },
       nodes: [
-        { cluster: 'prod', node: 'a', state: 'wrong', why: expect.stringContaining('something takes its place') },
+        {
+          cluster: 'prod',
+          node: 'a',
+          state: 'wrong',
+          why: expect.stringContaining('something takes its place'),
+        },
         { cluster: 'prod', node: 'b', state: 'not-yet', why: 'its pods were not read' },
       ],
     })
@@ -95,7 +129,10 @@ describe('highwater verify', () => {
       { ...changed(first), ...unasked },
       { ...changed(second, { startedAt: '2026-11-01T00:00:00Z' }), ...unasked },
     ])
-    expect(found.nodes).toMatchObject([{ state: 'verified' }, { state: 'not-yet', why: expect.stringContaining('has not started anew') }])
+    expect(found.nodes).toMatchObject([
+      { state: 'verified' },
+      { state: 'not-yet', why: expect.stringContaining('has not started anew') },
+    ])
   })
 
   it('does not take a node for changed that was read before the plan was made, or not at all', async () => {
@@ -112,32 +149,53 @@ describe('highwater verify', () => {
     const { steps, report } = await planned(twoNodes)
     const [first, second] = stepsOf(steps)
     const full = fleetNode({ name: 'b', available: 5 }).summary
-    expect((await report([changed(first), changed(second, { summary: full })])).nodes[1]).toMatchObject({
+    expect(
+      (await report([changed(first), changed(second, { summary: full })])).nodes[1],
+    ).toMatchObject({
       state: 'wrong',
-      why: expect.stringMatching(/eviction is due now \(.*nodefs\.available.*\), which the plan did not promise/),
+      why: expect.stringMatching(
+        /eviction is due now \(.*nodefs\.available.*\), which the plan did not promise/,
+      ),
     })
-    expect((await report([changed(first), changed(second, { summary: null })])).nodes[1]).toMatchObject({
+    expect(
+      (await report([changed(first), changed(second, { summary: null })])).nodes[1],
+    ).toMatchObject({
       state: 'not-yet',
       why: expect.stringContaining('what it does now cannot be replayed'),
     })
   })
 
   it('takes some of the nodes, by name, cluster or nodegroup', async () => {
-    const { steps, report, verify } = await planned([...twoNodes, { name: 'c', family: 'AL2', nodegroup: 'others' }])
+    const { steps, report, verify } = await planned([
+      ...twoNodes,
+      { name: 'c', family: 'AL2', nodegroup: 'others' },
+    ])
     const records = steps.map(step => changed(step))
-    const names = async (...args: string[]) => (await report(records, ...args)).nodes.map(({ node }) => node)
+    const names = async (...args: string[]) =>
+      (await report(records, ...args)).nodes.map(({ node }) => node)
     expect(await names('--node', 'b')).toEqual(['b'])
     expect(await names('--nodegroup', 'work*')).toEqual(['a', 'b'])
     expect(await names('--cluster', 'prod')).toEqual(['a', 'b', 'c'])
     const none = await verify(records, '--node', 'nobody')
-    expect(none).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('changes none of the nodes that were chosen') })
+    expect(none).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('changes none of the nodes that were chosen'),
+    })
   })
 
   it('names broken lines of a snapshot, and reads the rest', async () => {
     const { plan, policy, steps } = await planned(twoNodes)
     const snapshot = snapshotOf(steps.map(step => changed(step)))
     writeFileSync(snapshot, `${readFileSync(snapshot, 'utf8')}\n{"kind":`)
-    const { code, stdout, stderr } = await inProcess(['verify', plan, '--policy', policy, '--snapshot', snapshot])
+    const { code, stdout, stderr } = await inProcess([
+      'verify',
+      plan,
+      '--policy',
+      policy,
+      '--snapshot',
+      snapshot,
+    ])
     expect(code).toBe(3)
     expect(stdout).toContain('2 verified')
     expect(stderr).toMatch(/: line 5: /)
@@ -147,13 +205,19 @@ describe('highwater verify', () => {
     const { plan, steps, verify } = await planned(twoNodes)
     const records = steps.map(step => changed(step))
     writeFileSync(plan, readFileSync(plan, 'utf8').replace('"unchanged": 0', '"unchanged": 1'))
-    expect(await verify(records)).toMatchObject({ code: 2, stderr: expect.stringContaining('was changed after it was made') })
+    expect(await verify(records)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('was changed after it was made'),
+    })
     expect(await inProcess(['verify', join(temporaryFolder(), 'none.json')])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^The plan .* cannot be read/),
     })
     const empty = await planned([{ name: 'a', family: 'AL2', file: wanted, configz: wanted }])
-    expect(await empty.verify([])).toMatchObject({ code: 2, stderr: expect.stringContaining('there is nothing to verify') })
+    expect(await empty.verify([])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('there is nothing to verify'),
+    })
   })
 
   it('cannot be moved by what a node says', async () => {
@@ -161,7 +225,10 @@ describe('highwater verify', () => {
     const [first, second] = stepsOf(steps)
     const conditions = [{ type: 'Ready', status: 'False', reason: '\u001b[2J\nPlan verified' }]
     const told = changed(second)
-    const { stdout } = await verify([changed(first), { ...told, node: { ...told.node, status: { ...told.node.status, conditions } } }])
+    const { stdout } = await verify([
+      changed(first),
+      { ...told, node: { ...told.node, status: { ...told.node.status, conditions } } },
+    ])
     expect(stdout).toContain('not Ready')
     expect(stdout).not.toContain('\u001b')
     expect(stdout).not.toContain('\nPlan verified')

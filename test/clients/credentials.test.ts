@@ -14,7 +14,14 @@ describe('in a pod with EKS Pod Identity', () => {
       asked.push(headers.authorization)
       response.setHeader('content-type', 'application/json')
       const Expiration = new Date(Date.now() + 3_600_000).toISOString()
-      response.end(JSON.stringify({ AccessKeyId: 'key', SecretAccessKey: 'secret', Token: 'session', Expiration }))
+      response.end(
+        JSON.stringify({
+          AccessKeyId: 'key',
+          SecretAccessKey: 'secret',
+          Token: 'session',
+          Expiration,
+        }),
+      )
     })
     await new Promise<void>(resolve => agent.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => {
@@ -27,10 +34,17 @@ describe('in a pod with EKS Pod Identity', () => {
     vi.stubEnv('HOME', temporaryFolder())
     vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
     // Source: EKS user guide, Pod Identity: what the agent's webhook puts into a pod.
-    vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `http://127.0.0.1:${(agent.address() as AddressInfo).port}/v1/credentials`)
+    vi.stubEnv(
+      'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+      `http://127.0.0.1:${(agent.address() as AddressInfo).port}/v1/credentials`,
+    )
     vi.stubEnv('AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE', tokenFile)
     const credentials = await credentialSource(null, null, 'us-east-1')()
-    expect(credentials).toMatchObject({ accessKeyId: 'key', secretAccessKey: 'secret', sessionToken: 'session' })
+    expect(credentials).toMatchObject({
+      accessKeyId: 'key',
+      secretAccessKey: 'secret',
+      sessionToken: 'session',
+    })
     expect(asked).toEqual(['of-the-pod'])
   })
 })

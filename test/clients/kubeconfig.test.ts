@@ -11,7 +11,16 @@ function kubeconfig(user: Record<string, unknown>, cluster: Record<string, unkno
   const document = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443', 'certificate-authority-data': base64('the CA'), ...cluster } }],
+    clusters: [
+      {
+        name: 'c',
+        cluster: {
+          server: 'https://127.0.0.1:6443',
+          'certificate-authority-data': base64('the CA'),
+          ...cluster,
+        },
+      },
+    ],
     users: [{ name: 'u', user }],
     contexts: [
       { name: 'one', context: { cluster: 'c', user: 'u' } },
@@ -36,7 +45,10 @@ describe('kubeconfigEndpoint', () => {
   })
 
   it('takes a client certificate', async () => {
-    const user = { 'client-certificate-data': base64('the certificate'), 'client-key-data': base64('the key') }
+    const user = {
+      'client-certificate-data': base64('the certificate'),
+      'client-key-data': base64('the key'),
+    }
     const { endpoint } = await kubeconfigEndpoint(kubeconfig(user), 'one')
     expect(String(endpoint.clientCertificate?.cert)).toBe('the certificate')
     expect(String(endpoint.clientCertificate?.key)).toBe('the key')
@@ -44,14 +56,27 @@ describe('kubeconfigEndpoint', () => {
   })
 
   it('runs an exec plugin for a token', async () => {
-    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-plugin' } }
-    const exec = { apiVersion: credential.apiVersion, command: 'echo', args: [JSON.stringify(credential)], interactiveMode: 'Never' }
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'from-plugin' },
+    }
+    const exec = {
+      apiVersion: credential.apiVersion,
+      command: 'echo',
+      args: [JSON.stringify(credential)],
+      interactiveMode: 'Never',
+    }
     const { endpoint } = await kubeconfigEndpoint(kubeconfig({ exec }), null)
     expect(await endpoint.authorization(false)).toBe('Bearer from-plugin')
   })
 
   it('says when the plugin fails, and what to try', async () => {
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin', interactiveMode: 'Never' }
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: 'no-such-plugin',
+      interactiveMode: 'Never',
+    }
     await expect(kubeconfigEndpoint(kubeconfig({ exec }), null)).rejects.toThrow(
       /credentials of context "one" cannot be had.*Does kubectl --context one work\?/s,
     )
@@ -59,7 +84,10 @@ describe('kubeconfigEndpoint', () => {
 
   it('goes by the names that the file gives for TLS', async () => {
     const { endpoint } = await kubeconfigEndpoint(
-      kubeconfig({ token: 'a' }, { 'tls-server-name': 'api.internal', 'insecure-skip-tls-verify': true }),
+      kubeconfig(
+        { token: 'a' },
+        { 'tls-server-name': 'api.internal', 'insecure-skip-tls-verify': true },
+      ),
       null,
     )
     expect(endpoint).toMatchObject({ serverName: 'api.internal', skipTlsVerification: true })

@@ -2,7 +2,11 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { KubernetesClient, type KubernetesClientOptions, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import {
+  KubernetesClient,
+  type KubernetesClientOptions,
+  type KubernetesEndpoint,
+} from '#clients/kubernetes.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
 
@@ -11,7 +15,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-async function serve(handler: Handler, options: Partial<KubernetesClientOptions & KubernetesEndpoint> = {}) {
+async function serve(
+  handler: Handler,
+  options: Partial<KubernetesClientOptions & KubernetesEndpoint> = {},
+) {
   let requests = 0
   let connections = 0
   const server = http.createServer((request, response) => {
@@ -26,7 +33,11 @@ async function serve(handler: Handler, options: Partial<KubernetesClientOptions 
     server: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     authorization: options.authorization ?? (async () => null),
   }
-  const client = new KubernetesClient(endpoint, { pace: { requestsPerSecond: 1000, concurrency: 4 }, backoffMs: 1, ...options })
+  const client = new KubernetesClient(endpoint, {
+    pace: { requestsPerSecond: 1000, concurrency: 4 },
+    backoffMs: 1,
+    ...options,
+  })
   cleanups.push(() => {
     client.close()
     server.closeAllConnections()
@@ -35,13 +46,22 @@ async function serve(handler: Handler, options: Partial<KubernetesClientOptions 
   return { client, count: () => requests, connections: () => connections }
 }
 
-const json = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+const json = (
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) =>
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(body))
 const options = { signal: new AbortController().signal, timeoutMs: 2000 }
 
 describe('getJson', () => {
   it('keeps its connections: many requests, no more connections than the concurrency', async () => {
-    const { client, count, connections } = await serve((_, response) => json(response, 200, { ok: true }))
+    const { client, count, connections } = await serve((_, response) =>
+      json(response, 200, { ok: true }),
+    )
     await Promise.all(Array.from({ length: 60 }, () => client.getJson('/x', options)))
     expect(count()).toBe(60)
     expect(connections()).toBeLessThanOrEqual(4)
@@ -49,22 +69,34 @@ describe('getJson', () => {
 
   it('unpacks gzip', async () => {
     const { client } = await serve((_, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify({ packed: true }))),
+      response
+        .writeHead(200, { 'content-encoding': 'gzip' })
+        .end(gzipSync(JSON.stringify({ packed: true }))),
     )
     expect(await client.getJson('/x', options)).toEqual({ packed: true })
   })
 
-  it.each([429, 500, 502, 503, 504])('tries again after %i, and no more than three times', async status => {
-    const recovering = await serve((_, response, count) => json(response, count < 3 ? status : 200, { message: 'busy' }))
-    await recovering.client.getJson('/x', options)
-    expect(recovering.count()).toBe(3)
-    const failing = await serve((_, response) => json(response, status, { message: 'busy' }))
-    await expect(failing.client.getJson('/x', options)).rejects.toMatchObject({ status, message: expect.stringContaining('busy') })
-    expect(failing.count()).toBe(3)
-  })
+  it.each([429, 500, 502, 503, 504])(
+    'tries again after %i, and no more than three times',
+    async status => {
+      const recovering = await serve((_, response, count) =>
+        json(response, count < 3 ? status : 200, { message: 'busy' }),
+      )
+      await recovering.client.getJson('/x', options)
+      expect(recovering.count()).toBe(3)
+      const failing = await serve((_, response) => json(response, status, { message: 'busy' }))
+      await expect(failing.client.getJson('/x', options)).rejects.toMatchObject({
+        status,
+        message: expect.stringContaining('busy'),
+      })
+      expect(failing.count()).toBe(3)
+    },
+  )
 
   it.each([400, 403, 404])('does not try again after %i', async status => {
-    const { client, count } = await serve((_, response) => json(response, status, { message: 'no' }))
+    const { client, count } = await serve((_, response) =>
+      json(response, status, { message: 'no' }),
+    )
     await expect(client.getJson('/x', options)).rejects.toMatchObject({ status })
     expect(count()).toBe(1)
   })
@@ -81,8 +113,12 @@ describe('getJson', () => {
   })
 
   it('does not slow down for the 503 of one node behind the server', async () => {
-    const { client } = await serve((_, response) => json(response, 503, { message: 'error trying to reach service' }))
-    await expect(client.getJson('/x', { ...options, isProxied: true })).rejects.toThrow('error trying to reach service')
+    const { client } = await serve((_, response) =>
+      json(response, 503, { message: 'error trying to reach service' }),
+    )
+    await expect(client.getJson('/x', { ...options, isProxied: true })).rejects.toThrow(
+      'error trying to reach service',
+    )
     expect(client.requestsPerSecond).toBe(1000)
   })
 
@@ -93,7 +129,8 @@ describe('getJson', () => {
       return renew ? 'Bearer new' : 'Bearer old'
     }
     const { client } = await serve(
-      (request, response) => json(response, request.headers.authorization === 'Bearer new' ? 200 : 401, { ok: true }),
+      (request, response) =>
+        json(response, request.headers.authorization === 'Bearer new' ? 200 : 401, { ok: true }),
       { authorization },
     )
     expect(await client.getJson('/x', options)).toEqual({ ok: true })
@@ -101,13 +138,17 @@ describe('getJson', () => {
   })
 
   it('says what to do about a 401 that stays', async () => {
-    const { client } = await serve((_, response) => json(response, 401, { message: 'Unauthorized' }))
+    const { client } = await serve((_, response) =>
+      json(response, 401, { message: 'Unauthorized' }),
+    )
     await expect(client.getJson('/x', options)).rejects.toThrow('EKS access entry')
   })
 
   it('gives up on a server that does not answer, after the time-out', async () => {
     const { client, count } = await serve(() => undefined)
-    await expect(client.getJson('/x', { ...options, timeoutMs: 50 })).rejects.toMatchObject({ kind: 'timeout' })
+    await expect(client.getJson('/x', { ...options, timeoutMs: 50 })).rejects.toMatchObject({
+      kind: 'timeout',
+    })
     expect(count()).toBe(2)
   })
 
@@ -129,7 +170,9 @@ describe('getJson', () => {
   })
 
   it('does not read more than it may', async () => {
-    const { client } = await serve((_, response) => response.writeHead(200).end(' '.repeat(5000)), { maxBodyBytes: 1000 })
+    const { client } = await serve((_, response) => response.writeHead(200).end(' '.repeat(5000)), {
+      maxBodyBytes: 1000,
+    })
     await expect(client.getJson('/x', options)).rejects.toMatchObject({ kind: 'too-large' })
   })
 
@@ -143,47 +186,76 @@ describe('getJson', () => {
 
   it('says that nothing listens', async () => {
     const endpoint = { server: 'http://127.0.0.1:1', authorization: async () => null }
-    const client = new KubernetesClient(endpoint, { pace: { requestsPerSecond: 1000, concurrency: 1 }, backoffMs: 1 })
-    await expect(client.getJson('/x', options)).rejects.toThrow('127.0.0.1:1 refused the connection')
+    const client = new KubernetesClient(endpoint, {
+      pace: { requestsPerSecond: 1000, concurrency: 1 },
+      backoffMs: 1,
+    })
+    await expect(client.getJson('/x', options)).rejects.toThrow(
+      '127.0.0.1:1 refused the connection',
+    )
   })
 
   const unpaced = { pace: { requestsPerSecond: 10_000, concurrency: 4 }, backoffMs: 1 }
 
   it('stops asking a server that stays away, and says so', async () => {
     const endpoint = { server: 'http://127.0.0.1:1', authorization: async () => null }
-    const client = new KubernetesClient(endpoint, { ...unpaced, patienceMs: 0, probeEveryMs: 60_000 })
-    const asked = await Promise.allSettled(Array.from({ length: 60 }, () => client.getJson('/x', { ...options, attempts: 1 })))
+    const client = new KubernetesClient(endpoint, {
+      ...unpaced,
+      patienceMs: 0,
+      probeEveryMs: 60_000,
+    })
+    const asked = await Promise.allSettled(
+      Array.from({ length: 60 }, () => client.getJson('/x', { ...options, attempts: 1 })),
+    )
     expect(asked.every(({ status }) => status === 'rejected')).toBe(true)
     await client.getJson('/x', options).catch(() => null)
-    expect(await client.getJson('/x', options).then(String, (error: Error) => error.message)).toContain('has stopped answering')
+    expect(
+      await client.getJson('/x', options).then(String, (error: Error) => error.message),
+    ).toContain('has stopped answering')
   })
 
   it('waits for a server that comes back', async () => {
     let isAway = true
-    const { client, count } = await serve((request, response) => (isAway ? request.socket.destroy() : json(response, 200, { ok: true })), {
-      ...unpaced,
-      patienceMs: 10_000,
-      probeEveryMs: 20,
-    })
-    const asked = Promise.all(Array.from({ length: 30 }, () => client.getJson('/x', { ...options, attempts: 1 }).catch(() => 'lost')))
+    const { client, count } = await serve(
+      (request, response) =>
+        isAway ? request.socket.destroy() : json(response, 200, { ok: true }),
+      { ...unpaced, patienceMs: 10_000, probeEveryMs: 20 },
+    )
+    const asked = Promise.all(
+      Array.from({ length: 30 }, () =>
+        client.getJson('/x', { ...options, attempts: 1 }).catch(() => 'lost'),
+      ),
+    )
     await asked
     expect(count()).toBeGreaterThanOrEqual(15)
     setTimeout(() => {
       isAway = false
     }, 30)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => client.getJson('/x', { ...options, attempts: 20 })))
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => client.getJson('/x', { ...options, attempts: 20 })),
+    )
     expect(answers).toEqual(Array(20).fill({ ok: true }))
   })
 
   it('goes on asking a server that answers, however many nodes behind it are down', async () => {
-    const { client, count } = await serve((_, response) => json(response, 503, { message: 'error trying to reach service' }))
-    await Promise.allSettled(Array.from({ length: 40 }, () => client.getJson('/x', { ...options, attempts: 1, isProxied: true })))
+    const { client, count } = await serve((_, response) =>
+      json(response, 503, { message: 'error trying to reach service' }),
+    )
+    await Promise.allSettled(
+      Array.from({ length: 40 }, () =>
+        client.getJson('/x', { ...options, attempts: 1, isProxied: true }),
+      ),
+    )
     expect(count()).toBe(40)
   })
 
   it('folds and cuts what a node answers before it stands in a message', async () => {
-    const { client } = await serve((_, response) => response.writeHead(404).end(`\u001b[31m404\n${'x'.repeat(5000)}`))
-    const message = await client.getJson('/x', options).then(String, (error: Error) => error.message)
+    const { client } = await serve((_, response) =>
+      response.writeHead(404).end(`\u001b[31m404\n${'x'.repeat(5000)}`),
+    )
+    const message = await client
+      .getJson('/x', options)
+      .then(String, (error: Error) => error.message)
     expect(message).not.toMatch(/\p{Cc}/u)
     expect(message.length).toBeLessThan(500)
   })
@@ -197,16 +269,21 @@ describe('list', () => {
       found.push(...page.items.map(({ metadata }) => (metadata as { uid: string }).uid))
     return found
   }
-  const token = (request: IncomingMessage) => new URL(request.url ?? '', 'http://x').searchParams.get('continue')
+  const token = (request: IncomingMessage) =>
+    new URL(request.url ?? '', 'http://x').searchParams.get('continue')
 
   it('follows continue tokens, and tells what remains', async () => {
     const { client } = await serve((request, response) =>
       token(request) === null
-        ? json(response, 200, { metadata: { continue: 'page2', remainingItemCount: 1 }, items: [item('a'), item('b')] })
+        ? json(response, 200, {
+            metadata: { continue: 'page2', remainingItemCount: 1 },
+            items: [item('a'), item('b')],
+          })
         : json(response, 200, { metadata: {}, items: [item('c')] }),
     )
     const remaining: (number | null)[] = []
-    for await (const page of client.list('/api/v1/nodes', {}, options)) remaining.push(page.remaining)
+    for await (const page of client.list('/api/v1/nodes', {}, options))
+      remaining.push(page.remaining)
     expect(remaining).toEqual([1, 0])
     expect(await uids(client)).toEqual(['a', 'b', 'c'])
   })
@@ -215,7 +292,12 @@ describe('list', () => {
     const { client } = await serve((request, response) => {
       const asked = token(request)
       if (asked === null) json(response, 200, { metadata: { continue: 'old' }, items: [item('a')] })
-      else if (asked === 'old') json(response, 410, { message: 'expired', reason: 'Expired', metadata: { continue: 'inconsistent' } })
+      else if (asked === 'old')
+        json(response, 410, {
+          message: 'expired',
+          reason: 'Expired',
+          metadata: { continue: 'inconsistent' },
+        })
       else json(response, 200, { metadata: {}, items: [item('b')] })
     })
     expect(await uids(client)).toEqual(['a', 'b'])
@@ -224,8 +306,13 @@ describe('list', () => {
   it('starts anew where no token is offered, without what was already seen', async () => {
     const { client } = await serve((request, response, count) => {
       const asked = token(request)
-      if (asked === null) json(response, 200, { metadata: { continue: `after ${count}` }, items: [item('a'), item('b')] })
-      else if (asked === 'after 1') json(response, 410, { message: 'expired', reason: 'Expired', metadata: {} })
+      if (asked === null)
+        json(response, 200, {
+          metadata: { continue: `after ${count}` },
+          items: [item('a'), item('b')],
+        })
+      else if (asked === 'after 1')
+        json(response, 410, { message: 'expired', reason: 'Expired', metadata: {} })
       else json(response, 200, { metadata: {}, items: [item('b'), item('c')] })
     })
     expect(await uids(client)).toEqual(['a', 'b', 'c'])
@@ -256,12 +343,16 @@ describe('list', () => {
   })
 
   it('takes a list of metadata without items, which says null', async () => {
-    const { client } = await serve((_, response) => json(response, 200, { kind: 'PartialObjectMetadataList', metadata: {}, items: null }))
+    const { client } = await serve((_, response) =>
+      json(response, 200, { kind: 'PartialObjectMetadataList', metadata: {}, items: null }),
+    )
     expect(await uids(client)).toEqual([])
   })
 
   it('refuses null where it is no list', async () => {
-    const { client } = await serve((_, response) => json(response, 200, { kind: 'Status', items: null }))
+    const { client } = await serve((_, response) =>
+      json(response, 200, { kind: 'Status', items: null }),
+    )
     await expect(uids(client)).rejects.toThrow('is no list')
   })
 

@@ -27,7 +27,13 @@ afterEach(async () => {
 })
 
 async function lab(s3: Partial<S3Scenario> = {}): Promise<Lab> {
-  const scenario: Scenario = { name: 's3', about: 'a bucket', clusters: [], s3, expect: () => ({ nodes: [], notAudited: [] }) }
+  const scenario: Scenario = {
+    name: 's3',
+    about: 'a bucket',
+    clusters: [],
+    s3,
+    expect: () => ({ nodes: [], notAudited: [] }),
+  }
   const started = await startLab(scenario)
   open.push(started)
   for (const [name, value] of Object.entries(started.environment)) vi.stubEnv(name, value)
@@ -36,13 +42,16 @@ async function lab(s3: Partial<S3Scenario> = {}): Promise<Lab> {
 
 /** The last answer is repeated. */
 async function stub(...answers: StubAnswer[]): Promise<Stub> {
-  const started = await startStub((_, count) => answers[Math.min(count, answers.length) - 1] ?? taken)
+  const started = await startStub(
+    (_, count) => answers[Math.min(count, answers.length) - 1] ?? taken,
+  )
   open.push(started)
   vi.stubEnv('AWS_ENDPOINT_URL_S3', started.url)
   return started
 }
 
-const store = (more: Partial<S3StoreOptions> = {}) => s3Store({ bucket: 'highwater-lab', prefix: 'audits/', region, backoffMs: 1, ...more })
+const store = (more: Partial<S3StoreOptions> = {}) =>
+  s3Store({ bucket: 'highwater-lab', prefix: 'audits/', region, backoffMs: 1, ...more })
 
 function file(bytes = 1000): string {
   const path = join(folder, 'snapshot.ndjson.gz')
@@ -56,7 +65,10 @@ describe('what is written', () => {
     [
       'a KMS key',
       'alias/reports',
-      { 'x-amz-server-side-encryption': 'aws:kms', 'x-amz-server-side-encryption-aws-kms-key-id': 'alias/reports' },
+      {
+        'x-amz-server-side-encryption': 'aws:kms',
+        'x-amz-server-side-encryption-aws-kms-key-id': 'alias/reports',
+      },
     ],
   ])('is encrypted under %s, and kept by no cache', async (_, kmsKeyId, headers) => {
     const server = await stub(taken)
@@ -65,8 +77,12 @@ describe('what is written', () => {
     await store({ kmsKeyId }).replace('a', '<p>', json, '"1"')
     await store({ kmsKeyId }).writeFile('a', file(), json)
     expect(server.requests).toHaveLength(4)
-    for (const request of server.requests) expect(request.headers).toMatchObject({ ...headers, 'cache-control': 'no-store' })
-    expect(server.requests[0]).toMatchObject({ method: 'PUT', headers: { 'content-type': 'text/html; charset=utf-8' } })
+    for (const request of server.requests)
+      expect(request.headers).toMatchObject({ ...headers, 'cache-control': 'no-store' })
+    expect(server.requests[0]).toMatchObject({
+      method: 'PUT',
+      headers: { 'content-type': 'text/html; charset=utf-8' },
+    })
     expect(server.requests[0]?.url).toMatch(/^\/highwater-lab\/audits\/runs\/1\/report\.html/)
   })
 
@@ -74,7 +90,9 @@ describe('what is written', () => {
     const server = await stub(taken)
     await store().create('a', 'x', json)
     await store().replace('a', 'x', json, '"1"')
-    expect(server.requests.map(({ headers }) => [headers['if-none-match'], headers['if-match']])).toEqual([
+    expect(
+      server.requests.map(({ headers }) => [headers['if-none-match'], headers['if-match']]),
+    ).toEqual([
       ['*', undefined],
       [undefined, '"1"'],
     ])
@@ -85,7 +103,10 @@ describe('what is written', () => {
     await store().writeFile('a', file(200_000), 'application/gzip')
     const [request] = server.requests
     expect(request?.body).toEqual(Buffer.alloc(200_000, 7))
-    expect(request?.headers).toMatchObject({ 'content-length': '200000', 'content-type': 'application/gzip' })
+    expect(request?.headers).toMatchObject({
+      'content-length': '200000',
+      'content-type': 'application/gzip',
+    })
     expect(request?.headers).toHaveProperty('x-amz-checksum-sha256')
     expect(request?.headers).not.toHaveProperty('content-encoding')
   })
@@ -108,7 +129,10 @@ describe('another try', () => {
   it('is made when two conditional writes meet, until it is known who was first', async () => {
     await stub(conflict, conflict, taken)
     expect(await store().create('a', 'x', json)).toBe(true)
-    await stub(conflict, s3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions did not hold'))
+    await stub(
+      conflict,
+      s3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions did not hold'),
+    )
     expect(await store().create('a', 'x', json)).toBe(false)
   })
 
@@ -153,7 +177,9 @@ it('lists a prefix over many pages', async () => {
     { status: 200, body: page(['audits/runs/2/a'], '') },
   )
   expect(await Array.fromAsync(store().list('runs/'))).toEqual(['runs/1/a', 'runs/1/b', 'runs/2/a'])
-  expect(new URL(server.requests[1]?.url ?? '', server.url).searchParams.get('continuation-token')).toBe('more')
+  expect(
+    new URL(server.requests[1]?.url ?? '', server.url).searchParams.get('continuation-token'),
+  ).toBe('more')
 })
 
 describe('what S3 refuses is said in one paragraph', () => {
@@ -167,7 +193,12 @@ describe('what S3 refuses is said in one paragraph', () => {
       write,
       /^S3 PutObject audits\/a in us-east-1: there is no bucket highwater-lab .*correct the name/,
     ],
-    ['writing forbidden', { denied: ['s3:PutObject'] }, write, /not allowed .*Grant s3:PutObject on the bucket highwater-lab \(and see/],
+    [
+      'writing forbidden',
+      { denied: ['s3:PutObject'] },
+      write,
+      /not allowed .*Grant s3:PutObject on the bucket highwater-lab \(and see/,
+    ],
     [
       'reading forbidden',
       { denied: ['s3:GetObject'] },
@@ -192,10 +223,25 @@ describe('what S3 refuses is said in one paragraph', () => {
       () => write({ kmsKeyId: 'alias/reports' }),
       /the KMS key alias\/reports was refused/,
     ],
-    ['a KMS key that is missing', { kms: 'missing' }, () => write({ kmsKeyId: 'alias/reports' }), /the KMS key alias\/reports was refused/],
-    ['no room', { full: true }, write, /could not do it at any try \(503 .*overloaded or out of room: try again later$/],
+    [
+      'a KMS key that is missing',
+      { kms: 'missing' },
+      () => write({ kmsKeyId: 'alias/reports' }),
+      /the KMS key alias\/reports was refused/,
+    ],
+    [
+      'no room',
+      { full: true },
+      write,
+      /could not do it at any try \(503 .*overloaded or out of room: try again later$/,
+    ],
     ['too many requests', { slowDownFirst: 50 }, write, /AWS asks to slow down \(503 SlowDown/],
-    ['another region', {}, () => write({ region: 'eu-west-1' }), /the bucket highwater-lab lies in us-east-1 .*Correct the region/],
+    [
+      'another region',
+      {},
+      () => write({ region: 'eu-west-1' }),
+      /the bucket highwater-lab lies in us-east-1 .*Correct the region/,
+    ],
     ['nobody there', { down: true }, write, /refused the connection: nothing listens there/],
   ])('%s', async (_, scenario, act, message) => {
     await lab(scenario)
@@ -207,16 +253,30 @@ describe('what S3 refuses is said in one paragraph', () => {
   it.each<[string, StubAnswer, RegExp]>([
     [
       'a redirect to the bucket’s region',
-      s3Error(301, 'PermanentRedirect', 'Must be addressed using the specified endpoint', '', { 'x-amz-bucket-region': 'eu-west-1' }),
+      s3Error(301, 'PermanentRedirect', 'Must be addressed using the specified endpoint', '', {
+        'x-amz-bucket-region': 'eu-west-1',
+      }),
       /the bucket highwater-lab lies in eu-west-1/,
     ],
-    ['a quota', s3Error(507, 'XMinioStorageFull', 'Storage backend has reached its minimum free drive threshold'), /highwater-lab is full/],
+    [
+      'a quota',
+      s3Error(
+        507,
+        'XMinioStorageFull',
+        'Storage backend has reached its minimum free drive threshold',
+      ),
+      /highwater-lab is full/,
+    ],
     [
       'wrong keys',
       s3Error(403, 'InvalidAccessKeyId', 'The key does not exist'),
       /AWS does not accept these credentials \(InvalidAccessKeyId/,
     ],
-    ['a wrong clock', s3Error(403, 'RequestTimeTooSkewed', 'too large'), /this machine's clock is wrong/],
+    [
+      'a wrong clock',
+      s3Error(403, 'RequestTimeTooSkewed', 'too large'),
+      /this machine's clock is wrong/,
+    ],
   ])('%s', async (_, answer, message) => {
     await stub(answer)
     await expect(write()).rejects.toThrow(message)
@@ -232,7 +292,9 @@ describe('what S3 refuses is said in one paragraph', () => {
 
   it('and the end of the run, by its own reason', async () => {
     await stub('hang')
-    await expect(write({ signal: AbortSignal.abort(new Error('the run has ended')) })).rejects.toThrow('the run has ended')
+    await expect(
+      write({ signal: AbortSignal.abort(new Error('the run has ended')) }),
+    ).rejects.toThrow('the run has ended')
   })
 })
 
@@ -243,6 +305,10 @@ it('needs no more rights than it names', async () => {
   await store().replace('a', 'y', json, version)
   await store().writeFile('b', file(), json)
   expect(await Array.fromAsync(store().list(''))).toEqual(['a', 'b'])
-  expect(Object.keys(requests().routes.s3 ?? {}).toSorted()).toEqual(['GetObject', 'ListObjectsV2', 'PutObject'])
+  expect(Object.keys(requests().routes.s3 ?? {}).toSorted()).toEqual([
+    'GetObject',
+    'ListObjectsV2',
+    'PutObject',
+  ])
   expect(s3Permissions).toEqual(['s3:GetObject', 's3:ListBucket', 's3:PutObject'])
 })

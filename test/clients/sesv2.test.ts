@@ -12,7 +12,11 @@ const mail: Mail = {
   attachments: [],
 }
 const region = 'eu-central-1'
-const sent: StubAnswer = { status: 200, headers: { 'content-type': 'application/json' }, body: '{"MessageId":"0100-1"}' }
+const sent: StubAnswer = {
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: '{"MessageId":"0100-1"}',
+}
 
 let stub: Stub | null = null
 
@@ -21,9 +25,12 @@ async function ses(...answers: StubAnswer[]): Promise<Stub> {
   vi.stubEnv('AWS_ENDPOINT_URL_SESV2', stub.url)
   return stub
 }
-const send = (more: Partial<Mail> = {}, options: { timeLimitMs?: number; signal?: AbortSignal } = {}) =>
-  sendMail({ ...mail, ...more }, { region, backoffMs: 1, ...options })
-const bodyOf = (server: Stub, index = 0) => JSON.parse(server.requests[index]?.body.toString() ?? 'null')
+const send = (
+  more: Partial<Mail> = {},
+  options: { timeLimitMs?: number; signal?: AbortSignal } = {},
+) => sendMail({ ...mail, ...more }, { region, backoffMs: 1, ...options })
+const bodyOf = (server: Stub, index = 0) =>
+  JSON.parse(server.requests[index]?.body.toString() ?? 'null')
 
 beforeEach(() => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIAEXAMPLE')
@@ -48,7 +55,10 @@ describe('a mail', () => {
       Content: {
         Simple: {
           Subject: { Data: '2 findings in prod', Charset: 'UTF-8' },
-          Body: { Html: { Data: '<p>Grüße</p>', Charset: 'UTF-8' }, Text: { Data: 'Grüße', Charset: 'UTF-8' } },
+          Body: {
+            Html: { Data: '<p>Grüße</p>', Charset: 'UTF-8' },
+            Text: { Data: 'Grüße', Charset: 'UTF-8' },
+          },
         },
       },
     })
@@ -56,15 +66,25 @@ describe('a mail', () => {
 
   it('carries its attachments whole', async () => {
     const server = await ses(sent)
-    await send({ attachments: [{ fileName: 'report.html', contentType: 'text/html', body: Buffer.from('<p>ü</p>') }] })
+    await send({
+      attachments: [
+        { fileName: 'report.html', contentType: 'text/html', body: Buffer.from('<p>ü</p>') },
+      ],
+    })
     const [attachment] = bodyOf(server).Content.Simple.Attachments
-    expect(attachment).toMatchObject({ FileName: 'report.html', ContentType: 'text/html', ContentTransferEncoding: 'BASE64' })
+    expect(attachment).toMatchObject({
+      FileName: 'report.html',
+      ContentType: 'text/html',
+      ContentTransferEncoding: 'BASE64',
+    })
     expect(Buffer.from(attachment.RawContent, 'base64').toString()).toBe('<p>ü</p>')
   })
 
   it('is the same bytes each time', async () => {
     const server = await ses(sent)
-    const attachments = [{ fileName: 'report.html', contentType: 'text/html', body: Buffer.from('x') }]
+    const attachments = [
+      { fileName: 'report.html', contentType: 'text/html', body: Buffer.from('x') },
+    ]
     await send({ attachments })
     await send({ attachments })
     expect(server.requests[1]?.body).toEqual(server.requests[0]?.body)
@@ -93,7 +113,9 @@ describe('a mail that cannot go as it is never reaches SES', () => {
     ['from what is no address', { from: 'Highwater' }, /No e-mail address: "Highwater"/],
     [
       'larger than SES takes',
-      { attachments: [{ fileName: 'a', contentType: 'text/html', body: Buffer.alloc(30_000_000) }] },
+      {
+        attachments: [{ fileName: 'a', contentType: 'text/html', body: Buffer.alloc(30_000_000) }],
+      },
       /SES takes 40000000\. Send a link instead/,
     ],
   ])('%s', async (_, more, message) => {
@@ -105,10 +127,17 @@ describe('a mail that cannot go as it is never reaches SES', () => {
   it.each([
     { bytes: 29_218_500, fits: true },
     { bytes: 29_240_000, fits: false },
-  ])('an attachment of $bytes bytes fits after base64 and its line ends: $fits', ({ bytes, fits }) => {
-    const size = mailBytes({ html: '', text: '', attachments: [{ fileName: 'a', contentType: 'b', body: Buffer.alloc(bytes) }] })
-    expect(size <= sesMessageMaxBytes).toBe(fits)
-  })
+  ])(
+    'an attachment of $bytes bytes fits after base64 and its line ends: $fits',
+    ({ bytes, fits }) => {
+      const size = mailBytes({
+        html: '',
+        text: '',
+        attachments: [{ fileName: 'a', contentType: 'b', body: Buffer.alloc(bytes) }],
+      })
+      expect(size <= sesMessageMaxBytes).toBe(fits)
+    },
+  )
 })
 
 describe('what SES refuses is said in one paragraph', () => {
@@ -131,18 +160,46 @@ describe('what SES refuses is said in one paragraph', () => {
       ),
       /To do: verify the sender Highwater <audit@example\.com> or its domain in the SES console of eu-central-1$/,
     ],
-    ['another refusal', jsonError(400, 'MessageRejected', 'Virus found'), /refused for what is in it \(Virus found\)/],
-    ['the MAIL FROM domain', jsonError(400, 'MailFromDomainNotVerifiedException', 'no MX'), /MAIL FROM domain of .* not verified/],
-    ['sending paused', jsonError(400, 'SendingPausedException', 'paused'), /sending is paused for this account .* resume it there$/],
-    ['a suspended account', jsonError(400, 'AccountSuspendedException', 'x'), /AWS has suspended sending .* AWS Support/],
-    ['a malformed address', jsonError(400, 'BadRequestException', 'Illegal address'), /malformed \(Illegal address\)\. From .* only ASCII/],
+    [
+      'another refusal',
+      jsonError(400, 'MessageRejected', 'Virus found'),
+      /refused for what is in it \(Virus found\)/,
+    ],
+    [
+      'the MAIL FROM domain',
+      jsonError(400, 'MailFromDomainNotVerifiedException', 'no MX'),
+      /MAIL FROM domain of .* not verified/,
+    ],
+    [
+      'sending paused',
+      jsonError(400, 'SendingPausedException', 'paused'),
+      /sending is paused for this account .* resume it there$/,
+    ],
+    [
+      'a suspended account',
+      jsonError(400, 'AccountSuspendedException', 'x'),
+      /AWS has suspended sending .* AWS Support/,
+    ],
+    [
+      'a malformed address',
+      jsonError(400, 'BadRequestException', 'Illegal address'),
+      /malformed \(Illegal address\)\. From .* only ASCII/,
+    ],
     [
       'a right that is missing',
       jsonError(403, 'AccessDeniedException', 'User is not authorized to perform ses:SendEmail'),
       /not allowed .*Grant ses:SendEmail from audit@example\.com \(.*policySender .*report\.sender\) to this identity$/,
     ],
-    ['the quota of a day', jsonError(429, 'TooManyRequestsException', 'Daily message quota exceeded.'), /daily quota of mails is used up/],
-    ['an operation that is not known', jsonError(501, 'NotImplemented', 'unknown'), /was answered 501 NotImplemented: unknown$/],
+    [
+      'the quota of a day',
+      jsonError(429, 'TooManyRequestsException', 'Daily message quota exceeded.'),
+      /daily quota of mails is used up/,
+    ],
+    [
+      'an operation that is not known',
+      jsonError(501, 'NotImplemented', 'unknown'),
+      /was answered 501 NotImplemented: unknown$/,
+    ],
     [
       'an endpoint that is not SES',
       { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' },
@@ -169,20 +226,26 @@ describe('another try', () => {
   })
 
   it('is made a bounded number of times', async () => {
-    const server = await ses(jsonError(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'))
+    const server = await ses(
+      jsonError(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'),
+    )
     await expect(send()).rejects.toThrow(/asks to slow down .*Maximum sending rate exceeded/)
     expect(server.requests).toHaveLength(4)
   })
 
   it('is not made when the connection broke: SES may have taken the mail, and the message says that', async () => {
     const server = await ses('break')
-    await expect(send()).rejects.toThrow(/the connection to .* broke .*Whether the mail went is not known$/)
+    await expect(send()).rejects.toThrow(
+      /the connection to .* broke .*Whether the mail went is not known$/,
+    )
     expect(server.requests).toHaveLength(1)
   })
 
   it('does not help where nothing listens, and the mail surely did not go', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_SESV2', 'http://127.0.0.1:1')
-    await expect(send()).rejects.toThrow(/refused the connection: nothing listens there, or a firewall rejects it$/)
+    await expect(send()).rejects.toThrow(
+      /refused the connection: nothing listens there, or a firewall rejects it$/,
+    )
   })
 })
 
@@ -191,18 +254,26 @@ describe('time', () => {
     await ses('hang')
     await expect(send({}, { timeLimitMs: 50 })).rejects.toMatchObject({
       kind: 'timeout',
-      message: expect.stringMatching(/no answer within 0\.05 s\. Whether the mail went is not known$/),
+      message: expect.stringMatching(
+        /no answer within 0\.05 s\. Whether the mail went is not known$/,
+      ),
     })
   })
 
   it("ends with the run: the signal's own reason is thrown", async () => {
     await ses('hang')
-    await expect(send({}, { signal: AbortSignal.abort(new Error('the run has ended')) })).rejects.toThrow('the run has ended')
+    await expect(
+      send({}, { signal: AbortSignal.abort(new Error('the run has ended')) }),
+    ).rejects.toThrow('the run has ended')
   })
 })
 
 describe('the suppression list', () => {
-  const notThere = jsonError(404, 'NotFoundException', 'Email address does not exist on your suppression list.')
+  const notThere = jsonError(
+    404,
+    'NotFoundException',
+    'Email address does not exist on your suppression list.',
+  )
   const listed = (fields: object): StubAnswer => ({
     ...{ status: 200, headers: { 'content-type': 'application/json' } },
     body: JSON.stringify({ SuppressedDestination: fields }),
@@ -216,11 +287,15 @@ describe('the suppression list', () => {
       listed({ EmailAddress: 'ops@example.net', Reason: 'BOUNCE', LastUpdateTime: 1_793_491_200 }),
       notThere,
     )
-    expect(await ask(['Team <team@example.com>', 'ops@example.net', "o'neil+a@example.com"])).toEqual({
+    expect(
+      await ask(['Team <team@example.com>', 'ops@example.net', "o'neil+a@example.com"]),
+    ).toEqual({
       suppressed: [{ address: 'ops@example.net', reason: 'BOUNCE', since: '2026-11-01' }],
       unknown: null,
     })
-    expect(server.requests.map(({ method, url }) => `${method} ${decodeURIComponent(url ?? '')}`)).toEqual([
+    expect(
+      server.requests.map(({ method, url }) => `${method} ${decodeURIComponent(url ?? '')}`),
+    ).toEqual([
       'GET /v2/email/suppression/addresses/team@example.com',
       'GET /v2/email/suppression/addresses/ops@example.net',
       "GET /v2/email/suppression/addresses/o'neil+a@example.com",
@@ -234,24 +309,36 @@ describe('the suppression list', () => {
       /not allowed \(no\)\. Grant ses:GetSuppressedDestination to this identity/,
     ],
     ['fails', jsonError(500, 'InternalFailure', 'oops'), /was answered 500/],
-  ])('that %s leaves open what it did not say, and keeps what it did', async (_, answer, reason) => {
-    await ses(listed({ Reason: 'COMPLAINT' }), answer)
-    expect(await ask(['a@example.com', 'b@example.com'])).toEqual({
-      suppressed: [{ address: 'a@example.com', reason: 'COMPLAINT', since: null }],
-      unknown: expect.stringMatching(reason),
-    })
-  })
+  ])(
+    'that %s leaves open what it did not say, and keeps what it did',
+    async (_, answer, reason) => {
+      await ses(listed({ Reason: 'COMPLAINT' }), answer)
+      expect(await ask(['a@example.com', 'b@example.com'])).toEqual({
+        suppressed: [{ address: 'a@example.com', reason: 'COMPLAINT', since: null }],
+        unknown: expect.stringMatching(reason),
+      })
+    },
+  )
 
   it('keeps no mail waiting for long', async () => {
     await ses(notThere)
-    const late = suppressedAmong(['a@example.com', 'b@example.com'], { region, gapMs: 60_000, timeLimitMs: 2000 })
-    expect(await late).toEqual({ suppressed: [], unknown: 'within 2 s SES answered for 1 of 2 of them' })
+    const late = suppressedAmong(['a@example.com', 'b@example.com'], {
+      region,
+      gapMs: 60_000,
+      timeLimitMs: 2000,
+    })
+    expect(await late).toEqual({
+      suppressed: [],
+      unknown: 'within 2 s SES answered for 1 of 2 of them',
+    })
   })
 
   it('ends with the run', async () => {
     await ses(notThere)
     const stop = new AbortController()
     stop.abort(new Error('the run was stopped'))
-    await expect(ask(['a@example.com'], { signal: stop.signal })).rejects.toThrow('the run was stopped')
+    await expect(ask(['a@example.com'], { signal: stop.signal })).rejects.toThrow(
+      'the run was stopped',
+    )
   })
 })

@@ -109,20 +109,36 @@ describe.each<[string, () => Store | Promise<Store>]>([
 
   it('lists what begins with a prefix, sorted, and nothing of a store without it', async () => {
     expect(await Array.fromAsync(store.list(''))).toEqual([])
-    for (const key of ['runs/2/b', 'runs/10/a', 'runs/2/a', 'other']) await store.write(key, key, json)
-    expect(await Array.fromAsync(store.list('runs/'))).toEqual(['runs/10/a', 'runs/2/a', 'runs/2/b'])
+    for (const key of ['runs/2/b', 'runs/10/a', 'runs/2/a', 'other'])
+      await store.write(key, key, json)
+    expect(await Array.fromAsync(store.list('runs/'))).toEqual([
+      'runs/10/a',
+      'runs/2/a',
+      'runs/2/b',
+    ])
     expect(await Array.fromAsync(store.list('runs/2'))).toEqual(['runs/2/a', 'runs/2/b'])
     expect(await Array.fromAsync(store.list(''))).toHaveLength(4)
   })
 
-  it.each(['../a', 'a/../../b', '/a', 'a//b', '', 'a/', './a', 'a\\b', 'a\u0000b', 'C:a', 'a'.repeat(801)])(
-    'refuses the key %j',
-    async key => {
-      expect(() => checkKey(key)).toThrow('is no key of a store')
-      await expect((async () => store.write(key, 'x', json))()).rejects.toThrow('is no key of a store')
-      await expect((async () => store.read(key))()).rejects.toThrow('is no key of a store')
-    },
-  )
+  it.each([
+    '../a',
+    'a/../../b',
+    '/a',
+    'a//b',
+    '',
+    'a/',
+    './a',
+    'a\\b',
+    'a\u0000b',
+    'C:a',
+    'a'.repeat(801),
+  ])('refuses the key %j', async key => {
+    expect(() => checkKey(key)).toThrow('is no key of a store')
+    await expect((async () => store.write(key, 'x', json))()).rejects.toThrow(
+      'is no key of a store',
+    )
+    await expect((async () => store.read(key))()).rejects.toThrow('is no key of a store')
+  })
 })
 
 describe('a folder', () => {
@@ -158,8 +174,12 @@ describe('a folder', () => {
 
   it('says what stands in its way', async () => {
     writeFileSync(join(folder, 'file'), '')
-    await expect(folderStore(join(folder, 'file')).write('a', 'x', json)).rejects.toThrow(/^a file stands where a folder should be \(/)
+    await expect(folderStore(join(folder, 'file')).write('a', 'x', json)).rejects.toThrow(
+      /^a file stands where a folder should be \(/,
+    )
     await folderStore(folder).write('runs/a', 'x', json)
-    await expect(folderStore(folder).write('runs', 'x', json)).rejects.toThrow(/^a folder stands where a file should be \(/)
+    await expect(folderStore(folder).write('runs', 'x', json)).rejects.toThrow(
+      /^a folder stands where a file should be \(/,
+    )
   })
 })

@@ -2,22 +2,35 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { eksAuthorization, eksToken } from '#clients/sts.ts'
 
-const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+const keys = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+}
 const request = { region: 'eu-west-1', clusterId: 'my-cluster', credentials: async () => keys }
 const at = new Date('2026-11-20T00:00:00Z')
-const urlOf = (token: string) => new URL(Buffer.from(token.slice('k8s-aws-v1.'.length), 'base64url').toString())
+const urlOf = (token: string) =>
+  new URL(Buffer.from(token.slice('k8s-aws-v1.'.length), 'base64url').toString())
 
 describe('eksToken', () => {
   it('is byte for byte what botocore makes of the same request', async () => {
     const token = await eksToken(request, at)
     expect(token).toHaveLength(481)
-    expect(createHash('sha256').update(token).digest('hex')).toBe('88c8e501832acbc7d04599531465a61283fbe370087245a3b3c6cfc12b83fc28')
-    expect(urlOf(token).searchParams.get('X-Amz-Signature')).toBe('6a037550a1f1bef58a1b135ece2c39b685e76810fee1ec8891d87950674e4fa2')
+    expect(createHash('sha256').update(token).digest('hex')).toBe(
+      '88c8e501832acbc7d04599531465a61283fbe370087245a3b3c6cfc12b83fc28',
+    )
+    expect(urlOf(token).searchParams.get('X-Amz-Signature')).toBe(
+      '6a037550a1f1bef58a1b135ece2c39b685e76810fee1ec8891d87950674e4fa2',
+    )
   })
 
   it('carries a session token, signed', async () => {
-    const token = await eksToken({ ...request, credentials: async () => ({ ...keys, sessionToken: 'TOKEN/with+chars==' }) }, at)
-    expect(urlOf(token).searchParams.get('X-Amz-Signature')).toBe('c8bd1b23ba785a0e0a91e74a60c1b380755e21e61a191bfb484029713924ef9b')
+    const token = await eksToken(
+      { ...request, credentials: async () => ({ ...keys, sessionToken: 'TOKEN/with+chars==' }) },
+      at,
+    )
+    expect(urlOf(token).searchParams.get('X-Amz-Signature')).toBe(
+      'c8bd1b23ba785a0e0a91e74a60c1b380755e21e61a191bfb484029713924ef9b',
+    )
   })
 
   it.each([

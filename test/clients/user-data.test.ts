@@ -41,8 +41,17 @@ const cases: Case[] = [
   {
     says: 'NodeConfigs in parts, of which the last wins by key, as nodeadm merges them',
     data: multipart(
-      [nodeadm, nodeConfig('{ maxPods: 20, evictionHard: { memory.available: 1%, nodefs.available: 10% } }', '[--v=2]')],
-      [`${nodeadm}\r\nContent-Transfer-Encoding: base64`, base64(nodeConfig('{ evictionHard: { memory.available: 2% } }', '[--v=3]'))],
+      [
+        nodeadm,
+        nodeConfig(
+          '{ maxPods: 20, evictionHard: { memory.available: 1%, nodefs.available: 10% } }',
+          '[--v=2]',
+        ),
+      ],
+      [
+        `${nodeadm}\r\nContent-Transfer-Encoding: base64`,
+        base64(nodeConfig('{ evictionHard: { memory.available: 2% } }', '[--v=3]')),
+      ],
       [nodeadm, base64(gzipSync(nodeConfig('{ maxPods: 30 }')))],
     ),
     source: 'nodeadm',
@@ -51,7 +60,9 @@ const cases: Case[] = [
   },
   {
     says: 'a key that a NodeConfig has twice, of which nodeadm takes the last',
-    data: nodeConfig('{ imageGCHighThresholdPercent: 70, maxPods: 20, imageGCHighThresholdPercent: 75 }'),
+    data: nodeConfig(
+      '{ imageGCHighThresholdPercent: 70, maxPods: 20, imageGCHighThresholdPercent: 75 }',
+    ),
     source: 'nodeadm',
     config: { imageGCHighThresholdPercent: 75, maxPods: 20 },
   },
@@ -75,7 +86,12 @@ export TOKEN=hunter2
   --kubelet-extra-args '--max-pods 30 --eviction-hard="memory.available<5%,nodefs.available<10%" --token=hunter2' \\
   --use-max-pods false`,
     source: 'bootstrap',
-    flags: ['--max-pods', '30', '--eviction-hard=memory.available<5%,nodefs.available<10%', '--token=(removed)'],
+    flags: [
+      '--max-pods',
+      '30',
+      '--eviction-hard=memory.available<5%,nodefs.available<10%',
+      '--token=(removed)',
+    ],
   },
   {
     says: 'the Windows bootstrap script',
@@ -196,7 +212,10 @@ describe('readUserData', () => {
   })
 
   it('keeps what nodeadm reads apart from what a script says beside it: that never reaches an AL2023 kubelet', () => {
-    const data = multipart([nodeadm, nodeConfig('{ maxPods: 30 }')], [shellPart, '#!/bin/bash\nexport KUBELET_EXTRA_ARGS=--max-pods=20'])
+    const data = multipart(
+      [nodeadm, nodeConfig('{ maxPods: 30 }')],
+      [shellPart, '#!/bin/bash\nexport KUBELET_EXTRA_ARGS=--max-pods=20'],
+    )
     expect(readUserData(base64(data))).toEqual({
       settings: [
         { source: 'nodeadm', config: { maxPods: 30 }, flags: [] },
@@ -209,7 +228,10 @@ describe('readUserData', () => {
   it('keeps a misspelt threshold, and of other unknown names only that they are there', () => {
     const config =
       '{ imageGCHighTresholdPercent: 70, evictionHrad: { memory.available: 100Mi }, apiKey: hunter2, nested: { a: [hunter2] } }'
-    expect(readUserData(base64(nodeConfig(config, '[--image-gc-hihg-threshold=70, --api-key=hunter2]'))).settings).toEqual([
+    expect(
+      readUserData(base64(nodeConfig(config, '[--image-gc-hihg-threshold=70, --api-key=hunter2]')))
+        .settings,
+    ).toEqual([
       {
         source: 'nodeadm',
         config: {
@@ -226,20 +248,45 @@ describe('readUserData', () => {
   it.each([
     ['nothing', ''],
     ['a script that has nothing to do with the kubelet', '#!/bin/bash\necho hunter2'],
-    ['a NodeConfig without a kubelet part', 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: { cluster: { name: hunter2 } }'],
-    ['bootstrap.sh without extra arguments', '#!/bin/bash\n/etc/eks/bootstrap.sh prod --apiserver-endpoint https://hunter2'],
-    ['another part of Bottlerocket’s settings', '[settings.host-containers.admin]\nuser-data = "hunter2"'],
+    [
+      'a NodeConfig without a kubelet part',
+      'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: { cluster: { name: hunter2 } }',
+    ],
+    [
+      'bootstrap.sh without extra arguments',
+      '#!/bin/bash\n/etc/eks/bootstrap.sh prod --apiserver-endpoint https://hunter2',
+    ],
+    [
+      'another part of Bottlerocket’s settings',
+      '[settings.host-containers.admin]\nuser-data = "hunter2"',
+    ],
   ])('finds none in %s', (_, data) => {
     expect(readUserData(base64(data))).toEqual({ settings: [], unread: [] })
   })
 
   it.each([
     ['bytes of some other kind', Buffer.from([0, 1, 2, 3, 250, 251]), 'it is of no known form'],
-    ['a broken gzip', gzipSync('#!/bin/bash\necho hunter2').subarray(0, 25), 'it cannot be unpacked'],
+    [
+      'a broken gzip',
+      gzipSync('#!/bin/bash\necho hunter2').subarray(0, 25),
+      'it cannot be unpacked',
+    ],
     ['YAML that is none', '#cloud-config\na: [hunter2', 'its YAML cannot be read'],
-    ['TOML that is none', '[settings.kubernetes]\nmax-pods = hunter2', 'line 2 is no TOML that is understood'],
-    ['addresses to include', '#include\nhttps://example.com/hunter2', 'it includes what lies elsewhere'],
-    ['a part of an unknown type', multipart(['Content-Type: application/octet-stream', 'hunter2']), 'a part of it is of no known form'],
+    [
+      'TOML that is none',
+      '[settings.kubernetes]\nmax-pods = hunter2',
+      'line 2 is no TOML that is understood',
+    ],
+    [
+      'addresses to include',
+      '#include\nhttps://example.com/hunter2',
+      'it includes what lies elsewhere',
+    ],
+    [
+      'a part of an unknown type',
+      multipart(['Content-Type: application/octet-stream', 'hunter2']),
+      'a part of it is of no known form',
+    ],
     ['far too much', 'x'.repeat(300_000), 'it is longer than any user data'],
   ])('says why %s is not known, and quotes nothing', (_, data, reason) => {
     expect(readUserData(base64(data))).toEqual({ settings: [], unread: [reason] })
@@ -258,7 +305,13 @@ describe('readUserData', () => {
   it('never throws, and never lets a word through', () => {
     assert(
       property(string({ maxLength: 200 }), text => {
-        for (const begun of ['', '#!/bin/bash\n', '#cloud-config\n', '[settings.kubernetes]\n', 'apiVersion: node.eks.aws/v1\n']) {
+        for (const begun of [
+          '',
+          '#!/bin/bash\n',
+          '#cloud-config\n',
+          '[settings.kubernetes]\n',
+          'apiVersion: node.eks.aws/v1\n',
+        ]) {
           const found = JSON.stringify(readUserData(`${begun}${text}\nhunter2 ${text}`))
           expect(found).not.toContain('hunter2')
         }

@@ -24,16 +24,23 @@ describe('a webhook', () => {
 
   it('that never takes it is asked three times', async () => {
     const { url, bodies } = await webhookServer([{ status: 429, body: 'slow down' }])
-    expect((await failing(url)).message).toMatch(/^the webhook at localhost:\d+ answered 429 \(slow down\)$/)
+    expect((await failing(url)).message).toMatch(
+      /^the webhook at localhost:\d+ answered 429 \(slow down\)$/,
+    )
     expect(bodies).toHaveLength(3)
   })
 
   it.each<[number, RegExp]>([
-    [404, /answered 404 \(no_service\): the address is not, or no longer, one that takes messages\. Make a new one there/],
+    [
+      404,
+      /answered 404 \(no_service\): the address is not, or no longer, one that takes messages\. Make a new one there/,
+    ],
     [500, /answered 500 \(no_service\)$/],
     [302, /answered 302 \(no_service\): it leads elsewhere, which is not followed/],
   ])('that says %i is asked once, and the reason says what to do', async (status, message) => {
-    const { url, bodies } = await webhookServer([{ status, body: 'no_service', headers: { location: 'http://127.0.0.1:1/' } }])
+    const { url, bodies } = await webhookServer([
+      { status, body: 'no_service', headers: { location: 'http://127.0.0.1:1/' } },
+    ])
     expect((await failing(url)).message).toMatch(message)
     expect(bodies).toHaveLength(1)
   })
@@ -47,9 +54,16 @@ describe('a webhook', () => {
   })
 
   it('is never named by its address, whatever it or the network says', async () => {
-    const { url } = await webhookServer([{ status: 500, body: 'POST /services/T0/s3cret-path failed\r\nbad' }])
-    const told = [await failing(url), await failing('https://127.0.0.1:1/s3cret'), await failing('https://lab.invalid/s3cret')]
-    for (const { message, cause } of told) expect(`${message} ${JSON.stringify(cause)}`).not.toContain('s3cret')
+    const { url } = await webhookServer([
+      { status: 500, body: 'POST /services/T0/s3cret-path failed\r\nbad' },
+    ])
+    const told = [
+      await failing(url),
+      await failing('https://127.0.0.1:1/s3cret'),
+      await failing('https://lab.invalid/s3cret'),
+    ]
+    for (const { message, cause } of told)
+      expect(`${message} ${JSON.stringify(cause)}`).not.toContain('s3cret')
     expect(told[1]?.message).toMatch(/127\.0\.0\.1:1 refused the connection/)
     expect(told[2]?.message).toMatch(/the name lab\.invalid does not resolve/)
   })
@@ -61,7 +75,9 @@ describe('a webhook', () => {
 
   it('ends with the signal', async () => {
     const { url, bodies } = await webhookServer()
-    expect((await failing(url, { signal: AbortSignal.abort(new Error('the run is over')) })).message).toBe('the run is over')
+    expect(
+      (await failing(url, { signal: AbortSignal.abort(new Error('the run is over')) })).message,
+    ).toBe('the run is over')
     expect(bodies).toEqual([])
   })
 })

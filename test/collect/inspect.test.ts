@@ -14,13 +14,23 @@ const document = {
     kubelet: {
       startedAt: '2026-11-20T10:00:00Z',
       commandLine: ['kubelet', '--v=2'],
-      files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', sha256: 'a'.repeat(64), content: { maxPods: 58 } }],
+      files: [
+        {
+          path: '/etc/kubernetes/kubelet/config.json',
+          role: 'config',
+          sha256: 'a'.repeat(64),
+          content: { maxPods: 58 },
+        },
+      ],
     },
     kernel: { release: '6.1.158', cgroupVersion: 2 },
     logLines: ['a line'],
     unread: [{ what: 'logs', why: 'no time was left' }],
   },
-  runtime: { images: [{ id: 'sha256:a', repoTags: ['a:1'], size: '100', pinned: true }], containers: [] },
+  runtime: {
+    images: [{ id: 'sha256:a', repoTags: ['a:1'], size: '100', pinned: true }],
+    containers: [],
+  },
   configz: {
     kubeletconfig: {
       maxPods: 58,
@@ -32,7 +42,8 @@ const document = {
 }
 type Document = typeof document
 const text = (value: unknown) => `${JSON.stringify(value)}\n`
-const withHost = (changed: Record<string, unknown>) => text({ ...document, host: { ...document.host, ...changed } })
+const withHost = (changed: Record<string, unknown>) =>
+  text({ ...document, host: { ...document.host, ...changed } })
 
 function packed(value: string, changed: Record<string, unknown> = {}) {
   const bytes = Buffer.from(value)
@@ -57,7 +68,8 @@ function reasonOf(output: string, asked = instance): string {
   if (answer.isKnown) throw new Error('it is known')
   return answer.reason.replace('what the inspect script printed cannot be used: ', '')
 }
-const unread = (answer: InspectAnswer) => (answer.host.unread as Document['host']['unread']).map(({ what, why }) => `${what}: ${why}`)
+const unread = (answer: InspectAnswer) =>
+  (answer.host.unread as Document['host']['unread']).map(({ what, why }) => `${what}: ${why}`)
 
 describe('an answer', () => {
   it.each<[string, string, string[], boolean]>([
@@ -71,8 +83,16 @@ describe('an answer', () => {
     ['web', 'ip-10-0-0-1', ['kubelet', '--cloud-provider=aws', '--hostname-override=web'], true],
     ['web', 'ip-10-0-0-1', ['kubelet', '--cloud-provider=external'], true],
   ])('of %j says nothing of %j (%j): %s', (nodeName, node, commandLine, isOther) => {
-    const answer = known(text({ ...document, nodeName, host: { ...document.host, kubelet: { files: [], commandLine } } }))
-    expect(whyOfOther(answer, node)).toEqual(isOther ? expect.stringContaining(`"${nodeName}", not ${node}`) : null)
+    const answer = known(
+      text({
+        ...document,
+        nodeName,
+        host: { ...document.host, kubelet: { files: [], commandLine } },
+      }),
+    )
+    expect(whyOfOther(answer, node)).toEqual(
+      isOther ? expect.stringContaining(`"${nodeName}", not ${node}`) : null,
+    )
   })
 
   it('is read whole, plain or packed', () => {
@@ -94,65 +114,119 @@ describe('an answer', () => {
     ['ip-10-0-0-2.ec2.internal', false],
   ])('is that of the node %s: %j', (node, isKnown) => {
     const answer = readAnswer(text(document), instance, node)
-    expect(answer).toMatchObject(isKnown ? { isKnown } : { reason: expect.stringContaining('the node "ip-10-0-0-1", not ip-10-0-0-2') })
-    expect(readAnswer(text({ ...document, nodeName: '' }), instance, node)).toMatchObject({ isKnown: true })
+    expect(answer).toMatchObject(
+      isKnown
+        ? { isKnown }
+        : { reason: expect.stringContaining('the node "ip-10-0-0-1", not ip-10-0-0-2') },
+    )
+    expect(readAnswer(text({ ...document, nodeName: '' }), instance, node)).toMatchObject({
+      isKnown: true,
+    })
   })
 
   it('keeps nothing that nobody asked for', () => {
-    const runtime = { images: [{ id: 'a', spec: { annotations: { a: 'hunter2' } } }], info: 'hunter2' }
-    const answer = known(text({ ...document, env: 'hunter2', runtime, host: { ...document.host, anything: 'hunter2' } }))
+    const runtime = {
+      images: [{ id: 'a', spec: { annotations: { a: 'hunter2' } } }],
+      info: 'hunter2',
+    }
+    const answer = known(
+      text({
+        ...document,
+        env: 'hunter2',
+        runtime,
+        host: { ...document.host, anything: 'hunter2' },
+      }),
+    )
     expect(JSON.stringify(answer)).not.toContain('hunter2')
   })
 
   it('tells no time, and no runtime, where the node told none', () => {
-    expect(known(text({ ...document, at: null, runtime: null, configz: undefined }))).toMatchObject({
+    expect(known(text({ ...document, at: null, runtime: null, configz: undefined }))).toMatchObject(
+      { at: null, runtime: null, configz: null },
+    )
+    expect(known(text({ ...document, at: 'yesterday', runtime: {} }))).toMatchObject({
       at: null,
       runtime: null,
-      configz: null,
     })
-    expect(known(text({ ...document, at: 'yesterday', runtime: {} }))).toMatchObject({ at: null, runtime: null })
   })
 
   it('takes YAML as the kubelet does', () => {
     const files = (content: string) => [{ path: '/c', role: 'config', content }]
     const contentOf = (content: string) => {
       const answer = known(withHost({ kubelet: { files: files(content) } }))
-      return { content: (answer.host.kubelet as { files: { content: unknown }[] }).files[0]?.content, unread: unread(answer).slice(1) }
+      return {
+        content: (answer.host.kubelet as { files: { content: unknown }[] }).files[0]?.content,
+        unread: unread(answer).slice(1),
+      }
     }
-    expect(contentOf('maxPods: 58\nserializeImagePulls: no\nevictionHard:\n  nodefs.available: 10%\n')).toEqual({
-      content: { maxPods: 58, serializeImagePulls: false, evictionHard: { 'nodefs.available': '10%' } },
+    expect(
+      contentOf('maxPods: 58\nserializeImagePulls: no\nevictionHard:\n  nodefs.available: 10%\n'),
+    ).toEqual({
+      content: {
+        maxPods: 58,
+        serializeImagePulls: false,
+        evictionHard: { 'nodefs.available': '10%' },
+      },
       unread: [],
     })
     expect(contentOf('maxPods: 1\nmaxPods: 2')).toEqual({
       content: null,
       unread: ['kubelet file /c: it is no YAML that is read here (DUPLICATE_KEY)'],
     })
-    expect(contentOf('- a')).toEqual({ content: null, unread: ['kubelet file /c: its YAML is no object'] })
-    expect(contentOf('a: &a [1,1]\nb: *a')).toEqual({ content: null, unread: ['kubelet file /c: it is no YAML that is read here'] })
+    expect(contentOf('- a')).toEqual({
+      content: null,
+      unread: ['kubelet file /c: its YAML is no object'],
+    })
+    expect(contentOf('a: &a [1,1]\nb: *a')).toEqual({
+      content: null,
+      unread: ['kubelet file /c: it is no YAML that is read here'],
+    })
   })
 
   it.each([
     ['CRLF', 'maxPods: 29\r\ncontainerLogMaxFiles: 5\r\n'],
-    ['CRLF but for the last, as a script that cuts the end of a text leaves it', 'maxPods: 29\r\ncontainerLogMaxFiles: 5\r'],
+    [
+      'CRLF but for the last, as a script that cuts the end of a text leaves it',
+      'maxPods: 29\r\ncontainerLogMaxFiles: 5\r',
+    ],
     ['CR', 'maxPods: 29\rcontainerLogMaxFiles: 5'],
     ['CRLF after a byte order mark', '\uFEFFmaxPods: 29\r\ncontainerLogMaxFiles: 5\r'],
   ])('takes lines that end with %s as the kubelet does', (_, content) => {
     const files = [{ path: '/etc/a.conf', role: 'drop-in', content }]
     const { host } = known(withHost({ kubelet: { files } }))
-    expect(host.kubelet).toEqual({ files: [{ ...files[0], content: { maxPods: 29, containerLogMaxFiles: 5 } }] })
+    expect(host.kubelet).toEqual({
+      files: [{ ...files[0], content: { maxPods: 29, containerLogMaxFiles: 5 } }],
+    })
   })
 
-  it.each(['\u0085', '\u2028', '\u2029'])('says that it does not read a file with the end of line %j', end => {
-    const answer = known(withHost({ kubelet: { files: [{ path: '/etc/a.conf', role: 'drop-in', content: `maxPods: 29${end}a: 1` }] } }))
-    expect(answer.host.kubelet).toMatchObject({ files: [{ content: null }] })
-    expect(unread(answer)).toContainEqual(expect.stringContaining('/etc/a.conf: it has ends of line beyond CR and LF'))
-  })
+  it.each(['\u0085', '\u2028', '\u2029'])(
+    'says that it does not read a file with the end of line %j',
+    end => {
+      const answer = known(
+        withHost({
+          kubelet: {
+            files: [{ path: '/etc/a.conf', role: 'drop-in', content: `maxPods: 29${end}a: 1` }],
+          },
+        }),
+      )
+      expect(answer.host.kubelet).toMatchObject({ files: [{ content: null }] })
+      expect(unread(answer)).toContainEqual(
+        expect.stringContaining('/etc/a.conf: it has ends of line beyond CR and LF'),
+      )
+    },
+  )
 
   it('has the mirrors of Bottlerocket’s settings, in both forms that they had', () => {
     const mirrorsOf = (mirrors: unknown) =>
-      (known(withHost({ bottlerocket: { containerRegistry: { mirrors } } })).host.containerd as { mirrors: unknown }).mirrors
+      (
+        known(withHost({ bottlerocket: { containerRegistry: { mirrors } } })).host.containerd as {
+          mirrors: unknown
+        }
+      ).mirrors
     const expected = [{ registry: 'docker.io', hosts: ['https://mirror.example.com'] }]
-    expect(mirrorsOf([{ registry: 'docker.io', endpoint: ['https://mirror.example.com'] }])).toEqual(expected)
+    expect(
+      mirrorsOf([{ registry: 'docker.io', endpoint: ['https://mirror.example.com'] }]),
+    ).toEqual(expected)
     expect(mirrorsOf({ 'docker.io': ['https://mirror.example.com'] })).toEqual(expected)
   })
 })
@@ -161,7 +235,11 @@ describe('a part that is malformed', () => {
   it.each([
     ['kubelet', { files: [{ path: '/c', role: 'secret', content: null }] }, 'files.0.role'],
     ['kernel', { release: '6.1', cgroupVersion: 3 }, 'cgroupVersion'],
-    ['filesystems', [{ role: 'nodefs', device: 'd', mount: '/', capacityBytes: -1, availableBytes: 0 }], '0.capacityBytes'],
+    [
+      'filesystems',
+      [{ role: 'nodefs', device: 'd', mount: '/', capacityBytes: -1, availableBytes: 0 }],
+      '0.capacityBytes',
+    ],
     ['logLines', Array.from({ length: 41 }, () => 'x'), 'it'],
     ['logLines', ['x'.repeat(10_000_000)], '0'],
     ['podLogDirectories', [{}], '0'],
@@ -169,12 +247,18 @@ describe('a part that is malformed', () => {
   ])('host.%s is dropped whole and named (%#)', (name, value, where) => {
     const answer = known(withHost({ [name]: value }))
     expect(answer.host[name]).toEqual(name === 'unread' ? expect.any(Array) : undefined)
-    expect(unread(answer)).toContain(`host.${name}: not of the form that the script prints ("${where}"), so all of it was dropped`)
+    expect(unread(answer)).toContain(
+      `host.${name}: not of the form that the script prints ("${where}"), so all of it was dropped`,
+    )
   })
 
   it('of the runtime, or a configz that is none, likewise', () => {
     const answer = known(
-      text({ ...document, runtime: { images: [{ id: 'a' }, { id: 1 }], containers: [] }, configz: { kubeletconfig: { maxPods: 'many' } } }),
+      text({
+        ...document,
+        runtime: { images: [{ id: 'a' }, { id: 1 }], containers: [] },
+        configz: { kubeletconfig: { maxPods: 'many' } },
+      }),
     )
     expect(answer).toMatchObject({ runtime: { containers: [] }, configz: null })
     expect(answer.runtime).not.toHaveProperty('images')
@@ -189,7 +273,15 @@ describe('a part that is malformed', () => {
 })
 
 describe('a number that cannot be', () => {
-  const disk = { role: 'nodefs', device: '/dev/a', mount: '/', capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 5 }
+  const disk = {
+    role: 'nodefs',
+    device: '/dev/a',
+    mount: '/',
+    capacityBytes: 100,
+    availableBytes: 40,
+    inodes: 10,
+    inodesFree: 5,
+  }
   it.each([
     ['filesystems', [{ ...disk, capacityBytes: 0, availableBytes: 0 }], '0.capacityBytes'],
     ['filesystems', [{ ...disk, availableBytes: -5 }], '0.availableBytes'],
@@ -203,7 +295,9 @@ describe('a number that cannot be', () => {
   ])('costs host.%s, which is named (%#)', (name, value, where) => {
     const answer = known(withHost({ [name]: value }))
     expect(answer.host).not.toHaveProperty(name)
-    expect(unread(answer)).toContain(`host.${name}: not of the form that the script prints ("${where}"), so all of it was dropped`)
+    expect(unread(answer)).toContain(
+      `host.${name}: not of the form that the script prints ("${where}"), so all of it was dropped`,
+    )
   })
 
   it.each([
@@ -216,12 +310,26 @@ describe('a number that cannot be', () => {
 
   it.each([
     ['2026-11-21T10:05:00Z', document.at, null],
-    ['2026-11-21T10:05:01Z', document.at, "the kubelet's start: 2026-11-21T10:05:01Z is after 2026-11-21T10:00:00Z, when the node told it"],
-    ['2999-01-01T00:00:00Z', document.at, "the kubelet's start: 2999-01-01T00:00:00Z is after 2026-11-21T10:00:00Z, when the node told it"],
-    ['2026-11-20T10:00:00Z', '2026-13-01T00:00:00Z', "the kubelet's start: the node told no time of its own to compare it with"],
+    [
+      '2026-11-21T10:05:01Z',
+      document.at,
+      "the kubelet's start: 2026-11-21T10:05:01Z is after 2026-11-21T10:00:00Z, when the node told it",
+    ],
+    [
+      '2999-01-01T00:00:00Z',
+      document.at,
+      "the kubelet's start: 2999-01-01T00:00:00Z is after 2026-11-21T10:00:00Z, when the node told it",
+    ],
+    [
+      '2026-11-20T10:00:00Z',
+      '2026-13-01T00:00:00Z',
+      "the kubelet's start: the node told no time of its own to compare it with",
+    ],
   ])('a start of the kubelet at %s, told at %s: %j', (startedAt, at, why) => {
     const { files } = document.host.kubelet
-    const answer = known(text({ ...document, at, host: { ...document.host, kubelet: { startedAt, files } } }))
+    const answer = known(
+      text({ ...document, at, host: { ...document.host, kubelet: { startedAt, files } } }),
+    )
     expect(answer.host.kubelet).toEqual(why === null ? { startedAt, files } : { files })
     expect(unread(answer).slice(1)).toEqual(why === null ? [] : [why])
   })
@@ -230,9 +338,21 @@ describe('a number that cannot be', () => {
 describe('a running configuration', () => {
   const { evictionPressureTransitionPeriod, ...cut } = document.configz.kubeletconfig
   it.each([
-    ['empty', {}, expect.stringContaining('no kubelet printed this: evictionPressureTransitionPeriod, ')],
-    ['of fields that no kubelet knows', { hello: 1 }, expect.stringContaining('imageMinimumGCAge, nodeStatusUpdateFrequency are missing')],
-    ['cut', cut, 'no kubelet printed this: evictionPressureTransitionPeriod is missing, which every one prints'],
+    [
+      'empty',
+      {},
+      expect.stringContaining('no kubelet printed this: evictionPressureTransitionPeriod, '),
+    ],
+    [
+      'of fields that no kubelet knows',
+      { hello: 1 },
+      expect.stringContaining('imageMinimumGCAge, nodeStatusUpdateFrequency are missing'),
+    ],
+    [
+      'cut',
+      cut,
+      'no kubelet printed this: evictionPressureTransitionPeriod is missing, which every one prints',
+    ],
   ])('that is %s is not believed', (_, kubeletconfig, reason) => {
     const answer = known(text({ ...document, configz: { kubeletconfig } }))
     expect(answer.configz).toBeNull()
@@ -242,13 +362,22 @@ describe('a running configuration', () => {
 })
 
 describe('what is no answer', () => {
-  const nested = (depth: number) => `{"schema":"highwater.inspect/1","host":${'['.repeat(depth)}${']'.repeat(depth)}}`
+  const nested = (depth: number) =>
+    `{"schema":"highwater.inspect/1","host":${'['.repeat(depth)}${']'.repeat(depth)}}`
   it.each([
     ['nothing', '', 'it is empty'],
     ['words', 'sh: crictl: not found', 'it is no JSON'],
     ['binary garbage', Buffer.from([0x1f, 0x8b, 0, 255, 254]).toString('latin1'), 'it is no JSON'],
-    ['one cut off in the middle', text(document).slice(0, 300), 'it breaks off or is damaged within its 300 characters'],
-    ['a packed one cut off', packed(text(document)).slice(0, 200), 'it breaks off or is damaged within its 200 characters'],
+    [
+      'one cut off in the middle',
+      text(document).slice(0, 300),
+      'it breaks off or is damaged within its 300 characters',
+    ],
+    [
+      'a packed one cut off',
+      packed(text(document)).slice(0, 200),
+      'it breaks off or is damaged within its 200 characters',
+    ],
     ['two', text(document) + text(document), expect.stringContaining('breaks off or is damaged')],
     ['a list', '[1]', 'it is no JSON object'],
     [
@@ -267,9 +396,21 @@ describe('what is no answer', () => {
       text({ ...document, instanceId: 'i-0fedcba9876543210' }),
       `it is the answer of "i-0fedcba9876543210", not of ${instance}`,
     ],
-    ['nobody’s', text({ ...document, instanceId: undefined }), `it is the answer of none, not of ${instance}`],
-    ['a key twice', text(document).replace('"nodeName"', '"a\\u0074":"x","nodeName"'), 'the key "at" stands twice in one object'],
-    ['a key twice, deep', text(document).replace('"release"', '"release":"5","release"'), 'the key "release" stands twice in one object'],
+    [
+      'nobody’s',
+      text({ ...document, instanceId: undefined }),
+      `it is the answer of none, not of ${instance}`,
+    ],
+    [
+      'a key twice',
+      text(document).replace('"nodeName"', '"a\\u0074":"x","nodeName"'),
+      'the key "at" stands twice in one object',
+    ],
+    [
+      'a key twice, deep',
+      text(document).replace('"release"', '"release":"5","release"'),
+      'the key "release" stands twice in one object',
+    ],
     ['a bottomless one', nested(100_000), 'it is nested deeper than 64'],
     ['40 MB', `"${'x'.repeat(40_000_000)}"`, 'it has 40000002 characters: no answer is that long'],
   ])('%s is not known', (_, output, reason) => {
@@ -288,12 +429,32 @@ describe('what is no answer', () => {
       packed(whole, { data: gzipSync(whole).subarray(0, 100).toString('base64') }),
       expect.stringMatching(/no base64|cannot be unpacked/),
     ],
-    ['more than it says', packed(whole, { bytes: 10 }), 'it says that it has 10 bytes, and has more'],
-    ['less than it says', packed(whole, { bytes: 10_000 }), `it says that it has 10000 bytes, and has ${Buffer.byteLength(whole)}`],
+    [
+      'more than it says',
+      packed(whole, { bytes: 10 }),
+      'it says that it has 10 bytes, and has more',
+    ],
+    [
+      'less than it says',
+      packed(whole, { bytes: 10_000 }),
+      `it says that it has 10000 bytes, and has ${Buffer.byteLength(whole)}`,
+    ],
     ['no length', packed(whole, { bytes: '1' }), 'it does not say how long it is'],
-    ['a length beyond all', packed(whole, { bytes: 2 ** 40 }), 'it says that it has 1099511627776 bytes: no answer is that long'],
-    ['a bomb', packed(whole, { data: gzipSync(bomb).toString('base64'), bytes: 1000 }), 'it says that it has 1000 bytes, and has more'],
-    ['another hash', packed(whole, { sha256: 'a'.repeat(64) }), 'its SHA-256 is not the one it tells'],
+    [
+      'a length beyond all',
+      packed(whole, { bytes: 2 ** 40 }),
+      'it says that it has 1099511627776 bytes: no answer is that long',
+    ],
+    [
+      'a bomb',
+      packed(whole, { data: gzipSync(bomb).toString('base64'), bytes: 1000 }),
+      'it says that it has 1000 bytes, and has more',
+    ],
+    [
+      'another hash',
+      packed(whole, { sha256: 'a'.repeat(64) }),
+      'its SHA-256 is not the one it tells',
+    ],
     ['packed twice', packed(packed(whole)), 'it is packed twice'],
     [
       'another node’s inside',

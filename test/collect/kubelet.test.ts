@@ -7,7 +7,12 @@ import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import { createAuthority, issueServing } from '#lab/certificates.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
-import { type ClusterFaults, fixedNodes, type NodeFault, type NodeSource } from '#lab/scenarios/scenario.ts'
+import {
+  type ClusterFaults,
+  fixedNodes,
+  type NodeFault,
+  type NodeSource,
+} from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
@@ -28,18 +33,39 @@ interface World {
   faults?: ClusterFaults
 }
 
-const labWith = ({ nodes: source = nodes(2), access = { [labPrincipal]: plain, [role]: narrow }, faults = {} }: World = {}) =>
-  labOf([scenario([{ name: 'c', nodes: source, access, faults, kubelets: true }], { roles: [{ arn: role }] })])
+const labWith = ({
+  nodes: source = nodes(2),
+  access = { [labPrincipal]: plain, [role]: narrow },
+  faults = {},
+}: World = {}) =>
+  labOf([
+    scenario([{ name: 'c', nodes: source, access, faults, kubelets: true }], {
+      roles: [{ arn: role }],
+    }),
+  ])
 
 /** What each node could not tell. */
 async function reasons(more: Partial<Policy> = {}) {
   const { nodes: audited } = await auditLive({ policy: { ...policy, ...more } })
-  return audited.map(({ errors }) => Object.fromEntries(errors.map(({ what, message }) => [what, message])))
+  return audited.map(({ errors }) =>
+    Object.fromEntries(errors.map(({ what, message }) => [what, message])),
+  )
 }
 
 const oldNode = () => {
-  const placement = inNodegroup('general', { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.large', ip: '10.0.0.9' })
-  return fixedNodes({ [placement.name]: profiledNode({ ...placement, nodefs: { capacityBytes: 2 ** 34, usedPercent: 40 }, pods: [] }) })
+  const placement = inNodegroup('general', {
+    family: 'AL2023',
+    version: '1.32.9',
+    instanceType: 'm6i.large',
+    ip: '10.0.0.9',
+  })
+  return fixedNodes({
+    [placement.name]: profiledNode({
+      ...placement,
+      nodefs: { capacityBytes: 2 ** 34, usedPercent: 40 },
+      pods: [],
+    }),
+  })
 }
 
 // Only Linux answers for all of 127.0.0.0/8, where the lab's kubelets are.
@@ -70,9 +96,9 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
   it('shows them the run’s own where the policy says so, and only there', async () => {
     await labWith({ access: { [labPrincipal]: [...plain, ...narrow] } })
     expect(await reasons({ kubelet: { roleArn: null, useOwnToken: true } })).toEqual([{}, {}])
-    await expect(auditLive({ policy: { ...policy, kubelet: defaultPolicy.kubelet } })).rejects.toThrow(
-      /nobody said whose.*kubelet\.roleArn/,
-    )
+    await expect(
+      auditLive({ policy: { ...policy, kubelet: defaultPolicy.kubelet } }),
+    ).rejects.toThrow(/nobody said whose.*kubelet\.roleArn/)
   })
 
   it.each<[why: string, world: World, configz: RegExp, summary: RegExp]>([
@@ -82,7 +108,12 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
       /403.*\[configz proxy\].*Grant get nodes\/configz to the identity that kubelets see/,
       /403.*\[stats\].*Grant get nodes\/stats/,
     ],
-    ['a role that the cluster does not know', { access: { [labPrincipal]: plain } }, /401.*access entry.*clock/, /401.*access entry/],
+    [
+      'a role that the cluster does not know',
+      { access: { [labPrincipal]: plain } },
+      /401.*access entry.*clock/,
+      /401.*access entry/,
+    ],
     [
       'a kubelet before 1.33',
       { nodes: oldNode(), access: { [labPrincipal]: plain, [role]: ['get nodes/configz'] } },
@@ -95,11 +126,19 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
       /not signed by the cluster's CA.*modes proxy and ssm can/,
       /CA/,
     ],
-    ['certificates for another name', { faults: { kubeletCertificate: 'other-host' } }, /is for another name/, /another name/],
+    [
+      'certificates for another name',
+      { faults: { kubeletCertificate: 'other-host' } },
+      /is for another name/,
+      /another name/,
+    ],
   ])('%s', async (_, world, configz, summary) => {
     await labWith(world)
     for (const reason of await reasons())
-      expect(reason).toEqual({ configz: expect.stringMatching(configz), summary: expect.stringMatching(summary) })
+      expect(reason).toEqual({
+        configz: expect.stringMatching(configz),
+        summary: expect.stringMatching(summary),
+      })
   })
 
   it.each<[NodeFault, RegExp, RegExp | null]>([
@@ -111,7 +150,10 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
   ])('%j', async (fault, configz, summary) => {
     await labWith({ nodes: nodes(0, fault) })
     expect(await reasons()).toEqual([
-      { configz: expect.stringMatching(configz), ...(summary && { summary: expect.stringMatching(summary) }) },
+      {
+        configz: expect.stringMatching(configz),
+        ...(summary && { summary: expect.stringMatching(summary) }),
+      },
     ])
   })
 })
@@ -119,7 +161,9 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
 describe('a kubelet without debugging handlers', () => {
   it('is a state of the node through the proxy, too', async () => {
     await labOf([scenario([{ name: 'c', nodes: nodes(0, { kind: 'no-debugging-handlers' }) }])])
-    expect(await reasons({ modes: [] })).toEqual([{ configz: expect.stringMatching(/debugging handlers are off.*Mode ssm/) }])
+    expect(await reasons({ modes: [] })).toEqual([
+      { configz: expect.stringMatching(/debugging handlers are off.*Mode ssm/) },
+    ])
   })
 })
 
@@ -143,7 +187,11 @@ describe('the address of a kubelet', () => {
   })
 
   it('is where the node says that it listens', () => {
-    expect(kubeletAddress({ status: { ...status, daemonEndpoints: { kubeletEndpoint: { Port: 10_350 } } } }).port).toBe(10_350)
+    expect(
+      kubeletAddress({
+        status: { ...status, daemonEndpoints: { kubeletEndpoint: { Port: 10_350 } } },
+      }).port,
+    ).toBe(10_350)
   })
 
   it('may be missing: said, and nothing is asked', async () => {
@@ -164,11 +212,20 @@ describe('the address of a kubelet', () => {
       response.end('{"kubeletconfig":{}}')
     })
     onTestFinished(() => void server.close())
-    const port = await new Promise<number>(resolve => server.listen(0, '::1', () => resolve((server.address() as AddressInfo).port)))
-    const api = new KubeletApi({ ca: authority.certificatePem, authorization: async () => 'Bearer t' }, defaultPolicy.pace)
+    const port = await new Promise<number>(resolve =>
+      server.listen(0, '::1', () => resolve((server.address() as AddressInfo).port)),
+    )
+    const api = new KubeletApi(
+      { ca: authority.certificatePem, authorization: async () => 'Bearer t' },
+      defaultPolicy.pace,
+    )
     const options = { signal: new AbortController().signal, timeoutMs: 2000 }
-    await expect(api.getJson({ ip: '::1', port, names: ['::1', 'node-a'] }, '/configz', options)).resolves.toEqual({ kubeletconfig: {} })
-    await expect(api.getJson({ ip: '::1', port, names: ['::1', 'node-b'] }, '/configz', options)).rejects.toThrow('another name')
+    await expect(
+      api.getJson({ ip: '::1', port, names: ['::1', 'node-a'] }, '/configz', options),
+    ).resolves.toEqual({ kubeletconfig: {} })
+    await expect(
+      api.getJson({ ip: '::1', port, names: ['::1', 'node-b'] }, '/configz', options),
+    ).rejects.toThrow('another name')
     expect(seen).toEqual(['Bearer t'])
   })
 })

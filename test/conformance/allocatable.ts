@@ -4,7 +4,8 @@ import { kubeletOf } from '#replay/kubelet.ts'
 import { nodeAllocatable } from '#replay/node-allocatable.ts'
 import type { Family } from './family.ts'
 
-interface Input extends Pick<KubeletConfiguration, 'kubeReserved' | 'systemReserved' | 'evictionHard'> {
+interface Input
+  extends Pick<KubeletConfiguration, 'kubeReserved' | 'systemReserved' | 'evictionHard'> {
   cpuCores: number
   memoryBytes: number
   ephemeralStorageBytes: number
@@ -24,7 +25,12 @@ export const allocatable: Family<Input> = {
       systemReserved: given.systemReserved ?? {},
       evictionHard: given.evictionHard ?? {},
     }
-    const machine = { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages: hugePagesOf(hugePages ?? {}) }
+    const machine = {
+      cpuCores,
+      memoryBytes,
+      ephemeralStorageBytes,
+      hugePages: hugePagesOf(hugePages ?? {}),
+    }
     const answer = nodeAllocatable(machine, configuration, kubeletOf(version).features)
     if ('field' in answer) return { ok: false, error: `${answer.field}: ${answer.message}` }
     return {
@@ -47,4 +53,9 @@ const hugePagesOf = (counts: Record<string, number>): Map<string, bigint> =>
   )
 
 const shown = (list: ReadonlyMap<string, Quantity>) =>
-  Object.fromEntries([...list].map(([name, amount]) => [name, { canonical: canonical(amount), milliValue: String(milliValue(amount)) }]))
+  Object.fromEntries(
+    [...list].map(([name, amount]) => [
+      name,
+      { canonical: canonical(amount), milliValue: String(milliValue(amount)) },
+    ]),
+  )

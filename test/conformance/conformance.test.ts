@@ -14,7 +14,9 @@ describe.each(vectorFiles())('$family $version', ({ family: name, version, cases
   it.each(cases.map(one => ({ name: one.name, one })))('$name', ({ one }) => {
     expect(family?.name).toBe(name)
     const [difference] = family ? differences(family, version, [one]) : [one]
-    expect(difference && 'answer' in difference ? difference.answer : undefined).toEqual(difference?.expected)
+    expect(difference && 'answer' in difference ? difference.answer : undefined).toEqual(
+      difference?.expected,
+    )
     expect(difference).toBeUndefined()
   })
 })
@@ -52,7 +54,9 @@ describe('differences', () => {
     const broken = echo(() => {
       throw new Error('broken')
     })
-    expect(differences(broken, 'v1.34', [{ name: 'one', input: {}, expected: 1 }])[0]?.answer).toContain('threw Error: broken')
+    expect(
+      differences(broken, 'v1.34', [{ name: 'one', input: {}, expected: 1 }])[0]?.answer,
+    ).toContain('threw Error: broken')
   })
 
   it('lets no answer change what the next one reads', () => {
@@ -69,14 +73,20 @@ describe('npm run conformance', () => {
   const run = (directory?: string) => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      [new URL('./main.ts', import.meta.url).pathname, ...(directory === undefined ? [] : [directory])],
+      [
+        new URL('./main.ts', import.meta.url).pathname,
+        ...(directory === undefined ? [] : [directory]),
+      ],
       { encoding: 'utf8', cwd: folder, env: { ...process.env, INIT_CWD: folder } },
     )
     return { status, stdout, stderr }
   }
   const write = (path: string, content: unknown) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
-    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
+    writeFileSync(
+      join(folder, path),
+      typeof content === 'string' ? content : JSON.stringify(content),
+    )
   }
   const right = { name: 'right', input: { quantity: '1Gi' }, expected: upstreamOf('1Gi') }
   const wrong = { ...right, name: 'wrong', expected: { ok: false, error: 'no' } }
@@ -84,11 +94,18 @@ describe('npm run conformance', () => {
   it('prints a line for each family and version, and exits with 0', () => {
     write('good/v1.31/quantity.json', [right, right])
     write('good/v1.35/quantity.json', [right])
-    expect(run('good')).toEqual({ status: 0, stdout: 'quantity v1.31 2/2\nquantity v1.35 1/1\n', stderr: '' })
+    expect(run('good')).toEqual({
+      status: 0,
+      stdout: 'quantity v1.31 2/2\nquantity v1.35 1/1\n',
+      stderr: '',
+    })
   })
 
   it('prints the first three differences with input and both answers, and exits with 1', () => {
-    write('bad/v1.34/quantity.json', [right, ...Array.from({ length: 5 }, (_, index) => ({ ...wrong, name: `wrong ${index}` }))])
+    write('bad/v1.34/quantity.json', [
+      right,
+      ...Array.from({ length: 5 }, (_, index) => ({ ...wrong, name: `wrong ${index}` })),
+    ])
     const { status, stdout } = run('bad')
     expect(status).toBe(1)
     expect(stdout).toMatch(
@@ -132,9 +149,8 @@ describe('npm run conformance', () => {
 })
 
 function upstreamOf(quantity: string): unknown {
-  const cases = JSON.parse(readFileSync(new URL('../vectors/v1.34/quantity.json', import.meta.url), 'utf8')) as {
-    input: { quantity: string }
-    expected: unknown
-  }[]
+  const cases = JSON.parse(
+    readFileSync(new URL('../vectors/v1.34/quantity.json', import.meta.url), 'utf8'),
+  ) as { input: { quantity: string }; expected: unknown }[]
   return cases.find(({ input }) => input.quantity === quantity)?.expected
 }

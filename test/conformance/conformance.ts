@@ -14,7 +14,11 @@ export interface Difference extends Case {
 }
 
 /** What differs. Upstream's alternatives (`anyOf`) are a set: ours must be the same one. */
-export function differences(family: Family<never>, version: string, cases: readonly Case[]): Difference[] {
+export function differences(
+  family: Family<never>,
+  version: string,
+  cases: readonly Case[],
+): Difference[] {
   const found: Difference[] = []
   for (const { name, input, expected } of cases) {
     const answer = answered(family, input, version)
@@ -33,16 +37,22 @@ function answered(family: Family<never>, input: unknown, version: string): unkno
 }
 
 /** As JSON would carry it: what is undefined is not there. */
-const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)))
+const plain = (value: unknown): unknown =>
+  value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 
 function isSame(answer: unknown, expected: unknown): boolean {
   const ours = alternatives(answer)
   const theirs = alternatives(expected)
-  const isAmong = (one: unknown, others: unknown[]) => others.some(other => isDeepStrictEqual(one, other))
+  const isAmong = (one: unknown, others: unknown[]) =>
+    others.some(other => isDeepStrictEqual(one, other))
   return ours.every(one => isAmong(one, theirs)) && theirs.every(one => isAmong(one, ours))
 }
 
 const alternatives = (answer: unknown): unknown[] => {
-  const isSet = typeof answer === 'object' && answer !== null && 'anyOf' in answer && Array.isArray(answer.anyOf)
+  const isSet =
+    typeof answer === 'object' &&
+    answer !== null &&
+    'anyOf' in answer &&
+    Array.isArray(answer.anyOf)
   return isSet ? (answer as { anyOf: unknown[] }).anyOf : [answer]
 }

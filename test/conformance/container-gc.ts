@@ -1,13 +1,30 @@
 import { parseDuration } from '#model/duration.ts'
-import { garbageCollect, type PodState, type RuntimeContainer } from '#replay/container-gc/garbage-collect.ts'
+import {
+  garbageCollect,
+  type PodState,
+  type RuntimeContainer,
+} from '#replay/container-gc/garbage-collect.ts'
 import type { Family } from './family.ts'
 
 interface Input {
-  policy: { minimumContainerTTLDuration: string; maximumDeadContainersPerContainer: number; maximumDeadContainers: number }
+  policy: {
+    minimumContainerTTLDuration: string
+    maximumDeadContainersPerContainer: number
+    maximumDeadContainers: number
+  }
   allSourcesReady: boolean
   evictNonDeletedPods: boolean
   pods: { uid: string; name: string; state: PodState }[] | null
-  containers: { id: string; podUID: string; name: string; sandbox: string; state: RuntimeContainer['state']; ageMs: number }[] | null
+  containers:
+    | {
+        id: string
+        podUID: string
+        name: string
+        sandbox: string
+        state: RuntimeContainer['state']
+        ageMs: number
+      }[]
+    | null
   sandboxes: { id: string; podUID: string; ready: boolean; ageMs: number }[] | null
   podLogDirs?: string[]
   logLinks?: { path: string; dangling: boolean }[]
@@ -50,8 +67,15 @@ export const containerGc: Family<Input> = {
         createdAtNs: created(ageMs),
       })),
       podLogDirs: input.podLogDirs ?? [],
-      logLinks: (input.logLinks ?? []).map(({ path, dangling }) => ({ path, isDangling: dangling })),
-      failures: { stopContainer: stopErrors, removeContainer: removeErrors, stopSandbox: sandboxStopErrors },
+      logLinks: (input.logLinks ?? []).map(({ path, dangling }) => ({
+        path,
+        isDangling: dangling,
+      })),
+      failures: {
+        stopContainer: stopErrors,
+        removeContainer: removeErrors,
+        stopSandbox: sandboxStopErrors,
+      },
     })
     return {
       error: null,
@@ -60,7 +84,10 @@ export const containerGc: Family<Input> = {
       removedSandboxes: idsOf(pass.removedSandboxes).sort(),
       removedPodLogDirs: pass.removedPodLogDirs.toSorted(),
       removedLogLinks: pass.removedLogLinks.toSorted(),
-      removedContainersByUnit: idsBy(pass.removedContainers, ({ podUid, name }) => `${podUid}/${name}`),
+      removedContainersByUnit: idsBy(
+        pass.removedContainers,
+        ({ podUid, name }) => `${podUid}/${name}`,
+      ),
       removedSandboxesByPod: idsBy(pass.removedSandboxes, ({ podUid }) => podUid),
     }
   },
@@ -68,5 +95,8 @@ export const containerGc: Family<Input> = {
 
 const idsOf = (removed: { id: string }[]): string[] => removed.map(({ id }) => id)
 
-const idsBy = <Removed extends { id: string }>(removed: Removed[], keyOf: (removed: Removed) => string): Record<string, string[]> =>
+const idsBy = <Removed extends { id: string }>(
+  removed: Removed[],
+  keyOf: (removed: Removed) => string,
+): Record<string, string[]> =>
   Object.fromEntries([...Map.groupBy(removed, keyOf)].map(([key, group]) => [key, idsOf(group)]))

@@ -10,7 +10,8 @@ interface Input {
 }
 
 const nowMs = Date.parse('2025-01-01T00:00:00Z')
-const ago = (ageMs: number | null) => (ageMs === null ? null : new Date(nowMs - ageMs).toISOString())
+const ago = (ageMs: number | null) =>
+  ageMs === null ? null : new Date(nowMs - ageMs).toISOString()
 
 export const csrCleaner: Family<Input> = {
   name: 'csr-cleaner',
@@ -18,11 +19,20 @@ export const csrCleaner: Family<Input> = {
     const request = {
       metadata: { name: 'csr', creationTimestamp: ago(ageMs) },
       status: {
-        conditions: (conditions ?? []).map(({ type, lastUpdateAgeMs }) => ({ type, lastUpdateTime: ago(lastUpdateAgeMs) })),
-        certificate: certificate === 'garbage' ? Buffer.from('garbage').toString('base64') : undefined,
+        conditions: (conditions ?? []).map(({ type, lastUpdateAgeMs }) => ({
+          type,
+          lastUpdateTime: ago(lastUpdateAgeMs),
+        })),
+        certificate:
+          certificate === 'garbage' ? Buffer.from('garbage').toString('base64') : undefined,
       },
     }
-    const issued = certificate === 'valid' ? { isIssued: true, notAfterMs: nowMs + certificateExpiresInMs } : certificateOf(request)
-    return { deleted: cleanCertificateRequest(request, nowMs, featuresOf(version), issued) !== null }
+    const issued =
+      certificate === 'valid'
+        ? { isIssued: true, notAfterMs: nowMs + certificateExpiresInMs }
+        : certificateOf(request)
+    return {
+      deleted: cleanCertificateRequest(request, nowMs, featuresOf(version), issued) !== null,
+    }
   },
 }

@@ -19,7 +19,13 @@ export const evictionRank: Family<Input> = {
   answer({ signal, dedicatedImageFs, dedicatedContainerFs, pods, podStats }, version) {
     const active = pods.map(parsePod).filter(pod => pod !== null)
     const layout = { dedicatedImageFs, splitContainerImageFs: dedicatedContainerFs }
-    const ranking = rankPods(signal, active, parsePodStats({ pods: podStats }), layout, kubeletOf(version))
+    const ranking = rankPods(
+      signal,
+      active,
+      parsePodStats({ pods: podStats }),
+      layout,
+      kubeletOf(version),
+    )
     return { order: ranking.map(({ pod }) => pod.name) }
   },
 }

@@ -4,7 +4,12 @@ import { admit } from '#replay/eviction/admission.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
-import { type Eviction, type Outcome, type Pass, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
+import {
+  type Eviction,
+  type Outcome,
+  type Pass,
+  synchronizeAlternatives,
+} from '#replay/eviction/synchronize.ts'
 import { isHardThreshold } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { type Pod, parsePod } from '#replay/pods/pod.ts'
@@ -46,7 +51,9 @@ function storiesOf(input: Input, version: string): unknown[][] {
   const kubelet = kubeletOf(version)
   const config = parseEvictionConfig(input.config, kubelet.features)
   const probes = parsedPods(input.admitProbes ?? [])
-  let branches: Branch[] = [{ state: startEviction(config), pods: parsedPods(input.pods), steps: [] }]
+  let branches: Branch[] = [
+    { state: startEviction(config), pods: parsedPods(input.pods), steps: [] },
+  ]
   for (const step of input.steps) {
     const observe = (node: unknown) => makeSignalObservations({ node }, kubelet.features)
     const afterReclaim = observe(step.nodeAfterReclaim ?? step.node)
@@ -54,7 +61,10 @@ function storiesOf(input: Input, version: string): unknown[][] {
       nowMs: Date.parse(step.at),
       observations: observe(step.node),
       podStats: parsePodStats({ pods: step.podStats ?? input.podStats }),
-      layout: { dedicatedImageFs: input.dedicatedImageFs, splitContainerImageFs: input.dedicatedContainerFs },
+      layout: {
+        dedicatedImageFs: input.dedicatedImageFs,
+        splitContainerImageFs: input.dedicatedContainerFs,
+      },
       config,
       kubelet,
       reclaim: () => afterReclaim,
@@ -62,10 +72,15 @@ function storiesOf(input: Input, version: string): unknown[][] {
     branches = unlike(
       branches.flatMap(({ state: before, pods, steps }) => {
         const { state, outcomes } = synchronizeAlternatives(before, { ...pass, pods })
-        const admitted = probes.map(pod => [pod.name, admit(pod, state.conditions, kubelet).isAdmitted] as const)
+        const admitted = probes.map(
+          pod => [pod.name, admit(pod, state.conditions, kubelet).isAdmitted] as const,
+        )
         return outcomes.map(outcome => {
           const gone = outcome.evictions.map(({ pod }) => pod)
-          const told = { ...shownOutcome(outcome), ...(input.admitProbes ? { admitted: Object.fromEntries(admitted) } : {}) }
+          const told = {
+            ...shownOutcome(outcome),
+            ...(input.admitProbes ? { admitted: Object.fromEntries(admitted) } : {}),
+          }
           return { state, pods: pods.filter(pod => !gone.includes(pod)), steps: [...steps, told] }
         })
       }),
@@ -75,27 +90,48 @@ function storiesOf(input: Input, version: string): unknown[][] {
   return branches.map(({ steps }) => steps)
 }
 
-const parsedPods = (manifests: unknown[]): Pod[] => manifests.map(parsePod).filter(pod => pod !== null)
+const parsedPods = (manifests: unknown[]): Pod[] =>
+  manifests.map(parsePod).filter(pod => pod !== null)
 
 const gcCalls: Record<ReclaimKind, string> = { containers: 'containerGC', images: 'imageGC' }
 
-const shownOutcome = ({ conditions, thresholdsMet, reclaiming, reclaimed, evictions, error }: Outcome) => ({
+const shownOutcome = ({
   conditions,
-  thresholdsMet: thresholdsMet.map(threshold => `${threshold.signal} ${isHardThreshold(threshold) ? 'hard' : 'soft'}`).sort(),
+  thresholdsMet,
+  reclaiming,
+  reclaimed,
+  evictions,
+  error,
+}: Outcome) => ({
+  conditions,
+  thresholdsMet: thresholdsMet
+    .map(threshold => `${threshold.signal} ${isHardThreshold(threshold) ? 'hard' : 'soft'}`)
+    .sort(),
   reclaiming,
   gcCalls: reclaimed.map(kind => gcCalls[kind]),
   killed: evictions.map(shownEviction),
   error,
 })
 
-const shownEviction = ({ pod, gracePeriodOverrideSeconds, phase, reason, message, annotations, disruptionTarget }: Eviction) => ({
+const shownEviction = ({
+  pod,
+  gracePeriodOverrideSeconds,
+  phase,
+  reason,
+  message,
+  annotations,
+  disruptionTarget,
+}: Eviction) => ({
   pod: pod.name,
   gracePeriodSeconds: gracePeriodOverrideSeconds,
   phase,
   reason,
   message,
   annotations,
-  disruptionTarget: disruptionTarget && { status: disruptionTarget.status, reason: disruptionTarget.reason },
+  disruptionTarget: disruptionTarget && {
+    status: disruptionTarget.status,
+    reason: disruptionTarget.reason,
+  },
 })
 
 /** Of those that tell the same only the first. */

@@ -1,7 +1,18 @@
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
-import { type Deleted, deleteUnusedImages, garbageCollect, type ImageGcRound } from '#replay/image-gc/collector.ts'
+import {
+  type Deleted,
+  deleteUnusedImages,
+  garbageCollect,
+  type ImageGcRound,
+} from '#replay/image-gc/collector.ts'
 import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/policy.ts'
-import { byLastUsedAndDetected, type ImageGcState, monitorImages, newImageGcState, type RuntimeImages } from '#replay/image-gc/records.ts'
+import {
+  byLastUsedAndDetected,
+  type ImageGcState,
+  monitorImages,
+  newImageGcState,
+  type RuntimeImages,
+} from '#replay/image-gc/records.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import type { Family } from './family.ts'
 
@@ -60,29 +71,48 @@ export const imageGc: Family<Input> = {
     for (const step of steps) {
       worlds = worlds.flatMap(world => {
         const gone = new Set(step.removedByOthers)
-        const present = [...world.present, ...(step.pull ?? []).filter(id => !world.present.includes(id))].filter(id => !gone.has(id))
+        const present = [
+          ...world.present,
+          ...(step.pull ?? []).filter(id => !world.present.includes(id)),
+        ].filter(id => !gone.has(id))
         const listed = images.filter(({ id }) => present.includes(id))
         return worldsAfter({ ...world, present }, step, listed, policy, kubelet)
       })
     }
-    const answers = worlds.map(({ steps: told, present }) => ({ steps: told, remaining: [...present].sort() }))
+    const answers = worlds.map(({ steps: told, present }) => ({
+      steps: told,
+      remaining: [...present].sort(),
+    }))
     return answers.length === 1 ? answers[0] : { anyOf: answers }
   },
 }
 
 /** Where equals are cut by what is wanted, or fail to go, upstream's map decides which of them, and in what order: each may be the one. */
-function worldsAfter(world: World, step: Step, listed: Image[], policy: ImageGcPolicy, kubelet: Kubelet): World[] {
+function worldsAfter(
+  world: World,
+  step: Step,
+  listed: Image[],
+  policy: ImageGcPolicy,
+  kubelet: Kubelet,
+): World[] {
   const { equals, ...usual } = worldAfter(world, step, listed, policy, kubelet)
   if (equals.length === 0) return [usual]
   const ways = new Map<string, World>()
   for (const order of ordersOf(equals)) {
-    const { equals: _, ...next } = worldAfter(inOrder(world, order), step, sorted(listed, order), policy, kubelet)
+    const { equals: _, ...next } = worldAfter(
+      inOrder(world, order),
+      step,
+      sorted(listed, order),
+      policy,
+      kubelet,
+    )
     ways.set(JSON.stringify([[...next.present].sort(), next.steps.at(-1)]), next)
   }
   return [...ways.values()]
 }
 
-const sorted = (images: Image[], order: string[]) => images.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id))
+const sorted = (images: Image[], order: string[]) =>
+  images.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id))
 
 function inOrder(world: World, order: string[]): World {
   const records = [...world.state.records].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))
@@ -90,7 +120,13 @@ function inOrder(world: World, order: string[]): World {
 }
 
 /** `equals`: groups of ids whose order upstream leaves to chance, where it decides more than the order of deletion. */
-function worldAfter(world: World, step: Step, listed: Image[], policy: ImageGcPolicy, kubelet: Kubelet): World & { equals: string[][] } {
+function worldAfter(
+  world: World,
+  step: Step,
+  listed: Image[],
+  policy: ImageGcPolicy,
+  kubelet: Kubelet,
+): World & { equals: string[][] } {
   const records = new Map([...world.state.records].map(([id, record]) => [id, { ...record }]))
   const state = { ...world.state, records }
   const round = act(state, step, listed, policy, kubelet)
@@ -99,7 +135,8 @@ function worldAfter(world: World, step: Step, listed: Image[], policy: ImageGcPo
   const left = [...records].map(([id, record]) => ({ id, ...record }))
   // What was deleted has no record left; the other half of a group that is cut still has.
   const isByChance = (group: string[]) =>
-    group.some(id => step.removeErrors?.includes(id)) || (group.some(id => records.has(id)) && group.some(id => !records.has(id)))
+    group.some(id => step.removeErrors?.includes(id)) ||
+    (group.some(id => records.has(id)) && group.some(id => !records.has(id)))
   return {
     state,
     present: world.present.filter(id => !deleted.includes(id)),
@@ -121,7 +158,8 @@ function groupsOfEquals(images: (Times & { id: string })[]): string[][] {
   const inTurn = images.toSorted(byLastUsedAndDetected)
   for (const [index, image] of inTurn.entries()) {
     const before = inTurn[index - 1]
-    if (before !== undefined && byLastUsedAndDetected(before, image) === 0) groups.at(-1)?.push(image.id)
+    if (before !== undefined && byLastUsedAndDetected(before, image) === 0)
+      groups.at(-1)?.push(image.id)
     else groups.push([image.id])
   }
   return groups.filter(group => group.length > 1)
@@ -131,29 +169,52 @@ function groupsOfEquals(images: (Times & { id: string })[]): string[][] {
 const mostEquals = 7
 
 const ordersOf = (groups: string[][]): string[][] =>
-  groups.reduce<string[][]>((orders, group) => orders.flatMap(order => permutations(group).map(way => [...order, ...way])), [[]])
+  groups.reduce<string[][]>(
+    (orders, group) => orders.flatMap(order => permutations(group).map(way => [...order, ...way])),
+    [[]],
+  )
 
 function permutations(items: string[]): string[][] {
   if (items.length > mostEquals) return [items]
   if (items.length === 0) return [[]]
-  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map(rest => [item, ...rest]))
+  return items.flatMap((item, index) =>
+    permutations(items.toSpliced(index, 1)).map(rest => [item, ...rest]),
+  )
 }
 
 const nothing: ImageGcRound = { deleted: [], freedBytes: 0, error: null }
 
-function act(state: ImageGcState, step: Step, listed: Image[], policy: ImageGcPolicy, kubelet: Kubelet): ImageGcRound {
+function act(
+  state: ImageGcState,
+  step: Step,
+  listed: Image[],
+  policy: ImageGcPolicy,
+  kubelet: Kubelet,
+): ImageGcRound {
   const { atMs, action, imageFs = {} } = step
   const runtime: RuntimeImages = {
-    images: listed.map(({ id, sizeBytes, pinned = false }) => ({ id, sizeBytes, isPinned: pinned })),
+    images: listed.map(({ id, sizeBytes, pinned = false }) => ({
+      id,
+      sizeBytes,
+      isPinned: pinned,
+    })),
     inUse: new Set(step.inUse),
     mounted: new Set(step.imageVolumes),
     removalError: id => (step.removeErrors?.includes(id) ? `cannot remove ${id}` : null),
   }
-  if (action === 'deleteUnusedImages') return deleteUnusedImages(state, atMs, policy, runtime, kubelet)
+  if (action === 'deleteUnusedImages')
+    return deleteUnusedImages(state, atMs, policy, runtime, kubelet)
   if (action === 'detect') {
     monitorImages(state, atMs, runtime, kubelet)
     return nothing
   }
   const { capacityBytes = null, availableBytes = null, error } = imageFs
-  return garbageCollect(state, atMs, policy, runtime, error === undefined ? { capacityBytes, availableBytes } : { error }, kubelet)
+  return garbageCollect(
+    state,
+    atMs,
+    policy,
+    runtime,
+    error === undefined ? { capacityBytes, availableBytes } : { error },
+    kubelet,
+  )
 }

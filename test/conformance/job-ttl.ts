@@ -10,7 +10,11 @@ interface Input {
 export const jobTtl: Family<Input> = {
   name: 'job-ttl',
   answer({ ttlSecondsAfterFinished, conditions, now }) {
-    const job = { metadata: { namespace: 'default', name: 'job' }, spec: { ttlSecondsAfterFinished }, status: { conditions } }
+    const job = {
+      metadata: { namespace: 'default', name: 'job' },
+      spec: { ttlSecondsAfterFinished },
+      status: { conditions },
+    }
     const { needsCleanup, leftMs, expired, error } = timeToLive(job, Date.parse(now))
     return { needsCleanup, leftMs, expired, error }
   },

@@ -8,7 +8,10 @@ export const kubeletDefaults: Family<RawObject> = {
   name: 'kubelet-defaults',
   answer(input, version) {
     try {
-      const configuration = loadConfigFile(input, { kubeletVersion: version, operatingSystem: 'linux' })
+      const configuration = loadConfigFile(input, {
+        kubeletVersion: version,
+        operatingSystem: 'linux',
+      })
       return { ok: true, kubeletconfig: configzOf(configuration, featuresOf(version)) }
     } catch (error) {
       if (!(error instanceof LoadError)) throw error

@@ -1,4 +1,10 @@
-import { isRotationOn, type LogFile, type LogRotatePolicy, parseLogRotatePolicy, rotateContainerLog } from '#replay/log-rotation.ts'
+import {
+  isRotationOn,
+  type LogFile,
+  type LogRotatePolicy,
+  parseLogRotatePolicy,
+  rotateContainerLog,
+} from '#replay/log-rotation.ts'
 import type { Family } from './family.ts'
 
 interface Input {
@@ -20,10 +26,19 @@ export const logRotation: Family<Input> = {
       log: '0.log',
       files: input.files ?? [],
       isRunning: input.containerState === 'running',
-      timestamp: new Date(input.now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-'),
+      timestamp: new Date(input.now)
+        .toISOString()
+        .slice(0, 19)
+        .replaceAll(/[-:]/g, '')
+        .replace('T', '-'),
       reopenFails: input.reopenFails ?? false,
     })
-    return { ok: true, error: null, rotationOn: isRotationOn(policy), filesAfter: filesAfter.map(withoutCompressedSize) }
+    return {
+      ok: true,
+      error: null,
+      rotationOn: isRotationOn(policy),
+      filesAfter: filesAfter.map(withoutCompressedSize),
+    }
   },
 }
 
@@ -36,4 +51,7 @@ function policyOf({ containerLogMaxSize, containerLogMaxFiles }: Input): LogRota
   }
 }
 
-const withoutCompressedSize = ({ name, sizeBytes }: LogFile): LogFile => ({ name, sizeBytes: name.endsWith('.gz') ? null : sizeBytes })
+const withoutCompressedSize = ({ name, sizeBytes }: LogFile): LogFile => ({
+  name,
+  sizeBytes: name.endsWith('.gz') ? null : sizeBytes,
+})

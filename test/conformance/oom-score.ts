@@ -17,7 +17,9 @@ export const oomScore: Family<Input> = {
     const scores = pod && oomScores(pod, memoryCapacityBytes, kubelet)
     return {
       qosClass: pod && podQosClass(pod, kubelet),
-      oomScoreAdjust: Object.fromEntries((scores ?? []).map(({ container, oomScoreAdj }) => [container, oomScoreAdj])),
+      oomScoreAdjust: Object.fromEntries(
+        (scores ?? []).map(({ container, oomScoreAdj }) => [container, oomScoreAdj]),
+      ),
     }
   },
 }

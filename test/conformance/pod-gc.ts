@@ -39,19 +39,46 @@ export const podGcFamily: Family<Input> = {
         .sort()
     }
     const firstPass = pass(pods ?? [], 0)
-    const left = (pods ?? []).filter(({ namespace, name }) => !firstPass.includes(`${namespace}/${name}`))
+    const left = (pods ?? []).filter(
+      ({ namespace, name }) => !firstPass.includes(`${namespace}/${name}`),
+    )
     return { firstPass, after41s: pass(left, betweenPassesMs) }
   },
 }
 
-const podOf = ({ namespace, name, phase, reason, creationTimestamp, nodeName, deleting }: PodInput) => ({
-  metadata: { namespace, name, creationTimestamp, deletionTimestamp: deleting ? '2025-01-01T00:00:00Z' : undefined },
+const podOf = ({
+  namespace,
+  name,
+  phase,
+  reason,
+  creationTimestamp,
+  nodeName,
+  deleting,
+}: PodInput) => ({
+  metadata: {
+    namespace,
+    name,
+    creationTimestamp,
+    deletionTimestamp: deleting ? '2025-01-01T00:00:00Z' : undefined,
+  },
   spec: { nodeName },
   status: { phase, reason },
 })
 
-const nodeOf = ({ name, ready, outOfServiceTaint }: { name: string; ready?: boolean; outOfServiceTaint?: boolean }) => ({
+const nodeOf = ({
+  name,
+  ready,
+  outOfServiceTaint,
+}: {
+  name: string
+  ready?: boolean
+  outOfServiceTaint?: boolean
+}) => ({
   metadata: { name },
-  spec: { taints: outOfServiceTaint ? [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] : [] },
+  spec: {
+    taints: outOfServiceTaint
+      ? [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }]
+      : [],
+  },
   status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
 })

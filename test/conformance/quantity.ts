@@ -1,4 +1,12 @@
-import { asInt64, canonical, milliValue, parseQuantity, QuantityError, quantityValue, signOf } from '#model/quantity.ts'
+import {
+  asInt64,
+  canonical,
+  milliValue,
+  parseQuantity,
+  QuantityError,
+  quantityValue,
+  signOf,
+} from '#model/quantity.ts'
 import type { Family } from './family.ts'
 
 export const quantity: Family<{ quantity: string }> = {

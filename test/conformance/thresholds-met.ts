@@ -21,7 +21,8 @@ export const thresholdsMet: Family<Input> = {
   name: 'thresholds-met',
   answer({ config, observations, enforceMinReclaim }, version) {
     const observed: Partial<Record<Signal, Observation>> = {}
-    for (const [signal, values] of Object.entries(observations)) observed[signal as Signal] = { ...values, time: null }
+    for (const [signal, values] of Object.entries(observations))
+      observed[signal as Signal] = { ...values, time: null }
     const thresholds = inOrder(parseThresholdConfig(config, featuresOf(version)))
     const metNow = met(thresholds, observed, enforceMinReclaim)
     return {

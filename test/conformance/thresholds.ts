@@ -32,8 +32,11 @@ const shownValue = (value: ThresholdValue) =>
     ? { quantity: canonical(value.quantity), value: String(quantityValue(value.quantity)) }
     : { percentage: Number.isNaN(value.percentage) ? 'NaN' : value.percentage }
 
-export const shownGracePeriod = ({ gracePeriodMs }: Threshold): string => formatDuration(BigInt(Math.round(gracePeriodMs * 1e6)))
+export const shownGracePeriod = ({ gracePeriodMs }: Threshold): string =>
+  formatDuration(BigInt(Math.round(gracePeriodMs * 1e6)))
 
 /** By signal, then grace period. */
 export const inOrder = (parsed: readonly Threshold[]): Threshold[] =>
-  [...parsed].sort((a, b) => (a.signal < b.signal ? -1 : a.signal > b.signal ? 1 : a.gracePeriodMs - b.gracePeriodMs))
+  [...parsed].sort((a, b) =>
+    a.signal < b.signal ? -1 : a.signal > b.signal ? 1 : a.gracePeriodMs - b.gracePeriodMs,
+  )

@@ -14,7 +14,10 @@ const launchTemplates = ['one', 'two', 'three'].map((name, index) => ({
   versions: [{ number: 1 }, { number: 2, userData }],
 }))
 
-const nodegroup = (name: string, launchTemplate?: { template: number; version: string }): NodegroupScenario => ({
+const nodegroup = (
+  name: string,
+  launchTemplate?: { template: number; version: string },
+): NodegroupScenario => ({
   name,
   amiType: 'BOTTLEROCKET_x86_64',
   version: '1.34',
@@ -30,9 +33,14 @@ const nodegroup = (name: string, launchTemplate?: { template: number; version: s
   }),
 })
 
-async function discovered(nodegroups: NodegroupScenario[], more: Partial<Scenario> = {}): Promise<ClusterRecord | undefined> {
+async function discovered(
+  nodegroups: NodegroupScenario[],
+  more: Partial<Scenario> = {},
+): Promise<ClusterRecord | undefined> {
   await labOf([scenario([{ name: 'c', nodegroups }], { launchTemplates, ...more })])
-  const targets = await Array.fromAsync(discover(defaultPolicy, everything, new AbortController().signal))
+  const targets = await Array.fromAsync(
+    discover(defaultPolicy, everything, new AbortController().signal),
+  )
   return targets[0]?.record
 }
 
@@ -48,7 +56,11 @@ describe('launch templates', () => {
     const record = await discovered(named)
     expect(record?.errors).toEqual([])
     expect(
-      record?.launchTemplates?.map(({ launchTemplateName, versionNumber, kubelet }) => [launchTemplateName, versionNumber, kubelet]),
+      record?.launchTemplates?.map(({ launchTemplateName, versionNumber, kubelet }) => [
+        launchTemplateName,
+        versionNumber,
+        kubelet,
+      ]),
     ).toEqual([
       ['one', 2, { source: 'bottlerocket', config: { maxPods: 20 }, flags: [] }],
       ['one', 1, null],
@@ -68,8 +80,16 @@ describe('launch templates', () => {
     ])
     expect(record?.launchTemplates).toMatchObject([{ launchTemplateName: 'one', versionNumber: 2 }])
     expect(record?.errors).toEqual([
-      { what: 'launchTemplates', message: expect.stringContaining('lt-gone (1) in us-east-1: there is no such thing') },
-      { what: 'launchTemplates', message: expect.stringContaining(`${launchTemplates[0]?.id} (7) in us-east-1: there is no such thing`) },
+      {
+        what: 'launchTemplates',
+        message: expect.stringContaining('lt-gone (1) in us-east-1: there is no such thing'),
+      },
+      {
+        what: 'launchTemplates',
+        message: expect.stringContaining(
+          `${launchTemplates[0]?.id} (7) in us-east-1: there is no such thing`,
+        ),
+      },
     ])
   })
 
@@ -80,7 +100,9 @@ describe('launch templates', () => {
     expect(record?.errors).toEqual([
       {
         what: 'launchTemplates',
-        message: expect.stringMatching(/not allowed .*Grant ec2:DescribeLaunchTemplateVersions .*\(and 2 more\)$/),
+        message: expect.stringMatching(
+          /not allowed .*Grant ec2:DescribeLaunchTemplateVersions .*\(and 2 more\)$/,
+        ),
       },
     ])
   })

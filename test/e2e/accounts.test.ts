@@ -38,7 +38,10 @@ const members: AccountSelection = { ...own, roleArn: role, externalId: 'agreed-4
 const ownName = (name: string) => `${labAccount}/us-east-1/${name}`
 const membersName = (name: string) => `${member}/us-east-1/${name}`
 
-async function namesOf(policy: Partial<Policy>, selection: { clusters?: string[] } = {}): Promise<string[]> {
+async function namesOf(
+  policy: Partial<Policy>,
+  selection: { clusters?: string[] } = {},
+): Promise<string[]> {
   const { document } = await auditLive({ policy, selection })
   return document.clusters.map(({ name }) => name).toSorted()
 }
@@ -47,22 +50,30 @@ describe('accounts of the policy', () => {
   it('are read with their role and its external id, down to the kubelets', async () => {
     await labOf([world])
     const { document } = await auditLive({ policy: { accounts: [own, members] } })
-    expect(document.clusters.map(({ name, coverage }) => [name, coverage.read]).toSorted()).toEqual([
-      [ownName('own'), 2],
-      [membersName('members'), 2],
-    ])
+    expect(document.clusters.map(({ name, coverage }) => [name, coverage.read]).toSorted()).toEqual(
+      [
+        [ownName('own'), 2],
+        [membersName('members'), 2],
+      ],
+    )
   })
 
   it('that cannot be entered are listed, and the others are still audited', async () => {
     await labOf([world])
-    const { document } = await auditLive({ policy: { accounts: [own, { ...members, externalId: 'wrong' }] } })
+    const { document } = await auditLive({
+      policy: { accounts: [own, { ...members, externalId: 'wrong' }] },
+    })
     expect(document.clusters.find(({ name }) => name === ownName('own'))?.coverage.read).toBe(2)
-    expect(document.notAudited).toMatchObject([{ cluster: membersName('*'), node: null, reason: expect.stringContaining(role) }])
+    expect(document.notAudited).toMatchObject([
+      { cluster: membersName('*'), node: null, reason: expect.stringContaining(role) },
+    ])
   })
 
   it('may be none but one that cannot be entered: then nothing can be audited', async () => {
     await labOf([world])
-    await expect(auditLive({ policy: { accounts: [{ ...members, externalId: 'wrong' }] } })).rejects.toThrow('not allowed')
+    await expect(
+      auditLive({ policy: { accounts: [{ ...members, externalId: 'wrong' }] } }),
+    ).rejects.toThrow('not allowed')
   })
 
   it('that share a cluster name are told apart; a day on which one cannot be entered makes nothing new, and nothing gone', async () => {
@@ -74,11 +85,20 @@ describe('accounts of the policy', () => {
       const written = `accounts: [{ roleArn: null }, { roleArn: '${role}', externalId: ${externalId} }]\n`
       writeFileSync(join(storeFolder, 'highwater-lab/highwater.yaml'), written)
       await invoke({ source: 'highwater.schedule', scheduledTime: `${day}T05:00:00Z` })
-      return JSON.parse(readFileSync(join(storeFolder, `highwater-lab/runs/${day}T05-00-00Z/findings.json`), 'utf8'))
+      return JSON.parse(
+        readFileSync(
+          join(storeFolder, `highwater-lab/runs/${day}T05-00-00Z/findings.json`),
+          'utf8',
+        ),
+      )
     }
-    const idsIn = ({ findings }: FindingsDocument, name: string) => findings.filter(one => one.cluster === name).map(({ id }) => id)
+    const idsIn = ({ findings }: FindingsDocument, name: string) =>
+      findings.filter(one => one.cluster === name).map(({ id }) => id)
     const first = await ran('2026-11-18', 'agreed-4711')
-    expect(first.clusters.map(({ name }) => name).toSorted()).toEqual([ownName('prod'), membersName('prod')])
+    expect(first.clusters.map(({ name }) => name).toSorted()).toEqual([
+      ownName('prod'),
+      membersName('prod'),
+    ])
     expect(idsIn(first, membersName('prod')).length).toBeGreaterThan(0)
     const second = await ran('2026-11-19', 'wrong')
     expect(idsIn(second, ownName('prod'))).toEqual(idsIn(first, ownName('prod')))
@@ -92,9 +112,16 @@ describe('accounts of the policy', () => {
     'are read by the modes of the policy, also where names are shared: %s',
     async pattern => {
       await labOf([alike])
-      const { document } = await auditLive({ policy: { accounts: [own, members], modes: [{ match: { cluster: pattern }, mode: 'ssm' }] } })
-      const modes = Object.fromEntries(document.clusters.map(({ name, readings }) => [name, readings?.map(({ mode }) => mode)]))
-      expect(modes).toEqual({ [ownName('prod')]: ['ssm'], [membersName('prod')]: [pattern === 'prod' ? 'ssm' : 'proxy'] })
+      const { document } = await auditLive({
+        policy: { accounts: [own, members], modes: [{ match: { cluster: pattern }, mode: 'ssm' }] },
+      })
+      const modes = Object.fromEntries(
+        document.clusters.map(({ name, readings }) => [name, readings?.map(({ mode }) => mode)]),
+      )
+      expect(modes).toEqual({
+        [ownName('prod')]: ['ssm'],
+        [membersName('prod')]: [pattern === 'prod' ? 'ssm' : 'proxy'],
+      })
     },
   )
 
@@ -103,17 +130,28 @@ describe('accounts of the policy', () => {
     const both = [ownName('prod'), membersName('prod')]
     const accounts = [own, members]
     expect(await namesOf({ accounts }, { clusters: ['prod'] })).toEqual(both)
-    expect(await namesOf({ accounts }, { clusters: [membersName('prod')] })).toEqual([membersName('prod')])
-    expect(await namesOf({ accounts, clusters: { names: [ownName('prod')], tags: {} } })).toEqual([ownName('prod')])
-    await expect(namesOf({ accounts }, { clusters: [ownName('stage')] })).rejects.toThrow(`There are: ${both.join(', ')}`)
+    expect(await namesOf({ accounts }, { clusters: [membersName('prod')] })).toEqual([
+      membersName('prod'),
+    ])
+    expect(await namesOf({ accounts, clusters: { names: [ownName('prod')], tags: {} } })).toEqual([
+      ownName('prod'),
+    ])
+    await expect(namesOf({ accounts }, { clusters: [ownName('stage')] })).rejects.toThrow(
+      `There are: ${both.join(', ')}`,
+    )
   })
 
   it('keep their names where a cluster cannot be described, or regions were chosen', async () => {
     await labOf([{ ...alike, eksDenied: ['eks:DescribeCluster'] }])
     const { document } = await auditLive({ policy: { accounts: [own, members] } })
-    expect(document.notAudited.map(({ cluster: name }) => name).toSorted()).toEqual([ownName('prod'), membersName('prod')])
+    expect(document.notAudited.map(({ cluster: name }) => name).toSorted()).toEqual([
+      ownName('prod'),
+      membersName('prod'),
+    ])
     const both: AccountSelection[] = [{ ...own, regions: ['us-east-1', 'us-west-2'] }]
-    const narrowed = await auditLive({ policy: { accounts: [{ ...own, regions: ['us-east-1'] }], narrowedFrom: both } })
+    const narrowed = await auditLive({
+      policy: { accounts: [{ ...own, regions: ['us-east-1'] }], narrowedFrom: both },
+    })
     expect(narrowed.document.notAudited.map(({ cluster: name }) => name)).toEqual([ownName('prod')])
   })
 
@@ -142,7 +180,9 @@ describe('accounts of the policy', () => {
     ]) {
       const before = lab.requests().routes['kubernetes/own']?.listNodes ?? 0
       const { document } = await auditLive({ policy: { accounts } })
-      expect(document.clusters.map(({ name, coverage }) => [name, coverage.read])).toEqual([[ownName('own'), 2]])
+      expect(document.clusters.map(({ name, coverage }) => [name, coverage.read])).toEqual([
+        [ownName('own'), 2],
+      ])
       expect(document.notAudited).toEqual([])
       expect(lab.requests().routes['kubernetes/own']?.listNodes).toBe(before + 1)
     }

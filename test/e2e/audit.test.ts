@@ -18,8 +18,12 @@ import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 const timeoutsMs = { list: 2000, configz: 400, summary: 400, inspect: 2000 }
 
 function expectedRules(scenarios: Scenario[]): Record<string, string[]> {
-  const named = scenarios.flatMap(scenario => scenario.expect().nodes).filter(({ rules }) => rules.length > 0)
-  return Object.fromEntries(named.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules].toSorted()]))
+  const named = scenarios
+    .flatMap(scenario => scenario.expect().nodes)
+    .filter(({ rules }) => rules.length > 0)
+  return Object.fromEntries(
+    named.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules].toSorted()]),
+  )
 }
 
 describe.each([
@@ -35,7 +39,9 @@ describe.each([
   it('lists every node in the report', async () => {
     await labOf(scenarios)
     const { nodes, files } = await auditLive()
-    const names = scenarios.flatMap(({ clusters }) => clusters.flatMap(cluster => cluster.nodes.names()))
+    const names = scenarios.flatMap(({ clusters }) =>
+      clusters.flatMap(cluster => cluster.nodes.names()),
+    )
     expect(nodes.map(({ identity }) => identity.name).toSorted()).toEqual(names.toSorted())
     const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
     expect(names.filter(name => !page.includes(name))).toEqual([])
@@ -58,11 +64,15 @@ describe('a world with faults', () => {
     await labOf([faults, recorded])
     const { document, nodes, files } = await auditLive({ policy: { timeoutsMs } })
     expect(firedRules(document)).toEqual(expectedRules([faults, recorded]))
-    const wholeClusters = document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster)
+    const wholeClusters = document.notAudited
+      .filter(({ node }) => node === null)
+      .map(({ cluster }) => cluster)
     expect(wholeClusters).toEqual([...faults.expect().notAudited].toSorted())
     for (const { reason } of document.notAudited) expect(reason.length).toBeGreaterThan(20)
     const reasons = Object.fromEntries(
-      nodes.filter(({ coverage }) => coverage !== 'read').map(({ identity, errors }) => [identity.name, errors]),
+      nodes
+        .filter(({ coverage }) => coverage !== 'read')
+        .map(({ identity, errors }) => [identity.name, errors]),
     )
     expect(Object.keys(reasons).length).toBeGreaterThanOrEqual(3)
     for (const name of Object.keys(reasons)) expect(files[0]?.body).toContain(name)
@@ -94,7 +104,14 @@ describe('a world with faults', () => {
       apiGroups: 1,
       resources: 1,
       ...Object.fromEntries(
-        ['apps', 'batch', 'certificates.k8s.io', 'coordination.k8s.io', 'policy', 'storage.k8s.io'].map(group => [`resources ${group}`, 1]),
+        [
+          'apps',
+          'batch',
+          'certificates.k8s.io',
+          'coordination.k8s.io',
+          'policy',
+          'storage.k8s.io',
+        ].map(group => [`resources ${group}`, 1]),
       ),
     })
   })
@@ -106,11 +123,18 @@ describe('the deadline', () => {
     const controller = new AbortController()
     const pace = { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 }
     const answered = () => lab.requests().routes['kubernetes/fleet']?.['stats/summary'] ?? 0
-    const watch = setInterval(() => answered() >= 40 && controller.abort(new Error('not reached before the deadline')), 5)
+    const watch = setInterval(
+      () => answered() >= 40 && controller.abort(new Error('not reached before the deadline')),
+      5,
+    )
     onTestFinished(() => clearInterval(watch))
     const { document, nodes } = await auditLive({ policy: { pace }, signal: controller.signal })
     expect(nodes).toHaveLength(60)
-    const { read, partlyRead, notRead } = document.clusters[0]?.coverage ?? { read: 0, partlyRead: 0, notRead: 0 }
+    const { read, partlyRead, notRead } = document.clusters[0]?.coverage ?? {
+      read: 0,
+      partlyRead: 0,
+      notRead: 0,
+    }
     expect(read).toBeGreaterThan(3)
     expect(partlyRead + notRead).toBe(60 - read)
     expect(JSON.stringify(document.findings)).toContain('not reached before the deadline')
@@ -123,14 +147,21 @@ describe('a disk that takes no snapshot', () => {
     const result = await auditLive({ snapshotPath: '/dev/full/snapshot.ndjson' })
     expect(result.document.clusters[0]?.coverage.read).toBe(2)
     expect(result.deliveries).toMatchObject([
-      { channel: 'snapshot', location: null, error: expect.stringContaining('/dev/full/snapshot.ndjson') },
+      {
+        channel: 'snapshot',
+        location: null,
+        error: expect.stringContaining('/dev/full/snapshot.ndjson'),
+      },
     ])
   })
 })
 
 describe('what the world says', () => {
   it('is what the report says: other numbers, other findings', async () => {
-    const everyNode = (scenario: Scenario, change: (configz: Record<string, unknown>) => void): Scenario => ({
+    const everyNode = (
+      scenario: Scenario,
+      change: (configz: Record<string, unknown>) => void,
+    ): Scenario => ({
       ...scenario,
       clusters: scenario.clusters.map(cluster => ({
         ...cluster,
@@ -144,14 +175,19 @@ describe('what the world says', () => {
       })),
     })
     await labOf([
-      everyNode(recorded, configz => Object.assign(configz, { imageGCHighThresholdPercent: 75, imageGCLowThresholdPercent: 60 })),
+      everyNode(recorded, configz =>
+        Object.assign(configz, { imageGCHighThresholdPercent: 75, imageGCLowThresholdPercent: 60 }),
+      ),
     ])
     const { document } = await auditLive()
     expect(document.findings.filter(({ rule }) => rule === 'alert-before-image-gc')).toEqual([])
   })
 })
 
-function changed(body: Record<string, unknown>, change: (configz: Record<string, unknown>) => void): Record<string, unknown> {
+function changed(
+  body: Record<string, unknown>,
+  change: (configz: Record<string, unknown>) => void,
+): Record<string, unknown> {
   const copy = structuredClone(body)
   change(copy.kubeletconfig as Record<string, unknown>)
   return copy

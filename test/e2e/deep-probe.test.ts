@@ -23,10 +23,15 @@ interface Case {
 }
 
 const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
-const withHost = (answer: Answer, host: RawObject): Answer => ({ ...answer, host: { ...answer.host, ...host } })
+const withHost = (answer: Answer, host: RawObject): Answer => ({
+  ...answer,
+  host: { ...answer.host, ...host },
+})
 const withFlags = (answer: Answer, ...flags: string[]) => {
   const kubelet = objectOf(answer.host.kubelet)
-  return withHost(answer, { kubelet: { ...kubelet, commandLine: ['/usr/bin/kubelet', `--config=${kubeletFile}`, ...flags] } })
+  return withHost(answer, {
+    kubelet: { ...kubelet, commandLine: ['/usr/bin/kubelet', `--config=${kubeletFile}`, ...flags] },
+  })
 }
 const configurationOf = (answer: Answer): RawObject => {
   const { files } = objectOf(answer.host.kubelet)
@@ -34,34 +39,66 @@ const configurationOf = (answer: Answer): RawObject => {
 }
 const withFile = (answer: Answer, fields: RawObject): Answer => {
   const content = { ...configurationOf(answer), ...fields }
-  return withHost(answer, { kubelet: { ...objectOf(answer.host.kubelet), files: [{ path: kubeletFile, role: 'config', content }] } })
+  return withHost(answer, {
+    kubelet: {
+      ...objectOf(answer.host.kubelet),
+      files: [{ path: kubeletFile, role: 'config', content }],
+    },
+  })
 }
-const images = ({ runtime }: Answer): RawObject[] => (Array.isArray(runtime?.images) ? runtime.images : [])
-const dead = (index: number) => ({ id: `dead${index}`, metadata: { name: 'crashing', attempt: index }, state: 'CONTAINER_EXITED' })
+const images = ({ runtime }: Answer): RawObject[] =>
+  Array.isArray(runtime?.images) ? runtime.images : []
+const dead = (index: number) => ({
+  id: `dead${index}`,
+  metadata: { name: 'crashing', attempt: index },
+  state: 'CONTAINER_EXITED',
+})
 const manyPods = Array.from({ length: 52 }, (_, index) =>
   workloadPods(`many-${index}`)
     .slice(0, 1)
     .map(pod => ({
       ...pod,
-      containers: pod.containers.map(container => ({ ...container, image: `registry.example.com/app-${index}:1` })),
+      containers: pod.containers.map(container => ({
+        ...container,
+        image: `registry.example.com/app-${index}:1`,
+      })),
     })),
 ).flat()
 
 const cases: Case[] = [
   {
     rule: 'unpinned-sandbox-image',
-    change: answer => ({ ...answer, runtime: { ...answer.runtime, images: images(answer).map(image => ({ ...image, pinned: false })) } }),
+    change: answer => ({
+      ...answer,
+      runtime: {
+        ...answer.runtime,
+        images: images(answer).map(image => ({ ...image, pinned: false })),
+      },
+    }),
     found: { proxy: 'unknown', ssm: 'certain', both: 'certain', running: 'certain' },
   },
   {
     rule: 'dead-container-pile',
-    change: answer => ({ ...answer, runtime: { ...answer.runtime, containers: Array.from({ length: 60 }, (_, index) => dead(index)) } }),
+    change: answer => ({
+      ...answer,
+      runtime: {
+        ...answer.runtime,
+        containers: Array.from({ length: 60 }, (_, index) => dead(index)),
+      },
+    }),
     found: { proxy: 'unknown', ssm: 'certain', both: 'certain', running: 'certain' },
   },
   {
     rule: 'memory-cgroup-leak',
     change: answer =>
-      withHost(answer, { kernel: { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro', cgroupVersion: 1, memoryCgroups: 30_000 } }),
+      withHost(answer, {
+        kernel: {
+          release: '4.14.355-275.572.amzn2.x86_64',
+          cmdline: 'ro',
+          cgroupVersion: 1,
+          memoryCgroups: 30_000,
+        },
+      }),
     found: { proxy: 'none', ssm: 'certain', both: 'certain', running: 'certain' },
   },
   {
@@ -85,7 +122,8 @@ const cases: Case[] = [
   },
   {
     rule: 'changed-not-restarted',
-    change: answer => withFile(answer, { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }),
+    change: answer =>
+      withFile(answer, { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }),
     found: { proxy: 'unknown', ssm: 'unknown', both: 'certain', running: 'certain' },
   },
   {
@@ -104,11 +142,19 @@ const cases: Case[] = [
 const groupOf = (index: number) => `group-${index}`
 
 /** By rule, on the node that is made for it. */
-async function confidences(mode: ReadMode, isRunningTold: boolean): Promise<Record<string, Confidence>> {
+async function confidences(
+  mode: ReadMode,
+  isRunningTold: boolean,
+): Promise<Record<string, Confidence>> {
   const nodes = cases.map(({ profile, change }, index) => {
     const ip = `10.8.0.${index + 1}`
     const node = profiledNode({
-      ...inNodegroup(groupOf(index), { family: 'AL2023', version: '1.34.1', instanceType: 'm5.large', ip }),
+      ...inNodegroup(groupOf(index), {
+        family: 'AL2023',
+        version: '1.34.1',
+        instanceType: 'm5.large',
+        ip,
+      }),
       nodefs: { capacityBytes: 100 * GiB, usedPercent: 40 },
       pods: workloadPods(ip),
       ...profile,
@@ -119,12 +165,15 @@ async function confidences(mode: ReadMode, isRunningTold: boolean): Promise<Reco
     })
     return [node.node('2026-11-21T00:00:00Z').metadata?.name ?? '', inspected(node, told)] as const
   })
-  await labOf([scenario([{ nodes: fixedNodes(Object.fromEntries(nodes)) }])], { documents: inspectDocuments })
+  await labOf([scenario([{ nodes: fixedNodes(Object.fromEntries(nodes)) }])], {
+    documents: inspectDocuments,
+  })
   const timeoutsMs = { ...defaultPolicy.timeoutsMs, inspect: 5000 }
   const { document } = await auditLive({ policy: { timeoutsMs, modes: [{ match: {}, mode }] } })
   return Object.fromEntries(
     cases.map(({ rule }, index) => {
-      const isOwn = (entry: { rule: string; subject: { name: string } }) => entry.rule === rule && entry.subject.name === groupOf(index)
+      const isOwn = (entry: { rule: string; subject: { name: string } }) =>
+        entry.rule === rule && entry.subject.name === groupOf(index)
       const isOpen = document.unknowns.some(isOwn)
       return [rule, document.findings.find(isOwn)?.confidence ?? (isOpen ? 'unknown' : 'none')]
     }),

@@ -13,7 +13,13 @@ import type { Invocation } from '#test/function-process.ts'
 import { firedRules } from '#test/lab-audit.ts'
 import { execute } from '#test/state-machine.ts'
 import { grantRights } from '#test/stored-objects.ts'
-import { cluster, expectedGarbage, expectedNodes, foundGarbage, silentNodes } from '#test/strangers/crowd.ts'
+import {
+  cluster,
+  expectedGarbage,
+  expectedNodes,
+  foundGarbage,
+  silentNodes,
+} from '#test/strangers/crowd.ts'
 import { type Strangers, startStrangers, strangersMissing } from '#test/strangers/strangers.ts'
 
 // Programs of others, and processes, on a machine that may have other things to do.
@@ -49,7 +55,8 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     world = await startStrangers({
       cluster,
       prefix: strict,
-      groupsOf: name => (stack.outsiders.includes(name) || name === 'Publish' ? null : ['highwater']),
+      groupsOf: name =>
+        stack.outsiders.includes(name) || name === 'Publish' ? null : ['highwater'],
       environmentOf: (name, event, { topicArn, stateMachineArn }) => ({
         HIGHWATER_PREFIX: stack.prefix,
         ...(['Audit', 'Publish'].includes(name) && { HIGHWATER_TOPIC_ARN: topicArn }),
@@ -66,21 +73,33 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
   afterAll(() => world?.close(), 60_000)
 
   const kept = async (prefix: string, scheduledTime: string) => {
-    const read = async (name: string) => world.account.read(`${prefix}runs/${runIdOf(scheduledTime)}/${name}`)
+    const read = async (name: string) =>
+      world.account.read(`${prefix}runs/${runIdOf(scheduledTime)}/${name}`)
     const findings: FindingsDocument = JSON.parse((await read('findings.json')).toString())
-    return { findings, page: (await read('report.html')).toString(), snapshot: gunzipSync(await read('snapshot.ndjson.gz')).toString() }
+    return {
+      findings,
+      page: (await read('report.html')).toString(),
+      snapshot: gunzipSync(await read('snapshot.ndjson.gz')).toString(),
+    }
   }
   const mailsOf = async (): Promise<{ subject: string; told: string }[]> =>
-    ((await world.moto.held('ses')).Message ?? []).map(mail => ({ subject: String(mail.subject), told: JSON.stringify(mail) }))
+    ((await world.moto.held('ses')).Message ?? []).map(mail => ({
+      subject: String(mail.subject),
+      told: JSON.stringify(mail),
+    }))
   const notices = async () => JSON.stringify((await world.moto.held('sns')).Topic)
   const fannedOut = async (prefix: string, scheduledTime: string) => {
     Object.assign(stack, { prefix, fansOut: true })
-    await world.account.write(`${prefix}highwater.yaml`, 'fanOut: { aboveNodes: 10, nodesPerShard: 10 }')
+    await world.account.write(
+      `${prefix}highwater.yaml`,
+      'fanOut: { aboveNodes: 10, nodesPerShard: 10 }',
+    )
     expect(await world.invoke('Audit', tick(scheduledTime))).toMatchObject({ state: 'fanned-out' })
-    await vi.waitFor(async () => expect((await world.account.execution(runIdOf(scheduledTime))).status).not.toBe('RUNNING'), {
-      timeout: 240_000,
-      interval: 1000,
-    })
+    await vi.waitFor(
+      async () =>
+        expect((await world.account.execution(runIdOf(scheduledTime))).status).not.toBe('RUNNING'),
+      { timeout: 240_000, interval: 1000 },
+    )
     return world.account.execution(runIdOf(scheduledTime))
   }
 
@@ -100,10 +119,15 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     })
     const { findings, page, snapshot } = await kept('', alone)
     expect(foundGarbage(findings)).toEqual(expectedGarbage)
-    expect(JSON.stringify(findings.findings.filter(({ family }) => family === 'cluster-gc'))).not.toContain('kept-')
+    expect(
+      JSON.stringify(findings.findings.filter(({ family }) => family === 'cluster-gc')),
+    ).not.toContain('kept-')
     const fired = firedRules(findings)
     for (const { node, rules } of expectedNodes)
-      expect({ node, rules: fired[`garbage/${node}`] ?? [] }).toEqual({ node, rules: expect.arrayContaining([...rules]) })
+      expect({ node, rules: fired[`garbage/${node}`] ?? [] }).toEqual({
+        node,
+        rules: expect.arrayContaining([...rules]),
+      })
     expect(page).toContain('namespace-stuck-terminating')
     expect(snapshot.match(/"configz":\{/g)).toHaveLength(answering)
     expect(new Set(world.kubelets.asked).size).toBe(2 * answering)
@@ -115,8 +139,15 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     expect(await notices()).toContain(mail?.subject)
 
     const lines = linesOf(world.functions.invocations[0])
-    expect(lines.find(({ message }) => message === 'run ended')).toMatchObject({ runId: runIdOf(alone), service: 'highwater-prod' })
-    expect(lines.find(line => 'NodesRead' in line)).toMatchObject({ NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 })
+    expect(lines.find(({ message }) => message === 'run ended')).toMatchObject({
+      runId: runIdOf(alone),
+      service: 'highwater-prod',
+    })
+    expect(lines.find(line => 'NodesRead' in line)).toMatchObject({
+      NodesRead: 16,
+      NodesPartlyRead: 3,
+      NotAudited: 0,
+    })
     expect(lines.find(line => 'ReportsPublished' in line)).toMatchObject({ ReportsPublished: 1 })
   })
 
@@ -130,20 +161,32 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     const steps = world.functions.invocations
       .slice(before)
       .map(({ name, event }) => [name, (event as { step?: string }).step ?? ''].join(' ').trim())
-    expect(steps).toEqual(['Audit', 'Discover', 'AuditShard read', 'AuditShard read', 'AuditShard judge', 'Publish'])
+    expect(steps).toEqual([
+      'Audit',
+      'Discover',
+      'AuditShard read',
+      'AuditShard read',
+      'AuditShard judge',
+      'Publish',
+    ])
     const told = ({ findings, clusters, notAudited }: FindingsDocument) => ({
       findings: findings.map(({ id, rule, severity, nodes }) => ({ id, rule, severity, nodes })),
       clusters,
       notAudited,
     })
-    expect(told((await kept('many/', time)).findings)).toEqual(told((await kept('', alone)).findings))
+    expect(told((await kept('many/', time)).findings)).toEqual(
+      told((await kept('', alone)).findings),
+    )
     expect(await mailsOf()).toHaveLength(2)
     const metrics = { NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 }
-    expect(linesOf(world.functions.invocations.at(-1)).find(line => 'NodesRead' in line)).toMatchObject(metrics)
+    expect(
+      linesOf(world.functions.invocations.at(-1)).find(line => 'NodesRead' in line),
+    ).toMatchObject(metrics)
   })
 
   it('lose no more than the shard that fails at every try', async () => {
-    stack.lost = event => JSON.stringify(event).includes('"step":"read"') && (event as { shard: number }).shard === 0
+    stack.lost = event =>
+      JSON.stringify(event).includes('"step":"read"') && (event as { shard: number }).shard === 0
     const time = '2026-11-23T05:00:00Z'
     expect(await fannedOut('lost/', time)).toMatchObject({ status: 'SUCCEEDED' })
     stack.lost = () => false
@@ -162,16 +205,25 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     stack.outsiders = []
     const { clusters, notAudited } = (await kept('outside/', alone)).findings
     expect(clusters).toMatchObject([{ name: 'garbage', grade: null }])
-    expect(notAudited).toMatchObject([{ node: null, reason: expect.stringContaining('answered 401') }])
+    expect(notAudited).toMatchObject([
+      { node: null, reason: expect.stringContaining('answered 401') },
+    ])
   })
 
   it('need no right beyond those of their roles, with signatures and policies checked', async () => {
     Object.assign(stack, { prefix: strict, fansOut: false })
-    await world.account.write(`${strict}highwater.yaml`, 'fanOut: { aboveNodes: 10, nodesPerShard: 10 }')
+    await world.account.write(
+      `${strict}highwater.yaml`,
+      'fanOut: { aboveNodes: 10, nodesPerShard: 10 }',
+    )
     await world.iam.enforce(true)
     onTestFinished(() => world.iam.enforce(false))
     const coverage = { nodes: 19, read: 16, partlyRead: 3, notRead: 0 }
-    expect(await world.invoke('Audit', tick(alone))).toMatchObject({ state: 'published', clusters: [{ coverage }], notAudited: 0 })
+    expect(await world.invoke('Audit', tick(alone))).toMatchObject({
+      state: 'published',
+      clusters: [{ coverage }],
+      notAudited: 0,
+    })
     const many = '2026-11-22T05:00:00Z'
     const run = runIdOf(many)
     stack.fansOut = true
@@ -179,7 +231,10 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     // Moto's own state machines have no role: they may not even read what lies in the bucket.
     await execute(
       { run },
-      { invoke: world.invoke, readObject: async (_bucket, key) => JSON.parse((await world.account.read(key)).toString()) },
+      {
+        invoke: world.invoke,
+        readObject: async (_bucket, key) => JSON.parse((await world.account.read(key)).toString()),
+      },
     )
     const { findings } = await kept(strict, many)
     expect(findings).toMatchObject({ clusters: [{ coverage }], notAudited: [] })
@@ -192,13 +247,23 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
   it('plan a change, and refuse nodes that moto’s SSM does not reach, with the reason', async () => {
     Object.assign(stack, { prefix: 'change/', fansOut: false })
     await world.account.write('change/highwater.yaml', 'modes: [{ match: {}, mode: both }]')
-    const answer = (await world.invoke('Remediate', { action: 'plan' })) as Extract<RemediationAnswer, { action: 'plan' }>
-    expect(answer).toMatchObject({ counts: { nodes: 0, cohorts: expect.any(Number) }, approvedBy: null })
-    const { digest, refused }: Plan = JSON.parse((await world.account.read(`change/remediation/plans/${answer.digest}.json`)).toString())
+    const answer = (await world.invoke('Remediate', { action: 'plan' })) as Extract<
+      RemediationAnswer,
+      { action: 'plan' }
+    >
+    expect(answer).toMatchObject({
+      counts: { nodes: 0, cohorts: expect.any(Number) },
+      approvedBy: null,
+    })
+    const { digest, refused }: Plan = JSON.parse(
+      (await world.account.read(`change/remediation/plans/${answer.digest}.json`)).toString(),
+    )
     expect(digest).toBe(answer.digest)
     expect(refused.length).toBe(answer.counts.refused)
     expect(
-      refused.map(({ why }) => why.replace(/(were not read: SSM) .*/, '$1')).filter(why => !why.endsWith('were not read: SSM')),
+      refused
+        .map(({ why }) => why.replace(/(were not read: SSM) .*/, '$1'))
+        .filter(why => !why.endsWith('were not read: SSM')),
     ).toEqual([])
     expect(refused.length).toBeGreaterThan(0)
   })

@@ -7,10 +7,14 @@ import { nodes, scenario } from '../lab/support.ts'
 async function audited(cluster: Partial<ClusterScenario>) {
   await labOf([scenario([{ name: 'c', nodes: nodes(1), ...cluster }])])
   const { document } = await auditLive()
-  return { read: document.clusters.map(({ coverage }) => coverage.read), reasons: document.notAudited.map(({ reason }) => reason) }
+  return {
+    read: document.clusters.map(({ coverage }) => coverage.read),
+    reasons: document.notAudited.map(({ reason }) => reason),
+  }
 }
 const closed = { faults: { endpoint: 'closed-port' } } as const
-const isPrivate = 'The endpoint is private: only its VPC, and what is routed to it, can reach it on port 443'
+const isPrivate =
+  'The endpoint is private: only its VPC, and what is routed to it, can reach it on port 443'
 
 it('a private endpoint that does not answer is told as one', async () => {
   expect((await audited({ ...closed, privateEndpoint: true })).reasons).toEqual([
@@ -30,5 +34,8 @@ it('a private endpoint that can be reached is read as any other', async () => {
 })
 
 it('a local cluster on an Outpost is entered by its id', async () => {
-  expect(await audited({ localId: 'b1946ac9-2492-d234-7c62-35b4d2611184' })).toEqual({ read: [1], reasons: [] })
+  expect(await audited({ localId: 'b1946ac9-2492-d234-7c62-35b4d2611184' })).toEqual({
+    read: [1],
+    reasons: [],
+  })
 })

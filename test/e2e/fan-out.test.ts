@@ -36,15 +36,22 @@ it('tells what one function tells, within the memory of small functions; one tha
   // What is so many hours old would else now and then be a tenth older in the second of two runs.
   const atMs = Date.now()
   const functionsOf = async (memory: number, more: Record<string, string>) => {
-    const functions = await functionProcesses({ ...lab.environment, ...serviceEnvironment, ...more }, memory, atMs)
+    const functions = await functionProcesses(
+      { ...lab.environment, ...serviceEnvironment, ...more },
+      memory,
+      atMs,
+    )
     onTestFinished(() => functions.remove())
     return functions
   }
   const findings = (prefix: string): FindingsDocument =>
     JSON.parse(readFileSync(join(bucket, prefix, 'runs', run, 'findings.json'), 'utf8'))
   const told = (prefix: string) => JSON.stringify(findings(prefix))
-  const readObject = async (_bucket: string, key: string) => JSON.parse(readFileSync(join(bucket, key), 'utf8'))
-  const machine = { HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater' }
+  const readObject = async (_bucket: string, key: string) =>
+    JSON.parse(readFileSync(join(bucket, key), 'utf8'))
+  const machine = {
+    HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater',
+  }
 
   const many = await functionsOf(memoryMiB, machine)
   expect(await many.invoke('Audit', tick)).toMatchObject({ state: 'fanned-out' })
@@ -59,11 +66,17 @@ it('tells what one function tells, within the memory of small functions; one tha
   const living = await functionsOf(memoryMiB, { HIGHWATER_PREFIX: 'dying/', ...machine })
   const dying = await functionsOf(tooLittleMiB, { HIGHWATER_PREFIX: 'dying/' })
   await living.invoke('Audit', tick)
-  const isShort = (event: unknown) => JSON.stringify(event) === JSON.stringify({ step: 'read', run, cluster: 0, shard: 0 })
-  await execute({ run }, { invoke: (name, event) => (isShort(event) ? dying : living).invoke(name, event), readObject })
+  const isShort = (event: unknown) =>
+    JSON.stringify(event) === JSON.stringify({ step: 'read', run, cluster: 0, shard: 0 })
+  await execute(
+    { run },
+    { invoke: (name, event) => (isShort(event) ? dying : living).invoke(name, event), readObject },
+  )
   const { notAudited, clusters } = findings('dying/')
   const lost = clusters.find(({ coverage }) => coverage.notRead > 0)
   expect(clusters.filter(({ coverage }) => coverage.notRead === 0)).toHaveLength(1)
   expect(lost?.coverage).toMatchObject({ nodes: 40, notRead: notAudited.length })
-  expect(notAudited[0]?.reason).toMatch(/did not come to its end at any try: Runtime.ExitError: Runtime exited with error/)
+  expect(notAudited[0]?.reason).toMatch(
+    /did not come to its end at any try: Runtime.ExitError: Runtime exited with error/,
+  )
 })

@@ -8,7 +8,13 @@ import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { bareDeployment } from '#lab/nodes/leftover-objects.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { leftoverDeployments } from '#lab/scenarios/leftover-objects.ts'
-import { type ClusterScenario, fixedNodes, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
+import {
+  type ClusterScenario,
+  fixedNodes,
+  fixedObjects,
+  type ObjectSource,
+  type Scenario,
+} from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
@@ -30,14 +36,20 @@ const expected = garbage.expect().garbage ?? []
 const found = ({ findings }: FindingsDocument) =>
   findings
     .filter(({ family }) => family === 'cluster-gc')
-    .map(({ cluster, rule, subject }) => ({ cluster, rule, subject: `${subject.kind} ${subject.name}` }))
+    .map(({ cluster, rule, subject }) => ({
+      cluster,
+      rule,
+      subject: `${subject.kind} ${subject.name}`,
+    }))
     .toSorted((a, b) => (`${a.rule} ${a.subject}` < `${b.rule} ${b.subject}` ? -1 : 1))
 
 const changed = (more: Partial<ClusterScenario>): Scenario => ({
   ...garbage,
   clusters: garbage.clusters.map(each => ({ ...each, ...more })),
 })
-const looking = (more: Partial<Policy['clusterGarbage']>) => ({ policy: { clusterGarbage: { ...defaultPolicy.clusterGarbage, ...more } } })
+const looking = (more: Partial<Policy['clusterGarbage']>) => ({
+  policy: { clusterGarbage: { ...defaultPolicy.clusterGarbage, ...more } },
+})
 
 describe('cluster garbage', () => {
   it('is found where the scenario has it, and no healthy twin with it', generous, async () => {
@@ -46,19 +58,30 @@ describe('cluster garbage', () => {
     expect(found(document)).toEqual(expected)
     const ofGarbage = document.findings.filter(({ family }) => family === 'cluster-gc')
     // The one counts all that have finished, whoever they are.
-    expect(JSON.stringify(ofGarbage.filter(({ rule }) => rule !== 'terminated-pods-near-threshold'))).not.toContain('kept-')
+    expect(
+      JSON.stringify(ofGarbage.filter(({ rule }) => rule !== 'terminated-pods-near-threshold')),
+    ).not.toContain('kept-')
     expect(JSON.stringify(ofGarbage)).toContain('in deletion, held by example.com/audit')
     for (const { rule, fix, evidence } of ofGarbage) {
-      if (rule !== 'terminated-pods-near-threshold') expect(fix.commands[0]).toMatch(/^(kubectl|aws) \w+ /)
+      if (rule !== 'terminated-pods-near-threshold')
+        expect(fix.commands[0]).toMatch(/^(kubectl|aws) \w+ /)
       expect(evidence.length).toBeGreaterThan(0)
     }
     const nodes = garbage.expect().nodes.filter(({ rules }) => rules.length > 0)
-    expect(firedRules(document)).toEqual(Object.fromEntries(nodes.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules]])))
+    expect(firedRules(document)).toEqual(
+      Object.fromEntries(
+        nodes.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules]]),
+      ),
+    )
     const rules = new Set(expected.map(({ rule }) => rule))
     expect(document.clusters[0]?.outcomes.fail).toBeGreaterThanOrEqual(rules.size)
     // No rule without its case.
-    expect([...rules].toSorted()).toEqual(everyRule.filter(({ family }) => family === 'cluster-gc').map(({ id }) => id))
-    expect(document.clusters[0]?.coverage.clusterGc?.read).toBe(document.clusters[0]?.coverage.clusterGc?.lists)
+    expect([...rules].toSorted()).toEqual(
+      everyRule.filter(({ family }) => family === 'cluster-gc').map(({ id }) => id),
+    )
+    expect(document.clusters[0]?.coverage.clusterGc?.read).toBe(
+      document.clusters[0]?.coverage.clusterGc?.lists,
+    )
   })
 
   it('has a section of the page, whose rows lead to every finding of it', generous, async () => {
@@ -70,40 +93,54 @@ describe('cluster garbage', () => {
     const led = [...table.matchAll(/href="#finding-([\w-]+)"[^>]*>(\d+) finding/g)]
     const byId = new Map(document.findings.map(finding => [finding.id, finding]))
     const rules = new Set(led.map(([, id = '']) => byId.get(id)?.rule))
-    expect([...new Set(expected.map(({ rule }) => rule))].filter(rule => !rules.has(rule))).toEqual([])
-    expect(table).toMatch(/Volumes without a claim, kept<span class="about">500\.0.GiB, about 40.USD a month/)
+    expect([...new Set(expected.map(({ rule }) => rule))].filter(rule => !rules.has(rule))).toEqual(
+      [],
+    )
+    expect(table).toMatch(
+      /Volumes without a claim, kept<span class="about">500\.0.GiB, about 40.USD a month/,
+    )
     // What the findings come to: none of the young ones is counted.
     expect(table).toContain('about 324\u00a0USD a month')
-    expect(table).toMatch(/Instances that are no node[\s\S]*?>2<span class="about">1 of them under 1.h/)
+    expect(table).toMatch(
+      /Instances that are no node[\s\S]*?>2<span class="about">1 of them under 1.h/,
+    )
     expect(table).toContain('pod GC begins above 16 finished pods')
     expect(table).not.toContain('Not read')
   })
 
-  it('is the same of the snapshot, byte for byte, which holds no secret and no specification', generous, async () => {
-    await labOf([garbage])
-    const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
-    const live = await auditLive({ snapshotPath: path })
-    const saved = await auditRecords(savedFleet(path, everything))
-    expect(JSON.stringify(saved.document)).toBe(JSON.stringify(live.document))
-    const records = JSON.stringify(await Array.fromAsync(savedFleet(path, everything)))
-    expect(records).not.toContain('lab-secret')
-    expect(records).toContain('catalog-import-29384701')
-  })
+  it(
+    'is the same of the snapshot, byte for byte, which holds no secret and no specification',
+    generous,
+    async () => {
+      await labOf([garbage])
+      const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
+      const live = await auditLive({ snapshotPath: path })
+      const saved = await auditRecords(savedFleet(path, everything))
+      expect(JSON.stringify(saved.document)).toBe(JSON.stringify(live.document))
+      const records = JSON.stringify(await Array.fromAsync(savedFleet(path, everything)))
+      expect(records).not.toContain('lab-secret')
+      expect(records).toContain('catalog-import-29384701')
+    },
+  )
 
-  it('asks for each list once, and for pods of nodes that were read not again', generous, async () => {
-    const lab = await labOf([garbage])
-    await auditLive()
-    const routes = lab.requests().routes['kubernetes/garbage']
-    for (const {
-      kinds: [kind],
-      resource,
-    } of garbageResources) {
-      const [plural = ''] = resource.split('.')
-      expect(routes?.[`list ${plural}`], plural).toBe(kind === 'configs' ? undefined : 1)
-    }
-    // Each node's own, those of no node, and those that are over.
-    expect(routes?.listPods).toBe(garbage.expect().nodes.length + 2)
-  })
+  it(
+    'asks for each list once, and for pods of nodes that were read not again',
+    generous,
+    async () => {
+      const lab = await labOf([garbage])
+      await auditLive()
+      const routes = lab.requests().routes['kubernetes/garbage']
+      for (const {
+        kinds: [kind],
+        resource,
+      } of garbageResources) {
+        const [plural = ''] = resource.split('.')
+        expect(routes?.[`list ${plural}`], plural).toBe(kind === 'configs' ? undefined : 1)
+      }
+      // Each node's own, those of no node, and those that are over.
+      expect(routes?.listPods).toBe(garbage.expect().nodes.length + 2)
+    },
+  )
 
   it('that may not be listed costs its own rules, named, and no other', generous, async () => {
     const rights = auditorRights.filter(right => right !== 'list jobs.batch')
@@ -122,27 +159,46 @@ describe('cluster garbage', () => {
     expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 17, read: 16 })
   })
 
-  it.each(garbageResources.filter(({ kinds: [kind] }) => kind !== 'configs').map(({ resource }) => resource))(
+  it.each(
+    garbageResources
+      .filter(({ kinds: [kind] }) => kind !== 'configs')
+      .map(({ resource }) => resource),
+  )(
     'of which %s may not be listed: no other finding changes, and the reason is named once',
     generous,
     async resource => {
-      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== `list ${resource}`) } })])
+      await labOf([
+        changed({
+          access: { [labPrincipal]: auditorRights.filter(right => right !== `list ${resource}`) },
+        }),
+      ])
       const { document } = await auditLive()
       const readers = everyRule.filter(
         rule =>
           rule.kind === 'cluster' &&
-          rule.needs.some(need => [...sections[need].resources, ...(sections[need].also ?? [])].includes(resource)),
+          rule.needs.some(need =>
+            [...sections[need].resources, ...(sections[need].also ?? [])].includes(resource),
+          ),
       )
       const isReader = (rule: string) => readers.some(({ id }) => id === rule)
       const told = found(document)
       expect(expected).toEqual(expect.arrayContaining(told))
       expect(
         expected
-          .filter(each => !told.some(({ rule, subject }) => rule === each.rule && subject === each.subject))
+          .filter(
+            each =>
+              !told.some(({ rule, subject }) => rule === each.rule && subject === each.subject),
+          )
           .filter(({ rule }) => !isReader(rule)),
       ).toEqual([])
-      expect(document.unknowns.filter(({ rule, subject }) => subject.kind === 'Cluster' && !isReader(rule))).toEqual([])
-      expect(document.notAudited).toMatchObject([{ node: null, reason: expect.stringMatching(new RegExp(`^${resource}: .*403`)) }])
+      expect(
+        document.unknowns.filter(
+          ({ rule, subject }) => subject.kind === 'Cluster' && !isReader(rule),
+        ),
+      ).toEqual([])
+      expect(document.notAudited).toMatchObject([
+        { node: null, reason: expect.stringMatching(new RegExp(`^${resource}: .*403`)) },
+      ])
     },
   )
 
@@ -150,20 +206,38 @@ describe('cluster garbage', () => {
     'of which the nodes may not be listed: what does not stand on them is found all the same, and the rest is named',
     generous,
     async () => {
-      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list nodes') } })])
+      await labOf([
+        changed({
+          access: { [labPrincipal]: auditorRights.filter(right => right !== 'list nodes') },
+        }),
+      ])
       const { document } = await auditLive()
       const told = found(document)
       expect(expected).toEqual(expect.arrayContaining(told))
       expect(told.map(({ rule }) => rule)).toEqual(
-        expect.arrayContaining(['job-without-ttl', 'dangling-owner', 'released-volume', 'failed-pods', 'stuck-finalizer']),
+        expect.arrayContaining([
+          'job-without-ttl',
+          'dangling-owner',
+          'released-volume',
+          'failed-pods',
+          'stuck-finalizer',
+        ]),
       )
       expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 17, read: 17 })
-      const ofNodes = everyRule.filter(rule => rule.kind === 'cluster' && rule.needs.some(need => sections[need].needsNodes))
+      const ofNodes = everyRule.filter(
+        rule => rule.kind === 'cluster' && rule.needs.some(need => sections[need].needsNodes),
+      )
       for (const { id } of ofNodes)
-        expect(document.unknowns.filter(({ rule }) => rule === id)).toMatchObject([{ reason: expect.stringMatching(/^nodes: .*403/) }])
-      expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
+        expect(document.unknowns.filter(({ rule }) => rule === id)).toMatchObject([
+          { reason: expect.stringMatching(/^nodes: .*403/) },
+        ])
+      expect(document.unknowns).toContainEqual(
+        expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }),
+      )
       for (const rule of ['leftover-lease', 'unrenewed-lease'])
-        expect(document.unknowns.filter(each => each.rule === rule)).toMatchObject([{ reason: expect.stringMatching(/node/) }])
+        expect(document.unknowns.filter(each => each.rule === rule)).toMatchObject([
+          { reason: expect.stringMatching(/node/) },
+        ])
     },
   )
 
@@ -180,20 +254,39 @@ describe('cluster garbage', () => {
     expect(auditExitCode(saved, 'none')).toBe(exitCode.ok)
   })
 
-  it('is waived by namespace, and a waiver that covers nothing is named on the page', generous, async () => {
-    await labOf([garbage])
-    const of = (namespace: string): Waiver => ({ rule: 'job-without-ttl', match: { namespace }, until: '2099-01-01', reason: 'known' })
-    const { document, files } = await auditLive({ policy: { waivers: [of('batch'), of('nowhere')] } })
-    expect(document.waived).toMatchObject([{ rule: 'job-without-ttl', subject: { kind: 'Namespace', name: 'batch' } }])
-    expect(document.idleWaivers).toEqual([{ rule: 'job-without-ttl', match: { namespace: 'nowhere' }, until: '2099-01-01' }])
-    const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
-    expect(page).toContain('The waiver of job-without-ttl, namespace nowhere, until 2099-01-01, covers nothing that was found')
-  })
+  it(
+    'is waived by namespace, and a waiver that covers nothing is named on the page',
+    generous,
+    async () => {
+      await labOf([garbage])
+      const of = (namespace: string): Waiver => ({
+        rule: 'job-without-ttl',
+        match: { namespace },
+        until: '2099-01-01',
+        reason: 'known',
+      })
+      const { document, files } = await auditLive({
+        policy: { waivers: [of('batch'), of('nowhere')] },
+      })
+      expect(document.waived).toMatchObject([
+        { rule: 'job-without-ttl', subject: { kind: 'Namespace', name: 'batch' } },
+      ])
+      expect(document.idleWaivers).toEqual([
+        { rule: 'job-without-ttl', match: { namespace: 'nowhere' }, until: '2099-01-01' },
+      ])
+      const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
+      expect(page).toContain(
+        'The waiver of job-without-ttl, namespace nowhere, until 2099-01-01, covers nothing that was found',
+      )
+    },
+  )
 
   it('is looked for as the policy says', generous, async () => {
     const lab = await labOf([garbage])
     const only = await auditLive(looking({ kinds: ['leases'] }))
-    expect(found(only.document).map(({ rule }) => rule)).toEqual(expected.map(({ rule }) => rule).filter(rule => /-lease$/.test(rule)))
+    expect(found(only.document).map(({ rule }) => rule)).toEqual(
+      expected.map(({ rule }) => rule).filter(rule => /-lease$/.test(rule)),
+    )
     expect(only.document.unknowns.filter(({ rule }) => ofJobs.test(rule))).toEqual([])
     expect(lab.requests().routes['kubernetes/garbage']).not.toHaveProperty('list jobs')
     expect(found((await auditLive(looking({ enabled: false }))).document)).toEqual([])
@@ -201,18 +294,33 @@ describe('cluster garbage', () => {
     expect(found(patient.document).map(({ rule }) => rule)).not.toContain('job-without-ttl')
   })
 
-  it('may be of ConfigMaps and Secrets where somebody asks for them: by their owners, never by their content', generous, async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
-    await labOf([changed({ access: { [labPrincipal]: [...auditorRights, 'list configmaps', 'list secrets'] } })])
-    const { document } = await auditLive({ snapshotPath: path, ...looking({ kinds: [...defaultPolicy.clusterGarbage.kinds, 'configs'] }) })
-    expect(
-      document.findings.filter(({ rule }) => rule === 'dangling-owner').map(({ subject, evidence }) => [subject.name, evidence[0]?.value]),
-    ).toEqual([
-      ['legacy', 'ConfigMap render-1'],
-      ['stray', 'ReplicaSet api-old'],
-    ])
-    expect(JSON.stringify(await Array.fromAsync(savedFleet(path, everything)))).not.toMatch(/lab-secret|bGFi/)
-  })
+  it(
+    'may be of ConfigMaps and Secrets where somebody asks for them: by their owners, never by their content',
+    generous,
+    async () => {
+      const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
+      await labOf([
+        changed({
+          access: { [labPrincipal]: [...auditorRights, 'list configmaps', 'list secrets'] },
+        }),
+      ])
+      const { document } = await auditLive({
+        snapshotPath: path,
+        ...looking({ kinds: [...defaultPolicy.clusterGarbage.kinds, 'configs'] }),
+      })
+      expect(
+        document.findings
+          .filter(({ rule }) => rule === 'dangling-owner')
+          .map(({ subject, evidence }) => [subject.name, evidence[0]?.value]),
+      ).toEqual([
+        ['legacy', 'ConfigMap render-1'],
+        ['stray', 'ReplicaSet api-old'],
+      ])
+      expect(JSON.stringify(await Array.fromAsync(savedFleet(path, everything)))).not.toMatch(
+        /lab-secret|bGFi/,
+      )
+    },
+  )
 
   it('says of a finalizer whether anybody is there to take it away', generous, async () => {
     const held = async (more: Record<string, ObjectSource>) => {
@@ -232,73 +340,147 @@ describe('cluster garbage', () => {
     )
   })
 
-  it('says what a volume that nobody uses holds and costs, and what else it knows of each case', generous, async () => {
-    await labOf([garbage])
-    const { findings } = (await auditLive()).document
-    const told = (rule: string) =>
-      findings.filter(each => each.rule === rule).map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
-    const expectations: [rule: string, ...says: string[]][] = [
-      ['suspended-leftover', '2 suspended objects of old', '"backfill"', '"migrate"'],
-      ['overdue-job-ttl', '1 that nobody has begun to delete, 1 in deletion, held by example.com/audit'],
-      ['expired-identity-lease', 'apiserver-passed-over, kube-apiserver-old', 'should have deleted within an hour'],
-      ['leftover-taint', 'node.kubernetes.io/unschedulable:NoSchedule","value":"1 node"'],
-      ['released-volume', '1 volume of claims', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
-      [
-        'unattached-disk',
-        '2 EBS volumes',
-        '250.0 GiB',
-        'about 282 USD a month',
-        'vol-0bbbbbbbbbbbbbbb1, vol-0bbbbbbbbbbbbbbb4"',
-        'pvc-0009',
-      ],
-      ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],
-      ['node-without-instance', '1 node is not Ready'],
-      ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
-      ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
-      ['namespace-stuck-terminating', 'an API group does not answer', 'custom.metrics.k8s.io/v1beta1'],
-      ['pending-certificate-request', 'kubernetes.io/kubelet-serving', 'csr-4x2lp', 'no serving certificate'],
-      ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd', 'issued-past-deadline', 'csr-issued'],
-      ['pod-stuck-terminating', 'nobody takes away the finalizer example.com/flush', 'worker-9'],
-      ['pod-stuck-terminating', 'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking', 'batch-4'],
-      ['retained-ephemeral-volume', 'of ci stays, and so does every one after it', 'StorageClass keep, reclaimPolicy Retain'],
-      ['retained-ephemeral-volume', 'of ci-nightly stays.', 'the volume says Retain, its class does not'],
-      ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
-      ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
-      ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],
-      ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
-      [
-        'misplaced-owner',
-        'Deployment checkout, of another namespace',
-        'the garbage collector should have deleted 1 of them',
-        'another owner keeps 1 of them',
-      ],
-      ['dangling-owner', 'PersistentVolumeClaim scratch-of-pod', 'owner Job build-2","value":"PersistentVolumeClaim scratch-of-job'],
-      ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
-      ['dangling-owner', 'Deployment api (another one has its name now)'],
-      ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1', 'Job sync waits for","value":"Pod sync-4x2lp"'],
-      ['orphaned-dependent', 'ReplicaSet without its Deployment', 'web-1'],
-    ]
-    for (const [rule, ...says] of expectations) for (const words of says) expect(told(rule).join(), rule).toContain(words)
-  })
+  it(
+    'says what a volume that nobody uses holds and costs, and what else it knows of each case',
+    generous,
+    async () => {
+      await labOf([garbage])
+      const { findings } = (await auditLive()).document
+      const told = (rule: string) =>
+        findings
+          .filter(each => each.rule === rule)
+          .map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
+      const expectations: [rule: string, ...says: string[]][] = [
+        ['suspended-leftover', '2 suspended objects of old', '"backfill"', '"migrate"'],
+        [
+          'overdue-job-ttl',
+          '1 that nobody has begun to delete, 1 in deletion, held by example.com/audit',
+        ],
+        [
+          'expired-identity-lease',
+          'apiserver-passed-over, kube-apiserver-old',
+          'should have deleted within an hour',
+        ],
+        ['leftover-taint', 'node.kubernetes.io/unschedulable:NoSchedule","value":"1 node"'],
+        [
+          'released-volume',
+          '1 volume of claims',
+          '500.0 GiB',
+          'about 40 USD a month',
+          'vol-0aaaaaaaaaaaaaaa1',
+          '40 days ago',
+        ],
+        [
+          'unattached-disk',
+          '2 EBS volumes',
+          '250.0 GiB',
+          'about 282 USD a month',
+          'vol-0bbbbbbbbbbbbbbb1, vol-0bbbbbbbbbbbbbbb4"',
+          'pvc-0009',
+        ],
+        ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],
+        ['node-without-instance', '1 node is not Ready'],
+        ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
+        ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
+        [
+          'namespace-stuck-terminating',
+          'an API group does not answer',
+          'custom.metrics.k8s.io/v1beta1',
+        ],
+        [
+          'pending-certificate-request',
+          'kubernetes.io/kubelet-serving',
+          'csr-4x2lp',
+          'no serving certificate',
+        ],
+        [
+          'uncollected-certificate-request',
+          'denied-past-deadline',
+          'csr-9k3vd',
+          'issued-past-deadline',
+          'csr-issued',
+        ],
+        ['pod-stuck-terminating', 'nobody takes away the finalizer example.com/flush', 'worker-9'],
+        [
+          'pod-stuck-terminating',
+          'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+          'batch-4',
+        ],
+        [
+          'retained-ephemeral-volume',
+          'of ci stays, and so does every one after it',
+          'StorageClass keep, reclaimPolicy Retain',
+        ],
+        [
+          'retained-ephemeral-volume',
+          'of ci-nightly stays.',
+          'the volume says Retain, its class does not',
+        ],
+        ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
+        ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
+        [
+          'volume-held-in-deletion',
+          "is for the EBS CSI driver's controller, and nothing in this cluster is called like it",
+          'pvc-0008',
+        ],
+        ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
+        [
+          'misplaced-owner',
+          'Deployment checkout, of another namespace',
+          'the garbage collector should have deleted 1 of them',
+          'another owner keeps 1 of them',
+        ],
+        [
+          'dangling-owner',
+          'PersistentVolumeClaim scratch-of-pod',
+          'owner Job build-2","value":"PersistentVolumeClaim scratch-of-job',
+        ],
+        ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
+        ['dangling-owner', 'Deployment api (another one has its name now)'],
+        [
+          'blocked-foreground-deletion',
+          'Deployment portal for ReplicaSet portal-1',
+          'Job sync waits for","value":"Pod sync-4x2lp"',
+        ],
+        ['orphaned-dependent', 'ReplicaSet without its Deployment', 'web-1'],
+      ]
+      for (const [rule, ...says] of expectations)
+        for (const words of says) expect(told(rule).join(), rule).toContain(words)
+    },
+  )
 
   it(
     'in the account is unknown where EC2 may not be asked, page by page where it may, and called a loss only where all volumes are known',
     generous,
     async () => {
       const unknownOf = ({ unknowns }: FindingsDocument) =>
-        Object.fromEntries(unknowns.filter(({ rule }) => ofAccount.has(rule)).map(({ rule, reason }) => [rule, reason]))
+        Object.fromEntries(
+          unknowns
+            .filter(({ rule }) => ofAccount.has(rule))
+            .map(({ rule, reason }) => [rule, reason]),
+        )
       await labOf([{ ...garbage, ec2Denied: ['ec2:DescribeInstances'] }])
       const denied = (await auditLive()).document
       expect(unknownOf(denied)).toEqual({
-        'instance-without-node': expect.stringMatching(/^instances\.ec2\.amazonaws\.com: EC2 DescribeInstances in .* not allowed/),
+        'instance-without-node': expect.stringMatching(
+          /^instances\.ec2\.amazonaws\.com: EC2 DescribeInstances in .* not allowed/,
+        ),
         'node-without-instance': expect.stringContaining('Grant ec2:DescribeInstances'),
       })
       const lab = await labOf([{ ...garbage, ec2PageSize: 2 }])
       expect(found((await auditLive()).document)).toEqual(expected)
       // Of two tags each: three pages of what bears the one, an empty one of the other; four pages of instances.
       expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 4, DescribeInstances: 8 })
-      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list persistentvolumes') } })])
-      expect(unknownOf((await auditLive()).document)['unattached-disk']).toContain('one may name a disk that is not attached')
+      await labOf([
+        changed({
+          access: {
+            [labPrincipal]: auditorRights.filter(right => right !== 'list persistentvolumes'),
+          },
+        }),
+      ])
+      expect(unknownOf((await auditLive()).document)['unattached-disk']).toContain(
+        'one may name a disk that is not attached',
+      )
     },
   )
 
@@ -310,6 +492,8 @@ describe('cluster garbage', () => {
     expect(found((await auditLive({ selection: some })).document)).toEqual([])
     expect(lab.requests().routes['kubernetes/garbage']).not.toHaveProperty('list leases')
     await auditLive({ snapshotPath: path })
-    expect(found((await auditRecords(savedFleet(path, { ...everything, ...some }))).document)).toEqual([])
+    expect(
+      found((await auditRecords(savedFleet(path, { ...everything, ...some }))).document),
+    ).toEqual([])
   })
 })

@@ -24,17 +24,31 @@ it('has the lab tell them', async () => {
 async function* lowIsHigh() {
   const kind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
   const kubeReserved = { cpu: '80m', memory: '1465Mi' }
-  const content = { ...kind, kubeReserved, imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 }
+  const content = {
+    ...kind,
+    kubeReserved,
+    imageGCHighThresholdPercent: 50,
+    imageGCLowThresholdPercent: 50,
+  }
   const path = '/etc/kubernetes/kubelet/kubelet-config.json'
   const kubelet = {
     startedAt: '2026-11-01T08:00:00Z',
     commandLine: ['/usr/bin/kubelet', `--config=${path}`],
     files: [{ path, role: 'config', content }],
   }
-  yield { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt, account: null, region: null } as const
+  yield {
+    kind: 'Snapshot',
+    schema: 'highwater.snapshot/1',
+    takenAt,
+    account: null,
+    region: null,
+  } as const
   yield { kind: 'Cluster', cluster: 'prod' } as const
-  yield buildNode({ nodegroup: 'low-is-high', configuration: { kubeReserved }, record: { host: { schema: 'highwater.host/1', kubelet } } })
-    .record
+  yield buildNode({
+    nodegroup: 'low-is-high',
+    configuration: { kubeReserved },
+    record: { host: { schema: 'highwater.host/1', kubelet } },
+  }).record
 }
 
 const of = (name: string) => found.filter(({ subject }) => subject.name === name)
@@ -87,7 +101,9 @@ describe('worked out by hand', () => {
   })
 
   it('1 GiB of daemons and 500 MiB of eviction are 1,524 MiB to reserve', () => {
-    expect(evidence('sized-worker-1', 'reservation-without-eviction')['daemons and threshold']).toBe(`${1524 * MiB} bytes (1.5 GiB)`)
+    expect(
+      evidence('sized-worker-1', 'reservation-without-eviction')['daemons and threshold'],
+    ).toBe(`${1524 * MiB} bytes (1.5 GiB)`)
     const [fix] = of('sized-worker-1').filter(({ rule }) => rule === 'reservation-without-eviction')
     expect(fix?.fix.config).toMatchObject({ systemReserved: { memory: '1524Mi' } })
   })

@@ -19,13 +19,19 @@ async function pod() {
   const lab = await labOf([recorded])
   const { clusters, users } = parse(lab.kubeconfig)
   const server = new URL(clusters[0].cluster.server)
-  Object.assign(process.env, { KUBERNETES_SERVICE_HOST: server.hostname, KUBERNETES_SERVICE_PORT: server.port })
+  Object.assign(process.env, {
+    KUBERNETES_SERVICE_HOST: server.hostname,
+    KUBERNETES_SERVICE_PORT: server.port,
+  })
   const root = temporaryFolder()
   const folder = join(root, 'var/run/secrets/kubernetes.io/serviceaccount')
   mkdirSync(folder, { recursive: true })
   const token = join(folder, 'token')
   writeFileSync(token, users[0].user.token)
-  writeFileSync(join(folder, 'ca.crt'), Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'))
+  writeFileSync(
+    join(folder, 'ca.crt'),
+    Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'),
+  )
   return { root, token }
 }
 
@@ -33,7 +39,11 @@ describe('inside a cluster', () => {
   it('audits the cluster around, under the name that it was given', async () => {
     const { root } = await pod()
     const endpoint = await inClusterEndpoint('around', root)
-    const live = { policy: defaultPolicy, selection: everything, signal: new AbortController().signal }
+    const live = {
+      policy: defaultPolicy,
+      selection: everything,
+      signal: new AbortController().signal,
+    }
     const { document } = await auditRecords(kubeconfigFleet([endpoint], live))
     expect(document.clusters).toMatchObject([{ name: 'around', coverage: { nodes: 2, read: 2 } }])
     expect(document.findings.length).toBeGreaterThan(0)
@@ -54,13 +64,18 @@ describe('inside a cluster', () => {
   it('says what a pod lacks', async () => {
     const { root, token } = await pod()
     rmSync(token)
-    await expect(inClusterEndpoint('around', root)).rejects.toThrow(/service account cannot be used.*automountServiceAccountToken/)
+    await expect(inClusterEndpoint('around', root)).rejects.toThrow(
+      /service account cannot be used.*automountServiceAccountToken/,
+    )
   })
 
   it.each([
     [['--in-cluster', 'here'], 'this is no pod'],
     [['--in-cluster', 'here', '--context', 'there'], 'give one or the other'],
-    [['--in-cluster', 'here', '--tag', 'a=b'], '--tag chooses EKS clusters, --in-cluster the one around'],
+    [
+      ['--in-cluster', 'here', '--tag', 'a=b'],
+      '--tag chooses EKS clusters, --in-cluster the one around',
+    ],
     [['--in-cluster', 'here', '--cluster', 'b'], '--cluster chooses EKS clusters'],
     [['--in-cluster', 'here', '--snapshot', 'f'], '--snapshot audits a saved fleet'],
     [['--in-cluster', '../x'], 'the first a letter or a digit'],

@@ -25,7 +25,13 @@ async function morning(out: string, number: number): Promise<Morning> {
   const run = await highwater(['demo', '--out', out, '--morning', String(number)])
   const read = (name: string) => readFileSync(join(out, name), 'utf8')
   const [news = ''] = /<section id="news"[\s\S]*?<\/section>/.exec(read('report.html')) ?? []
-  return { ...run, document: JSON.parse(read('findings.json')), news, page: flat(read('report.html')), mail: flat(read('email.txt')) }
+  return {
+    ...run,
+    document: JSON.parse(read('findings.json')),
+    news,
+    page: flat(read('report.html')),
+    mail: flat(read('email.txt')),
+  }
 }
 
 const repaired = 'kubespray-worker-1'
@@ -39,7 +45,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   const out = temporaryFolder()
   const first = await morning(out, 1)
   const mended = first.document.findings.filter(
-    ({ rule, subject }) => subject.name === repaired && ['alert-before-image-gc', 'eviction-before-image-gc'].includes(rule),
+    ({ rule, subject }) =>
+      subject.name === repaired &&
+      ['alert-before-image-gc', 'eviction-before-image-gc'].includes(rule),
   )
   const ids = mended.map(({ id }) => id).toSorted()
   expect(ids).toHaveLength(2)
@@ -54,7 +62,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
       .filter(id => !ids.includes(id))
       .toSorted(),
   )
-  expect(flat(second.news)).toContain(`Findings: 2 fixed or gone, ${second.document.findings.length} unchanged.`)
+  expect(flat(second.news)).toContain(
+    `Findings: 2 fixed or gone, ${second.document.findings.length} unchanged.`,
+  )
   expect(second.mail).toMatch(/Since the run of \S+ \S+ UTC: 2 resolved\./)
   expect(second.stdout).toContain('Since the run before: 2 resolved')
 
@@ -63,7 +73,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   expect(third.document.delta).toEqual({ new: ids, resolved: [], worse: [], regressed: ids })
   const today = third.document.run.takenAt.slice(0, 10)
   expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
-  expect(flat(third.news)).toMatch(new RegExp(`Node ${repaired} of incidents: fixed on \\S+, there before since \\S+`))
+  expect(flat(third.news)).toMatch(
+    new RegExp(`Node ${repaired} of incidents: fixed on \\S+, there before since \\S+`),
+  )
   expect(third.mail).toContain(
     `Back again: Pods are evicted before image garbage collection runs incidents, Node ${repaired}, certain, since ${today} fixed on `,
   )
@@ -75,11 +87,18 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   expect(days).toEqual(['2026-11-22', '2026-11-23', '2026-11-24'])
   expect(first.page).not.toContain('How it went')
   expect(third.page).toContain('3 days from 2026-11-22 to 2026-11-24, the last run of each.')
-  expect(third.page).toMatch(/kubespray-worker-1 incidents .{0,80} grows 4\.0 GiB a day, 3 readings in 2 d/)
+  expect(third.page).toMatch(
+    /kubespray-worker-1 incidents .{0,80} grows 4\.0 GiB a day, 3 readings in 2 d/,
+  )
 
   const again = await morning(out, 3)
   expect(again.stdout).toContain('This tick was published and mailed before')
   expect(again.document).toEqual(third.document)
-  const history = await highwater(['history', repaired, '--store', join(out, 'lab-s3', 'highwater-lab')])
+  const history = await highwater([
+    'history',
+    repaired,
+    '--store',
+    join(out, 'lab-s3', 'highwater-lab'),
+  ])
   expect(flat(history.stdout)).toContain('and there in the last run')
 })

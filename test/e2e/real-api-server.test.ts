@@ -8,11 +8,18 @@ import { everything } from '#model/selection.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import { kubeconfigFleet } from '#pipeline/fleet.ts'
 import { auditRecords } from '#test/lab-audit.ts'
-import { type RealApiServer, realApiServerPrograms, startRealApiServer } from '#test/real-api-server.ts'
+import {
+  type RealApiServer,
+  realApiServerPrograms,
+  startRealApiServer,
+} from '#test/real-api-server.ts'
 import { grantRights, installResources, storedObjects } from '#test/stored-objects.ts'
 
 const programs = realApiServerPrograms()
-const why = programs === null ? ' (skipped: neither KUBEBUILDER_ASSETS nor the PATH has etcd and kube-apiserver)' : ''
+const why =
+  programs === null
+    ? ' (skipped: neither KUBEBUILDER_ASSETS nor the PATH has etcd and kube-apiserver)'
+    : ''
 
 const [reader, narrow] = ['highwater', 'highwater-narrow']
 const [cluster] = garbage.clusters as [ClusterScenario]
@@ -27,7 +34,12 @@ const policy: Policy = {
 
 /** Those that rest on the cluster alone: a kubeconfig says nothing of the account, nor of what EKS is configured with. */
 const isOfCluster = (rule: string) =>
-  !['unattached-disk', 'instance-without-node', 'node-without-instance', 'terminated-pods-near-threshold'].includes(rule)
+  ![
+    'unattached-disk',
+    'instance-without-node',
+    'node-without-instance',
+    'terminated-pods-near-threshold',
+  ].includes(rule)
 
 const found = ({ findings }: FindingsDocument) =>
   findings
@@ -35,7 +47,9 @@ const found = ({ findings }: FindingsDocument) =>
     .map(({ rule, subject }) => `${rule}: ${subject.kind} ${subject.name}`)
     .toSorted()
 const expected = [
-  ...(garbage.expect().garbage ?? []).filter(({ rule }) => isOfCluster(rule)).map(({ rule, subject }) => `${rule}: ${subject}`),
+  ...(garbage.expect().garbage ?? [])
+    .filter(({ rule }) => isOfCluster(rule))
+    .map(({ rule, subject }) => `${rule}: ${subject}`),
   // Beside what is found by default: of a kind that the policy sweeps.
   'stuck-finalizer: Namespace old-web',
 ].toSorted()
@@ -44,13 +58,20 @@ describe.skipIf(programs === null)(`a real API server${why}`, { timeout: 300_000
   let server: RealApiServer
   const audited = async (group: string) => {
     const endpoint = { context: cluster.name, endpoint: server.endpointOf(group) }
-    const source = kubeconfigFleet([endpoint], { policy, selection: everything, signal: AbortSignal.timeout(240_000) })
+    const source = kubeconfigFleet([endpoint], {
+      policy,
+      selection: everything,
+      signal: AbortSignal.timeout(240_000),
+    })
     return (await auditRecords(source, { policy })).document
   }
 
   beforeAll(async () => {
     if (programs === null) return
-    server = await startRealApiServer(programs, storedObjects(cluster, new Date().toISOString()), [reader, narrow])
+    server = await startRealApiServer(programs, storedObjects(cluster, new Date().toISOString()), [
+      reader,
+      narrow,
+    ])
     await installResources(server, cluster)
   }, 300_000)
   afterAll(() => server?.close(), 60_000)
@@ -63,11 +84,15 @@ describe.skipIf(programs === null)(`a real API server${why}`, { timeout: 300_000
     )
     const document = await audited(reader)
     expect(found(document)).toEqual(expected)
-    expect(JSON.stringify(document.findings.filter(({ family }) => family === 'cluster-gc'))).not.toContain('kept-')
+    expect(
+      JSON.stringify(document.findings.filter(({ family }) => family === 'cluster-gc')),
+    ).not.toContain('kept-')
     expect(document.notAudited.filter(({ node }) => node === null)).toEqual([])
     const { lists, read, notSwept } = document.clusters[0]?.coverage.clusterGc ?? {}
     expect(read).toBe(lists)
-    expect(notSwept?.sample).toEqual(expect.arrayContaining(['configmaps', 'endpoints', 'ingresses.networking.k8s.io']))
+    expect(notSwept?.sample).toEqual(
+      expect.arrayContaining(['configmaps', 'endpoints', 'ingresses.networking.k8s.io']),
+    )
     expect(notSwept?.sample).not.toContain('sites.web.example.com')
   })
 
@@ -79,10 +104,15 @@ describe.skipIf(programs === null)(`a real API server${why}`, { timeout: 300_000
       rights.filter(right => right !== 'list jobs.batch' && right !== 'list *.web.example.com'),
     )
     const document = await audited(narrow)
-    const lost = (rule: string) => /job|suspended/.test(rule) || rule === 'stuck-finalizer: Namespace old-web'
+    const lost = (rule: string) =>
+      /job|suspended/.test(rule) || rule === 'stuck-finalizer: Namespace old-web'
     expect(found(document)).toEqual(expected.filter(rule => !lost(rule)))
     expect(document.notAudited.filter(({ node }) => node === null)).toMatchObject([
-      { reason: expect.stringMatching(/^jobs\.batch: .*403.*cannot list resource "jobs" in API group "batch"/) },
+      {
+        reason: expect.stringMatching(
+          /^jobs\.batch: .*403.*cannot list resource "jobs" in API group "batch"/,
+        ),
+      },
       { reason: expect.stringMatching(/^sites\.web\.example\.com: .*403/) },
     ])
   })

@@ -20,14 +20,26 @@ const longMs = 280_000
 /** The lease of one that was killed is waited for, a node is changed, and then the time to send is over. */
 const shortMs = 90_000
 
-async function world(nodes: number, isMeant: (node: { cluster: string; nodegroup: string }) => boolean = () => true) {
+async function world(
+  nodes: number,
+  isMeant: (node: { cluster: string; nodegroup: string }) => boolean = () => true,
+) {
   const storeFolder = temporaryFolder()
   const lab = await labOf([remediationScenario({ nodes })], { storeFolder })
   const bucket = join(storeFolder, 'highwater-lab')
   mkdirSync(bucket, { recursive: true })
   const policy = (remediation: object) => {
-    const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 }
-    const told = { modes: [{ mode: 'both' }], pace, remediation: { pauseMs: 0, leaseTtlMs: 15_000, maxConcurrency: 50, ...remediation } }
+    const pace = {
+      requestsPerSecond: 1000,
+      concurrency: 20,
+      clusters: 4,
+      ssmRequestsPerSecond: 100,
+    }
+    const told = {
+      modes: [{ mode: 'both' }],
+      pace,
+      remediation: { pauseMs: 0, leaseTtlMs: 15_000, maxConcurrency: 50, ...remediation },
+    }
     // JSON is YAML.
     writeFileSync(join(bucket, 'highwater.yaml'), JSON.stringify(told))
   }
@@ -35,10 +47,12 @@ async function world(nodes: number, isMeant: (node: { cluster: string; nodegroup
   const watched = remediationNodes(nodes)
     .filter(isMeant)
     .map(node => new WatchedNode(lab, node, askIn(lab)))
-  const report = (run: string): RemediationRun => JSON.parse(readFileSync(join(bucket, 'remediation', 'runs', run, 'report.json'), 'utf8'))
+  const report = (run: string): RemediationRun =>
+    JSON.parse(readFileSync(join(bucket, 'remediation', 'runs', run, 'report.json'), 'utf8'))
   return {
     ...{ lab, bucket, policy, watched, report },
-    planned: async (event: object = {}) => (await invokeRemediate({ action: 'plan', set, ...event })) as PlanAnswer,
+    planned: async (event: object = {}) =>
+      (await invokeRemediate({ action: 'plan', set, ...event })) as PlanAnswer,
     thresholds: () => Promise.all(watched.map(node => node.thresholds())),
     sent: () => lab.requests().routes.ssm?.SendCommand,
     /** How often each kubelet was started since the lab began. */
@@ -47,23 +61,30 @@ async function world(nodes: number, isMeant: (node: { cluster: string; nodegroup
     journal: (run: string) =>
       readdirSync(join(bucket, 'remediation', 'runs'), { recursive: true, encoding: 'utf8' })
         .filter(path => path.startsWith(`${run}/steps/`) && path.endsWith('.json'))
-        .map(path => JSON.parse(readFileSync(join(bucket, 'remediation', 'runs', path), 'utf8')).entry.state as string),
+        .map(
+          path =>
+            JSON.parse(readFileSync(join(bucket, 'remediation', 'runs', path), 'utf8')).entry
+              .state as string,
+        ),
   }
 }
 
 function startsOf(root: string | undefined): number {
   const file = join(root ?? '', '..', 'start.json')
-  return root === undefined || !existsSync(file) ? 0 : (JSON.parse(readFileSync(file, 'utf8')) as { number: number }).number - 1
+  return root === undefined || !existsSync(file)
+    ? 0
+    : (JSON.parse(readFileSync(file, 'utf8')) as { number: number }).number - 1
 }
 
 /** The function in a process of its own, as Lambda runs it. @returns what ends it without a word */
 function inItsOwnProcess(event: object): () => Promise<void> {
   const script = `const { handler } = await import('#handlers/remediate.ts')
 await handler(JSON.parse(process.argv[1]), { awsRequestId: 'killed', getRemainingTimeInMillis: () => ${longMs} })`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(event)], {
-    env: { ...process.env, ...serviceEnvironment },
-    stdio: 'ignore',
-  })
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', script, JSON.stringify(event)],
+    { env: { ...process.env, ...serviceEnvironment }, stdio: 'ignore' },
+  )
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const kill = () => {
     child.kill('SIGKILL')
@@ -77,7 +98,10 @@ describe('the function remediate', () => {
   it('applies by digest what it planned, once however often it is asked, and takes it back', async () => {
     const { planned, thresholds, sent, starts, report, bucket } = await world(10)
     const { digest, id, counts, approvedBy } = await planned()
-    expect({ counts, approvedBy }).toMatchObject({ counts: { nodes: 10, cohorts: 10, waves: 1, refused: 0, never: 0 }, approvedBy: null })
+    expect({ counts, approvedBy }).toMatchObject({
+      counts: { nodes: 10, cohorts: 10, waves: 1, refused: 0, never: 0 },
+      approvedBy: null,
+    })
     expect([await thresholds(), starts()]).toEqual([Array(10).fill([85, 80]), Array(10).fill(0)])
 
     const apply = { action: 'apply', plan: digest, by: 'Ada Lovelace' }
@@ -85,7 +109,15 @@ describe('the function remediate', () => {
     const [answer] = asked.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
     const [refused] = asked.flatMap(one => (one.status === 'rejected' ? [String(one.reason)] : []))
     expect(answer).toEqual({
-      ...{ action: 'apply', id, digest, approvedBy: 'Ada Lovelace', state: 'done', why: null, nodes: { verified: 10 } },
+      ...{
+        action: 'apply',
+        id,
+        digest,
+        approvedBy: 'Ada Lovelace',
+        state: 'done',
+        why: null,
+        nodes: { verified: 10 },
+      },
       next: expect.stringContaining(`{"action":"rollback","run":"${id}"}`),
     })
     // It is told so, unless the other one was at its end before it looked.
@@ -101,17 +133,27 @@ describe('the function remediate', () => {
     expect(await planned()).toMatchObject({ counts: { nodes: 0, unchanged: 10 } })
 
     expect(await invokeRemediate({ action: 'rollback', run: id }, {}, longMs)).toMatchObject({
-      ...{ state: 'rolled-back', nodes: { 'rolled-back': 10 }, next: 'Nothing more is to be done.' },
+      ...{
+        state: 'rolled-back',
+        nodes: { 'rolled-back': 10 },
+        next: 'Nothing more is to be done.',
+      },
     })
     expect(await thresholds()).toEqual(Array(10).fill([85, 80]))
   })
 
   it('killed after it has sent goes on where it was, does not sit a pause out, and does no node twice', async () => {
-    const made = await world(20, ({ cluster, nodegroup }) => cluster === 'shop' && nodegroup === 'al2')
+    const made = await world(
+      20,
+      ({ cluster, nodegroup }) => cluster === 'shop' && nodegroup === 'al2',
+    )
     const { digest, id, counts } = await made.planned({ clusters: ['shop'], nodegroups: ['al2'] })
     expect(counts).toMatchObject({ nodes: 2, waves: 2 })
     const kill = inItsOwnProcess({ action: 'apply', plan: digest, by: 'Ada Lovelace' })
-    await vi.waitFor(() => expect(made.journal(id)).toContain('sent'), { timeout: 120_000, interval: 20 })
+    await vi.waitFor(() => expect(made.journal(id)).toContain('sent'), {
+      timeout: 120_000,
+      interval: 20,
+    })
     await kill()
     expect(made.journal(id)).not.toContain('verified')
 
@@ -142,6 +184,10 @@ describe('the function remediate', () => {
       runs: [{ id, state: 'done', nodes: { verified: 2 } }],
     })
     expect([await made.thresholds(), made.starts()]).toEqual([Array(2).fill([70, 50]), [1, 1]])
-    expect(made.report(id)).toMatchObject({ state: 'done', plan: digest, approvedBy: 'Ada Lovelace' })
+    expect(made.report(id)).toMatchObject({
+      state: 'done',
+      plan: digest,
+      approvedBy: 'Ada Lovelace',
+    })
   })
 })

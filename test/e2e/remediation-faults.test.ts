@@ -6,7 +6,12 @@ import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type NodeTrouble, type RemediationOptions, remediationNodes, successorOf } from '#lab/scenarios/remediation.ts'
+import {
+  type NodeTrouble,
+  type RemediationOptions,
+  remediationNodes,
+  successorOf,
+} from '#lab/scenarios/remediation.ts'
 import type { Plan } from '#model/plan.ts'
 import type { RemediationRun, StepEntry, StepState } from '#model/remediation.ts'
 import { highwater, killedHighwater } from '#test/cli.ts'
@@ -36,19 +41,33 @@ async function inLab(
   }
 }
 
-async function approved(lab: RemediationLab, name?: string, ...more: string[]): Promise<{ plan: Plan; before: Map<string, Disk> }> {
+async function approved(
+  lab: RemediationLab,
+  name?: string,
+  ...more: string[]
+): Promise<{ plan: Plan; before: Map<string, Disk> }> {
   const { plan } = await lab.plan(name, ...more)
   expect(await lab.approve(plan, name)).toMatchObject({ code: 0 })
   return { plan, before: new Map(plan.steps.map(step => [step.instanceId, lab.diskOf(step)])) }
 }
 
 const thresholdsOf = (lab: RemediationLab, { cluster, node: name, instanceId }: StepEntry) =>
-  new WatchedNode(lab.lab, { key: '', cluster, nodegroup: '', name, instanceId }, askIn(lab.lab)).thresholds()
+  new WatchedNode(
+    lab.lab,
+    { key: '', cluster, nodegroup: '', name, instanceId },
+    askIn(lab.lab),
+  ).thresholds()
 
-const generated = /\/etc\/(kubernetes\/kubelet\/config\.json\.d\/40-nodeadm\.conf|eks\/kubelet\/environment)$/
+const generated =
+  /\/etc\/(kubernetes\/kubelet\/config\.json\.d\/40-nodeadm\.conf|eks\/kubelet\/environment)$/
 
 /** Every node that is still there is as the report says: with all of the new bytes or all of the old ones, and with nothing beside them. */
-async function isWhole(lab: RemediationLab, plan: Plan, run: RemediationRun, before: ReadonlyMap<string, Disk>): Promise<void> {
+async function isWhole(
+  lab: RemediationLab,
+  plan: Plan,
+  run: RemediationRun,
+  before: ReadonlyMap<string, Disk>,
+): Promise<void> {
   for (const entry of run.steps) {
     const step = plan.steps.find(({ instanceId }) => instanceId === entry.instanceId)
     if (step === undefined) throw new Error(`${entry.node} is not in the plan`)
@@ -63,21 +82,45 @@ async function isWhole(lab: RemediationLab, plan: Plan, run: RemediationRun, bef
     if (step.method === 'bottlerocket') continue
     const [was, is] = [before.get(step.instanceId) ?? {}, lab.diskOf(step)]
     const own = `/root${step.path}`
-    const others = Object.entries({ ...was, ...is }).filter(([path]) => !isVerified || (path !== own && !generated.test(path)))
-    for (const [path] of others) expect({ node: entry.node, path, sha256: is[path] }).toEqual({ node: entry.node, path, sha256: was[path] })
-    if (isVerified) expect({ node: entry.node, sha256: is[own] }).toEqual({ node: entry.node, sha256: step.newSha256 })
+    const others = Object.entries({ ...was, ...is }).filter(
+      ([path]) => !isVerified || (path !== own && !generated.test(path)),
+    )
+    for (const [path] of others)
+      expect({ node: entry.node, path, sha256: is[path] }).toEqual({
+        node: entry.node,
+        path,
+        sha256: was[path],
+      })
+    if (isVerified)
+      expect({ node: entry.node, sha256: is[own] }).toEqual({
+        node: entry.node,
+        sha256: step.newSha256,
+      })
   }
 }
 
 function killedApply(lab: RemediationLab, afterMs: (told: string) => number | null): Promise<void> {
-  const files = ['apply', lab.at('plan.json'), '--approval', lab.at('plan.approval.json'), '--store', lab.at('store')]
-  return killedHighwater([...files, '--resume', '--policy', lab.at('highwater.yaml')], { env: lab.lab.environment, cwd: lab.at() }, afterMs)
+  const files = [
+    'apply',
+    lab.at('plan.json'),
+    '--approval',
+    lab.at('plan.approval.json'),
+    '--store',
+    lab.at('store'),
+  ]
+  return killedHighwater(
+    [...files, '--resume', '--policy', lab.at('highwater.yaml')],
+    { env: lab.lab.environment, cwd: lab.at() },
+    afterMs,
+  )
 }
 
 /** By the key of its node. */
 function endsOf({ steps }: RemediationRun): Record<string, [StepState, string | null]> {
   const keys = new Map([...ten.values()].map(({ key, instanceId }) => [instanceId, key]))
-  return Object.fromEntries(steps.map(({ instanceId, state, why }) => [keys.get(instanceId) ?? instanceId, [state, why]]))
+  return Object.fromEntries(
+    steps.map(({ instanceId, state, why }) => [keys.get(instanceId) ?? instanceId, [state, why]]),
+  )
 }
 
 const well = ['verified', null]
@@ -98,32 +141,41 @@ describe.concurrent('no node is left half-way', long, () => {
     }
     const ssm = { throttlesFirstOf: { SendCommand: 4, GetCommandInvocation: 3 } }
     // The kubelets that stay down are meant to stop nobody here: nodes that share a budget come one after the other.
-    return inLab({ nodes: 10, faults, ssm }, { maxErrors: 10, maxUnreadyPercent: 100 }, async lab => {
-      const { plan, before } = await approved(lab)
-      const applied = await lab.apply()
-      const run = runOf(applied)
-      expect([applied.code, run.state]).toEqual([1, 'done'])
-      expect(endsOf(run)).toEqual({
-        'shop/al2/0': because('broken', /after 3 commands .* with what was there before it is not well either/),
-        'media/al2/0': because('restored', /the kubelet does not stay/),
-        'shop/al2023/0': well,
-        'media/al2023/0': because('failed', /nothing was changed/),
-        'shop/al2023-dropin/0': because('failed', /less than 1 MiB is free/),
-        'media/al2023-dropin/0': because('restored', /is not healthy/),
-        'shop/al2023-plain/0': well,
-        'media/al2023-plain/0': well,
-        'shop/bottlerocket/0': well,
-        'media/bottlerocket/0': well,
-      })
-      await isWhole(lab, plan, run, before)
-      const sent = lab.changes().length
-      expect(runOf(await lab.apply())).toEqual(run)
-      expect(lab.changes()).toHaveLength(sent)
-    })
+    return inLab(
+      { nodes: 10, faults, ssm },
+      { maxErrors: 10, maxUnreadyPercent: 100 },
+      async lab => {
+        const { plan, before } = await approved(lab)
+        const applied = await lab.apply()
+        const run = runOf(applied)
+        expect([applied.code, run.state]).toEqual([1, 'done'])
+        expect(endsOf(run)).toEqual({
+          'shop/al2/0': because(
+            'broken',
+            /after 3 commands .* with what was there before it is not well either/,
+          ),
+          'media/al2/0': because('restored', /the kubelet does not stay/),
+          'shop/al2023/0': well,
+          'media/al2023/0': because('failed', /nothing was changed/),
+          'shop/al2023-dropin/0': because('failed', /less than 1 MiB is free/),
+          'media/al2023-dropin/0': because('restored', /is not healthy/),
+          'shop/al2023-plain/0': well,
+          'media/al2023-plain/0': well,
+          'shop/bottlerocket/0': well,
+          'media/bottlerocket/0': well,
+        })
+        await isWhole(lab, plan, run, before)
+        const sent = lab.changes().length
+        expect(runOf(await lab.apply())).toEqual(run)
+        expect(lab.changes()).toHaveLength(sent)
+      },
+    )
   })
 
   it('where agents are lost, instances replaced, and files are no JSON; the next run changes those that came instead', () => {
-    const lost = (when: 'before-swap' | 'after-swap' | 'end'): NodeTrouble => ({ change: { kind: 'agent-lost', when, backAfterMs: 200 } })
+    const lost = (when: 'before-swap' | 'after-swap' | 'end'): NodeTrouble => ({
+      change: { kind: 'agent-lost', when, backAfterMs: 200 },
+    })
     const faults: Readonly<Record<string, NodeTrouble>> = {
       'shop/al2/0': lost('before-swap'),
       'media/al2/0': lost('after-swap'),
@@ -139,7 +191,10 @@ describe.concurrent('no node is left half-way', long, () => {
       const { plan } = await approved(lab)
       expect(plan.refused.map(({ node }) => node)).toEqual([ten.get('shop/al2023-plain/0')?.name])
       const edited = ten.get('media/al2023-plain/0')!
-      const main = join(lab.lab.machineOf(edited.instanceId)?.root ?? '', mainFileOf['al2023-plain'] ?? '')
+      const main = join(
+        lab.lab.machineOf(edited.instanceId)?.root ?? '',
+        mainFileOf['al2023-plain'] ?? '',
+      )
       writeFileSync(main, '{ "kind": "KubeletConf')
       const before = new Map(plan.steps.map(step => [step.instanceId, lab.diskOf(step)]))
       expect(await lab.apply()).toMatchObject({
@@ -176,8 +231,12 @@ describe.concurrent('no node is left half-way', long, () => {
     return inLab({ nodes: 2, clusterFaults }, {}, async lab => {
       const { plan, before } = await approved(lab)
       let run = runOf(await lab.apply())
-      for (let again = 0; again < 5 && run.endedAt === null; again++) run = runOf(await lab.apply('plan', '--resume'))
-      expect([run.state, run.steps.map(({ state }) => state)]).toEqual(['done', ['verified', 'verified']])
+      for (let again = 0; again < 5 && run.endedAt === null; again++)
+        run = runOf(await lab.apply('plan', '--resume'))
+      expect([run.state, run.steps.map(({ state }) => state)]).toEqual([
+        'done',
+        ['verified', 'verified'],
+      ])
       await isWhole(lab, plan, run, before)
       expect(lab.changes()).toHaveLength(2)
     })
@@ -207,7 +266,9 @@ describe.concurrent('no node is left half-way', long, () => {
       const done = both.filter(({ code }) => code === 0)
       const refused = both.filter(({ code }) => code !== 0)
       expect([done.length, refused.map(({ stdout }) => stdout)]).toEqual([1, ['']])
-      expect(refused[0]?.stderr).toMatch(/is being changed by another apply|was begun at .* --resume goes on with it/)
+      expect(refused[0]?.stderr).toMatch(
+        /is being changed by another apply|was begun at .* --resume goes on with it/,
+      )
       await isWhole(lab, plan, runOf(done[0]!), before)
       expect(
         lab

@@ -6,7 +6,9 @@ import type { RemediationRun } from '#model/remediation.ts'
 import { inProcess } from '#test/in-process.ts'
 import { RemediationLab } from '#test/remediation-lab.ts'
 
-it('plans and applies by its context, with the lease that its name in EKS has', { timeout: 300_000 }, async () => {
+it('plans and applies by its context, with the lease that its name in EKS has', {
+  timeout: 300_000,
+}, async () => {
   const fleet = await RemediationLab.start({ nodes: 2 }, {}, args => inProcess(args))
   onTestFinished(async () => {
     vi.unstubAllEnvs()
@@ -28,11 +30,19 @@ it('plans and applies by its context, with the lease that its name in EKS has', 
   // EKS knew it by its address, so nothing is left to be said.
   expect(run.unasked).toBeUndefined()
 
-  const byName = await fleet.plan('other', '--cluster', 'shop', '--set', 'imageGCHighThresholdPercent=72')
+  const byName = await fleet.plan(
+    'other',
+    '--cluster',
+    'shop',
+    '--set',
+    'imageGCHighThresholdPercent=72',
+  )
   await fleet.approve(byName.plan, 'other')
   const again = JSON.parse((await fleet.apply('other')).stdout) as RemediationRun
   expect(again.clusters?.shop).toBe(run.clusters?.['shop-by-context'])
   const leases = join(fleet.at('store'), 'remediation', 'leases')
   expect(readdirSync(leases)).toEqual([`${run.clusters?.['shop-by-context']}.json`])
-  expect(JSON.parse(readFileSync(join(leases, readdirSync(leases)[0] ?? ''), 'utf8'))).toMatchObject({ holder: null, cluster: 'shop' })
+  expect(
+    JSON.parse(readFileSync(join(leases, readdirSync(leases)[0] ?? ''), 'utf8')),
+  ).toMatchObject({ holder: null, cluster: 'shop' })
 })

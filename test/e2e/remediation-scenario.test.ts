@@ -26,12 +26,16 @@ const expectedOf = (scenario: Scenario) =>
       ]),
   )
 
-it('fires in both ways together every rule where the scenario says, and nowhere else', generous, async () => {
-  const scenario = remediationScenario({ nodes: 20 })
-  await labOf([scenario])
-  const { document } = await auditLive({ policy: both })
-  expect(firedRules(document)).toEqual(expectedOf(scenario))
-})
+it(
+  'fires in both ways together every rule where the scenario says, and nowhere else',
+  generous,
+  async () => {
+    const scenario = remediationScenario({ nodes: 20 })
+    await labOf([scenario])
+    const { document } = await auditLive({ policy: both })
+    expect(firedRules(document)).toEqual(expectedOf(scenario))
+  },
+)
 
 it('has a plan for each of its nodes, and every node takes its own', generous, async () => {
   const lab = await labOf([remediationScenario({ nodes: 10 })])
@@ -39,7 +43,10 @@ it('has a plan for each of its nodes, and every node takes its own', generous, a
   const [policy, out] = [join(folder, 'highwater.yaml'), join(folder, 'plan.json')]
   writeFileSync(policy, 'modes:\n  - match: {}\n    mode: both\n')
   const set = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
-  expect(await inProcess(['plan', '--policy', policy, '--out', out, ...set])).toMatchObject({ code: 0, stderr: '' })
+  expect(await inProcess(['plan', '--policy', policy, '--out', out, ...set])).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
   const { steps } = JSON.parse(readFileSync(out, 'utf8')) as Plan
   const methods = Map.groupBy(steps, ({ method }) => method)
   expect(Object.fromEntries([...methods].map(([method, all]) => [method, all.length]))).toEqual({
@@ -49,13 +56,16 @@ it('has a plan for each of its nodes, and every node takes its own', generous, a
     bottlerocket: 2,
   })
   const answers = await Promise.all(steps.map(step => sendStep(lab, step)))
-  expect(answers.map(({ outcome, reason }) => ({ outcome, reason }))).toEqual(steps.map(() => ({ outcome: 'applied', reason: null })))
+  expect(answers.map(({ outcome, reason }) => ({ outcome, reason }))).toEqual(
+    steps.map(() => ({ outcome: 'applied', reason: null })),
+  )
   const { document } = await auditLive({ policy: both })
   expect(new Set(Object.values(firedRules(document)).flat())).not.toContain('alert-before-image-gc')
 })
 
 function sendStep(lab: Lab, { method, path, oldSha256, newSha256, content, instanceId }: PlanStep) {
-  const document = method === 'bottlerocket' ? 'Highwater-ApplyBottlerocket' : 'Highwater-ApplyKubeletConfig'
+  const document =
+    method === 'bottlerocket' ? 'Highwater-ApplyBottlerocket' : 'Highwater-ApplyKubeletConfig'
   return send(lab, { instanceId }, document, {
     Action: 'apply',
     Run: 'run-of-a-test-1',

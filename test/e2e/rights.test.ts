@@ -23,7 +23,9 @@ interface Reading {
 }
 const readings: Reading[] = [
   ...modes.map(mode => ({ mode, output: null })),
-  ...modes.filter(mode => mode === 'ssm' || mode === 'both').map(mode => ({ mode, output: answers })),
+  ...modes
+    .filter(mode => mode === 'ssm' || mode === 'both')
+    .map(mode => ({ mode, output: answers })),
 ]
 
 const policyOf = ({ mode, output }: Reading): Policy => ({
@@ -37,16 +39,29 @@ const policyOf = ({ mode, output }: Reading): Policy => ({
 
 /** A cluster with all that is ever asked for, where every right of the mode is granted but one. */
 function world({ mode, output }: Reading, without: string | null): Scenario {
-  const has = (rights: readonly { right: string }[]) => rights.map(({ right }) => right).filter(right => right !== without)
+  const has = (rights: readonly { right: string }[]) =>
+    rights.map(({ right }) => right).filter(right => right !== without)
   const launchTemplate = { id: 'lt-0a11ab00000000009', name: 'workers', version: '1' }
-  const group = { name: 'general', amiType: 'AL2023_x86_64_STANDARD', version: '1.34', releaseVersion: '1.34.1-20261103' }
+  const group = {
+    name: 'general',
+    amiType: 'AL2023_x86_64_STANDARD',
+    version: '1.34',
+    releaseVersion: '1.34.1-20261103',
+  }
   const cluster = {
     name: 'prod',
     nodes: nodes(2),
     nodegroups: [{ ...group, instanceTypes: ['m6i.large'], desiredSize: 2, launchTemplate }],
-    nodeClasses: { 'nodepools.karpenter.sh': [], 'ec2nodeclasses.karpenter.k8s.aws': [], 'nodeclasses.eks.amazonaws.com': [] },
+    nodeClasses: {
+      'nodepools.karpenter.sh': [],
+      'ec2nodeclasses.karpenter.k8s.aws': [],
+      'nodeclasses.eks.amazonaws.com': [],
+    },
     kubelets: mode === 'kubelet',
-    access: { [labPrincipal]: has(kubernetesRights(mode, 'reader')), [role]: has(kubernetesRights(mode, 'kubelet')) },
+    access: {
+      [labPrincipal]: has(kubernetesRights(mode, 'reader')),
+      [role]: has(kubernetesRights(mode, 'kubelet')),
+    },
   }
   const isOf = (service: string) => without?.startsWith(`${service}:`) === true
   return withAgents(
@@ -71,7 +86,11 @@ const s3Denied = (right: string | null): S3Action[] => {
   return right === 's3:GetObject' ? ['s3:GetObject'] : []
 }
 
-const options = (reading: Reading) => ({ policy: policyOf(reading), selection: everything, signal: new AbortController().signal })
+const options = (reading: Reading) => ({
+  policy: policyOf(reading),
+  selection: everything,
+  signal: new AbortController().signal,
+})
 
 async function checkedUp(reading: Reading): Promise<ClusterCheckup> {
   const [checkup] = await Array.fromAsync(checkUp(eksTargets(options(reading)), options(reading)))
@@ -79,12 +98,14 @@ async function checkedUp(reading: Reading): Promise<ClusterCheckup> {
   return checkup
 }
 
-const missingOf = ({ checks }: ClusterCheckup) => checks.filter(({ state }) => state === 'missing').map(({ what }) => what)
+const missingOf = ({ checks }: ClusterCheckup) =>
+  checks.filter(({ state }) => state === 'missing').map(({ what }) => what)
 const failedOf = ({ checks }: ClusterCheckup) =>
   checks.filter(({ state }) => state === 'failed').map(({ what, detail }) => `${what}: ${detail}`)
 
 it('the lab’s auditor has what mode proxy needs', () => {
-  for (const { right } of kubernetesRights('proxy', 'reader')) expect(auditorRights).toContain(right)
+  for (const { right } of kubernetesRights('proxy', 'reader'))
+    expect(auditorRights).toContain(right)
 })
 
 describe.each(readings)('mode $mode, long answers in $output', reading => {
@@ -93,7 +114,11 @@ describe.each(readings)('mode $mode, long answers in $output', reading => {
   it('with every right: all is well, and nothing is missing', async () => {
     await labOf([world(reading, null)], { documents: inspectDocuments })
     const checkup = await checkedUp(reading)
-    expect({ missing: missingOf(checkup), failed: failedOf(checkup), fixes: checkup.fixes }).toEqual({ missing: [], failed: [], fixes: [] })
+    expect({
+      missing: missingOf(checkup),
+      failed: failedOf(checkup),
+      fixes: checkup.fixes,
+    }).toEqual({ missing: [], failed: [], fixes: [] })
     expect(checkup.state).toBe('ok')
   })
 
@@ -101,15 +126,23 @@ describe.each(readings)('mode $mode, long answers in $output', reading => {
     const lab = await labOf([world(reading, null)], { documents: inspectDocuments })
     await auditLive({ policy: policyOf(reading) })
     const { routes } = lab.requests()
-    const asked = ['eks', 'ec2', 'ssm', 's3', 'sts'].flatMap(api => Object.keys(routes[api] ?? {}).map(route => `${api}:${route}`))
+    const asked = ['eks', 'ec2', 'ssm', 's3', 'sts'].flatMap(api =>
+      Object.keys(routes[api] ?? {}).map(route => `${api}:${route}`),
+    )
     const granted = new Set(awsRights(mode, output).map(({ right }) => right))
     // Source: AWS STS API reference: who asks who he is needs no permission.
     expect(asked.filter(action => !granted.has(action))).toEqual(['sts:GetCallerIdentity'])
   })
 
-  const all = [...awsRights(mode, output), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')]
+  const all = [
+    ...awsRights(mode, output),
+    ...kubernetesRights(mode, 'reader'),
+    ...kubernetesRights(mode, 'kubelet'),
+  ]
   const known = new Set(output === null ? [] : awsRights(mode).map(({ right }) => right))
-  const rights = all.map(({ right }) => right).filter(right => output === null || (right.includes(':') && !known.has(right)))
+  const rights = all
+    .map(({ right }) => right)
+    .filter(right => output === null || (right.includes(':') && !known.has(right)))
 
   it.each(rights)('without %s', { timeout: 20_000 }, async right => {
     const lab = await labOf([world(reading, right)], { documents: inspectDocuments })
@@ -120,16 +153,23 @@ describe.each(readings)('mode $mode, long answers in $output', reading => {
     }
     const checkup = await checkedUp(reading)
     expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
-    if (right === 'ssm:SendCommand') expect(checkup.checks).toContainEqual(expect.objectContaining({ what: right, state: 'unchecked' }))
+    if (right === 'ssm:SendCommand')
+      expect(checkup.checks).toContainEqual(
+        expect.objectContaining({ what: right, state: 'unchecked' }),
+      )
     else {
       expect(missingOf(checkup)).toEqual([right])
       expect(checkup.checks.find(({ what }) => what === right)?.without).toMatch(/\w{4}/)
-      expect(checkup.fixes.map(({ text }) => text).join('\n')).toContain(right.includes(':') ? right : right.replace(/^\w+ |\..*/g, ''))
+      expect(checkup.fixes.map(({ text }) => text).join('\n')).toContain(
+        right.includes(':') ? right : right.replace(/^\w+ |\..*/g, ''),
+      )
       expect(checkup.state).toBe('missing')
     }
     const { document, nodes: audited, ruleErrors } = await auditLive({ policy: policyOf(reading) })
     expect(ruleErrors).toEqual([])
-    expect(JSON.stringify([document, audited.map(({ errors }) => errors)])).toContain(refusal(right))
+    expect(JSON.stringify([document, audited.map(({ errors }) => errors)])).toContain(
+      refusal(right),
+    )
   })
 })
 

@@ -6,7 +6,12 @@ import { inNodegroup } from '#lab/nodes/placement.ts'
 import { ordinaryPods } from '#lab/nodes/pod-profile.ts'
 import { GiB } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
-import { type ClusterScenario, fixedNodes, type LabNode, type Scenario } from '#lab/scenarios/scenario.ts'
+import {
+  type ClusterScenario,
+  fixedNodes,
+  type LabNode,
+  type Scenario,
+} from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -25,7 +30,10 @@ const generous = { timeout: 60_000 }
 const hourMs = 3_600_000
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
 
-const thresholds = (high: number, low: number) => ({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low })
+const thresholds = (high: number, low: number) => ({
+  imageGCHighThresholdPercent: high,
+  imageGCLowThresholdPercent: low,
+})
 type Thresholds = ReturnType<typeof thresholds>
 const ips = ['10.0.7.1', '10.0.7.2', '10.0.7.3']
 const nameOf = (ip: string) => `ip-${ip.replaceAll('.', '-')}.ec2.internal`
@@ -49,17 +57,32 @@ function nodeOf(ip: string, { runs, onDisk }: Told): LabNode {
   })
   const probed = (pod: ReturnType<LabNode['pod']>) => ({
     ...pod,
-    spec: { ...pod.spec, containers: (pod.spec?.containers ?? []).map(one => ({ ...one, readinessProbe: { periodSeconds: 5 } })) },
+    spec: {
+      ...pod.spec,
+      containers: (pod.spec?.containers ?? []).map(one => ({
+        ...one,
+        readinessProbe: { periodSeconds: 5 },
+      })),
+    },
   })
   return { ...node, pod: (index, at) => probed(node.pod(index, at)) }
 }
 
 const nodegroups: ClusterScenario['nodegroups'] = [
-  { name: 'al2', amiType: 'AL2_x86_64', version: '1.32', releaseVersion: '1.32.9-20251120', instanceTypes: ['m5.large'], desiredSize: 3 },
+  {
+    name: 'al2',
+    amiType: 'AL2_x86_64',
+    version: '1.32',
+    releaseVersion: '1.32.9-20251120',
+    instanceTypes: ['m5.large'],
+    desiredSize: 3,
+  },
 ]
 
 function world(nodes: readonly Told[], more: Partial<ClusterScenario> = {}): Scenario {
-  const all = Object.fromEntries(nodes.map((told, index) => [nameOf(ips[index] ?? ''), nodeOf(ips[index] ?? '', told)]))
+  const all = Object.fromEntries(
+    nodes.map((told, index) => [nameOf(ips[index] ?? ''), nodeOf(ips[index] ?? '', told)]),
+  )
   return scenario([{ name: 'prod', version: '1.32', nodes: fixedNodes(all), nodegroups, ...more }])
 }
 
@@ -76,13 +99,27 @@ interface Doors {
 async function livePlan(scenarioOf: Scenario, at = hoursAgo(3)): Promise<Doors> {
   const folder = temporaryFolder()
   const [plan = '', policy = ''] = ['plan.json', 'highwater.yaml'].map(name => join(folder, name))
-  writeFileSync(policy, 'pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 100 }\ntimeoutsMs: { inspect: 40000 }\n')
+  writeFileSync(
+    policy,
+    'pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 100 }\ntimeoutsMs: { inspect: 40000 }\n',
+  )
   await labOf([scenarioOf], { at })
   const set = Object.entries(after).flatMap(([field, value]) => ['--set', `${field}=${value}`])
-  const { code, stderr } = await inProcess(['plan', '--mode', 'both', '--policy', policy, '--out', plan, ...set])
+  const { code, stderr } = await inProcess([
+    'plan',
+    '--mode',
+    'both',
+    '--policy',
+    policy,
+    '--out',
+    plan,
+    ...set,
+  ])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const made: Plan = JSON.parse(readFileSync(plan, 'utf8'))
-  expect(made.steps.map(({ node, method }) => [node, method])).toEqual(names.map(name => [name, 'kubelet-file']))
+  expect(made.steps.map(({ node, method }) => [node, method])).toEqual(
+    names.map(name => [name, 'kubelet-file']),
+  )
   const dated = { ...made, createdAt: hoursAgo(2) }
   const digest = digestOf(dated)
   writeFileSync(plan, planText({ ...dated, digest, id: digest.slice(0, 16) }))
@@ -90,48 +127,92 @@ async function livePlan(scenarioOf: Scenario, at = hoursAgo(3)): Promise<Doors> 
 }
 
 async function verify({ plan, policy }: Doors, mode: ReadMode, ...args: string[]) {
-  const { code, stdout, stderr } = await inProcess(['verify', plan, '--mode', mode, '--policy', policy, '--format', 'json', ...args])
+  const { code, stdout, stderr } = await inProcess([
+    'verify',
+    plan,
+    '--mode',
+    mode,
+    '--policy',
+    policy,
+    '--format',
+    'json',
+    ...args,
+  ])
   return { code, stderr, report: code === 2 ? null : (JSON.parse(stdout) as VerificationReport) }
 }
 
 describe('highwater verify on live nodes', () => {
-  it('tells the changed from those that run with something else, and from those that nobody touched', generous, async () => {
-    const doors = await livePlan(world(untouched))
-    const lab = await labOf([world([{ runs: after }, { runs: before, onDisk: after }, { runs: before }])], { at: hoursAgo(1) })
-    const { code, report } = await verify(doors, 'both')
-    expect(code).toBe(1)
-    expect(report?.nodes).toEqual([
-      { cluster: 'prod', node: names[0], state: 'verified' },
-      { cluster: 'prod', node: names[1], state: 'wrong', why: expect.stringContaining('something takes its place') },
-      { cluster: 'prod', node: names[2], state: 'not-yet', why: expect.stringContaining('imageGCHighThresholdPercent is 85') },
-    ])
-    const { routes } = lab.requests()
-    expect(routes['kubernetes/prod']).not.toHaveProperty('listEvents')
-    expect(routes['kubernetes/prod']).not.toHaveProperty('list poddisruptionbudgets')
-  })
+  it(
+    'tells the changed from those that run with something else, and from those that nobody touched',
+    generous,
+    async () => {
+      const doors = await livePlan(world(untouched))
+      const lab = await labOf(
+        [world([{ runs: after }, { runs: before, onDisk: after }, { runs: before }])],
+        { at: hoursAgo(1) },
+      )
+      const { code, report } = await verify(doors, 'both')
+      expect(code).toBe(1)
+      expect(report?.nodes).toEqual([
+        { cluster: 'prod', node: names[0], state: 'verified' },
+        {
+          cluster: 'prod',
+          node: names[1],
+          state: 'wrong',
+          why: expect.stringContaining('something takes its place'),
+        },
+        {
+          cluster: 'prod',
+          node: names[2],
+          state: 'not-yet',
+          why: expect.stringContaining('imageGCHighThresholdPercent is 85'),
+        },
+      ])
+      const { routes } = lab.requests()
+      expect(routes['kubernetes/prod']).not.toHaveProperty('listEvents')
+      expect(routes['kubernetes/prod']).not.toHaveProperty('list poddisruptionbudgets')
+    },
+  )
 
-  it('reads them without SSM, too, and without a right to more than their kubelets', generous, async () => {
-    const doors = await livePlan(world(untouched))
-    const lab = await labOf([world([{ runs: after }, { runs: after }, { runs: before, onDisk: after }])], { at: hoursAgo(1) })
-    const { code, report } = await verify(doors, 'proxy')
-    expect(code).toBe(3)
-    expect(report?.nodes.map(({ state }) => state)).toEqual(['verified', 'verified', 'not-yet'])
-    expect(lab.requests().routes.ssm).toBeUndefined()
-  })
+  it(
+    'reads them without SSM, too, and without a right to more than their kubelets',
+    generous,
+    async () => {
+      const doors = await livePlan(world(untouched))
+      const lab = await labOf(
+        [world([{ runs: after }, { runs: after }, { runs: before, onDisk: after }])],
+        { at: hoursAgo(1) },
+      )
+      const { code, report } = await verify(doors, 'proxy')
+      expect(code).toBe(3)
+      expect(report?.nodes.map(({ state }) => state)).toEqual(['verified', 'verified', 'not-yet'])
+      expect(lab.requests().routes.ssm).toBeUndefined()
+    },
+  )
 
-  it('takes the files for what runs only where the kubelet has started since', generous, async () => {
-    const at = hoursAgo(3)
-    const doors = await livePlan(world(untouched), at)
-    const access = { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') }
-    await labOf([world([{ runs: after }, { runs: after }, { runs: before }], { access })], { at })
-    expect((await verify(doors, 'ssm')).report?.nodes).toMatchObject([
-      { state: 'not-yet', why: 'its files say so, but its kubelet has not started anew' },
-      { state: 'not-yet', why: 'its files say so, but its kubelet has not started anew' },
-      { state: 'not-yet', why: expect.stringContaining('it still runs without the change') },
-    ])
-    await labOf([world([{ runs: after }, { runs: after }, { runs: before }], { access })], { at: hoursAgo(1) })
-    expect((await verify(doors, 'ssm')).report?.nodes.map(({ state }) => state)).toEqual(['verified', 'verified', 'not-yet'])
-  })
+  it(
+    'takes the files for what runs only where the kubelet has started since',
+    generous,
+    async () => {
+      const at = hoursAgo(3)
+      const doors = await livePlan(world(untouched), at)
+      const access = { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') }
+      await labOf([world([{ runs: after }, { runs: after }, { runs: before }], { access })], { at })
+      expect((await verify(doors, 'ssm')).report?.nodes).toMatchObject([
+        { state: 'not-yet', why: 'its files say so, but its kubelet has not started anew' },
+        { state: 'not-yet', why: 'its files say so, but its kubelet has not started anew' },
+        { state: 'not-yet', why: expect.stringContaining('it still runs without the change') },
+      ])
+      await labOf([world([{ runs: after }, { runs: after }, { runs: before }], { access })], {
+        at: hoursAgo(1),
+      })
+      expect((await verify(doors, 'ssm')).report?.nodes.map(({ state }) => state)).toEqual([
+        'verified',
+        'verified',
+        'not-yet',
+      ])
+    },
+  )
 
   it('waits for a node that is gone, and says why it could not read one', generous, async () => {
     const doors = await livePlan(world(untouched))
@@ -144,24 +225,47 @@ describe('highwater verify on live nodes', () => {
     const { code, report } = await verify(doors, 'proxy')
     expect(code).toBe(3)
     expect(
-      report?.nodes.every(one => one.state === 'not-yet' && /the list of nodes \(asked for: .*\) could not be read.*403/.test(one.why)),
+      report?.nodes.every(
+        one =>
+          one.state === 'not-yet' &&
+          /the list of nodes \(asked for: .*\) could not be read.*403/.test(one.why),
+      ),
     ).toBe(true)
   })
 
-  it('finds them by a kubeconfig, whose context has the name of the cluster', generous, async () => {
-    const doors = await livePlan(world(untouched))
-    const lab = await labOf([world(ips.map(() => ({ runs: after })))], { at: hoursAgo(1) })
-    const kubeconfig = join(temporaryFolder(), 'config')
-    writeFileSync(kubeconfig, lab.kubeconfig)
-    const { code, report } = await verify(doors, 'proxy', '--kubeconfig', kubeconfig, '--context', 'prod')
-    expect({ code, counts: report?.counts }).toEqual({ code: 0, counts: { verified: 3, notYet: 0, wrong: 0 } })
-  })
+  it(
+    'finds them by a kubeconfig, whose context has the name of the cluster',
+    generous,
+    async () => {
+      const doors = await livePlan(world(untouched))
+      const lab = await labOf([world(ips.map(() => ({ runs: after })))], { at: hoursAgo(1) })
+      const kubeconfig = join(temporaryFolder(), 'config')
+      writeFileSync(kubeconfig, lab.kubeconfig)
+      const { code, report } = await verify(
+        doors,
+        'proxy',
+        '--kubeconfig',
+        kubeconfig,
+        '--context',
+        'prod',
+      )
+      expect({ code, counts: report?.counts }).toEqual({
+        code: 0,
+        counts: { verified: 3, notYet: 0, wrong: 0 },
+      })
+    },
+  )
 })
 
 describe('freshClusters', () => {
   const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 }
   const timeoutsMs = { ...defaultPolicy.timeoutsMs, inspect: 40_000 }
-  const policyOf = (mode: ReadMode): Policy => ({ ...defaultPolicy, pace, timeoutsMs, modes: [{ match: {}, mode }] })
+  const policyOf = (mode: ReadMode): Policy => ({
+    ...defaultPolicy,
+    pace,
+    timeoutsMs,
+    modes: [{ match: {}, mode }],
+  })
   const fresh = (nodes: { cluster: string; node: string }[], mode: ReadMode = 'both') =>
     freshClusters(nodes, { policy: policyOf(mode), signal: new AbortController().signal })
   const budget = (name: string, app: string, disruptionsAllowed: number) => ({
@@ -172,47 +276,80 @@ describe('freshClusters', () => {
   const [first = '', second = ''] = names
 
   it('reads just these nodes, their cluster and its budgets', generous, async () => {
-    const lab = await labOf([world(untouched, { disruptionBudgets: [budget('checkout', 'checkout', 0)] })])
+    const lab = await labOf([
+      world(untouched, { disruptionBudgets: [budget('checkout', 'checkout', 0)] }),
+    ])
     const found = await fresh([first, second].map(node => ({ cluster: 'prod', node })))
     expect([...found.keys()]).toEqual(['prod'])
     const prod = found.get('prod')
     expect(prod?.nodes.map(({ node }) => node.metadata?.name).sort()).toEqual([first, second])
-    expect(prod).toMatchObject({ cluster: { eks: { status: 'ACTIVE' } }, budgets: [{ metadata: { name: 'checkout' } }] })
+    expect(prod).toMatchObject({
+      cluster: { eks: { status: 'ACTIVE' } },
+      budgets: [{ metadata: { name: 'checkout' } }],
+    })
     expect(prod?.nodes.every(({ at, host, configz }) => Boolean(at && host && configz))).toBe(true)
     expect(lab.requests().routes['kubernetes/prod']).not.toHaveProperty('listEvents')
   })
 
   it('has for nodes of mode ssm the configuration that their files come to', generous, async () => {
     await labOf([world(untouched)])
-    const [record] = (await fresh([{ cluster: 'prod', node: first }], 'ssm')).get('prod')?.nodes ?? []
+    const [record] =
+      (await fresh([{ cluster: 'prod', node: first }], 'ssm')).get('prod')?.nodes ?? []
     expect(record).toMatchObject({ mode: 'ssm', configz: { kubeletconfig: before } })
   })
 
-  it('knows nothing of budgets that it may not list, and of a cluster that is not there', generous, async () => {
-    const access = { [labPrincipal]: auditorRights.filter(right => !right.includes('poddisruptionbudgets')) }
-    await labOf([world(untouched, { access })])
-    const found = await fresh([
-      { cluster: 'prod', node: first },
-      { cluster: 'gone', node: 'n' },
-    ])
-    expect(found.get('prod')).toMatchObject({ budgets: null, nodes: [{}] })
-    expect(found.get('gone')).toMatchObject({ cluster: { errors: [{ what: 'cluster' }] }, nodes: [], budgets: null })
-  })
+  it(
+    'knows nothing of budgets that it may not list, and of a cluster that is not there',
+    generous,
+    async () => {
+      const access = {
+        [labPrincipal]: auditorRights.filter(right => !right.includes('poddisruptionbudgets')),
+      }
+      await labOf([world(untouched, { access })])
+      const found = await fresh([
+        { cluster: 'prod', node: first },
+        { cluster: 'gone', node: 'n' },
+      ])
+      expect(found.get('prod')).toMatchObject({ budgets: null, nodes: [{}] })
+      expect(found.get('gone')).toMatchObject({
+        cluster: { errors: [{ what: 'cluster' }] },
+        nodes: [],
+        budgets: null,
+      })
+    },
+  )
 
-  it('is what speaks against a change: a budget, an update, a cluster that EKS is changing', generous, async () => {
-    const doors = await livePlan(world(untouched))
-    const { steps }: Plan = JSON.parse(readFileSync(doors.plan, 'utf8'))
-    const blocked = async (more: Partial<ClusterScenario>) => {
-      await labOf([world(untouched, more)])
-      const prod = (await fresh(steps)).get('prod')
-      return prod && blockersOf(steps, prod, defaultPolicy.remediation, new Date())
-    }
-    expect(await blocked({})).toEqual({ cluster: [], nodes: new Map(), later: new Set(), unasked: [] })
-    expect(await blocked({ status: 'UPDATING' })).toMatchObject({ cluster: ['EKS is changing the cluster: it is UPDATING'] })
-    expect(await blocked({ disruptionBudgets: [budget('checkout', 'checkout', 0), budget('cache', 'cache', 1)] })).toMatchObject({
-      cluster: ['PodDisruptionBudgets that cover its pods allow no disruption now: shop/checkout'],
-    })
-  })
+  it(
+    'is what speaks against a change: a budget, an update, a cluster that EKS is changing',
+    generous,
+    async () => {
+      const doors = await livePlan(world(untouched))
+      const { steps }: Plan = JSON.parse(readFileSync(doors.plan, 'utf8'))
+      const blocked = async (more: Partial<ClusterScenario>) => {
+        await labOf([world(untouched, more)])
+        const prod = (await fresh(steps)).get('prod')
+        return prod && blockersOf(steps, prod, defaultPolicy.remediation, new Date())
+      }
+      expect(await blocked({})).toEqual({
+        cluster: [],
+        nodes: new Map(),
+        later: new Set(),
+        unasked: [],
+      })
+      expect(await blocked({ status: 'UPDATING' })).toMatchObject({
+        cluster: ['EKS is changing the cluster: it is UPDATING'],
+      })
+      expect(
+        await blocked({
+          disruptionBudgets: [budget('checkout', 'checkout', 0), budget('cache', 'cache', 1)],
+        }),
+      ).toMatchObject({
+        cluster: [
+          'PodDisruptionBudgets that cover its pods allow no disruption now: shop/checkout',
+        ],
+      })
+    },
+  )
 })
 
 it('a plan of live nodes names the budgets that allow no disruption', generous, async () => {
@@ -226,5 +363,7 @@ it('a plan of live nodes names the budgets that allow no disruption', generous, 
   const { plan } = await livePlan(world(untouched, { disruptionBudgets }))
   const { cohorts }: Plan = JSON.parse(readFileSync(plan, 'utf8'))
   expect(cohorts[0]?.blast.budgetsAtLimit).toEqual({ count: 1, sample: ['shop/checkout'] })
-  expect(cohorts[0]?.blast.text).toContain('1 PodDisruptionBudgets allow no disruption now: shop/checkout.')
+  expect(cohorts[0]?.blast.text).toContain(
+    '1 PodDisruptionBudgets allow no disruption now: shop/checkout.',
+  )
 })

@@ -32,7 +32,11 @@ describe('a tick of the schedule', () => {
   it('leaves report, findings, snapshot and mail in the bucket, and sends the mail with the report attached', async () => {
     const { lab, run, file } = await world()
     const answer = await invoke(tick)
-    expect(answer).toMatchObject({ runId, state: 'published', clusters: [{ name: 'recorded', coverage: { nodes: 2, read: 2 } }] })
+    expect(answer).toMatchObject({
+      runId,
+      state: 'published',
+      clusters: [{ name: 'recorded', coverage: { nodes: 2, read: 2 } }],
+    })
     for (const name of [...names, 'done.json']) expect(existsSync(join(run, name))).toBe(true)
     expect(lab.mails()).toHaveLength(1)
     expect(lab.mails()[0]).toMatchObject({
@@ -64,7 +68,9 @@ describe('a tick of the schedule', () => {
 
   it('is finished by the next delivery when the first was stopped between report and mail', async () => {
     const { lab, run } = await world()
-    await expect(invoke(tick, { HIGHWATER_SENDER: 'nobody@unverified.test' })).rejects.toThrow('nobody@unverified.test')
+    await expect(invoke(tick, { HIGHWATER_SENDER: 'nobody@unverified.test' })).rejects.toThrow(
+      'nobody@unverified.test',
+    )
     expect(existsSync(join(run, 'report.html'))).toBe(true)
     expect(existsSync(join(run, 'done.json'))).toBe(false)
     expect(lab.mails()).toHaveLength(0)
@@ -85,9 +91,14 @@ describe('the policy in the bucket', () => {
   it('says who gets the mail, whatever the stack says', async () => {
     const { lab, storeFolder } = await world()
     mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
-    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'report: { recipients: [owner@example.com] }\n')
+    writeFileSync(
+      join(storeFolder, 'highwater-lab', 'highwater.yaml'),
+      'report: { recipients: [owner@example.com] }\n',
+    )
     await invoke(tick)
-    expect(lab.mails()).toMatchObject([{ to: ['owner@example.com'], from: 'highwater@example.com' }])
+    expect(lab.mails()).toMatchObject([
+      { to: ['owner@example.com'], from: 'highwater@example.com' },
+    ])
   })
 })
 
@@ -100,7 +111,12 @@ describe('history', () => {
       const answer = await invoke({ ...tick, scheduledTime })
       mails.push(lab.mails()[0]?.subject ?? '')
       await lab.close()
-      return JSON.parse(readFileSync(join(storeFolder, 'highwater-lab', 'runs', answer.runId, 'findings.json'), 'utf8')) as FindingsDocument
+      return JSON.parse(
+        readFileSync(
+          join(storeFolder, 'highwater-lab', 'runs', answer.runId, 'findings.json'),
+          'utf8',
+        ),
+      ) as FindingsDocument
     }
     const first = await morning('2026-11-21T05:00:00Z', 12)
     expect(first.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
@@ -118,7 +134,11 @@ describe('history', () => {
       expect.stringMatching(/^Critical, 2 nodes evict now, nothing new: /),
     ])
     const kept = readdirSync(join(storeFolder, 'highwater-lab', 'history', 'runs')).sort()
-    expect(kept).toEqual(['2026-11-21T05-00-00Z.json.gz', '2026-11-22T05-00-00Z.json.gz', '2026-11-23T05-00-00Z.json.gz'])
+    expect(kept).toEqual([
+      '2026-11-21T05-00-00Z.json.gz',
+      '2026-11-22T05-00-00Z.json.gz',
+      '2026-11-23T05-00-00Z.json.gz',
+    ])
   })
 
   it('is none of a dry run', async () => {
@@ -132,13 +152,18 @@ describe('more forms of the report', () => {
   it('lie beside it where the policy asks for them, and metrics stand in the log', async () => {
     const { storeFolder, file } = await world()
     mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
-    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'report: { formats: [sarif, emf, asff] }\n')
+    writeFileSync(
+      join(storeFolder, 'highwater-lab', 'highwater.yaml'),
+      'report: { formats: [sarif, emf, asff] }\n',
+    )
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     onTestFinished(() => written.mockRestore())
     await invoke(tick, { POWERTOOLS_METRICS_DISABLED: 'false' })
     const logged = written.mock.calls.map(([text]) => String(text))
     expect(JSON.parse(file('findings.sarif')).runs[0].results.length).toBeGreaterThan(0)
-    expect(JSON.parse(file('findings.asff.json'))[0].Findings[0].ProductArn).toMatch(/^arn:aws:securityhub:/)
+    expect(JSON.parse(file('findings.asff.json'))[0].Findings[0].ProductArn).toMatch(
+      /^arn:aws:securityhub:/,
+    )
     expect(logged).toContain(file('metrics.emf.ndjson'))
     expect(logged.join('')).toContain('"Cluster":"recorded"')
   })
@@ -152,11 +177,19 @@ describe('a plan beside the report', () => {
 
   it('is made where the policy asks for it: published, kept by its digest, and named in page and mail', async () => {
     const { lab, storeFolder, run, file } = await world(probe)
-    policyOf(storeFolder, 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n')
+    policyOf(
+      storeFolder,
+      'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n',
+    )
     expect(await invoke(tick)).toMatchObject({ state: 'published' })
     const plan = parsePlan(file('plan.json'), 'plan.json')
     expect(plan.steps.length).toBeGreaterThan(0)
-    expect(readFileSync(join(storeFolder, 'highwater-lab', 'remediation', 'plans', `${plan.digest}.json`), 'utf8')).toBe(file('plan.json'))
+    expect(
+      readFileSync(
+        join(storeFolder, 'highwater-lab', 'remediation', 'plans', `${plan.digest}.json`),
+        'utf8',
+      ),
+    ).toBe(file('plan.json'))
     expect(existsSync(join(storeFolder, 'highwater-lab', 'remediation', 'approvals'))).toBe(false)
     const command = `highwater approve plan.json --digest ${plan.digest} --by`
     expect(file('report.html')).toContain(command)
@@ -177,8 +210,14 @@ describe('a plan beside the report', () => {
 
   it('that could not be kept is said, and costs the report nothing', async () => {
     const { storeFolder, file } = await world(probe)
-    policyOf(storeFolder, 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n')
-    writeFileSync(join(storeFolder, 'highwater-lab', 'remediation'), 'a file where a folder should be')
+    policyOf(
+      storeFolder,
+      'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n',
+    )
+    writeFileSync(
+      join(storeFolder, 'highwater-lab', 'remediation'),
+      'a file where a folder should be',
+    )
     await invoke(tick)
     expect(file('report.html')).toContain('A plan of what can be fixed could not be made')
   })
@@ -198,14 +237,22 @@ describe('trouble', () => {
     ['sending paused', { sendingPaused: true }, /sending is paused/],
   ])('with SES (%s): the report still lands, and the run ends red', async (_, ses, message) => {
     const { lab, run } = await world({ ses })
-    await expect(invoke(tick, { HIGHWATER_RECIPIENTS: 'team@elsewhere.test' })).rejects.toThrow(message)
+    await expect(invoke(tick, { HIGHWATER_RECIPIENTS: 'team@elsewhere.test' })).rejects.toThrow(
+      message,
+    )
     for (const name of names) expect(existsSync(join(run, name))).toBe(true)
     expect(existsSync(join(run, 'done.json'))).toBe(false)
     expect(lab.mails()).toHaveLength(0)
   })
 
   it('with an address that is suppressed: the others read of it in their mail, and the run is well', async () => {
-    const { lab } = await world({ ses: { suppressed: [{ address: 'gone@example.com', reason: 'BOUNCE', since: '2026-11-01T00:00:00Z' }] } })
+    const { lab } = await world({
+      ses: {
+        suppressed: [
+          { address: 'gone@example.com', reason: 'BOUNCE', since: '2026-11-01T00:00:00Z' },
+        ],
+      },
+    })
     const answer = await invoke(tick, { HIGHWATER_RECIPIENTS: 'team@example.com,gone@example.com' })
     expect(answer.state).toBe('published')
     expect(lab.mails()).toMatchObject([{ to: ['team@example.com'] }])
@@ -234,14 +281,17 @@ describe('trouble', () => {
   it.each([
     ['broken', 'alertPercent: 800\n', /highwater\.yaml:1:15: alertPercent/],
     ['an alias bomb', 'a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b, *b]\n', /highwater\.yaml/],
-  ])('with the policy (%s): the defaults are used, the mail says so, and the run ends red', async (_, policy, message) => {
-    const { lab, storeFolder } = await world()
-    mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
-    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), policy)
-    await expect(invoke(tick)).rejects.toThrow(message)
-    expect(lab.mails()).toHaveLength(1)
-    expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toMatch(message)
-  })
+  ])(
+    'with the policy (%s): the defaults are used, the mail says so, and the run ends red',
+    async (_, policy, message) => {
+      const { lab, storeFolder } = await world()
+      mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
+      writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), policy)
+      await expect(invoke(tick)).rejects.toThrow(message)
+      expect(lab.mails()).toHaveLength(1)
+      expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toMatch(message)
+    },
+  )
 
   it('with an S3 that never answers: it is waited for once, and the mail goes in time', async () => {
     const silent = createServer(() => undefined)
@@ -252,13 +302,17 @@ describe('trouble', () => {
     })
     const { lab } = await world()
     const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
-    await expect(invoke(tick, { AWS_ENDPOINT_URL_S3: endpoint, AWS_MAX_ATTEMPTS: '1' }, 20_000)).rejects.toThrow(/incomplete.*s3: /)
+    await expect(
+      invoke(tick, { AWS_ENDPOINT_URL_S3: endpoint, AWS_MAX_ATTEMPTS: '1' }, 20_000),
+    ).rejects.toThrow(/incomplete.*s3: /)
     expect(lab.mails()).toHaveLength(1)
   }, 20_000)
 
   it('with a time limit beyond every timer is no trouble', async () => {
     await world()
-    expect(await invoke({ dryRun: true }, {}, 1e12)).toMatchObject({ clusters: [{ coverage: { read: 2 } }] })
+    expect(await invoke({ dryRun: true }, {}, 1e12)).toMatchObject({
+      clusters: [{ coverage: { read: 2 } }],
+    })
   })
 })
 

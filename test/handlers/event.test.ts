@@ -8,16 +8,28 @@ describe('an event of a fan-out', () => {
 
   it('like those in events/ is taken', () => {
     expect(parseRunEvent(sample('discover.json'))).toEqual({ run: '2026-11-21T05-00-00Z' })
-    expect(parsePublishEvent(sample('publish.json'))).toEqual({ run: '2026-11-21T05-00-00Z', failure: null })
-    expect(parseShardEvent(sample('audit-shard.json'))).toEqual({ step: 'read', run: '2026-11-21T05-00-00Z', cluster: 0, shard: 0 })
+    expect(parsePublishEvent(sample('publish.json'))).toEqual({
+      run: '2026-11-21T05-00-00Z',
+      failure: null,
+    })
+    expect(parseShardEvent(sample('audit-shard.json'))).toEqual({
+      step: 'read',
+      run: '2026-11-21T05-00-00Z',
+      cluster: 0,
+      shard: 0,
+    })
   })
 
   it('with mistakes is refused with all of them, and what would be right', () => {
-    expect(() => parseRunEvent({ run: '../../approvals' })).toThrow(/run: a run's id, like 2026-11-21T05-00-00Z.*events\/discover.json/)
-    expect(() => parsePublishEvent({ run: 'x', failure: 'y' })).toThrow(/run: a run's id.*failure: .*events\/publish.json/)
-    expect(() => parseShardEvent({ ...sample('audit-shard.json'), cluster: -1, shard: 'x' })).toThrow(
-      /cluster: .*shard: .*events\/audit-shard.json/,
+    expect(() => parseRunEvent({ run: '../../approvals' })).toThrow(
+      /run: a run's id, like 2026-11-21T05-00-00Z.*events\/discover.json/,
     )
+    expect(() => parsePublishEvent({ run: 'x', failure: 'y' })).toThrow(
+      /run: a run's id.*failure: .*events\/publish.json/,
+    )
+    expect(() =>
+      parseShardEvent({ ...sample('audit-shard.json'), cluster: -1, shard: 'x' }),
+    ).toThrow(/cluster: .*shard: .*events\/audit-shard.json/)
     expect(() => parseShardEvent({ step: 'guess' })).toThrow('step is one of read, judge, lost')
   })
 })
@@ -29,7 +41,9 @@ describe('an event', () => {
   })
 
   it('of the schedule names the tick, selects everything and mails', () => {
-    expect(parseAuditEvent({ source: 'highwater.schedule', scheduledTime: '2026-11-21T06:00:00+01:00' })).toEqual({
+    expect(
+      parseAuditEvent({ source: 'highwater.schedule', scheduledTime: '2026-11-21T06:00:00+01:00' }),
+    ).toEqual({
       scheduledTime: '2026-11-21T05:00:00.000Z',
       selection: { clusters: [], nodegroups: [], nodes: [] },
       isDryRun: false,
@@ -38,18 +52,27 @@ describe('an event', () => {
   })
 
   it.each([[{}], [null], [undefined]])('%j audits everything and mails nobody', event => {
-    expect(parseAuditEvent(event)).toMatchObject({ scheduledTime: null, isDryRun: false, isMailed: false })
+    expect(parseAuditEvent(event)).toMatchObject({
+      scheduledTime: null,
+      isDryRun: false,
+      isMailed: false,
+    })
   })
 
   it('by a person may select, ask for a mail or for a dry run, not for both', () => {
     const asked = { clusters: ['prod-*'], nodes: ['ip-10-0-1-2.ec2.internal'], mail: true }
-    expect(parseAuditEvent(asked)).toMatchObject({ selection: { clusters: ['prod-*'], nodes: asked.nodes }, isMailed: true })
+    expect(parseAuditEvent(asked)).toMatchObject({
+      selection: { clusters: ['prod-*'], nodes: asked.nodes },
+      isMailed: true,
+    })
     expect(() => parseAuditEvent({ ...asked, dryRun: true })).toThrow('a dry run mails nobody')
   })
 
   it('with several mistakes is refused with all of them, and what would be right', () => {
     const wrong = { clusters: 'prod', nodes: ['a/../../b'], dryRun: 'yes', cluster: 'prod' }
-    expect(() => parseAuditEvent(wrong)).toThrow(/clusters: .*nodes\.0: a node name.*dryRun: .*cluster.*events\//s)
+    expect(() => parseAuditEvent(wrong)).toThrow(
+      /clusters: .*nodes\.0: a node name.*dryRun: .*cluster.*events\//s,
+    )
   })
 
   it.each([

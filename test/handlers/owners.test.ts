@@ -18,15 +18,31 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const tick = JSON.parse(readFileSync('events/scheduled.json', 'utf8'))
 const runId = '2026-11-21T05-00-00Z'
-const tagged: Scenario = { ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, tags: { team: 'payments' } })) }
-const payments = { name: 'payments', match: { tags: { team: 'payments' } }, recipients: ['payments@example.com'] }
-const nodes = { name: 'general-nodes', match: { cluster: 'fleet', nodegroup: 'general' }, recipients: ['nodes@example.com'] }
+const tagged: Scenario = {
+  ...recorded,
+  clusters: recorded.clusters.map(cluster => ({ ...cluster, tags: { team: 'payments' } })),
+}
+const payments = {
+  name: 'payments',
+  match: { tags: { team: 'payments' } },
+  recipients: ['payments@example.com'],
+}
+const nodes = {
+  name: 'general-nodes',
+  match: { cluster: 'fleet', nodegroup: 'general' },
+  recipients: ['nodes@example.com'],
+}
 
 /** What a reader sees, but for the page's own heading. */
 const shown = (page: string | null | undefined) =>
-  (page ?? '').replaceAll(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<[^>]*>/g, ' ').replaceAll('The fleet by headroom', '')
+  (page ?? '')
+    .replaceAll(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<[^>]*>/g, ' ')
+    .replaceAll('The fleet by headroom', '')
 
-async function world(report: Partial<Record<keyof ReportPolicy, unknown>>, scenarios: Scenario[] = [tagged, fleet({ nodes: 12 })]) {
+async function world(
+  report: Partial<Record<keyof ReportPolicy, unknown>>,
+  scenarios: Scenario[] = [tagged, fleet({ nodes: 12 })],
+) {
   const storeFolder = temporaryFolder()
   const bucket = join(storeFolder, 'highwater-lab')
   mkdirSync(bucket, { recursive: true })
@@ -52,19 +68,29 @@ describe('owners', () => {
     const { lab, run } = await world({ owners: [payments, nodes] })
     await invoke(tick)
     expect(lab.mails()).toHaveLength(3)
-    const [all, ofPayments, ofNodes] = ['team', 'payments', 'nodes'].map(name => to(lab, `${name}@example.com`)[0])
+    const [all, ofPayments, ofNodes] = ['team', 'payments', 'nodes'].map(
+      name => to(lab, `${name}@example.com`)[0],
+    )
     expect(all?.subject).toMatch(/ in 2 clusters - highwater 2026-/)
     expect(ofPayments?.subject).toMatch(/ in recorded - highwater payments 2026-/)
     expect(ofNodes?.subject).toMatch(/ in fleet - highwater general-nodes 2026-/)
     expect(ofPayments?.text).toContain('For payments: only what is theirs')
-    for (const part of [ofPayments?.text, ofPayments?.html, ofPayments?.attachments[0]?.content.toString()]) {
+    for (const part of [
+      ofPayments?.text,
+      ofPayments?.html,
+      ofPayments?.attachments[0]?.content.toString(),
+    ]) {
       expect(part).toContain('recorded')
       expect(shown(part)).not.toMatch(/\bfleet\b|ip-10-64-/)
     }
     expect(ofNodes?.attachments.map(({ fileName }) => fileName)).toEqual(['report.html'])
     expect(ofNodes?.attachments[0]?.content.toString()).not.toMatch(/data-disk|recorded/)
-    expect(readFileSync(join(run, 'owners', 'payments', 'report.html'))).toEqual(ofPayments?.attachments[0]?.content)
-    expect(readFileSync(join(run, 'owners', 'payments', 'email.html'), 'utf8')).toBe(ofPayments?.html)
+    expect(readFileSync(join(run, 'owners', 'payments', 'report.html'))).toEqual(
+      ofPayments?.attachments[0]?.content,
+    )
+    expect(readFileSync(join(run, 'owners', 'payments', 'email.html'), 'utf8')).toBe(
+      ofPayments?.html,
+    )
     expect(readFileSync(join(run, 'email.html'), 'utf8')).toBe(all?.html)
   })
 
@@ -80,9 +106,13 @@ describe('owners', () => {
     const { lab } = await world({ owners: [payments] })
     await invoke(tick, { HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com' })
     const [mail] = to(lab, 'payments@example.com')
-    expect(mail?.text).toContain(`https://reports.example.com/runs/${runId}/owners/payments/report.html`)
+    expect(mail?.text).toContain(
+      `https://reports.example.com/runs/${runId}/owners/payments/report.html`,
+    )
     expect(mail?.attachments).toEqual([])
-    expect(to(lab, 'team@example.com')[0]?.text).toContain(`https://reports.example.com/runs/${runId}/report.html`)
+    expect(to(lab, 'team@example.com')[0]?.text).toContain(
+      `https://reports.example.com/runs/${runId}/report.html`,
+    )
   })
 
   it('of nothing get nothing, and the answer says why', async () => {
@@ -97,19 +127,28 @@ describe('owners', () => {
   })
 
   it('one of whom cannot be reached costs no other the mail, and the run ends red', async () => {
-    const { lab } = await world({ owners: [{ ...payments, recipients: ['payments@elsewhere.test'] }, nodes] }, [
-      { ...tagged, ses: { sandbox: true } },
-      fleet({ nodes: 12 }),
+    const { lab } = await world(
+      { owners: [{ ...payments, recipients: ['payments@elsewhere.test'] }, nodes] },
+      [{ ...tagged, ses: { sandbox: true } }, fleet({ nodes: 12 })],
+    )
+    await expect(invoke(tick)).rejects.toThrow(
+      /ses payments: .*SES sandbox.*verify payments@elsewhere\.test, or ask for production access/,
+    )
+    expect(lab.mails().map(({ to: [first] }) => first)).toEqual([
+      'team@example.com',
+      'nodes@example.com',
     ])
-    await expect(invoke(tick)).rejects.toThrow(/ses payments: .*SES sandbox.*verify payments@elsewhere\.test, or ask for production access/)
-    expect(lab.mails().map(({ to: [first] }) => first)).toEqual(['team@example.com', 'nodes@example.com'])
   })
 
   it('without a sender get no mail, and the report says so', async () => {
     const { lab, run } = await world({ owners: [payments] })
-    await expect(invoke(tick, { HIGHWATER_SENDER: '', HIGHWATER_RECIPIENTS: '' })).rejects.toThrow(/there is no sender: set report\.sender/)
+    await expect(invoke(tick, { HIGHWATER_SENDER: '', HIGHWATER_RECIPIENTS: '' })).rejects.toThrow(
+      /there is no sender: set report\.sender/,
+    )
     expect(lab.mails()).toEqual([])
-    expect(readFileSync(join(run, 'email.txt'), 'utf8').replace(/\s+/g, ' ')).toContain('there is no sender: set report.sender')
+    expect(readFileSync(join(run, 'email.txt'), 'utf8').replace(/\s+/g, ' ')).toContain(
+      'there is no sender: set report.sender',
+    )
   })
 })
 
@@ -126,7 +165,9 @@ describe('only on change', () => {
       'nodes@example.com',
       'nodes@example.com',
     ])
-    expect(deliveries.filter(({ channel }) => channel.startsWith('ses')).map(({ location }) => location)).toEqual([
+    expect(
+      deliveries.filter(({ channel }) => channel.startsWith('ses')).map(({ location }) => location),
+    ).toEqual([
       expect.stringMatching(/^not sent: nothing has changed since the run of /),
       expect.stringMatching(/^not sent: nothing has changed since the run of /),
       expect.stringMatching(/^nodes@example\.com, message /),
@@ -134,15 +175,26 @@ describe('only on change', () => {
     await lab.close()
     const grown = await labOf([tagged, fleet({ nodes: 30 })], { storeFolder })
     await invoke({ ...tick, scheduledTime: '2026-11-23T05:00:00Z' })
-    expect(grown.mails().map(({ to: [first] }) => first)).toEqual(['team@example.com', 'nodes@example.com'])
+    expect(grown.mails().map(({ to: [first] }) => first)).toEqual([
+      'team@example.com',
+      'nodes@example.com',
+    ])
     expect(grown.mails()[0]?.subject).toMatch(/^Critical, 2 nodes evict now: \d+ new/)
   })
 })
 
 describe('the headers of a mail', () => {
   it('say where a reader is rid of it, and who hears that it came back', async () => {
-    const unsubscribe = { mailto: 'stop@example.com', url: 'https://lists.example.com/stop?list=highwater', oneClick: true }
-    const { lab } = await world({ owners: [payments], unsubscribe, bouncesTo: 'bounces@example.com' })
+    const unsubscribe = {
+      mailto: 'stop@example.com',
+      url: 'https://lists.example.com/stop?list=highwater',
+      oneClick: true,
+    }
+    const { lab } = await world({
+      owners: [payments],
+      unsubscribe,
+      bouncesTo: 'bounces@example.com',
+    })
     await invoke(tick)
     const [mail] = to(lab, 'payments@example.com')
     expect(header(mail!.raw, 'List-Unsubscribe')).toBe(
@@ -150,13 +202,17 @@ describe('the headers of a mail', () => {
     )
     expect(header(mail!.raw, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
     expect(mail?.bouncesTo).toBe('bounces@example.com')
-    expect(mail?.text?.replace(/\s+/g, ' ')).toContain('Not for you? https://lists.example.com/stop?list=highwater or stop@example.com')
+    expect(mail?.text?.replace(/\s+/g, ' ')).toContain(
+      'Not for you? https://lists.example.com/stop?list=highwater or stop@example.com',
+    )
   })
 
   it('promise one click only where the policy does, and nothing where it says nothing', async () => {
     const { lab } = await world({ unsubscribe: { mailto: 'stop@example.com' } })
     await invoke(tick)
-    expect(header(lab.mails()[0]!.raw, 'List-Unsubscribe')).toBe('<mailto:stop@example.com?subject=unsubscribe%20highwater>')
+    expect(header(lab.mails()[0]!.raw, 'List-Unsubscribe')).toBe(
+      '<mailto:stop@example.com?subject=unsubscribe%20highwater>',
+    )
     expect(header(lab.mails()[0]!.raw, 'List-Unsubscribe-Post')).toBeUndefined()
     await lab.close()
     const silent = await world({})
@@ -167,7 +223,9 @@ describe('the headers of a mail', () => {
 
   it('name an address for bounces that SES has not verified', async () => {
     const { lab } = await world({ bouncesTo: 'bounces@elsewhere.test' })
-    await expect(invoke(tick)).rejects.toThrow(/To do: verify bounces@elsewhere\.test, to which mails that come back are sent/)
+    await expect(invoke(tick)).rejects.toThrow(
+      /To do: verify bounces@elsewhere\.test, to which mails that come back are sent/,
+    )
     expect(lab.mails()).toEqual([])
   })
 })
@@ -182,12 +240,22 @@ describe('other messengers', () => {
     await invoke(tick, environment)
     await invoke(tick, environment)
     const [mail] = lab.mails()
-    expect(lab.notices()).toEqual([{ topicArn: topic.HIGHWATER_TOPIC_ARN, subject: mail?.subject, message: mail?.text }])
+    expect(lab.notices()).toEqual([
+      { topicArn: topic.HIGHWATER_TOPIC_ARN, subject: mail?.subject, message: mail?.text },
+    ])
     expect(bodies).toHaveLength(1)
-    expect(JSON.parse(bodies[0]!).text).toMatch(/^Critical: .* in recorded - highwater .*\nEvict first, .*\n- Critical: /)
-    const { deliveries } = await invoke({ ...tick, scheduledTime: '2026-11-22T05:00:00Z' }, environment)
+    expect(JSON.parse(bodies[0]!).text).toMatch(
+      /^Critical: .* in recorded - highwater .*\nEvict first, .*\n- Critical: /,
+    )
+    const { deliveries } = await invoke(
+      { ...tick, scheduledTime: '2026-11-22T05:00:00Z' },
+      environment,
+    )
     expect(deliveries.slice(1).map(({ channel, location }) => [channel, location])).toEqual(
-      ['ses', 'sns', 'webhook'].map(channel => [channel, expect.stringMatching(/^not sent: nothing has changed/)]),
+      ['ses', 'sns', 'webhook'].map(channel => [
+        channel,
+        expect.stringMatching(/^not sent: nothing has changed/),
+      ]),
     )
     expect([lab.mails().length, lab.notices().length, bodies.length]).toEqual([1, 1, 1])
   })

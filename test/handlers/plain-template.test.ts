@@ -3,7 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lintTemplate, type Packaged, packageService, run } from '#test/packaged.ts'
-import { instantiate, ofType, parseTemplate, type Resource, type Stack, type Template, wholeParameters } from '#test/template.ts'
+import {
+  instantiate,
+  ofType,
+  parseTemplate,
+  type Resource,
+  type Stack,
+  type Template,
+  wholeParameters,
+} from '#test/template.ts'
 
 let packaged: Packaged
 let plainFile: string
@@ -21,24 +29,37 @@ describe('npm run template', () => {
   const code = { CodeBucket: 'code' }
   /** What the framework adds for itself is not there; what it knows of archives is not the same. */
   function alike({ resources, outputs }: Stack) {
-    const kept = (entries: object) => Object.entries(entries).filter(([name]) => !name.startsWith('ServerlessDeploymentBucket'))
-    const withoutCode = kept(resources).map(([name, { DependsOn: _, Metadata: __, Properties, ...rest }]) => [
-      name,
-      { ...rest, Properties: { ...Properties, Code: null } },
-    ])
-    return { resources: Object.fromEntries(withoutCode), outputs: Object.fromEntries(kept(outputs)) }
+    const kept = (entries: object) =>
+      Object.entries(entries).filter(([name]) => !name.startsWith('ServerlessDeploymentBucket'))
+    const withoutCode = kept(resources).map(
+      ([name, { DependsOn: _, Metadata: __, Properties, ...rest }]) => [
+        name,
+        { ...rest, Properties: { ...Properties, Code: null } },
+      ],
+    )
+    return {
+      resources: Object.fromEntries(withoutCode),
+      outputs: Object.fromEntries(kept(outputs)),
+    }
   }
 
   it('makes the same stack, whatever is set', () => {
     expect(alike(instantiate(plain, code))).toEqual(alike(instantiate(packaged.template)))
-    expect(alike(instantiate(plain, { ...code, ...wholeParameters }))).toEqual(alike(instantiate(packaged.template, wholeParameters)))
+    expect(alike(instantiate(plain, { ...code, ...wholeParameters }))).toEqual(
+      alike(instantiate(packaged.template, wholeParameters)),
+    )
   })
 
   it('takes the code from a bucket, by the names of the archives that lie beside it', () => {
-    const codeOf = ({ Properties }: Resource) => Properties.Code as { S3Bucket: string; S3Key: string }
-    const made = ofType(instantiate(plain, { ...code, CodePrefix: 'highwater/1/', Remediation: 'on' }), 'AWS::Lambda::Function').map(codeOf)
+    const codeOf = ({ Properties }: Resource) =>
+      Properties.Code as { S3Bucket: string; S3Key: string }
+    const made = ofType(
+      instantiate(plain, { ...code, CodePrefix: 'highwater/1/', Remediation: 'on' }),
+      'AWS::Lambda::Function',
+    ).map(codeOf)
     expect(made.map(({ S3Bucket }) => S3Bucket)).toEqual(made.map(() => 'code'))
-    for (const { S3Key } of made) expect(readdirSync(packaged.archives)).toContain(S3Key.replace('highwater/1/', ''))
+    for (const { S3Key } of made)
+      expect(readdirSync(packaged.archives)).toContain(S3Key.replace('highwater/1/', ''))
     expect(plain.Parameters.CodePrefix?.Default).toMatch(/^highwater\/\d+\.\d+\.\d+\/$/)
   })
 

@@ -24,7 +24,8 @@ import { type FleetNode, fleetNode, hashOf, mainFile, snapshotOf } from '#test/p
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })
 
-const planned = async (event: object): Promise<PlanAnswer> => (await invokeRemediate(event)) as PlanAnswer
+const planned = async (event: object): Promise<PlanAnswer> =>
+  (await invokeRemediate(event)) as PlanAnswer
 const gc = ['imageGCHighThresholdPercent=65', 'imageGCLowThresholdPercent=50']
 const auto = (limit: number) =>
   `remediation: { auto: { fields: [imageGCHighThresholdPercent, imageGCLowThresholdPercent], clusters: [prod], nodesPerDay: ${limit} } }\n`
@@ -46,17 +47,27 @@ async function world({
   if (policy !== '') writeFileSync(join(bucket, 'highwater.yaml'), policy)
   const keepSnapshot = (run: string, of: FleetNode[]) => {
     mkdirSync(join(bucket, 'runs', run), { recursive: true })
-    writeFileSync(join(bucket, 'runs', run, 'snapshot.ndjson.gz'), gzipSync(readFileSync(snapshotOf(of.map(fleetNode)))))
+    writeFileSync(
+      join(bucket, 'runs', run, 'snapshot.ndjson.gz'),
+      gzipSync(readFileSync(snapshotOf(of.map(fleetNode)))),
+    )
   }
   if (nodes.length > 0) keepSnapshot(tick, nodes)
-  const kept = (kind: string) => (existsSync(join(bucket, 'remediation', kind)) ? readdirSync(join(bucket, 'remediation', kind)) : [])
-  const read = (kind: string, digest: string) => readFileSync(join(bucket, 'remediation', kind, `${digest}.json`), 'utf8')
+  const kept = (kind: string) =>
+    existsSync(join(bucket, 'remediation', kind))
+      ? readdirSync(join(bucket, 'remediation', kind))
+      : []
+  const read = (kind: string, digest: string) =>
+    readFileSync(join(bucket, 'remediation', kind, `${digest}.json`), 'utf8')
   return { lab, bucket, keepSnapshot, kept, read }
 }
 
 describe('asked for a plan', () => {
   it('reads the fleet anew, keeps the plan by its digest, and says how it is approved', async () => {
-    const { kept, read } = await world({ scenario: probe, policy: 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\n' })
+    const { kept, read } = await world({
+      scenario: probe,
+      policy: 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\n',
+    })
     const answer = await planned({ action: 'plan', set: gc })
     expect(answer).toMatchObject({ action: 'plan', approvedBy: null, inputErrors: [] })
     expect(answer.location).toBe(`s3://highwater-lab/remediation/plans/${answer.digest}.json`)
@@ -66,17 +77,36 @@ describe('asked for a plan', () => {
     expect(plan.steps.length).toBeGreaterThan(3)
     const { steps, waves, never, refused, cohorts, unchanged } = plan
     expect(answer.counts).toMatchObject({
-      ...{ nodes: steps.length, waves: waves.length, never: never.length, refused: refused.length, cohorts: cohorts.length, unchanged },
+      ...{
+        nodes: steps.length,
+        waves: waves.length,
+        never: never.length,
+        refused: refused.length,
+        cohorts: cohorts.length,
+        unchanged,
+      },
     })
-    expect([kept('plans'), kept('approvals'), kept('runs')]).toEqual([[`${answer.digest}.json`], [], []])
+    expect([kept('plans'), kept('approvals'), kept('runs')]).toEqual([
+      [`${answer.digest}.json`],
+      [],
+      [],
+    ])
   })
 
   it('enters another account by the role that may change nodes there, where the policy names one', async () => {
     const reader = 'arn:aws:iam::444455556666:role/highwater'
     const changer = `${reader}-remediate`
-    const clusters = recorded.clusters.map(cluster => ({ ...cluster, account: '444455556666', access: { [changer]: auditorRights } }))
+    const clusters = recorded.clusters.map(cluster => ({
+      ...cluster,
+      account: '444455556666',
+      access: { [changer]: auditorRights },
+    }))
     const scenario = { ...recorded, clusters, roles: [{ arn: changer, externalId: 'agreed-4711' }] }
-    const entering = (more: string) => world({ scenario, policy: `accounts: [{ roleArn: '${reader}', externalId: agreed-4711${more} }]\n` })
+    const entering = (more: string) =>
+      world({
+        scenario,
+        policy: `accounts: [{ roleArn: '${reader}', externalId: agreed-4711${more} }]\n`,
+      })
     const { kept } = await entering(`, remediateRoleArn: '${changer}'`)
     expect((await planned({ action: 'plan', set: gc })).counts.unread).toBe(2)
     expect(kept('plans')).toHaveLength(1)
@@ -92,7 +122,9 @@ describe('asked for a plan', () => {
     const answers = [await planned(event), await planned(event)]
     expect(answers[0]).toEqual(answers[1])
     expect(kept('plans')).toHaveLength(1)
-    expect(parsePlan(read('plans', answers[0]?.digest ?? ''), 'x').steps.map(({ node }) => node)).toEqual(['a'])
+    expect(
+      parsePlan(read('plans', answers[0]?.digest ?? ''), 'x').steps.map(({ node }) => node),
+    ).toEqual(['a'])
   })
 
   it('without such an audit says so', async () => {
@@ -107,61 +139,106 @@ describe('asked for a plan', () => {
     const { read, kept } = await world({ nodes: [{ name: 'a' }, { name: 'b' }], policy: auto(2) })
     const event = { action: 'plan', source: 'latest', set: gc }
     const answer = await planned(event)
-    expect(answer).toMatchObject({ approvedBy: 'policy', next: expect.stringContaining('The policy approves it until') })
+    expect(answer).toMatchObject({
+      approvedBy: 'policy',
+      next: expect.stringContaining('The policy approves it until'),
+    })
     const approval = read('approvals', answer.digest)
-    expect(JSON.parse(approval)).toMatchObject({ plan: answer.digest, by: 'policy', options: { allowActAtOnce: false } })
-    expect(await invokeRemediate(event)).toMatchObject({ approvedBy: 'policy', next: expect.stringContaining('approved until') })
+    expect(JSON.parse(approval)).toMatchObject({
+      plan: answer.digest,
+      by: 'policy',
+      options: { allowActAtOnce: false },
+    })
+    expect(await invokeRemediate(event)).toMatchObject({
+      approvedBy: 'policy',
+      next: expect.stringContaining('approved until'),
+    })
     expect(read('approvals', answer.digest)).toBe(approval)
     expect(kept('plans')).toHaveLength(1)
   })
 
   it('leaves to a person what the policy does not name, and what changes nothing', async () => {
     const { kept } = await world({ nodes: [{ name: 'a' }], policy: auto(1) })
-    const answer = await planned({ action: 'plan', source: 'latest', set: ['containerLogMaxFiles=4'] })
+    const answer = await planned({
+      action: 'plan',
+      source: 'latest',
+      set: ['containerLogMaxFiles=4'],
+    })
     expect(answer).toMatchObject({
       approvedBy: null,
       next: expect.stringContaining('it changes containerLogMaxFiles, which is none of the fields'),
     })
-    const nothing = await planned({ action: 'plan', source: 'latest', set: ['containerLogMaxFiles=5'] })
-    expect(nothing).toMatchObject({ counts: { nodes: 0, unchanged: 1 }, next: expect.stringContaining('nothing to approve') })
+    const nothing = await planned({
+      action: 'plan',
+      source: 'latest',
+      set: ['containerLogMaxFiles=5'],
+    })
+    expect(nothing).toMatchObject({
+      counts: { nodes: 0, unchanged: 1 },
+      next: expect.stringContaining('nothing to approve'),
+    })
     expect(kept('approvals')).toEqual([])
   })
 
   it.each<[string, Parameters<typeof world>[0], Record<string, string>, RegExp]>([
-    ['a broken policy', { policy: 'alertPercent: 800\n' }, {}, /highwater\.yaml:1:15: alertPercent/],
+    [
+      'a broken policy',
+      { policy: 'alertPercent: 800\n' },
+      {},
+      /highwater\.yaml:1:15: alertPercent/,
+    ],
     ['no bucket', {}, { HIGHWATER_BUCKET: '' }, /set HIGHWATER_BUCKET/],
-    ['a bucket that refuses', { scenario: { ...recorded, s3: { denied: ['s3:PutObject'] } } }, {}, /s3:PutObject/],
+    [
+      'a bucket that refuses',
+      { scenario: { ...recorded, s3: { denied: ['s3:PutObject'] } } },
+      {},
+      /s3:PutObject/,
+    ],
   ])('does nothing with %s', async (_, made, environment, message) => {
     const { kept } = await world({ nodes: [{ name: 'a' }], ...made })
-    await expect(invokeRemediate({ action: 'plan', source: 'latest', set: gc }, environment)).rejects.toThrow(message)
+    await expect(
+      invokeRemediate({ action: 'plan', source: 'latest', set: gc }, environment),
+    ).rejects.toThrow(message)
     expect([...kept('plans'), ...kept('approvals')]).toEqual([])
   })
 })
 
 /** A cluster of the plans' name, and none of their nodes. */
-const prod: Scenario = { ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, name: 'prod' })) }
+const prod: Scenario = {
+  ...recorded,
+  clusters: recorded.clusters.map(cluster => ({ ...cluster, name: 'prod' })),
+}
 const event = { action: 'plan', source: 'latest', set: gc }
 
 describe('asked to apply a plan', () => {
   it('that is not there, or that nobody approved, sends nothing', async () => {
     const { kept } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
-    await expect(invokeRemediate({ action: 'apply', plan: 'f'.repeat(64), by: 'Ada' })).rejects.toThrow(/There is no plan f{16}/)
+    await expect(
+      invokeRemediate({ action: 'apply', plan: 'f'.repeat(64), by: 'Ada' }),
+    ).rejects.toThrow(/There is no plan f{16}/)
     const { digest } = await planned(event)
-    await expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(/Nobody has approved plan [a-f0-9]{16}: name who does/)
-    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'policy' })).rejects.toThrow(/Only the policy approves/)
-    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'Ada', until: '2020-01-01T00:00:00Z' })).rejects.toThrow(
-      /expired at 2020/,
+    await expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(
+      /Nobody has approved plan [a-f0-9]{16}: name who does/,
     )
+    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'policy' })).rejects.toThrow(
+      /Only the policy approves/,
+    )
+    await expect(
+      invokeRemediate({ action: 'apply', plan: digest, by: 'Ada', until: '2020-01-01T00:00:00Z' }),
+    ).rejects.toThrow(/expired at 2020/)
     expect([...kept('approvals'), ...kept('runs')]).toEqual([])
   })
 
   it('whose nodes are no longer those refuses it, and keeps who approved it', async () => {
     const { kept, read } = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
     const { digest } = await planned(event)
-    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'Ada Lovelace' })).rejects.toThrow(
-      /no longer fits 2 of its 2 nodes: .*Nothing was sent/,
-    )
-    expect(JSON.parse(read('approvals', digest))).toMatchObject({ plan: digest, by: 'Ada Lovelace' })
+    await expect(
+      invokeRemediate({ action: 'apply', plan: digest, by: 'Ada Lovelace' }),
+    ).rejects.toThrow(/no longer fits 2 of its 2 nodes: .*Nothing was sent/)
+    expect(JSON.parse(read('approvals', digest))).toMatchObject({
+      plan: digest,
+      by: 'Ada Lovelace',
+    })
     expect(kept('runs')).toEqual([])
   })
 
@@ -170,12 +247,24 @@ describe('asked to apply a plan', () => {
     const { digest, id } = await planned(event)
     const apply = { action: 'apply', plan: digest, by: 'Ada Lovelace', skipChanged: true }
     const ended = await invokeRemediate(apply)
-    expect(ended).toMatchObject({ action: 'apply', id, digest, approvedBy: 'Ada Lovelace', nodes: { skipped: 2 } })
+    expect(ended).toMatchObject({
+      action: 'apply',
+      id,
+      digest,
+      approvedBy: 'Ada Lovelace',
+      nodes: { skipped: 2 },
+    })
     expect(await invokeRemediate(apply)).toEqual(ended)
     expect(readdirSync(join(bucket, 'remediation', 'runs'))).toEqual([id])
     expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
-    expect(await invokeRemediate({ action: 'rollback', run: id })).toMatchObject({ action: 'rollback', id, state: 'rolled-back' })
-    await expect(invokeRemediate({ action: 'rollback', run: 'f'.repeat(16) })).rejects.toThrow(/has no run f{16}/)
+    expect(await invokeRemediate({ action: 'rollback', run: id })).toMatchObject({
+      action: 'rollback',
+      id,
+      state: 'rolled-back',
+    })
+    await expect(invokeRemediate({ action: 'rollback', run: 'f'.repeat(16) })).rejects.toThrow(
+      /has no run f{16}/,
+    )
   })
 })
 
@@ -192,22 +281,40 @@ describe('asked to go on', () => {
       until,
       options: { allowActAtOnce: false },
     } as const
-    await new Journal(folderStore(made.bucket), id, 'one that died').begin(plan, approval, '2020-01-01T00:00:00Z')
+    await new Journal(folderStore(made.bucket), id, 'one that died').begin(
+      plan,
+      approval,
+      '2020-01-01T00:00:00Z',
+    )
     return { ...made, id }
   }
 
   it('takes up every run that is not at its end, and then has nothing to do', async () => {
-    const { id } = await begun(new Date().toISOString(), new Date(Date.now() + 24 * 3_600_000).toISOString())
-    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id, nodes: { skipped: 2 } }] })
+    const { id } = await begun(
+      new Date().toISOString(),
+      new Date(Date.now() + 24 * 3_600_000).toISOString(),
+    )
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
+      runs: [{ id, nodes: { skipped: 2 } }],
+    })
     expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
   })
 
   it('says of a run that may not go on why, and costs no other', async () => {
     const { id } = await begun('2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z')
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
-      runs: [{ id, state: 'paused', why: 'the approval ended at 2020-01-02T00:00:00Z', nodes: { pending: 2 } }],
+      runs: [
+        {
+          id,
+          state: 'paused',
+          why: 'the approval ended at 2020-01-02T00:00:00Z',
+          nodes: { pending: 2 },
+        },
+      ],
     })
-    await expect(invokeRemediate({ action: 'resume', run: 'f'.repeat(16) })).rejects.toThrow(/There is no run f{16}/)
+    await expect(invokeRemediate({ action: 'resume', run: 'f'.repeat(16) })).rejects.toThrow(
+      /There is no run f{16}/,
+    )
   })
 
   const named = auto(2).replace('fields: [', 'fields: [kubeReserved, ')
@@ -215,12 +322,19 @@ describe('asked to go on', () => {
   /** A fleet with findings, of which an audit at that time made a plan. */
   async function audited(hours: number) {
     const late = { imageGCHighThresholdPercent: 95, imageGCLowThresholdPercent: 90 }
-    const node = { name: 'a', family: 'AL2', file: { ...mainFile, ...late }, configz: late } as const
+    const node = {
+      name: 'a',
+      family: 'AL2',
+      file: { ...mainFile, ...late },
+      configz: late,
+    } as const
     const made = await world({ scenario: prod, policy: named, nodes: [node] })
     const takenAt = new Date(Date.now() - hours * 3_600_000).toISOString()
     const snapshot = join(made.bucket, 'runs', tick, 'snapshot.ndjson.gz')
     const file = join(temporaryFolder(), 'snapshot.ndjson.gz')
-    const text = gunzipSync(readFileSync(snapshot)).toString('utf8').replaceAll('2026-11-21T00:00:00Z', takenAt)
+    const text = gunzipSync(readFileSync(snapshot))
+      .toString('utf8')
+      .replaceAll('2026-11-21T00:00:00Z', takenAt)
     for (const path of [snapshot, file]) writeFileSync(path, gzipSync(text))
     const asked = {
       rules: [],
@@ -232,7 +346,8 @@ describe('asked to go on', () => {
       version: '0',
     }
     const { plan } = await makePlan(file, asked)
-    const keep = (other: Plan) => writeFileSync(join(made.bucket, 'runs', tick, 'plan.json'), planText(other))
+    const keep = (other: Plan) =>
+      writeFileSync(join(made.bucket, 'runs', tick, 'plan.json'), planText(other))
     keep(plan)
     return { ...made, plan, keep }
   }
@@ -240,14 +355,21 @@ describe('asked to go on', () => {
   it.each([
     ['of today', 0, true],
     ['of the day before', 25, false],
-  ])('begins, where the policy approves it, the plan of the last scheduled audit: one %s', async (_, hours, isBegun) => {
-    const { kept, plan } = await audited(hours)
-    const answer = await invokeRemediate({ action: 'resume' })
-    // Its node is not there any more, so it is refused; but it was approved and tried.
-    const refused = { id: plan.id, state: 'refused', why: expect.stringContaining('no longer fits 1 of its 1 nodes') }
-    expect(answer).toMatchObject({ runs: isBegun ? [refused] : [] })
-    expect(kept('approvals')).toEqual(isBegun ? [`${plan.digest}.json`] : [])
-  })
+  ])(
+    'begins, where the policy approves it, the plan of the last scheduled audit: one %s',
+    async (_, hours, isBegun) => {
+      const { kept, plan } = await audited(hours)
+      const answer = await invokeRemediate({ action: 'resume' })
+      // Its node is not there any more, so it is refused; but it was approved and tried.
+      const refused = {
+        id: plan.id,
+        state: 'refused',
+        why: expect.stringContaining('no longer fits 1 of its 1 nodes'),
+      }
+      expect(answer).toMatchObject({ runs: isBegun ? [refused] : [] })
+      expect(kept('approvals')).toEqual(isBegun ? [`${plan.digest}.json`] : [])
+    },
+  )
 
   it('believes no plan that lies beside a report, however well it hangs together', async () => {
     const { kept, plan, keep } = await audited(0)
@@ -266,20 +388,43 @@ describe('asked to go on', () => {
     const { bucket, read, plan } = await audited(0)
     await invokeRemediate({ action: 'resume' })
     const approval = JSON.parse(read('approvals', plan.digest)) as Approval
-    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(plan, approval, approval.at)
+    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(
+      plan,
+      approval,
+      approval.at,
+    )
     writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod]', '[stage]'))
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
-      runs: [{ id: plan.id, state: 'paused', why: expect.stringContaining('does not approve it now: cluster prod is none of those') }],
+      runs: [
+        {
+          id: plan.id,
+          state: 'paused',
+          why: expect.stringContaining('does not approve it now: cluster prod is none of those'),
+        },
+      ],
     })
   })
 
   it('approves anew what the policy has approved before, for a plan of more days than one', async () => {
     const { bucket, read, plan } = await audited(0)
-    const old = { schema: approvalSchema, plan: plan.digest, by: 'policy', options: { allowActAtOnce: false } } as const
+    const old = {
+      schema: approvalSchema,
+      plan: plan.digest,
+      by: 'policy',
+      options: { allowActAtOnce: false },
+    } as const
     const approval: Approval = { ...old, at: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' }
-    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(plan, approval, approval.at)
-    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id: plan.id, nodes: { skipped: 1 } }] })
-    expect(Date.parse((JSON.parse(read('approvals', plan.digest)) as Approval).until)).toBeGreaterThan(Date.now())
+    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(
+      plan,
+      approval,
+      approval.at,
+    )
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
+      runs: [{ id: plan.id, nodes: { skipped: 1 } }],
+    })
+    expect(
+      Date.parse((JSON.parse(read('approvals', plan.digest)) as Approval).until),
+    ).toBeGreaterThan(Date.now())
   })
 })
 
@@ -311,19 +456,30 @@ describe('an event of remediation', () => {
     [{}, /action is one of plan, apply, resume, rollback/],
     [null, /action is one of/],
     [{ action: 'reboot' }, /action is one of/],
-    [{ action: 'apply', plan: 'abc', by: '', until: 'tomorrow' }, /plan: a plan's digest.*by: .*until: a time like/s],
-    [{ action: 'apply', plan: 'a'.repeat(64), allowActAtOnce: true }, /by: until and allowActAtOnce are of an approval/],
+    [
+      { action: 'apply', plan: 'abc', by: '', until: 'tomorrow' },
+      /plan: a plan's digest.*by: .*until: a time like/s,
+    ],
+    [
+      { action: 'apply', plan: 'a'.repeat(64), allowActAtOnce: true },
+      /by: until and allowActAtOnce are of an approval/,
+    ],
     [{ action: 'resume', run: '../x' }, /run: a run's id/],
     [{ action: 'rollback' }, /run: /],
     [
       { action: 'plan', nodes: ['a/b'], findings: ['x'], cluster: 'prod' },
       /nodes\.0: a node name.*findings\.0: the id of a finding.*cluster/s,
     ],
-    [{ action: 'plan', set: ['maxPods=many', 'nothing=1', 'imageGCHighThresholdPercent=70'] }, /set\.0: .*set\.1: /s],
+    [
+      { action: 'plan', set: ['maxPods=many', 'nothing=1', 'imageGCHighThresholdPercent=70'] },
+      /set\.0: .*set\.1: /s,
+    ],
     [{ action: 'plan', clusters: 'prod' }, /clusters/],
     ['plan', /the event/],
   ])('that is not ours is refused with all its mistakes: %j', (event, message) => {
     expect(() => parseRemediationEvent(event)).toThrow(message)
-    expect(() => parseRemediationEvent(event)).toThrow(/not one of remediation's.*events\/plan\.json/s)
+    expect(() => parseRemediationEvent(event)).toThrow(
+      /not one of remediation's.*events\/plan\.json/s,
+    )
   })
 })

@@ -23,14 +23,27 @@ describe('the log', () => {
     await labOf([recorded], { storeFolder: temporaryFolder() })
     const { lines } = await written(() => invoke(tick, loud))
     expect(lines.length).toBeGreaterThan(stages.length)
-    for (const line of lines) expect(line).toMatchObject({ runId, requestId: expect.stringMatching(/^[\da-f-]{36}$/), level: 'INFO' })
-    expect(lines.filter(({ message }) => message === 'stage ended').map(({ stage }) => stage)).toEqual(stages)
-    for (const line of lines.filter(({ message }) => message === 'stage ended')) expect(line.durationMs).toEqual(expect.any(Number))
+    for (const line of lines)
+      expect(line).toMatchObject({
+        runId,
+        requestId: expect.stringMatching(/^[\da-f-]{36}$/),
+        level: 'INFO',
+      })
+    expect(
+      lines.filter(({ message }) => message === 'stage ended').map(({ stage }) => stage),
+    ).toEqual(stages)
+    for (const line of lines.filter(({ message }) => message === 'stage ended'))
+      expect(line.durationMs).toEqual(expect.any(Number))
     expect(lines.find(({ message }) => message === 'audited')).toMatchObject({
       ...{ nodesRead: 2, nodesPartlyRead: 0, nodesNotRead: 0, notAudited: 0 },
       clusters: [{ cluster: 'recorded', nodes: 2, read: 2 }],
     })
-    expect(lines.at(-1)).toMatchObject({ message: 'run ended', state: 'published', slowDowns: {}, durationMs: expect.any(Number) })
+    expect(lines.at(-1)).toMatchObject({
+      message: 'run ended',
+      state: 'published',
+      slowDowns: {},
+      durationMs: expect.any(Number),
+    })
   })
 
   it('of a run that ends red says why, in which stage, and has counted all the same', async () => {
@@ -53,7 +66,12 @@ describe('the log', () => {
     await labOf([{ ...recorded, clusters: [cluster!, away] }], { storeFolder: temporaryFolder() })
     const { lines } = await written(() => invoke(tick, loud))
     expect(lines.filter(({ message }) => message === 'not audited')).toEqual([
-      expect.objectContaining({ level: 'WARN', runId, cluster: 'away', reason: expect.stringContaining('refused the connection') }),
+      expect.objectContaining({
+        level: 'WARN',
+        runId,
+        cluster: 'away',
+        reason: expect.stringContaining('refused the connection'),
+      }),
     ])
   })
 
@@ -67,24 +85,47 @@ describe('the log', () => {
 
   it('counts clusters that are too many to be named', async () => {
     const coverage = { nodes: 3, read: 1, partlyRead: 1, notRead: 1 }
-    const clusters = Array.from({ length: 101 }, (_, index) => ({ name: `c-${index}`, grade: null, coverage }))
-    const { lines } = await written(async () => openRunLog('r').watch.audited({ findings: {}, clusters, notAudited: 0, reasons: [] }))
+    const clusters = Array.from({ length: 101 }, (_, index) => ({
+      name: `c-${index}`,
+      grade: null,
+      coverage,
+    }))
+    const { lines } = await written(async () =>
+      openRunLog('r').watch.audited({ findings: {}, clusters, notAudited: 0, reasons: [] }),
+    )
     const [audited] = lines
-    expect(audited).toMatchObject({ message: 'audited', nodesRead: 101, nodesPartlyRead: 101, nodesNotRead: 101, moreClusters: 1 })
+    expect(audited).toMatchObject({
+      message: 'audited',
+      nodesRead: 101,
+      nodesPartlyRead: 101,
+      nodesNotRead: 101,
+      moreClusters: 1,
+    })
     expect(audited?.clusters).toHaveLength(100)
   })
 
   it('of the function remediate carries the run’s id, too', async () => {
     await labOf([recorded], { storeFolder: temporaryFolder() })
-    const { lines } = await written(() => invokeRemediate({ action: 'rollback', run: '0123456789abcdef' }, loud))
-    expect(lines.map(({ message }) => message)).toEqual(['run began', 'stage ended', 'stage ended', 'run failed'])
+    const { lines } = await written(() =>
+      invokeRemediate({ action: 'rollback', run: '0123456789abcdef' }, loud),
+    )
+    expect(lines.map(({ message }) => message)).toEqual([
+      'run began',
+      'stage ended',
+      'stage ended',
+      'run failed',
+    ])
     for (const line of lines) expect(line.runId).toBe('0123456789abcdef')
   })
 
   it('has no secret: neither keys, nor tokens, nor the webhook’s address', async () => {
-    const lab = await labOf([{ ...recorded, ses: { identities: [] } }], { storeFolder: temporaryFolder() })
+    const lab = await labOf([{ ...recorded, ses: { identities: [] } }], {
+      storeFolder: temporaryFolder(),
+    })
     const webhook = 'https://hooks.slack.com/services/T000/B000/not-for-anybody'
-    const { text, lines } = await written(() => invoke(tick, { ...loud, HIGHWATER_WEBHOOK_URL: webhook }))
+    const { text, lines } = await written(() =>
+      invoke(tick, { ...loud, HIGHWATER_WEBHOOK_URL: webhook }),
+    )
     expect(lines.at(-1)?.message).toBe('run failed')
     for (const secret of [
       'not-for-anybody',
@@ -110,7 +151,10 @@ describe('the metrics', () => {
       [`NotAudited{${service}}`]: 0,
       [`Findings{${service},severity=critical}`]: 1,
       ...Object.fromEntries(
-        ['high', 'medium', 'low', 'info'].map(severity => [`Findings{${service},severity=${severity}}`, expect.any(Number)]),
+        ['high', 'medium', 'low', 'info'].map(severity => [
+          `Findings{${service},severity=${severity}}`,
+          expect.any(Number),
+        ]),
       ),
       [`ReportsPublished{${service}}`]: 1,
     })
@@ -130,10 +174,16 @@ describe('the metrics', () => {
     const [cluster] = recorded.clusters
     if (!cluster) throw new Error('the scenario has a cluster')
     await labOf(
-      [{ ...recorded, eksThrottlesFirst: 2, clusters: [{ ...cluster, faults: { tooManyRequests: { first: 2, retryAfterSeconds: 0 } } }] }],
-      {
-        storeFolder: temporaryFolder(),
-      },
+      [
+        {
+          ...recorded,
+          eksThrottlesFirst: 2,
+          clusters: [
+            { ...cluster, faults: { tooManyRequests: { first: 2, retryAfterSeconds: 0 } } },
+          ],
+        },
+      ],
+      { storeFolder: temporaryFolder() },
     )
     const { lines, metrics, outcome } = await written(() => invoke(tick, loud))
     expect(outcome.status).toBe('fulfilled')
@@ -152,8 +202,14 @@ describe('the trace', () => {
     const address = `127.0.0.1:${(daemon.address() as AddressInfo).port}`
     const header = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled='
     await labOf([recorded], { storeFolder: temporaryFolder() })
-    await invoke({ dryRun: true }, { AWS_XRAY_DAEMON_ADDRESS: address, _X_AMZN_TRACE_ID: `${header}0` })
-    await invoke(tick, { AWS_XRAY_DAEMON_ADDRESS: address, _X_AMZN_TRACE_ID: `${header}1;Lineage=1:a:0` })
+    await invoke(
+      { dryRun: true },
+      { AWS_XRAY_DAEMON_ADDRESS: address, _X_AMZN_TRACE_ID: `${header}0` },
+    )
+    await invoke(tick, {
+      AWS_XRAY_DAEMON_ADDRESS: address,
+      _X_AMZN_TRACE_ID: `${header}1;Lineage=1:a:0`,
+    })
     await vi.waitFor(() => expect(received).toHaveLength(stages.length), { timeout: 20_000 })
     const documents = received.map(datagram => {
       const [head = '', body = ''] = datagram.split('\n')
@@ -162,7 +218,11 @@ describe('the trace', () => {
     })
     expect(documents.map(({ name }) => name).toSorted()).toEqual(stages.toSorted())
     for (const document of documents) {
-      expect(document).toMatchObject({ type: 'subsegment', trace_id: '1-5759e988-bd862e3fe1be46a994272793', parent_id: '53995c3f42cd8ad8' })
+      expect(document).toMatchObject({
+        type: 'subsegment',
+        trace_id: '1-5759e988-bd862e3fe1be46a994272793',
+        parent_id: '53995c3f42cd8ad8',
+      })
       expect(document.id).toMatch(/^[\da-f]{16}$/)
       expect(document.end_time).toBeGreaterThanOrEqual(document.start_time)
     }

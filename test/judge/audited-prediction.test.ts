@@ -10,20 +10,33 @@ function audited(options: NodeOptions = {}, shown = openAuditedPredictions()) {
   return shown(nodeSubject(record, prediction), prediction)
 }
 const settingsOf = (options: NodeOptions = {}) => audited(options).settings
-const identity = (change: NonNullable<NodeExample['identity']>): NodeOptions => ({ identity: change })
+const identity = (change: NonNullable<NodeExample['identity']>): NodeOptions => ({
+  identity: change,
+})
 
 describe('the settings of a node', () => {
   it.each([
     ['v1.34.1-eks-0000000', '1.34', null],
     ['v1.99.0', '1.99', '1.37'],
     ['not a version', null, '1.37'],
-  ])('of kubelet %s name its minor, and whose defaults stand in', (kubeletVersion, kubeletMinor, borrowedMinor) => {
-    expect(settingsOf(identity({ kubeletVersion }))).toMatchObject({ kubeletMinor, borrowedMinor })
-  })
+  ])(
+    'of kubelet %s name its minor, and whose defaults stand in',
+    (kubeletVersion, kubeletMinor, borrowedMinor) => {
+      expect(settingsOf(identity({ kubeletVersion }))).toMatchObject({
+        kubeletMinor,
+        borrowedMinor,
+      })
+    },
+  )
 
   it('have the hard defaults of that minor, and none where it is not known', () => {
-    expect(settingsOf(identity({ kubeletVersion: 'v1.29.0' })).hardDefaults).not.toHaveProperty(['imagefs.inodesFree'])
-    expect(settingsOf().hardDefaults).toMatchObject({ 'imagefs.inodesFree': '5%', 'imagefs.available': '15%' })
+    expect(settingsOf(identity({ kubeletVersion: 'v1.29.0' })).hardDefaults).not.toHaveProperty([
+      'imagefs.inodesFree',
+    ])
+    expect(settingsOf().hardDefaults).toMatchObject({
+      'imagefs.inodesFree': '5%',
+      'imagefs.available': '15%',
+    })
     expect(settingsOf(identity({ kubeletVersion: null })).hardDefaults).toBeNull()
   })
 
@@ -59,7 +72,11 @@ describe('the settings of a node', () => {
 
   it('name what is written down and does not run', () => {
     const configuration = {
-      evictionHard: { 'nodefs.available': '10Gi', 'imagefs.available': '0%', 'containerfs.available': '1Gi' },
+      evictionHard: {
+        'nodefs.available': '10Gi',
+        'imagefs.available': '0%',
+        'containerfs.available': '1Gi',
+      },
       evictionSoft: { 'memory.available': '100%' },
     }
     expect(settingsOf({ configuration, thresholds: [hard('nodefs.available', 10)] }).off).toEqual([
@@ -73,25 +90,40 @@ describe('the settings of a node', () => {
       record: { configz: null, errors: [{ what: 'configz', message: '503' }] },
       prediction: { imageGC: null, eviction: null },
     }
-    expect(settingsOf(unread)).toMatchObject({ imageGC: null, off: [], missing: { eviction: 'configz: 503', imageGC: 'configz: 503' } })
-    const unparsed = { prediction: { eviction: { ...calmEviction, error: 'unsupported eviction signal x' } } }
+    expect(settingsOf(unread)).toMatchObject({
+      imageGC: null,
+      off: [],
+      missing: { eviction: 'configz: 503', imageGC: 'configz: 503' },
+    })
+    const unparsed = {
+      prediction: { eviction: { ...calmEviction, error: 'unsupported eviction signal x' } },
+    }
     expect(settingsOf(unparsed).missing).toEqual({
       eviction: 'the running eviction settings do not parse: unsupported eviction signal x',
     })
     const fargate = { ...unread, labels: { 'eks.amazonaws.com/compute-type': 'fargate' } }
-    expect(settingsOf(fargate).missing.eviction).toBe('Fargate: AWS runs this kubelet and nothing reaches it')
+    expect(settingsOf(fargate).missing.eviction).toBe(
+      'Fargate: AWS runs this kubelet and nothing reaches it',
+    )
   })
 })
 
 describe('a fleet', () => {
   it('keeps settings, origins and lost defaults once that are the same on many nodes', () => {
-    const origin = () => ({ source: 'AMI default' as const, certainty: 'likely' as const, path: null })
+    const origin = () => ({
+      source: 'AMI default' as const,
+      certainty: 'likely' as const,
+      path: null,
+    })
     const example = () => ({
       thresholds: [{ ...hard('nodefs.available', 10), origin: origin() }],
       eviction: { lost: [{ signal: 'imagefs.available', value: '15%', by: origin() }] },
     })
     const shown = openAuditedPredictions()
-    const [a, b] = [audited({ name: 'a', ...example() }, shown), audited({ name: 'b', ...example() }, shown)]
+    const [a, b] = [
+      audited({ name: 'a', ...example() }, shown),
+      audited({ name: 'b', ...example() }, shown),
+    ]
     expect(a.settings).toBe(b.settings)
     expect(a.eviction!.lost).toBe(b.eviction!.lost)
     expect(a.eviction!.thresholds[0]!.origin).toBe(b.eviction!.thresholds[0]!.origin)
@@ -101,11 +133,20 @@ describe('a fleet', () => {
 
   it('leaves pods, rankings and images behind', () => {
     const { prediction } = buildNode()
-    const full: NodePrediction = { ...prediction, imageGC: { ...prediction.imageGC!, deletions: [], kept: [] } }
+    const full: NodePrediction = {
+      ...prediction,
+      imageGC: { ...prediction.imageGC!, deletions: [], kept: [] },
+    }
     const shown = openAuditedPredictions()(exampleSubject({}), full)
     expect(Object.keys(shown.imageGC!)).not.toContain('deletions')
     expect(Object.keys(shown.imageGC!)).not.toContain('kept')
-    expect(Object.keys(shown.eviction!)).toEqual(['signals', 'thresholds', 'lost', 'error', 'firstVictims'])
+    expect(Object.keys(shown.eviction!)).toEqual([
+      'signals',
+      'thresholds',
+      'lost',
+      'error',
+      'firstVictims',
+    ])
   })
 
   it('keeps of each ranking of memory and disk bytes who goes first, without those that never go', () => {
@@ -125,7 +166,10 @@ describe('a fleet', () => {
       eviction: {
         ...calmEviction,
         rankings: [
-          { signal: 'nodefs.available', pods: [pod('static', 0), pod('a', 1), pod('b', 1), pod('c', 2), pod('d', 3)] },
+          {
+            signal: 'nodefs.available',
+            pods: [pod('static', 0), pod('a', 1), pod('b', 1), pod('c', 2), pod('d', 3)],
+          },
           { signal: 'pid.available', pods: [pod('a', 0)] },
         ],
         protected: [{ namespace: 'x', name: 'static', reason: 'static' }],

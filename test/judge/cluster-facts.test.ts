@@ -27,10 +27,28 @@ describe('events of a node', () => {
     const pod = { kind: 'Pod', namespace: 'shop', name: 'web' }
     const told = [
       ofNode('full', '2026-11-20T23:00:00Z'),
-      { involvedObject: pod, reason: 'Evicted', message: 'low', source: { host: 'a' }, count: 2, lastTimestamp: '2026-11-20T23:30:00Z' },
-      { regarding: pod, reason: 'Evicted', note: 'new form', reportingInstance: 'a', eventTime: '2026-11-20T23:40:00Z' },
+      {
+        involvedObject: pod,
+        reason: 'Evicted',
+        message: 'low',
+        source: { host: 'a' },
+        count: 2,
+        lastTimestamp: '2026-11-20T23:30:00Z',
+      },
+      {
+        regarding: pod,
+        reason: 'Evicted',
+        note: 'new form',
+        reportingInstance: 'a',
+        eventTime: '2026-11-20T23:40:00Z',
+      },
       { involvedObject: pod, reason: 'Evicted', message: 'elsewhere', source: { host: 'b' } },
-      { involvedObject: { kind: 'Deployment', name: 'a' }, reason: 'Evicted', message: 'not a pod', source: { host: 'a' } },
+      {
+        involvedObject: { kind: 'Deployment', name: 'a' },
+        reason: 'Evicted',
+        message: 'not a pod',
+        source: { host: 'a' },
+      },
     ]
     expect(eventsOf('a', ...told)).toMatchObject([
       { reason: 'ImageGCFailed', pod: null, message: 'full', count: 1 },
@@ -41,9 +59,17 @@ describe('events of a node', () => {
 
   it('that are equal are one, from the first to the last time', () => {
     const [event, ...others] =
-      eventsOf('a', ofNode('full', '2026-11-20T23:50:00Z', { count: 3 }), ofNode('full', '2026-11-20T23:10:00Z')) ?? []
+      eventsOf(
+        'a',
+        ofNode('full', '2026-11-20T23:50:00Z', { count: 3 }),
+        ofNode('full', '2026-11-20T23:10:00Z'),
+      ) ?? []
     expect(others).toEqual([])
-    expect(event).toMatchObject({ count: 4, firstTime: '2026-11-20T23:10:00Z', lastTime: '2026-11-20T23:50:00Z' })
+    expect(event).toMatchObject({
+      count: 4,
+      firstTime: '2026-11-20T23:10:00Z',
+      lastTime: '2026-11-20T23:50:00Z',
+    })
   })
 
   it('keep the UID of a pod whose name may be given again, and all that an event may say', () => {
@@ -75,14 +101,24 @@ describe('events of a node', () => {
       deprecatedFirstTimestamp: time,
       deprecatedLastTimestamp: takenAt,
     }
-    const expected = [{ reason: 'ImageGCFailed', pod: null, message: 'full', count: 3, firstTime: time, lastTime: takenAt }]
+    const expected = [
+      {
+        reason: 'ImageGCFailed',
+        pod: null,
+        message: 'full',
+        count: 3,
+        firstTime: time,
+        lastTime: takenAt,
+      },
+    ]
     expect(eventsOf('a', one, later, form)).toEqual(expected)
     expect(eventsOf('a', form, later, one, one)).toEqual(expected)
   })
 
   it('are told anew when more have come', () => {
     const facts = new ClusterFacts()
-    const page = (item: RawObject) => facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [item] })
+    const page = (item: RawObject) =>
+      facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [item] })
     page(ofNode('full', takenAt))
     expect(facts.of('a').events).toHaveLength(1)
     page(ofNode('empty', takenAt))
@@ -98,16 +134,24 @@ describe('events of a node', () => {
     const facts = new ClusterFacts()
     facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [] })
     expect(facts.of('a').failed('events')).toBeNull()
-    facts.takeCluster({ kind: 'Cluster', cluster, errors: [{ what: 'events', message: 'page 2: timeout' }] })
+    facts.takeCluster({
+      kind: 'Cluster',
+      cluster,
+      errors: [{ what: 'events', message: 'page 2: timeout' }],
+    })
     expect(facts.of('a').failed('events')).toBe('events: page 2: timeout')
   })
 
-  it.each<RawObject>([{}, { involvedObject: 7 }, { involvedObject: { kind: 'Node' } }, ofNode('x', 'no time', { count: 'many' })])(
-    'may be of any shape: %j',
-    item => {
-      expect(eventsOf('a', item)?.every(({ count, lastTime }) => count === 1 && lastTime === null)).toBe(true)
-    },
-  )
+  it.each<RawObject>([
+    {},
+    { involvedObject: 7 },
+    { involvedObject: { kind: 'Node' } },
+    ofNode('x', 'no time', { count: 'many' }),
+  ])('may be of any shape: %j', item => {
+    expect(
+      eventsOf('a', item)?.every(({ count, lastTime }) => count === 1 && lastTime === null),
+    ).toBe(true)
+  })
 })
 
 describe('a rule that needs its cluster', () => {
@@ -123,15 +167,23 @@ describe('a rule that needs its cluster', () => {
     *judge({ name }, { events, objects, why }) {
       if (events === null) yield { unknown: why('events') }
       for (const { message } of events ?? [])
-        yield { consequence: `${name}: ${message}, ${objects('nodepools.karpenter.sh')?.length}`, evidence: [] }
+        yield {
+          consequence: `${name}: ${message}, ${objects('nodepools.karpenter.sh')?.length}`,
+          evidence: [],
+        }
     },
   })
-  const objects = (resource: string, items: RawObject[]) => ({ kind: 'Objects', cluster, resource, items }) as const
+  const objects = (resource: string, items: RawObject[]) =>
+    ({ kind: 'Objects', cluster, resource, items }) as const
   const node = buildNode({ name: 'a' })
 
   function judged(...order: ('events' | 'pools' | 'node')[]) {
     const judgement = openJudgement([rule], defaultPolicy)
-    judgement.takeCluster({ kind: 'Cluster', cluster, errors: [{ what: 'events', message: 'not allowed' }] })
+    judgement.takeCluster({
+      kind: 'Cluster',
+      cluster,
+      errors: [{ what: 'events', message: 'not allowed' }],
+    })
     for (const step of order) {
       if (step === 'events') judgement.takeObjects(objects('events', [ofNode('full', takenAt)]))
       if (step === 'pools') judgement.takeObjects(objects('nodepools.karpenter.sh', [{}, {}]))
@@ -160,14 +212,19 @@ describe('a rule that needs its cluster', () => {
     })
     const judgement = openJudgement([dated], defaultPolicy)
     judgement.take(node.record, node.prediction)
-    expect(judgement.close('2026-11-30T00:00:00Z').findings).toMatchObject([{ consequence: takenAt }])
+    expect(judgement.close('2026-11-30T00:00:00Z').findings).toMatchObject([
+      { consequence: takenAt },
+    ])
   })
 
   it('does not apply where it says so', () => {
     const judgement = openJudgement([rule], defaultPolicy)
     const windows = buildNode({ name: 'w', identity: { operatingSystem: 'windows' } })
     judgement.take(windows.record, windows.prediction)
-    expect(judgement.close(takenAt).clusters[0]?.outcomes).toMatchObject({ notApplicable: 1, pass: 0 })
+    expect(judgement.close(takenAt).clusters[0]?.outcomes).toMatchObject({
+      notApplicable: 1,
+      pass: 0,
+    })
   })
 
   it('that throws is an error of that node alone', () => {
@@ -180,6 +237,8 @@ describe('a rule that needs its cluster', () => {
     })
     const judgement = openJudgement([broken], defaultPolicy)
     judgement.take(node.record, node.prediction)
-    expect(judgement.close(takenAt).ruleErrors).toMatchObject([{ rule: 'failing-gc', node: 'a', message: 'broken' }])
+    expect(judgement.close(takenAt).ruleErrors).toMatchObject([
+      { rule: 'failing-gc', node: 'a', message: 'broken' },
+    ])
   })
 })

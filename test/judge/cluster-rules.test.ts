@@ -16,25 +16,41 @@ import { defaultPolicy, type Waiver } from '#model/policy.ts'
 
 const bad = exampleCluster(jobWithoutTtl.examples.bad)
 const good = exampleCluster(jobWithoutTtl.examples.good)
-const state = (cluster: ClusterPrediction) => judgeCluster(jobWithoutTtl, cluster, defaultPolicy).outcome
+const state = (cluster: ClusterPrediction) =>
+  judgeCluster(jobWithoutTtl, cluster, defaultPolicy).outcome
 
 describe('a rule on cluster garbage', () => {
   it.each([
-    ['what was refused', { ...good, jobs: null, missing: { jobs: 'jobs.batch: 403' } }, { state: 'unknown', reason: 'jobs.batch: 403' }],
+    [
+      'what was refused',
+      { ...good, jobs: null, missing: { jobs: 'jobs.batch: 403' } },
+      { state: 'unknown', reason: 'jobs.batch: 403' },
+    ],
     ['what nobody asked for', { ...good, jobs: null }, { state: 'notApplicable' }],
-    ['a list that broke off and shows nothing', { ...good, doubts: { jobs: 'cut' } }, { state: 'unknown', reason: 'cut' }],
-    ['a list that broke off after something was found', { ...bad, doubts: { jobs: 'cut' } }, { state: 'fail' }],
+    [
+      'a list that broke off and shows nothing',
+      { ...good, doubts: { jobs: 'cut' } },
+      { state: 'unknown', reason: 'cut' },
+    ],
+    [
+      'a list that broke off after something was found',
+      { ...bad, doubts: { jobs: 'cut' } },
+      { state: 'fail' },
+    ],
     ['another section that is open', { ...good, doubts: { pods: 'cut' } }, { state: 'pass' }],
   ])('of %s', (_, cluster, outcome) => {
     expect(state(cluster)).toMatchObject(outcome)
   })
 
   it('of a list that broke off is told twice: what was found, and that there may be more', () => {
-    const { findings, unknowns, clusters } = openJudgement([jobWithoutTtl], defaultPolicy).close(bad.at, [
-      { ...bad, doubts: { jobs: 'cut' } },
-    ])
+    const { findings, unknowns, clusters } = openJudgement([jobWithoutTtl], defaultPolicy).close(
+      bad.at,
+      [{ ...bad, doubts: { jobs: 'cut' } }],
+    )
     expect(findings).toMatchObject([{ rule: 'job-without-ttl', confidence: 'certain' }])
-    expect(unknowns).toMatchObject([{ rule: 'job-without-ttl', subject: { kind: 'Cluster', name: 'prod' }, reason: 'cut' }])
+    expect(unknowns).toMatchObject([
+      { rule: 'job-without-ttl', subject: { kind: 'Cluster', name: 'prod' }, reason: 'cut' },
+    ])
     expect(clusters[0]?.outcomes).toMatchObject({ fail: 1, unknown: 0 })
   })
 
@@ -47,8 +63,13 @@ describe('a rule on cluster garbage', () => {
         throw new Error('no such thing')
       },
     })
-    const { clusters, findings, ruleErrors } = openJudgement([broken, jobWithoutTtl], defaultPolicy).close(bad.at, [bad])
-    expect(ruleErrors).toMatchObject([{ rule: 'broken', cluster: 'prod', message: 'no such thing' }])
+    const { clusters, findings, ruleErrors } = openJudgement(
+      [broken, jobWithoutTtl],
+      defaultPolicy,
+    ).close(bad.at, [bad])
+    expect(ruleErrors).toMatchObject([
+      { rule: 'broken', cluster: 'prod', message: 'no such thing' },
+    ])
     expect(clusters[0]?.outcomes).toMatchObject({ error: 1, fail: 1 })
     expect(findings.map(({ rule }) => rule)).toEqual(['job-without-ttl'])
   })
@@ -62,7 +83,8 @@ const failingIn = (index: number, count: number): ClusterFailing => ({
   evidence: [],
   commands: [`kubectl delete pods -n team-${index}`],
 })
-const failings = (count: number) => Array.from({ length: count }, (_, index) => failingIn(index, index + 1))
+const failings = (count: number) =>
+  Array.from({ length: count }, (_, index) => failingIn(index, index + 1))
 const gather = (count: number, isOwn = false) =>
   gatherSubjects(failedPods, 'prod', failings(count), ({ name }) => isOwn && name === 'team-3')
 
@@ -75,7 +97,10 @@ describe('findings', () => {
     const [whole, ...others] = gather(mostSubjects + 5)
     expect(others).toEqual([])
     const finding = whole?.finding(false)
-    expect(finding).toMatchObject({ subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: 0, sample: [] } })
+    expect(finding).toMatchObject({
+      subject: { kind: 'Cluster', name: 'prod' },
+      nodes: { count: 0, sample: [] },
+    })
     expect(finding?.consequence).toContain('in 30 places, 465 failed pods in all')
     expect(finding?.evidence.slice(0, 2)).toEqual([
       { what: 'places', value: '30' },
@@ -89,7 +114,13 @@ describe('findings', () => {
     const pod = failedPod(hoursBefore(30), 'Evicted')
     const terminated = Array.from({ length: 40 }, (_, index) => [
       { ...pod, namespace: `team-${index}`, name: 'a', finishedMs: hoursBefore(30 + index) },
-      { ...pod, namespace: `team-${index}`, name: 'b', reason: 'NodeShutdown', controller: index < 30 ? pod.controller : null },
+      {
+        ...pod,
+        namespace: `team-${index}`,
+        name: 'b',
+        reason: 'NodeShutdown',
+        controller: index < 30 ? pod.controller : null,
+      },
     ]).flat()
     const { pods } = exampleCluster(evictedPods.examples.bad)
     const crowded = exampleCluster({ pods: { ...pods!, terminated } })
@@ -108,7 +139,12 @@ describe('findings', () => {
     const [volume] = volumes!.released
     const crowded = (untimed: number) => {
       const released = Array.from({ length: 30 }, (_, index) => ({
-        ...{ ...volume!, volume: `pv-${index}`, claim: `team-${index}/data`, handle: `vol-${index}` },
+        ...{
+          ...volume!,
+          volume: `pv-${index}`,
+          claim: `team-${index}/data`,
+          handle: `vol-${index}`,
+        },
         ...(index < untimed && { sinceMs: null }),
       }))
       const [finding] = openJudgement([releasedVolume], defaultPolicy).close(bad.at, [
@@ -123,7 +159,10 @@ describe('findings', () => {
       { what: 'places by confidence', value: 'certain: 26, likely: 4' },
       { what: 'capacity', value: '2.9 TiB' },
       { what: 'cost of EBS at list price of us-east-1', value: 'about 240 USD a month' },
-      { what: 'of EBS, and in the cost by size alone', value: '30: IOPS and throughput are not known' },
+      {
+        what: 'of EBS, and in the cost by size alone',
+        value: '30: IOPS and throughput are not known',
+      },
       { what: 'since when is not known', value: '4, by age of the volume' },
       { what: 'first of these was made', value: expect.stringMatching(/^83 days ago /) },
       { what: 'first was released', value: expect.stringMatching(/^37 days ago /) },
@@ -140,7 +179,10 @@ describe('findings', () => {
   it('on many places count each thing by its own name', () => {
     const { volumes } = exampleCluster(volumeHeldInDeletion.examples.bad)
     const [claim] = volumes!.held
-    const held = Array.from({ length: 30 }, (_, index) => ({ ...claim!, namespace: `team-${index}` }))
+    const held = Array.from({ length: 30 }, (_, index) => ({
+      ...claim!,
+      namespace: `team-${index}`,
+    }))
     const [finding] = openJudgement([volumeHeldInDeletion], defaultPolicy).close(bad.at, [
       exampleCluster({ volumes: { ...volumes!, held: [...held, { ...claim!, namespace: '' }] } }),
     ]).findings
@@ -148,32 +190,52 @@ describe('findings', () => {
   })
 
   it('stay their own where a waiver names them', () => {
-    expect(gather(mostSubjects + 5, true).map(({ subject }) => subject.name)).toEqual(['team-3', 'prod'])
+    expect(gather(mostSubjects + 5, true).map(({ subject }) => subject.name)).toEqual([
+      'team-3',
+      'prod',
+    ])
   })
 
-  it.each<Waiver['match']>([{ kind: 'Namespace', name: 'batch' }, { namespace: 'batch' }, { cluster: 'pr*', namespace: 'ba*' }])(
-    'are waived by namespace, as %j, and cost no grade then',
-    match => {
-      const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
-      const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [bad])
-      expect(judged.findings).toEqual([])
-      expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
-    },
-  )
+  it.each<Waiver['match']>([
+    { kind: 'Namespace', name: 'batch' },
+    { namespace: 'batch' },
+    { cluster: 'pr*', namespace: 'ba*' },
+  ])('are waived by namespace, as %j, and cost no grade then', match => {
+    const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
+    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(
+      bad.at,
+      [bad],
+    )
+    expect(judged.findings).toEqual([])
+    expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
+  })
 
   it.each<[string, Waiver['match'], Partial<ClusterPrediction>, boolean]>([
     ['that matches', { namespace: 'batch' }, {}, false],
     ['of another namespace', { namespace: 'shop' }, {}, true],
-    ['of another namespace, where not all was read', { namespace: 'shop' }, { doubts: { jobs: 'cut' } }, false],
+    [
+      'of another namespace, where not all was read',
+      { namespace: 'shop' },
+      { doubts: { jobs: 'cut' } },
+      false,
+    ],
     ['of a cluster that was not read', { cluster: 'test' }, {}, false],
   ])('leave a waiver idle %s: %j', (_, match, more, isIdle) => {
     const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
-    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [{ ...bad, ...more }])
+    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(
+      bad.at,
+      [{ ...bad, ...more }],
+    )
     expect(idleWaivers([waiver], judged)).toEqual(isIdle ? [waiver] : [])
   })
 
   it('drop a command that is too long rather than cut it', () => {
-    const [long] = gatherSubjects(failedPods, 'prod', [{ ...failingIn(0, 1), commands: ['x'.repeat(2001), 'short'] }], () => false)
+    const [long] = gatherSubjects(
+      failedPods,
+      'prod',
+      [{ ...failingIn(0, 1), commands: ['x'.repeat(2001), 'short'] }],
+      () => false,
+    )
     expect(long?.finding(false).fix.commands).toEqual(['short'])
   })
 })
@@ -181,7 +243,10 @@ describe('findings', () => {
 describe('kubectl', () => {
   it.each([
     [['delete', 'pods', '-n', 'shop', 'cart-0'], 'kubectl delete pods -n shop cart-0'],
-    [['get', 'pods', '--field-selector=status.phase=Failed'], 'kubectl get pods --field-selector=status.phase=Failed'],
+    [
+      ['get', 'pods', '--field-selector=status.phase=Failed'],
+      'kubectl get pods --field-selector=status.phase=Failed',
+    ],
     [['delete', 'pod', 'a; rm -rf /'], "kubectl delete pod 'a; rm -rf /'"],
     [['delete', 'pod', "it's"], "kubectl delete pod 'it'\\''s'"],
     [['delete', 'pod', ''], "kubectl delete pod ''"],
@@ -190,18 +255,36 @@ describe('kubectl', () => {
   })
 
   it.each([
-    [kubectl('get', 'jobs', '-n', '-A', said('j'), '-o', 'yaml'), 'kubectl get jobs -n -A j -o yaml'],
-    [kubectl('get', said('Job'), said('--all'), '-n', 'shop', '-o', 'yaml'), 'kubectl get -n shop -o yaml -- Job --all'],
+    [
+      kubectl('get', 'jobs', '-n', '-A', said('j'), '-o', 'yaml'),
+      'kubectl get jobs -n -A j -o yaml',
+    ],
+    [
+      kubectl('get', said('Job'), said('--all'), '-n', 'shop', '-o', 'yaml'),
+      'kubectl get -n shop -o yaml -- Job --all',
+    ],
     [kubectl('delete', 'leases', said('a'), said('-A')), 'kubectl delete leases -- a -A'],
-    [aws('ec2', 'describe-volumes', '--volume-ids', said('vol-1')), 'aws ec2 describe-volumes --volume-ids vol-1'],
-    [aws('ec2', 'describe-volumes', '--volume-ids', said('--profile')), 'aws ec2 describe-volumes --volume-ids=--profile'],
+    [
+      aws('ec2', 'describe-volumes', '--volume-ids', said('vol-1')),
+      'aws ec2 describe-volumes --volume-ids vol-1',
+    ],
+    [
+      aws('ec2', 'describe-volumes', '--volume-ids', said('--profile')),
+      'aws ec2 describe-volumes --volume-ids=--profile',
+    ],
   ])('takes no name for an option: %s', (line, expected) => {
     expect(line).toBe(expected)
   })
 
-  it.each(['cart\n0', 'cart\u202e0', 'cart\u001b[31m'])('is left out where %j is not what it looks like', name => {
-    const failing = { ...failingIn(1, 1), commands: [kubectl('get', 'pod', said(name)), kubectl('get', 'pods')] }
-    const [found] = gatherSubjects(failedPods, 'prod', [failing], () => false)
-    expect(found?.finding(true).fix.commands).toEqual(['kubectl get pods'])
-  })
+  it.each(['cart\n0', 'cart\u202e0', 'cart\u001b[31m'])(
+    'is left out where %j is not what it looks like',
+    name => {
+      const failing = {
+        ...failingIn(1, 1),
+        commands: [kubectl('get', 'pod', said(name)), kubectl('get', 'pods')],
+      }
+      const [found] = gatherSubjects(failedPods, 'prod', [failing], () => false)
+      expect(found?.finding(true).fix.commands).toEqual(['kubectl get pods'])
+    },
+  )
 })

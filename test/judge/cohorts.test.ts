@@ -8,14 +8,23 @@ import { defaultPolicy } from '#model/policy.ts'
 type Yields = ReturnType<CohortRule['judge']>
 
 const toy = (judge: () => Yields, judgesAlone?: () => boolean) =>
-  cohortRule({ ...peerDrift, needs: ['host'], cohort: () => '', fact: ({ host }) => host, judge, judgesAlone })
+  cohortRule({
+    ...peerDrift,
+    needs: ['host'],
+    cohort: () => '',
+    fact: ({ host }) => host,
+    judge,
+    judgesAlone,
+  })
 
 function statesOf(rule: CohortRule, ...hosts: ({ name: string } | null)[]) {
   const cohorts = new Cohorts(rule)
   hosts.forEach((host, index) => {
     cohorts.take(exampleSubject(host ? { host } : {}, `node-${index}`))
   })
-  return [...cohorts.outcomes(defaultPolicy)].map(({ subject, outcome }) => `${subject.identity.name} ${outcome.state}`).toSorted()
+  return [...cohorts.outcomes(defaultPolicy)]
+    .map(({ subject, outcome }) => `${subject.identity.name} ${outcome.state}`)
+    .toSorted()
 }
 
 const failing = { consequence: 'It fails.', evidence: [] }

@@ -41,10 +41,23 @@ interface Given {
 }
 
 const split = (names: string | undefined) => (names ?? '').split(' ').filter(name => name !== '')
-const coverages: Record<string, CoverageState> = { '?': 'notRead', '~': 'partlyRead', '!': 'partlyRead' }
+const coverages: Record<string, CoverageState> = {
+  '?': 'notRead',
+  '~': 'partlyRead',
+  '!': 'partlyRead',
+}
 
 function run(given: Given): ComparedRun {
-  const { nodes, fails, unnamed = 0, severity = 'high', confidence = 'certain', waived = false, evidence = [], subject = workers } = given
+  const {
+    nodes,
+    fails,
+    unnamed = 0,
+    severity = 'high',
+    confidence = 'certain',
+    waived = false,
+    evidence = [],
+    subject = workers,
+  } = given
   const written = split(nodes ?? '')
   const met = written.map(name => ({
     cluster,
@@ -76,25 +89,55 @@ function run(given: Given): ComparedRun {
           ...{ nodes: count, read: count, partlyRead: 0, notRead: 0 },
           ...(given.looked !== false && { clusterGc: { lists: 9, read: 9 } }),
         },
-        outcomes: { pass: 1, fail: 1, unknown: 0, notApplicable: 0, error: given.outcomeErrors ?? 0 },
+        outcomes: {
+          pass: 1,
+          fail: 1,
+          unknown: 0,
+          notApplicable: 0,
+          error: given.outcomeErrors ?? 0,
+        },
       }),
     ),
     unknowns: [
       ...(unknown.length === 0
         ? []
-        : [{ rule: 'r', cluster, subject: workers, nodes: { count: unknown.length, sample: unknown }, reason: 'configz: HTTP 403' }]),
+        : [
+            {
+              rule: 'r',
+              cluster,
+              subject: workers,
+              nodes: { count: unknown.length, sample: unknown },
+              reason: 'configz: HTTP 403',
+            },
+          ]),
       ...(given.unknownOnCluster
-        ? [{ rule: 'r', cluster, subject: whole, nodes: { count: 0, sample: [] }, reason: 'jobs.batch: 403' }]
+        ? [
+            {
+              rule: 'r',
+              cluster,
+              subject: whole,
+              nodes: { count: 0, sample: [] },
+              reason: 'jobs.batch: 403',
+            },
+          ]
         : []),
     ],
     notAudited: [
       ...(given.notAudited ?? []),
       ...met
         .filter(({ coverage, isFargate }) => coverage === 'notRead' || isFargate)
-        .map(({ name, isFargate }) => ({ cluster, node: name, reason: isFargate ? fargateReason : 'configz: HTTP 503' })),
+        .map(({ name, isFargate }) => ({
+          cluster,
+          node: name,
+          reason: isFargate ? fargateReason : 'configz: HTTP 503',
+        })),
     ],
   })
-  document.run = { ...document.run, rules: given.rules ?? ['r', 's'], inputErrors: given.inputErrors ?? [] }
+  document.run = {
+    ...document.run,
+    rules: given.rules ?? ['r', 's'],
+    inputErrors: given.inputErrors ?? [],
+  }
   const errors = split(given.ruleErrors).map(node => ({ rule: 'r', cluster, node }))
   return {
     document: { ...document, findings: waived ? [] : findings, waived: waived ? findings : [] },
@@ -105,7 +148,12 @@ function run(given: Given): ComparedRun {
 
 /** @param places for how many the finding stands; absent: for itself */
 const onObjects = (subject: Subject, places?: number): ComparedRun =>
-  run({ nodes: 'a', fails: '', subject, ...(places && { evidence: [{ what: 'places', value: String(places) }] }) })
+  run({
+    nodes: 'a',
+    fails: '',
+    subject,
+    ...(places && { evidence: [{ what: 'places', value: String(places) }] }),
+  })
 
 const layer = [{ what: 'layer', value: 'peers' }]
 
@@ -120,14 +168,18 @@ function withDrift(given: Given, ofOther: string): ComparedRun {
     evidence: layer,
     nodes: { count: split(ofOther).length, sample: split(ofOther) },
   })
-  return ofOther === '' ? told : { ...told, document: { ...told.document, findings: [...told.document.findings, other] } }
+  return ofOther === ''
+    ? told
+    : { ...told, document: { ...told.document, findings: [...told.document.findings, other] } }
 }
 
 describe('drift that another rule tells of now', () => {
   const verdict = (old: ComparedRun, now: ComparedRun) => {
     const { findings } = compareRuns(old, now)
     return changes.flatMap(change =>
-      findings[change].filter(({ id }) => id === findingId('r', cluster, workers)).map(({ why }) => [change, ...why]),
+      findings[change]
+        .filter(({ id }) => id === findingId('r', cluster, workers))
+        .map(({ why }) => [change, ...why]),
     )
   }
   const nodes = 'a b c'
@@ -135,42 +187,69 @@ describe('drift that another rule tells of now', () => {
   it('has not ended on a node, nor was it fixed', () => {
     const old = withDrift({ nodes, fails: 'a' }, '')
     const moved = 'no longer on a, where s tells of drift now'
-    expect(verdict(old, withDrift({ nodes, fails: 'c' }, 'a b'))).toEqual([['moved', 'started on c', moved]])
+    expect(verdict(old, withDrift({ nodes, fails: 'c' }, 'a b'))).toEqual([
+      ['moved', 'started on c', moved],
+    ])
     expect(verdict(old, withDrift({ nodes }, 'a b c'))).toEqual([['moved', moved]])
   })
 
   it('is not new where another rule told of it, which now cannot or does not', () => {
     const now = withDrift({ nodes, fails: 'a' }, '')
-    expect(verdict(withDrift({ nodes }, 'a'), now)).toEqual([['moved', 'on a, where s told of drift before']])
+    expect(verdict(withDrift({ nodes }, 'a'), now)).toEqual([
+      ['moved', 'on a, where s told of drift before'],
+    ])
     expect(verdict(withDrift({ nodes }, 'b'), now)).toEqual([['new']])
-    expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a' }, 'a'))).toEqual([['new']])
-    expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a b' }, ''))).toEqual([['new']])
+    expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a' }, 'a'))).toEqual([
+      ['new'],
+    ])
+    expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a b' }, ''))).toEqual([
+      ['new'],
+    ])
   })
 
   it('is told of by nobody who could not look', () => {
     const then = withDrift({ nodes, fails: 'a' }, 'a')
     const carried = {
       ...then,
-      document: { ...then.document, findings: then.document.findings.map(one => (one.rule === 's' ? { ...one, isCarried: true } : one)) },
+      document: {
+        ...then.document,
+        findings: then.document.findings.map(one =>
+          one.rule === 's' ? { ...one, isCarried: true } : one,
+        ),
+      },
     }
-    expect(verdict(carried, withDrift({ nodes }, 'a'))).toEqual([['moved', 'no longer on a, where s tells of drift now']])
+    expect(verdict(carried, withDrift({ nodes }, 'a'))).toEqual([
+      ['moved', 'no longer on a, where s tells of drift now'],
+    ])
   })
 
   it('has where the other rule told of it before, or tells of another node', () => {
-    expect(verdict(withDrift({ nodes, fails: 'a' }, 'a'), withDrift({ nodes }, 'a'))).toEqual([['fixed']])
-    expect(verdict(withDrift({ nodes, fails: 'a' }, ''), withDrift({ nodes }, 'b'))).toEqual([['fixed']])
+    expect(verdict(withDrift({ nodes, fails: 'a' }, 'a'), withDrift({ nodes }, 'a'))).toEqual([
+      ['fixed'],
+    ])
+    expect(verdict(withDrift({ nodes, fails: 'a' }, ''), withDrift({ nodes }, 'b'))).toEqual([
+      ['fixed'],
+    ])
   })
 })
 
 /** What became of the one finding there is. */
 function changeOf(old: Given, now: Given) {
   const delta = compareRuns(run(old), run(now))
-  const found = changes.flatMap(change => delta.findings[change].map(({ why }) => ({ change: change as Change | 'unchanged', why })))
+  const found = changes.flatMap(change =>
+    delta.findings[change].map(({ why }) => ({ change: change as Change | 'unchanged', why })),
+  )
   expect(found.length + delta.unchanged.open + delta.unchanged.waived).toBe(1)
   return { delta, ...(found[0] ?? { change: 'unchanged' as const, why: [] }) }
 }
 
-type Case = [what: string, old: Given, now: Given, change: Change | 'unchanged', why?: string | RegExp]
+type Case = [
+  what: string,
+  old: Given,
+  now: Given,
+  change: Change | 'unchanged',
+  why?: string | RegExp,
+]
 
 const becomes = (cases: Case[]) =>
   it.each(cases)('%s', (_, old, now, expected, why) => {
@@ -182,15 +261,52 @@ const becomes = (cases: Case[]) =>
 describe('a finding that was not there', () => {
   becomes([
     ['is new on nodes that were fine', { nodes: 'a b' }, { nodes: 'a b', fails: 'a' }, 'new'],
-    ['is new on a node that came', { nodes: 'a' }, { nodes: 'a b', fails: 'b' }, 'new', 'came since: b'],
-    ['is new in a cluster that came', { nodes: '', clusters: ['test'] }, { nodes: 'a', fails: 'a' }, 'new'],
-    ['is newly seen on a node that was not read', { nodes: 'a b?' }, { nodes: 'a b', fails: 'b' }, 'newlySeen', /not known before of b/],
-    ['is newly seen where its outcome was unknown', { nodes: 'a~', unknown: 'a' }, { nodes: 'a', fails: 'a' }, 'newlySeen', /HTTP 403/],
-    ['is newly seen where the rule broke', { nodes: 'a', ruleErrors: 'a' }, { nodes: 'a', fails: 'a' }, 'newlySeen'],
-    ['is newly seen by a rule that there was not', { nodes: 'a', rules: ['s'] }, { nodes: 'a', fails: 'a' }, 'newlySeen', /did not run/],
+    [
+      'is new on a node that came',
+      { nodes: 'a' },
+      { nodes: 'a b', fails: 'b' },
+      'new',
+      'came since: b',
+    ],
+    [
+      'is new in a cluster that came',
+      { nodes: '', clusters: ['test'] },
+      { nodes: 'a', fails: 'a' },
+      'new',
+    ],
+    [
+      'is newly seen on a node that was not read',
+      { nodes: 'a b?' },
+      { nodes: 'a b', fails: 'b' },
+      'newlySeen',
+      /not known before of b/,
+    ],
+    [
+      'is newly seen where its outcome was unknown',
+      { nodes: 'a~', unknown: 'a' },
+      { nodes: 'a', fails: 'a' },
+      'newlySeen',
+      /HTTP 403/,
+    ],
+    [
+      'is newly seen where the rule broke',
+      { nodes: 'a', ruleErrors: 'a' },
+      { nodes: 'a', fails: 'a' },
+      'newlySeen',
+    ],
+    [
+      'is newly seen by a rule that there was not',
+      { nodes: 'a', rules: ['s'] },
+      { nodes: 'a', fails: 'a' },
+      'newlySeen',
+      /did not run/,
+    ],
     [
       'is newly seen in a cluster whose list broke off',
-      { nodes: 'a', notAudited: [{ cluster, node: null, reason: 'nodes: the list of nodes could not be read' }] },
+      {
+        nodes: 'a',
+        notAudited: [{ cluster, node: null, reason: 'nodes: the list of nodes could not be read' }],
+      },
       { nodes: 'a b', fails: 'b' },
       'newlySeen',
       /list of nodes/,
@@ -201,8 +317,19 @@ describe('a finding that was not there', () => {
       { nodes: 'a b', fails: 'b' },
       'newlySeen',
     ],
-    ['is new where one of its nodes was read', { nodes: 'a b?' }, { nodes: 'a b', fails: 'a b' }, 'new', /not known before of b/],
-    ['is new on a node that was read in part, and enough', { nodes: 'a~' }, { nodes: 'a', fails: 'a' }, 'new'],
+    [
+      'is new where one of its nodes was read',
+      { nodes: 'a b?' },
+      { nodes: 'a b', fails: 'a b' },
+      'new',
+      /not known before of b/,
+    ],
+    [
+      'is new on a node that was read in part, and enough',
+      { nodes: 'a~' },
+      { nodes: 'a', fails: 'a' },
+      'new',
+    ],
     [
       'and is waived from the start is waived since',
       { nodes: 'a' },
@@ -216,11 +343,21 @@ describe('a finding that was not there', () => {
 
 describe('a finding on objects', () => {
   it.each([
-    ['of a namespace that becomes the cluster’s, where these are many', onObjects(shop), onObjects(whole, 1)],
-    ['of a cluster that becomes those of namespaces, where these are few', onObjects(whole, 27), onObjects(shop)],
+    [
+      'of a namespace that becomes the cluster’s, where these are many',
+      onObjects(shop),
+      onObjects(whole, 1),
+    ],
+    [
+      'of a cluster that becomes those of namespaces, where these are few',
+      onObjects(whole, 27),
+      onObjects(shop),
+    ],
   ])('%s has moved, and is neither fixed nor new', (_, before, after) => {
     const { findings } = compareRuns(before, after)
-    const subjects = [before, after].flatMap(({ document }) => document.findings.map(({ subject }) => subject))
+    const subjects = [before, after].flatMap(({ document }) =>
+      document.findings.map(({ subject }) => subject),
+    )
     expect(findings.moved.map(({ subject }) => subject)).toEqual(expect.arrayContaining(subjects))
     expect([...findings.fixed, ...findings.new]).toEqual([])
     expect(JSON.stringify(findings)).not.toMatch(/\d nodes?\b/)
@@ -228,7 +365,9 @@ describe('a finding on objects', () => {
 
   it('is new where the cluster’s stands for more places than were told before', () => {
     const { findings } = compareRuns(onObjects(shop), onObjects(whole, 27))
-    expect(findings.new).toMatchObject([{ subject: whole, why: [expect.stringMatching(/^in 27 places, before in 1:/)] }])
+    expect(findings.new).toMatchObject([
+      { subject: whole, why: [expect.stringMatching(/^in 27 places, before in 1:/)] },
+    ])
     expect(findings.moved).toMatchObject([{ subject: shop }])
   })
 
@@ -246,13 +385,26 @@ describe('a finding on objects', () => {
   it('of a cluster’s own objects is fixed, though the rule still fails in a namespace', () => {
     const before = onObjects(whole)
     before.document.findings.push(...onObjects(shop).document.findings)
-    expect(compareRuns(before, onObjects(shop)).findings).toMatchObject({ fixed: [{ subject: whole }], moved: [] })
+    expect(compareRuns(before, onObjects(shop)).findings).toMatchObject({
+      fixed: [{ subject: whole }],
+      moved: [],
+    })
   })
 
   it('cannot be told where it is not found today in a list that broke off, though others are', () => {
-    const now = run({ nodes: 'a', fails: '', subject: { ...shop, name: 'other' }, unknownOnCluster: true })
+    const now = run({
+      nodes: 'a',
+      fails: '',
+      subject: { ...shop, name: 'other' },
+      unknownOnCluster: true,
+    })
     const { findings } = compareRuns(onObjects(shop), now)
-    expect(findings).toMatchObject({ cannotTell: [{ subject: shop }], fixed: [], moved: [], new: [{ subject: { name: 'other' } }] })
+    expect(findings).toMatchObject({
+      cannotTell: [{ subject: shop }],
+      fixed: [],
+      moved: [],
+      new: [{ subject: { name: 'other' } }],
+    })
   })
 })
 
@@ -260,9 +412,27 @@ describe('a finding that is no longer there', () => {
   becomes([
     ['is fixed where its nodes are fine', { nodes: 'a b', fails: 'a' }, { nodes: 'a b' }, 'fixed'],
     ['is gone with all of its nodes', { nodes: 'a b', fails: 'a' }, { nodes: 'b' }, 'gone'],
-    ['is gone with its cluster', { nodes: 'a', fails: 'a' }, { nodes: '', clusters: [] }, 'gone', /cluster prod is not there/],
-    ['is gone, and says who came', { nodes: 'a b', fails: 'a b' }, { nodes: 'c d' }, 'gone', /replaced: 2 others of workers/],
-    ['is fixed where some are gone and some are fine', { nodes: 'a b', fails: 'a b' }, { nodes: 'b' }, 'fixed', 'gone: a'],
+    [
+      'is gone with its cluster',
+      { nodes: 'a', fails: 'a' },
+      { nodes: '', clusters: [] },
+      'gone',
+      /cluster prod is not there/,
+    ],
+    [
+      'is gone, and says who came',
+      { nodes: 'a b', fails: 'a b' },
+      { nodes: 'c d' },
+      'gone',
+      /replaced: 2 others of workers/,
+    ],
+    [
+      'is fixed where some are gone and some are fine',
+      { nodes: 'a b', fails: 'a b' },
+      { nodes: 'b' },
+      'fixed',
+      'gone: a',
+    ],
     [
       'cannot be told where its node was not read',
       { nodes: 'a b', fails: 'a' },
@@ -277,9 +447,26 @@ describe('a finding that is no longer there', () => {
       'cannotTell',
       /a \(configz: HTTP 503\)/,
     ],
-    ['cannot be told where its outcome is unknown', { nodes: 'a', fails: 'a' }, { nodes: 'a~', unknown: 'a' }, 'cannotTell', /HTTP 403/],
-    ['cannot be told where one of two was not read', { nodes: 'a b', fails: 'a b' }, { nodes: 'a b?' }, 'cannotTell', /no longer on a/],
-    ['cannot be told where the rule broke', { nodes: 'a', fails: 'a' }, { nodes: 'a', ruleErrors: 'a' }, 'cannotTell'],
+    [
+      'cannot be told where its outcome is unknown',
+      { nodes: 'a', fails: 'a' },
+      { nodes: 'a~', unknown: 'a' },
+      'cannotTell',
+      /HTTP 403/,
+    ],
+    [
+      'cannot be told where one of two was not read',
+      { nodes: 'a b', fails: 'a b' },
+      { nodes: 'a b?' },
+      'cannotTell',
+      /no longer on a/,
+    ],
+    [
+      'cannot be told where the rule broke',
+      { nodes: 'a', fails: 'a' },
+      { nodes: 'a', ruleErrors: 'a' },
+      'cannotTell',
+    ],
     [
       'cannot be told where the rule did not run',
       { nodes: 'a', fails: 'a' },
@@ -287,11 +474,19 @@ describe('a finding that is no longer there', () => {
       'cannotTell',
       /did not run now/,
     ],
-    ['cannot be told where a line was lost', { nodes: 'a b', fails: 'a' }, { nodes: 'b', inputErrors: ['line 3: no JSON'] }, 'cannotTell'],
+    [
+      'cannot be told where a line was lost',
+      { nodes: 'a b', fails: 'a' },
+      { nodes: 'b', inputErrors: ['line 3: no JSON'] },
+      'cannotTell',
+    ],
     [
       'is gone where only a node came twice',
       { nodes: 'a b', fails: 'a' },
-      { nodes: 'b', inputErrors: ['the node b of cluster prod comes a second time: only the first is audited'] },
+      {
+        nodes: 'b',
+        inputErrors: ['the node b of cluster prod comes a second time: only the first is audited'],
+      },
       'gone',
     ],
     [
@@ -303,7 +498,11 @@ describe('a finding that is no longer there', () => {
     [
       'cannot be told where not all clusters were found',
       { nodes: 'a', fails: 'a' },
-      { nodes: '', clusters: [], notAudited: [{ cluster: '*', node: null, reason: 'clusters: not all clusters were found' }] },
+      {
+        nodes: '',
+        clusters: [],
+        notAudited: [{ cluster: '*', node: null, reason: 'clusters: not all clusters were found' }],
+      },
       'cannotTell',
     ],
     [
@@ -312,9 +511,20 @@ describe('a finding that is no longer there', () => {
       { nodes: 'b', notAudited: [{ cluster, node: null, reason: 'events: HTTP 403' }] },
       'gone',
     ],
-    ['is fixed, and its waiver can go', { nodes: 'a', fails: 'a', waived: true }, { nodes: 'a' }, 'fixed', /the waiver can go/],
+    [
+      'is fixed, and its waiver can go',
+      { nodes: 'a', fails: 'a', waived: true },
+      { nodes: 'a' },
+      'fixed',
+      /the waiver can go/,
+    ],
     ['of a cluster itself is fixed', { nodes: 'a', fails: '' }, { nodes: 'a' }, 'fixed'],
-    ['of a cluster itself cannot be told where it is unknown', { nodes: 'a', fails: '' }, { nodes: 'a', unknown: 'a' }, 'cannotTell'],
+    [
+      'of a cluster itself cannot be told where it is unknown',
+      { nodes: 'a', fails: '' },
+      { nodes: 'a', unknown: 'a' },
+      'cannotTell',
+    ],
     [
       'of a cluster itself cannot be told where nobody looked',
       { nodes: 'a', fails: '' },
@@ -329,7 +539,12 @@ describe('a finding that is no longer there', () => {
       'cannotTell',
       /not known now: jobs.batch: 403/,
     ],
-    ['of a cluster itself is gone with it', { nodes: 'a', fails: '' }, { nodes: '', clusters: [] }, 'gone'],
+    [
+      'of a cluster itself is gone with it',
+      { nodes: 'a', fails: '' },
+      { nodes: '', clusters: [] },
+      'gone',
+    ],
     [
       'of a cluster itself that broke off cannot be told',
       { nodes: 'a', fails: '' },
@@ -340,7 +555,10 @@ describe('a finding that is no longer there', () => {
 
   it('moved, where the same node fails as part of another group', () => {
     const pool: Subject = { kind: 'NodePool', namespace: null, name: 'pool' }
-    const { findings } = compareRuns(run({ nodes: 'a', fails: 'a' }), run({ nodes: 'a', fails: 'a', subject: pool }))
+    const { findings } = compareRuns(
+      run({ nodes: 'a', fails: 'a' }),
+      run({ nodes: 'a', fails: 'a', subject: pool }),
+    )
     expect(findings.moved.map(({ subject }) => subject.name)).toEqual(['pool', 'workers'])
     expect([...findings.new, ...findings.fixed]).toEqual([])
   })
@@ -350,11 +568,34 @@ describe('a finding that is still there', () => {
   const a = { nodes: 'a b', fails: 'a' }
   becomes([
     ['is unchanged', a, a, 'unchanged'],
-    ['is worse by severity', a, { ...a, severity: 'critical' }, 'worse', 'severity high → critical'],
+    [
+      'is worse by severity',
+      a,
+      { ...a, severity: 'critical' },
+      'worse',
+      'severity high → critical',
+    ],
     ['is better by severity', a, { ...a, severity: 'low' }, 'better', 'severity high → low'],
-    ['is worse by certainty', { ...a, confidence: 'possible' }, a, 'worse', 'confidence possible → certain'],
-    ['is worse by a little more certainty', { ...a, confidence: 'possible' }, { ...a, confidence: 'likely' }, 'worse'],
-    ['is better by doubt', a, { ...a, confidence: 'likely' }, 'better', 'confidence certain → likely'],
+    [
+      'is worse by certainty',
+      { ...a, confidence: 'possible' },
+      a,
+      'worse',
+      'confidence possible → certain',
+    ],
+    [
+      'is worse by a little more certainty',
+      { ...a, confidence: 'possible' },
+      { ...a, confidence: 'likely' },
+      'worse',
+    ],
+    [
+      'is better by doubt',
+      a,
+      { ...a, confidence: 'likely' },
+      'better',
+      'confidence certain → likely',
+    ],
     ['is worse on more nodes', a, { nodes: 'a b', fails: 'a b' }, 'worse', 'started on b'],
     [
       'is worse on more nodes though milder',
@@ -363,13 +604,45 @@ describe('a finding that is still there', () => {
       'worse',
       /severity high → low.*started on b/,
     ],
-    ['is worse where more come with it than leave', a, { nodes: 'a b c', fails: 'a c' }, 'worse', 'came with it: c'],
+    [
+      'is worse where more come with it than leave',
+      a,
+      { nodes: 'a b c', fails: 'a c' },
+      'worse',
+      'came with it: c',
+    ],
     ['is better on fewer nodes', { nodes: 'a b', fails: 'a b' }, a, 'better', 'ended on b'],
-    ['is unchanged where nodes were replaced', { nodes: 'a b', fails: 'a b' }, { nodes: 'c d', fails: 'c d' }, 'unchanged'],
-    ['is unchanged where nodes are gone', { nodes: 'a b', fails: 'a b' }, { nodes: 'a', fails: 'a' }, 'unchanged'],
-    ['moved where one ended and another began', a, { nodes: 'a b', fails: 'b' }, 'moved', 'started on b; ended on a'],
-    ['is unchanged where one of its nodes was not read now', { nodes: 'a b', fails: 'a b' }, { nodes: 'a b?', fails: 'a' }, 'unchanged'],
-    ['is unchanged where one of its nodes was not read before', { nodes: 'a b?', fails: 'a' }, { nodes: 'a b', fails: 'a b' }, 'unchanged'],
+    [
+      'is unchanged where nodes were replaced',
+      { nodes: 'a b', fails: 'a b' },
+      { nodes: 'c d', fails: 'c d' },
+      'unchanged',
+    ],
+    [
+      'is unchanged where nodes are gone',
+      { nodes: 'a b', fails: 'a b' },
+      { nodes: 'a', fails: 'a' },
+      'unchanged',
+    ],
+    [
+      'moved where one ended and another began',
+      a,
+      { nodes: 'a b', fails: 'b' },
+      'moved',
+      'started on b; ended on a',
+    ],
+    [
+      'is unchanged where one of its nodes was not read now',
+      { nodes: 'a b', fails: 'a b' },
+      { nodes: 'a b?', fails: 'a' },
+      'unchanged',
+    ],
+    [
+      'is unchanged where one of its nodes was not read before',
+      { nodes: 'a b?', fails: 'a' },
+      { nodes: 'a b', fails: 'a b' },
+      'unchanged',
+    ],
     [
       'cannot be told where the milder one is all that was read',
       { nodes: 'a b', fails: 'a b', severity: 'critical' },
@@ -381,12 +654,26 @@ describe('a finding that is still there', () => {
     [
       'is no longer waived where the waiver has expired',
       { ...a, waived: true },
-      { ...a, evidence: [{ what: 'waiver', value: 'expired after 2026-12-31; its reason was: known' }] },
+      {
+        ...a,
+        evidence: [{ what: 'waiver', value: 'expired after 2026-12-31; its reason was: known' }],
+      },
       'waiverExpired',
       'the waiver expired after 2026-12-31',
     ],
-    ['is no longer waived where the waiver is gone', { ...a, waived: true }, a, 'waiverExpired', 'no longer in the policy'],
-    ['and still waived is unchanged', { ...a, waived: true }, { ...a, waived: true, severity: 'critical' }, 'unchanged'],
+    [
+      'is no longer waived where the waiver is gone',
+      { ...a, waived: true },
+      a,
+      'waiverExpired',
+      'no longer in the policy',
+    ],
+    [
+      'and still waived is unchanged',
+      { ...a, waived: true },
+      { ...a, waived: true, severity: 'critical' },
+      'unchanged',
+    ],
   ])
 
   it.each([
@@ -402,7 +689,12 @@ describe('a findings.json, which does not name every node', () => {
   const file = { nodes: null, nodeCount: 50 }
   becomes([
     ['as OLD: new where nothing was unknown', file, { nodes: 'a b', fails: 'a' }, 'new'],
-    ['as OLD: newly seen where it names the node as unknown', { ...file, unknown: 'a' }, { nodes: 'a', fails: 'a' }, 'newlySeen'],
+    [
+      'as OLD: newly seen where it names the node as unknown',
+      { ...file, unknown: 'a' },
+      { nodes: 'a', fails: 'a' },
+      'newlySeen',
+    ],
     [
       'as OLD: newly seen where it lists the node as not audited',
       { ...file, notAudited: [{ cluster, node: 'a', reason: 'configz: HTTP 503' }] },
@@ -411,7 +703,11 @@ describe('a findings.json, which does not name every node', () => {
     ],
     [
       'as OLD: newly seen where nothing of the cluster was read',
-      { nodes: null, nodeCount: 0, notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }] },
+      {
+        nodes: null,
+        nodeCount: 0,
+        notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }],
+      },
       { nodes: 'a', fails: 'a' },
       'newlySeen',
     ],
@@ -421,11 +717,31 @@ describe('a findings.json, which does not name every node', () => {
       { nodes: 'a', fails: 'a' },
       'cannotTell',
     ],
-    ['as OLD: open where a rule broke, it does not say which', { ...file, outcomeErrors: 1 }, { nodes: 'a', fails: 'a' }, 'cannotTell'],
-    ['as OLD: fixed on the nodes that it names', { ...file, fails: 'a' }, { nodes: 'a b' }, 'fixed'],
+    [
+      'as OLD: open where a rule broke, it does not say which',
+      { ...file, outcomeErrors: 1 },
+      { nodes: 'a', fails: 'a' },
+      'cannotTell',
+    ],
+    [
+      'as OLD: fixed on the nodes that it names',
+      { ...file, fails: 'a' },
+      { nodes: 'a b' },
+      'fixed',
+    ],
     ['as OLD: gone with the nodes that it names', { ...file, fails: 'a' }, { nodes: 'b' }, 'gone'],
-    ['as OLD: fixed on the named, fixed or gone on the rest', { ...file, fails: 'a', unnamed: 30 }, { nodes: 'a b' }, 'fixed'],
-    ['as OLD: fixed or gone where the named are gone', { ...file, fails: 'a', unnamed: 30 }, { nodes: 'b' }, 'fixedOrGone'],
+    [
+      'as OLD: fixed on the named, fixed or gone on the rest',
+      { ...file, fails: 'a', unnamed: 30 },
+      { nodes: 'a b' },
+      'fixed',
+    ],
+    [
+      'as OLD: fixed or gone where the named are gone',
+      { ...file, fails: 'a', unnamed: 30 },
+      { nodes: 'b' },
+      'fixedOrGone',
+    ],
     [
       'as OLD: open where the rest may be unread',
       { ...file, fails: 'a', unnamed: 30 },
@@ -433,13 +749,43 @@ describe('a findings.json, which does not name every node', () => {
       'cannotTell',
       /30 nodes/,
     ],
-    ['as OLD: gone where its nodegroup is', { ...file, fails: 'a', unnamed: 30 }, { nodes: '' }, 'gone'],
-    ['as OLD: unchanged where nodes were replaced', { ...file, fails: 'a b' }, { nodes: 'c d', fails: 'c d' }, 'unchanged'],
+    [
+      'as OLD: gone where its nodegroup is',
+      { ...file, fails: 'a', unnamed: 30 },
+      { nodes: '' },
+      'gone',
+    ],
+    [
+      'as OLD: unchanged where nodes were replaced',
+      { ...file, fails: 'a b' },
+      { nodes: 'c d', fails: 'c d' },
+      'unchanged',
+    ],
     ['as NEW: fixed or gone', { nodes: 'a b', fails: 'a' }, file, 'fixedOrGone'],
-    ['as NEW: gone with its cluster', { nodes: 'a b', fails: 'a' }, { ...file, clusters: [] }, 'gone'],
-    ['as NEW: open where a rule broke, of a cluster too', { nodes: 'a', fails: '' }, { ...file, outcomeErrors: 1 }, 'cannotTell'],
-    ['as NEW: unchanged where another node has it now', { nodes: 'a b', fails: 'a' }, { ...file, fails: 'c' }, 'unchanged'],
-    ['as NEW: open where its node is unknown', { nodes: 'a b', fails: 'a' }, { ...file, unknown: 'a' }, 'cannotTell'],
+    [
+      'as NEW: gone with its cluster',
+      { nodes: 'a b', fails: 'a' },
+      { ...file, clusters: [] },
+      'gone',
+    ],
+    [
+      'as NEW: open where a rule broke, of a cluster too',
+      { nodes: 'a', fails: '' },
+      { ...file, outcomeErrors: 1 },
+      'cannotTell',
+    ],
+    [
+      'as NEW: unchanged where another node has it now',
+      { nodes: 'a b', fails: 'a' },
+      { ...file, fails: 'c' },
+      'unchanged',
+    ],
+    [
+      'as NEW: open where its node is unknown',
+      { nodes: 'a b', fails: 'a' },
+      { ...file, unknown: 'a' },
+      'cannotTell',
+    ],
     [
       'as both: worse by count',
       { ...file, fails: 'a', unnamed: 20 },
@@ -447,7 +793,13 @@ describe('a findings.json, which does not name every node', () => {
       'worse',
       'on 26 nodes, before on 21',
     ],
-    ['as both: better by count', { ...file, fails: 'a', unnamed: 20 }, { ...file, fails: 'a', unnamed: 5 }, 'better', 'by count alone'],
+    [
+      'as both: better by count',
+      { ...file, fails: 'a', unnamed: 20 },
+      { ...file, fails: 'a', unnamed: 5 },
+      'better',
+      'by count alone',
+    ],
     [
       'as both: not better by as many as the cluster lost',
       { ...file, fails: 'a', unnamed: 20 },
@@ -466,8 +818,19 @@ describe('a findings.json, which does not name every node', () => {
       { ...file, fails: 'a', unnamed: 21 },
       'unchanged',
     ],
-    ['as both: ended on, or gone', { ...file, fails: 'a b' }, { ...file, fails: 'a' }, 'better', 'ended on, or gone: b'],
-    ['as both: gone, where the cluster lost as many', { ...file, fails: 'a b' }, { nodes: null, nodeCount: 49, fails: 'a' }, 'unchanged'],
+    [
+      'as both: ended on, or gone',
+      { ...file, fails: 'a b' },
+      { ...file, fails: 'a' },
+      'better',
+      'ended on, or gone: b',
+    ],
+    [
+      'as both: gone, where the cluster lost as many',
+      { ...file, fails: 'a b' },
+      { nodes: null, nodeCount: 49, fails: 'a' },
+      'unchanged',
+    ],
   ])
 
   it('says so', () => {
@@ -499,14 +862,25 @@ describe('nodes', () => {
     )
     expect(nodes.gone).toEqual([])
     expect(notes.join(' ')).toContain('NEW may not list every node of prod')
-    expect(nodes.notReadNow).toEqual([{ cluster, node: null, coverage: 'partlyRead', before: null, reason: 'nodes: HTTP 500' }])
+    expect(nodes.notReadNow).toEqual([
+      { cluster, node: null, coverage: 'partlyRead', before: null, reason: 'nodes: HTTP 500' },
+    ])
   })
 })
 
 describe('the whole', () => {
   it('tells grades and coverage of every cluster, in either', () => {
-    const { clusters, notes } = compareRuns(run({ nodes: 'a', clusters: ['prod', 'old'] }), run({ nodes: 'a', clusters: ['prod', 'new'] }))
-    expect(clusters.map(({ name, before, after }) => [name, before?.grade ?? null, after?.grade ?? null])).toEqual([
+    const { clusters, notes } = compareRuns(
+      run({ nodes: 'a', clusters: ['prod', 'old'] }),
+      run({ nodes: 'a', clusters: ['prod', 'new'] }),
+    )
+    expect(
+      clusters.map(({ name, before, after }) => [
+        name,
+        before?.grade ?? null,
+        after?.grade ?? null,
+      ]),
+    ).toEqual([
       ['new', null, 'B'],
       ['old', 'B', null],
       ['prod', 'B', 'B'],
@@ -535,9 +909,17 @@ describe('the whole', () => {
         nodes: { count: 1, sample: [name] },
       })
     })
-    const [old, now] = [run({ nodes: names.slice(0, 20).join(' ') }), run({ nodes: names.slice(5).join(' ') })]
+    const [old, now] = [
+      run({ nodes: names.slice(0, 20).join(' ') }),
+      run({ nodes: names.slice(5).join(' ') }),
+    ]
     const deltaOf = (order: typeof findings) =>
-      JSON.stringify(compareRuns({ ...old, nodes: old.nodes!.toReversed() }, { ...now, document: { ...now.document, findings: order } }))
+      JSON.stringify(
+        compareRuns(
+          { ...old, nodes: old.nodes!.toReversed() },
+          { ...now, document: { ...now.document, findings: order } },
+        ),
+      )
     expect(deltaOf(findings.toReversed())).toBe(deltaOf(findings))
     expect(JSON.parse(deltaOf(findings)).findings.new).toHaveLength(30)
   })

@@ -13,7 +13,12 @@ import { isComment, readBack } from '#test/snippet.ts'
 
 const workers = { kind: 'Nodegroup', namespace: null, name: 'workers' } as const
 
-const managed: Origin = { owner: 'managed-nodegroup', isEksctl: false, amiFamily: 'AL2023', kubeletMinor: '1.34' }
+const managed: Origin = {
+  owner: 'managed-nodegroup',
+  isEksctl: false,
+  amiFamily: 'AL2023',
+  kubeletMinor: '1.34',
+}
 const origins = {
   'managed AL2023': managed,
   'self-managed AL2023': { ...managed, owner: 'self-managed' },
@@ -28,14 +33,21 @@ const origins = {
   'eksctl managed AL2': { ...managed, isEksctl: true, amiFamily: 'AL2', kubeletMinor: '1.32' },
   'eksctl managed Bottlerocket': { ...managed, isEksctl: true, amiFamily: 'Bottlerocket' },
   'eksctl nodeGroups AL2023': { ...managed, owner: 'eksctl', isEksctl: true },
-  'eksctl nodeGroups Bottlerocket': { ...managed, owner: 'eksctl', isEksctl: true, amiFamily: 'Bottlerocket' },
+  'eksctl nodeGroups Bottlerocket': {
+    ...managed,
+    owner: 'eksctl',
+    isEksctl: true,
+    amiFamily: 'Bottlerocket',
+  },
 } as const satisfies Record<string, Origin>
 type OriginName = keyof typeof origins
 
 const trio = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
 const configs = {
   'image GC': { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 },
-  'hard thresholds': { evictionHard: { ...trio, 'imagefs.available': '15%', 'pid.available': '10%' } },
+  'hard thresholds': {
+    evictionHard: { ...trio, 'imagefs.available': '15%', 'pid.available': '10%' },
+  },
   'thresholds with image GC': {
     evictionHard: { ...trio, 'imagefs.available': '15%' },
     imageGCHighThresholdPercent: 75,
@@ -114,22 +126,36 @@ describe('a snippet', () => {
     } else expect(readBack(found.snippet)).toEqual(config)
   })
 
-  it.each(Object.entries(expected))('for %s sets what it can beside what it cannot', (origin, { leftOut }) => {
-    const { snippet } = only(origins[origin as OriginName], Object.assign({}, ...Object.values(configs)))
-    const fieldsOf = (isWanted: boolean) =>
-      Object.entries(configs)
-        .filter(([name]) => leftOut.some(left => left === name) !== isWanted)
-        .map(([, config]) => config)
-    expect(readBack(snippet)).toEqual(Object.assign({}, ...fieldsOf(true)))
-    for (const field of fieldsOf(false).flatMap(config => Object.keys(config))) expect(snippet).toContain(field)
-  })
+  it.each(Object.entries(expected))(
+    'for %s sets what it can beside what it cannot',
+    (origin, { leftOut }) => {
+      const { snippet } = only(
+        origins[origin as OriginName],
+        Object.assign({}, ...Object.values(configs)),
+      )
+      const fieldsOf = (isWanted: boolean) =>
+        Object.entries(configs)
+          .filter(([name]) => leftOut.some(left => left === name) !== isWanted)
+          .map(([, config]) => config)
+      expect(readBack(snippet)).toEqual(Object.assign({}, ...fieldsOf(true)))
+      for (const field of fieldsOf(false).flatMap(config => Object.keys(config)))
+        expect(snippet).toContain(field)
+    },
+  )
 
   it.each([
-    ['1.32', { imageGCHighThresholdPercent: 70 }, /not known to kubelet 1\.32: mergeDefaultEvictionSettings\./],
+    [
+      '1.32',
+      { imageGCHighThresholdPercent: 70 },
+      /not known to kubelet 1\.32: mergeDefaultEvictionSettings\./,
+    ],
     ['1.33', { imageGCHighThresholdPercent: 70, mergeDefaultEvictionSettings: true }, null],
     [null, { imageGCHighThresholdPercent: 70, mergeDefaultEvictionSettings: true }, null],
   ] as const)('for kubelet %s sets %j', (kubeletMinor, set, said) => {
-    const { snippet } = only({ ...managed, kubeletMinor }, { imageGCHighThresholdPercent: 70, mergeDefaultEvictionSettings: true })
+    const { snippet } = only(
+      { ...managed, kubeletMinor },
+      { imageGCHighThresholdPercent: 70, mergeDefaultEvictionSettings: true },
+    )
     expect(readBack(snippet)).toEqual(set)
     if (said === null) expect(snippet).not.toContain('Left out')
     else expect(snippet).toMatch(said)
@@ -138,17 +164,37 @@ describe('a snippet', () => {
   it.each([
     ['Bottlerocket', { imageGCHighThresholdPercent: 70 }, 'image-gc-high-threshold-percent = "70"'],
     ['Bottlerocket', { containerLogMaxFiles: 3 }, 'container-log-max-files = 3'],
-    ['Bottlerocket', { containerLogMaxWorkers: 4 }, 'container-log-max-workers needs Bottlerocket 1.39 or later.'],
+    [
+      'Bottlerocket',
+      { containerLogMaxWorkers: 4 },
+      'container-log-max-workers needs Bottlerocket 1.39 or later.',
+    ],
     ['Bottlerocket', { evictionHard: trio }, 'a signal that it does not name is off'],
-    ['eksctl managed Bottlerocket', { imageGCHighThresholdPercent: 70 }, 'image-gc-high-threshold-percent: "70"'],
+    [
+      'eksctl managed Bottlerocket',
+      { imageGCHighThresholdPercent: 70 },
+      'image-gc-high-threshold-percent: "70"',
+    ],
     ['Karpenter AL2023', { imageGCHighThresholdPercent: 70 }, 'replaces all its nodes'],
     ['Karpenter AL2', { nodeStatusMaxImages: -1 }, 'later than v1.14: nodeStatusMaxImages.'],
-    ['managed AL2', { evictionHard: trio }, '--eviction-hard=memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%'],
+    [
+      'managed AL2',
+      { evictionHard: trio },
+      '--eviction-hard=memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%',
+    ],
     ['managed AL2', { containerLogMaxSize: '50Mi' }, 'kubelet-config.json'],
     ['Windows', { containerLogMaxWorkers: 4 }, 'no flag for it: containerLogMaxWorkers.'],
-    ['managed AL2023', { imageGCHighThresholdPercent: 70 }, 'Content-Type: application/node.eks.aws'],
+    [
+      'managed AL2023',
+      { imageGCHighThresholdPercent: 70 },
+      'Content-Type: application/node.eks.aws',
+    ],
     ['managed AL2023', { containerLogMaxSize: '50Mi' }, 'containerLogMaxSize: "50Mi"'],
-    ['eksctl nodeGroups AL2023', { imageGCHighThresholdPercent: 70 }, 'nodeGroups:\n  - name: "workers"\n    kubeletExtraConfig:'],
+    [
+      'eksctl nodeGroups AL2023',
+      { imageGCHighThresholdPercent: 70 },
+      'nodeGroups:\n  - name: "workers"\n    kubeletExtraConfig:',
+    ],
     [
       'eksctl managed AL2023',
       { imageGCHighThresholdPercent: 70 },
@@ -162,7 +208,9 @@ describe('a snippet', () => {
     ['Bottlerocket', 'evictionHard containerfs.available'],
     ['Karpenter AL2023', 'evictionHard containerfs.available'],
   ] as const)('for %s leaves out a key that it does not take, and says so', (origin, said) => {
-    const { snippet } = only(origins[origin], { evictionHard: { ...trio, 'containerfs.available': '10%' } })
+    const { snippet } = only(origins[origin], {
+      evictionHard: { ...trio, 'containerfs.available': '10%' },
+    })
     expect(readBack(snippet)).toEqual({ evictionHard: trio })
     expect(snippet).toContain(said)
   })
@@ -198,27 +246,64 @@ describe('what a node says of itself', () => {
   })
 
   it('is never more than values of its field, whatever it is', () => {
-    const text = fc.oneof(fc.string(), fc.constantFrom(...hostile, 'null', 'true', '1e3', '0x1F', '~', '2001-01-01', 'y', '.inf', '5m0s'))
-    const key = fc.oneof(text, fc.constantFrom('memory.available', 'nodefs.available', '__proto__', 'constructor', 'NaN', 'no'))
+    const text = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        ...hostile,
+        'null',
+        'true',
+        '1e3',
+        '0x1F',
+        '~',
+        '2001-01-01',
+        'y',
+        '.inf',
+        '5m0s',
+      ),
+    )
+    const key = fc.oneof(
+      text,
+      fc.constantFrom(
+        'memory.available',
+        'nodefs.available',
+        '__proto__',
+        'constructor',
+        'NaN',
+        'no',
+      ),
+    )
     fc.assert(
-      fc.property(fc.constantFrom(...Object.values(origins)), fc.dictionary(key, text, { maxKeys: 4 }), (origin, evictionHard) => {
-        const { snippet } = only(origin, { evictionHard })
-        if (isComment(snippet)) return
-        const { evictionHard: found, ...others } = readBack(snippet)
-        expect(others).toEqual({})
-        expect(evictionHard).toMatchObject(isRawObject(found) ? found : {})
-      }),
+      fc.property(
+        fc.constantFrom(...Object.values(origins)),
+        fc.dictionary(key, text, { maxKeys: 4 }),
+        (origin, evictionHard) => {
+          const { snippet } = only(origin, { evictionHard })
+          if (isComment(snippet)) return
+          const { evictionHard: found, ...others } = readBack(snippet)
+          expect(others).toEqual({})
+          expect(evictionHard).toMatchObject(isRawObject(found) ? found : {})
+        },
+      ),
     )
   })
 
-  it.each(["workers'\n- x", 'a: b', '', 'x'.repeat(200)])('gives no name to a nodegroup called %j', name => {
-    const { snippet } = only(origins['eksctl managed AL2023'], { imageGCHighThresholdPercent: 70 }, { ...workers, name })
-    expect(snippet).toContain('- name: "my-nodegroup"\n')
-    expect(readBack(snippet)).toEqual({ imageGCHighThresholdPercent: 70 })
-  })
+  it.each(["workers'\n- x", 'a: b', '', 'x'.repeat(200)])(
+    'gives no name to a nodegroup called %j',
+    name => {
+      const { snippet } = only(
+        origins['eksctl managed AL2023'],
+        { imageGCHighThresholdPercent: 70 },
+        { ...workers, name },
+      )
+      expect(snippet).toContain('- name: "my-nodegroup"\n')
+      expect(readBack(snippet)).toEqual({ imageGCHighThresholdPercent: 70 })
+    },
+  )
 
   it('is not written where it is longer than a snippet may be', () => {
-    const systemReserved = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`example.com-${index}`, '1'.repeat(60)]))
+    const systemReserved = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`example.com-${index}`, '1'.repeat(60)]),
+    )
     const { snippet } = only(managed, { systemReserved })
     expect(isComment(snippet)).toBe(true)
     expect(snippet).toContain('fix.config')
@@ -227,7 +312,11 @@ describe('what a node says of itself', () => {
 
 describe('durableFixes', () => {
   const config = { imageGCHighThresholdPercent: 70 }
-  const [al2023, al2, bottlerocket] = [origins['managed AL2023'], origins['managed AL2'], origins.Bottlerocket]
+  const [al2023, al2, bottlerocket] = [
+    origins['managed AL2023'],
+    origins['managed AL2'],
+    origins.Bottlerocket,
+  ]
   it.each([
     ['no proposal', [], []],
     ['nothing to set', [{ origin: al2023, config: {} }], []],
@@ -265,17 +354,35 @@ describe('durableFixes', () => {
       ],
       ['karpenter', 'karpenter'],
     ],
-    ['EKS Auto Mode', [{ origin: { ...managed, owner: 'auto-mode', amiFamily: 'Bottlerocket' }, config }], ['auto-mode']],
-    ['Windows by eksctl', [{ origin: { ...managed, isEksctl: true, amiFamily: 'Windows' }, config }], ['launch-template']],
-    ['hybrid Bottlerocket', [{ origin: { ...bottlerocket, owner: 'hybrid' }, config }], ['bottlerocket']],
+    [
+      'EKS Auto Mode',
+      [{ origin: { ...managed, owner: 'auto-mode', amiFamily: 'Bottlerocket' }, config }],
+      ['auto-mode'],
+    ],
+    [
+      'Windows by eksctl',
+      [{ origin: { ...managed, isEksctl: true, amiFamily: 'Windows' }, config }],
+      ['launch-template'],
+    ],
+    [
+      'hybrid Bottlerocket',
+      [{ origin: { ...bottlerocket, owner: 'hybrid' }, config }],
+      ['bottlerocket'],
+    ],
     [
       'an image of nobody known, by eksctl itself',
       [{ origin: { ...managed, owner: 'eksctl', isEksctl: true, amiFamily: 'other' }, config }],
       ['eksctl'],
     ],
-    ['an image of nobody known, in Karpenter', [{ origin: { ...managed, owner: 'karpenter', amiFamily: 'other' }, config }], ['karpenter']],
+    [
+      'an image of nobody known, in Karpenter',
+      [{ origin: { ...managed, owner: 'karpenter', amiFamily: 'other' }, config }],
+      ['karpenter'],
+    ],
   ] as const)('has for %s the right targets', (_, proposals, targets) => {
-    expect(durableFixes(durableTargets, workers, proposals).map(({ target }) => target)).toEqual(targets)
+    expect(durableFixes(durableTargets, workers, proposals).map(({ target }) => target)).toEqual(
+      targets,
+    )
   })
 
   it('gives each family what was proposed for it', () => {
@@ -299,9 +406,15 @@ describe('originOf', () => {
   ])('of a node labelled %j is %j', (labels, origin) => {
     const node = {
       metadata: { name: 'a', labels },
-      status: { nodeInfo: { kubeletVersion: 'v1.34.1-eks-1234567', osImage: 'Bottlerocket OS 1.50.0' } },
+      status: {
+        nodeInfo: { kubeletVersion: 'v1.34.1-eks-1234567', osImage: 'Bottlerocket OS 1.50.0' },
+      },
     }
-    expect(originOf(nodeIdentity(node))).toEqual({ ...origin, amiFamily: 'Bottlerocket', kubeletMinor: '1.34' })
+    expect(originOf(nodeIdentity(node))).toEqual({
+      ...origin,
+      amiFamily: 'Bottlerocket',
+      kubeletMinor: '1.34',
+    })
   })
 })
 
@@ -335,21 +448,33 @@ describe('a finding', () => {
     expect(found).toHaveLength(2)
     for (const { fix } of found) {
       expect(fix.config).toEqual(gentle)
-      expect(fix.durable.map(({ target, snippet }) => [target, readBack(snippet)])).toEqual([['nodeadm', gentle]])
-      expect(fix.commands).toEqual(['kubectl get --raw /api/v1/nodes/ip-10-0-1-2.ec2.internal/proxy/configz'])
+      expect(fix.durable.map(({ target, snippet }) => [target, readBack(snippet)])).toEqual([
+        ['nodeadm', gentle],
+      ])
+      expect(fix.commands).toEqual([
+        'kubectl get --raw /api/v1/nodes/ip-10-0-1-2.ec2.internal/proxy/configz',
+      ])
     }
   })
 
   it('on nodes of two families has a text for each, that of most nodes first', () => {
-    const bottlerocket = ['b', 'c'].map(name => buildNode({ name, identity: { amiFamily: 'Bottlerocket' } }))
-    const [found] = findings([buildNode({ name: 'a' }), ...bottlerocket], proposing('a', configs['image GC']))
+    const bottlerocket = ['b', 'c'].map(name =>
+      buildNode({ name, identity: { amiFamily: 'Bottlerocket' } }),
+    )
+    const [found] = findings(
+      [buildNode({ name: 'a' }), ...bottlerocket],
+      proposing('a', configs['image GC']),
+    )
     expect(found?.fix.durable.map(({ target }) => target)).toEqual(['bottlerocket', 'nodeadm'])
   })
 
-  it.each(['$(id)', 'a b', '-a', 'a..b', 'A', 'x'.repeat(254)])('names no node called %j in a command', name => {
-    const [found] = findings([buildNode({ name })], proposing('a', configs['image GC']))
-    expect(found?.fix.commands).toEqual([])
-  })
+  it.each(['$(id)', 'a b', '-a', 'a..b', 'A', 'x'.repeat(254)])(
+    'names no node called %j in a command',
+    name => {
+      const [found] = findings([buildNode({ name })], proposing('a', configs['image GC']))
+      expect(found?.fix.commands).toEqual([])
+    },
+  )
 
   it('without a fix has neither text nor command', () => {
     const [found] = findings([buildNode()], proposing('a', {}))

@@ -5,7 +5,8 @@ import type { ContextRule } from '#judge/rule.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 
 describe('facts of nodes', () => {
-  const ruleWith = (fact: unknown): ContextRule => ({ ...lostOnTheWay, needs: [], appliesTo: () => true, fact: () => fact }) as ContextRule
+  const ruleWith = (fact: unknown): ContextRule =>
+    ({ ...lostOnTheWay, needs: [], appliesTo: () => true, fact: () => fact }) as ContextRule
   const subject = exampleSubject({}, 'ip-1')
   const fact = { running: 'x'.repeat(5000) }
 

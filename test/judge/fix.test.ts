@@ -14,10 +14,16 @@ import { takenAt } from '#test/node-builder.ts'
 import { isComment, readBack } from '#test/snippet.ts'
 
 const recorded = (name: string): RawObject =>
-  JSON.parse(readFileSync(new URL(`../fixtures/real/single-disk-${name}.json`, import.meta.url), 'utf8')) as RawObject
+  JSON.parse(
+    readFileSync(new URL(`../fixtures/real/single-disk-${name}.json`, import.meta.url), 'utf8'),
+  ) as RawObject
 const summary = recorded('stats-summary')
 const kind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
-const images = { AL2023: 'Amazon Linux 2023.9.20251117', AL2: 'Amazon Linux 2', Bottlerocket: 'Bottlerocket OS 1.50.0 (aws-k8s-1.34)' }
+const images = {
+  AL2023: 'Amazon Linux 2023.9.20251117',
+  AL2: 'Amazon Linux 2',
+  Bottlerocket: 'Bottlerocket OS 1.50.0 (aws-k8s-1.34)',
+}
 type Image = keyof typeof images
 
 const trio = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
@@ -49,10 +55,20 @@ interface Fleet {
 }
 
 const template = { id: 'lt-1', name: 'web', version: '4' }
-const minorOf: Record<Image, string> = { AL2023: 'v1.34.2-eks-1', AL2: 'v1.32.3-eks-1', Bottlerocket: 'v1.34.2-eks-1' }
+const minorOf: Record<Image, string> = {
+  AL2023: 'v1.34.2-eks-1',
+  AL2: 'v1.32.3-eks-1',
+  Bottlerocket: 'v1.34.2-eks-1',
+}
 
 function record(
-  { configuration = asImageComes, image = 'AL2023', instanceType = 'm5.xlarge', cores = '4', host }: Node,
+  {
+    configuration = asImageComes,
+    image = 'AL2023',
+    instanceType = 'm5.xlarge',
+    cores = '4',
+    host,
+  }: Node,
   name: string,
 ): NodeRecord {
   return {
@@ -70,7 +86,11 @@ function record(
       },
       status: {
         capacity: { cpu: cores, memory: '16000000Ki' },
-        nodeInfo: { kubeletVersion: minorOf[image], osImage: images[image], operatingSystem: 'linux' },
+        nodeInfo: {
+          kubeletVersion: minorOf[image],
+          osImage: images[image],
+          operatingSystem: 'linux',
+        },
       },
     },
     configz: { kubeletconfig: configuration },
@@ -87,9 +107,24 @@ function audited({ nodes = [{}], declared, baseline }: Fleet): Finding[] {
     kind: 'Cluster',
     cluster: 'prod',
     errors: [],
-    nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', ...(declared && { launchTemplate: template }) }],
+    nodegroups: [
+      {
+        nodegroupName: 'workers',
+        amiType: 'AL2023_x86_64_STANDARD',
+        ...(declared && { launchTemplate: template }),
+      },
+    ],
     launchTemplates:
-      declared === undefined ? [] : [{ launchTemplateId: 'lt-1', launchTemplateName: 'web', versionNumber: 4, kubelet: declared }],
+      declared === undefined
+        ? []
+        : [
+            {
+              launchTemplateId: 'lt-1',
+              launchTemplateName: 'web',
+              versionNumber: 4,
+              kubelet: declared,
+            },
+          ],
   })
   nodes.forEach((node, index) => {
     const read = record(node, `node-${index}.ec2.internal`)
@@ -104,7 +139,12 @@ const fixOf = (rule: string, fleet: Fleet) => {
   const [durable, ...others] = finding.fix.durable
   expect(others).toEqual([])
   const snippet = durable?.snippet ?? ''
-  return { ...finding, config: finding.fix.config, snippet, written: isComment(snippet) ? null : readBack(snippet) }
+  return {
+    ...finding,
+    config: finding.fix.config,
+    snippet,
+    written: isComment(snippet) ? null : readBack(snippet),
+  }
 }
 
 const nodeadm = (config: RawObject, flags: string[] = []) => ({ config, flags, source: 'nodeadm' })
@@ -112,8 +152,15 @@ const filesOf = (...files: RawObject[]) => ({
   schema: 'highwater.host/1',
   kubelet: {
     startedAt: takenAt,
-    commandLine: ['/usr/bin/kubelet', '--config=/etc/kubernetes/kubelet/config.json', '--config-dir=/etc/kubernetes/kubelet/config.json.d'],
-    files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: asImageComes }, ...files],
+    commandLine: [
+      '/usr/bin/kubelet',
+      '--config=/etc/kubernetes/kubelet/config.json',
+      '--config-dir=/etc/kubernetes/kubelet/config.json.d',
+    ],
+    files: [
+      { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: asImageComes },
+      ...files,
+    ],
   },
 })
 const dropIn = (name: string, content: RawObject) => ({
@@ -122,17 +169,28 @@ const dropIn = (name: string, content: RawObject) => ({
   content: { ...kind, ...content },
 })
 const high = (imageGCHighThresholdPercent: number) => ({ imageGCHighThresholdPercent })
-const band = (start: number, stop: number) => ({ imageGCHighThresholdPercent: start, imageGCLowThresholdPercent: stop })
+const band = (start: number, stop: number) => ({
+  imageGCHighThresholdPercent: start,
+  imageGCLowThresholdPercent: stop,
+})
 
 describe('a fix is made whole', () => {
   it.each<[string, string, Fleet, RawObject]>([
-    ['the lower percentage with the higher', 'baseline-drift', { baseline: high(70) }, band(70, 60)],
+    [
+      'the lower percentage with the higher',
+      'baseline-drift',
+      { baseline: high(70) },
+      band(70, 60),
+    ],
     ['of a template, too', 'lost-on-the-way', { declared: nodeadm(high(70)) }, band(70, 60)],
     [
       'a soft threshold with a grace period',
       'lost-on-the-way',
       { declared: nodeadm({ evictionSoft: { 'memory.available': '1Gi' } }) },
-      { evictionSoft: { 'memory.available': '1Gi' }, evictionSoftGracePeriod: { 'memory.available': '1m30s' } },
+      {
+        evictionSoft: { 'memory.available': '1Gi' },
+        evictionSoftGracePeriod: { 'memory.available': '1m30s' },
+      },
     ],
     [
       'a grace period with its threshold',
@@ -149,12 +207,18 @@ describe('a fix is made whole', () => {
           },
         ],
       },
-      { evictionSoft: { 'memory.available': '1Gi' }, evictionSoftGracePeriod: { 'memory.available': '3m' } },
+      {
+        evictionSoft: { 'memory.available': '1Gi' },
+        evictionSoftGracePeriod: { 'memory.available': '3m' },
+      },
     ],
     [
       'parallel pulls with what allows them',
       'baseline-drift',
-      { baseline: { maxParallelImagePulls: 4 }, nodes: [{ configuration: { ...asImageComes, serializeImagePulls: true } }] },
+      {
+        baseline: { maxParallelImagePulls: 4 },
+        nodes: [{ configuration: { ...asImageComes, serializeImagePulls: true } }],
+      },
       { maxParallelImagePulls: 4, serializeImagePulls: false },
     ],
   ])('%s', (_, rule, fleet, whole) => {
@@ -171,11 +235,19 @@ describe('a fix is made whole', () => {
       'must stop below where it starts',
     ],
     ['a percentage of nothing', 'baseline-drift', { baseline: high(0) }, 'cannot stop below 0 %'],
-    ['a maximum age below the minimum', 'baseline-drift', { baseline: { imageMaximumGCAge: '1m' } }, 'must be above the minimum age'],
+    [
+      'a maximum age below the minimum',
+      'baseline-drift',
+      { baseline: { imageMaximumGCAge: '1m' } },
+      'must be above the minimum age',
+    ],
     [
       'serialized pulls beside parallel ones',
       'baseline-drift',
-      { baseline: { serializeImagePulls: true }, nodes: [{ configuration: { ...asImageComes, maxParallelImagePulls: 4 } }] },
+      {
+        baseline: { serializeImagePulls: true },
+        nodes: [{ configuration: { ...asImageComes, maxParallelImagePulls: 4 } }],
+      },
       'cannot be serialized and parallel',
     ],
     [
@@ -184,16 +256,36 @@ describe('a fix is made whole', () => {
       { baseline: { shutdownGracePeriodCriticalPods: '30s' } },
       'more of the time than there is',
     ],
-    ['reserved CPUs beside cgroups', 'baseline-drift', { baseline: { reservedSystemCPUs: '0' } }, 'exclude each other'],
-    ['a gate that others depend on', 'baseline-drift', { baseline: { featureGates: { AllAlpha: true } } }, 'other fields depend on it'],
+    [
+      'reserved CPUs beside cgroups',
+      'baseline-drift',
+      { baseline: { reservedSystemCPUs: '0' } },
+      'exclude each other',
+    ],
+    [
+      'a gate that others depend on',
+      'baseline-drift',
+      { baseline: { featureGates: { AllAlpha: true } } },
+      'other fields depend on it',
+    ],
     [
       'a gate of another minor',
       'baseline-drift',
       { baseline: { featureGates: { APIServingWithRoutineX: true } } },
       'a feature gate of a kubelet',
     ],
-    ['quoted numbers', 'lost-on-the-way', { declared: nodeadm({ imageGCHighThresholdPercent: '70' }) }, 'takes a whole number'],
-    ['a list', 'lost-on-the-way', { declared: nodeadm({ imageGCHighThresholdPercent: [70] }) }, 'takes a whole number'],
+    [
+      'quoted numbers',
+      'lost-on-the-way',
+      { declared: nodeadm({ imageGCHighThresholdPercent: '70' }) },
+      'takes a whole number',
+    ],
+    [
+      'a list',
+      'lost-on-the-way',
+      { declared: nodeadm({ imageGCHighThresholdPercent: [70] }) },
+      'takes a whole number',
+    ],
     [
       'a key that is not to run',
       'baseline-drift',
@@ -212,10 +304,19 @@ describe('the fixes on one group', () => {
   it('do not restore what another rule calls unsound, and say so', () => {
     const fleet = { declared: nodeadm(band(90, 85)) }
     const drift = fixOf('lost-on-the-way', fleet)
-    expect([drift.config, fixOf('alert-before-image-gc', fleet).config]).toEqual([band(80, 70), band(80, 70)])
+    expect([drift.config, fixOf('alert-before-image-gc', fleet).config]).toEqual([
+      band(80, 70),
+      band(80, 70),
+    ])
     expect(drift.consequence).toContain('imageGCHighThresholdPercent 80, not 90')
-    expect(drift.evidence).toContainEqual({ what: 'fix', value: 'imageGCHighThresholdPercent 80, not 90' })
-    expect(drift.evidence).toContainEqual({ what: 'declared imageGCHighThresholdPercent', value: '90 (launch template web version 4)' })
+    expect(drift.evidence).toContainEqual({
+      what: 'fix',
+      value: 'imageGCHighThresholdPercent 80, not 90',
+    })
+    expect(drift.evidence).toContainEqual({
+      what: 'declared imageGCHighThresholdPercent',
+      value: '90 (launch template web version 4)',
+    })
   })
 
   it('take what is declared where that is lower', () => {
@@ -225,7 +326,9 @@ describe('the fixes on one group', () => {
   })
 
   it('keep a band as wide as the sound one', () => {
-    expect(fixOf('lost-on-the-way', { declared: nodeadm(band(70, 69)) }).config).toEqual(band(70, 60))
+    expect(fixOf('lost-on-the-way', { declared: nodeadm(band(70, 69)) }).config).toEqual(
+      band(70, 60),
+    )
   })
 
   it.each(['AL2023', 'AL2', 'Bottlerocket'] as const)('set one map, on %s', image => {
@@ -250,7 +353,10 @@ describe('a fix that could not act', () => {
 
   it('names the flags of the template, and sets nothing', () => {
     for (const rule of ['lost-on-the-way', 'alert-before-image-gc']) {
-      const { snippet, written } = fixOf(rule, { declared: nodeadm(band(70, 60), flags), nodes: [running] })
+      const { snippet, written } = fixOf(rule, {
+        declared: nodeadm(band(70, 60), flags),
+        nodes: [running],
+      })
       expect(written).toBeNull()
       expect(snippet).toContain(
         'Take imageGCHighThresholdPercent 88, imageGCLowThresholdPercent 80 away from launch template web version 4 flags',
@@ -260,18 +366,31 @@ describe('a fix that could not act', () => {
   })
 
   it('says what is to be set once the flag is gone', () => {
-    const { snippet, written } = fixOf('alert-before-image-gc', { declared: nodeadm({}, flags), nodes: [running] })
+    const { snippet, written } = fixOf('alert-before-image-gc', {
+      declared: nodeadm({}, flags),
+      nodes: [running],
+    })
     expect(written).toBeNull()
-    expect(snippet).toContain('Set here at the same time: imageGCHighThresholdPercent 80, imageGCLowThresholdPercent 70.')
+    expect(snippet).toContain(
+      'Set here at the same time: imageGCHighThresholdPercent 80, imageGCLowThresholdPercent 70.',
+    )
   })
 
   it('names a later drop-in, and no earlier one', () => {
     const written = (name: string) =>
       fixOf('alert-before-image-gc', {
         declared: nodeadm(band(70, 60)),
-        nodes: [{ ...running, host: filesOf(dropIn('40-nodeadm.conf', band(70, 60)), dropIn(name, band(88, 80))) }],
+        nodes: [
+          {
+            ...running,
+            host: filesOf(dropIn('40-nodeadm.conf', band(70, 60)), dropIn(name, band(88, 80))),
+          },
+        ],
       })
-    expect(written('90-x.conf')).toMatchObject({ written: null, snippet: expect.stringContaining('config.json.d/90-x.conf') })
+    expect(written('90-x.conf')).toMatchObject({
+      written: null,
+      snippet: expect.stringContaining('config.json.d/90-x.conf'),
+    })
     expect(written('10-x.conf').written).toEqual(band(80, 70))
   })
 
@@ -279,45 +398,71 @@ describe('a fix that could not act', () => {
     const host = filesOf(dropIn('40-nodeadm.conf', band(70, 60)))
     const commandLine = ['/usr/bin/kubelet', '--config=/etc/kubernetes/kubelet/config.json']
     const nodes = [{ host: { ...host, kubelet: { ...host.kubelet, commandLine } } }]
-    const { snippet, written } = fixOf('lost-on-the-way', { declared: nodeadm(band(70, 60)), nodes })
+    const { snippet, written } = fixOf('lost-on-the-way', {
+      declared: nodeadm(band(70, 60)),
+      nodes,
+    })
     expect(written).toBeNull()
     expect(snippet).toContain('40-nodeadm.conf is not read: the kubelet is given no --config-dir')
   })
 
   it('sets on AL2 by flag what a flag of the template sets', () => {
-    const declared = { config: {}, flags: ['--eviction-hard=memory.available<100Mi'], source: 'bootstrap' }
+    const declared = {
+      config: {},
+      flags: ['--eviction-hard=memory.available<100Mi'],
+      source: 'bootstrap',
+    }
     const configuration = { ...asImageComes, evictionHard: { 'memory.available': '100Mi' } }
-    const { written } = fixOf('lost-default-threshold', { declared, nodes: [{ image: 'AL2', configuration }] })
+    const { written } = fixOf('lost-default-threshold', {
+      declared,
+      nodes: [{ image: 'AL2', configuration }],
+    })
     expect(written?.evictionHard).toMatchObject(trio)
   })
 })
 
 describe('reservations', () => {
-  const reserving = (kubeReserved: RawObject, more: RawObject = {}) => ({ configuration: { ...asImageComes, kubeReserved, ...more } })
+  const reserving = (kubeReserved: RawObject, more: RawObject = {}) => ({
+    configuration: { ...asImageComes, kubeReserved, ...more },
+  })
   const little = { cpu: '80m', memory: '100Mi', 'ephemeral-storage': '1Gi' }
 
-  it.each(['AL2023', 'AL2', 'Bottlerocket'] as const)('that somebody overrides are taken away, as %s computes them', image => {
-    const { config, snippet, written } = fixOf('reserved-below-eks-formula', { nodes: [{ image, ...reserving(little) }] })
-    expect(config).toEqual({ kubeReserved: { ...little, memory: '893Mi' } })
-    expect(written).toBeNull()
-    expect(snippet).toMatch(/Take kubeReserved memory away from .*computes it for each instance/)
-  })
+  it.each(['AL2023', 'AL2', 'Bottlerocket'] as const)(
+    'that somebody overrides are taken away, as %s computes them',
+    image => {
+      const { config, snippet, written } = fixOf('reserved-below-eks-formula', {
+        nodes: [{ image, ...reserving(little) }],
+      })
+      expect(config).toEqual({ kubeReserved: { ...little, memory: '893Mi' } })
+      expect(written).toBeNull()
+      expect(snippet).toMatch(/Take kubeReserved memory away from .*computes it for each instance/)
+    },
+  )
 
   it('are taken away from where they are declared', () => {
     const declared = nodeadm({ kubeReserved: { memory: '100Mi' } })
-    const { snippet } = fixOf('reserved-below-eks-formula', { declared, nodes: [reserving(little)] })
+    const { snippet } = fixOf('reserved-below-eks-formula', {
+      declared,
+      nodes: [reserving(little)],
+    })
     expect(snippet).toContain('away from launch template web version 4')
   })
 
   it('that no image computes are set: those of more pods than the instance has addresses for', () => {
-    const { written } = fixOf('reserved-below-eks-formula', { nodes: [reserving({ ...little, memory: '893Mi' }, { maxPods: 110 })] })
+    const { written } = fixOf('reserved-below-eks-formula', {
+      nodes: [reserving({ ...little, memory: '893Mi' }, { maxPods: 110 })],
+    })
     expect(written).toEqual({ kubeReserved: { memory: '1465Mi' } })
   })
 
   it('are not set for nodes of several sizes', () => {
     const nodes = [
       reserving({ ...little, memory: '893Mi' }, { maxPods: 110 }),
-      { ...reserving({ cpu: '110m', memory: '893Mi' }, { maxPods: 110 }), instanceType: 'm5.4xlarge', cores: '16' },
+      {
+        ...reserving({ cpu: '110m', memory: '893Mi' }, { maxPods: 110 }),
+        instanceType: 'm5.4xlarge',
+        cores: '16',
+      },
       { instanceType: 'm5.2xlarge' },
     ]
     const { config, snippet, written } = fixOf('reserved-below-eks-formula', { nodes })
@@ -327,40 +472,66 @@ describe('reservations', () => {
   })
 
   it('that the image computes are not pinned beside a declared one', () => {
-    const declared = { config: { kubeReserved: { pid: '100' }, containerLogMaxWorkers: 3 }, flags: [], source: 'bottlerocket' }
-    const { snippet, written } = fixOf('lost-on-the-way', { declared, nodes: [{ image: 'Bottlerocket' }] })
+    const declared = {
+      config: { kubeReserved: { pid: '100' }, containerLogMaxWorkers: 3 },
+      flags: [],
+      source: 'bottlerocket',
+    }
+    const { snippet, written } = fixOf('lost-on-the-way', {
+      declared,
+      nodes: [{ image: 'Bottlerocket' }],
+    })
     expect(written).toEqual({ containerLogMaxWorkers: 3 })
     expect(snippet).toContain('no key that can be set there: kubeReserved pid')
-    expect(fixOf('lost-on-the-way', { declared: nodeadm({ kubeReserved: { pid: '100' } }) }).written).toEqual({
-      kubeReserved: { pid: '100' },
-    })
+    expect(
+      fixOf('lost-on-the-way', { declared: nodeadm({ kubeReserved: { pid: '100' } }) }).written,
+    ).toEqual({ kubeReserved: { pid: '100' } })
   })
 })
 
 /** As the kubelet of the image gets it: by key, but a table of Bottlerocket's and a flag of AL2's take the place of the whole map. */
 function merged(running: RawObject, written: RawObject, image: Image): RawObject {
   if (image === 'AL2023') return mergePatch(running, written)
-  const replaced = Object.entries(written).filter(([field]) => image === 'Bottlerocket' || ['evictionHard', 'kubeReserved'].includes(field))
+  const replaced = Object.entries(written).filter(
+    ([field]) => image === 'Bottlerocket' || ['evictionHard', 'kubeReserved'].includes(field),
+  )
   const isComputed = (field: string) => image === 'Bottlerocket' && field === 'kubeReserved'
   return mergePatch(
-    Object.fromEntries(Object.entries(running).filter(([field]) => isComputed(field) || !replaced.some(([other]) => other === field))),
+    Object.fromEntries(
+      Object.entries(running).filter(
+        ([field]) => isComputed(field) || !replaced.some(([other]) => other === field),
+      ),
+    ),
     written,
   )
 }
 
 function refusals(configuration: RawObject, image: Image): string[] {
-  const { loadError, errors, startup } = validateKubeletConfiguration({ ...kind, ...configuration }, minorOf[image])
-  return [loadError, ...(errors ?? []), ...Object.values(startup ?? {})].filter(error => error !== null)
+  const { loadError, errors, startup } = validateKubeletConfiguration(
+    { ...kind, ...configuration },
+    minorOf[image],
+  )
+  return [loadError, ...(errors ?? []), ...Object.values(startup ?? {})].filter(
+    error => error !== null,
+  )
 }
 
 const percent = fc.integer({ min: 0, max: 100 })
 const amount = fc.constantFrom('1%', '5%', '10%', '40%', '0%', '100Mi', '1Gi', '10Gi')
-const signal = fc.constantFrom('memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'pid.available')
+const signal = fc.constantFrom(
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'pid.available',
+)
 const period = fc.constantFrom('0s', '10s', '1m30s', '1h0m0s', '168h0m0s')
 const thresholds = fc.dictionary(signal, amount, { maxKeys: 4 })
-const resources = fc.dictionary(fc.constantFrom('cpu', 'memory', 'ephemeral-storage'), fc.constantFrom('0', '10m', '100Mi', '1Gi'), {
-  maxKeys: 3,
-})
+const resources = fc.dictionary(
+  fc.constantFrom('cpu', 'memory', 'ephemeral-storage'),
+  fc.constantFrom('0', '10m', '100Mi', '1Gi'),
+  { maxKeys: 3 },
+)
 const part = fc.record(
   {
     imageGCHighThresholdPercent: percent,
@@ -370,7 +541,9 @@ const part = fc.record(
     evictionHard: thresholds,
     evictionSoft: thresholds,
     evictionSoftGracePeriod: fc.dictionary(signal, period, { maxKeys: 4 }),
-    evictionMinimumReclaim: fc.dictionary(signal, fc.constantFrom('1%', '5%', '0', '1Gi'), { maxKeys: 3 }),
+    evictionMinimumReclaim: fc.dictionary(signal, fc.constantFrom('1%', '5%', '0', '1Gi'), {
+      maxKeys: 3,
+    }),
     evictionPressureTransitionPeriod: period,
     containerLogMaxSize: fc.constantFrom('10Mi', '1Gi', '50Gi', '-1'),
     containerLogMaxFiles: fc.integer({ min: 2, max: 20 }),
@@ -382,10 +555,14 @@ const part = fc.record(
     systemReservedCgroup: fc.constantFrom('', '/system'),
     reservedSystemCPUs: fc.constantFrom('', '0-1'),
     enforceNodeAllocatable: fc.uniqueArray(
-      fc.constantFrom('pods', 'kube-reserved', 'system-reserved', 'system-reserved-compressible', 'none'),
-      {
-        maxLength: 3,
-      },
+      fc.constantFrom(
+        'pods',
+        'kube-reserved',
+        'system-reserved',
+        'system-reserved-compressible',
+        'none',
+      ),
+      { maxLength: 3 },
     ),
     maxPods: fc.integer({ min: 0, max: 250 }),
     nodeStatusMaxImages: fc.integer({ min: -1, max: 100 }),
@@ -395,11 +572,16 @@ const part = fc.record(
     shutdownGracePeriodCriticalPods: period,
     cpuManagerPolicy: fc.constantFrom('none', 'static'),
     featureGates: fc.dictionary(
-      fc.constantFrom('AllAlpha', 'AllBeta', 'NodeSwap', 'ImageMaximumGCAge', 'MemoryQoS', 'InPlacePodVerticalScaling'),
+      fc.constantFrom(
+        'AllAlpha',
+        'AllBeta',
+        'NodeSwap',
+        'ImageMaximumGCAge',
+        'MemoryQoS',
+        'InPlacePodVerticalScaling',
+      ),
       fc.boolean(),
-      {
-        maxKeys: 2,
-      },
+      { maxKeys: 2 },
     ),
   },
   { requiredKeys: [] },
@@ -414,29 +596,41 @@ describe('whatever runs, is declared and is wished', () => {
     )
     const declared = fc.option(fc.tuple(part, junk), { nil: undefined })
     fc.assert(
-      fc.property(image, part, declared, fc.option(part, { nil: undefined }), (family, own, template, baseline) => {
-        const configuration: RawObject = { ...asImageComes, ...own }
-        fc.pre(refusals(configuration, family).length === 0)
-        const source = family === 'AL2023' ? 'nodeadm' : family === 'AL2' ? 'script' : 'bottlerocket'
-        const findings = audited({
-          nodes: [{ configuration, image: family }],
-          ...(template && { declared: { config: { ...template[0], ...template[1] }, flags: [], source } }),
-          ...(baseline && { baseline }),
-        })
-        for (const { rule, fix } of findings) {
-          const told = { rule, config: fix.config }
-          expect({ ...told, refusals: refusals({ ...configuration, ...fix.config }, family) }).toEqual({ ...told, refusals: [] })
-          for (const { snippet } of fix.durable) {
-            if (isComment(snippet)) continue
-            const written = readBack(snippet)
-            expect({ rule, written, refusals: refusals(merged(configuration, written, family), family) }).toEqual({
-              rule,
-              written,
-              refusals: [],
-            })
+      fc.property(
+        image,
+        part,
+        declared,
+        fc.option(part, { nil: undefined }),
+        (family, own, template, baseline) => {
+          const configuration: RawObject = { ...asImageComes, ...own }
+          fc.pre(refusals(configuration, family).length === 0)
+          const source =
+            family === 'AL2023' ? 'nodeadm' : family === 'AL2' ? 'script' : 'bottlerocket'
+          const findings = audited({
+            nodes: [{ configuration, image: family }],
+            ...(template && {
+              declared: { config: { ...template[0], ...template[1] }, flags: [], source },
+            }),
+            ...(baseline && { baseline }),
+          })
+          for (const { rule, fix } of findings) {
+            const told = { rule, config: fix.config }
+            expect({
+              ...told,
+              refusals: refusals({ ...configuration, ...fix.config }, family),
+            }).toEqual({ ...told, refusals: [] })
+            for (const { snippet } of fix.durable) {
+              if (isComment(snippet)) continue
+              const written = readBack(snippet)
+              expect({
+                rule,
+                written,
+                refusals: refusals(merged(configuration, written, family), family),
+              }).toEqual({ rule, written, refusals: [] })
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 100 },
     )
   })

@@ -27,20 +27,32 @@ const rowOf = (cluster: ClusterPrediction, kind: GarbageRowKind): GarbageRow | u
 describe('the overview', () => {
   const ofGarbage = rules.filter(rule => rule.kind === 'cluster')
 
-  it.each(ofGarbage.map(rule => [rule.id, rule] as const))('has a row that leads to %s, where that finds something', (id, rule) => {
-    const rows = overview(exampleCluster(rule.examples.bad)).rows.filter(row => row.rules.includes(id))
-    expect(rows).not.toEqual([])
-    for (const { count, young } of rows) expect(count).toBeGreaterThan(young)
-  })
+  it.each(ofGarbage.map(rule => [rule.id, rule] as const))(
+    'has a row that leads to %s, where that finds something',
+    (id, rule) => {
+      const rows = overview(exampleCluster(rule.examples.bad)).rows.filter(row =>
+        row.rules.includes(id),
+      )
+      expect(rows).not.toEqual([])
+      for (const { count, young } of rows) expect(count).toBeGreaterThan(young)
+    },
+  )
 
   it('leads to no rule that there is not', () => {
     const known = new Set(ofGarbage.map(({ id }) => id))
-    const led = ofGarbage.flatMap(rule => overview(exampleCluster(rule.examples.bad)).rows.flatMap(row => row.rules))
+    const led = ofGarbage.flatMap(rule =>
+      overview(exampleCluster(rule.examples.bad)).rows.flatMap(row => row.rules),
+    )
     expect(led.filter(id => !known.has(id))).toEqual([])
   })
 
   it('says of an empty cluster what was looked through, and nothing of what was not asked for', () => {
-    const told = overview({ ...exampleCluster({}), jobs: null, disks: null, missing: { jobs: 'jobs.batch: 403' } })
+    const told = overview({
+      ...exampleCluster({}),
+      jobs: null,
+      disks: null,
+      missing: { jobs: 'jobs.batch: 403' },
+    })
     expect(told.rows).toEqual([])
     expect(told.clean).toHaveLength(12)
     expect(told.clean).not.toContain('jobs')
@@ -51,12 +63,15 @@ describe('the overview', () => {
     const clusterGarbage = { ...defaultPolicy.clusterGarbage, enabled: false }
     expect(garbageOverview(exampleCluster({}), { ...defaultPolicy, clusterGarbage })).toBeNull()
     const only = { ...defaultPolicy.clusterGarbage, kinds: ['jobs' as const] }
-    expect(garbageOverview(exampleCluster({}), { ...defaultPolicy, clusterGarbage: only })?.clean).toEqual(['jobs'])
+    expect(
+      garbageOverview(exampleCluster({}), { ...defaultPolicy, clusterGarbage: only })?.clean,
+    ).toEqual(['jobs'])
   })
 })
 
 describe('what was not read', () => {
-  const gaps = (cluster: Partial<ClusterPrediction>) => overview({ ...exampleCluster({}), ...cluster }).gaps
+  const gaps = (cluster: Partial<ClusterPrediction>) =>
+    overview({ ...exampleCluster({}), ...cluster }).gaps
 
   it('is said once, by the list that was refused, with all that it leaves open', () => {
     const reason = 'jobs.batch: 403 Forbidden'
@@ -71,28 +86,48 @@ describe('what was not read', () => {
   })
 
   it('is said where it is no list, too', () => {
-    expect(gaps({ leases: null, instances: null, missing: { leases: 'nodes: not known', instances: 'nodes: not known' } })).toEqual([
-      { resource: null, reason: 'nodes: not known', needs: ['leases', 'instances'] },
-    ])
+    expect(
+      gaps({
+        leases: null,
+        instances: null,
+        missing: { leases: 'nodes: not known', instances: 'nodes: not known' },
+      }),
+    ).toEqual([{ resource: null, reason: 'nodes: not known', needs: ['leases', 'instances'] }])
   })
 
   it('keeps a kind from being called clean', () => {
-    expect(overview({ ...exampleCluster({}), doubts: { pods: 'the pods of 2 of its nodes could not be read' } }).clean).not.toContain(
-      'pods',
-    )
+    expect(
+      overview({
+        ...exampleCluster({}),
+        doubts: { pods: 'the pods of 2 of its nodes could not be read' },
+      }).clean,
+    ).not.toContain('pods')
   })
 })
 
 describe('a row', () => {
   const job = (name: string, more: Partial<FinishedJob>): FinishedJob => ({
-    ...{ namespace: 'ci', name, controller: null, outcome: 'Complete', finishedMs: hoursBefore(30) },
+    ...{
+      namespace: 'ci',
+      name,
+      controller: null,
+      outcome: 'Complete',
+      finishedMs: hoursBefore(30),
+    },
     ...{ expiresMs: null, ttlSeconds: null, isBeingDeleted: false, finalizers: [] },
     ...more,
   })
-  const withJobs = (finished: FinishedJob[]) => exampleCluster({ jobs: { finished, cronJobs: [], suspended: [] } })
+  const withJobs = (finished: FinishedJob[]) =>
+    exampleCluster({ jobs: { finished, cronJobs: [], suspended: [] } })
 
   it('parts Jobs by what ends them', () => {
-    const nightly = { namespace: 'ci', name: 'nightly', isSuspended: false, createdMs: null, lastScheduledMs: null }
+    const nightly = {
+      namespace: 'ci',
+      name: 'nightly',
+      isSuspended: false,
+      createdMs: null,
+      lastScheduledMs: null,
+    }
     const finished = [
       job('a', {}),
       job('b', { finishedMs: hoursBefore(2) }),
@@ -109,10 +144,21 @@ describe('a row', () => {
       }),
     ]
     const count = { limit: 3, excess: 0 }
-    const cronJobs = [{ ...nightly, successful: { ...count, count: 2 }, failed: { ...count, count: 0 } }]
+    const cronJobs = [
+      { ...nightly, successful: { ...count, count: 2 }, failed: { ...count, count: 0 } },
+    ]
     const cluster = exampleCluster({ jobs: { finished, cronJobs, suspended: [] } })
-    expect(rowOf(cluster, 'jobs-without-ttl')).toMatchObject({ count: 2, young: 1, oldestMs: hoursBefore(30), fate: { is: 'never' } })
-    expect(rowOf(cluster, 'owned-jobs')).toMatchObject({ count: 1, fate: { is: 'with' }, rules: [] })
+    expect(rowOf(cluster, 'jobs-without-ttl')).toMatchObject({
+      count: 2,
+      young: 1,
+      oldestMs: hoursBefore(30),
+      fate: { is: 'never' },
+    })
+    expect(rowOf(cluster, 'owned-jobs')).toMatchObject({
+      count: 1,
+      fate: { is: 'with' },
+      rules: [],
+    })
     expect(rowOf(cluster, 'jobs-with-ttl')).toMatchObject({
       count: 2,
       fate: { is: 'itself', firstMs: hoursBefore(-5), lastMs: hoursBefore(-9) },
@@ -120,19 +166,35 @@ describe('a row', () => {
     // At its end, not after it: the TTL controller takes it then.
     expect(rowOf(cluster, 'overdue-jobs')).toMatchObject({ count: 1, fate: { is: 'late' } })
     expect(rowOf(cluster, 'cronjob-history')).toMatchObject({
-      ...{ count: 2, oldestMs: hoursBefore(31), whose: [{ name: 'ci: CronJob nightly', count: 2 }], fate: { is: 'with' } },
+      ...{
+        count: 2,
+        oldestMs: hoursBefore(31),
+        whose: [{ name: 'ci: CronJob nightly', count: 2 }],
+        fate: { is: 'with' },
+      },
     })
   })
 
   it('tells of finished pods by number, and of the others that they go with their owners', () => {
-    const cluster = exampleCluster(rules.find(({ id }) => id === 'failed-pods')?.examples.bad as ClusterExample)
-    expect(rowOf(cluster, 'finished-pods')?.fate).toMatchObject({ is: 'threshold', pods: 12_500, isAssumed: true, finished: 1, excess: 0 })
+    const cluster = exampleCluster(
+      rules.find(({ id }) => id === 'failed-pods')?.examples.bad as ClusterExample,
+    )
+    expect(rowOf(cluster, 'finished-pods')?.fate).toMatchObject({
+      is: 'threshold',
+      pods: 12_500,
+      isAssumed: true,
+      finished: 1,
+      excess: 0,
+    })
     expect(rowOf(cluster, 'failed-pods')).toMatchObject({ count: 1, fate: { is: 'with' } })
   })
 
   it('names the three largest owners, and counts the others', () => {
     const names = ['a', 'b', 'b', 'c', 'c', 'c', 'd', 'e']
-    const { whose, whoseLeftOut } = rowOf(withJobs(names.map((namespace, index) => job(`${index}`, { namespace }))), 'jobs-without-ttl')!
+    const { whose, whoseLeftOut } = rowOf(
+      withJobs(names.map((namespace, index) => job(`${index}`, { namespace }))),
+      'jobs-without-ttl',
+    )!
     expect(whose).toEqual([
       { name: 'c', count: 3 },
       { name: 'b', count: 2 },
@@ -143,8 +205,21 @@ describe('a row', () => {
 
   it('has what volumes hold and cost, and stands first where nobody ends it', () => {
     const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
-      ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 100 * GiB },
-      ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: 'gp3', sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
+      ...{
+        volume: 'pv',
+        claim: 'shop/data',
+        storageClass: 'gp3',
+        reclaimPolicy: 'Retain',
+        action: 'retain',
+        capacityBytes: 100 * GiB,
+      },
+      ...{
+        driver: 'ebs.csi.aws.com',
+        handle: 'vol-1',
+        volumeType: 'gp3',
+        sinceMs: hoursBefore(100),
+        createdMs: hoursBefore(2000),
+      },
       isBeingDeleted: false,
       ...more,
     })
@@ -154,8 +229,13 @@ describe('a row', () => {
       volume({ isBeingDeleted: true }),
       volume({ action: 'fail', capacityBytes: null }),
     ]
-    const cluster = exampleCluster({ volumes: { released, held: [], retainedEphemeral: [] }, ...{ jobs: withJobs([job('a', {})]).jobs! } })
-    expect(overview(cluster).rows.map(({ kind, bytes, monthlyUsd }) => [kind, bytes, monthlyUsd])).toEqual([
+    const cluster = exampleCluster({
+      volumes: { released, held: [], retainedEphemeral: [] },
+      ...{ jobs: withJobs([job('a', {})]).jobs! },
+    })
+    expect(
+      overview(cluster).rows.map(({ kind, bytes, monthlyUsd }) => [kind, bytes, monthlyUsd]),
+    ).toEqual([
       ['released-volumes', 200 * GiB, 8],
       ['jobs-without-ttl', null, null],
       ['undeleted-volumes', null, null],
@@ -164,10 +244,21 @@ describe('a row', () => {
   })
 
   it('parts leases whose node is gone by whether the garbage collector is late', () => {
-    const lease = (state: NodeLeaseGarbage['state'], renewedHoursAgo: number): NodeLeaseGarbage => ({
-      ...{ node: `${state}-${renewedHoursAgo}`, state, renewedMs: hoursBefore(renewedHoursAgo), isExpired: true },
+    const lease = (
+      state: NodeLeaseGarbage['state'],
+      renewedHoursAgo: number,
+    ): NodeLeaseGarbage => ({
+      ...{
+        node: `${state}-${renewedHoursAgo}`,
+        state,
+        renewedMs: hoursBefore(renewedHoursAgo),
+        isExpired: true,
+      },
     })
-    const nodes = [2, 900].flatMap(hours => [lease('collectable', hours), lease('stale-owner', hours)])
+    const nodes = [2, 900].flatMap(hours => [
+      lease('collectable', hours),
+      lease('stale-owner', hours),
+    ])
     const rows = overview(exampleCluster({ leases: { nodes, identities: [] } })).rows
     expect(rows.map(({ kind, count, fate }) => [kind, count, fate.is])).toEqual([
       ['overdue-leases', 1, 'late'],
@@ -184,21 +275,46 @@ describe('a row', () => {
       ...{ iops: null, throughputMiBps: null, volume: null, zone: null },
       createdMs: hoursBefore(hours),
     })
-    const instance = (hours: number) => ({ instanceId: `i-${hours}`, instanceType: null, state: 'running', launchedMs: hoursBefore(hours) })
-    const taint = (hours: number, isAnnounced: boolean) => ({ node: 'n', key: 'k', effect: '', isAnnounced, sinceMs: hoursBefore(hours) })
+    const instance = (hours: number) => ({
+      instanceId: `i-${hours}`,
+      instanceType: null,
+      state: 'running',
+      launchedMs: hoursBefore(hours),
+    })
+    const taint = (hours: number, isAnnounced: boolean) => ({
+      node: 'n',
+      key: 'k',
+      effect: '',
+      isAnnounced,
+      sinceMs: hoursBefore(hours),
+    })
     const cluster = exampleCluster({
       disks: { unattached: [disk(24), disk(23)], areVolumesKnown: true },
       instances: { withoutNode: [instance(1), instance(0.1)], withoutInstance: [] },
       nodes: { notReady: [], leftTaints: [taint(2, false), taint(2, true)] },
     })
-    expect(rowOf(cluster, 'unattached-disks')).toMatchObject({ count: 2, young: 1, youngHours: 24, bytes: 100 * GiB, monthlyUsd: 8 })
-    expect(rowOf(cluster, 'instances-without-node')).toMatchObject({ count: 2, young: 1, youngHours: 1 })
+    expect(rowOf(cluster, 'unattached-disks')).toMatchObject({
+      count: 2,
+      young: 1,
+      youngHours: 24,
+      bytes: 100 * GiB,
+      monthlyUsd: 8,
+    })
+    expect(rowOf(cluster, 'instances-without-node')).toMatchObject({
+      count: 2,
+      young: 1,
+      youngHours: 1,
+    })
     expect(rowOf(cluster, 'left-taints')).toMatchObject({ count: 2, young: 1, youngHours: 24 })
   })
 
   it('parts leases of API servers by whether one collects them, and is late', () => {
     const leases = [900, 1.5].flatMap(hours =>
-      [true, false].map(isCollected => ({ lease: `kube-system/${hours}`, renewedMs: hoursBefore(hours), isCollected })),
+      [true, false].map(isCollected => ({
+        lease: `kube-system/${hours}`,
+        renewedMs: hoursBefore(hours),
+        isCollected,
+      })),
     )
     const rows = overview(exampleCluster({ leases: { nodes: [], identities: leases } })).rows
     expect(rows.map(({ kind, count, young, fate }) => [kind, count, young, fate.is])).toEqual([
@@ -209,11 +325,29 @@ describe('a row', () => {
   })
 
   it('parts certificate requests by whether anybody still waits for them', () => {
-    const request = (name: string, state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
-      ...{ name, signer: 'kubernetes.io/kubelet-serving', requestor: `system:node:${name[0]}`, state },
-      ...{ createdMs: hoursBefore(hoursAgo), sinceMs: hoursBefore(hoursAgo), overdue: null, isNeverCollected: false },
+    const request = (
+      name: string,
+      state: CertificateRequest['state'],
+      hoursAgo: number,
+    ): CertificateRequest => ({
+      ...{
+        name,
+        signer: 'kubernetes.io/kubelet-serving',
+        requestor: `system:node:${name[0]}`,
+        state,
+      },
+      ...{
+        createdMs: hoursBefore(hoursAgo),
+        sinceMs: hoursBefore(hoursAgo),
+        overdue: null,
+        isNeverCollected: false,
+      },
     })
-    const requests = [request('a1', 'pending', 5), request('a2', 'issued', 0.5), request('b1', 'pending', 5)]
+    const requests = [
+      request('a1', 'pending', 5),
+      request('a2', 'issued', 0.5),
+      request('b1', 'pending', 5),
+    ]
     const { rows } = overview(exampleCluster({ certificates: { requests } }))
     expect(rows.map(({ kind, count, rules }) => [kind, count, rules])).toEqual([
       ['waiting-requests', 1, ['pending-certificate-request']],
@@ -224,8 +358,14 @@ describe('a row', () => {
 
   it('parts Jobs whose time is over by whether anybody has begun to delete them', () => {
     const overdue = { ttlSeconds: 60, expiresMs: hoursBefore(9) }
-    const jobs = [job('a', overdue), job('b', overdue), job('c', { ...overdue, isBeingDeleted: true, finalizers: ['example.com/x'] })]
-    expect(overview(withJobs(jobs)).rows.map(({ kind, count, fate }) => [kind, count, fate])).toEqual([
+    const jobs = [
+      job('a', overdue),
+      job('b', overdue),
+      job('c', { ...overdue, isBeingDeleted: true, finalizers: ['example.com/x'] }),
+    ]
+    expect(
+      overview(withJobs(jobs)).rows.map(({ kind, count, fate }) => [kind, count, fate]),
+    ).toEqual([
       ['overdue-jobs', 2, { is: 'late' }],
       ['overdue-jobs', 1, { is: 'held', by: [{ name: 'example.com/x', count: 1 }] }],
     ])
@@ -234,25 +374,65 @@ describe('a row', () => {
   it('calls a volume that does not say since when it is released as old as itself', () => {
     const released = [hoursBefore(2), hoursBefore(900)].map(
       (createdMs): ReleasedVolume => ({
-        ...{ volume: 'pv', claim: 'shop/data', storageClass: null, reclaimPolicy: 'Retain', action: 'retain', capacityBytes: GiB },
-        ...{ driver: null, handle: null, volumeType: null, isBeingDeleted: false, sinceMs: null, createdMs },
+        ...{
+          volume: 'pv',
+          claim: 'shop/data',
+          storageClass: null,
+          reclaimPolicy: 'Retain',
+          action: 'retain',
+          capacityBytes: GiB,
+        },
+        ...{
+          driver: null,
+          handle: null,
+          volumeType: null,
+          isBeingDeleted: false,
+          sinceMs: null,
+          createdMs,
+        },
       }),
     )
     const cluster = exampleCluster({ volumes: { released, held: [], retainedEphemeral: [] } })
-    expect(rowOf(cluster, 'released-volumes')).toMatchObject({ count: 2, young: 1, oldestMs: null, bytes: GiB })
+    expect(rowOf(cluster, 'released-volumes')).toMatchObject({
+      count: 2,
+      young: 1,
+      oldestMs: null,
+      bytes: GiB,
+    })
   })
 
   it('parts objects with an owner in another namespace by what becomes of them, and is late where one should have gone', () => {
-    const misplaced = (hoursAgo: number, fate: MisplacedFate): OwnerGarbage['misplaced'][number] => ({
-      ...{ kind: 'Job', namespace: 'shop', count: 2, names: ['a', 'b'], createdMs: hoursBefore(hoursAgo) },
+    const misplaced = (
+      hoursAgo: number,
+      fate: MisplacedFate,
+    ): OwnerGarbage['misplaced'][number] => ({
+      ...{
+        kind: 'Job',
+        namespace: 'shop',
+        count: 2,
+        names: ['a', 'b'],
+        createdMs: hoursBefore(hoursAgo),
+      },
       ...{ owner: 'Deployment cart', is: 'other-namespace', fate },
     })
     const row = (kind: GarbageRowKind, ...of: OwnerGarbage['misplaced']) =>
-      rowOf(exampleCluster({ owners: { dangling: [], unserved: [], misplaced: of, blocked: [], orphaned: [] } }), kind)
-    const [young, old, stays] = [misplaced(1, 'delete'), misplaced(30, 'delete'), misplaced(30, 'remove-reference')]
+      rowOf(
+        exampleCluster({
+          owners: { dangling: [], unserved: [], misplaced: of, blocked: [], orphaned: [] },
+        }),
+        kind,
+      )
+    const [young, old, stays] = [
+      misplaced(1, 'delete'),
+      misplaced(30, 'delete'),
+      misplaced(30, 'remove-reference'),
+    ]
     expect(row('foreign-owners', young, stays)).toMatchObject({ count: 2, fate: { is: 'itself' } })
     expect(row('foreign-owners', young, old)).toMatchObject({ count: 4, fate: { is: 'late' } })
-    expect(row('foreign-owners', misplaced(30, 'may-delete'))).toMatchObject({ count: 2, fate: { is: 'itself' } })
+    expect(row('foreign-owners', misplaced(30, 'may-delete'))).toMatchObject({
+      count: 2,
+      fate: { is: 'itself' },
+    })
     expect(row('foreign-references', old, stays)).toMatchObject({ count: 2, fate: { is: 'with' } })
     expect(row('foreign-owners', stays)).toBeUndefined()
   })

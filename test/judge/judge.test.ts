@@ -14,7 +14,16 @@ const examples = { bad: {}, good: {} }
 type Answer = Pick<Parameters<typeof nodeRule>[0], 'judge'>['judge']
 
 const toy = (judge: Answer, head: Partial<Parameters<typeof nodeRule>[0]> = {}): Rule =>
-  nodeRule({ id: 'toy', family: 'kernel', severity: 'medium', needs: [], docs, examples, judge, ...head })
+  nodeRule({
+    id: 'toy',
+    family: 'kernel',
+    severity: 'medium',
+    needs: [],
+    docs,
+    examples,
+    judge,
+    ...head,
+  })
 
 const failing = { consequence: 'It fails.', evidence: [{ what: 'toy', value: '1' }] }
 const alwaysFails = toy(function* () {
@@ -35,9 +44,18 @@ function judged(
 /** Rules that come to an outcome on each node. */
 const ofNodes = rules.filter(({ kind }) => kind !== 'cluster')
 
-const outcomes = (given: Partial<OutcomeCounts>): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0, ...given })
+const outcomes = (given: Partial<OutcomeCounts>): OutcomeCounts => ({
+  pass: 0,
+  fail: 0,
+  unknown: 0,
+  notApplicable: 0,
+  error: 0,
+  ...given,
+})
 const named = (count: number, options: NodeOptions = {}) =>
-  Array.from({ length: count }, (_, index) => buildNode({ name: `node-${String(index).padStart(4, '0')}`, ...options }))
+  Array.from({ length: count }, (_, index) =>
+    buildNode({ name: `node-${String(index).padStart(4, '0')}`, ...options }),
+  )
 
 describe('outcomes', () => {
   it.each([
@@ -58,7 +76,11 @@ describe('outcomes', () => {
         yield failing
       }),
     ],
-    ['notApplicable', 'a rule that does not apply', toy(alwaysFails.judge as Answer, { appliesTo: () => false })],
+    [
+      'notApplicable',
+      'a rule that does not apply',
+      toy(alwaysFails.judge as Answer, { appliesTo: () => false }),
+    ],
     [
       'error',
       'a throw',
@@ -74,32 +96,45 @@ describe('outcomes', () => {
     ['configuration', 'configz', { configz: null }],
     ['imageGC', 'configz', { configz: null }],
     ['eviction', 'configz', { configz: null }],
-  ] as const)('is unknown where %s is missing, with the reason from the record, and the rule is not called', (need, what, record) => {
-    const rule = toy(
-      () => {
-        throw new Error('called')
-      },
-      { needs: [need] },
-    )
-    const node = buildNode({
-      record: { ...record, errors: [{ what, message: 'HTTP 403: forbidden' }] },
-      prediction: { imageGC: null, eviction: null },
-    })
-    const { clusters, unknowns, ruleErrors } = judged([rule], [node])
-    expect(clusters[0]?.outcomes).toEqual(outcomes({ unknown: 1 }))
-    expect(unknowns).toMatchObject([
-      { rule: 'toy', subject: { kind: 'Nodegroup', name: 'workers' }, reason: 'configz: HTTP 403: forbidden' },
-    ])
-    expect(ruleErrors).toEqual([])
-  })
+  ] as const)(
+    'is unknown where %s is missing, with the reason from the record, and the rule is not called',
+    (need, what, record) => {
+      const rule = toy(
+        () => {
+          throw new Error('called')
+        },
+        { needs: [need] },
+      )
+      const node = buildNode({
+        record: { ...record, errors: [{ what, message: 'HTTP 403: forbidden' }] },
+        prediction: { imageGC: null, eviction: null },
+      })
+      const { clusters, unknowns, ruleErrors } = judged([rule], [node])
+      expect(clusters[0]?.outcomes).toEqual(outcomes({ unknown: 1 }))
+      expect(unknowns).toMatchObject([
+        {
+          rule: 'toy',
+          subject: { kind: 'Nodegroup', name: 'workers' },
+          reason: 'configz: HTTP 403: forbidden',
+        },
+      ])
+      expect(ruleErrors).toEqual([])
+    },
+  )
 
   it.each([
     [{ host: { kubelet: {} } }, 'no main file'],
-    [{ host: { kubelet: {} }, errors: [{ what: 'host', message: 'timed out' }] }, 'timed out; no main file'],
+    [
+      { host: { kubelet: {} }, errors: [{ what: 'host', message: 'timed out' }] },
+      'timed out; no main file',
+    ],
     [{ errors: [{ what: 'host', message: 'timed out' }] }, 'timed out'],
   ])('says what the replay says of files that were asked for: %j', (record, reason) => {
     const prediction = { unknowns: [{ what: 'nextStart.files', effect: 'no main file' }] }
-    const { unknowns } = judged([toy(function* () {}, { needs: ['nextStart'] })], [buildNode({ record, prediction })])
+    const { unknowns } = judged(
+      [toy(function* () {}, { needs: ['nextStart'] })],
+      [buildNode({ record, prediction })],
+    )
     expect(unknowns[0]?.reason).toBe(reason)
   })
 
@@ -108,11 +143,19 @@ describe('outcomes', () => {
       { what: 'nextStart.environment', effect: 'flags not followed' },
       { what: 'summary', effect: 'something else' },
     ]
-    const nextStart = { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80, settings: null }
+    const nextStart = {
+      files: [],
+      errors: [],
+      imageGCHighThresholdPercent: 85,
+      imageGCLowThresholdPercent: 80,
+      settings: null,
+    }
     const rule = toy(function* ({ doubts }) {
       yield { unknown: doubts.nextStart ?? 'none' }
     })
-    expect(judged([rule], [buildNode({ nextStart, prediction: { unknowns } })]).unknowns[0]?.reason).toBe('flags not followed')
+    expect(
+      judged([rule], [buildNode({ nextStart, prediction: { unknowns } })]).unknowns[0]?.reason,
+    ).toBe('flags not followed')
   })
 
   it('says of files that nobody read that the mode does not read them', () => {
@@ -121,10 +164,12 @@ describe('outcomes', () => {
   })
 
   it('is unknown where the running eviction settings do not parse', () => {
-    const node = buildNode({ prediction: { eviction: { ...calmEviction, error: 'unsupported eviction signal disk' } } })
-    expect(judged([toy(function* () {}, { needs: ['eviction'] })], [node]).unknowns[0]?.reason).toContain(
-      'unsupported eviction signal disk',
-    )
+    const node = buildNode({
+      prediction: { eviction: { ...calmEviction, error: 'unsupported eviction signal disk' } },
+    })
+    expect(
+      judged([toy(function* () {}, { needs: ['eviction'] })], [node]).unknowns[0]?.reason,
+    ).toContain('unsupported eviction signal disk')
   })
 
   it('goes on with the other rules when one throws, and tells which threw where', () => {
@@ -145,14 +190,28 @@ describe('outcomes', () => {
 
   it('never passes a rule that needs something on a node of which nothing was read', () => {
     const nothing = { configz: null, summary: null, pods: null }
-    const unobserved = { nodefs: null, imagefs: null, containerfs: null, layout: null, layoutCertainty: null }
-    const node = buildNode({ record: nothing, prediction: { imageGC: null, eviction: null, nextStart: null, filesystems: unobserved } })
+    const unobserved = {
+      nodefs: null,
+      imagefs: null,
+      containerfs: null,
+      layout: null,
+      layoutCertainty: null,
+    }
+    const node = buildNode({
+      record: nothing,
+      prediction: { imageGC: null, eviction: null, nextStart: null, filesystems: unobserved },
+    })
     const { unknowns } = judged(rules, [node, buildNode({ name: 'peer' })])
     const alone = judged(rules, [node])
     const comparing = rules.filter(({ kind }) => kind === 'cohort').length
     // The Node object was read, and tells the version: by it unsupported-version passes, and cgroup-v1 does not apply.
     expect(alone.clusters[0]?.outcomes).toEqual(
-      outcomes({ fail: 1, pass: 1, notApplicable: comparing + 1, unknown: ofNodes.length - comparing - 3 }),
+      outcomes({
+        fail: 1,
+        pass: 1,
+        notApplicable: comparing + 1,
+        unknown: ofNodes.length - comparing - 3,
+      }),
     )
     // Beside a peer the comparison is open, not moot.
     expect(unknowns.find(({ rule }) => rule === 'peer-drift')?.nodes.count).toBe(2)
@@ -160,7 +219,9 @@ describe('outcomes', () => {
 
   it('counts one outcome a rule and node', () => {
     const { clusters } = judged(rules, named(7))
-    expect(Object.values(clusters[0]?.outcomes ?? {}).reduce((sum, count) => sum + count, 0)).toBe(7 * ofNodes.length)
+    expect(Object.values(clusters[0]?.outcomes ?? {}).reduce((sum, count) => sum + count, 0)).toBe(
+      7 * ofNodes.length,
+    )
   })
 })
 
@@ -175,17 +236,21 @@ describe('aggregation', () => {
   })
 
   it('names every node where it is asked to', () => {
-    expect(judged([alwaysFails], named(400), {}, { allNodes: true }).findings[0]?.nodes.sample).toHaveLength(400)
+    expect(
+      judged([alwaysFails], named(400), {}, { allNodes: true }).findings[0]?.nodes.sample,
+    ).toHaveLength(400)
   })
 
   it('makes a node of no nodegroup its own subject, and keeps clusters apart', () => {
-    const nodes = [buildNode({ nodegroup: null, name: 'lonely' }), buildNode({ cluster: 'test' }), buildNode({ cluster: 'prod' })]
+    const nodes = [
+      buildNode({ nodegroup: null, name: 'lonely' }),
+      buildNode({ cluster: 'test' }),
+      buildNode({ cluster: 'prod' }),
+    ]
     const { findings, clusters } = judged([alwaysFails], nodes)
-    expect(findings.map(({ cluster, subject }) => `${cluster} ${subject.kind} ${subject.name}`)).toEqual([
-      'prod Node lonely',
-      'prod Nodegroup workers',
-      'test Nodegroup workers',
-    ])
+    expect(
+      findings.map(({ cluster, subject }) => `${cluster} ${subject.kind} ${subject.name}`),
+    ).toEqual(['prod Node lonely', 'prod Nodegroup workers', 'test Nodegroup workers'])
     expect(clusters.map(({ name }) => name)).toEqual(['prod', 'test'])
   })
 
@@ -216,18 +281,27 @@ describe('aggregation', () => {
       configz: null,
       errors: [{ what: 'configz', message: `dial tcp 10.0.0.${9 - index}:10250: i/o timeout` }],
     })
-    const nodes = Array.from({ length: 3 }, (_, index) => buildNode({ name: `node-${index}`, record: record(index) }))
+    const nodes = Array.from({ length: 3 }, (_, index) =>
+      buildNode({ name: `node-${index}`, record: record(index) }),
+    )
     const needy = toy(function* () {}, { needs: ['configuration'] })
-    const expected = [{ nodes: { count: 3 }, reason: 'configz: dial tcp 10.0.0.7:10250: i/o timeout' }]
+    const expected = [
+      { nodes: { count: 3 }, reason: 'configz: dial tcp 10.0.0.7:10250: i/o timeout' },
+    ]
     expect(judged([needy], nodes).unknowns).toMatchObject(expected)
     expect(judged([needy], nodes.toReversed()).unknowns).toMatchObject(expected)
   })
 
   it('takes the worst severity and the least certain confidence of its nodes', () => {
     const byName = toy(function* ({ identity }) {
-      yield identity.name.endsWith('1') ? { ...failing, severity: 'critical' } : { ...failing, confidence: 'likely' }
+      yield identity.name.endsWith('1')
+        ? { ...failing, severity: 'critical' }
+        : { ...failing, confidence: 'likely' }
     })
-    expect(judged([byName], named(3)).findings[0]).toMatchObject({ severity: 'critical', confidence: 'likely' })
+    expect(judged([byName], named(3)).findings[0]).toMatchObject({
+      severity: 'critical',
+      confidence: 'likely',
+    })
   })
 
   it.each([
@@ -236,35 +310,58 @@ describe('aggregation', () => {
     ['v1.23.17', ['configuration'], 'likely'],
     ['unknown', ['configuration'], 'likely'],
     ['v1.38.0', [], 'certain'],
-  ] as const)('on kubelet %s is, for a rule that needs %j, at most %s', (kubeletVersion, needs, confidence) => {
-    const rule = toy(alwaysFails.judge as Answer, { needs })
-    expect(judged([rule], [buildNode({ identity: { kubeletVersion } })]).findings[0]?.confidence).toBe(confidence)
-    const possible = toy(
-      function* () {
-        yield { ...failing, confidence: 'possible' }
-      },
-      { needs },
-    )
-    expect(judged([possible], [buildNode({ identity: { kubeletVersion } })]).findings[0]?.confidence).toBe('possible')
-  })
+  ] as const)(
+    'on kubelet %s is, for a rule that needs %j, at most %s',
+    (kubeletVersion, needs, confidence) => {
+      const rule = toy(alwaysFails.judge as Answer, { needs })
+      expect(
+        judged([rule], [buildNode({ identity: { kubeletVersion } })]).findings[0]?.confidence,
+      ).toBe(confidence)
+      const possible = toy(
+        function* () {
+          yield { ...failing, confidence: 'possible' }
+        },
+        { needs },
+      )
+      expect(
+        judged([possible], [buildNode({ identity: { kubeletVersion } })]).findings[0]?.confidence,
+      ).toBe('possible')
+    },
+  )
 
   it('grades by the nodes of all findings together, not of each', () => {
     const critical = toy(alwaysFails.judge as Answer, { severity: 'critical' })
-    const ownGroup = Array.from({ length: 20 }, (_, index) => buildNode({ name: `node-${index}`, nodegroup: `group-${index}` }))
+    const ownGroup = Array.from({ length: 20 }, (_, index) =>
+      buildNode({ name: `node-${index}`, nodegroup: `group-${index}` }),
+    )
     expect(judged([critical], ownGroup).clusters[0]?.grade).toBe('F')
-    const fourty = Array.from({ length: 3000 }, (_, index) => buildNode({ name: `node-${index}`, nodegroup: `group-${index % 40}` }))
+    const fourty = Array.from({ length: 3000 }, (_, index) =>
+      buildNode({ name: `node-${index}`, nodegroup: `group-${index % 40}` }),
+    )
     expect(judged([alwaysFails], fourty).clusters[0]?.grade).toBe('C')
   })
 
   it('proposes for one nodegroup one image GC, sound for all of its nodes', () => {
     const image = (high: number) => ({ highThresholdPercent: high, lowThresholdPercent: high - 5 })
-    const peers = Array.from({ length: 3 }, (_, index) => ({ name: `peer-${index}`, imageGC: image(85) }))
-    const edited = { name: 'edited', imageGC: image(70), thresholds: [hard('nodefs.available', 30)] }
+    const peers = Array.from({ length: 3 }, (_, index) => ({
+      name: `peer-${index}`,
+      imageGC: image(85),
+    }))
+    const edited = {
+      name: 'edited',
+      imageGC: image(70),
+      thresholds: [hard('nodefs.available', 30)],
+    }
     const elsewhere = { name: 'elsewhere', nodegroup: 'other', imageGC: image(85) }
     const { findings } = judged(rules, [...peers, edited, elsewhere].map(buildNode))
     const proposed = findings
       .filter(({ family }) => family === 'image-gc')
-      .map(({ rule, subject, fix }) => [rule, subject.name, fix.config.imageGCHighThresholdPercent, fix.config.imageGCLowThresholdPercent])
+      .map(({ rule, subject, fix }) => [
+        rule,
+        subject.name,
+        fix.config.imageGCHighThresholdPercent,
+        fix.config.imageGCLowThresholdPercent,
+      ])
     expect(proposed.toSorted()).toEqual([
       ['alert-before-image-gc', 'other', 80, 70],
       ['alert-before-image-gc', 'workers', 66, 56],
@@ -278,7 +375,11 @@ describe('aggregation', () => {
       yield { consequence: 'Again.', evidence: [{ what: 'toy', value: '2' }], severity: 'high' }
     })
     expect(judged([twice], [buildNode()]).findings).toMatchObject([
-      { consequence: 'It fails. Again.', severity: 'high', evidence: [{ value: '1' }, { value: '2' }] },
+      {
+        consequence: 'It fails. Again.',
+        severity: 'high',
+        evidence: [{ value: '1' }, { value: '2' }],
+      },
     ])
   })
 
@@ -289,13 +390,23 @@ describe('aggregation', () => {
         cluster: `cluster-${index % 3}`,
         nodegroup: index % 5 === 0 ? null : `group-${index % 2}`,
         configuration: { imageGCHighThresholdPercent: index % 7 === 0 ? 95 : 85 },
-        imageGC: { highThresholdPercent: index % 7 === 0 ? 95 : 85, triggered: index % 4 === 0 ? null : index % 4 === 1 },
+        imageGC: {
+          highThresholdPercent: index % 7 === 0 ? 95 : 85,
+          triggered: index % 4 === 0 ? null : index % 4 === 1,
+        },
         thresholds: [hard('nodefs.available', 10 + (index % 6), 12)],
-        ...(index % 11 === 0 && { record: { summary: null, errors: [{ what: 'summary', message: `node ${index} timed out` }] } }),
+        ...(index % 11 === 0 && {
+          record: {
+            summary: null,
+            errors: [{ what: 'summary', message: `node ${index} timed out` }],
+          },
+        }),
       })
     const nodes = Array.from({ length: 60 }, (_, index) => build(index))
     const { audited: _, ...inOrder } = judged(rules, nodes)
-    const shuffled = nodes.map((node, index) => ({ node, at: (index * 37) % 60 })).toSorted((a, b) => a.at - b.at)
+    const shuffled = nodes
+      .map((node, index) => ({ node, at: (index * 37) % 60 }))
+      .toSorted((a, b) => a.at - b.at)
     const { audited: __, ...other } = judged(
       rules,
       shuffled.map(({ node }) => node),
@@ -308,8 +419,18 @@ describe('aggregation', () => {
 
 describe('ids', () => {
   it.each([
-    ['eviction-before-image-gc', 'prod', { kind: 'Nodegroup', namespace: null, name: 'workers' }, '364932d77817c366'],
-    ['unread-node', 'test', { kind: 'Node', namespace: null, name: 'ip-10-0-1-2.ec2.internal' }, 'c4be32c28999f111'],
+    [
+      'eviction-before-image-gc',
+      'prod',
+      { kind: 'Nodegroup', namespace: null, name: 'workers' },
+      '364932d77817c366',
+    ],
+    [
+      'unread-node',
+      'test',
+      { kind: 'Node', namespace: null, name: 'ip-10-0-1-2.ec2.internal' },
+      'c4be32c28999f111',
+    ],
   ] as const)('of %s in %s never changes', (rule, cluster, subject, id) => {
     expect(findingId(rule, cluster, subject)).toBe(id)
   })
@@ -333,21 +454,38 @@ describe('policy', () => {
     const critical = toy(function* () {
       yield { ...failing, severity: 'critical' }
     })
-    expect(judged([critical], [buildNode()], { severities: { toy: 'info' } }).findings[0]?.severity).toBe('info')
+    expect(
+      judged([critical], [buildNode()], { severities: { toy: 'info' } }).findings[0]?.severity,
+    ).toBe('info')
   })
 
-  const waiver = (given: Partial<Waiver> = {}): Waiver => ({ rule: 'toy', match: {}, until: '2026-11-21', reason: 'known', ...given })
+  const waiver = (given: Partial<Waiver> = {}): Waiver => ({
+    rule: 'toy',
+    match: {},
+    until: '2026-11-21',
+    reason: 'known',
+    ...given,
+  })
 
   it.each([
     ['2026-11-20', true],
     ['2026-11-21', true],
     ['2026-11-22', false],
   ])('waives until the end of 2026-11-21 UTC; on %s: %s', (day, isWaived) => {
-    const { findings, waived, clusters } = judged([alwaysFails], [buildNode()], { waivers: [waiver()] }, { day })
+    const { findings, waived, clusters } = judged(
+      [alwaysFails],
+      [buildNode()],
+      { waivers: [waiver()] },
+      { day },
+    )
     expect(waived).toHaveLength(isWaived ? 1 : 0)
     expect(findings).toHaveLength(isWaived ? 0 : 1)
     if (isWaived) expect(waived[0]?.waived).toEqual({ until: '2026-11-21', reason: 'known' })
-    else expect(findings[0]?.evidence.at(-1)).toEqual({ what: 'waiver', value: 'expired after 2026-11-21; its reason was: known' })
+    else
+      expect(findings[0]?.evidence.at(-1)).toEqual({
+        what: 'waiver',
+        value: 'expired after 2026-11-21; its reason was: known',
+      })
     expect(clusters[0]?.grade).toBe(isWaived ? 'A' : 'C')
   })
 
@@ -368,7 +506,9 @@ describe('policy', () => {
     [{ name: 'work' }, false],
     [{ namespace: 'default' }, false],
   ] as const)('matches %j: %s', (match, isWaived) => {
-    expect(judged([alwaysFails], [buildNode()], { waivers: [waiver({ match })] }).waived).toHaveLength(isWaived ? 1 : 0)
+    expect(
+      judged([alwaysFails], [buildNode()], { waivers: [waiver({ match })] }).waived,
+    ).toHaveLength(isWaived ? 1 : 0)
   })
 
   it('takes of several waivers the one that holds longest, and none of another rule', () => {
@@ -377,7 +517,10 @@ describe('policy', () => {
       waiver({ until: '2026-12-01', reason: 'longer' }),
       waiver({ rule: 'other', until: '2027-01-01' }),
     ]
-    expect(judged([alwaysFails], [buildNode()], { waivers }).waived[0]?.waived).toEqual({ until: '2026-12-01', reason: 'longer' })
+    expect(judged([alwaysFails], [buildNode()], { waivers }).waived[0]?.waived).toEqual({
+      until: '2026-12-01',
+      reason: 'longer',
+    })
   })
 })
 
@@ -392,12 +535,20 @@ describe('coverage', () => {
     ['notRead', { errors: [{ what: 'node', message: 'HTTP 404' }] }],
     ['partlyRead', { configz: { kubeletconfig: { evictionHard: 'none' } } }],
     ['partlyRead', { summary: {} }],
-    ['partlyRead', { configz: null, summary: null, pods: null, host: { kernel: { release: '6.1' } } }],
+    [
+      'partlyRead',
+      { configz: null, summary: null, pods: null, host: { kernel: { release: '6.1' } } },
+    ],
     ['partlyRead', { configz: null, summary: null, pods: null, runtime: { images: [] } }],
     ['notRead', { configz: null, summary: null, pods: null, host: {} }],
     [
       'notRead',
-      { configz: null, summary: null, pods: null, host: { schema: 'highwater.host/1', unread: [{ what: 'kubelet', why: 'denied' }] } },
+      {
+        configz: null,
+        summary: null,
+        pods: null,
+        host: { schema: 'highwater.host/1', unread: [{ what: 'kubelet', why: 'denied' }] },
+      },
     ],
     // What is there counts, whatever went wrong beside it.
     ['read', { errors: [{ what: 'summary', message: 'cut off' }] }],
@@ -407,9 +558,30 @@ describe('coverage', () => {
     // Each of them without a main part.
     ['partlyRead', { mode: 'ssm', host: { kernel: {} }, runtime }],
     ['partlyRead', { mode: 'ssm', host: { ...host, filesystems: undefined }, runtime }],
-    ['partlyRead', { mode: 'ssm', host: { ...host, kubelet: { files: [{ path: '/k.json', role: 'config', content: null }] } }, runtime }],
-    ['partlyRead', { mode: 'ssm', host: { ...host, unread: [{ what: 'drop-ins in /d', why: 'no permission' }] }, runtime }],
-    ['read', { mode: 'ssm', host: { ...host, unread: [{ what: 'journald disk usage', why: 'no permission' }] }, runtime }],
+    [
+      'partlyRead',
+      {
+        mode: 'ssm',
+        host: { ...host, kubelet: { files: [{ path: '/k.json', role: 'config', content: null }] } },
+        runtime,
+      },
+    ],
+    [
+      'partlyRead',
+      {
+        mode: 'ssm',
+        host: { ...host, unread: [{ what: 'drop-ins in /d', why: 'no permission' }] },
+        runtime,
+      },
+    ],
+    [
+      'read',
+      {
+        mode: 'ssm',
+        host: { ...host, unread: [{ what: 'journald disk usage', why: 'no permission' }] },
+        runtime,
+      },
+    ],
     ['partlyRead', { mode: 'ssm', host, runtime: { images: [] } }],
     ['partlyRead', { mode: 'ssm', host, runtime: { containers: [] } }],
     ['partlyRead', { mode: 'ssm', pods: null, host: { kernel: {} }, runtime: { images: [] } }],
@@ -418,22 +590,44 @@ describe('coverage', () => {
     ['notRead', { mode: 'ssm', pods: null, configz: null, summary: null }],
     ['read', { mode: 'both', host, runtime }],
     ['partlyRead', { mode: 'both' }],
-    ['partlyRead', { mode: 'both', pods: null, configz: null, summary: null, host: { kernel: {} } }],
+    [
+      'partlyRead',
+      { mode: 'both', pods: null, configz: null, summary: null, host: { kernel: {} } },
+    ],
   ] as const)('counts a node as %s with %j', (state, record) => {
-    const { audited, clusters, notAudited } = judged([], [buildNode({ record: structuredClone(record) as NodeOptions['record'] })])
+    const { audited, clusters, notAudited } = judged(
+      [],
+      [buildNode({ record: structuredClone(record) as NodeOptions['record'] })],
+    )
     expect(audited[0]?.coverage).toBe(state)
-    expect(clusters[0]?.coverage).toEqual({ nodes: 1, read: 0, partlyRead: 0, notRead: 0, [state]: 1 })
+    expect(clusters[0]?.coverage).toEqual({
+      nodes: 1,
+      read: 0,
+      partlyRead: 0,
+      notRead: 0,
+      [state]: 1,
+    })
     expect(notAudited).toHaveLength(state === 'notRead' ? 1 : 0)
   })
 
   it('counts what the mode did not promise as no gap', () => {
-    const { audited, notAudited } = judged([], [buildNode({ record: { mode: 'ssm', pods: null, configz: null, summary: null } })])
+    const { audited, notAudited } = judged(
+      [],
+      [buildNode({ record: { mode: 'ssm', pods: null, configz: null, summary: null } })],
+    )
     expect(audited[0]?.mode).toBe('ssm')
-    expect(notAudited[0]?.reason).toBe('pods: not in the snapshot; host: not in the snapshot; runtime: not in the snapshot')
+    expect(notAudited[0]?.reason).toBe(
+      'pods: not in the snapshot; host: not in the snapshot; runtime: not in the snapshot',
+    )
   })
 
   it('tells why a node was not audited, and gives no grade where nothing was read', () => {
-    const record = { configz: null, summary: null, pods: null, errors: [{ what: 'configz', message: 'HTTP 500' }] }
+    const record = {
+      configz: null,
+      summary: null,
+      pods: null,
+      errors: [{ what: 'configz', message: 'HTTP 500' }],
+    }
     const { notAudited, clusters } = judged([], [buildNode({ record })])
     expect(notAudited[0]).toEqual({
       cluster: 'prod',
@@ -451,13 +645,19 @@ describe('coverage', () => {
     })
     const { audited, clusters, findings, notAudited } = judged(rules, [fargate])
     expect(audited[0]?.coverage).toBe('partlyRead')
-    expect(clusters[0]).toMatchObject({ grade: null, outcomes: outcomes({ notApplicable: ofNodes.length }) })
+    expect(clusters[0]).toMatchObject({
+      grade: null,
+      outcomes: outcomes({ notApplicable: ofNodes.length }),
+    })
     expect(notAudited[0]?.reason).toContain('Fargate')
     expect(findings).toEqual([])
   })
 
   it.each([
-    [{ errors: [{ what: 'nodes', message: 'HTTP 401: Unauthorized' }] }, 'nodes: HTTP 401: Unauthorized'],
+    [
+      { errors: [{ what: 'nodes', message: 'HTTP 401: Unauthorized' }] },
+      'nodes: HTTP 401: Unauthorized',
+    ],
     [{ eks: { status: 'CREATING' } }, 'the cluster is CREATING and showed no nodes'],
     [{ eks: { status: 'ACTIVE' } }, null],
   ])('lists a cluster with %j as not audited: %s', (given, reason) => {
@@ -472,8 +672,15 @@ describe('coverage', () => {
     const judgement = openJudgement(rules, defaultPolicy)
     const first = { what: 'nodegroups', message: 'HTTP 403' }
     judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [first] })
-    judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [first, { what: 'nodes', message: 'HTTP 500' }] })
-    expect(judgement.close(takenAt).notAudited.map(({ reason }) => reason)).toEqual(['nodegroups: HTTP 403', 'nodes: HTTP 500'])
+    judgement.takeCluster({
+      kind: 'Cluster',
+      cluster: 'prod',
+      errors: [first, { what: 'nodes', message: 'HTTP 500' }],
+    })
+    expect(judgement.close(takenAt).notAudited.map(({ reason }) => reason)).toEqual([
+      'nodegroups: HTTP 403',
+      'nodes: HTTP 500',
+    ])
   })
 })
 
@@ -485,7 +692,10 @@ describe('hostile input', () => {
       yield {
         title: identity.name,
         consequence: identity.name.repeat(3),
-        evidence: Array.from({ length: 100 }, (_, index) => ({ what: `${identity.name}${index}`, value: identity.name })),
+        evidence: Array.from({ length: 100 }, (_, index) => ({
+          what: `${identity.name}${index}`,
+          value: identity.name,
+        })),
         fix: { config: { evictionHard: { [identity.name]: '10%' } } },
       }
     })
@@ -502,7 +712,9 @@ describe('hostile input', () => {
   it('takes a record whose parts are missing or of another kind without throwing', () => {
     const { prediction } = buildNode()
     const judgement = openJudgement(rules, defaultPolicy)
-    expect(judgement.take({ kind: 'Node', cluster: 'prod', node: {} }, prediction).coverage).toBe('notRead')
+    expect(judgement.take({ kind: 'Node', cluster: 'prod', node: {} }, prediction).coverage).toBe(
+      'notRead',
+    )
     expect(judgement.close(takenAt).ruleErrors).toEqual([])
   })
 })
@@ -514,14 +726,20 @@ describe('a fleet of hundreds of nodegroups', () => {
     for (let index = 0; index < 8 * count; index++) {
       const configuration = { imageGCHighThresholdPercent: 85, kubeReserved: { memory: '893Mi' } }
       const imageGC = { highThresholdPercent: 85 }
-      const { record, prediction } = buildNode({ name: `node-${index}`, nodegroup: `group-${index % count}`, configuration, imageGC })
+      const { record, prediction } = buildNode({
+        name: `node-${index}`,
+        nodegroup: `group-${index % count}`,
+        configuration,
+        imageGC,
+      })
       judgement.take(record, prediction)
     }
     return judgement.close(takenAt).findings.filter(({ rule }) => rule === 'alert-before-image-gc')
   }
 
   it('names fewer nodes with each finding, and counts them all', () => {
-    const names = (count: number) => groups(count).map(({ nodes }) => [nodes.count, nodes.sample.length])
+    const names = (count: number) =>
+      groups(count).map(({ nodes }) => [nodes.count, nodes.sample.length])
     expect(new Set(names(100).map(String))).toEqual(new Set(['8,8']))
     expect(new Set(names(301).map(String))).toEqual(new Set(['8,5']))
   })

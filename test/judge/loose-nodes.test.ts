@@ -23,7 +23,8 @@ function judged(count: number, policy: Partial<Policy> = {}) {
   }
   return judgement.close(takenAt)
 }
-const of = (findings: ReturnType<typeof judged>['findings']) => findings.filter(finding => finding.rule === rule)
+const of = (findings: ReturnType<typeof judged>['findings']) =>
+  findings.filter(finding => finding.rule === rule)
 
 it('are subjects of their own while they are few', () => {
   const found = of(judged(mostLooseNodes).findings)
@@ -33,15 +34,26 @@ it('are subjects of their own while they are few', () => {
 
 it('are one finding on the cluster when they are many, with every node in it', () => {
   const result = judged(mostLooseNodes + 1)
-  expect(of(result.findings)).toMatchObject([{ subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: mostLooseNodes + 1 } }])
+  expect(of(result.findings)).toMatchObject([
+    { subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: mostLooseNodes + 1 } },
+  ])
   expect(of(result.findings)[0]?.nodes.sample.at(-1)).toBe(nameOf(mostLooseNodes))
   expect(result.unknowns.every(({ subject }) => subject.kind === 'Cluster')).toBe(true)
 })
 
 it('stay subjects of their own where a waiver names them', () => {
-  const waivers = [{ rule, match: { kind: 'Node' as const, name: nameOf(7) }, until: '2027-01-01', reason: 'known' }]
+  const waivers = [
+    {
+      rule,
+      match: { kind: 'Node' as const, name: nameOf(7) },
+      until: '2027-01-01',
+      reason: 'known',
+    },
+  ]
   const result = judged(mostLooseNodes + 2, { waivers })
-  expect(of(result.findings)).toMatchObject([{ subject: { kind: 'Cluster' }, nodes: { count: mostLooseNodes + 1 } }])
+  expect(of(result.findings)).toMatchObject([
+    { subject: { kind: 'Cluster' }, nodes: { count: mostLooseNodes + 1 } },
+  ])
   expect(result.waived).toMatchObject([{ subject: { kind: 'Node', name: nameOf(7) } }])
 })
 

@@ -9,7 +9,9 @@ import { replay } from '#replay/replay.ts'
 import { takenAt } from '#test/node-builder.ts'
 
 const recorded = (name: string): RawObject =>
-  JSON.parse(readFileSync(new URL(`../fixtures/real/single-disk-${name}.json`, import.meta.url), 'utf8')) as RawObject
+  JSON.parse(
+    readFileSync(new URL(`../fixtures/real/single-disk-${name}.json`, import.meta.url), 'utf8'),
+  ) as RawObject
 const summary = recorded('stats-summary')
 const stats = summary.node as RawObject
 const sound: NodeRecord = {
@@ -32,13 +34,21 @@ function judged(record: Partial<NodeRecord>): Record<string, string> {
     ...Object.fromEntries(findings.map(({ rule }) => [rule, 'fail'])),
   }
 }
-const withStats = (changed: RawObject) => judged({ summary: { ...summary, node: { ...stats, ...changed } } })
+const withStats = (changed: RawObject) =>
+  judged({ summary: { ...summary, node: { ...stats, ...changed } } })
 
 describe('a counter that has wrapped below zero', () => {
   const wrapped: unknown = JSON.parse('18446744073709541616')
 
   it.each([
-    ['memory of the pods', { systemContainers: [{ name: 'pods', memory: { availableBytes: wrapped, workingSetBytes: 2 ** 32 } }] }],
+    [
+      'memory of the pods',
+      {
+        systemContainers: [
+          { name: 'pods', memory: { availableBytes: wrapped, workingSetBytes: 2 ** 32 } },
+        ],
+      },
+    ],
     ['memory of the node', { memory: { ...(stats.memory as RawObject), availableBytes: wrapped } }],
     ['nodefs', { fs: { ...(stats.fs as RawObject), availableBytes: wrapped } }],
   ])('is an eviction that is due: %s', (_, changed) => {
@@ -47,8 +57,14 @@ describe('a counter that has wrapped below zero', () => {
 
   it('is unknown where the statistic is no number', () => {
     const pods = { name: 'pods', memory: { availableBytes: '1', workingSetBytes: 2 ** 32 } }
-    expect(withStats({ systemContainers: [pods] })['eviction-due']).toContain('allocatableMemory.available')
-    expect(withStats({ systemContainers: [{ ...pods, memory: { workingSetBytes: 2 ** 32 } }] })['eviction-due']).toBeUndefined()
+    expect(withStats({ systemContainers: [pods] })['eviction-due']).toContain(
+      'allocatableMemory.available',
+    )
+    expect(
+      withStats({ systemContainers: [{ ...pods, memory: { workingSetBytes: 2 ** 32 } }] })[
+        'eviction-due'
+      ],
+    ).toBeUndefined()
   })
 })
 
@@ -63,23 +79,32 @@ describe('an image filesystem without a size', () => {
     expect(said['image-gc-due']).toBe('invalid capacity 0 on image filesystem')
     expect(said['unwatched-imagefs']).toContain('the layout of the filesystems')
     expect(said['lost-default-threshold']).toContain('the layout of the filesystems')
-    expect(said['eviction-before-image-gc']).toBe('stats/summary does not tell the capacity of the image filesystem')
+    expect(said['eviction-before-image-gc']).toBe(
+      'stats/summary does not tell the capacity of the image filesystem',
+    )
   })
 
   it('is what is missing, not the bytes of nodefs', () => {
     const said = withStats({ runtime: { containerFs } })
-    expect(said['eviction-before-image-gc']).toBe('stats/summary does not tell the capacity of the image filesystem')
+    expect(said['eviction-before-image-gc']).toBe(
+      'stats/summary does not tell the capacity of the image filesystem',
+    )
   })
 })
 
 describe('a nodefs of its own', () => {
   const capacityBytes = 2 * (stats.fs as { capacityBytes: number }).capacityBytes
-  const filled = (left: number) => ({ fs: { ...(stats.fs as RawObject), capacityBytes, availableBytes: capacityBytes * left } })
+  const filled = (left: number) => ({
+    fs: { ...(stats.fs as RawObject), capacityBytes, availableBytes: capacityBytes * left },
+  })
 
   it('has eviction before any collection, and nothing to give back that is not of pods', () => {
     expect(withStats(filled(0.15))).toMatchObject({ 'image-gc-never-first': 'fail' })
     expect(withStats(filled(0.15))['useless-eviction']).toBeUndefined()
-    expect(withStats(filled(0.05))).toMatchObject({ 'eviction-due': 'fail', 'useless-eviction': 'fail' })
+    expect(withStats(filled(0.05))).toMatchObject({
+      'eviction-due': 'fail',
+      'useless-eviction': 'fail',
+    })
     expect(withStats(filled(0.05))['image-gc-never-first']).toBeUndefined()
     expect(withStats(filled(0.5))).not.toHaveProperty('image-gc-never-first')
   })
@@ -94,7 +119,18 @@ describe('the log of a container', () => {
       pods: [{ metadata, status: { phase: 'Running', containerStatuses: [running] } }],
       summary: {
         ...summary,
-        pods: [{ podRef: metadata, containers: [{ name: 'web', startTime: '2026-11-21T00:00:00Z', logs: { usedBytes: 40 * 1024 ** 2 } }] }],
+        pods: [
+          {
+            podRef: metadata,
+            containers: [
+              {
+                name: 'web',
+                startTime: '2026-11-21T00:00:00Z',
+                logs: { usedBytes: 40 * 1024 ** 2 },
+              },
+            ],
+          },
+        ],
       },
     })['log-retention-too-short']
 
@@ -105,14 +141,29 @@ describe('the log of a container', () => {
 })
 
 describe("the files on the node's disk", () => {
-  const main = { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { featureGates: { SomethingNew: true } } }
-  const host = (files: object[], unread: object[] = []): RawObject => ({ kubelet: { files }, unread })
+  const main = {
+    path: '/etc/kubernetes/kubelet/config.json',
+    role: 'config',
+    content: { featureGates: { SomethingNew: true } },
+  }
+  const host = (files: object[], unread: object[] = []): RawObject => ({
+    kubelet: { files },
+    unread,
+  })
 
   it.each<[string, Partial<NodeRecord>, string]>([
     ['nobody asked', {}, 'mode proxy'],
     ['no main file', { host: host([]) }, 'told no main configuration file'],
-    ['content that is text', { host: host([{ ...main, content: 'a: b' }]) }, 'without fields that can be read'],
-    ['no permission', { host: host([], [{ what: 'kubelet config', why: 'permission denied' }]) }, 'permission denied'],
+    [
+      'content that is text',
+      { host: host([{ ...main, content: 'a: b' }]) },
+      'without fields that can be read',
+    ],
+    [
+      'no permission',
+      { host: host([], [{ what: 'kubelet config', why: 'permission denied' }]) },
+      'permission denied',
+    ],
     [
       'an environment file',
       {
@@ -130,9 +181,23 @@ describe("the files on the node's disk", () => {
   })
 
   it('pass with the gates of an EKS image, and fail on an error whatever else is open', () => {
-    const gates = { RotateKubeletServerCertificate: true, DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true }
-    expect(judged({ host: host([{ ...main, content: { featureGates: gates } }]) })['invalid-kubelet-configuration']).toBeUndefined()
-    const content = { ...main.content, imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 }
-    expect(judged({ host: host([{ ...main, content }]) })['invalid-kubelet-configuration']).toBe('fail')
+    const gates = {
+      RotateKubeletServerCertificate: true,
+      DynamicResourceAllocation: true,
+      MutableCSINodeAllocatableCount: true,
+    }
+    expect(
+      judged({ host: host([{ ...main, content: { featureGates: gates } }]) })[
+        'invalid-kubelet-configuration'
+      ],
+    ).toBeUndefined()
+    const content = {
+      ...main.content,
+      imageGCHighThresholdPercent: 50,
+      imageGCLowThresholdPercent: 50,
+    }
+    expect(judged({ host: host([{ ...main, content }]) })['invalid-kubelet-configuration']).toBe(
+      'fail',
+    )
   })
 })

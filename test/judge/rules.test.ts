@@ -12,8 +12,12 @@ import { defaultPolicy } from '#model/policy.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
 function statesOf(rule: Rule, example: NodeExample | NodeExample[] | ClusterExample): string[] {
-  if (rule.kind === 'cluster') return [judgeCluster(rule, exampleCluster(example as ClusterExample), defaultPolicy).outcome.state]
-  if (rule.kind === 'node') return [outcomeOf(rule, exampleSubject(example as NodeExample), defaultPolicy).state]
+  if (rule.kind === 'cluster')
+    return [
+      judgeCluster(rule, exampleCluster(example as ClusterExample), defaultPolicy).outcome.state,
+    ]
+  if (rule.kind === 'node')
+    return [outcomeOf(rule, exampleSubject(example as NodeExample), defaultPolicy).state]
   if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample).state]
   return compared(rule, example as NodeExample[])
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { openSharedParts } from '#judge/shared-parts.ts'
 import { auditedNode, sharedDisk } from '#test/report-builder.ts'
 
-const parsed = (name: string) => JSON.parse(JSON.stringify(auditedNode(name, sharedDisk(60)))) as ReturnType<typeof auditedNode>
+const parsed = (name: string) =>
+  JSON.parse(JSON.stringify(auditedNode(name, sharedDisk(60)))) as ReturnType<typeof auditedNode>
 
 describe('nodes that were parsed', () => {
   it('share what is equal, and are told apart by the rest', () => {

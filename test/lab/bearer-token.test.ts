@@ -2,7 +2,16 @@ import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Lab } from '#lab/lab.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import { type ClusterAccess, describe as describeCluster, enterLab, get, nodes, scenario, type TokenParts, token } from './support.ts'
+import {
+  type ClusterAccess,
+  describe as describeCluster,
+  enterLab,
+  get,
+  nodes,
+  scenario,
+  type TokenParts,
+  token,
+} from './support.ts'
 
 const role = 'arn:aws:iam::111122223333:role/teams/auditor'
 
@@ -12,7 +21,11 @@ beforeAll(async () => {
   lab = await enterLab(
     scenario(
       [
-        { name: 'prod', nodes: nodes(1), access: { [labPrincipal]: auditorRights, [role]: auditorRights } },
+        {
+          name: 'prod',
+          nodes: nodes(1),
+          access: { [labPrincipal]: auditorRights, [role]: auditorRights },
+        },
         { name: 'other', nodes: nodes(1), access: {} },
       ],
       { roles: [{ arn: role }, { arn: `${role}-unmapped` }] },
@@ -22,10 +35,13 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-const status = async (parts: TokenParts) => (await get(access, '/api/v1/nodes', await token(lab, 'prod', parts))).status
+const status = async (parts: TokenParts) =>
+  (await get(access, '/api/v1/nodes', await token(lab, 'prod', parts))).status
 
 async function assumed(RoleArn: string): Promise<TokenParts> {
-  const { Credentials } = await new STSClient({}).send(new AssumeRoleCommand({ RoleArn, RoleSessionName: 'audit' }))
+  const { Credentials } = await new STSClient({}).send(
+    new AssumeRoleCommand({ RoleArn, RoleSessionName: 'audit' }),
+  )
   return {
     accessKeyId: Credentials!.AccessKeyId!,
     secretAccessKey: Credentials!.SecretAccessKey!,
@@ -53,7 +69,10 @@ describe('an EKS token', () => {
     ['with an unknown key', { accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }],
     ['that expires after 901 s', { expiresIn: 901 }],
     ['for another host', { host: 'sts.example.com' }],
-    ["for another partition's host", { host: 'sts.cn-north-1.amazonaws.com.cn', region: 'cn-north-1' }],
+    [
+      "for another partition's host",
+      { host: 'sts.cn-north-1.amazonaws.com.cn', region: 'cn-north-1' },
+    ],
     ['for another path', { path: '/x' }],
     ['for another action', { query: { Action: 'AssumeRole' } }],
     ['with a parameter too many', { query: { Foo: 'bar' } }],
@@ -102,7 +121,8 @@ describe('without a token', () => {
     const answer = await get(access, '/api/v1/nodes')
     expect(answer.status).toBe(403)
     expect(answer.json).toMatchObject({
-      message: 'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group "" at the cluster scope',
+      message:
+        'nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group "" at the cluster scope',
     })
     expect((await get(access, '/api')).status).toBe(403)
   })

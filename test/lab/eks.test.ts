@@ -16,11 +16,13 @@ import { enterLab, scenario } from './support.ts'
 let lab: Lab
 afterEach(() => lab.close())
 
-const client = (more: ConstructorParameters<typeof EKSClient>[0] = {}) => new EKSClient({ maxAttempts: 1, ...more })
+const client = (more: ConstructorParameters<typeof EKSClient>[0] = {}) =>
+  new EKSClient({ maxAttempts: 1, ...more })
 
 async function everyCluster(eks = client()) {
   const pages: string[][] = []
-  for await (const { clusters } of paginateListClusters({ client: eks }, {})) pages.push(clusters ?? [])
+  for await (const { clusters } of paginateListClusters({ client: eks }, {}))
+    pages.push(clusters ?? [])
   return pages
 }
 
@@ -45,10 +47,14 @@ describe('EKS in the lab', () => {
       desiredSize: 1,
     }
     lab = await enterLab(
-      scenario([{ name: 'c', nodegroups: ['n2', 'n1', 'n4', 'n3'].map(name => ({ name, ...nodegroup })) }], { eksPageSize: 2 }),
+      scenario(
+        [{ name: 'c', nodegroups: ['n2', 'n1', 'n4', 'n3'].map(name => ({ name, ...nodegroup })) }],
+        { eksPageSize: 2 },
+      ),
     )
     const pages: string[][] = []
-    for await (const page of paginateListNodegroups({ client: client() }, { clusterName: 'c' })) pages.push(page.nodegroups ?? [])
+    for await (const page of paginateListNodegroups({ client: client() }, { clusterName: 'c' }))
+      pages.push(page.nodegroups ?? [])
     expect(pages).toEqual([
       ['n1', 'n2'],
       ['n3', 'n4'],
@@ -58,12 +64,24 @@ describe('EKS in the lab', () => {
   it('describes a cluster and a nodegroup with real dates', async () => {
     lab = await enterLab([recorded, incidents])
     const { cluster } = await client().send(new DescribeClusterCommand({ name: 'incidents' }))
-    expect(cluster).toMatchObject({ name: 'incidents', version: '1.32', status: 'ACTIVE', tags: { team: 'platform' } })
+    expect(cluster).toMatchObject({
+      name: 'incidents',
+      version: '1.32',
+      status: 'ACTIVE',
+      tags: { team: 'platform' },
+    })
     expect(cluster?.createdAt).toEqual(new Date('2026-03-02T10:00:00.250Z'))
     expect(cluster?.endpoint).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
-    expect(Buffer.from(cluster?.certificateAuthority?.data ?? '', 'base64').toString()).toMatch(/^-----BEGIN CERTIFICATE-----/)
-    const { nodegroup } = await client().send(new DescribeNodegroupCommand({ clusterName: 'incidents', nodegroupName: 'data-disk' }))
-    expect(nodegroup).toMatchObject({ amiType: 'AL2023_x86_64_STANDARD', launchTemplate: { name: 'data-disk' } })
+    expect(Buffer.from(cluster?.certificateAuthority?.data ?? '', 'base64').toString()).toMatch(
+      /^-----BEGIN CERTIFICATE-----/,
+    )
+    const { nodegroup } = await client().send(
+      new DescribeNodegroupCommand({ clusterName: 'incidents', nodegroupName: 'data-disk' }),
+    )
+    expect(nodegroup).toMatchObject({
+      amiType: 'AL2023_x86_64_STANDARD',
+      launchTemplate: { name: 'data-disk' },
+    })
     expect(nodegroup?.diskSize).toBeUndefined()
   })
 
@@ -81,23 +99,50 @@ describe('EKS in the lab', () => {
   })
 
   it.each([
-    ['a cluster that is not there', new DescribeClusterCommand({ name: 'nope' }), 'ResourceNotFoundException', 404],
+    [
+      'a cluster that is not there',
+      new DescribeClusterCommand({ name: 'nope' }),
+      'ResourceNotFoundException',
+      404,
+    ],
     [
       'a nodegroup that is not there',
       new DescribeNodegroupCommand({ clusterName: 'c', nodegroupName: 'nope' }),
       'ResourceNotFoundException',
       404,
     ],
-    ['a page token of another list', new ListClustersCommand({ nextToken: 'bm9kZWdyb3Vwcy8x' }), 'InvalidParameterException', 400],
-    ['a page size over 100', new ListClustersCommand({ maxResults: 101 }), 'InvalidParameterException', 400],
-    ['an operation that the lab does not know', new ListAddonsCommand({ clusterName: 'c' }), 'NotImplemented', 501],
+    [
+      'a page token of another list',
+      new ListClustersCommand({ nextToken: 'bm9kZWdyb3Vwcy8x' }),
+      'InvalidParameterException',
+      400,
+    ],
+    [
+      'a page size over 100',
+      new ListClustersCommand({ maxResults: 101 }),
+      'InvalidParameterException',
+      400,
+    ],
+    [
+      'an operation that the lab does not know',
+      new ListAddonsCommand({ clusterName: 'c' }),
+      'NotImplemented',
+      501,
+    ],
   ])('refuses %s', async (_, command, name, status) => {
     lab = await enterLab(scenario([{ name: 'c' }]))
-    await expect(client().send(command as ListClustersCommand)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: status } })
+    await expect(client().send(command as ListClustersCommand)).rejects.toMatchObject({
+      name,
+      $metadata: { httpStatusCode: status },
+    })
   })
 
   it.each([
-    ['an unknown access key', { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'x' }, 'UnrecognizedClientException'],
+    [
+      'an unknown access key',
+      { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'x' },
+      'UnrecognizedClientException',
+    ],
     ['a wrong secret', { secretAccessKey: 'x' }, 'InvalidSignatureException'],
     ['a session token that nobody gave', { sessionToken: 'x' }, 'UnrecognizedClientException'],
   ])('refuses %s', async (_, wrong, name) => {
@@ -107,19 +152,27 @@ describe('EKS in the lab', () => {
       secretAccessKey: lab.environment.AWS_SECRET_ACCESS_KEY!,
       ...wrong,
     }
-    await expect(everyCluster(client({ credentials }))).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 403 } })
+    await expect(everyCluster(client({ credentials }))).rejects.toMatchObject({
+      name,
+      $metadata: { httpStatusCode: 403 },
+    })
   })
 
   it('refuses a clock that is ten minutes off, and a request without a signature', async () => {
     lab = await enterLab(scenario([{ name: 'c' }]))
-    await expect(everyCluster(client({ systemClockOffset: -600_000 }))).rejects.toMatchObject({ name: 'InvalidSignatureException' })
+    await expect(everyCluster(client({ systemClockOffset: -600_000 }))).rejects.toMatchObject({
+      name: 'InvalidSignatureException',
+    })
     const unsigned = await fetch(`${lab.environment.AWS_ENDPOINT_URL_EKS}/clusters`)
     expect(unsigned.headers.get('x-amzn-errortype')).toBe('MissingAuthenticationTokenException')
   })
 
   it('throttles as often as the scenario says, and the SDK gets through by retrying', async () => {
     lab = await enterLab(scenario([{ name: 'c' }], { eksThrottlesFirst: 1 }))
-    await expect(everyCluster()).rejects.toMatchObject({ name: 'ThrottlingException', $metadata: { httpStatusCode: 429 } })
+    await expect(everyCluster()).rejects.toMatchObject({
+      name: 'ThrottlingException',
+      $metadata: { httpStatusCode: 429 },
+    })
     await lab.close()
     lab = await enterLab(scenario([{ name: 'c' }], { eksThrottlesFirst: 1 }))
     expect(await everyCluster(client({ maxAttempts: 3 }))).toEqual([['c']])

@@ -11,7 +11,8 @@ async function faulty(fault: NodeFault) {
   lab = await enterLab(scenario([{ name: 'c', nodes: nodes(0, fault) }]))
   const access = await describeCluster('c')
   const bearer = await token(lab, 'c')
-  return (path: string) => get(access, `/api/v1/nodes/ip-10-0-1-1.ec2.internal/proxy/${path}`, bearer)
+  return (path: string) =>
+    get(access, `/api/v1/nodes/ip-10-0-1-1.ec2.internal/proxy/${path}`, bearer)
 }
 
 describe('a kubelet', () => {
@@ -21,7 +22,8 @@ describe('a kubelet', () => {
     expect(answer.status).toBe(503)
     expect(answer.json).toMatchObject({
       reason: 'ServiceUnavailable',
-      message: 'error trying to reach service: dial tcp 10.0.1.1:10250: connect: connection refused',
+      message:
+        'error trying to reach service: dial tcp 10.0.1.1:10250: connect: connection refused',
     })
   })
 
@@ -60,7 +62,8 @@ describe('a kubelet', () => {
       () => 'answered',
       () => 'closed',
     )
-    while (!lab.requests().routes['kubernetes/c']?.configz) await new Promise(resolve => setImmediate(resolve))
+    while (!lab.requests().routes['kubernetes/c']?.configz)
+      await new Promise(resolve => setImmediate(resolve))
     await lab.close()
     expect(await answer).toBe('closed')
   })
@@ -81,14 +84,24 @@ describe('a cluster', () => {
 
   it.each<[string, ClusterFaults, string]>([
     ['whose port is closed', { endpoint: 'closed-port' }, 'ECONNREFUSED'],
-    ['whose certificate is for another host', { certificate: 'other-host' }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
-    ['whose certificate is of another authority', { certificate: 'other-authority' }, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    [
+      'whose certificate is for another host',
+      { certificate: 'other-host' },
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+    ],
+    [
+      'whose certificate is of another authority',
+      { certificate: 'other-authority' },
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
   ])('%s fails at the connection', async (_, faults, code) => {
     await expect((await failing(faults))('/version')).rejects.toMatchObject({ code })
   })
 
   it('whose name does not resolve fails at the look-up', async () => {
-    await expect((await failing({ endpoint: 'unresolvable' }))('/version')).rejects.toMatchObject({ syscall: 'getaddrinfo' })
+    await expect((await failing({ endpoint: 'unresolvable' }))('/version')).rejects.toMatchObject({
+      syscall: 'getaddrinfo',
+    })
   })
 
   it('that is busy refuses the first requests with the time to wait, but not the kubelets', async () => {
@@ -107,21 +120,28 @@ describe('a cluster', () => {
     const authorization = `Bearer ${await token(lab, 'c')}`
     for (let round = 0; round < 5; round += 1) {
       await new Promise<void>((resolve, reject) => {
-        const sent = request(`${endpoint}/api/v1/nodes`, { ca, agent, headers: { authorization } }, response =>
-          response.resume().on('end', resolve),
+        const sent = request(
+          `${endpoint}/api/v1/nodes`,
+          { ca, agent, headers: { authorization } },
+          response => response.resume().on('end', resolve),
         )
         sent.on('error', reject)
         sent.end()
       })
     }
     agent.destroy()
-    expect(lab.requests()).toMatchObject({ connections: { 'kubernetes/c': 1 }, routes: { 'kubernetes/c': { listNodes: 5 } } })
+    expect(lab.requests()).toMatchObject({
+      connections: { 'kubernetes/c': 1 },
+      routes: { 'kubernetes/c': { listNodes: 5 } },
+    })
   })
 })
 
 describe('two scenarios', () => {
   it('with a cluster of the same name cannot share a lab', async () => {
     lab = await startLab(scenario([{ name: 'a' }]))
-    await expect(startLab([scenario([{ name: 'a' }]), scenario([{ name: 'a' }])])).rejects.toThrow('two scenarios have a cluster named a')
+    await expect(startLab([scenario([{ name: 'a' }]), scenario([{ name: 'a' }])])).rejects.toThrow(
+      'two scenarios have a cluster named a',
+    )
   })
 })

@@ -53,8 +53,13 @@ describe('lists', () => {
   it('of pods hold those of one node when asked, without a count of what remains', async () => {
     lab = await enterLab(incidents)
     const read = await reader('incidents')
-    const answer = await read('/api/v1/pods?fieldSelector=spec.nodeName%3Dip-10-0-1-11.ec2.internal&limit=2')
-    expect(list(answer)).toMatchObject({ kind: 'PodList', items: [{ spec: { nodeName: 'ip-10-0-1-11.ec2.internal' } }, {}] })
+    const answer = await read(
+      '/api/v1/pods?fieldSelector=spec.nodeName%3Dip-10-0-1-11.ec2.internal&limit=2',
+    )
+    expect(list(answer)).toMatchObject({
+      kind: 'PodList',
+      items: [{ spec: { nodeName: 'ip-10-0-1-11.ec2.internal' } }, {}],
+    })
     expect(list(answer).metadata.continue).toMatch(/./)
     expect(list(answer).metadata.remainingItemCount).toBeUndefined()
     const shop = list(await read('/api/v1/namespaces/shop/pods'))
@@ -78,16 +83,27 @@ describe('lists', () => {
     lab.expireContinueTokens('c')
     const gone = await read(`/api/v1/nodes?limit=2&continue=${first.metadata.continue}`)
     expect(gone.status).toBe(410)
-    expect(gone.json).toMatchObject({ kind: 'Status', reason: 'Expired', code: 410, metadata: { continue: expect.any(String) } })
+    expect(gone.json).toMatchObject({
+      kind: 'Status',
+      reason: 'Expired',
+      code: 410,
+      metadata: { continue: expect.any(String) },
+    })
     const next = await read(`/api/v1/nodes?limit=2&continue=${list(gone).metadata.continue}`)
     expect(next.status).toBe(200)
     expect(namesOf(next)).toEqual(['ip-10-0-0-3.ec2.internal', 'ip-10-0-0-4.ec2.internal'])
-    expect(Number(list(next).metadata.resourceVersion)).toBeGreaterThan(Number(first.metadata.resourceVersion))
-    expect((await read(`/api/v1/nodes?limit=2&continue=${list(next).metadata.continue}`)).status).toBe(200)
+    expect(Number(list(next).metadata.resourceVersion)).toBeGreaterThan(
+      Number(first.metadata.resourceVersion),
+    )
+    expect(
+      (await read(`/api/v1/nodes?limit=2&continue=${list(next).metadata.continue}`)).status,
+    ).toBe(200)
   })
 
   it('expire by themselves after so many pages', async () => {
-    lab = await enterLab(scenario([{ name: 'c', nodes: nodes(6), faults: { continueExpiresAfterPages: 2 } }]))
+    lab = await enterLab(
+      scenario([{ name: 'c', nodes: nodes(6), faults: { continueExpiresAfterPages: 2 } }]),
+    )
     const read = await reader('c')
     const statuses: number[] = []
     for (let next: string | undefined = ''; next !== undefined; ) {
@@ -106,7 +122,11 @@ describe('lists', () => {
     expect(packed.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(packed.body).equals(plain.body)).toBe(true)
     expect(plain.body.length).toBeGreaterThan(128 * 1024)
-    expect((await read('/api/v1/nodes?limit=2', { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
+    expect(
+      (await read('/api/v1/nodes?limit=2', { 'accept-encoding': 'gzip' })).headers[
+        'content-encoding'
+      ],
+    ).toBeUndefined()
   })
 
   it.each([
@@ -114,7 +134,11 @@ describe('lists', () => {
     ['a token that is none', '/api/v1/nodes?continue=x', 400],
     ['a revision of the past', '/api/v1/nodes?resourceVersion=7', 501],
     ['a parameter that it does not know', '/api/v1/nodes?watch=true', 501],
-    ['a selector that it does not know', '/api/v1/pods?fieldSelector=spec.schedulerName%3Dmine', 501],
+    [
+      'a selector that it does not know',
+      '/api/v1/pods?fieldSelector=spec.schedulerName%3Dmine',
+      501,
+    ],
     ['a resource that it does not know', '/api/v1/services', 501],
     ['Secrets to one who may not list them', '/api/v1/secrets', 403],
     ['another way to write a path', '/api/v1/nodes/x/proxy/stats%2Fsummary', 501],
@@ -128,15 +152,29 @@ describe('lists', () => {
 
 describe('events', () => {
   const selected = async (selector: string) => {
-    const answer = await (await reader('incidents'))(`/api/v1/events?fieldSelector=${encodeURIComponent(selector)}`)
-    const { items, metadata } = answer.json as unknown as { items: { reason: string; type: string }[]; metadata: object }
-    return { reasons: new Set(items.map(({ reason }) => reason)), types: new Set(items.map(({ type }) => type)), metadata }
+    const answer = await (await reader('incidents'))(
+      `/api/v1/events?fieldSelector=${encodeURIComponent(selector)}`,
+    )
+    const { items, metadata } = answer.json as unknown as {
+      items: { reason: string; type: string }[]
+      metadata: object
+    }
+    return {
+      reasons: new Set(items.map(({ reason }) => reason)),
+      types: new Set(items.map(({ type }) => type)),
+      metadata,
+    }
   }
 
   it('are selected by the fields that events have, together and by their opposite', async () => {
     lab = await enterLab(incidents)
     expect((await selected('involvedObject.kind=Node,type=Warning')).reasons).toEqual(
-      new Set(['EvictionThresholdMet', 'FreeDiskSpaceFailed', 'ImageGCFailed', 'InvalidDiskCapacity']),
+      new Set([
+        'EvictionThresholdMet',
+        'FreeDiskSpaceFailed',
+        'ImageGCFailed',
+        'InvalidDiskCapacity',
+      ]),
     )
     expect((await selected('reason==Evicted')).types).toEqual(new Set(['Warning']))
     const rest = await selected('reason!=Evicted,reason!=Started')
@@ -161,18 +199,28 @@ describe('events', () => {
     ['what is no selector', 'reason', "invalid selector: 'reason'; can't understand 'reason'"],
   ])('refuse %s', async (_, selector, message) => {
     lab = await enterLab(incidents)
-    const answer = await (await reader('incidents'))(`/api/v1/events?fieldSelector=${encodeURIComponent(selector)}`)
+    const answer = await (await reader('incidents'))(
+      `/api/v1/events?fieldSelector=${encodeURIComponent(selector)}`,
+    )
     expect(answer.json).toMatchObject({ kind: 'Status', code: 400, message })
   })
 })
 
 describe('PodDisruptionBudgets', () => {
   it('are discovered and listed, in every cluster', async () => {
-    lab = await enterLab(scenario([{ name: 'c', disruptionBudgets: [{ metadata: { namespace: 'shop', name: 'web' } }] }]))
+    lab = await enterLab(
+      scenario([
+        { name: 'c', disruptionBudgets: [{ metadata: { namespace: 'shop', name: 'web' } }] },
+      ]),
+    )
     const read = await reader('c')
-    expect((await read('/apis')).json).toMatchObject({ groups: expect.arrayContaining([expect.objectContaining({ name: 'policy' })]) })
+    expect((await read('/apis')).json).toMatchObject({
+      groups: expect.arrayContaining([expect.objectContaining({ name: 'policy' })]),
+    })
     expect((await read('/apis/policy')).json).toMatchObject({ kind: 'APIGroup', name: 'policy' })
-    expect((await read('/apis/policy/v1')).json).toMatchObject({ resources: [{ name: 'poddisruptionbudgets', namespaced: true }] })
+    expect((await read('/apis/policy/v1')).json).toMatchObject({
+      resources: [{ name: 'poddisruptionbudgets', namespaced: true }],
+    })
     expect((await read('/apis/policy/v1/poddisruptionbudgets')).json).toMatchObject({
       kind: 'PodDisruptionBudgetList',
       apiVersion: 'policy/v1',
@@ -182,7 +230,10 @@ describe('PodDisruptionBudgets', () => {
 
   it('are refused to who has no right to list them', async () => {
     lab = await enterLab(scenario([{ name: 'c', access: { [labPrincipal]: ['list nodes'] } }]))
-    expect((await (await reader('c'))('/apis/policy/v1/poddisruptionbudgets')).json).toMatchObject({ kind: 'Status', code: 403 })
+    expect((await (await reader('c'))('/apis/policy/v1/poddisruptionbudgets')).json).toMatchObject({
+      kind: 'Status',
+      code: 403,
+    })
   })
 })
 
@@ -191,23 +242,34 @@ describe('custom resources', () => {
     lab = await enterLab(incidents)
     const read = await reader('incidents')
     const { groups } = (await read('/apis')).json as unknown as { groups: { name: string }[] }
-    expect(groups.map(({ name }) => name).filter(name => name.includes('karpenter'))).toEqual(['karpenter.sh', 'karpenter.k8s.aws'])
+    expect(groups.map(({ name }) => name).filter(name => name.includes('karpenter'))).toEqual([
+      'karpenter.sh',
+      'karpenter.k8s.aws',
+    ])
     expect((await read('/apis/karpenter.sh')).json).toMatchObject({
       kind: 'APIGroup',
       preferredVersion: { groupVersion: 'karpenter.sh/v1' },
     })
-    expect((await read('/apis/karpenter.sh/v1')).json).toMatchObject({ resources: [{ name: 'nodepools', kind: 'NodePool' }] })
+    expect((await read('/apis/karpenter.sh/v1')).json).toMatchObject({
+      resources: [{ name: 'nodepools', kind: 'NodePool' }],
+    })
     expect((await read('/apis/karpenter.k8s.aws/v1/ec2nodeclasses')).json).toMatchObject({
       kind: 'EC2NodeClassList',
       apiVersion: 'karpenter.k8s.aws/v1',
-      items: [{ kind: 'EC2NodeClass', apiVersion: 'karpenter.k8s.aws/v1', metadata: { name: 'burst' } }],
+      items: [
+        { kind: 'EC2NodeClass', apiVersion: 'karpenter.k8s.aws/v1', metadata: { name: 'burst' } },
+      ],
     })
   })
 
   it('are not there where nobody installed them, and in versions that nobody serves', async () => {
     lab = await enterLab(incidents)
     const read = await reader('incidents')
-    for (const path of ['/apis/eks.amazonaws.com', '/apis/eks.amazonaws.com/v1/nodeclasses', '/apis/karpenter.sh/v1beta1/nodepools'])
+    for (const path of [
+      '/apis/eks.amazonaws.com',
+      '/apis/eks.amazonaws.com/v1/nodeclasses',
+      '/apis/karpenter.sh/v1beta1/nodepools',
+    ])
       expect(await read(path)).toMatchObject({ status: 404, text: '404 page not found\n' })
   })
 
@@ -262,9 +324,17 @@ describe('the recorded node', () => {
     lab = await enterLab(recorded)
     const read = await reader('recorded')
     const name = 'ip-10-99-0-62.ec2.internal'
-    expect((await read(`/api/v1/nodes/${name}`)).json).toMatchObject({ kind: 'Node', apiVersion: 'v1', metadata: { name } })
-    expect((await read(`/api/v1/nodes/${name}/proxy/configz`)).json).toMatchObject({ kubeletconfig: { maxPods: 29 } })
-    expect((await read(`/api/v1/nodes/${name}/proxy/stats/summary`)).json).toMatchObject({ node: { nodeName: name } })
+    expect((await read(`/api/v1/nodes/${name}`)).json).toMatchObject({
+      kind: 'Node',
+      apiVersion: 'v1',
+      metadata: { name },
+    })
+    expect((await read(`/api/v1/nodes/${name}/proxy/configz`)).json).toMatchObject({
+      kubeletconfig: { maxPods: 29 },
+    })
+    expect((await read(`/api/v1/nodes/${name}/proxy/stats/summary`)).json).toMatchObject({
+      node: { nodeName: name },
+    })
     expect(namesOf(await read(`/api/v1/pods?fieldSelector=spec.nodeName=${name}`))).toHaveLength(6)
     expect((await read('/api/v1/nodes/nobody')).json).toMatchObject({
       code: 404,
@@ -283,7 +353,10 @@ describe('the kubeconfig', () => {
     expect(config.getContexts().map(({ name }) => name)).toEqual(['recorded'])
     const { server, caData } = config.getCurrentCluster()!
     const access = { endpoint: server, ca: Buffer.from(caData!, 'base64').toString() }
-    expect(namesOf(await get(access, '/api/v1/nodes', config.getCurrentUser()!.token))).toHaveLength(2)
-    for (const path of ['/api', '/apis', '/api/v1']) expect((await get(access, path, config.getCurrentUser()!.token)).status).toBe(200)
+    expect(
+      namesOf(await get(access, '/api/v1/nodes', config.getCurrentUser()!.token)),
+    ).toHaveLength(2)
+    for (const path of ['/api', '/apis', '/api/v1'])
+      expect((await get(access, path, config.getCurrentUser()!.token)).status).toBe(200)
   })
 })

@@ -19,8 +19,16 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 /** Signs the headers, lets the body be made with that signature, sends both. */
-async function put(headers: Record<string, string>, bodyOf: (signature: string, amzDate: string) => string, unsigned = {}) {
-  const { AWS_ENDPOINT_URL_S3: endpoint = '', AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
+async function put(
+  headers: Record<string, string>,
+  bodyOf: (signature: string, amzDate: string) => string,
+  unsigned = {},
+) {
+  const {
+    AWS_ENDPOINT_URL_S3: endpoint = '',
+    AWS_ACCESS_KEY_ID = '',
+    AWS_SECRET_ACCESS_KEY = '',
+  } = lab.environment
   const { host, hostname, protocol } = new URL(endpoint)
   const signer = new SignatureV4({
     service: 's3',
@@ -30,10 +38,20 @@ async function put(headers: Record<string, string>, bodyOf: (signature: string, 
     credentials: { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY },
   })
   const path = '/highwater-lab/key'
-  const signed = await signer.sign({ method: 'PUT', protocol, hostname, path, headers: { host, ...headers } })
+  const signed = await signer.sign({
+    method: 'PUT',
+    protocol,
+    hostname,
+    path,
+    headers: { host, ...headers },
+  })
   const signature = /Signature=(\w+)/.exec(signed.headers.authorization ?? '')?.[1] ?? ''
   const body = bodyOf(signature, signed.headers['x-amz-date'] ?? '')
-  const answer = await fetch(`${endpoint}${path}`, { method: 'PUT', headers: { ...signed.headers, ...unsigned }, body })
+  const answer = await fetch(`${endpoint}${path}`, {
+    method: 'PUT',
+    headers: { ...signed.headers, ...unsigned },
+    body,
+  })
   return /<Code>(\w+)</.exec(await answer.text())?.[1] ?? answer.status
 }
 
@@ -44,10 +62,22 @@ describe('the hash of a payload', () => {
     ['of the body itself', hashed(sha256Hex('hello')), 200],
     ['of another body', hashed(sha256Hex('hallo')), 'XAmzContentSHA256Mismatch'],
     ['that is none', hashed('hello'), 'InvalidArgument'],
-    ['that the lab does not know', hashed('STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD'), 'NotImplemented'],
+    [
+      'that the lab does not know',
+      hashed('STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD'),
+      'NotImplemented',
+    ],
     ['left out', hashed('UNSIGNED-PAYLOAD'), 200],
-    ['and its MD5', { ...hashed('UNSIGNED-PAYLOAD'), 'content-md5': 'XUFAKrxLKna5cZ2REBfFkg==' }, 200],
-    ["and another body's MD5", { ...hashed('UNSIGNED-PAYLOAD'), 'content-md5': 'XUFAKrxLKna5cZ2REBfFkQ==' }, 'BadDigest'],
+    [
+      'and its MD5',
+      { ...hashed('UNSIGNED-PAYLOAD'), 'content-md5': 'XUFAKrxLKna5cZ2REBfFkg==' },
+      200,
+    ],
+    [
+      "and another body's MD5",
+      { ...hashed('UNSIGNED-PAYLOAD'), 'content-md5': 'XUFAKrxLKna5cZ2REBfFkQ==' },
+      'BadDigest',
+    ],
   ])('%s: %o gives %s', async (_, headers, expected) => {
     expect(await put(headers, () => 'hello')).toBe(expected)
   })
@@ -67,7 +97,8 @@ describe('signed chunks', () => {
   }
   const chunked = (chunks: string[], tamper = (body: string) => body) =>
     put(headers, (seed, amzDate) => {
-      const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secret = '' } = lab.environment
+      const { AWS_ACCESS_KEY_ID: accessKeyId = '', AWS_SECRET_ACCESS_KEY: secret = '' } =
+        lab.environment
       const scope = { accessKeyId, date: amzDate.slice(0, 8), region: 'us-east-1', service: 's3' }
       let previous = seed
       const lines = [...chunks, ''].map(chunk => {
@@ -87,9 +118,17 @@ describe('signed chunks', () => {
 
   it.each([
     ['changed', (body: string) => body.replace('56789', '56780'), 'SignatureDoesNotMatch'],
-    ['swapped', (body: string) => body.replace(/^(5;.*?\r\n.*?\r\n)(5;.*?\r\n.*?\r\n)/s, '$2$1'), 'SignatureDoesNotMatch'],
+    [
+      'swapped',
+      (body: string) => body.replace(/^(5;.*?\r\n.*?\r\n)(5;.*?\r\n.*?\r\n)/s, '$2$1'),
+      'SignatureDoesNotMatch',
+    ],
     ['cut off', (body: string) => body.slice(0, body.indexOf('56789') + 7), 'IncompleteBody'],
-    ['of another size than they say', (body: string) => body.replace('01234', '0123'), 'SignatureDoesNotMatch'],
+    [
+      'of another size than they say',
+      (body: string) => body.replace('01234', '0123'),
+      'SignatureDoesNotMatch',
+    ],
   ])('that are %s are refused', async (_, tamper, code) => {
     expect(await chunked(['01234', '56789'], tamper)).toBe(code)
   })
@@ -110,7 +149,11 @@ describe('chunks with a trailer', () => {
     ['its checksum', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n', 200],
     ['another checksum', '5\r\nhallo\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n', 'BadDigest'],
     ['none', '5\r\nhello\r\n0\r\n\r\n', 'MalformedTrailerError'],
-    ['one that was not announced', '5\r\nhello\r\n0\r\nx-amz-checksum-sha1:NhCmhg==\r\n\r\n', 'MalformedTrailerError'],
+    [
+      'one that was not announced',
+      '5\r\nhello\r\n0\r\nx-amz-checksum-sha1:NhCmhg==\r\n\r\n',
+      'MalformedTrailerError',
+    ],
     ['no end', '5\r\nhello\r\n', 'IncompleteBody'],
     ['no chunks', 'hello', 'IncompleteBody'],
   ])('may have %s', async (_, body, expected) => {
@@ -119,7 +162,8 @@ describe('chunks with a trailer', () => {
 })
 
 describe('a role', () => {
-  const credentials = (RoleArn: string) => fromTemporaryCredentials({ params: { RoleArn, RoleSessionName: 'nightly' } })
+  const credentials = (RoleArn: string) =>
+    fromTemporaryCredentials({ params: { RoleArn, RoleSessionName: 'nightly' } })
   const object = { Bucket: 'highwater-lab', Key: 'role', Body: 'x' }
   const mail = {
     FromEmailAddress: 'highwater@example.com',
@@ -136,9 +180,11 @@ describe('a role', () => {
 
   it('of another account may do neither', async () => {
     const options = { credentials: credentials(foreign), maxAttempts: 1 }
-    await expect(new S3Client({ forcePathStyle: true, ...options }).send(new PutObjectCommand(object))).rejects.toMatchObject({
-      name: 'AccessDenied',
+    await expect(
+      new S3Client({ forcePathStyle: true, ...options }).send(new PutObjectCommand(object)),
+    ).rejects.toMatchObject({ name: 'AccessDenied' })
+    await expect(new SESv2Client(options).send(new SendEmailCommand(mail))).rejects.toMatchObject({
+      name: 'MessageRejected',
     })
-    await expect(new SESv2Client(options).send(new SendEmailCommand(mail))).rejects.toMatchObject({ name: 'MessageRejected' })
   })
 })

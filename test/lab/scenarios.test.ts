@@ -7,49 +7,64 @@ const at = '2026-11-21T02:00:00Z'
 
 const everyNode = (scenario: Scenario): [cluster: string, name: string, node: LabNode][] =>
   scenario.clusters.flatMap(cluster =>
-    cluster.nodes.names().map((name): [string, string, LabNode] => [cluster.name, name, cluster.nodes.node(name)!]),
+    cluster.nodes
+      .names()
+      .map((name): [string, string, LabNode] => [cluster.name, name, cluster.nodes.node(name)!]),
   )
 
-describe.each(scenarios.map(scenario => [scenario.name, scenario] as const))('the scenario %s', (name, scenario) => {
-  it('is found by its name', () => {
-    expect(scenarioNamed(name)).toBe(scenario)
-  })
+describe.each(scenarios.map(scenario => [scenario.name, scenario] as const))(
+  'the scenario %s',
+  (name, scenario) => {
+    it('is found by its name', () => {
+      expect(scenarioNamed(name)).toBe(scenario)
+    })
 
-  it('says what is expected of each of its nodes, and of each cluster that hides them', () => {
-    const { nodes, notAudited } = scenario.expect()
-    const readable = everyNode(scenario).filter(([cluster]) => !notAudited.includes(cluster))
-    expect(nodes.map(({ cluster, node }) => `${cluster}/${node}`).sort()).toEqual(
-      readable.map(([cluster, node]) => `${cluster}/${node}`).sort(),
-    )
-    expect(scenario.clusters.map(cluster => cluster.name)).toEqual(expect.arrayContaining([...notAudited]))
-    for (const { rules } of nodes) expect([...rules]).toEqual([...rules].sort())
-  })
+    it('says what is expected of each of its nodes, and of each cluster that hides them', () => {
+      const { nodes, notAudited } = scenario.expect()
+      const readable = everyNode(scenario).filter(([cluster]) => !notAudited.includes(cluster))
+      expect(nodes.map(({ cluster, node }) => `${cluster}/${node}`).sort()).toEqual(
+        readable.map(([cluster, node]) => `${cluster}/${node}`).sort(),
+      )
+      expect(scenario.clusters.map(cluster => cluster.name)).toEqual(
+        expect.arrayContaining([...notAudited]),
+      )
+      for (const { rules } of nodes) expect([...rules]).toEqual([...rules].sort())
+    })
 
-  it('gives each node the pods that it lists, in objects and in statistics', () => {
-    for (const [, nodeName, node] of everyNode(scenario)) {
-      const keys = node.podKeys()
-      const pods = keys.map((_, index) => node.pod(index, at))
-      expect(pods.map(pod => ({ namespace: pod.metadata?.namespace, name: pod.metadata?.name }))).toEqual(keys)
-      expect(new Set(pods.map(pod => pod.spec?.nodeName))).toEqual(new Set([nodeName]))
-      const measured = (node.summary(at) as { pods: { podRef: { uid: string } }[] }).pods.map(pod => pod.podRef.uid)
-      const uids = pods.map(pod => pod.metadata?.uid)
-      expect(uids).toEqual(expect.arrayContaining(measured))
-      expect(new Set(uids).size).toBe(uids.length)
-    }
-  })
-
-  it('keeps its numbers possible: nothing available is negative, or more than there is', () => {
-    for (const [, , node] of everyNode(scenario)) {
-      const { node: stats } = node.summary(at) as { node: { fs: Fs; runtime: { imageFs: Fs }; memory: { availableBytes: number } } }
-      for (const fs of [stats.fs, stats.runtime.imageFs]) {
-        expect(fs.availableBytes).toBeGreaterThanOrEqual(0)
-        expect(fs.usedBytes + fs.availableBytes).toBeLessThanOrEqual(fs.capacityBytes)
+    it('gives each node the pods that it lists, in objects and in statistics', () => {
+      for (const [, nodeName, node] of everyNode(scenario)) {
+        const keys = node.podKeys()
+        const pods = keys.map((_, index) => node.pod(index, at))
+        expect(
+          pods.map(pod => ({ namespace: pod.metadata?.namespace, name: pod.metadata?.name })),
+        ).toEqual(keys)
+        expect(new Set(pods.map(pod => pod.spec?.nodeName))).toEqual(new Set([nodeName]))
+        const measured = (node.summary(at) as { pods: { podRef: { uid: string } }[] }).pods.map(
+          pod => pod.podRef.uid,
+        )
+        const uids = pods.map(pod => pod.metadata?.uid)
+        expect(uids).toEqual(expect.arrayContaining(measured))
+        expect(new Set(uids).size).toBe(uids.length)
       }
-      expect(stats.memory.availableBytes).toBeGreaterThan(100 * 2 ** 20)
-      expect(JSON.stringify([node.node(at), node.configz(at), node.summary(at)])).not.toMatch(/NaN|undefined|:null[,}].*"availableBytes"/)
-    }
-  })
-})
+    })
+
+    it('keeps its numbers possible: nothing available is negative, or more than there is', () => {
+      for (const [, , node] of everyNode(scenario)) {
+        const { node: stats } = node.summary(at) as {
+          node: { fs: Fs; runtime: { imageFs: Fs }; memory: { availableBytes: number } }
+        }
+        for (const fs of [stats.fs, stats.runtime.imageFs]) {
+          expect(fs.availableBytes).toBeGreaterThanOrEqual(0)
+          expect(fs.usedBytes + fs.availableBytes).toBeLessThanOrEqual(fs.capacityBytes)
+        }
+        expect(stats.memory.availableBytes).toBeGreaterThan(100 * 2 ** 20)
+        expect(JSON.stringify([node.node(at), node.configz(at), node.summary(at)])).not.toMatch(
+          /NaN|undefined|:null[,}].*"availableBytes"/,
+        )
+      }
+    })
+  },
+)
 
 describe('what a scenario expects', () => {
   // What a disk says may be something else than what runs.
@@ -57,16 +72,24 @@ describe('what a scenario expects', () => {
   it.each(readByApi.map(scenario => [scenario.name, scenario] as const))(
     'of %s follows from its bodies by plain arithmetic',
     (_, scenario) => {
-      const expected = new Map(scenario.expect().nodes.map(({ cluster, node, rules }) => [`${cluster}/${node}`, rules]))
-      const readable = everyNode(scenario).filter(([cluster, name, node]) => expected.has(`${cluster}/${name}`) && !node.fault)
+      const expected = new Map(
+        scenario.expect().nodes.map(({ cluster, node, rules }) => [`${cluster}/${node}`, rules]),
+      )
+      const readable = everyNode(scenario).filter(
+        ([cluster, name, node]) => expected.has(`${cluster}/${name}`) && !node.fault,
+      )
       expect(readable.length).toBeGreaterThan(0)
       for (const [cluster, name, node] of readable) {
-        const byArithmetic = ['alert-before-image-gc', 'eviction-due', 'image-gc-due'].filter(rule => fires(rule, node))
+        const byArithmetic = ['alert-before-image-gc', 'eviction-due', 'image-gc-due'].filter(
+          rule => fires(rule, node),
+        )
         const named = expected
           .get(`${cluster}/${name}`)!
           .filter(rule => ['alert-before-image-gc', 'eviction-due', 'image-gc-due'].includes(rule))
         expect(byArithmetic, name).toEqual(named)
-        const pressure = node.node(at).status?.conditions?.find(condition => condition.type === 'DiskPressure')?.status
+        const pressure = node
+          .node(at)
+          .status?.conditions?.find(condition => condition.type === 'DiskPressure')?.status
         expect(pressure, name).toBe(byArithmetic.includes('eviction-due') ? 'True' : 'False')
       }
     },
@@ -74,12 +97,24 @@ describe('what a scenario expects', () => {
 })
 
 function fires(rule: string, node: LabNode): boolean {
-  const { imageGCHighThresholdPercent: high, evictionHard } = (node.configz(at) as unknown as Configz).kubeletconfig
-  const { fs, runtime } = (node.summary(at) as unknown as { node: { fs: Fs; runtime: { imageFs: Fs } } }).node
+  const { imageGCHighThresholdPercent: high, evictionHard } = (
+    node.configz(at) as unknown as Configz
+  ).kubeletconfig
+  const { fs, runtime } = (
+    node.summary(at) as unknown as { node: { fs: Fs; runtime: { imageFs: Fs } } }
+  ).node
   if (rule === 'alert-before-image-gc') return high > 80
-  if (rule === 'image-gc-due') return 100 - Math.floor((runtime.imageFs.availableBytes * 100) / runtime.imageFs.capacityBytes) >= high
-  const isBelow = (available: Fs, percent = '0%') => available.availableBytes < (available.capacityBytes * parseFloat(percent)) / 100
-  return isBelow(fs, evictionHard['nodefs.available']) || isBelow(runtime.imageFs, evictionHard['imagefs.available'])
+  if (rule === 'image-gc-due')
+    return (
+      100 - Math.floor((runtime.imageFs.availableBytes * 100) / runtime.imageFs.capacityBytes) >=
+      high
+    )
+  const isBelow = (available: Fs, percent = '0%') =>
+    available.availableBytes < (available.capacityBytes * parseFloat(percent)) / 100
+  return (
+    isBelow(fs, evictionHard['nodefs.available']) ||
+    isBelow(runtime.imageFs, evictionHard['imagefs.available'])
+  )
 }
 
 interface Configz {
@@ -105,7 +140,9 @@ describe('a configz', () => {
     const made = configzOf('faults', 'faults', 'ip-10-0-9-1.ec2.internal')
     // How that one kubelet was set up: given certificates, without iptables or reserved cgroups.
     const ofItsSetup = ['tlsCertFile', 'tlsPrivateKeyFile']
-    expect(Object.keys(real).filter(field => !(field in made) && !ofItsSetup.includes(field))).toEqual([])
+    expect(
+      Object.keys(real).filter(field => !(field in made) && !ofItsSetup.includes(field)),
+    ).toEqual([])
     expect(made).toMatchObject({
       imageGCHighThresholdPercent: 70,
       kubeReserved: { cpu: '70m', memory: '574Mi', 'ephemeral-storage': '1Gi' },
@@ -121,14 +158,20 @@ describe('a configz', () => {
 
 describe("a node's allocatable", () => {
   it('is what upstream leaves: capacity, less reserved, less hard eviction', () => {
-    const node = scenarioNamed('incidents').clusters[0]!.nodes.node('ip-10-0-1-11.ec2.internal')!.node(at)
+    const node = scenarioNamed('incidents')
+      .clusters[0]!.nodes.node('ip-10-0-1-11.ec2.internal')!
+      .node(at)
     // 7905 MiB − 574 MiB reserved − 100 MiB for eviction; 20 GiB − 1 GiB − 10 % as float32.
     expect(node.status?.allocatable).toMatchObject({
       cpu: '1930m',
       memory: `${(7905 - 574 - 100) * 1024}Ki`,
       'ephemeral-storage': '18253610976',
     })
-    expect(node.status?.capacity).toMatchObject({ memory: `${7905 * 1024}Ki`, 'ephemeral-storage': '20971520Ki', pods: '29' })
+    expect(node.status?.capacity).toMatchObject({
+      memory: `${7905 * 1024}Ki`,
+      'ephemeral-storage': '20971520Ki',
+      pods: '29',
+    })
   })
 })
 
@@ -142,13 +185,17 @@ describe('a fleet', () => {
       source(seed)
         .names()
         .slice(0, 20)
-        .map(each => (source(seed).node(each)!.summary(at) as { node: { fs: Fs } }).node.fs.availableBytes)
+        .map(
+          each =>
+            (source(seed).node(each)!.summary(at) as { node: { fs: Fs } }).node.fs.availableBytes,
+        )
     expect(disks(7)).not.toEqual(disks(8))
   })
 
   it('has nodes that are due, that evict, and that drift, among many that do not', () => {
     const { nodes } = fleet({ nodes: 1000 }).expect()
-    const withRule = (rule: string) => nodes.filter(({ rules }) => rules.some(each => each === rule)).length
+    const withRule = (rule: string) =>
+      nodes.filter(({ rules }) => rules.some(each => each === rule)).length
     for (const rule of ['image-gc-due', 'eviction-due', 'peer-drift']) {
       expect(withRule(rule)).toBeGreaterThan(5)
       expect(withRule(rule)).toBeLessThan(300)
@@ -158,7 +205,9 @@ describe('a fleet', () => {
   it('knows no node beyond its last, nor a name that only looks like one', () => {
     expect(source(1).node('ip-10-64-20-1.ec2.internal')).toBeUndefined()
     expect(source(1).node('ip-10-64-0-01.ec2.internal')).toBeUndefined()
-    expect(source(1).node('ip-10-64-19-250.ec2.internal')?.node('2026-11-21T00:00:00Z').metadata?.name).toBe('ip-10-64-19-250.ec2.internal')
+    expect(
+      source(1).node('ip-10-64-19-250.ec2.internal')?.node('2026-11-21T00:00:00Z').metadata?.name,
+    ).toBe('ip-10-64-19-250.ec2.internal')
   })
 
   it.each([0, 1.5, 60_001])('of %s nodes is refused', nodes => {

@@ -20,14 +20,22 @@ afterEach(() => lab.close())
 const enter = async (ses: Partial<SesScenario> = {}, options: LabOptions = {}) => {
   lab = await enterLab(scenario([], { ses }), options)
 }
-const client = (more: ConstructorParameters<typeof SESv2Client>[0] = {}) => new SESv2Client({ maxAttempts: 1, ...more })
+const client = (more: ConstructorParameters<typeof SESv2Client>[0] = {}) =>
+  new SESv2Client({ maxAttempts: 1, ...more })
 const usual: SendEmailCommandInput = {
   FromEmailAddress: 'highwater <highwater@example.com>',
   Destination: { ToAddresses: ['team@example.org'] },
-  Content: { Simple: { Subject: { Data: 'Daily report' }, Body: { Html: { Data: '<p>grün</p>' }, Text: { Data: 'grün' } } } },
+  Content: {
+    Simple: {
+      Subject: { Data: 'Daily report' },
+      Body: { Html: { Data: '<p>grün</p>' }, Text: { Data: 'grün' } },
+    },
+  },
 }
-const send = (more: Partial<SendEmailCommandInput> = {}, ses = client()) => ses.send(new SendEmailCommand({ ...usual, ...more }))
-const simple = (more: object) => ({ Content: { Simple: { ...usual.Content?.Simple, ...more } } }) as Partial<SendEmailCommandInput>
+const send = (more: Partial<SendEmailCommandInput> = {}, ses = client()) =>
+  ses.send(new SendEmailCommand({ ...usual, ...more }))
+const simple = (more: object) =>
+  ({ Content: { Simple: { ...usual.Content?.Simple, ...more } } }) as Partial<SendEmailCommandInput>
 const raw = (text: string) => ({
   FromEmailAddress: undefined,
   Destination: undefined,
@@ -44,12 +52,24 @@ describe('SES in the lab', () => {
   it('takes a simple message, and composes what goes over the wire', async () => {
     await enter()
     const attachments = [
-      { FileName: 'report für alle.html', RawContent: Buffer.from('<h1>'), ContentType: 'text/html' },
+      {
+        FileName: 'report für alle.html',
+        RawContent: Buffer.from('<h1>'),
+        ContentType: 'text/html',
+      },
       { FileName: 'findings.json', RawContent: Buffer.from('{}') },
     ]
     const { MessageId } = await send({
-      ...simple({ Subject: { Data: '3 findings – critical' }, Attachments: attachments, Headers: [{ Name: 'X-Run', Value: '2026' }] }),
-      Destination: { ToAddresses: ['a@example.org', 'b@example.org'], CcAddresses: ['c@example.org'], BccAddresses: ['d@example.org'] },
+      ...simple({
+        Subject: { Data: '3 findings – critical' },
+        Attachments: attachments,
+        Headers: [{ Name: 'X-Run', Value: '2026' }],
+      }),
+      Destination: {
+        ToAddresses: ['a@example.org', 'b@example.org'],
+        CcAddresses: ['c@example.org'],
+        BccAddresses: ['d@example.org'],
+      },
     })
     const [mail, ...more] = lab.mails()
     expect(more).toEqual([])
@@ -63,8 +83,16 @@ describe('SES in the lab', () => {
       html: '<p>grün</p>',
       text: 'grün',
       attachments: [
-        { fileName: 'report für alle.html', contentType: 'text/html', content: Buffer.from('<h1>') },
-        { fileName: 'findings.json', contentType: 'application/octet-stream', content: Buffer.from('{}') },
+        {
+          fileName: 'report für alle.html',
+          contentType: 'text/html',
+          content: Buffer.from('<h1>'),
+        },
+        {
+          fileName: 'findings.json',
+          contentType: 'application/octet-stream',
+          content: Buffer.from('{}'),
+        },
       ],
     })
     const wire = mail?.raw.toString() ?? ''
@@ -129,7 +157,13 @@ describe('SES in the lab', () => {
       text: 'grün = long',
       html: '<p>grün</p>',
     })
-    expect(mail?.attachments.map(({ fileName, contentType, content }) => [fileName, contentType, content.toString()])).toEqual([
+    expect(
+      mail?.attachments.map(({ fileName, contentType, content }) => [
+        fileName,
+        contentType,
+        content.toString(),
+      ]),
+    ).toEqual([
       ['bericht für alle.html', 'text/html', '<h1>--inner</h1>'],
       ['a;b "c".json', 'application/json', '{}'],
     ])
@@ -137,7 +171,8 @@ describe('SES in the lab', () => {
 
   it('sends a raw message to whom the request says, not the headers', async () => {
     await enter()
-    const message = 'From: highwater@example.com\r\nTo: header@example.org\r\nSubject: s\r\n\r\nt\r\n'
+    const message =
+      'From: highwater@example.com\r\nTo: header@example.org\r\nSubject: s\r\n\r\nt\r\n'
     await send({ ...raw(message), Destination: { ToAddresses: ['request@example.org'] } })
     expect(lab.mails()).toMatchObject([{ to: ['request@example.org'], html: null, text: 't\r\n' }])
   })
@@ -156,35 +191,59 @@ describe('SES in the lab', () => {
   it('keeps mails as files to open, numbered on by the next lab', async () => {
     const mailFolder = folder()
     await enter({}, { mailFolder })
-    const twins = ['<1>', '<2>'].map(body => ({ FileName: '../report.html', RawContent: Buffer.from(body) }))
-    await send(simple({ Subject: { Data: 'highwater: 3 findings (1 critical)' }, Attachments: twins }))
+    const twins = ['<1>', '<2>'].map(body => ({
+      FileName: '../report.html',
+      RawContent: Buffer.from(body),
+    }))
+    await send(
+      simple({ Subject: { Data: 'highwater: 3 findings (1 critical)' }, Attachments: twins }),
+    )
     await lab.close()
     await enter({}, { mailFolder })
     await send(raw('From: a@example.com\nTo: b@example.org\n\nhi\n'))
     expect(lab.mails()).toHaveLength(1)
-    expect(readdirSync(mailFolder).sort()).toEqual(['1-highwater-3-findings-1-critical', '2-no-subject'])
+    expect(readdirSync(mailFolder).sort()).toEqual([
+      '1-highwater-3-findings-1-critical',
+      '2-no-subject',
+    ])
     const read = (...path: string[]) => readFileSync(join(mailFolder, ...path), 'utf8')
     const [first = '', second = ''] = readdirSync(mailFolder).sort()
-    expect(readdirSync(join(mailFolder, first)).sort()).toEqual(['attachments', 'email.html', 'email.txt', 'envelope.json', 'message.eml'])
+    expect(readdirSync(join(mailFolder, first)).sort()).toEqual([
+      'attachments',
+      'email.html',
+      'email.txt',
+      'envelope.json',
+      'message.eml',
+    ])
     expect([read(first, 'email.html'), read(first, 'email.txt')]).toEqual(['<p>grün</p>', 'grün'])
     expect(
       readdirSync(join(mailFolder, first, 'attachments'))
         .map(name => read(first, 'attachments', name))
         .sort(),
     ).toEqual(['<1>', '<2>'])
-    expect(JSON.parse(read(first, 'envelope.json'))).toMatchObject({ from: 'highwater@example.com', to: ['team@example.org'] })
+    expect(JSON.parse(read(first, 'envelope.json'))).toMatchObject({
+      from: 'highwater@example.com',
+      to: ['team@example.org'],
+    })
     expect(read(second, 'message.eml')).toBe('From: a@example.com\nTo: b@example.org\n\nhi\n')
   })
 })
 
 describe('the suppression list of the lab', () => {
-  const suppressed = [{ address: 'gone@example.org', reason: 'COMPLAINT' as const, since: '2026-11-01T00:00:00Z' }]
-  const get = (EmailAddress: string) => client().send(new GetSuppressedDestinationCommand({ EmailAddress }))
+  const suppressed = [
+    { address: 'gone@example.org', reason: 'COMPLAINT' as const, since: '2026-11-01T00:00:00Z' },
+  ]
+  const get = (EmailAddress: string) =>
+    client().send(new GetSuppressedDestinationCommand({ EmailAddress }))
 
   it('tells of an address that is on it, and knows no other', async () => {
     await enter({ suppressed })
     expect((await get('Gone@example.org')).SuppressedDestination).toMatchObject({
-      ...{ EmailAddress: 'gone@example.org', Reason: 'COMPLAINT', LastUpdateTime: new Date('2026-11-01T00:00:00Z') },
+      ...{
+        EmailAddress: 'gone@example.org',
+        Reason: 'COMPLAINT',
+        LastUpdateTime: new Date('2026-11-01T00:00:00Z'),
+      },
     })
     await expect(get('team@example.org')).rejects.toMatchObject({ name: 'NotFoundException' })
   })
@@ -194,7 +253,9 @@ describe('the suppression list of the lab', () => {
     const { MessageId: lost } = await send({ Destination: { ToAddresses: ['gone@example.org'] } })
     expect(lost).toMatch(/^[\w-]{20,}$/)
     expect(lab.mails()).toEqual([])
-    const { MessageId: taken } = await send({ Destination: { ToAddresses: ['team@example.org'], CcAddresses: ['gone@example.org'] } })
+    const { MessageId: taken } = await send({
+      Destination: { ToAddresses: ['team@example.org'], CcAddresses: ['gone@example.org'] },
+    })
     expect(lab.mails()).toMatchObject([{ messageId: taken, to: ['team@example.org'], cc: [] }])
   })
 
@@ -208,28 +269,68 @@ describe('SES refuses', () => {
   const header = 'From: highwater@example.com\r\nTo: team@example.org\r\n'
   it.each<[string, Partial<SendEmailCommandInput>, RegExp]>([
     ['nobody as recipient', { Destination: {} }, /at least one recipient/],
-    ['empty lists of recipients', { Destination: { ToAddresses: [], CcAddresses: [] } }, /at least one recipient/],
-    ['a raw message to nobody', raw('From: highwater@example.com\r\n\r\nhi'), /at least one recipient/],
-    ['51 recipients', { Destination: { BccAddresses: Array.from({ length: 51 }, (_, n) => `u${n}@example.org`) } }, /exceeds 50/],
-    ['an address that is none', { Destination: { ToAddresses: ['team'] } }, /Invalid email address team\./],
-    ['an address with a line break', { Destination: { ToAddresses: ['a@example.org\r\nBcc: b@example.org'] } }, /Invalid email address/],
-    ['a subject with a line break', simple({ Subject: { Data: 'a\r\nBcc: b@example.org' } }), /Control characters/],
-    ['a header with a line break', simple({ Headers: [{ Name: 'X-A', Value: 'a\nb' }] }), /Header X-A is not valid/],
+    [
+      'empty lists of recipients',
+      { Destination: { ToAddresses: [], CcAddresses: [] } },
+      /at least one recipient/,
+    ],
+    [
+      'a raw message to nobody',
+      raw('From: highwater@example.com\r\n\r\nhi'),
+      /at least one recipient/,
+    ],
+    [
+      '51 recipients',
+      { Destination: { BccAddresses: Array.from({ length: 51 }, (_, n) => `u${n}@example.org`) } },
+      /exceeds 50/,
+    ],
+    [
+      'an address that is none',
+      { Destination: { ToAddresses: ['team'] } },
+      /Invalid email address team\./,
+    ],
+    [
+      'an address with a line break',
+      { Destination: { ToAddresses: ['a@example.org\r\nBcc: b@example.org'] } },
+      /Invalid email address/,
+    ],
+    [
+      'a subject with a line break',
+      simple({ Subject: { Data: 'a\r\nBcc: b@example.org' } }),
+      /Control characters/,
+    ],
+    [
+      'a header with a line break',
+      simple({ Headers: [{ Name: 'X-A', Value: 'a\nb' }] }),
+      /Header X-A is not valid/,
+    ],
     ['a body that is none', simple({ Body: {} }), /Html, Text or both/],
     ['a sender that is none', { FromEmailAddress: undefined }, /FromEmailAddress is required/],
-    ['a raw message without sender', raw('To: team@example.org\r\n\r\nhi'), /Missing required header 'From'/],
+    [
+      'a raw message without sender',
+      raw('To: team@example.org\r\n\r\nhi'),
+      /Missing required header 'From'/,
+    ],
     ['a raw message without body', raw(header), /separated by a blank line/],
-    ['a multipart that never ends', raw(`${header}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhi`), /closing boundary/],
+    [
+      'a multipart that never ends',
+      raw(`${header}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nhi`),
+      /closing boundary/,
+    ],
     ['a line of 999 characters', raw(`${header}\r\n${'x'.repeat(999)}\r\n`), /longer than 998/],
   ])('%s', async (_, more, message) => {
     await enter()
-    await expect(send(more)).rejects.toMatchObject({ name: 'BadRequestException', message: expect.stringMatching(message) })
+    await expect(send(more)).rejects.toMatchObject({
+      name: 'BadRequestException',
+      message: expect.stringMatching(message),
+    })
     expect(lab.mails()).toEqual([])
   })
 
   it('a message of more than 40 MB, attachments in base64', async () => {
     await enter()
-    const attached = (bytes: number) => simple({ Attachments: [{ FileName: 'a', RawContent: Buffer.alloc(bytes) }] })
+    const attached = (bytes: number) =>
+      simple({ Attachments: [{ FileName: 'a', RawContent: Buffer.alloc(bytes) }] })
     await expect(send(attached(30 * 1024 ** 2))).rejects.toMatchObject({
       name: 'BadRequestException',
       message: expect.stringMatching(/^Message length is more than 41943040 bytes long/),
@@ -242,18 +343,25 @@ describe('SES refuses', () => {
     ['a configuration set', { ConfigurationSetName: 'c' }],
   ])('%s with 501: the lab does not know it', async (_, more) => {
     await enter()
-    await expect(send(more)).rejects.toMatchObject({ name: 'NotImplemented', $metadata: { httpStatusCode: 501 } })
-    await expect(client().send(new ListEmailIdentitiesCommand({}))).rejects.toMatchObject({ name: 'NotImplemented' })
+    await expect(send(more)).rejects.toMatchObject({
+      name: 'NotImplemented',
+      $metadata: { httpStatusCode: 501 },
+    })
+    await expect(client().send(new ListEmailIdentitiesCommand({}))).rejects.toMatchObject({
+      name: 'NotImplemented',
+    })
   })
 
   it('a wrong secret and an unknown key', async () => {
     await enter()
     const { AWS_ACCESS_KEY_ID: accessKeyId = '' } = lab.environment
     const wrong = { accessKeyId, secretAccessKey: 'x' }
-    await expect(send({}, client({ credentials: wrong }))).rejects.toMatchObject({ name: 'InvalidSignatureException' })
-    await expect(send({}, client({ credentials: { ...wrong, accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } }))).rejects.toMatchObject({
-      name: 'UnrecognizedClientException',
+    await expect(send({}, client({ credentials: wrong }))).rejects.toMatchObject({
+      name: 'InvalidSignatureException',
     })
+    await expect(
+      send({}, client({ credentials: { ...wrong, accessKeyId: 'AKIAIOSFODNN7EXAMPLE' } })),
+    ).rejects.toMatchObject({ name: 'UnrecognizedClientException' })
   })
 })
 
@@ -267,23 +375,28 @@ describe('SES that fails', () => {
     })
     await expect(send()).rejects.toMatchObject(rejected('US-EAST-1', 'highwater@example.com'))
     const spoofed = 'From: boss@example.net\r\nTo: team@example.org\r\n\r\nt'
-    await expect(send({ ...raw(spoofed), FromEmailAddress: 'me@example.net' })).rejects.toMatchObject(
-      rejected('US-EAST-1', 'boss@example.net'),
-    )
+    await expect(
+      send({ ...raw(spoofed), FromEmailAddress: 'me@example.net' }),
+    ).rejects.toMatchObject(rejected('US-EAST-1', 'boss@example.net'))
     await send({ FromEmailAddress: 'Me@example.net' })
     await send({ FromEmailAddress: 'a@daily.ops.example.com' })
-    await expect(send({ FromEmailAddress: 'me@example.net' }, client({ region: 'eu-west-1' }))).rejects.toMatchObject(
-      rejected('EU-WEST-1', 'me@example.net, team@example.org'),
-    )
+    await expect(
+      send({ FromEmailAddress: 'me@example.net' }, client({ region: 'eu-west-1' })),
+    ).rejects.toMatchObject(rejected('EU-WEST-1', 'me@example.net, team@example.org'))
   })
 
   it('in the sandbox wants verified recipients, too', async () => {
     await enter({ sandbox: true, identities: ['example.com', 'known@example.org'] })
-    await expect(send({ Destination: { ToAddresses: ['known@example.org', 'team@example.org'] } })).rejects.toMatchObject({
+    await expect(
+      send({ Destination: { ToAddresses: ['known@example.org', 'team@example.org'] } }),
+    ).rejects.toMatchObject({
       name: 'MessageRejected',
-      message: 'Email address is not verified. The following identities failed the check in region US-EAST-1: team@example.org',
+      message:
+        'Email address is not verified. The following identities failed the check in region US-EAST-1: team@example.org',
     })
-    await send({ Destination: { ToAddresses: ['known@example.org', 'success@simulator.amazonses.com'] } })
+    await send({
+      Destination: { ToAddresses: ['known@example.org', 'success@simulator.amazonses.com'] },
+    })
     expect(await client().send(new GetAccountCommand({}))).toMatchObject({
       ProductionAccessEnabled: false,
       SendQuota: { Max24HourSend: 200, MaxSendRate: 1, SentLast24Hours: 2 },
@@ -296,7 +409,10 @@ describe('SES that fails', () => {
   ])('refuses the first messages with %s', async (error, status) => {
     await enter({ refuseFirst: { count: 2, error } })
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      await expect(send()).rejects.toMatchObject({ name: error, $metadata: { httpStatusCode: status } })
+      await expect(send()).rejects.toMatchObject({
+        name: error,
+        $metadata: { httpStatusCode: status },
+      })
     }
     await send()
     expect(lab.requests().routes.sesv2).toEqual({ SendEmail: 3 })
@@ -304,7 +420,10 @@ describe('SES that fails', () => {
 
   it.each<[Partial<SesScenario>, object]>([
     [{ sendingPaused: true }, { name: 'SendingPausedException' }],
-    [{ denied: true }, { name: 'AccessDeniedException', message: expect.stringContaining('ses:SendEmail') }],
+    [
+      { denied: true },
+      { name: 'AccessDeniedException', message: expect.stringContaining('ses:SendEmail') },
+    ],
     [{ down: true }, { code: 'ECONNREFUSED' }],
   ])('as %j takes nothing', async (ses, error) => {
     await enter(ses)

@@ -27,13 +27,23 @@ it.each([
     payloadSha256: sha256Hex(''),
     amzDate: '20261120T000000Z',
   }
-  const scope = { accessKeyId: 'AKIDEXAMPLE', date: '20261120', region: 'eu-west-1', service: 'sts' }
+  const scope = {
+    accessKeyId: 'AKIDEXAMPLE',
+    date: '20261120',
+    region: 'eu-west-1',
+    service: 'sts',
+  }
   expect(signature(request, scope, 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY')).toBe(expected)
 })
 
 // The example of the Amazon S3 API reference: 65 KiB of the letter a in chunks of 64 KiB.
 it('signs chunks as AWS does, each from the one before', () => {
-  const scope = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', date: '20130524', region: 'us-east-1', service: 's3' }
+  const scope = {
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    date: '20130524',
+    region: 'us-east-1',
+    service: 's3',
+  }
   let previous = '4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9'
   for (const [length, expected] of [
     [65_536, 'ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648'],
@@ -41,7 +51,13 @@ it('signs chunks as AWS does, each from the one before', () => {
     [0, 'b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9'],
   ] as const) {
     const chunk = Buffer.alloc(length, 'a')
-    previous = chunkSignature(chunk, previous, '20130524T000000Z', scope, 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY')
+    previous = chunkSignature(
+      chunk,
+      previous,
+      '20130524T000000Z',
+      scope,
+      'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    )
     expect(previous).toBe(expected)
   }
 })

@@ -1,5 +1,10 @@
 import { EKSClient, ListClustersCommand } from '@aws-sdk/client-eks'
-import { AssumeRoleCommand, GetCallerIdentityCommand, GetSessionTokenCommand, STSClient } from '@aws-sdk/client-sts'
+import {
+  AssumeRoleCommand,
+  GetCallerIdentityCommand,
+  GetSessionTokenCommand,
+  STSClient,
+} from '@aws-sdk/client-sts'
 import { fromTemporaryCredentials } from '@aws-sdk/credential-providers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Lab } from '#lab/lab.ts'
@@ -12,7 +17,11 @@ const blind = `arn:aws:iam::${member}:role/blind`
 
 let lab: Lab
 beforeAll(async () => {
-  const roles = [{ arn: reader }, { arn: guarded, externalId: 'agreed-4711' }, { arn: blind, mayReadEks: false }]
+  const roles = [
+    { arn: reader },
+    { arn: guarded, externalId: 'agreed-4711' },
+    { arn: blind, mayReadEks: false },
+  ]
   lab = await enterLab(scenario([{ name: 'own' }, { name: 'members', account: member }], { roles }))
 })
 afterAll(() => lab.close())
@@ -21,7 +30,9 @@ const sts = () => new STSClient({ maxAttempts: 1 })
 const assume = (RoleArn: string, more: { ExternalId?: string; DurationSeconds?: number } = {}) =>
   new AssumeRoleCommand({ RoleArn, RoleSessionName: 'test', ...more })
 const temporary = (RoleArn: string, ExternalId?: string) =>
-  fromTemporaryCredentials({ params: { RoleArn, RoleSessionName: 'nightly', ...(ExternalId && { ExternalId }) } })
+  fromTemporaryCredentials({
+    params: { RoleArn, RoleSessionName: 'nightly', ...(ExternalId && { ExternalId }) },
+  })
 
 describe('STS in the lab', () => {
   it('knows who asks', async () => {
@@ -33,7 +44,9 @@ describe('STS in the lab', () => {
 
   it("gives a role's credentials, which EKS takes for the role's own account", async () => {
     const credentials = temporary(reader)
-    expect((await new EKSClient({ credentials }).send(new ListClustersCommand({}))).clusters).toEqual(['members'])
+    expect(
+      (await new EKSClient({ credentials }).send(new ListClustersCommand({}))).clusters,
+    ).toEqual(['members'])
     expect((await new EKSClient({}).send(new ListClustersCommand({}))).clusters).toEqual(['own'])
     expect((await new STSClient({ credentials }).send(new GetCallerIdentityCommand({}))).Arn).toBe(
       `arn:aws:sts::${member}:assumed-role/highwater-reader/nightly`,
@@ -42,16 +55,17 @@ describe('STS in the lab', () => {
 
   it('does not take temporary credentials without their session token', async () => {
     const { sessionToken: _, ...halved } = await temporary(reader)()
-    await expect(new EKSClient({ credentials: halved, maxAttempts: 1 }).send(new ListClustersCommand({}))).rejects.toMatchObject({
-      name: 'UnrecognizedClientException',
-    })
+    await expect(
+      new EKSClient({ credentials: halved, maxAttempts: 1 }).send(new ListClustersCommand({})),
+    ).rejects.toMatchObject({ name: 'UnrecognizedClientException' })
   })
 
   it('says when the role may not read EKS', async () => {
-    await expect(new EKSClient({ credentials: temporary(blind), maxAttempts: 1 }).send(new ListClustersCommand({}))).rejects.toMatchObject({
-      name: 'AccessDeniedException',
-      $metadata: { httpStatusCode: 403 },
-    })
+    await expect(
+      new EKSClient({ credentials: temporary(blind), maxAttempts: 1 }).send(
+        new ListClustersCommand({}),
+      ),
+    ).rejects.toMatchObject({ name: 'AccessDeniedException', $metadata: { httpStatusCode: 403 } })
   })
 
   it.each([
@@ -61,7 +75,11 @@ describe('STS in the lab', () => {
   ])("asks a guarded role's caller for the external id: %s", async (_, ExternalId, isGood) => {
     const answer = sts().send(assume(guarded, ExternalId === undefined ? {} : { ExternalId }))
     if (isGood) expect((await answer).Credentials?.AccessKeyId).toMatch(/^ASIA/)
-    else await expect(answer).rejects.toMatchObject({ name: 'AccessDenied', $metadata: { httpStatusCode: 403 } })
+    else
+      await expect(answer).rejects.toMatchObject({
+        name: 'AccessDenied',
+        $metadata: { httpStatusCode: 403 },
+      })
   })
 
   it.each([
@@ -71,7 +89,10 @@ describe('STS in the lab', () => {
     [899, false],
   ])('gives a session of %i s: %s', async (DurationSeconds, isGood) => {
     const answer = sts().send(assume(reader, { DurationSeconds }))
-    if (isGood) expect((await answer).Credentials?.Expiration?.getTime()).toBeGreaterThan(Date.now() + (DurationSeconds - 60) * 1000)
+    if (isGood)
+      expect((await answer).Credentials?.Expiration?.getTime()).toBeGreaterThan(
+        Date.now() + (DurationSeconds - 60) * 1000,
+      )
     else await expect(answer).rejects.toMatchObject({ name: 'ValidationError' })
   })
 
@@ -80,15 +101,19 @@ describe('STS in the lab', () => {
     expect(await chained.send(assume(blind, { DurationSeconds: 3600 }))).toMatchObject({
       Credentials: { SessionToken: expect.any(String) },
     })
-    await expect(chained.send(assume(blind, { DurationSeconds: 3601 }))).rejects.toMatchObject({ name: 'ValidationError' })
+    await expect(chained.send(assume(blind, { DurationSeconds: 3601 }))).rejects.toMatchObject({
+      name: 'ValidationError',
+    })
   })
 
   it('refuses a role that is not there, a wrong secret, and what it does not know', async () => {
-    await expect(sts().send(assume(`arn:aws:iam::${member}:role/nobody`))).rejects.toMatchObject({ name: 'AccessDenied' })
-    const credentials = { accessKeyId: lab.environment.AWS_ACCESS_KEY_ID!, secretAccessKey: 'x' }
-    await expect(new STSClient({ credentials, maxAttempts: 1 }).send(new GetCallerIdentityCommand({}))).rejects.toMatchObject({
-      name: 'SignatureDoesNotMatch',
+    await expect(sts().send(assume(`arn:aws:iam::${member}:role/nobody`))).rejects.toMatchObject({
+      name: 'AccessDenied',
     })
+    const credentials = { accessKeyId: lab.environment.AWS_ACCESS_KEY_ID!, secretAccessKey: 'x' }
+    await expect(
+      new STSClient({ credentials, maxAttempts: 1 }).send(new GetCallerIdentityCommand({})),
+    ).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' })
     await expect(sts().send(new GetSessionTokenCommand({}))).rejects.toMatchObject({
       name: 'NotImplemented',
       $metadata: { httpStatusCode: 501 },

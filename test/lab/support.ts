@@ -5,16 +5,27 @@ import { DescribeClusterCommand, EKSClient } from '@aws-sdk/client-eks'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
 import { faultyNode } from '#lab/scenarios/faults.ts'
-import { type ClusterScenario, fixedNodes, type NodeFault, type Scenario } from '#lab/scenarios/scenario.ts'
+import {
+  type ClusterScenario,
+  fixedNodes,
+  type NodeFault,
+  type Scenario,
+} from '#lab/scenarios/scenario.ts'
 
 /** Starts a lab and points this process's AWS settings at it. */
-export async function enterLab(scenarios: Scenario | Scenario[], options?: LabOptions): Promise<Lab> {
+export async function enterLab(
+  scenarios: Scenario | Scenario[],
+  options?: LabOptions,
+): Promise<Lab> {
   const lab = await startLab(scenarios, options)
   Object.assign(process.env, lab.environment)
   return lab
 }
 
-export function scenario(clusters: Partial<ClusterScenario>[], more: Partial<Scenario> = {}): Scenario {
+export function scenario(
+  clusters: Partial<ClusterScenario>[],
+  more: Partial<Scenario> = {},
+): Scenario {
   return {
     name: 'test',
     about: 'made by a test',
@@ -146,10 +157,18 @@ export function get(
 
 /** Asks API servers of the lab as its own principal; `of` tells how to reach one. */
 export function askIn(lab: Lab) {
-  const { AWS_ENDPOINT_URL_EKS: endpoint, AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
+  const {
+    AWS_ENDPOINT_URL_EKS: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID = '',
+    AWS_SECRET_ACCESS_KEY = '',
+  } = lab.environment
   const credentials = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY }
   const eks = new EKSClient({ endpoint, region, credentials })
-  const of = async (cluster: string) => ({ ...(await describe(cluster, eks)), bearer: await token(lab, cluster) })
+  const of = async (cluster: string) => ({
+    ...(await describe(cluster, eks)),
+    bearer: await token(lab, cluster),
+  })
   const ask = async (cluster: string, path: string) => {
     const { bearer, ...access } = await of(cluster)
     const { status, text } = await get(access, path, bearer)

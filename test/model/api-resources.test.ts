@@ -16,15 +16,39 @@ describe('apiResources', () => {
       ]),
     ).toEqual({
       served: [
-        { resource: 'pods', plural: 'pods', apiVersion: 'v1', kind: 'Pod', isNamespaced: true, verbs: [] },
-        { resource: 'jobs.batch', plural: 'jobs', apiVersion: 'batch/v1', kind: 'Job', isNamespaced: true, verbs: ['delete', 'list'] },
-        { resource: 'jobs.batch', plural: 'jobs', apiVersion: 'batch/v1beta1', kind: 'Job', isNamespaced: true, verbs: ['list'] },
+        {
+          resource: 'pods',
+          plural: 'pods',
+          apiVersion: 'v1',
+          kind: 'Pod',
+          isNamespaced: true,
+          verbs: [],
+        },
+        {
+          resource: 'jobs.batch',
+          plural: 'jobs',
+          apiVersion: 'batch/v1',
+          kind: 'Job',
+          isNamespaced: true,
+          verbs: ['delete', 'list'],
+        },
+        {
+          resource: 'jobs.batch',
+          plural: 'jobs',
+          apiVersion: 'batch/v1beta1',
+          kind: 'Job',
+          isNamespaced: true,
+          verbs: ['list'],
+        },
       ],
       unanswered: new Set(),
     })
   })
 
-  it.each([[{ groupVersion: 'a/v1' }], [{ groupVersion: 'a/v1', resources: null }]])('of %j nothing is known', list => {
-    expect(apiResources([list])).toEqual({ served: [], unanswered: new Set(['a/v1']) })
-  })
+  it.each([[{ groupVersion: 'a/v1' }], [{ groupVersion: 'a/v1', resources: null }]])(
+    'of %j nothing is known',
+    list => {
+      expect(apiResources([list])).toEqual({ served: [], unanswered: new Set(['a/v1']) })
+    },
+  )
 })

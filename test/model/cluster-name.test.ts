@@ -34,12 +34,29 @@ it.each(['prod', full])('modes, selections, baselines and waivers go by it: %s',
   expect(readModeOf({ modes: [{ match: { cluster: pattern }, mode: 'ssm' }] }, full)).toBe('ssm')
   expect(selectsCluster({ ...everything, clusters: [pattern] }, full)).toBe(true)
   const baseline = [{ match: { cluster: pattern }, configuration: { maxPods: 30 } }]
-  expect(baselineOf({ cluster: full, group: 'g', amiFamily: 'AL2023', instanceType: null }, { ...defaultPolicy, baseline })).toEqual({
-    maxPods: 30,
-  })
+  expect(
+    baselineOf(
+      { cluster: full, group: 'g', amiFamily: 'AL2023', instanceType: null },
+      { ...defaultPolicy, baseline },
+    ),
+  ).toEqual({ maxPods: 30 })
   const waiver = { rule: 'peer-drift', until: '2026-12-31', reason: 'agreed' }
-  const about = (kind: Subject['kind'], name: string) => ({ rule: 'peer-drift', cluster: full, subject: { kind, namespace: null, name } })
-  expect(waiverOf(about('Nodegroup', 'g'), [{ ...waiver, match: { cluster: pattern } }], '2026-11-21')).not.toBeNull()
-  expect(waiverOf(about('Cluster', full), [{ ...waiver, match: { kind: 'Cluster', name: pattern } }], '2026-11-21')).not.toBeNull()
-  expect(waiverOf(about('Nodegroup', 'x/prod'), [{ ...waiver, match: { name: 'prod' } }], '2026-11-21')).toBeNull()
+  const about = (kind: Subject['kind'], name: string) => ({
+    rule: 'peer-drift',
+    cluster: full,
+    subject: { kind, namespace: null, name },
+  })
+  expect(
+    waiverOf(about('Nodegroup', 'g'), [{ ...waiver, match: { cluster: pattern } }], '2026-11-21'),
+  ).not.toBeNull()
+  expect(
+    waiverOf(
+      about('Cluster', full),
+      [{ ...waiver, match: { kind: 'Cluster', name: pattern } }],
+      '2026-11-21',
+    ),
+  ).not.toBeNull()
+  expect(
+    waiverOf(about('Nodegroup', 'x/prod'), [{ ...waiver, match: { name: 'prod' } }], '2026-11-21'),
+  ).toBeNull()
 })

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { atoi, cleanPath, goFloat, goQuote, jsonText, parseFloat32, parseInt64, parseUint32 } from '#model/go-text.ts'
+import {
+  atoi,
+  cleanPath,
+  goFloat,
+  goQuote,
+  jsonText,
+  parseFloat32,
+  parseInt64,
+  parseUint32,
+} from '#model/go-text.ts'
 
 const errorOf = (read: () => unknown): string => {
   try {
@@ -31,13 +40,35 @@ describe('parseFloat32', () => {
     expect(parseFloat32(text)).toBe(value)
   })
 
-  it.each(['', ' 1', '1 ', '.', 'e5', '1e', '1__0', '_1', '1_', '0x1', '0xp1', '+nan', 'infinit', '1,5'])('refuses %j', text => {
-    expect(errorOf(() => parseFloat32(text))).toBe(`strconv.ParseFloat: parsing "${text}": invalid syntax`)
+  it.each([
+    '',
+    ' 1',
+    '1 ',
+    '.',
+    'e5',
+    '1e',
+    '1__0',
+    '_1',
+    '1_',
+    '0x1',
+    '0xp1',
+    '+nan',
+    'infinit',
+    '1,5',
+  ])('refuses %j', text => {
+    expect(errorOf(() => parseFloat32(text))).toBe(
+      `strconv.ParseFloat: parsing "${text}": invalid syntax`,
+    )
   })
 
-  it.each(['3.4028235677973367e38', '1e999999999999', '0x1p128'])('says that %s is out of range', text => {
-    expect(errorOf(() => parseFloat32(text))).toBe(`strconv.ParseFloat: parsing "${text}": value out of range`)
-  })
+  it.each(['3.4028235677973367e38', '1e999999999999', '0x1p128'])(
+    'says that %s is out of range',
+    text => {
+      expect(errorOf(() => parseFloat32(text))).toBe(
+        `strconv.ParseFloat: parsing "${text}": value out of range`,
+      )
+    },
+  )
 })
 
 describe('atoi', () => {
@@ -95,13 +126,35 @@ describe('parseInt64', () => {
     expect(parseInt64(text, 32)).toBe(value)
   })
 
-  it.each(['', '-', 'x', '1.5', ' 1', '1 ', '_1', '1_', '1__0', '08', '0x', '0xg', '0b2', '0o8', '--1'])('finds no number in %j', text => {
-    expect(errorOf(() => parseInt64(text, 64))).toBe(`strconv.ParseInt: parsing "${text}": invalid syntax`)
+  it.each([
+    '',
+    '-',
+    'x',
+    '1.5',
+    ' 1',
+    '1 ',
+    '_1',
+    '1_',
+    '1__0',
+    '08',
+    '0x',
+    '0xg',
+    '0b2',
+    '0o8',
+    '--1',
+  ])('finds no number in %j', text => {
+    expect(errorOf(() => parseInt64(text, 64))).toBe(
+      `strconv.ParseInt: parsing "${text}": invalid syntax`,
+    )
   })
 
   it('knows how far 32 and 64 bits go', () => {
-    expect(errorOf(() => parseInt64('2147483648', 32))).toBe('strconv.ParseInt: parsing "2147483648": value out of range')
-    expect(errorOf(() => parseInt64('-2147483649', 32))).toBe('strconv.ParseInt: parsing "-2147483649": value out of range')
+    expect(errorOf(() => parseInt64('2147483648', 32))).toBe(
+      'strconv.ParseInt: parsing "2147483648": value out of range',
+    )
+    expect(errorOf(() => parseInt64('-2147483649', 32))).toBe(
+      'strconv.ParseInt: parsing "-2147483649": value out of range',
+    )
     expect(parseInt64('2147483648', 64)).toBe(2_147_483_648n)
     expect(parseInt64('9223372036854775807', 64)).toBe(2n ** 63n - 1n)
     expect(errorOf(() => parseInt64('9223372036854775808', 64))).toContain('value out of range')

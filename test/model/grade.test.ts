@@ -36,7 +36,13 @@ it.each<[string, OpenFinding[]]>([
 })
 
 it('is none where nothing was read, whatever is known to be wrong', () => {
-  expect(gradeOf([finding('critical', 100)], { nodes: 100, read: 0, partlyRead: 0, notRead: 100 }, judged)).toBeNull()
+  expect(
+    gradeOf(
+      [finding('critical', 100)],
+      { nodes: 100, read: 0, partlyRead: 0, notRead: 100 },
+      judged,
+    ),
+  ).toBeNull()
 })
 
 it('is given where nodes were read in part', () => {
@@ -44,7 +50,13 @@ it('is given where nodes were read in part', () => {
 })
 
 it('gives no grade where no rule applied: a cluster of Fargate nodes', () => {
-  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 }, { pass: 0, fail: 0, unknown: 0, error: 0 })).toBeNull()
+  expect(
+    gradeOf(
+      [],
+      { nodes: 1, read: 0, partlyRead: 1, notRead: 0 },
+      { pass: 0, fail: 0, unknown: 0, error: 0 },
+    ),
+  ).toBeNull()
 })
 
 it.each<[string | null, Severity, number, number]>([
@@ -52,9 +64,14 @@ it.each<[string | null, Severity, number, number]>([
   [null, 'medium', 21, 0],
   [null, 'medium', 20, 1],
   ['D', 'high', 1000, 0],
-])('is %s for a %s finding with 10 outcomes decided, %d unknown and %d in error', (grade, severity, unknown, error) => {
-  expect(gradeOf([finding(severity, 100)], coverage, { pass: 8, fail: 2, unknown, error })).toBe(grade)
-})
+])(
+  'is %s for a %s finding with 10 outcomes decided, %d unknown and %d in error',
+  (grade, severity, unknown, error) => {
+    expect(gradeOf([finding(severity, 100)], coverage, { pass: 8, fail: 2, unknown, error })).toBe(
+      grade,
+    )
+  },
+)
 
 it('gives no good grade where the list of nodes broke off', () => {
   expect(gradeOf([], coverage, judged, true)).toBeNull()

@@ -22,9 +22,12 @@ function answer(text: string) {
 }
 
 describe('parseQuantity', () => {
-  it.each(['Ei', '-Pi', '.Ei'])('finds no number in %s, which is too large for the fast path', text => {
-    expect(answer(text)).toEqual({ ok: false, error: 'unable to parse numeric part of quantity' })
-  })
+  it.each(['Ei', '-Pi', '.Ei'])(
+    'finds no number in %s, which is too large for the fast path',
+    text => {
+      expect(answer(text)).toEqual({ ok: false, error: 'unable to parse numeric part of quantity' })
+    },
+  )
 
   it('takes a suffix alone, a point alone and a sign alone for 0, as upstream does', () => {
     expect(['Gi', '.', '-'].map(text => quantityValue(parseQuantity(text)))).toEqual([0n, 0n, 0n])
@@ -34,12 +37,14 @@ describe('parseQuantity', () => {
     expect(quantityValue(parseQuantity('1e4294967299'))).toBe(1000n)
   })
 
-  it.each(['1e-2147483648', '12345678901234567890e999999999', '0.1e-999999999', `1${'0'.repeat(400)}x`])(
-    'does not run out of time or memory on %s',
-    text => {
-      expect(typeof answer(text).ok).toBe('boolean')
-    },
-  )
+  it.each([
+    '1e-2147483648',
+    '12345678901234567890e999999999',
+    '0.1e-999999999',
+    `1${'0'.repeat(400)}x`,
+  ])('does not run out of time or memory on %s', text => {
+    expect(typeof answer(text).ok).toBe('boolean')
+  })
 
   it('answers to any text at all with a quantity or with one of the three errors', () => {
     const form = /^[+-]?[0-9.]{0,25}[eEinumkKMGTP]{0,2}[-+]?[0-9]{0,3}$/
@@ -55,11 +60,17 @@ describe('parseQuantity', () => {
 
   it('reads back what it prints', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), fc.constantFrom('', 'k', 'm', 'Ki', 'Mi', 'e3'), (number, suffix) => {
-        const quantity = parseQuantity(`${number}${suffix}`)
-        const isCapped = quantity.held === 'capped'
-        expect(compareQuantities(parseQuantity(canonical(quantity)), quantity) === 0 || isCapped).toBe(true)
-      }),
+      fc.property(
+        fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }),
+        fc.constantFrom('', 'k', 'm', 'Ki', 'Mi', 'e3'),
+        (number, suffix) => {
+          const quantity = parseQuantity(`${number}${suffix}`)
+          const isCapped = quantity.held === 'capped'
+          expect(
+            compareQuantities(parseQuantity(canonical(quantity)), quantity) === 0 || isCapped,
+          ).toBe(true)
+        },
+      ),
     )
   })
 })

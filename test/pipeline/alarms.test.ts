@@ -6,11 +6,10 @@ import { freshClusters } from '#pipeline/remediation/fresh.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { nodes, scenario } from '../lab/support.ts'
 
-const policyOf = (alarms: string[], accounts: Policy['accounts'] = defaultPolicy.accounts): Policy => ({
-  ...defaultPolicy,
-  accounts,
-  remediation: { ...defaultPolicy.remediation, alarms },
-})
+const policyOf = (
+  alarms: string[],
+  accounts: Policy['accounts'] = defaultPolicy.accounts,
+): Policy => ({ ...defaultPolicy, accounts, remediation: { ...defaultPolicy.remediation, alarms } })
 const against = (policy: Policy) => alarmsAgainst(policy, new AbortController().signal)
 const world = (more: Partial<Scenario>) => labOf([scenario([], more)])
 const own = { roleArn: null, externalId: null }
@@ -41,7 +40,9 @@ describe('alarms of the policy', () => {
 
   it('that are nowhere speak against it, too', async () => {
     await world({ alarms: [{ name: 'errors', state: 'OK' }] })
-    expect(await against(policyOf(['errors', 'erors']))).toEqual(['erors could not be read: there is none of that name'])
+    expect(await against(policyOf(['errors', 'erors']))).toEqual([
+      'erors could not be read: there is none of that name',
+    ])
   })
 
   it('are looked for in every region', async () => {
@@ -71,11 +72,16 @@ describe('alarms of the policy', () => {
   })
 
   it('stand beside each cluster that is read anew', async () => {
-    await labOf([scenario([{ name: 'c', nodes: nodes(1) }], { alarms: [{ name: 'errors', state: 'ALARM' }] })])
+    await labOf([
+      scenario([{ name: 'c', nodes: nodes(1) }], { alarms: [{ name: 'errors', state: 'ALARM' }] }),
+    ])
     const found = await freshClusters([{ cluster: 'c', node: 'ip-10-0-0-1.ec2.internal' }], {
       policy: policyOf(['errors']),
       signal: new AbortController().signal,
     })
-    expect(found.get('c')).toMatchObject({ alarms: ['errors is in ALARM in us-east-1'], nodes: [{}] })
+    expect(found.get('c')).toMatchObject({
+      alarms: ['errors is in ALARM in us-east-1'],
+      nodes: [{}],
+    })
   })
 })

@@ -62,7 +62,13 @@ describe('an estimate', () => {
     fc.assert(
       fc.property(
         questions,
-        fc.constantFrom('nodes', 'podsPerNode', 'runsPerDay', 'recipients', 'retentionDays' as const),
+        fc.constantFrom(
+          'nodes',
+          'podsPerNode',
+          'runsPerDay',
+          'recipients',
+          'retentionDays' as const,
+        ),
         (question, key) => {
           const more = estimate({ ...question, [key]: question[key] * 2 + 1 })
           expect(more.totalUsd.most).toBeGreaterThanOrEqual(estimate(question).totalUsd.most)
@@ -87,20 +93,39 @@ describe('an estimate', () => {
   ])(
     'of %i nodes with %i pods each takes about what was measured: %i ms of a processor, and %i bytes of snapshot a node',
     (nodes, podsPerNode, cpuMs, bytesPerNode) => {
-      const { run } = estimate({ nodes, podsPerNode, memoryMiB: 1769 }, { ...defaultPolicy.pace, requestsPerSecond: 10_000 })
+      const { run } = estimate(
+        { nodes, podsPerNode, memoryMiB: 1769 },
+        { ...defaultPolicy.pace, requestsPerSecond: 10_000 },
+      )
       expect(run.boundBy).toBe('the processor')
       // What comes after reading is mostly waited for, and not computed.
       expect(run.seconds.least * 1000 - cpuMs).toBeGreaterThan(-0.15 * cpuMs)
-      expect(run.seconds.least * 1000 - cpuMs).toBeLessThan(0.15 * cpuMs + publishMsPerRun + nodes * publishMsPerNode)
-      expect(Math.abs(snapshotBytes({ ...usualFleet, clusters: 1, nodes, podsPerNode }) / nodes / bytesPerNode - 1)).toBeLessThan(1 / 7)
+      expect(run.seconds.least * 1000 - cpuMs).toBeLessThan(
+        0.15 * cpuMs + publishMsPerRun + nodes * publishMsPerNode,
+      )
+      expect(
+        Math.abs(
+          snapshotBytes({ ...usualFleet, clusters: 1, nodes, podsPerNode }) / nodes / bytesPerNode -
+            1,
+        ),
+      ).toBeLessThan(1 / 7)
     },
   )
 
   it('of more pods takes more time, memory and room, and no more requests; by many functions, too', () => {
     const [few, many] = [12, 110].map(podsPerNode => {
-      const { fanOut, ...alone } = estimate({ nodes: 2400, clusters: 20, mode: 'kubelet', podsPerNode })
+      const { fanOut, ...alone } = estimate({
+        nodes: 2400,
+        clusters: 20,
+        mode: 'kubelet',
+        podsPerNode,
+      })
       return [alone, fanOut].map(one => ({
-        ...{ kubernetesRequests: one?.run.kubernetesRequests, peakMiB: one?.run.peakMiB, seconds: one?.run.seconds.most },
+        ...{
+          kubernetesRequests: one?.run.kubernetesRequests,
+          peakMiB: one?.run.peakMiB,
+          seconds: one?.run.seconds.most,
+        },
         ...{ lambda: usdOf(one, 'time of the function'), s3: usdOf(one, 'reports ') },
       }))
     })
@@ -108,20 +133,28 @@ describe('an estimate', () => {
       const before = few?.[index]
       expect(kubernetesRequests).toBe(before?.kubernetesRequests)
       for (const [what, value] of Object.entries(grown))
-        expect({ what, isMore: (value ?? 0) > (before?.[what as keyof typeof grown] ?? Infinity) }).toEqual({ what, isMore: true })
+        expect({
+          what,
+          isMore: (value ?? 0) > (before?.[what as keyof typeof grown] ?? Infinity),
+        }).toEqual({ what, isMore: true })
     }
   })
 
   it('keeps to the policy’s pace: twice as fast a reader is done in half the time', () => {
     const { pace } = defaultPolicy
-    const fast = estimate({ memoryMiB: 10_240 }, { ...pace, requestsPerSecond: 2 * pace.requestsPerSecond }).run.seconds.least
+    const fast = estimate(
+      { memoryMiB: 10_240 },
+      { ...pace, requestsPerSecond: 2 * pace.requestsPerSecond },
+    ).run.seconds.least
     expect(fast).toBeLessThan(estimate({ memoryMiB: 10_240 }).run.seconds.least * 0.6)
   })
 
   it('by SSM waits for SSM, and less with more accounts', () => {
     const one = estimate({ mode: 'ssm', clusters: 4 }).run
     expect(one.boundBy).toBe('the pace of SSM')
-    expect(estimate({ mode: 'ssm', clusters: 4, accounts: 4 }).run.seconds.most).toBeLessThan(one.seconds.most / 2)
+    expect(estimate({ mode: 'ssm', clusters: 4, accounts: 4 }).run.seconds.most).toBeLessThan(
+      one.seconds.most / 2,
+    )
     expect(estimate({ mode: 'proxy' }).run.ssmCalls.most).toBe(0)
   })
 
@@ -134,36 +167,54 @@ describe('an estimate', () => {
 
   it('of a run that no function can hold says that there is none, and nothing of deploying it with more', () => {
     const { run, fanOut } = estimate({ nodes: 1_000_000, clusters: 40, memoryMiB: 10_240 })
-    const none = /^No function can hold this fleet: .* about [\d,]+ MiB, and Lambda ends at 10,240\. No such run can be made: /
+    const none =
+      /^No function can hold this fleet: .* about [\d,]+ MiB, and Lambda ends at 10,240\. No such run can be made: /
     expect(run.remarks.at(-1)).toMatch(none)
     expect(run.remarks.at(-1)).toContain('let many functions read it (fanOut=on)')
     expect(fanOut?.run.remarks.at(-1)).toMatch(none)
     expect(fanOut?.run.remarks.at(-1)).not.toContain('fanOut=on')
-    expect([...run.remarks, ...(fanOut?.run.remarks ?? [])].join()).not.toContain('Deploy it with more')
+    expect([...run.remarks, ...(fanOut?.run.remarks ?? [])].join()).not.toContain(
+      'Deploy it with more',
+    )
   })
 
   it('prices no function for longer than it can run: who does not come to the end stops reading in time', () => {
     const slow = { ...defaultPolicy, pace: { ...defaultPolicy.pace, requestsPerSecond: 1 } }
     const { run, lines, fanOut } = estimateCost({ ...usualFleet, nodes: 3000, clusters: 1 }, slow)
-    expect(run.remarks).toEqual([expect.stringMatching(/reads for 720 s at most; this fleet takes \d{4,} s/)])
+    expect(run.remarks).toEqual([
+      expect.stringMatching(/reads for 720 s at most; this fleet takes \d{4,} s/),
+    ])
     expect(run.seconds.most).toBeLessThan(900)
-    expect(lines.find(({ what }) => what === 'time of the function')?.quantity.most).toBeLessThan(900 * (730 / 24))
-    expect(fanOut?.run.remarks).toEqual([expect.stringContaining('a shard of this fleet takes up to')])
-    expect((fanOut?.functionSeconds.most ?? Infinity) / (fanOut?.invocations.least ?? 1)).toBeLessThan(900)
+    expect(lines.find(({ what }) => what === 'time of the function')?.quantity.most).toBeLessThan(
+      900 * (730 / 24),
+    )
+    expect(fanOut?.run.remarks).toEqual([
+      expect.stringContaining('a shard of this fleet takes up to'),
+    ])
+    expect(
+      (fanOut?.functionSeconds.most ?? Infinity) / (fanOut?.invocations.least ?? 1),
+    ).toBeLessThan(900)
   })
 
   it('counts interface endpoints that the fleet needs, and no gateway', () => {
-    const hours = (question: Partial<CostQuestion>) => usdOf(estimate({ network: 'endpoints', ...question }), 'endpoints (')
+    const hours = (question: Partial<CostQuestion>) =>
+      usdOf(estimate({ network: 'endpoints', ...question }), 'endpoints (')
     const each = 0.01 * 2 * 730
-    const always = vpcEndpoints.filter(({ of, type }) => of === 'always' && type === 'interface').length
+    const always = vpcEndpoints.filter(
+      ({ of, type }) => of === 'always' && type === 'interface',
+    ).length
     expect(hours({ recipients: 0 })).toBeCloseTo(always * each)
     expect(hours({})).toBeCloseTo((always + 1) * each)
     expect(hours({ mode: 'ssm' })).toBeCloseTo((always + 2) * each)
   })
 
   it('charges metrics by the hours in which they are sent', () => {
-    expect(usdOf(estimate({ runsPerDay: 24 }), 'metrics')).toBeCloseTo(24 * usdOf(estimate({}), 'metrics'))
-    expect(usdOf(estimate({ runsPerDay: 96 }), 'metrics')).toBeCloseTo(usdOf(estimate({ runsPerDay: 24 }), 'metrics'))
+    expect(usdOf(estimate({ runsPerDay: 24 }), 'metrics')).toBeCloseTo(
+      24 * usdOf(estimate({}), 'metrics'),
+    )
+    expect(usdOf(estimate({ runsPerDay: 96 }), 'metrics')).toBeCloseTo(
+      usdOf(estimate({ runsPerDay: 24 }), 'metrics'),
+    )
   })
 })
 
@@ -178,16 +229,27 @@ describe('an estimate of many functions', () => {
     [{ nodes: 2000, clusters: 5 }, defaultPolicy.fanOut, false],
     [{ nodes: 2001, clusters: 5 }, defaultPolicy.fanOut, true],
     [{ nodes: 20, clusters: 5, accounts: 2 }, defaultPolicy.fanOut, true],
-    [{ nodes: 20, clusters: 5, accounts: 2 }, { ...defaultPolicy.fanOut, acrossPlaces: false }, false],
+    [
+      { nodes: 20, clusters: 5, accounts: 2 },
+      { ...defaultPolicy.fanOut, acrossPlaces: false },
+      false,
+    ],
     [{ nodes: 90_000, clusters: 5 }, { ...defaultPolicy.fanOut, aboveNodes: null }, false],
     [{ nodes: 101, clusters: 5 }, { ...defaultPolicy.fanOut, aboveNodes: 100 }, true],
   ])('of %j by %j is there: %s', (question, fanOut, isThere) => {
-    expect(estimateCost({ ...usualFleet, ...question }, { ...defaultPolicy, fanOut }).fanOut !== null).toBe(isThere)
+    expect(
+      estimateCost({ ...usualFleet, ...question }, { ...defaultPolicy, fanOut }).fanOut !== null,
+    ).toBe(isThere)
   })
 
   it('counts each state that an execution goes through, of the parent and of each cluster’s own, which are standard ones', () => {
-    const { Clusters } = JSON.parse(readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8')).States
-    expect(Clusters.ItemProcessor.ProcessorConfig).toEqual({ Mode: 'DISTRIBUTED', ExecutionType: 'STANDARD' })
+    const { Clusters } = JSON.parse(
+      readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8'),
+    ).States
+    expect(Clusters.ItemProcessor.ProcessorConfig).toEqual({
+      Mode: 'DISTRIBUTED',
+      ExecutionType: 'STANDARD',
+    })
     // Discover, Clusters, Publish; of each cluster Shards, JudgeCluster, ClusterDone; ReadShard of each of 2 × 8 shards.
     const { stateTransitions, invocations, lines } = shared({ nodes: 4000, clusters: 2 })
     expect(stateTransitions.least).toBe(3 + 2 * 3 + 16)
@@ -219,7 +281,8 @@ describe('an estimate of many functions', () => {
 
   it('needs an endpoint more where there is no way out', () => {
     const { lines, fanOut } = estimate({ nodes: 3000, network: 'endpoints' })
-    const endpoints = (all: typeof lines) => all.find(({ what }) => what.includes('endpoints ('))?.what
+    const endpoints = (all: typeof lines) =>
+      all.find(({ what }) => what.includes('endpoints ('))?.what
     expect(endpoints(lines)).not.toContain('states')
     expect(endpoints(fanOut?.lines ?? [])).toContain('states')
   })
@@ -255,17 +318,43 @@ describe('highwater cost', () => {
     const { code, stdout } = await inProcess(['cost', '--nodes', '5,000', '--clusters', '20'])
     expect(stdout.split('\n').filter(line => line.length > 80)).toEqual([])
     expect(code).toBe(0)
-    expect(stdout).toContain('5,000 nodes in 20 clusters and 1 account, read 1 time a day by mode proxy')
-    for (const text of ['Lambda', 'SES', 'CloudWatch', 'US$ a month', 'Total', 'us-east-1', 'Not counted', 'free tiers'])
+    expect(stdout).toContain(
+      '5,000 nodes in 20 clusters and 1 account, read 1 time a day by mode proxy',
+    )
+    for (const text of [
+      'Lambda',
+      'SES',
+      'CloudWatch',
+      'US$ a month',
+      'Total',
+      'us-east-1',
+      'Not counted',
+      'free tiers',
+    ])
       expect(stdout).toContain(text)
     expect(stdout).toMatch(/With fanOut=on many functions read this fleet.*Step Functions.*Total/s)
-    expect((await inProcess(['cost', '--nodes', '2,000', '--clusters', '20'])).stdout).not.toContain('fanOut')
+    expect(
+      (await inProcess(['cost', '--nodes', '2,000', '--clusters', '20'])).stdout,
+    ).not.toContain('fanOut')
   })
 
   it('prints data', async () => {
-    const { stdout } = await inProcess(['cost', '--nodes', '300', '--mode', 'ssm', '--runs-per-day', '4', '--format', 'json'])
+    const { stdout } = await inProcess([
+      'cost',
+      '--nodes',
+      '300',
+      '--mode',
+      'ssm',
+      '--runs-per-day',
+      '4',
+      '--format',
+      'json',
+    ])
     const document: CostEstimate = JSON.parse(stdout)
-    expect(document).toMatchObject({ schema: 'highwater.cost/1', question: { nodes: 300, clusters: 1, mode: 'ssm', runsPerDay: 4 } })
+    expect(document).toMatchObject({
+      schema: 'highwater.cost/1',
+      question: { nodes: 300, clusters: 1, mode: 'ssm', runsPerDay: 4 },
+    })
     expect(document.lines.length).toBeGreaterThan(8)
   })
 

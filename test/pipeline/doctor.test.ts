@@ -4,7 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { parse } from 'yaml'
 import { kubeconfigEndpoint } from '#clients/kubeconfig.ts'
-import { type ClusterScenario, fixedNodes, type LabNode, type Scenario } from '#lab/scenarios/scenario.ts'
+import {
+  type ClusterScenario,
+  fixedNodes,
+  type LabNode,
+  type Scenario,
+} from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { CheckState, ClusterCheckup } from '#model/checkup.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -25,7 +30,11 @@ import { nodes, scenario } from '../lab/support.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 const optionsOf = (more: Partial<Policy> = {}, signal = new AbortController().signal) => ({
-  policy: { ...defaultPolicy, timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 1000, configz: 400, summary: 400 }, ...more },
+  policy: {
+    ...defaultPolicy,
+    timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 1000, configz: 400, summary: 400 },
+    ...more,
+  },
   selection: everything,
   signal,
 })
@@ -39,30 +48,59 @@ async function checkedUp(more: Partial<Policy> = {}): Promise<ClusterCheckup> {
 const cluster = (more: Partial<ClusterScenario>, world: Partial<Scenario> = {}) =>
   scenario([{ name: 'c', nodes: nodes(1), ...more }], world)
 const ofState = ({ checks }: ClusterCheckup, ...states: CheckState[]) =>
-  Object.fromEntries(checks.filter(({ state }) => states.includes(state)).map(({ what, detail }) => [what, detail]))
+  Object.fromEntries(
+    checks.filter(({ state }) => states.includes(state)).map(({ what, detail }) => [what, detail]),
+  )
 const mode = (which: Policy['modes'][number]['mode']) => ({ modes: [{ match: {}, mode: which }] })
 
 describe('the way to the API server', () => {
   it.each<[string, Partial<ClusterScenario>, RegExp]>([
     ['closed', { faults: { endpoint: 'closed-port' } }, /refused the connection/],
-    ['unknown by name', { faults: { endpoint: 'unresolvable' } }, /lab\.invalid does not resolve.*private endpoint/],
-    ['with a certificate for another name', { faults: { certificate: 'other-host' } }, /certificate .* is for another name/],
-    ['with a certificate of another CA', { faults: { certificate: 'other-authority' } }, /not signed by the cluster's CA/],
+    [
+      'unknown by name',
+      { faults: { endpoint: 'unresolvable' } },
+      /lab\.invalid does not resolve.*private endpoint/,
+    ],
+    [
+      'with a certificate for another name',
+      { faults: { certificate: 'other-host' } },
+      /certificate .* is for another name/,
+    ],
+    [
+      'with a certificate of another CA',
+      { faults: { certificate: 'other-authority' } },
+      /not signed by the cluster's CA/,
+    ],
   ])('%s: unreachable, with the reason', async (_, more, reason) => {
     await labOf([cluster(more)])
     const checkup = await checkedUp()
     expect(checkup.state).toBe('unreachable')
-    expect(ofState(checkup, 'failed', 'missing')).toEqual({ endpoint: expect.stringMatching(reason) })
+    expect(ofState(checkup, 'failed', 'missing')).toEqual({
+      endpoint: expect.stringMatching(reason),
+    })
   })
 
   it.each([
     [{ endpointPublicAccess: false }, /The endpoint is private: only its VPC/],
-    [{ endpointPublicAccess: true, publicAccessCidrs: ['203.0.113.0/24'] }, /open to 203\.0\.113\.0\/24 only/],
-    [{ endpointPublicAccess: true, publicAccessCidrs: ['0.0.0.0/0'] }, /refused the connection: [^.]*$/],
+    [
+      { endpointPublicAccess: true, publicAccessCidrs: ['203.0.113.0/24'] },
+      /open to 203\.0\.113\.0\/24 only/,
+    ],
+    [
+      { endpointPublicAccess: true, publicAccessCidrs: ['0.0.0.0/0'] },
+      /refused the connection: [^.]*$/,
+    ],
   ])('says from where EKS lets it be reached: %j', async (resourcesVpcConfig, said) => {
     const endpoint = { server: 'https://127.0.0.1:1', authorization: async () => null }
-    const record = { kind: 'Cluster' as const, cluster: 'c', eks: { status: 'ACTIVE', resourcesVpcConfig }, errors: [] }
-    const [checkup] = await Array.fromAsync(checkUp([{ record, endpoint, place: null }], optionsOf()))
+    const record = {
+      kind: 'Cluster' as const,
+      cluster: 'c',
+      eks: { status: 'ACTIVE', resourcesVpcConfig },
+      errors: [],
+    }
+    const [checkup] = await Array.fromAsync(
+      checkUp([{ record, endpoint, place: null }], optionsOf()),
+    )
     expect(checkup?.checks.find(({ what }) => what === 'endpoint')?.detail).toMatch(said)
   })
 
@@ -70,14 +108,18 @@ describe('the way to the API server', () => {
     await labOf([cluster({ status: 'CREATING' })])
     const checkup = await checkedUp()
     expect(checkup.state).toBe('unreachable')
-    expect(ofState(checkup, 'failed')).toEqual({ 'eks:DescribeCluster': expect.stringContaining('the cluster is CREATING') })
+    expect(ofState(checkup, 'failed')).toEqual({
+      'eks:DescribeCluster': expect.stringContaining('the cluster is CREATING'),
+    })
   })
 
   it('ends at a server that does not know the identity: the access entry is there to paste', async () => {
     await labOf([cluster({ access: {} })])
     const checkup = await checkedUp()
     expect(checkup.state).toBe('missing')
-    expect(ofState(checkup, 'missing', 'failed')).toEqual({ token: expect.stringMatching(/401.*access entry/) })
+    expect(ofState(checkup, 'missing', 'failed')).toEqual({
+      token: expect.stringMatching(/401.*access entry/),
+    })
     expect(checkup.fixes).toEqual([
       {
         target: expect.stringContaining('access entry'),
@@ -92,7 +134,10 @@ describe('the way to the API server', () => {
     const targets = await Array.fromAsync(eksTargets(optionsOf()))
     controller.abort(new Error('not reached before the deadline'))
     const [checkup] = await Array.fromAsync(checkUp(targets, optionsOf({}, controller.signal)))
-    expect(checkup).toMatchObject({ state: 'unreachable', checks: [{ what: 'endpoint', detail: 'not reached before the deadline' }] })
+    expect(checkup).toMatchObject({
+      state: 'unreachable',
+      checks: [{ what: 'endpoint', detail: 'not reached before the deadline' }],
+    })
   })
 })
 
@@ -108,7 +153,9 @@ describe('clusters of a kubeconfig', () => {
     const targets = await kubeconfigTargets(await endpoints(), defaultPolicy)
     const [checkup] = await Array.fromAsync(checkUp(targets, optionsOf()))
     expect(checkup?.state).toBe('ok')
-    expect(checkup?.checks.filter(({ what }) => what.includes(':') && !what.startsWith('node '))).toEqual([])
+    expect(
+      checkup?.checks.filter(({ what }) => what.includes(':') && !what.startsWith('node ')),
+    ).toEqual([])
   })
 
   it.each([
@@ -122,7 +169,10 @@ describe('clusters of a kubeconfig', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offMs })
     onTestFinished(() => void vi.useRealTimers())
     const [checkup] = await Array.fromAsync(checkUp(targets, optionsOf()))
-    expect(checkup?.checks.find(({ what }) => what === 'clock')).toMatchObject({ state, detail: expect.stringMatching(detail) })
+    expect(checkup?.checks.find(({ what }) => what === 'clock')).toMatchObject({
+      state,
+      detail: expect.stringMatching(detail),
+    })
   })
 })
 
@@ -130,7 +180,10 @@ describe('one node, asked as an audit asks', () => {
   it('that does not answer is told from rights that are missing', async () => {
     await labOf([cluster({ nodes: nodes(0, { kind: 'down' }) })])
     const checkup = await checkedUp()
-    expect(Object.values(ofState(checkup, 'failed'))).toEqual([expect.stringContaining('503'), expect.stringContaining('503')])
+    expect(Object.values(ofState(checkup, 'failed'))).toEqual([
+      expect.stringContaining('503'),
+      expect.stringContaining('503'),
+    ])
     expect(checkup).toMatchObject({ state: 'missing', fixes: [] })
   })
 
@@ -143,21 +196,35 @@ describe('one node, asked as an audit asks', () => {
 describe('mode ssm', () => {
   const source = nodes(4)
   const agents = (change: (node: LabNode, index: number) => LabNode) =>
-    fixedNodes(Object.fromEntries(source.names().map((name, index) => [name, change(source.node(name)!, index)])))
-  const lost = (node: LabNode) => inspected(node, answer => answer, { pingStatus: 'ConnectionLost' })
-  const aged = (node: LabNode, lastPingMinutesAgo: number) => inspected(node, answer => answer, { lastPingMinutesAgo })
+    fixedNodes(
+      Object.fromEntries(
+        source.names().map((name, index) => [name, change(source.node(name)!, index)]),
+      ),
+    )
+  const lost = (node: LabNode) =>
+    inspected(node, answer => answer, { pingStatus: 'ConnectionLost' })
+  const aged = (node: LabNode, lastPingMinutesAgo: number) =>
+    inspected(node, answer => answer, { lastPingMinutesAgo })
   const windows = (node: LabNode) => inspected(node, answer => answer, { platform: 'Windows' })
 
-  it('asks for each of the agents, on however many pages their nodes come', { timeout: 120_000 }, async () => {
+  it('asks for each of the agents, on however many pages their nodes come', {
+    timeout: 120_000,
+  }, async () => {
     const many = nodes(610)
-    const all = fixedNodes(Object.fromEntries(many.names().map(name => [name, inspected(many.node(name)!)])))
+    const all = fixedNodes(
+      Object.fromEntries(many.names().map(name => [name, inspected(many.node(name)!)])),
+    )
     await labOf([cluster({ nodes: all })], { documents: inspectDocuments })
     const patient = { ...mode('ssm'), timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 60_000 } }
-    expect(ofState(await checkedUp(patient), 'ok', 'note', 'failed')['SSM agents']).toBe('SSM can ask 610 of 610 instances')
+    expect(ofState(await checkedUp(patient), 'ok', 'note', 'failed')['SSM agents']).toBe(
+      'SSM can ask 610 of 610 instances',
+    )
   })
 
   it('never sends a command, and says so', async () => {
-    const lab = await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents: inspectDocuments })
+    const lab = await labOf([cluster({ nodes: agents(node => inspected(node)) })], {
+      documents: inspectDocuments,
+    })
     const checkup = await checkedUp(mode('ssm'))
     expect(checkup.state).toBe('ok')
     expect(ofState(checkup, 'ok')['SSM agents']).toBe('SSM can ask 4 of 4 instances')
@@ -177,9 +244,24 @@ describe('mode ssm', () => {
       'note',
       /^SSM can ask 2 of 4 instances\. \S+ \(i-\w+\): SSM does not know the instance .*; \S+ \(i-\w+\): SSM has lost the connection/,
     ],
-    ['all', node => node, 'failed', /^SSM can ask 0 of 4 instances\. (?:.* does not know the instance .*){4}/],
-    ['a silent one', (node, index) => (index === 0 ? aged(node, 500) : inspected(node)), 'note', /can ask 3 of 4.*last heard 500 min ago/],
-    ['Windows', (node, index) => (index === 0 ? windows(node) : inspected(node)), 'note', /can ask 3 of 4.*knows it as Windows/],
+    [
+      'all',
+      node => node,
+      'failed',
+      /^SSM can ask 0 of 4 instances\. (?:.* does not know the instance .*){4}/,
+    ],
+    [
+      'a silent one',
+      (node, index) => (index === 0 ? aged(node, 500) : inspected(node)),
+      'note',
+      /can ask 3 of 4.*last heard 500 min ago/,
+    ],
+    [
+      'Windows',
+      (node, index) => (index === 0 ? windows(node) : inspected(node)),
+      'note',
+      /can ask 3 of 4.*knows it as Windows/,
+    ],
   ])('tells how many agents are lost: %s', async (_, change, state, said) => {
     await labOf([cluster({ nodes: agents(change) })], { documents: inspectDocuments })
     expect(ofState(await checkedUp(mode('ssm')), state)['SSM agents']).toMatch(said)
@@ -188,8 +270,22 @@ describe('mode ssm', () => {
   it.each<[string, string, Partial<Scenario>, CheckState, string, RegExp]>([
     ['is there', 'highwater-lab', {}, 'note', 'inspectOutput', /it is there; .*s3:PutObject/],
     ['is not there', 'nobodys', {}, 'failed', 'inspectOutput', /nobodys/],
-    ['may not be read', 'highwater-lab', { s3: { denied: ['s3:GetObject'] } }, 'missing', 's3:GetObject', /Grant s3:GetObject/],
-    ['may not be listed', 'highwater-lab', { s3: { denied: ['s3:ListBucket'] } }, 'missing', 's3:ListBucket', /Grant s3:ListBucket/],
+    [
+      'may not be read',
+      'highwater-lab',
+      { s3: { denied: ['s3:GetObject'] } },
+      'missing',
+      's3:GetObject',
+      /Grant s3:GetObject/,
+    ],
+    [
+      'may not be listed',
+      'highwater-lab',
+      { s3: { denied: ['s3:ListBucket'] } },
+      'missing',
+      's3:ListBucket',
+      /Grant s3:ListBucket/,
+    ],
     [
       'may not be listed, so nobody knows',
       'highwater-lab',
@@ -199,63 +295,118 @@ describe('mode ssm', () => {
       /not tried/,
     ],
   ])('asks for the bucket of long answers: it %s', async (_, bucket, more, state, what, said) => {
-    await labOf([cluster({ nodes: agents(node => inspected(node)) }, more)], { documents: inspectDocuments })
-    const checkup = await checkedUp({ ...mode('ssm'), inspectOutput: { bucket, prefix: 'answers' } })
-    expect(ofState(checkup, state)[what === 'inspectOutput' ? `inspectOutput s3://${bucket}/answers` : what]).toMatch(said)
+    await labOf([cluster({ nodes: agents(node => inspected(node)) }, more)], {
+      documents: inspectDocuments,
+    })
+    const checkup = await checkedUp({
+      ...mode('ssm'),
+      inspectOutput: { bucket, prefix: 'answers' },
+    })
+    expect(
+      ofState(checkup, state)[
+        what === 'inspectOutput' ? `inspectOutput s3://${bucket}/answers` : what
+      ],
+    ).toMatch(said)
     expect(checkup.state).toBe(state === 'note' ? 'ok' : 'missing')
     const fixed = checkup.fixes.map(({ text }) => text).join()
     if (state === 'missing')
-      expect(fixed).toContain(what === 's3:GetObject' ? 'arn:aws:s3:::highwater-lab/answers/*' : 'arn:aws:s3:::highwater-lab')
+      expect(fixed).toContain(
+        what === 's3:GetObject'
+          ? 'arn:aws:s3:::highwater-lab/answers/*'
+          : 'arn:aws:s3:::highwater-lab',
+      )
   })
 
   it.each([
     ['there is none', [], 'missing', /there is none in us-east-1: deploy the stack/],
-    ['it is another', [{ name: 'Highwater-Inspect', content: '{}' }], 'failed', /version 1 .* is not the one of this highwater/],
+    [
+      'it is another',
+      [{ name: 'Highwater-Inspect', content: '{}' }],
+      'failed',
+      /version 1 .* is not the one of this highwater/,
+    ],
   ] as const)('knows the document: %s', async (_, documents, state, said) => {
     await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents })
     expect(ofState(await checkedUp(mode('ssm')), state)['document Highwater-Inspect']).toMatch(said)
   })
 
-  const applied = applyDocuments.map(document => ({ name: document.name, content: contentOf(document, readScript) }))
+  const applied = applyDocuments.map(document => ({
+    name: document.name,
+    content: contentOf(document, readScript),
+  }))
   const kubeletConfig = 'document Highwater-ApplyKubeletConfig'
   it.each<[string, { name: string; content: string }[], CheckState, RegExp]>([
     ['are those of this highwater', applied, 'ok', /version 1 is the one/],
-    ['are not there', [], 'missing', /there is none in us-east-1: deploy the stack there with remediation on/],
-    ['are others', applied.map(({ name }) => ({ name, content: '{}' })), 'failed', /is not the one of this highwater/],
-  ])('knows, where plans are to be applied, whether the documents %s', async (_, documents, state, said) => {
-    await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents: [...inspectDocuments, ...documents] })
-    const options = { ...optionsOf(), isRemediating: true }
-    const [checkup] = await Array.fromAsync(checkUp(eksTargets(options), options))
-    if (checkup === undefined) throw new Error('no cluster was checked')
-    expect(ofState(checkup, state)[kubeletConfig]).toMatch(said)
-    // Also in mode proxy SSM has to be there for it.
-    expect(checkup.checks.map(({ what }) => what)).toEqual(expect.arrayContaining(['ssm:SendCommand', 'document Highwater-Inspect']))
-    expect((await checkedUp()).checks.map(({ what }) => what)).not.toContain(kubeletConfig)
-    const pasted = checkup.fixes.map(({ text }) => text)
-    if (state === 'ok') expect(checkup.state).toBe('ok')
-    else expect(pasted).toContain("npx serverless deploy --region us-east-1 --param='remediation=on'")
-  })
+    [
+      'are not there',
+      [],
+      'missing',
+      /there is none in us-east-1: deploy the stack there with remediation on/,
+    ],
+    [
+      'are others',
+      applied.map(({ name }) => ({ name, content: '{}' })),
+      'failed',
+      /is not the one of this highwater/,
+    ],
+  ])(
+    'knows, where plans are to be applied, whether the documents %s',
+    async (_, documents, state, said) => {
+      await labOf([cluster({ nodes: agents(node => inspected(node)) })], {
+        documents: [...inspectDocuments, ...documents],
+      })
+      const options = { ...optionsOf(), isRemediating: true }
+      const [checkup] = await Array.fromAsync(checkUp(eksTargets(options), options))
+      if (checkup === undefined) throw new Error('no cluster was checked')
+      expect(ofState(checkup, state)[kubeletConfig]).toMatch(said)
+      // Also in mode proxy SSM has to be there for it.
+      expect(checkup.checks.map(({ what }) => what)).toEqual(
+        expect.arrayContaining(['ssm:SendCommand', 'document Highwater-Inspect']),
+      )
+      expect((await checkedUp()).checks.map(({ what }) => what)).not.toContain(kubeletConfig)
+      const pasted = checkup.fixes.map(({ text }) => text)
+      if (state === 'ok') expect(checkup.state).toBe('ok')
+      else
+        expect(pasted).toContain(
+          "npx serverless deploy --region us-east-1 --param='remediation=on'",
+        )
+    },
+  )
 })
 
 describe.runIf(process.platform === 'linux')('mode kubelet', () => {
   const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
   const narrow = ['get nodes/configz', 'get nodes/stats']
   const world = (rights: readonly string[] | null, roles = [{ arn: role }]) =>
-    labOf([cluster({ kubelets: true, access: { [labPrincipal]: auditorRights, ...(rights && { [role]: rights }) } }, { roles })])
+    labOf([
+      cluster(
+        {
+          kubelets: true,
+          access: { [labPrincipal]: auditorRights, ...(rights && { [role]: rights }) },
+        },
+        { roles },
+      ),
+    ])
   const kubelet = { ...mode('kubelet'), kubelet: { roleArn: role, useOwnToken: false } }
 
   it('without an identity that kubelets may see', async () => {
     await world(narrow)
     const checkup = await checkedUp(mode('kubelet'))
-    expect(ofState(checkup, 'missing')).toEqual({ 'kubelet.roleArn': expect.stringContaining('set kubelet.roleArn') })
+    expect(ofState(checkup, 'missing')).toEqual({
+      'kubelet.roleArn': expect.stringContaining('set kubelet.roleArn'),
+    })
     expect(ofState(checkup, 'unchecked')['a node']).toContain('kubelet.roleArn is missing')
   })
 
   it('with a role that cannot be assumed: what to grant', async () => {
     await world(narrow, [])
     const checkup = await checkedUp(kubelet)
-    expect(ofState(checkup, 'missing')).toEqual({ 'sts:AssumeRole': expect.stringContaining(`${role} cannot be had`) })
-    expect(JSON.parse(checkup.fixes[0]?.text ?? '').Statement).toEqual([{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: role }])
+    expect(ofState(checkup, 'missing')).toEqual({
+      'sts:AssumeRole': expect.stringContaining(`${role} cannot be had`),
+    })
+    expect(JSON.parse(checkup.fixes[0]?.text ?? '').Statement).toEqual([
+      { Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: role },
+    ])
   })
 
   it('… and what its trust has to say, in whoever asks', async () => {
@@ -270,7 +421,9 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
   it('with a role that the cluster does not know: its access entry', async () => {
     await world(null)
     const checkup = await checkedUp(kubelet)
-    expect(ofState(checkup, 'missing')).toEqual({ token: expect.stringMatching(/highwater-kubelet.*401/) })
+    expect(ofState(checkup, 'missing')).toEqual({
+      token: expect.stringMatching(/highwater-kubelet.*401/),
+    })
     expect(checkup.fixes.map(({ text }) => text)).toEqual([
       expect.stringContaining(`--principal-arn ${role} --kubernetes-groups highwater-kubelet`),
     ])
@@ -280,7 +433,9 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     await world([...narrow, 'get nodes/proxy'])
     const checkup = await checkedUp(kubelet)
     expect(checkup.state).toBe('ok')
-    expect(ofState(checkup, 'note')).toEqual({ 'get nodes/proxy': expect.stringContaining('whoever owns a node') })
+    expect(ofState(checkup, 'note')).toEqual({
+      'get nodes/proxy': expect.stringContaining('whoever owns a node'),
+    })
   })
 })
 
@@ -303,7 +458,9 @@ describe('what to paste', () => {
     const [fix, ...more] = fixesOf(patient, { reader: [missing('token')], kubelet: [] })
     expect(more).toEqual([])
     expect(fix?.target).toContain('aws-auth')
-    expect(parse(fix?.text ?? '')).toEqual([{ rolearn: patient.principals.reader, username: 'highwater', groups: ['highwater'] }])
+    expect(parse(fix?.text ?? '')).toEqual([
+      { rolearn: patient.principals.reader, username: 'highwater', groups: ['highwater'] },
+    ])
   })
 
   it('is the stack where the account has no document', () => {
@@ -312,23 +469,34 @@ describe('what to paste', () => {
   })
 
   it('is the whole role: applied, it replaces the one that is there', () => {
-    const narrow = { ...patient, policy: { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, enabled: false } } }
+    const narrow = {
+      ...patient,
+      policy: {
+        ...defaultPolicy,
+        clusterGarbage: { ...defaultPolicy.clusterGarbage, enabled: false },
+      },
+    }
     const [less] = fixesOf(narrow, { reader: [missing('list pods')], kubelet: [] })
     expect(less?.text).not.toContain('cronjobs')
     const [fix] = fixesOf(patient, { reader: [missing('list pods')], kubelet: [] })
     expect(fix?.text).toContain('cronjobs')
-    for (const resource of ['nodes', 'pods', 'events', 'nodes/proxy', 'nodepools']) expect(fix?.text).toContain(resource)
+    for (const resource of ['nodes', 'pods', 'events', 'nodes/proxy', 'nodepools'])
+      expect(fix?.text).toContain(resource)
   })
 
   it('is nothing where nothing is missing, whatever else failed', () => {
-    expect(fixesOf(patient, { reader: [{ ...missing('list pods'), state: 'failed' }], kubelet: [] })).toEqual([])
+    expect(
+      fixesOf(patient, { reader: [{ ...missing('list pods'), state: 'failed' }], kubelet: [] }),
+    ).toEqual([])
   })
 })
 
 describe('an account that cannot be entered', () => {
   const member = 'arn:aws:iam::444455556666:role/audited'
   const account = { roleArn: null, externalId: null, regions: null }
-  const entering = (externalId: string | null) => ({ accounts: [account, { ...account, roleArn: member, externalId }] })
+  const entering = (externalId: string | null) => ({
+    accounts: [account, { ...account, roleArn: member, externalId }],
+  })
   const world = () => labOf([cluster({}, { roles: [{ arn: member, externalId: 'agreed-4711' }] })])
 
   it.each([
@@ -338,23 +506,32 @@ describe('an account that cannot be entered', () => {
     'is told from one whose role may do too little: the right to take it, and what makes it; external id %j',
     async (id, given, target) => {
       await world()
-      const [first, own] = await Array.fromAsync(checkUp(eksTargets(optionsOf(entering(id))), optionsOf(entering(id))))
+      const [first, own] = await Array.fromAsync(
+        checkUp(eksTargets(optionsOf(entering(id))), optionsOf(entering(id))),
+      )
       expect(own?.state).toBe('ok')
       if (first === undefined) throw new Error('no account was checked')
       expect(first).toMatchObject({ cluster: '444455556666/us-east-1/*', state: 'missing' })
-      expect(ofState(first, 'missing')).toEqual({ 'sts:AssumeRole': expect.stringMatching(/to trust this identity, .* external id/) })
+      expect(ofState(first, 'missing')).toEqual({
+        'sts:AssumeRole': expect.stringMatching(/to trust this identity, .* external id/),
+      })
       const [right, role, ...others] = first.fixes
       expect(others).toEqual([])
       expect(right?.target).toBe(`an IAM policy of ${labPrincipal}`)
-      expect(JSON.parse(right?.text ?? '').Statement).toEqual([{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: member }])
+      expect(JSON.parse(right?.text ?? '').Statement).toEqual([
+        { Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: member },
+      ])
       expect(role?.target).toMatch(target)
-      for (const part of [given, 'RoleName=audited', 'RoleRegion=us-east-1', 'AuditRoleArn=']) expect(role?.text).toContain(part)
+      for (const part of [given, 'RoleName=audited', 'RoleRegion=us-east-1', 'AuditRoleArn='])
+        expect(role?.text).toContain(part)
     },
   )
 
   it('takes the template that it names, with the parameters that it gives', async () => {
     await world()
-    const [first] = await Array.fromAsync(checkUp(eksTargets(optionsOf(entering('wrong'))), optionsOf(entering('wrong'))))
+    const [first] = await Array.fromAsync(
+      checkUp(eksTargets(optionsOf(entering('wrong'))), optionsOf(entering('wrong'))),
+    )
     const text = first?.fixes[1]?.text ?? ''
     const [, command = ''] = /^highwater (.*) > member\.yaml$/m.exec(text) ?? []
     const { stdout, code } = await inProcess(command.split(' '))

@@ -24,7 +24,11 @@ it('the cluster of a context is found by its address, with its status and its no
   const behind = new EksBehind(defaultPolicy, never)
   for (const _ of [1, 2]) {
     const [target] = await kubeconfigTargets([endpoint], defaultPolicy, behind)
-    expect(target?.record).toMatchObject({ cluster: endpoint.context, eks: { status: 'ACTIVE' }, errors: [] })
+    expect(target?.record).toMatchObject({
+      cluster: endpoint.context,
+      eks: { status: 'ACTIVE' },
+      errors: [],
+    })
     expect(target?.record.nodegroups?.map(({ nodegroupName }) => nodegroupName)).toContain('al2023')
   }
   const [alone] = await kubeconfigTargets([endpoint], defaultPolicy)
@@ -35,7 +39,12 @@ describe('a cluster that EKS does not find', () => {
   const server = 'https://0123456789ABCDEF0123456789ABCDEF.gr7.eu-west-1.eks.amazonaws.com'
   const found = (...records: Partial<ClusterRecord>[]) =>
     async function* () {
-      for (const record of records) yield { record: { kind: 'Cluster' as const, cluster: 'prod', ...record }, endpoint: null, place: null }
+      for (const record of records)
+        yield {
+          record: { kind: 'Cluster' as const, cluster: 'prod', ...record },
+          endpoint: null,
+          place: null,
+        }
     }
 
   it.each([
@@ -44,7 +53,9 @@ describe('a cluster that EKS does not find', () => {
     ['by its context', 'arn:aws:eks:eu-west-1:111122223333:cluster/prod', 'https://127.0.0.1:6443'],
   ])('and that is one of EKS %s: not read, and why', async (_, context, address) => {
     const other = found({ eks: { name: 'other', endpoint: 'https://other.eks.amazonaws.com' } })
-    expect(await new EksBehind(defaultPolicy, never, other).of(context, { server: address })).toEqual({
+    expect(
+      await new EksBehind(defaultPolicy, never, other).of(context, { server: address }),
+    ).toEqual({
       eks: null,
       nodegroups: null,
       errors: [{ what: 'cluster', message: expect.stringContaining('has its address') }],
@@ -52,24 +63,35 @@ describe('a cluster that EKS does not find', () => {
     const denied = () => {
       throw new Error('AccessDenied')
     }
-    expect((await new EksBehind(defaultPolicy, never, denied).of(context, { server: address })).errors?.[0]?.message).toBe(
-      'EKS was not asked: AccessDenied',
-    )
+    expect(
+      (await new EksBehind(defaultPolicy, never, denied).of(context, { server: address }))
+        .errors?.[0]?.message,
+    ).toBe('EKS was not asked: AccessDenied')
   })
 
   it('and that nothing says is one of EKS: nothing', async () => {
-    expect(await new EksBehind(defaultPolicy, never, found()).of('kind', { server: 'https://127.0.0.1:6443' })).toEqual({})
+    expect(
+      await new EksBehind(defaultPolicy, never, found()).of('kind', {
+        server: 'https://127.0.0.1:6443',
+      }),
+    ).toEqual({})
   })
 
   it('is asked for by its name once that is known, whatever letters its address is written in', async () => {
     const asked: (readonly string[])[] = []
     const find = (names: readonly string[]) => {
       asked.push(names)
-      return found({ eks: { name: 'prod', endpoint: server, status: 'ACTIVE' }, nodegroups: [], errors: [] })()
+      return found({
+        eks: { name: 'prod', endpoint: server, status: 'ACTIVE' },
+        nodegroups: [],
+        errors: [],
+      })()
     }
     const behind = new EksBehind(defaultPolicy, never, find)
     for (const address of [server.toLowerCase(), server.toLowerCase()])
-      expect(await behind.of('prod', { server: address })).toMatchObject({ eks: { status: 'ACTIVE' } })
+      expect(await behind.of('prod', { server: address })).toMatchObject({
+        eks: { status: 'ACTIVE' },
+      })
     expect(asked).toEqual([[], ['prod']])
   })
 })

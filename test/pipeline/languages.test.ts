@@ -46,12 +46,19 @@ function readersOf(report: ReportPolicy) {
 
 describe('the languages of readers', () => {
   it('are one, where nothing else is said', () => {
-    expect(readersOf(policy({}))).toEqual([{ who: 'all', language: 'en', isFirst: true, ways: ['ses', 'sns'] }])
+    expect(readersOf(policy({}))).toEqual([
+      { who: 'all', language: 'en', isFirst: true, ways: ['ses', 'sns'] },
+    ])
   })
 
   it('are those of single recipients, of an owner and of the report, in this order; topic and webhook get the first', () => {
-    const languages: Record<string, LanguageId> = { 'kim@example.com': 'ko', 'sato@example.com': 'ja' }
-    expect(readersOf(policy({ language: 'zh', languages, owners: [{ ...payments, language: 'ja' }] }))).toEqual([
+    const languages: Record<string, LanguageId> = {
+      'kim@example.com': 'ko',
+      'sato@example.com': 'ja',
+    }
+    expect(
+      readersOf(policy({ language: 'zh', languages, owners: [{ ...payments, language: 'ja' }] })),
+    ).toEqual([
       { who: 'all', language: 'zh', isFirst: true, ways: ['ses', 'sns'] },
       { who: 'all', language: 'ko', isFirst: false, ways: ['ses ko'] },
       { who: 'all', language: 'ja', isFirst: false, ways: ['ses ja'] },
@@ -61,7 +68,11 @@ describe('the languages of readers', () => {
   })
 
   it('are kept as a mail of the usual name where nobody reads the first', () => {
-    const languages: Record<string, LanguageId> = { 'team@example.com': 'ko', 'kim@example.com': 'ko', 'sato@example.com': 'ko' }
+    const languages: Record<string, LanguageId> = {
+      'team@example.com': 'ko',
+      'kim@example.com': 'ko',
+      'sato@example.com': 'ko',
+    }
     expect(readersOf(policy({ languages })).map(({ language, ways }) => [language, ways])).toEqual([
       ['en', ['sns']],
       ['ko', ['ses ko']],
@@ -78,9 +89,19 @@ describe('a further language', () => {
       async send({ subject }, attachments) {
         sent[id] = {
           subject,
-          attached: attachments.map(({ body }) => /<html lang="[\w-]+">/.exec(body.toString())?.[0] ?? ''),
+          attached: attachments.map(
+            ({ body }) => /<html lang="[\w-]+">/.exec(body.toString())?.[0] ?? '',
+          ),
         }
-        return { channel: id, state: 'sent', location: '', link: null, error: null, messageId: '1', doubt: null }
+        return {
+          channel: id,
+          state: 'sent',
+          location: '',
+          link: null,
+          error: null,
+          messageId: '1',
+          doubt: null,
+        }
       },
     })
     const report = policy({ owners: [{ ...payments, language: 'ja' }] })
@@ -93,10 +114,24 @@ describe('a further language', () => {
         : [{ language: 'ja', channels: [way('payments')] }],
     )
     const page = { name: 'report.html', contentType: 'text/html', body: '<html lang="en">' }
-    const context = { channels: [folder(out)], audiences, unsubscribe: [], snapshotPath: null, hasPage: true }
+    const context = {
+      channels: [folder(out)],
+      audiences,
+      unsubscribe: [],
+      snapshotPath: null,
+      hasPage: true,
+    }
     await publishReport(morningReport(), [page], context)
     expect(readdirSync(out).sort()).toEqual(
-      ['email.html', 'email.ko.html', 'email.ko.txt', 'email.txt', 'owners', 'report.html', 'report.ko.html'].sort(),
+      [
+        'email.html',
+        'email.ko.html',
+        'email.ko.txt',
+        'email.txt',
+        'owners',
+        'report.html',
+        'report.ko.html',
+      ].sort(),
     )
     const read = (name: string) => readFileSync(join(out, name), 'utf8')
     expect(read('report.ko.html')).toContain('<html lang="ko">')
@@ -111,13 +146,27 @@ describe('a further language', () => {
 describe('highwater audit --language', () => {
   it.each(languageIds)('%s: page, mail and summary', async language => {
     const out = temporaryFolder()
-    const { code, stdout } = await inProcess(['audit', '--snapshot', savedSnapshot([{ name: 'a' }]), '--out', out, '--language', language])
+    const { code, stdout } = await inProcess([
+      'audit',
+      '--snapshot',
+      savedSnapshot([{ name: 'a' }]),
+      '--out',
+      out,
+      '--language',
+      language,
+    ])
     const words = { en: /Report: {3}/, ko: /발견 항목/, ja: /検出事項/, zh: /发现项/ }
     expect(code).toBe(0)
     expect(stdout).toMatch(words[language])
-    expect(readFileSync(join(out, 'report.html'), 'utf8')).toMatch(/<html lang="(en|ko|ja|zh-Hans)">/)
-    expect(readFileSync(join(out, 'email.txt'), 'utf8')).toMatch({ ...words, en: /VERDICT/ }[language])
-    expect(JSON.parse(readFileSync(join(out, 'findings.json'), 'utf8')).schema).toBe('highwater.findings/1')
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toMatch(
+      /<html lang="(en|ko|ja|zh-Hans)">/,
+    )
+    expect(readFileSync(join(out, 'email.txt'), 'utf8')).toMatch(
+      { ...words, en: /VERDICT/ }[language],
+    )
+    expect(JSON.parse(readFileSync(join(out, 'findings.json'), 'utf8')).schema).toBe(
+      'highwater.findings/1',
+    )
   })
 
   it('names those there are', async () => {

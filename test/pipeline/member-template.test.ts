@@ -22,59 +22,117 @@ const given = {
   ExternalId: 'agreed-4711',
   RoleRegion: 'eu-west-1',
 }
-const printed = (mode: ReadMode, { isRemediating = false, clusters = null as string[] | null } = {}) =>
-  parseTemplate(cloudFormationYaml(memberTemplate({ mode, applied: { clusters, output }, isRemediating, kubeletRoleArn: null })))
+const printed = (
+  mode: ReadMode,
+  { isRemediating = false, clusters = null as string[] | null } = {},
+) =>
+  parseTemplate(
+    cloudFormationYaml(
+      memberTemplate({ mode, applied: { clusters, output }, isRemediating, kubeletRoleArn: null }),
+    ),
+  )
 const roleOf = (stack: Stack, name = 'Role') =>
   stack.resources[name]?.Properties as {
     AssumeRolePolicyDocument: { Statement: unknown[] }
     Policies: { PolicyDocument: { Statement: IamStatement[] } }[]
   }
-const granted = (stack: Stack, name = 'Role') => roleOf(stack, name).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+const granted = (stack: Stack, name = 'Role') =>
+  roleOf(stack, name).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
 const hashes = (stack: Stack) =>
-  Object.fromEntries(ofType(stack, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [Name, hashOf(String(Content))]))
+  Object.fromEntries(
+    ofType(stack, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [
+      Name,
+      hashOf(String(Content)),
+    ]),
+  )
 
 it('lets the role that kubelets see into the clusters, too, where the mode shows it to them: it stands in the account of the stack', async () => {
   const of = (mode: ReadMode) => printed(mode, { clusters: ['prod', 'stage'] })
-  for (const mode of readModes.filter(one => one !== 'kubelet')) expect(of(mode).Parameters).not.toHaveProperty('KubeletRoleArn')
+  for (const mode of readModes.filter(one => one !== 'kubelet'))
+    expect(of(mode).Parameters).not.toHaveProperty('KubeletRoleArn')
   expect(printed('kubelet').Parameters).not.toHaveProperty('KubeletRoleArn')
   const KubeletRoleArn = 'arn:aws:iam::444455556666:role/highwater-prod-SeenByKubeletsRole-C3'
-  const entries = ofType(instantiate(of('kubelet'), { ...given, KubeletRoleArn }), 'AWS::EKS::AccessEntry')
-  expect(entries.filter(({ Properties }) => Properties.PrincipalArn === KubeletRoleArn).map(({ Properties }) => Properties)).toEqual(
-    ['prod', 'stage'].map(ClusterName => ({ ClusterName, PrincipalArn: KubeletRoleArn, KubernetesGroups: ['highwater-kubelet'] })),
+  const entries = ofType(
+    instantiate(of('kubelet'), { ...given, KubeletRoleArn }),
+    'AWS::EKS::AccessEntry',
+  )
+  expect(
+    entries
+      .filter(({ Properties }) => Properties.PrincipalArn === KubeletRoleArn)
+      .map(({ Properties }) => Properties),
+  ).toEqual(
+    ['prod', 'stage'].map(ClusterName => ({
+      ClusterName,
+      PrincipalArn: KubeletRoleArn,
+      KubernetesGroups: ['highwater-kubelet'],
+    })),
   )
   const policy = join(temporaryFolder(), 'highwater.yaml')
   writeFileSync(policy, `kubelet: { roleArn: '${KubeletRoleArn}' }\n`)
   const { stdout } = await inProcess([
-    ...['permissions', '--mode', 'kubelet', '--format', 'cloudformation', '--cluster', 'prod', '--policy', policy],
+    ...[
+      'permissions',
+      '--mode',
+      'kubelet',
+      '--format',
+      'cloudformation',
+      '--cluster',
+      'prod',
+      '--policy',
+      policy,
+    ],
   ])
   expect(parseTemplate(stdout).Parameters.KubeletRoleArn?.Default).toBe(KubeletRoleArn)
 })
 
 describe('the role in another account', () => {
   it.each(readModes)('may do what mode %s needs, and nothing else', mode => {
-    expect(granted(instantiate(printed(mode), given))).toEqual(readerStatements(mode, account, {}, output))
+    expect(granted(instantiate(printed(mode), given))).toEqual(
+      readerStatements(mode, account, {}, output),
+    )
   })
 
   const RemediateRoleArn = 'arn:aws:iam::444455556666:role/highwater-prod-RemediateRole-B2'
 
-  it.each(readModes)('changes no node: where that is wanted a second one does, which whoever audits cannot take; mode %s', mode => {
-    const template = printed(mode, { isRemediating: true, clusters: ['prod'] })
-    const stack = instantiate(template, { ...given, RemediateRoleArn, DiscoverRoleArn: 'arn:aws:iam::444455556666:role/d' })
-    expect(granted(stack)).toEqual(readerStatements(mode, { ...account, clusters: ['prod'] }, {}, output))
-    expect(granted(stack, 'RemediateRole')).toEqual(remediatorStatements(mode, { ...account, clusters: ['prod'] }, {}, output))
-    const takenBy = (name: string) => JSON.stringify(roleOf(stack, name).AssumeRolePolicyDocument)
-    expect(takenBy('Role')).not.toContain(RemediateRoleArn)
-    expect(roleOf(stack, 'RemediateRole').AssumeRolePolicyDocument.Statement).toMatchObject([
-      { Condition: { StringEquals: { 'sts:ExternalId': 'agreed-4711' }, ArnEquals: { 'aws:PrincipalArn': [RemediateRoleArn] } } },
-    ])
-    expect(stack.resources.RemediateRole?.Properties.RoleName).toBe('highwater-remediate')
-    expect(stack.outputs.RemediateRoleArn).toBe('<RemediateRole.Arn>')
-    const entries = (of: Stack) => ofType(of, 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties.PrincipalArn)
-    expect(entries(stack)).toContain('<RemediateRole.Arn>')
-    const elsewhere = instantiate(template, { ...given, RemediateRoleArn, RoleRegion: 'us-east-1' })
-    expect(entries(elsewhere)).toContain('arn:aws:iam::111122223333:role/highwater-remediate')
-    expect(JSON.stringify(instantiate(template, given))).not.toMatch(/RemediateRole|-remediate/)
-  })
+  it.each(readModes)(
+    'changes no node: where that is wanted a second one does, which whoever audits cannot take; mode %s',
+    mode => {
+      const template = printed(mode, { isRemediating: true, clusters: ['prod'] })
+      const stack = instantiate(template, {
+        ...given,
+        RemediateRoleArn,
+        DiscoverRoleArn: 'arn:aws:iam::444455556666:role/d',
+      })
+      expect(granted(stack)).toEqual(
+        readerStatements(mode, { ...account, clusters: ['prod'] }, {}, output),
+      )
+      expect(granted(stack, 'RemediateRole')).toEqual(
+        remediatorStatements(mode, { ...account, clusters: ['prod'] }, {}, output),
+      )
+      const takenBy = (name: string) => JSON.stringify(roleOf(stack, name).AssumeRolePolicyDocument)
+      expect(takenBy('Role')).not.toContain(RemediateRoleArn)
+      expect(roleOf(stack, 'RemediateRole').AssumeRolePolicyDocument.Statement).toMatchObject([
+        {
+          Condition: {
+            StringEquals: { 'sts:ExternalId': 'agreed-4711' },
+            ArnEquals: { 'aws:PrincipalArn': [RemediateRoleArn] },
+          },
+        },
+      ])
+      expect(stack.resources.RemediateRole?.Properties.RoleName).toBe('highwater-remediate')
+      expect(stack.outputs.RemediateRoleArn).toBe('<RemediateRole.Arn>')
+      const entries = (of: Stack) =>
+        ofType(of, 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties.PrincipalArn)
+      expect(entries(stack)).toContain('<RemediateRole.Arn>')
+      const elsewhere = instantiate(template, {
+        ...given,
+        RemediateRoleArn,
+        RoleRegion: 'us-east-1',
+      })
+      expect(entries(elsewhere)).toContain('arn:aws:iam::111122223333:role/highwater-remediate')
+      expect(JSON.stringify(instantiate(template, given))).not.toMatch(/RemediateRole|-remediate/)
+    },
+  )
 
   it('is taken by the named roles alone, and only with the external id', () => {
     const trust = (more: Record<string, string> = {}) =>
@@ -83,7 +141,10 @@ describe('the role in another account', () => {
       Effect: 'Allow',
       Principal: { AWS: '444455556666' },
       Action: 'sts:AssumeRole',
-      Condition: { StringEquals: { 'sts:ExternalId': 'agreed-4711' }, ArnEquals: { 'aws:PrincipalArn': principals } },
+      Condition: {
+        StringEquals: { 'sts:ExternalId': 'agreed-4711' },
+        ArnEquals: { 'aws:PrincipalArn': principals },
+      },
     })
     expect(trust().Statement).toEqual([statement([given.AuditRoleArn])])
     const more = Object.fromEntries(
@@ -93,16 +154,20 @@ describe('the role in another account', () => {
       ]),
     )
     expect(trust(more).Statement).toEqual([statement([given.AuditRoleArn, ...Object.values(more)])])
-    for (const [name, arn] of Object.entries(more)) expect(trust({ [name]: arn }).Statement).toEqual([statement([given.AuditRoleArn, arn])])
+    for (const [name, arn] of Object.entries(more))
+      expect(trust({ [name]: arn }).Statement).toEqual([statement([given.AuditRoleArn, arn])])
   })
 
   it('is asked for by the roles of the stack that may take it, under the names of its outputs', () => {
-    const read = (file: string) => parseTemplate(readFileSync(`src/handlers/stack/${file}.yml`, 'utf8'))
+    const read = (file: string) =>
+      parseTemplate(readFileSync(`src/handlers/stack/${file}.yml`, 'utf8'))
     const takes = Object.entries(read('roles').Resources).filter(([, { Properties }]) =>
       JSON.stringify(Properties).includes('{MemberRole}'),
     )
     const outputs = takes.map(([name]) => `${name}Arn`)
-    expect(Object.keys(printed('proxy').Parameters).filter(name => name.endsWith('RoleArn'))).toEqual(outputs)
+    expect(
+      Object.keys(printed('proxy').Parameters).filter(name => name.endsWith('RoleArn')),
+    ).toEqual(outputs)
     expect(Object.keys(read('reports').Outputs)).toEqual(expect.arrayContaining(outputs))
     const section =
       readFileSync('docs/deploy.md', 'utf8')
@@ -110,7 +175,10 @@ describe('the role in another account', () => {
         .find(part => part.startsWith('Many accounts')) ?? ''
     for (const name of outputs) expect(section).toContain(name)
     const [overrides = ''] = /--parameter-overrides .*/.exec(section) ?? []
-    const named = [...section.matchAll(/ParameterKey=(\w+)/g), ...overrides.matchAll(/(\w+)=/g)].map(([, name]) => name)
+    const named = [
+      ...section.matchAll(/ParameterKey=(\w+)/g),
+      ...overrides.matchAll(/(\w+)=/g),
+    ].map(([, name]) => name)
     expect(named).toEqual(expect.arrayContaining([...outputs.slice(0, 3), 'ExternalId']))
     for (const name of named) expect(Object.keys(printed('ssm').Parameters)).toContain(name)
   })
@@ -133,15 +201,24 @@ describe('the role in another account', () => {
 
   it('is let into the clusters that are named', () => {
     const template = printed('proxy', { clusters: ['prod', 'stage-*'] })
-    const entries = (stack: Stack) => ofType(stack, 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties)
-    const entry = (PrincipalArn: string) => [{ ClusterName: 'prod', PrincipalArn, KubernetesGroups: ['highwater'] }]
+    const entries = (stack: Stack) =>
+      ofType(stack, 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties)
+    const entry = (PrincipalArn: string) => [
+      { ClusterName: 'prod', PrincipalArn, KubernetesGroups: ['highwater'] },
+    ]
     expect(entries(instantiate(template, given))).toEqual(entry('<Role.Arn>'))
-    expect(entries(instantiate(template, { ...given, RoleRegion: 'us-east-1' }))).toEqual(entry('arn:aws:iam::111122223333:role/highwater'))
+    expect(entries(instantiate(template, { ...given, RoleRegion: 'us-east-1' }))).toEqual(
+      entry('arn:aws:iam::111122223333:role/highwater'),
+    )
   })
 })
 
 it('passes cfn-lint', { timeout: 120_000 }, async context => {
-  for (const more of [[], ['--mode', 'both', '--remediate', '--cluster', 'prod'], ['--mode', 'kubelet', '--cluster', 'prod']]) {
+  for (const more of [
+    [],
+    ['--mode', 'both', '--remediate', '--cluster', 'prod'],
+    ['--mode', 'kubelet', '--cluster', 'prod'],
+  ]) {
     const { stdout, code } = await inProcess(['permissions', '--format', 'cloudformation', ...more])
     expect(code).toBe(0)
     const file = join(temporaryFolder(), 'member.yaml')

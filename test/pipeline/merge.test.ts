@@ -16,7 +16,16 @@ async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
 
 describe('merge', () => {
   it('yields every item of every stream, each stream in its own order', async () => {
-    const merged = await all(merge(from<AsyncIterable<string>>([from(['a1', 'a2', 'a3']), from<string>([]), from(['b1', 'b2'])]), 2))
+    const merged = await all(
+      merge(
+        from<AsyncIterable<string>>([
+          from(['a1', 'a2', 'a3']),
+          from<string>([]),
+          from(['b1', 'b2']),
+        ]),
+        2,
+      ),
+    )
     expect(merged.toSorted()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2'])
     expect(merged.filter(item => item.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
   })
@@ -28,7 +37,10 @@ describe('merge', () => {
       yield 'slow'
     }
     const seen: string[] = []
-    for await (const item of merge(from<AsyncIterable<string>>([slow(), from(['fast 1', 'fast 2'])]), 2)) {
+    for await (const item of merge(
+      from<AsyncIterable<string>>([slow(), from(['fast 1', 'fast 2'])]),
+      2,
+    )) {
       seen.push(item)
       if (seen.length === 2) gate.resolve()
     }

@@ -2,15 +2,30 @@ import { describe, expect, it } from 'vitest'
 import type { NotAudited } from '#model/finding.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { nothingRead } from '#pipeline/service/nothing-read.ts'
-import { auditedNode, findingsDocument, nothingPredicted, sharedDisk, unreadNode } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  findingsDocument,
+  nothingPredicted,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
 
-const of = (nodes: AuditedNode[], notAudited: NotAudited[] = []) => nothingRead({ nodes, document: findingsDocument({ notAudited }) })
+const of = (nodes: AuditedNode[], notAudited: NotAudited[] = []) =>
+  nothingRead({ nodes, document: findingsDocument({ notAudited }) })
 const refused = [{ what: 'configz', message: 'HTTP 403' }]
 const silent = unreadNode('n1', refused)
 const onlyPods = auditedNode('n2', nothingPredicted, { coverage: 'partlyRead', errors: refused })
 const fargate = unreadNode('fargate-n3', refused, { identity: { owner: 'fargate' } })
-const onlyDisks = auditedNode('n4', { ...sharedDisk(40), eviction: null, imageGC: null }, { coverage: 'partlyRead', errors: refused })
-const unlisted: NotAudited = { cluster: 'prod-us', node: null, reason: 'nodes: the list of nodes could not be read: HTTP 401' }
+const onlyDisks = auditedNode(
+  'n4',
+  { ...sharedDisk(40), eviction: null, imageGC: null },
+  { coverage: 'partlyRead', errors: refused },
+)
+const unlisted: NotAudited = {
+  cluster: 'prod-us',
+  node: null,
+  reason: 'nodes: the list of nodes could not be read: HTTP 401',
+}
 const withoutJobs: NotAudited = { cluster: 'prod-eu', node: null, reason: 'jobs.batch: HTTP 403' }
 
 describe('a run has read nothing', () => {
@@ -22,9 +37,19 @@ describe('a run has read nothing', () => {
       'no node was read: 1 node could not be read. The report names each with its reason, as that of node n1',
     ],
     ['where nothing but pods is known', [silent, onlyPods], [], '2 nodes could not be read'],
-    ['where no list of nodes could be read', [], [unlisted], 'of 1 cluster it is not known which nodes there are'],
+    [
+      'where no list of nodes could be read',
+      [],
+      [unlisted],
+      'of 1 cluster it is not known which nodes there are',
+    ],
     ['where neither', [silent, fargate], [unlisted], '1 node could not be read, and of 1 cluster'],
-    ['where the cluster that has no nodes is not the only one', [], [unlisted, withoutJobs], 'as that of cluster prod-us: nodes: the list'],
+    [
+      'where the cluster that has no nodes is not the only one',
+      [],
+      [unlisted, withoutJobs],
+      'as that of cluster prod-us: nodes: the list',
+    ],
   ])('%s', (_, nodes, notAudited, said) => {
     expect(of(nodes, notAudited)).toContain(said)
   })

@@ -10,13 +10,19 @@ const cluster = (name: string): ClusterResult => ({
   coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 },
   outcomes: { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 },
 })
-const node = (cluster: string, name: string, mode: ReadMode) => ({ cluster, mode, identity: { name } }) as AuditedNode
+const node = (cluster: string, name: string, mode: ReadMode) =>
+  ({ cluster, mode, identity: { name } }) as AuditedNode
 
 describe('the readings of a cluster', () => {
   it('name the nodes that are not read as most are, and no other', () => {
-    const nodes = [node('a', 'n3', 'ssm'), node('a', 'n1', 'both'), node('a', 'n2', 'ssm'), node('b', 'n1', 'proxy')]
-    const read = withReadings([cluster('a'), cluster('b'), cluster('c')], nodes).map(({ readings }) =>
-      readings?.map(({ mode, nodes }) => ({ mode, ...nodes })),
+    const nodes = [
+      node('a', 'n3', 'ssm'),
+      node('a', 'n1', 'both'),
+      node('a', 'n2', 'ssm'),
+      node('b', 'n1', 'proxy'),
+    ]
+    const read = withReadings([cluster('a'), cluster('b'), cluster('c')], nodes).map(
+      ({ readings }) => readings?.map(({ mode, nodes }) => ({ mode, ...nodes })),
     )
     expect(read).toEqual([
       [
@@ -29,14 +35,34 @@ describe('the readings of a cluster', () => {
   })
 
   it.each<[ReadMode, string[], string[]]>([
-    ['proxy', ['list nodes', 'list pods', 'get nodes/proxy'], ['ssm:SendCommand', 'get nodes/configz']],
-    ['ssm', ['list nodes', 'list pods', 'ssm:SendCommand', 'ssm:ListCommandInvocations', 'ssm:DescribeDocument'], ['get nodes/proxy']],
+    [
+      'proxy',
+      ['list nodes', 'list pods', 'get nodes/proxy'],
+      ['ssm:SendCommand', 'get nodes/configz'],
+    ],
+    [
+      'ssm',
+      [
+        'list nodes',
+        'list pods',
+        'ssm:SendCommand',
+        'ssm:ListCommandInvocations',
+        'ssm:DescribeDocument',
+      ],
+      ['get nodes/proxy'],
+    ],
     ['both', ['list nodes', 'list pods', 'get nodes/proxy', 'ssm:SendCommand'], []],
-    ['kubelet', ['list nodes', 'list pods', 'get nodes/configz', 'get nodes/stats'], ['get nodes/proxy']],
+    [
+      'kubelet',
+      ['list nodes', 'list pods', 'get nodes/configz', 'get nodes/stats'],
+      ['get nodes/proxy'],
+    ],
   ])('by mode %s need every right of the calls: %j', (mode, needed, needless) => {
     const rights = nodeRights(mode)
     expect(rights).toEqual(expect.arrayContaining(needed))
     expect(rights.filter(right => needless.includes(right))).toEqual([])
-    expect(withReadings([cluster('a')], [node('a', 'n', mode)])[0]?.readings?.[0]?.rights).toEqual(rights)
+    expect(withReadings([cluster('a')], [node('a', 'n', mode)])[0]?.readings?.[0]?.rights).toEqual(
+      rights,
+    )
   })
 })

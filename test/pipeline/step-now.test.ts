@@ -7,20 +7,53 @@ import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { whyNotNow } from '#pipeline/plan/step-now.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { type Family, type FleetNode, fleetNode, hashOf, idleImage, snapshotOf } from '#test/plan-fleet.ts'
+import {
+  type Family,
+  type FleetNode,
+  fleetNode,
+  hashOf,
+  idleImage,
+  snapshotOf,
+} from '#test/plan-fleet.ts'
 
 const gc = ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60']
 
-async function planOf(node: FleetNode, set: readonly string[] = gc, prune?: { toPercent: number }): Promise<Plan> {
-  const request = { rules: [], findings: [], allowActAtOnce: true, policy: defaultPolicy, version: '0', selection: everything }
-  const { plan } = await makePlan(snapshotOf([fleetNode(node)]), { ...request, changes: set.map(parseChange), ...(prune && { prune }) })
+async function planOf(
+  node: FleetNode,
+  set: readonly string[] = gc,
+  prune?: { toPercent: number },
+): Promise<Plan> {
+  const request = {
+    rules: [],
+    findings: [],
+    allowActAtOnce: true,
+    policy: defaultPolicy,
+    version: '0',
+    selection: everything,
+  }
+  const { plan } = await makePlan(snapshotOf([fleetNode(node)]), {
+    ...request,
+    changes: set.map(parseChange),
+    ...(prune && { prune }),
+  })
   expect(plan.steps).toHaveLength(1)
   return plan
 }
 
-function whyNot({ steps: [step], cohorts: [cohort] }: Plan, record: NodeRecord, allowActAtOnce = false): string | null {
+function whyNot(
+  { steps: [step], cohorts: [cohort] }: Plan,
+  record: NodeRecord,
+  allowActAtOnce = false,
+): string | null {
   if (step === undefined) throw new Error('a plan without a step')
-  return whyNotNow({ step, cohort, record, releaseVersion: null, allowActAtOnce, policy: defaultPolicy })
+  return whyNotNow({
+    step,
+    cohort,
+    record,
+    releaseVersion: null,
+    allowActAtOnce,
+    policy: defaultPolicy,
+  })
 }
 
 describe('a step is sent only where it is what would be planned now', () => {
@@ -66,15 +99,21 @@ describe('a step is sent only where it is what would be planned now', () => {
   it('a disk that has filled since makes thresholds act at once, unless that was approved', async () => {
     const plan = await planOf({ available: 60 }, ['evictionHard.nodefs.available=30%'])
     expect(whyNot(plan, fleetNode({ available: 60 }))).toBeNull()
-    expect(whyNot(plan, fleetNode({ available: 20 }))).toMatch(/it would act at once on what is there now: nodefs\.available/)
+    expect(whyNot(plan, fleetNode({ available: 20 }))).toMatch(
+      /it would act at once on what is there now: nodefs\.available/,
+    )
     expect(whyNot(plan, fleetNode({ available: 20 }), true)).toBeNull()
-    expect(whyNot(plan, fleetNode({ record: { summary: null } }))).toMatch(/whether nodefs\.available is below 30% now is not known/)
+    expect(whyNot(plan, fleetNode({ record: { summary: null } }))).toMatch(
+      /whether nodefs\.available is below 30% now is not known/,
+    )
   })
 
   it('images are pruned only while there is something to prune', async () => {
     const full: FleetNode = { available: 20, images: [idleImage('a:1', 5)] }
     const plan = await planOf(full, [], { toPercent: 40 })
-    expect(whyNot(plan, fleetNode(full))).toMatch(/an image that must not be missing would go is not known/)
+    expect(whyNot(plan, fleetNode(full))).toMatch(
+      /an image that must not be missing would go is not known/,
+    )
     expect(whyNot(plan, fleetNode(full), true)).toBeNull()
     expect(whyNot(plan, fleetNode({ ...full, available: 70 }))).toBe(
       'its image filesystem is down to 40 % already: there is nothing to prune',
@@ -87,21 +126,44 @@ describe('a step is sent only where it is what would be planned now', () => {
     expect(whyNot(plan, older)).toMatch(
       /what is planned goes to \/etc\/eks\/nodeadm\.d\/50-highwater\.yaml, and this node takes it in .*config\.json now/,
     )
-    expect(whyNot(plan, fleetNode({ record: { configz: null } }))).toBe('its running configuration was not read')
+    expect(whyNot(plan, fleetNode({ record: { configz: null } }))).toBe(
+      'its running configuration was not read',
+    )
   })
 
   it('a file of logrotate, and an image, likewise', async () => {
     const path = '/etc/logrotate.d/app'
     const text = '/var/log/app/*.log {\n    daily\n}\n'
-    const host = { logrotate: [{ path, sha256: 'b'.repeat(64), directives: { patterns: ['/var/log/app/*.log'], weekly: true } }] }
+    const host = {
+      logrotate: [
+        {
+          path,
+          sha256: 'b'.repeat(64),
+          directives: { patterns: ['/var/log/app/*.log'], weekly: true },
+        },
+      ],
+    }
     const [step] = (await planOf({})).steps
     if (step === undefined) throw new Error('no step')
-    const change = { method: 'sync-file', path, oldSha256: 'b'.repeat(64), newSha256: hashOf(text), content: text } as const
+    const change = {
+      method: 'sync-file',
+      path,
+      oldSha256: 'b'.repeat(64),
+      newSha256: hashOf(text),
+      content: text,
+    } as const
     const synced = { ...(await planOf({})), steps: [{ ...step, ...change }] }
     expect(whyNot(synced, fleetNode({ record: { host } }))).toBeNull()
-    expect(whyNot(synced, fleetNode({ record: { host: { logrotate: [] } } }))).toBe(`${path} is another than the plan was made for`)
+    expect(whyNot(synced, fleetNode({ record: { host: { logrotate: [] } } }))).toBe(
+      `${path} is another than the plan was made for`,
+    )
     const content = text.replace('daily', 'postrotate')
-    const scripted = { ...synced, steps: [{ ...step, ...change, content, newSha256: hashOf(content) }] }
-    expect(whyNot(scripted, fleetNode({ record: { host } }))).toMatch(/is nothing that a plan writes: line 2: postrotate/)
+    const scripted = {
+      ...synced,
+      steps: [{ ...step, ...change, content, newSha256: hashOf(content) }],
+    }
+    expect(whyNot(scripted, fleetNode({ record: { host } }))).toMatch(
+      /is nothing that a plan writes: line 2: postrotate/,
+    )
   })
 })

@@ -12,11 +12,25 @@ const appliedAt = '2026-11-21T10:00:00Z'
 
 async function changedNode() {
   const changes = Object.entries(settings).map(([field, value]) => parseChange(`${field}=${value}`))
-  const request = { rules: [], findings: [], changes, allowActAtOnce: false, policy: defaultPolicy, version: '0', selection: everything }
+  const request = {
+    rules: [],
+    findings: [],
+    changes,
+    allowActAtOnce: false,
+    policy: defaultPolicy,
+    version: '0',
+    selection: everything,
+  }
   const [step] = (await makePlan(snapshotOf([fleetNode({ family: 'AL2' })]), request)).plan.steps
   if (step === undefined) throw new Error('nothing was planned')
   const node = (more: Parameters<typeof fleetNode>[0] = {}): NodeRecord => {
-    const told = fleetNode({ family: 'AL2', file: JSON.parse(step.content), text: step.content, configz: settings, ...more })
+    const told = fleetNode({
+      family: 'AL2',
+      file: JSON.parse(step.content),
+      text: step.content,
+      configz: settings,
+      ...more,
+    })
     const kubelet = { ...(told.host?.kubelet as RawObject), startedAt: '2026-11-21T09:59:00Z' }
     return { ...told, at: '2026-11-21T10:01:00Z', host: { ...told.host, kubelet } }
   }
@@ -25,21 +39,38 @@ async function changedNode() {
 
 const waiting = (): NonNullable<NodeRecord['pods']>[number] => {
   const pod = readyPod('web', 'web')
-  return { ...pod, status: { ...pod.status, conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-11-01T00:00:00Z' }] } }
+  return {
+    ...pod,
+    status: {
+      ...pod.status,
+      conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-11-01T00:00:00Z' }],
+    },
+  }
 }
 
 it('waits for the pods that were ready before, and for no other', async () => {
   const { step, node } = await changedNode()
-  const verify = (readyPods: string[] | null) => verifyNode(step, node({ pods: [waiting()] }), defaultPolicy, { at: appliedAt, readyPods })
-  expect(verify(['shop/web'])).toEqual({ state: 'not-yet', why: 'pods are not ready again: shop/web' })
+  const verify = (readyPods: string[] | null) =>
+    verifyNode(step, node({ pods: [waiting()] }), defaultPolicy, { at: appliedAt, readyPods })
+  expect(verify(['shop/web'])).toEqual({
+    state: 'not-yet',
+    why: 'pods are not ready again: shop/web',
+  })
   expect(verify([])).toEqual({ state: 'verified' })
   expect(verify(null)).toEqual({ state: 'verified' })
 })
 
 it('replays the node as it is now, by what it runs with', async () => {
   const { step, node } = await changedNode()
-  const verify = (available: number) => verifyNode(step, node({ available }), defaultPolicy, { at: appliedAt, readyPods: [] })
+  const verify = (available: number) =>
+    verifyNode(step, node({ available }), defaultPolicy, { at: appliedAt, readyPods: [] })
   expect(verify(60)).toEqual({ state: 'verified' })
-  expect(verify(25)).toEqual({ state: 'not-yet', why: 'image GC is due now, which the plan did not promise' })
-  expect(verify(5)).toMatchObject({ state: 'wrong', why: expect.stringContaining('eviction is due now (nodefs.available') })
+  expect(verify(25)).toEqual({
+    state: 'not-yet',
+    why: 'image GC is due now, which the plan did not promise',
+  })
+  expect(verify(5)).toMatchObject({
+    state: 'wrong',
+    why: expect.stringContaining('eviction is due now (nodefs.available'),
+  })
 })

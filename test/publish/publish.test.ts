@@ -15,8 +15,16 @@ import { mergeDeliveries, publish } from '#publish/publish.ts'
 import { markDone, readDone } from '#publish/run.ts'
 
 const runId = '2026-11-21T05-00-00Z'
-const html: RenderedFile = { name: 'report.html', contentType: 'text/html; charset=utf-8', body: '<p>ü</p>' }
-const findings: RenderedFile = { name: 'findings.json', contentType: 'application/json', body: '{}\n' }
+const html: RenderedFile = {
+  name: 'report.html',
+  contentType: 'text/html; charset=utf-8',
+  body: '<p>ü</p>',
+}
+const findings: RenderedFile = {
+  name: 'findings.json',
+  contentType: 'application/json',
+  body: '{}\n',
+}
 
 let root: string
 let files: PublishedFile[]
@@ -29,15 +37,26 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }))
 
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8')
-const failing = (id: string): Channel => ({ id, deliver: () => Promise.reject(new Error(`${id} is down`)) })
+const failing = (id: string): Channel => ({
+  id,
+  deliver: () => Promise.reject(new Error(`${id} is down`)),
+})
 
 describe('publish', () => {
   it('puts the files plainly into a folder, and beneath their run into a store', async () => {
     const bucket = folderStore(join(root, 'bucket'))
-    const deliveries = await publish(files, [folder(join(root, 'out')), s3({ store: bucket, runId, reportBaseUrl: null })])
+    const deliveries = await publish(files, [
+      folder(join(root, 'out')),
+      s3({ store: bucket, runId, reportBaseUrl: null }),
+    ])
     expect(deliveries).toEqual([
       { channel: 'folder', location: join(root, 'out'), link: null, error: null },
-      { channel: 's3', location: `${join(root, 'bucket')}/runs/${runId}/`, link: null, error: null },
+      {
+        channel: 's3',
+        location: `${join(root, 'bucket')}/runs/${runId}/`,
+        link: null,
+        error: null,
+      },
     ])
     for (const at of ['out', `bucket/runs/${runId}`]) {
       expect(read(at, 'report.html')).toBe('<p>ü</p>')
@@ -61,13 +80,21 @@ describe('publish', () => {
   it.each(['https://reports.example.com', 'https://reports.example.com/'])(
     'links to the report where %s serves the store',
     async reportBaseUrl => {
-      const [delivery] = await publish(files, [s3({ store: folderStore(root), runId, reportBaseUrl })])
-      expect(delivery?.link).toBe('https://reports.example.com/runs/2026-11-21T05-00-00Z/report.html')
+      const [delivery] = await publish(files, [
+        s3({ store: folderStore(root), runId, reportBaseUrl }),
+      ])
+      expect(delivery?.link).toBe(
+        'https://reports.example.com/runs/2026-11-21T05-00-00Z/report.html',
+      )
     },
   )
 
   it('serves the other channels when one fails, and says why', async () => {
-    const deliveries = await publish(files, [failing('s3'), folder(join(root, 'out')), failing('other')])
+    const deliveries = await publish(files, [
+      failing('s3'),
+      folder(join(root, 'out')),
+      failing('other'),
+    ])
     expect(deliveries).toEqual([
       { channel: 's3', location: null, link: null, error: 's3 is down' },
       { channel: 'folder', location: join(root, 'out'), link: null, error: null },
@@ -77,7 +104,11 @@ describe('publish', () => {
   })
 
   it('fails a channel that took only some of the files', async () => {
-    const lost: PublishedFile = { name: 'lost', contentType: 'text/plain', path: join(root, 'nowhere') }
+    const lost: PublishedFile = {
+      name: 'lost',
+      contentType: 'text/plain',
+      path: join(root, 'nowhere'),
+    }
     expect(await publish([html, lost], [folder(join(root, 'out'))])).toMatchObject([
       { location: null, error: expect.stringContaining('ENOENT') },
     ])
@@ -85,11 +116,19 @@ describe('publish', () => {
 })
 
 it('of two steps, the first error of a channel stays', () => {
-  const at = (location: string | null, error: string | null): Delivery => ({ channel: 's3', location, link: null, error })
+  const at = (location: string | null, error: string | null): Delivery => ({
+    channel: 's3',
+    location,
+    link: null,
+    error,
+  })
   const fine = at('here', null)
-  expect(mergeDeliveries([fine, fine, at(null, 'first'), at(null, 'first')], [fine, at(null, 'second'), fine, at(null, 'second')])).toEqual(
-    [fine, at(null, 'second'), at(null, 'first'), at(null, 'first')],
-  )
+  expect(
+    mergeDeliveries(
+      [fine, fine, at(null, 'first'), at(null, 'first')],
+      [fine, at(null, 'second'), fine, at(null, 'second')],
+    ),
+  ).toEqual([fine, at(null, 'second'), at(null, 'first'), at(null, 'first')])
 })
 
 describe('the mark that a run is done', () => {
@@ -101,12 +140,24 @@ describe('the mark that a run is done', () => {
     expect(await readDone(store, runId)).toBeNull()
     expect(await markDone(store, { runId, finishedAt, deliveries })).toBe(true)
     expect(await markDone(store, { runId, finishedAt: 'later', deliveries: [] })).toBe(false)
-    expect(await readDone(store, runId)).toEqual({ schema: 'highwater.done/1', runId, finishedAt, deliveries })
+    expect(await readDone(store, runId)).toEqual({
+      schema: 'highwater.done/1',
+      runId,
+      finishedAt,
+      deliveries,
+    })
     expect(await readDone(store, '2026-11-22T05-00-00Z')).toBeNull()
     expect(await Array.fromAsync(store.list('runs/'))).toEqual([`runs/${runId}/done.json`])
   })
 
-  it.each(['', '{', 'null', '[]', '{"schema":"highwater.done/2"}', '{"schema":"highwater.done/1"}'])('is not what reads %j', async body => {
+  it.each([
+    '',
+    '{',
+    'null',
+    '[]',
+    '{"schema":"highwater.done/2"}',
+    '{"schema":"highwater.done/1"}',
+  ])('is not what reads %j', async body => {
     const store = folderStore(root)
     await store.write(`runs/${runId}/done.json`, body, 'application/json')
     expect(await readDone(store, runId)).toBeNull()
@@ -115,7 +166,11 @@ describe('the mark that a run is done', () => {
 
 describe('the report as an attachment', () => {
   it('is the page itself', () => {
-    expect(reportAttachment(html)).toEqual({ fileName: 'report.html', contentType: 'text/html', body: Buffer.from('<p>ü</p>') })
+    expect(reportAttachment(html)).toEqual({
+      fileName: 'report.html',
+      contentType: 'text/html',
+      body: Buffer.from('<p>ü</p>'),
+    })
   })
 
   it.each([

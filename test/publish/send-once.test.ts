@@ -21,7 +21,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 /** @param seconds after the start, by the clock of this delivery */
-const deliver = (seconds = 0, { send, ...more }: Partial<SendOnceOptions> & { send?: () => Promise<string> } = {}) =>
+const deliver = (
+  seconds = 0,
+  { send, ...more }: Partial<SendOnceOptions> & { send?: () => Promise<string> } = {},
+) =>
   sendOnce(send ?? (async () => `message ${sent.push('mail')}`), {
     store,
     key,
@@ -39,9 +42,17 @@ const down = () => Promise.reject(new Error('S3 is down'))
 describe('a mail', () => {
   it('is sent once, however often the run is delivered', async () => {
     expect(await deliver(0)).toEqual({ state: 'sent', messageId: 'message 1', doubt: null })
-    expect(await marker()).toMatchObject({ state: 'sent', messageId: 'message 1', at: '2026-11-21T05:03:00.000Z' })
+    expect(await marker()).toMatchObject({
+      state: 'sent',
+      messageId: 'message 1',
+      at: '2026-11-21T05:03:00.000Z',
+    })
     for (const seconds of [1, 3600, 86_400 * 30])
-      expect(await deliver(seconds)).toEqual({ state: 'sent-before', messageId: 'message 1', at: '2026-11-21T05:03:00.000Z' })
+      expect(await deliver(seconds)).toEqual({
+        state: 'sent-before',
+        messageId: 'message 1',
+        at: '2026-11-21T05:03:00.000Z',
+      })
     expect(sent).toHaveLength(1)
   })
 
@@ -53,7 +64,11 @@ describe('a mail', () => {
         return 'message 1'
       },
     })
-    expect(during).toMatchObject({ state: 'sending', at: '2026-11-21T05:03:00.000Z', expiresAt: '2026-11-21T05:05:00.000Z' })
+    expect(during).toMatchObject({
+      state: 'sending',
+      at: '2026-11-21T05:03:00.000Z',
+      expiresAt: '2026-11-21T05:05:00.000Z',
+    })
   })
 
   it('is sent once by many deliveries at the same time', async () => {
@@ -71,7 +86,11 @@ describe('a mail', () => {
 
   it('of another run has nothing to do with it', async () => {
     await deliver(0)
-    expect(await deliver(0, { key: 'runs/2/mail.json' })).toMatchObject({ state: 'sent', messageId: 'message 2', doubt: null })
+    expect(await deliver(0, { key: 'runs/2/mail.json' })).toMatchObject({
+      state: 'sent',
+      messageId: 'message 2',
+      doubt: null,
+    })
   })
 
   it('goes without a store, and the doubt is said', async () => {
@@ -93,9 +112,12 @@ describe('a delivery that was killed while it sent', () => {
     { seconds: 119, state: 'being-sent' },
     { seconds: 120, state: 'sent' }, // exactly at its end
     { seconds: 3600, state: 'sent' },
-  ])('is waited for until its lease ends: after $seconds s the next one is $state', async ({ seconds, state }) => {
-    expect((await deliver(seconds)).state).toBe(state)
-  })
+  ])(
+    'is waited for until its lease ends: after $seconds s the next one is $state',
+    async ({ seconds, state }) => {
+      expect((await deliver(seconds)).state).toBe(state)
+    },
+  )
 
   it('may have sent: the next one says so', async () => {
     expect(await deliver(121)).toEqual({
@@ -127,7 +149,9 @@ describe('a mail that could not be sent', () => {
   })
 
   it('is the error that is told, when the store then fails, too', async () => {
-    await expect(deliver(0, { send: refuse, store: but({ replace: down }) })).rejects.toThrow('the sandbox')
+    await expect(deliver(0, { send: refuse, store: but({ replace: down }) })).rejects.toThrow(
+      'the sandbox',
+    )
   })
 })
 
@@ -145,7 +169,10 @@ describe('a store that fails', () => {
 
   it('after the mail went is said: the next delivery may send again', async () => {
     const outcome = await deliver(0, { store: but({ replace: down }) })
-    expect(outcome).toMatchObject({ state: 'sent', doubt: `${folder} could not keep that it went: S3 is down` })
+    expect(outcome).toMatchObject({
+      state: 'sent',
+      doubt: `${folder} could not keep that it went: S3 is down`,
+    })
     expect((await deliver(60)).state).toBe('being-sent')
   })
 
@@ -168,39 +195,66 @@ describe('a store that fails', () => {
       await real.replace(...write)
       return false
     }
-    expect(await deliver(0, { store: but({ create, replace }) })).toEqual({ state: 'sent', messageId: 'message 1', doubt: null })
+    expect(await deliver(0, { store: but({ create, replace }) })).toEqual({
+      state: 'sent',
+      messageId: 'message 1',
+      doubt: null,
+    })
     expect(await deliver(1)).toMatchObject({ state: 'sent-before' })
   })
 })
 
 describe('a marker that is not ours', () => {
-  it.each(['', 'null', '{', '{"state":"sent"}', '{"schema":"highwater.send/1","state":"sent"}', '{"schema":"highwater.send/1","state":1}'])(
-    'and reads %j is taken over, and the doubt is said',
-    async body => {
-      await store.write(key, body, 'application/json')
-      expect(await deliver(0)).toEqual({
-        state: 'sent',
-        messageId: 'message 1',
-        doubt: 'what an earlier delivery of this run has left cannot be read',
-      })
+  it.each([
+    '',
+    'null',
+    '{',
+    '{"state":"sent"}',
+    '{"schema":"highwater.send/1","state":"sent"}',
+    '{"schema":"highwater.send/1","state":1}',
+  ])('and reads %j is taken over, and the doubt is said', async body => {
+    await store.write(key, body, 'application/json')
+    expect(await deliver(0)).toEqual({
+      state: 'sent',
+      messageId: 'message 1',
+      doubt: 'what an earlier delivery of this run has left cannot be read',
+    })
+  })
+
+  it.each(['', 'tomorrow', undefined])(
+    'and says that it holds until %j holds no longer',
+    async expiresAt => {
+      const held = {
+        schema: 'highwater.send/1',
+        state: 'sending',
+        holder: 'other',
+        at: '2026-11-21T05:00:00Z',
+        expiresAt,
+      }
+      await store.write(key, JSON.stringify(held), 'application/json')
+      expect((await deliver(0)).state).toBe('sent')
     },
   )
 
-  it.each(['', 'tomorrow', undefined])('and says that it holds until %j holds no longer', async expiresAt => {
-    const held = { schema: 'highwater.send/1', state: 'sending', holder: 'other', at: '2026-11-21T05:00:00Z', expiresAt }
-    await store.write(key, JSON.stringify(held), 'application/json')
-    expect((await deliver(0)).state).toBe('sent')
-  })
-
   it('when we come back from sending stays as it is', async () => {
-    const other = { schema: 'highwater.send/1', state: 'sent', holder: 'other', at: '2026-11-21T05:00:00Z', messageId: 'theirs' }
+    const other = {
+      schema: 'highwater.send/1',
+      state: 'sent',
+      holder: 'other',
+      at: '2026-11-21T05:00:00Z',
+      messageId: 'theirs',
+    }
     const outcome = await deliver(0, {
       send: async () => {
         await store.write(key, JSON.stringify(other), 'application/json')
         return 'ours'
       },
     })
-    expect(outcome).toEqual({ state: 'sent', messageId: 'ours', doubt: 'another delivery of this run has taken over in the meantime' })
+    expect(outcome).toEqual({
+      state: 'sent',
+      messageId: 'ours',
+      doubt: 'another delivery of this run has taken over in the meantime',
+    })
     expect(await marker()).toEqual(other)
   })
 })

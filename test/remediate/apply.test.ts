@@ -1,11 +1,33 @@
 /** The very scripts of the documents that change a node, run on pretend nodes of each OS family, and broken off everywhere. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { applyAgentVersion, applyBottlerocketKeys, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
+import {
+  applyAgentVersion,
+  applyBottlerocketKeys,
+  applyDocumentHashes,
+  applyPaths,
+} from '#facts/aws/apply-documents.ts'
 import { logrotateDirectives } from '#facts/logrotate.ts'
-import { applyDocuments, contentOf, documentMaxBytes, documents, hashOf, scriptOf } from '#remediate/scripts/documents.ts'
+import {
+  applyDocuments,
+  contentOf,
+  documentMaxBytes,
+  documents,
+  hashOf,
+  scriptOf,
+} from '#remediate/scripts/documents.ts'
 import { ChangedNode, type Faults, packed, type Sent, sha256 } from '#test/changed-node.ts'
 import { type NodeRoot, type Platform, platforms, which } from '#test/node-root.ts'
 import { al2, al2023, bottlerocket, hybrid, ubuntu } from '#test/node-roots.ts'
@@ -32,26 +54,41 @@ interface Family {
   content: (old: string | null, fields: object) => string
 }
 
-const edited = (old: string | null, fields: object) => JSON.stringify({ ...JSON.parse(old ?? '{}'), ...fields }, null, 4)
+const edited = (old: string | null, fields: object) =>
+  JSON.stringify({ ...JSON.parse(old ?? '{}'), ...fields }, null, 4)
 const dropIn = (_: string | null, fields: object) =>
   `${JSON.stringify({ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...fields })}\n`
 const withNodeadm = (): NodeRoot => {
   const node = al2023()
   return {
     ...node,
-    files: { ...node.files, '/run/eks/nodeadm/config.json': '{}', '/etc/kubernetes/kubelet/config.json.d/00-nodeadm.conf': '{}' },
+    files: {
+      ...node.files,
+      '/run/eks/nodeadm/config.json': '{}',
+      '/etc/kubernetes/kubelet/config.json.d/00-nodeadm.conf': '{}',
+    },
     folders: [...(node.folders ?? []), '/etc/eks/nodeadm.d'],
   }
 }
 const families: Family[] = [
-  { family: 'al2', method: 'kubelet-file', path: '/etc/kubernetes/kubelet/kubelet-config.json', node: al2, content: edited },
+  {
+    family: 'al2',
+    method: 'kubelet-file',
+    path: '/etc/kubernetes/kubelet/kubelet-config.json',
+    node: al2,
+    content: edited,
+  },
   {
     family: 'al2023 with nodeadm.d',
     method: 'nodeadm',
     path: '/etc/eks/nodeadm.d/50-highwater.yaml',
     node: withNodeadm,
     content: (_, fields) =>
-      JSON.stringify({ apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: fields } } }),
+      JSON.stringify({
+        apiVersion: 'node.eks.aws/v1alpha1',
+        kind: 'NodeConfig',
+        spec: { kubelet: { config: fields } },
+      }),
   },
   {
     family: 'al2023 with --config-dir',
@@ -93,12 +130,24 @@ interface Change {
   parameters: Record<string, string>
   old: string | null
   content: string
-  send: (action: 'check' | 'apply' | 'rollback', changed?: Record<string, string>, environment?: Record<string, string>) => Promise<Sent>
+  send: (
+    action: 'check' | 'apply' | 'rollback',
+    changed?: Record<string, string>,
+    environment?: Record<string, string>,
+  ) => Promise<Sent>
 }
 const hashOrAbsent = (text: string | null) => (text === null ? 'absent' : sha256(text))
 
-function changeOf(family: Family, fields: object | string = good, platform = first, faults: Faults = {}): Change {
-  const node = new ChangedNode(kubeletConfig, family.node(), platform, { ...family.faults, ...faults })
+function changeOf(
+  family: Family,
+  fields: object | string = good,
+  platform = first,
+  faults: Faults = {},
+): Change {
+  const node = new ChangedNode(kubeletConfig, family.node(), platform, {
+    ...family.faults,
+    ...faults,
+  })
   const old = node.read(family.path)
   const content = typeof fields === 'string' ? fields : family.content(old, fields)
   const parameters = {
@@ -112,8 +161,14 @@ function changeOf(family: Family, fields: object | string = good, platform = fir
   }
   return sending(node, parameters, old, content)
 }
-function sending(node: ChangedNode, parameters: Record<string, string>, old: string | null, content: string): Change {
-  const send: Change['send'] = (Action, changed = {}, environment = {}) => node.send({ ...parameters, Action, ...changed }, environment)
+function sending(
+  node: ChangedNode,
+  parameters: Record<string, string>,
+  old: string | null,
+  content: string,
+): Change {
+  const send: Change['send'] = (Action, changed = {}, environment = {}) =>
+    node.send({ ...parameters, Action, ...changed }, environment)
   return { node, parameters, old, content, send }
 }
 const outcomeOf = ({ answer }: Sent) => answer?.outcome ?? 'no answer'
@@ -131,35 +186,56 @@ const leftOvers = ({ root }: ChangedNode) =>
   })
 
 describe('the documents that change a node', () => {
-  it.each(applyDocuments)('$name: nothing is put in as text, each parameter is anchored, and it fits', document => {
-    const content = contentOf(document, readFile)
-    expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
-    expect(content).toMatch(/^[\x20-\x7e]+$/)
-    expect(content).not.toContain('{{')
-    const { parameters, mainSteps } = JSON.parse(content)
-    for (const [name, parameter] of Object.entries<Record<string, unknown>>(parameters)) {
-      expect({ name, ...parameter }).toMatchObject({ type: 'String', interpolationType: 'ENV_VAR' })
-      expect(parameter.default).toBeUndefined()
-      if (parameter.allowedValues === undefined) expect(parameter.allowedPattern).toMatch(/^\^.*\$$/)
-      // Each is read, and by its own name.
-      expect(scriptOf(document, readFile)).toContain(`\${SSM_${name}-?}`)
-    }
-    expect(mainSteps).toHaveLength(1)
-    expect(Number(mainSteps[0].inputs.timeoutSeconds)).toBeGreaterThan(document.step === 'apply' ? 999 : 90)
-  })
+  it.each(applyDocuments)(
+    '$name: nothing is put in as text, each parameter is anchored, and it fits',
+    document => {
+      const content = contentOf(document, readFile)
+      expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
+      expect(content).toMatch(/^[\x20-\x7e]+$/)
+      expect(content).not.toContain('{{')
+      const { parameters, mainSteps } = JSON.parse(content)
+      for (const [name, parameter] of Object.entries<Record<string, unknown>>(parameters)) {
+        expect({ name, ...parameter }).toMatchObject({
+          type: 'String',
+          interpolationType: 'ENV_VAR',
+        })
+        expect(parameter.default).toBeUndefined()
+        if (parameter.allowedValues === undefined)
+          expect(parameter.allowedPattern).toMatch(/^\^.*\$$/)
+        // Each is read, and by its own name.
+        expect(scriptOf(document, readFile)).toContain(`\${SSM_${name}-?}`)
+      }
+      expect(mainSteps).toHaveLength(1)
+      expect(Number(mainSteps[0].inputs.timeoutSeconds)).toBeGreaterThan(
+        document.step === 'apply' ? 999 : 90,
+      )
+    },
+  )
 
   it('are pinned by these hashes', async () => {
-    const hashes = Object.fromEntries(applyDocuments.map(document => [document.name, hashOf(contentOf(document, readFile))]))
-    await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot('../../src/facts/aws/apply-documents.json')
+    const hashes = Object.fromEntries(
+      applyDocuments.map(document => [document.name, hashOf(contentOf(document, readFile))]),
+    )
+    await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot(
+      '../../src/facts/aws/apply-documents.json',
+    )
     expect(Object.keys(applyDocumentHashes)).toEqual(Object.keys(hashes))
     expect(documents.map(({ name }) => name).filter(name => name in hashes)).toEqual([])
   })
 
   it('know on the node the same paths, settings and agent as the facts do', () => {
     const script = readFile('apply-kubelet-config.sh')
-    const cases = [...script.matchAll(/^ {2}'([a-z-]+) (\/[^']+)'\)/gm)].map(([, method, path]) => `${method} ${path}`)
-    expect(cases).toEqual(Object.entries(applyPaths).flatMap(([method, paths]) => paths.map(path => `${method} ${path}`)))
-    expect(/^allowed='([^']*)'$/m.exec(readFile('apply-bottlerocket.sh'))?.[1]?.split(' ')).toEqual([...applyBottlerocketKeys])
+    const cases = [...script.matchAll(/^ {2}'([a-z-]+) (\/[^']+)'\)/gm)].map(
+      ([, method, path]) => `${method} ${path}`,
+    )
+    expect(cases).toEqual(
+      Object.entries(applyPaths).flatMap(([method, paths]) =>
+        paths.map(path => `${method} ${path}`),
+      ),
+    )
+    expect(/^allowed='([^']*)'$/m.exec(readFile('apply-bottlerocket.sh'))?.[1]?.split(' ')).toEqual(
+      [...applyBottlerocketKeys],
+    )
     expect(readFile('change.sh')).toContain(`older than ${applyAgentVersion}`)
   })
 
@@ -167,14 +243,34 @@ describe('the documents that change a node', () => {
     for (const document of applyDocuments) {
       const script = scriptOf(document, readFile)
       expect(script).not.toMatch(/\beval\b|\bsh -c\b|\. "\$|\bsed -i\b|\bkill\b|\breboot\b/)
-      const asked = [...script.matchAll(/(?:\bcrictl|(?:^|[;&|] *|then |else )images) ([a-z]+)\b/gm)].map(([, verb]) => verb)
-      expect(asked.filter(verb => !['pull', 'inspecti', 'ls', 'tag', 'label', 'rm'].includes(verb ?? ''))).toEqual([])
+      const asked = [
+        ...script.matchAll(/(?:\bcrictl|(?:^|[;&|] *|then |else )images) ([a-z]+)\b/gm),
+      ].map(([, verb]) => verb)
+      expect(
+        asked.filter(
+          verb => !['pull', 'inspecti', 'ls', 'tag', 'label', 'rm'].includes(verb ?? ''),
+        ),
+      ).toEqual([])
       if (document.name !== 'Highwater-PullImage') expect(script).not.toMatch(/\b(crictl|ctr)\b/)
-      const removed = [...script.matchAll(/\brm -r?f ([^;|&\n]*)/g)].map(([, what = '']) => what.replace(/ 2>.*/, '').trim())
-      const own = ['"$W"', '"$mine"', '"$other"', '"$state"', '"$state/phase.new"', '"$2"', '"$beside"', '"$fresh_name"', '"$R$back"']
+      const removed = [...script.matchAll(/\brm -r?f ([^;|&\n]*)/g)].map(([, what = '']) =>
+        what.replace(/ 2>.*/, '').trim(),
+      )
+      const own = [
+        '"$W"',
+        '"$mine"',
+        '"$other"',
+        '"$state"',
+        '"$state/phase.new"',
+        '"$2"',
+        '"$beside"',
+        '"$fresh_name"',
+        '"$R$back"',
+      ]
       expect(removed.filter(what => !own.includes(what))).toEqual([])
       const called = [...script.matchAll(/\bsystemctl ([a-z-]+)/g)].map(([, verb]) => verb)
-      expect(called.filter(verb => !['show', 'reset-failed', 'restart'].includes(verb ?? ''))).toEqual([])
+      expect(
+        called.filter(verb => !['show', 'reset-failed', 'restart'].includes(verb ?? '')),
+      ).toEqual([])
     }
   })
 
@@ -193,58 +289,77 @@ describe('the documents that change a node', () => {
 
 describe('a good change', () => {
   const table = families.flatMap(family =>
-    here.filter(platform => platform === first || family === onAl2 || family === onNodeadm).map(platform => ({ ...family, platform })),
+    here
+      .filter(platform => platform === first || family === onAl2 || family === onNodeadm)
+      .map(platform => ({ ...family, platform })),
   )
-  it.each(table)('on $family under $platform.name: applied once, kept, rolled back byte for byte', generous, async family => {
-    const { node, send, old, content } = changeOf(family, good, family.platform)
-    if (old !== null) chmodSync(node.at(family.path), 0o640)
-    const before = node.everything()
-    const ready = await send('check')
-    expect(ready).toMatchObject({
-      code: 0,
-      stderr: '',
-      answer: { outcome: 'ready', action: 'check', kubelet: { active: true, healthz: 'ok' } },
-    })
-    expect(node.everything()).toEqual(before)
-    expect(node.read('/var/lib/highwater')).toBeNull()
-    expect(node.restarts()).toBe(0)
+  it.each(table)(
+    'on $family under $platform.name: applied once, kept, rolled back byte for byte',
+    generous,
+    async family => {
+      const { node, send, old, content } = changeOf(family, good, family.platform)
+      if (old !== null) chmodSync(node.at(family.path), 0o640)
+      const before = node.everything()
+      const ready = await send('check')
+      expect(ready).toMatchObject({
+        code: 0,
+        stderr: '',
+        answer: { outcome: 'ready', action: 'check', kubelet: { active: true, healthz: 'ok' } },
+      })
+      expect(node.everything()).toEqual(before)
+      expect(node.read('/var/lib/highwater')).toBeNull()
+      expect(node.restarts()).toBe(0)
 
-    const applied = await send('apply')
-    expect(applied).toMatchObject({
-      code: 0,
-      stderr: '',
-      answer: {
-        outcome: 'applied',
-        reason: null,
-        run: 'run-00000001',
-        oldSha256: hashOrAbsent(old),
-        newSha256: sha256(content),
-        presentSha256: sha256(content),
-        kubelet: { active: true, startedAtBefore: '2025-11-20T00:01:00Z', startedAtAfter: '2025-11-20T00:01:20Z', healthz: 'ok' },
-      },
-    })
-    // The node itself, anew.
-    expect(node.read(family.path)).toBe(content)
-    expect(statSync(node.at(family.path)).mode & 0o7777).toBe(old === null ? 0o644 : 0o640)
-    expect(node.running()).toMatchObject(good)
-    expect(statSync(node.at('/var/lib/highwater/run-00000001')).mode & 0o777).toBe(0o700)
+      const applied = await send('apply')
+      expect(applied).toMatchObject({
+        code: 0,
+        stderr: '',
+        answer: {
+          outcome: 'applied',
+          reason: null,
+          run: 'run-00000001',
+          oldSha256: hashOrAbsent(old),
+          newSha256: sha256(content),
+          presentSha256: sha256(content),
+          kubelet: {
+            active: true,
+            startedAtBefore: '2025-11-20T00:01:00Z',
+            startedAtAfter: '2025-11-20T00:01:20Z',
+            healthz: 'ok',
+          },
+        },
+      })
+      // The node itself, anew.
+      expect(node.read(family.path)).toBe(content)
+      expect(statSync(node.at(family.path)).mode & 0o7777).toBe(old === null ? 0o644 : 0o640)
+      expect(node.running()).toMatchObject(good)
+      expect(statSync(node.at('/var/lib/highwater/run-00000001')).mode & 0o777).toBe(0o700)
 
-    for (const run of ['run-00000001', 'run-00000002']) expect(outcomeOf(await send('apply', { Run: run }))).toBe('unchanged')
-    expect(node.restarts()).toBe(1)
-    expect(leftOvers(node)).toEqual([])
+      for (const run of ['run-00000001', 'run-00000002'])
+        expect(outcomeOf(await send('apply', { Run: run }))).toBe('unchanged')
+      expect(node.restarts()).toBe(1)
+      expect(leftOvers(node)).toEqual([])
 
-    const back = await send('rollback')
-    expect(back).toMatchObject({ code: 0, stderr: '', answer: { outcome: 'restored', reason: null, presentSha256: hashOrAbsent(old) } })
-    expect(node.everything()).toEqual(before)
-    expect(node.running()).not.toMatchObject(good)
-    expect(node.restarts()).toBe(2)
-    expect(outcomeOf(await send('rollback'))).toBe('unchanged')
-    // A late copy of the command does not do it again.
-    expect(await send('apply')).toMatchObject({ code: 3, answer: { outcome: 'refused', reason: 'this run was rolled back before' } })
-    expect(node.everything()).toEqual(before)
-    expect(node.restarts()).toBe(2)
-    expect(leftOvers(node)).toEqual([])
-  })
+      const back = await send('rollback')
+      expect(back).toMatchObject({
+        code: 0,
+        stderr: '',
+        answer: { outcome: 'restored', reason: null, presentSha256: hashOrAbsent(old) },
+      })
+      expect(node.everything()).toEqual(before)
+      expect(node.running()).not.toMatchObject(good)
+      expect(node.restarts()).toBe(2)
+      expect(outcomeOf(await send('rollback'))).toBe('unchanged')
+      // A late copy of the command does not do it again.
+      expect(await send('apply')).toMatchObject({
+        code: 3,
+        answer: { outcome: 'refused', reason: 'this run was rolled back before' },
+      })
+      expect(node.everything()).toEqual(before)
+      expect(node.restarts()).toBe(2)
+      expect(leftOvers(node)).toEqual([])
+    },
+  )
 
   it('waits for a kubelet that takes 40 seconds, if there is time', generous, async () => {
     const { send, node } = changeOf(onAl2, good, first, { slow: 20 })
@@ -257,37 +372,57 @@ describe('a good change', () => {
     const { send, node } = changeOf(onNodeadm)
     const before = node.read('/etc/containerd/config.toml')
     const { answer } = await send('apply')
-    expect(answer?.steps).toContain('/etc/containerd/config.toml was put back: nodeadm had written it, too')
+    expect(answer?.steps).toContain(
+      '/etc/containerd/config.toml was put back: nodeadm had written it, too',
+    )
     expect(node.read('/etc/containerd/config.toml')).toBe(before)
     expect(node.read('/etc/eks/kubelet/environment')).toContain('--config-dir')
   })
 
-  it('made by nodeadm is rolled back by nodeadm, where a boot has made its files anew', generous, async () => {
-    const { send, node } = changeOf(onNodeadm)
-    await send('apply')
-    writeFileSync(node.at('/etc/eks/kubelet/environment'), 'NODEADM_KUBELET_ARGS=--config=/etc/kubernetes/kubelet/config.json --v=9\n')
-    const { answer } = await send('rollback')
-    expect(answer).toMatchObject({
-      outcome: 'restored',
-      steps: expect.arrayContaining(['/etc/eks/kubelet/environment was made anew since']),
-    })
-    expect(node.read(onNodeadm.path)).toBeNull()
-    expect(node.read('/etc/eks/kubelet/environment')).not.toContain('--v=9')
-    expect(node.running()).not.toMatchObject(good)
-  })
+  it(
+    'made by nodeadm is rolled back by nodeadm, where a boot has made its files anew',
+    generous,
+    async () => {
+      const { send, node } = changeOf(onNodeadm)
+      await send('apply')
+      writeFileSync(
+        node.at('/etc/eks/kubelet/environment'),
+        'NODEADM_KUBELET_ARGS=--config=/etc/kubernetes/kubelet/config.json --v=9\n',
+      )
+      const { answer } = await send('rollback')
+      expect(answer).toMatchObject({
+        outcome: 'restored',
+        steps: expect.arrayContaining(['/etc/eks/kubelet/environment was made anew since']),
+      })
+      expect(node.read(onNodeadm.path)).toBeNull()
+      expect(node.read('/etc/eks/kubelet/environment')).not.toContain('--v=9')
+      expect(node.running()).not.toMatchObject(good)
+    },
+  )
 
   it.each([
     { without: ['curl'], healthz: 'not asked: neither curl nor wget is on this node' },
     { without: [], healthz: 'not asked: it is switched off' },
-  ])('says where nobody could ask for its health: $healthz', generous, async ({ without, healthz }) => {
-    const al2Without = { ...onAl2, node: () => ({ ...al2(), missing: without }) }
-    const { send } = changeOf(al2Without, good)
-    const off = changeOf({ ...onAl2, node: () => withFiles(al2(), { [onAl2.path]: `{"kind":"KubeletConfiguration","healthzPort":0}` }) })
-    const { answer } = await (without.length > 0 ? send : off.send)('apply')
-    expect(answer).toMatchObject({ outcome: 'applied', kubelet: { active: true, healthz } })
-  })
+  ])(
+    'says where nobody could ask for its health: $healthz',
+    generous,
+    async ({ without, healthz }) => {
+      const al2Without = { ...onAl2, node: () => ({ ...al2(), missing: without }) }
+      const { send } = changeOf(al2Without, good)
+      const off = changeOf({
+        ...onAl2,
+        node: () =>
+          withFiles(al2(), { [onAl2.path]: `{"kind":"KubeletConfiguration","healthzPort":0}` }),
+      })
+      const { answer } = await (without.length > 0 ? send : off.send)('apply')
+      expect(answer).toMatchObject({ outcome: 'applied', kubelet: { active: true, healthz } })
+    },
+  )
 })
-const withFiles = (node: NodeRoot, files: NodeRoot['files']): NodeRoot => ({ ...node, files: { ...node.files, ...files } })
+const withFiles = (node: NodeRoot, files: NodeRoot['files']): NodeRoot => ({
+  ...node,
+  files: { ...node.files, ...files },
+})
 
 describe('a change that the kubelet does not take', () => {
   it.each(
@@ -298,35 +433,53 @@ describe('a change that the kubelet does not take', () => {
         ? []
         : [{ ...family, what: 'no JSON', fields: '{"kind": "KubeletConfiguration",' }]),
     ]),
-  )('on $family, $what: the old one is back byte for byte, and the kubelet runs', generous, async ({ fields, ...family }) => {
-    const { node, send, old } = changeOf(family, fields)
-    const before = node.everything()
-    const sent = await send('apply')
-    expect(sent).toMatchObject({
-      code: 4,
-      stderr: '',
-      answer: { outcome: 'restored', presentSha256: hashOrAbsent(old), kubelet: { active: true, healthz: 'ok' } },
-    })
-    expect(reasonOf(sent)).toMatch(/^the kubelet does not stay: it exits soon after each start|^nodeadm failed with exit code 1: /)
-    expect(node.everything()).toEqual(before)
-    expect(node.told('kubelet')).toBe('up\n')
-    expect(node.running()).not.toMatchObject(bad)
-    const restarts = node.restarts()
-    const again = await send('apply')
-    expect(again.answer).toMatchObject({ outcome: 'restored', reason: expect.stringContaining('this run was taken back before: ') })
-    expect(node.restarts()).toBe(restarts)
-    expect(leftOvers(node)).toEqual([])
-  })
+  )(
+    'on $family, $what: the old one is back byte for byte, and the kubelet runs',
+    generous,
+    async ({ fields, ...family }) => {
+      const { node, send, old } = changeOf(family, fields)
+      const before = node.everything()
+      const sent = await send('apply')
+      expect(sent).toMatchObject({
+        code: 4,
+        stderr: '',
+        answer: {
+          outcome: 'restored',
+          presentSha256: hashOrAbsent(old),
+          kubelet: { active: true, healthz: 'ok' },
+        },
+      })
+      expect(reasonOf(sent)).toMatch(
+        /^the kubelet does not stay: it exits soon after each start|^nodeadm failed with exit code 1: /,
+      )
+      expect(node.everything()).toEqual(before)
+      expect(node.told('kubelet')).toBe('up\n')
+      expect(node.running()).not.toMatchObject(bad)
+      const restarts = node.restarts()
+      const again = await send('apply')
+      expect(again.answer).toMatchObject({
+        outcome: 'restored',
+        reason: expect.stringContaining('this run was taken back before: '),
+      })
+      expect(node.restarts()).toBe(restarts)
+      expect(leftOvers(node)).toEqual([])
+    },
+  )
 
   it('nor the old one any more: broken, and the old file is there', generous, async () => {
     const { node, send } = changeOf(onAl2, good, first, { neverUp: true })
     const before = node.everything()
     const sent = await send('apply')
-    expect(sent).toMatchObject({ code: 5, answer: { outcome: 'broken', kubelet: { active: false } } })
+    expect(sent).toMatchObject({
+      code: 5,
+      answer: { outcome: 'broken', kubelet: { active: false } },
+    })
     expect(reasonOf(sent)).toContain('with what was there before it is not well either')
     expect(node.everything()).toEqual(before)
     // As long as that is so, no other run is let in; the same one tries the way back again.
-    expect(reasonOf(await send('apply', { Run: 'run-00000002' }))).toContain('run-00000001 was broken off half-way')
+    expect(reasonOf(await send('apply', { Run: 'run-00000002' }))).toContain(
+      'run-00000001 was broken off half-way',
+    )
     expect(outcomeOf(await send('apply'))).toBe('broken')
     renameSync(node.world('neverUp'), node.world('mended'))
     expect(outcomeOf(await send('apply'))).toBe('restored')
@@ -337,7 +490,9 @@ describe('a change that the kubelet does not take', () => {
     const { node, send } = changeOf(onAl2, good, first, { sick: true })
     const before = node.everything()
     const sent = await send('apply')
-    expect(reasonOf(sent)).toMatch(/^the kubelet is not well in time: it is not healthy: curl failed with exit code 22/)
+    expect(reasonOf(sent)).toMatch(
+      /^the kubelet is not well in time: it is not healthy: curl failed with exit code 22/,
+    )
     expect(outcomeOf(sent)).toBe('restored')
     expect(node.everything()).toEqual(before)
   })
@@ -346,7 +501,10 @@ describe('a change that the kubelet does not take', () => {
     const { node, send } = changeOf(onAl2, good, first, { flaps: true })
     const before = node.everything()
     const sent = await send('apply')
-    expect(sent.answer).toMatchObject({ outcome: 'restored', reason: 'the kubelet does not stay: it exits soon after each start' })
+    expect(sent.answer).toMatchObject({
+      outcome: 'restored',
+      reason: 'the kubelet does not stay: it exits soon after each start',
+    })
     expect(node.everything()).toEqual(before)
   })
 
@@ -357,7 +515,10 @@ describe('a change that the kubelet does not take', () => {
       'E1121 10:00:01.000000     900 run.go:74] "command failed" err="failed to validate kubelet configuration, --token=hush-hush"',
       'I1121 10:00:02.000000     900 server.go:440] "Kubelet version"',
     ]
-    node.tool('journalctl', `case "$*" in *-u\\ kubelet.service*) cat <<'END'\n${said.join('\n')}\nEND\n;; *) exit 1 ;; esac`)
+    node.tool(
+      'journalctl',
+      `case "$*" in *-u\\ kubelet.service*) cat <<'END'\n${said.join('\n')}\nEND\n;; *) exit 1 ;; esac`,
+    )
     const sent = await send('apply')
     expect(sent.answer).toMatchObject({ outcome: 'restored' })
     expect(reasonOf(sent)).toMatch(
@@ -372,12 +533,16 @@ describe('a change that the kubelet does not take', () => {
     const sent = await send('apply')
     expect(sent.answer).toMatchObject({
       outcome: 'restored',
-      reason: 'the kubelet was started with --config=/etc/other.json, and does not read /etc/kubernetes/kubelet/kubelet-config.json',
+      reason:
+        'the kubelet was started with --config=/etc/other.json, and does not read /etc/kubernetes/kubelet/kubelet-config.json',
     })
     expect(node.everything()).toEqual(before)
     // Where that is so from the beginning, nothing is begun.
     const sentNext = await send('check', { Run: 'run-00000002' })
-    expect(sentNext.answer).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('--config=/etc/other.json') })
+    expect(sentNext.answer).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('--config=/etc/other.json'),
+    })
   })
 
   it('because nodeadm has made nothing of it', generous, async () => {
@@ -386,7 +551,9 @@ describe('a change that the kubelet does not take', () => {
     const sent = await send('apply')
     expect(sent.answer).toMatchObject({
       outcome: 'restored',
-      reason: expect.stringMatching(/^nodeadm has not taken up imageGC(High|Low)ThresholdPercent:\d\d$/),
+      reason: expect.stringMatching(
+        /^nodeadm has not taken up imageGC(High|Low)ThresholdPercent:\d\d$/,
+      ),
     })
     expect([node.restarts(), node.everything()]).toEqual([0, before])
   })
@@ -395,25 +562,39 @@ describe('a change that the kubelet does not take', () => {
     const { node, send } = changeOf(onAl2, good, first, { ignored: true })
     const before = node.everything()
     const sent = await send('apply')
-    expect(sent.answer).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('not well in time: it was not started anew') })
+    expect(sent.answer).toMatchObject({
+      outcome: 'broken',
+      reason: expect.stringContaining('not well in time: it was not started anew'),
+    })
     expect(node.everything()).toEqual(before)
   })
 
-  it('by nodeadm: what it left half-way is back, and the kubelet was not started anew', generous, async () => {
-    const { node, send } = changeOf(onNodeadm, good, first, { nodeadmFails: true })
-    const before = node.everything()
-    const sent = await send('apply')
-    expect(sent.answer).toMatchObject({ outcome: 'restored', reason: 'nodeadm failed with exit code 1: could not reach EC2' })
-    expect(node.everything()).toEqual(before)
-    expect(node.restarts()).toBe(0)
-  })
+  it(
+    'by nodeadm: what it left half-way is back, and the kubelet was not started anew',
+    generous,
+    async () => {
+      const { node, send } = changeOf(onNodeadm, good, first, { nodeadmFails: true })
+      const before = node.everything()
+      const sent = await send('apply')
+      expect(sent.answer).toMatchObject({
+        outcome: 'restored',
+        reason: 'nodeadm failed with exit code 1: could not reach EC2',
+      })
+      expect(node.everything()).toEqual(before)
+      expect(node.restarts()).toBe(0)
+    },
+  )
 
-  it('on a disk that is full by then: the old file goes back without any room', generous, async () => {
-    const { node, send } = changeOf(onAl2, bad, first, { fullAtRestart: true })
-    const before = node.everything()
-    expect(outcomeOf(await send('apply'))).toBe('restored')
-    expect(node.everything()).toEqual(before)
-  })
+  it(
+    'on a disk that is full by then: the old file goes back without any room',
+    generous,
+    async () => {
+      const { node, send } = changeOf(onAl2, bad, first, { fullAtRestart: true })
+      const before = node.everything()
+      expect(outcomeOf(await send('apply'))).toBe('restored')
+      expect(node.everything()).toEqual(before)
+    },
+  )
 })
 
 describe('what is refused, with nothing changed', () => {
@@ -427,57 +608,121 @@ describe('what is refused, with nothing changed', () => {
     ['no gzip', { Content: 'H4sIAAAA' }, /another hash/],
     [
       'a bomb',
-      { Content: packed('\0'.repeat(50_000_000)).slice(0, 24_000).replace(/.$/, '='), NewSha256: other },
+      {
+        Content: packed('\0'.repeat(50_000_000)).slice(0, 24_000).replace(/.$/, '='),
+        NewSha256: other,
+      },
       /more than 131072 bytes|no base64/,
     ],
     ['too much', { Content: packed(long), NewSha256: sha256(long) }, /more than 131072 bytes/],
     ['too long a parameter', { Content: 'A'.repeat(24_004) }, /Content has a wrong length/],
     ['a path that is not of the list', { Path: '/etc/passwd' }, /not of the list/],
-    ['a path out of it', { Path: '/etc/kubernetes/kubelet/../kubelet-config.json' }, /not of the list/],
+    [
+      'a path out of it',
+      { Path: '/etc/kubernetes/kubelet/../kubelet-config.json' },
+      /not of the list/,
+    ],
     ['a path of another method', { Method: 'drop-in' }, /not of the list/],
     ['a run with a path in it', { Run: '../../../etc' }, /Run holds a character/],
     ['a short run', { Run: 'run' }, /Run has a wrong length/],
     ['a command in a parameter', { OldSha256: '$(touch /tmp/x)' }, /OldSha256 holds a character/],
     ['an action that there is not', { Action: 'destroy' }, /none of check/],
     ['too short a time', { TimeoutSeconds: '59' }, /less than 60/],
-    ['the same before and after', { NewSha256: 'a'.repeat(64), OldSha256: 'a'.repeat(64) }, /are the same/],
+    [
+      'the same before and after',
+      { NewSha256: 'a'.repeat(64), OldSha256: 'a'.repeat(64) },
+      /are the same/,
+    ],
   ])('%s', generous, async (_, changed, reason) => {
     const { node, send } = changeOf(onAl2)
     const before = node.everything()
     const sent = await send('apply', changed)
-    expect(sent).toMatchObject({ code: 3, stderr: '', answer: { outcome: 'refused', reason: expect.stringMatching(reason) } })
+    expect(sent).toMatchObject({
+      code: 3,
+      stderr: '',
+      answer: { outcome: 'refused', reason: expect.stringMatching(reason) },
+    })
     expect(node.everything()).toEqual(before)
     expect(node.restarts()).toBe(0)
     expect(leftOvers(node)).toEqual([])
   })
 
-  it.each(['Action', 'Run', 'Method', 'Path', 'OldSha256', 'NewSha256', 'Content', 'TimeoutSeconds'])(
-    'an agent that hands over no %s: it is too old',
-    generous,
-    async name => {
-      const { node, parameters } = changeOf(onAl2)
-      const rest = Object.fromEntries(Object.entries({ Action: 'apply', ...parameters }).filter(([given]) => given !== name))
-      const sent = await node.send(rest)
-      expect(reasonOf(sent)).toBe(`the agent handed over no parameter ${name}: it is older than 3.3.2746.0`)
-      expect(sent).toMatchObject({ code: 3, answer: { outcome: 'refused' } })
-    },
-  )
+  it.each([
+    'Action',
+    'Run',
+    'Method',
+    'Path',
+    'OldSha256',
+    'NewSha256',
+    'Content',
+    'TimeoutSeconds',
+  ])('an agent that hands over no %s: it is too old', generous, async name => {
+    const { node, parameters } = changeOf(onAl2)
+    const rest = Object.fromEntries(
+      Object.entries({ Action: 'apply', ...parameters }).filter(([given]) => given !== name),
+    )
+    const sent = await node.send(rest)
+    expect(reasonOf(sent)).toBe(
+      `the agent handed over no parameter ${name}: it is older than 3.3.2746.0`,
+    )
+    expect(sent).toMatchObject({ code: 3, answer: { outcome: 'refused' } })
+  })
 
   const outside = 'outside/victim'
   const spoil: [string, (change: Change) => void, RegExp][] = [
     ['the file is a link', ({ node }) => linkTo(node, onAl2.path, outside), /is a link/],
-    ['its folder is a link', ({ node }) => linkTo(node, '/etc/kubernetes/kubelet', 'outside'), /a link leads to another folder/],
-    ['a folder above is a link', ({ node }) => linkTo(node, '/etc/kubernetes', 'outside'), /there is no folder|a link leads/],
-    ['others may write into its folder', ({ node }) => chmodSync(node.at('/etc/kubernetes/kubelet'), 0o777), /others may write into/],
+    [
+      'its folder is a link',
+      ({ node }) => linkTo(node, '/etc/kubernetes/kubelet', 'outside'),
+      /a link leads to another folder/,
+    ],
+    [
+      'a folder above is a link',
+      ({ node }) => linkTo(node, '/etc/kubernetes', 'outside'),
+      /there is no folder|a link leads/,
+    ],
+    [
+      'others may write into its folder',
+      ({ node }) => chmodSync(node.at('/etc/kubernetes/kubelet'), 0o777),
+      /others may write into/,
+    ],
     ['it is a folder', ({ node }) => folderAt(node, onAl2.path), /is no file/],
-    ['the place for what is kept is a link', ({ node }) => linkTo(node, '/var/lib/highwater', 'outside'), /is no folder/],
-    ['the place of the run is a link', ({ node }) => linkTo(node, '/var/lib/highwater/run-00000001', 'outside', 0o700), /is no folder/],
-    ['others may write there', ({ node }) => folderAt(node, '/var/lib/highwater', 0o777), /others may write into/],
-    ['the file cannot be read', ({ node }) => node.tool('sha256sum', 'echo denied >&2; exit 1'), /cannot be read/],
-    ['the disk is full', ({ node }) => node.tool('df', "echo x; echo '/dev/x 100 100 12 99% /'"), /less than 1 MiB is free/],
-    ['the kubelet is down', ({ node }) => node.tell('kubelet', 'down\n'), /the kubelet is not active/],
+    [
+      'the place for what is kept is a link',
+      ({ node }) => linkTo(node, '/var/lib/highwater', 'outside'),
+      /is no folder/,
+    ],
+    [
+      'the place of the run is a link',
+      ({ node }) => linkTo(node, '/var/lib/highwater/run-00000001', 'outside', 0o700),
+      /is no folder/,
+    ],
+    [
+      'others may write there',
+      ({ node }) => folderAt(node, '/var/lib/highwater', 0o777),
+      /others may write into/,
+    ],
+    [
+      'the file cannot be read',
+      ({ node }) => node.tool('sha256sum', 'echo denied >&2; exit 1'),
+      /cannot be read/,
+    ],
+    [
+      'the disk is full',
+      ({ node }) => node.tool('df', "echo x; echo '/dev/x 100 100 12 99% /'"),
+      /less than 1 MiB is free/,
+    ],
+    [
+      'the kubelet is down',
+      ({ node }) => node.tell('kubelet', 'down\n'),
+      /the kubelet is not active/,
+    ],
     ['it is not healthy', ({ node }) => node.tell('slow', '9999999\n'), /not healthy: curl failed/],
-    ['systemd knows none', ({ node }) => node.tool('systemctl', 'echo LoadState=not-found'), /systemd knows no kubelet/],
+    [
+      'systemd knows none',
+      ({ node }) => node.tool('systemctl', 'echo LoadState=not-found'),
+      /systemd knows no kubelet/,
+    ],
     [
       'the program sync is missing',
       ({ node }) => renameSync(join(dirname(node.root), 'bin/sync'), node.world('sync')),
@@ -492,10 +737,20 @@ describe('what is refused, with nothing changed', () => {
     spoils(change)
     const before = node.everything('')
     const sent = await send('apply')
-    expect(sent).toMatchObject({ code: 3, stderr: '', answer: { outcome: 'refused', reason: expect.stringMatching(reason) } })
+    expect(sent).toMatchObject({
+      code: 3,
+      stderr: '',
+      answer: { outcome: 'refused', reason: expect.stringMatching(reason) },
+    })
     const { root } = node
-    expect(Object.entries(node.everything('')).filter(([path]) => path.startsWith('/etc') || path.startsWith('/outside'))).toEqual(
-      Object.entries(before).filter(([path]) => path.startsWith('/etc') || path.startsWith('/outside')),
+    expect(
+      Object.entries(node.everything('')).filter(
+        ([path]) => path.startsWith('/etc') || path.startsWith('/outside'),
+      ),
+    ).toEqual(
+      Object.entries(before).filter(
+        ([path]) => path.startsWith('/etc') || path.startsWith('/outside'),
+      ),
     )
     expect(readdirSync(join(root, 'outside'))).toEqual(expect.arrayContaining(['victim']))
     expect(node.restarts()).toBe(0)
@@ -503,9 +758,14 @@ describe('what is refused, with nothing changed', () => {
 
   it('a nodeadm that does not read the folder', generous, async () => {
     const { node, send } = changeOf(onNodeadm)
-    const real = readFileSync(join(dirname(node.root), 'bin/systemctl'), 'utf8').replace('file:///etc/eks/nodeadm.d/', 'file:///etc/other/')
+    const real = readFileSync(join(dirname(node.root), 'bin/systemctl'), 'utf8').replace(
+      'file:///etc/eks/nodeadm.d/',
+      'file:///etc/other/',
+    )
     node.tool('systemctl', real)
-    expect(reasonOf(await send('apply'))).toBe("this node's nodeadm does not read /etc/eks/nodeadm.d")
+    expect(reasonOf(await send('apply'))).toBe(
+      "this node's nodeadm does not read /etc/eks/nodeadm.d",
+    )
     expect(node.read(onNodeadm.path)).toBeNull()
   })
 
@@ -514,65 +774,107 @@ describe('what is refused, with nothing changed', () => {
     mkdirSync(node.at('outside'))
     writeFileSync(node.at(outside), 'victim')
     for (const end of ['new', 'old'])
-      symlinkSync(node.at(outside), node.at(`/etc/kubernetes/kubelet/.kubelet-config.json.run-00000001.${end}~`))
+      symlinkSync(
+        node.at(outside),
+        node.at(`/etc/kubernetes/kubelet/.kubelet-config.json.run-00000001.${end}~`),
+      )
     expect(outcomeOf(await send('apply'))).toBe('applied')
     expect(node.read(outside)).toBe('victim')
     expect(node.read(onAl2.path)).toBe(content)
     expect(leftOvers(node)).toEqual([])
   })
 
-  it('a rollback where another one wrote since, and of a run that never was: that one can never begin later', generous, async () => {
-    const { node, send } = changeOf(onAl2)
-    expect((await send('rollback')).answer).toMatchObject({ outcome: 'unchanged', reason: 'this run changed nothing on this node' })
-    expect(reasonOf(await send('apply'))).toBe('this run was rolled back before')
-    await send('apply', { Run: 'run-00000002' })
-    writeFileSync(node.at(onAl2.path), '{"kind":"KubeletConfiguration"}')
-    const sent = await send('rollback', { Run: 'run-00000002' })
-    expect(sent.answer).toMatchObject({ outcome: 'refused', reason: 'what this run wrote is not there any more: another one wrote since' })
-    expect(node.read(onAl2.path)).toBe('{"kind":"KubeletConfiguration"}')
-    expect(reasonOf(await send('apply', { Run: 'run-00000002', Content: packed('x'), NewSha256: sha256('x') }))).toContain(
-      'another change before',
-    )
-  })
+  it(
+    'a rollback where another one wrote since, and of a run that never was: that one can never begin later',
+    generous,
+    async () => {
+      const { node, send } = changeOf(onAl2)
+      expect((await send('rollback')).answer).toMatchObject({
+        outcome: 'unchanged',
+        reason: 'this run changed nothing on this node',
+      })
+      expect(reasonOf(await send('apply'))).toBe('this run was rolled back before')
+      await send('apply', { Run: 'run-00000002' })
+      writeFileSync(node.at(onAl2.path), '{"kind":"KubeletConfiguration"}')
+      const sent = await send('rollback', { Run: 'run-00000002' })
+      expect(sent.answer).toMatchObject({
+        outcome: 'refused',
+        reason: 'what this run wrote is not there any more: another one wrote since',
+      })
+      expect(node.read(onAl2.path)).toBe('{"kind":"KubeletConfiguration"}')
+      expect(
+        reasonOf(
+          await send('apply', {
+            Run: 'run-00000002',
+            Content: packed('x'),
+            NewSha256: sha256('x'),
+          }),
+        ),
+      ).toContain('another change before')
+    },
+  )
 })
 
 describe('a rollback of what the node does not know of, or what is back already', () => {
-  it('is refused where the new file is there, and nothing is kept of the old one', generous, async () => {
-    const { node, send, content } = changeOf(onAl2)
-    await send('apply')
-    renameSync(node.at('/var/lib/highwater'), node.at('/var/lib/lost'))
-    const sent = await send('rollback')
-    expect(sent).toMatchObject({ code: 3, answer: { outcome: 'refused', presentSha256: sha256(content) } })
-    expect(reasonOf(sent)).toBe('what this run was to write is there, and nothing is kept of what was there before')
-    expect(outcomeOf(await send('rollback'))).toBe('refused')
-    expect(node.restarts()).toBe(1)
-  })
+  it(
+    'is refused where the new file is there, and nothing is kept of the old one',
+    generous,
+    async () => {
+      const { node, send, content } = changeOf(onAl2)
+      await send('apply')
+      renameSync(node.at('/var/lib/highwater'), node.at('/var/lib/lost'))
+      const sent = await send('rollback')
+      expect(sent).toMatchObject({
+        code: 3,
+        answer: { outcome: 'refused', presentSha256: sha256(content) },
+      })
+      expect(reasonOf(sent)).toBe(
+        'what this run was to write is there, and nothing is kept of what was there before',
+      )
+      expect(outcomeOf(await send('rollback'))).toBe('refused')
+      expect(node.restarts()).toBe(1)
+    },
+  )
 
-  it.each([onAl2, onNodeadm, onDropIn])('on $family, put back by hand: the kubelet is started anew with it', generous, async family => {
-    const { node, send, old } = changeOf(family)
-    const before = node.everything()
-    await send('apply')
-    if (old === null) rmSync(node.at(family.path))
-    else writeFileSync(node.at(family.path), old)
-    expect(node.running()).toMatchObject(good)
-    const sent = await send('rollback')
-    expect(sent).toMatchObject({ code: 0, answer: { outcome: 'restored', presentSha256: hashOrAbsent(old) } })
-    expect(node.running()).not.toMatchObject(good)
-    expect(node.restarts()).toBe(2)
-    expect(node.everything()).toEqual(before)
-    expect(leftOvers(node)).toEqual([])
-  })
+  it.each([onAl2, onNodeadm, onDropIn])(
+    'on $family, put back by hand: the kubelet is started anew with it',
+    generous,
+    async family => {
+      const { node, send, old } = changeOf(family)
+      const before = node.everything()
+      await send('apply')
+      if (old === null) rmSync(node.at(family.path))
+      else writeFileSync(node.at(family.path), old)
+      expect(node.running()).toMatchObject(good)
+      const sent = await send('rollback')
+      expect(sent).toMatchObject({
+        code: 0,
+        answer: { outcome: 'restored', presentSha256: hashOrAbsent(old) },
+      })
+      expect(node.running()).not.toMatchObject(good)
+      expect(node.restarts()).toBe(2)
+      expect(node.everything()).toEqual(before)
+      expect(leftOvers(node)).toEqual([])
+    },
+  )
 
-  it('says of a file that was there before the run that it is not the run’s', generous, async () => {
-    const { node, send, content } = changeOf(onAl2)
-    writeFileSync(node.at(onAl2.path), content)
-    for (const action of ['check', 'apply'] as const)
-      expect((await send(action)).answer).toMatchObject({ outcome: 'unchanged', reason: 'this run changed nothing: it was there already' })
-    expect(node.restarts()).toBe(0)
-    const own = changeOf(onAl2)
-    await own.send('apply')
-    expect((await own.send('apply')).answer).toMatchObject({ outcome: 'unchanged', reason: null })
-  })
+  it(
+    'says of a file that was there before the run that it is not the run’s',
+    generous,
+    async () => {
+      const { node, send, content } = changeOf(onAl2)
+      writeFileSync(node.at(onAl2.path), content)
+      for (const action of ['check', 'apply'] as const)
+        expect((await send(action)).answer).toMatchObject({
+          outcome: 'unchanged',
+          reason: 'this run changed nothing: it was there already',
+        })
+      expect(node.restarts()).toBe(0)
+      const own = changeOf(onAl2)
+      await own.send('apply')
+      expect((await own.send('apply')).answer).toMatchObject({ outcome: 'unchanged', reason: null })
+    },
+  )
 })
 function linkTo(node: ChangedNode, path: string, target: string, mode = 0o755): void {
   mkdirSync(dirname(node.at(path)), { recursive: true, mode })
@@ -610,7 +912,12 @@ describe('two at once', () => {
 })
 
 /** Two at a time: more would be slower here. */
-async function inPairs<Result>(from: number, to: number, by: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+async function inPairs<Result>(
+  from: number,
+  to: number,
+  by: number,
+  work: (index: number) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = []
   let next = from
   const worker = async () => {
@@ -634,8 +941,22 @@ describe('broken off on its way', () => {
     return { count: change.node.acted(), noticed: Number(change.node.told('quiet')) - 2 }
   }
   it.each([
-    { family: 'al2', of: onAl2, fields: good, next: 'apply' as const, all: true, ends: /^applied$|^unchanged$/ },
-    { family: 'al2023 with nodeadm.d', of: onNodeadm, fields: good, next: 'apply' as const, all: false, ends: /^applied$|^unchanged$/ },
+    {
+      family: 'al2',
+      of: onAl2,
+      fields: good,
+      next: 'apply' as const,
+      all: true,
+      ends: /^applied$|^unchanged$/,
+    },
+    {
+      family: 'al2023 with nodeadm.d',
+      of: onNodeadm,
+      fields: good,
+      next: 'apply' as const,
+      all: false,
+      ends: /^applied$|^unchanged$/,
+    },
     {
       family: 'al2023 with --config-dir',
       of: onDropIn,
@@ -644,49 +965,60 @@ describe('broken off on its way', () => {
       all: true,
       ends: /^restored$|^unchanged$/,
     },
-    { family: 'al2, a bad one', of: onAl2, fields: bad, next: 'apply' as const, all: false, ends: /^restored$/ },
-  ])('$family, and sent again ($next): whole, and either old or new', { timeout: 120_000 }, async ({ of, fields, next, all, ends }) => {
-    const { count, noticed } = await acts(changeOf(of, fields))
-    // Before that, the first table has them all.
-    const from = all ? 1 : noticed
-    expect(noticed).toBeGreaterThan(10)
-    expect(count - from).toBeGreaterThan(10)
-    const table = await inPairs(from, count, everySecond, async at => {
-      const { node, send, old, content } = changeOf(of, fields)
-      const before = node.everything()
-      node.endAfter(at)
-      const broken = await send('apply')
-      const between = node.read(of.path)
-      node.endAfter(0)
-      const sent = await send(next)
-      const isNew = next === 'apply' && fields === good
-      return {
-        at,
-        killed: broken.code,
-        isWhole: between === old || between === content,
-        outcome: ends.test(outcomeOf(sent)) || sent.stdout,
-        stderr: sent.stderr,
-        file: node.read(of.path) === (isNew ? content : old),
-        others: isNew || JSON.stringify(node.everything()) === JSON.stringify(before),
-        kubelet: node.told('kubelet'),
-        runs: !isNew || node.running() !== null,
-        left: leftOvers(node),
-      }
-    })
-    expect(table.filter(({ killed }) => killed === null).length).toBeGreaterThan(5)
-    for (const row of table)
-      expect(row).toEqual({
-        ...row,
-        isWhole: true,
-        outcome: true,
-        stderr: '',
-        file: true,
-        others: true,
-        kubelet: 'up\n',
-        runs: true,
-        left: [],
+    {
+      family: 'al2, a bad one',
+      of: onAl2,
+      fields: bad,
+      next: 'apply' as const,
+      all: false,
+      ends: /^restored$/,
+    },
+  ])(
+    '$family, and sent again ($next): whole, and either old or new',
+    { timeout: 120_000 },
+    async ({ of, fields, next, all, ends }) => {
+      const { count, noticed } = await acts(changeOf(of, fields))
+      // Before that, the first table has them all.
+      const from = all ? 1 : noticed
+      expect(noticed).toBeGreaterThan(10)
+      expect(count - from).toBeGreaterThan(10)
+      const table = await inPairs(from, count, everySecond, async at => {
+        const { node, send, old, content } = changeOf(of, fields)
+        const before = node.everything()
+        node.endAfter(at)
+        const broken = await send('apply')
+        const between = node.read(of.path)
+        node.endAfter(0)
+        const sent = await send(next)
+        const isNew = next === 'apply' && fields === good
+        return {
+          at,
+          killed: broken.code,
+          isWhole: between === old || between === content,
+          outcome: ends.test(outcomeOf(sent)) || sent.stdout,
+          stderr: sent.stderr,
+          file: node.read(of.path) === (isNew ? content : old),
+          others: isNew || JSON.stringify(node.everything()) === JSON.stringify(before),
+          kubelet: node.told('kubelet'),
+          runs: !isNew || node.running() !== null,
+          left: leftOvers(node),
+        }
       })
-  })
+      expect(table.filter(({ killed }) => killed === null).length).toBeGreaterThan(5)
+      for (const row of table)
+        expect(row).toEqual({
+          ...row,
+          isWhole: true,
+          outcome: true,
+          stderr: '',
+          file: true,
+          others: true,
+          kubelet: 'up\n',
+          runs: true,
+          left: [],
+        })
+    },
+  )
 
   it('a rollback, and sent again: the old one', { timeout: 120_000 }, async () => {
     const applied = async () => {
@@ -723,13 +1055,17 @@ describe('broken off on its way', () => {
       expect(row).toEqual({
         ...row,
         ...(notBegun.includes(row) ? { isNew: true } : { isBack: true }),
-        outcome: expect.stringMatching(/^rollback (restored|unchanged)$|^apply (restored|unchanged|refused)$/),
+        outcome: expect.stringMatching(
+          /^rollback (restored|unchanged)$|^apply (restored|unchanged|refused)$/,
+        ),
         kubelet: 'up\n',
         left: [],
       })
   })
 
-  it('by a signal: it takes back by itself what it had begun, and says so', { timeout: 120_000 }, async () => {
+  it('by a signal: it takes back by itself what it had begun, and says so', {
+    timeout: 120_000,
+  }, async () => {
     const { count } = await acts(changeOf(onAl2))
     const table = await inPairs(1, count, 1, async at => {
       const { node, send, old, content } = changeOf(onAl2)
@@ -746,9 +1082,18 @@ describe('broken off on its way', () => {
       }
     })
     for (const row of table)
-      expect(row).toEqual({ ...row, outcome: expect.stringMatching(/^(failed|restored|applied)$/), file: true, kubelet: 'up\n', left: [] })
-    expect(new Set(table.map(({ outcome }) => outcome))).toEqual(new Set(['failed', 'restored', 'applied']))
-    for (const { outcome, reason } of table) if (outcome !== 'applied') expect(reason).toContain('the script was told to end')
+      expect(row).toEqual({
+        ...row,
+        outcome: expect.stringMatching(/^(failed|restored|applied)$/),
+        file: true,
+        kubelet: 'up\n',
+        left: [],
+      })
+    expect(new Set(table.map(({ outcome }) => outcome))).toEqual(
+      new Set(['failed', 'restored', 'applied']),
+    )
+    for (const { outcome, reason } of table)
+      if (outcome !== 'applied') expect(reason).toContain('the script was told to end')
   })
 
   it('by a disk that gets full at each write: nothing was changed', generous, async () => {
@@ -770,7 +1115,8 @@ describe('broken off on its way', () => {
 })
 
 describe('where there is no room for another note', () => {
-  const phaseOf = (node: ChangedNode) => node.read('/var/lib/highwater/run-00000001/phase')?.split('\n')[0]
+  const phaseOf = (node: ChangedNode) =>
+    node.read('/var/lib/highwater/run-00000001/phase')?.split('\n')[0]
 
   it.each(here)(
     'the last one is written over: what was put back is not done again, and holds up no other run ($name)',
@@ -787,22 +1133,28 @@ describe('where there is no room for another note', () => {
     },
   )
 
-  it('nor a word in its place, it says so, and the same run puts back and nothing else', generous, async () => {
-    const { node, send, old } = changeOf(onAl2, good, first, { noNotes: 0 })
-    const sent = await send('apply')
-    expect(sent.answer).toMatchObject({
-      outcome: 'broken',
-      presentSha256: hashOrAbsent(old),
-      reason: expect.stringContaining('It is as it was before, and well, but that could not be noted'),
-    })
-    const notes = node.at('/var/lib/highwater/run-00000001')
-    for (const name of ['phase', 'phase.new']) rmSync(join(notes, name), { recursive: true })
-    renameSync(join(notes, 'phase.kept'), join(notes, 'phase'))
-    expect(phaseOf(node)).toBe('swapping')
-    expect(outcomeOf(await send('apply'))).toBe('restored')
-    expect([node.read(onAl2.path), phaseOf(node)]).toEqual([old, 'restored'])
-    expect(outcomeOf(await send('check', { Run: 'run-00000002' }))).toBe('ready')
-  })
+  it(
+    'nor a word in its place, it says so, and the same run puts back and nothing else',
+    generous,
+    async () => {
+      const { node, send, old } = changeOf(onAl2, good, first, { noNotes: 0 })
+      const sent = await send('apply')
+      expect(sent.answer).toMatchObject({
+        outcome: 'broken',
+        presentSha256: hashOrAbsent(old),
+        reason: expect.stringContaining(
+          'It is as it was before, and well, but that could not be noted',
+        ),
+      })
+      const notes = node.at('/var/lib/highwater/run-00000001')
+      for (const name of ['phase', 'phase.new']) rmSync(join(notes, name), { recursive: true })
+      renameSync(join(notes, 'phase.kept'), join(notes, 'phase'))
+      expect(phaseOf(node)).toBe('swapping')
+      expect(outcomeOf(await send('apply'))).toBe('restored')
+      expect([node.read(onAl2.path), phaseOf(node)]).toEqual([old, 'restored'])
+      expect(outcomeOf(await send('check', { Run: 'run-00000002' }))).toBe('ready')
+    },
+  )
 
   it('a rollback clears what was left of it, too', generous, async () => {
     const { node, send, old } = changeOf(onAl2, good, first, { noNotes: 0 })
@@ -821,9 +1173,18 @@ describe('a file of logrotate', () => {
   const content = '/var/log/kube-proxy.log {\n  rotate 2\n  size 50M\n}\n'
   function rotation(platform = first, name = 'kube-proxy', text = content): Change {
     const node = new ChangedNode(syncFile, al2(), platform)
-    node.tool('logrotate', `[ "$1" = -d ] || exit 2\nif grep -q "rotate 999" "$2"; then echo "error: $2:2 unknown option" >&2; exit 1; fi`)
+    node.tool(
+      'logrotate',
+      `[ "$1" = -d ] || exit 2\nif grep -q "rotate 999" "$2"; then echo "error: $2:2 unknown option" >&2; exit 1; fi`,
+    )
     const old = node.read(`/etc/logrotate.d/${name}`)
-    const parameters = { Run: 'run-00000001', Name: name, OldSha256: hashOrAbsent(old), NewSha256: sha256(text), Content: packed(text) }
+    const parameters = {
+      Run: 'run-00000001',
+      Name: name,
+      OldSha256: hashOrAbsent(old),
+      NewSha256: sha256(text),
+      Content: packed(text),
+    }
     return sending(node, parameters, old, text)
   }
   it.each(here)('is replaced, and put back ($name)', generous, async platform => {
@@ -831,7 +1192,11 @@ describe('a file of logrotate', () => {
     const before = node.everything()
     expect(outcomeOf(await send('check'))).toBe('ready')
     const sent = await send('apply')
-    expect(sent).toMatchObject({ code: 0, stderr: '', answer: { outcome: 'applied', kubelet: null } })
+    expect(sent).toMatchObject({
+      code: 0,
+      stderr: '',
+      answer: { outcome: 'applied', kubelet: null },
+    })
     expect(node.read(path)).toBe(content)
     expect(outcomeOf(await send('apply'))).toBe('unchanged')
     expect(outcomeOf(await send('rollback'))).toBe('restored')
@@ -850,7 +1215,10 @@ describe('a file of logrotate', () => {
     const { node, send } = rotation(first, 'kube-proxy', '/var/log/x.log {\n  rotate 999\n}\n')
     const before = node.everything()
     const sent = await send('apply')
-    expect(sent.answer).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('logrotate does not take it: error: ') })
+    expect(sent.answer).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('logrotate does not take it: error: '),
+    })
     expect(node.everything()).toEqual(before)
     expect(leftOvers(node)).toEqual([])
   })
@@ -868,16 +1236,32 @@ describe('a file of logrotate', () => {
         ['compresscmd /tmp/x', 'line 3, compresscmd /tmp/x'],
         ['create 0644 $(id) adm', 'line 3, create 0644 $(id) adm'],
         ['}\n"/etc/passwd" {', 'line 4, "/etc/passwd" {'],
-      ].map(([directive = '', strange = '']) => ({ directive, strange, platform, name: platform.name })),
+      ].map(([directive = '', strange = '']) => ({
+        directive,
+        strange,
+        platform,
+        name: platform.name,
+      })),
     ),
-  )('that says $directive is not put there, whoever sends it ($name)', generous, async ({ directive, strange, platform }) => {
-    const { node, send } = rotation(platform, 'kube-proxy', `# ours\n/var/log/a.log {\n  ${directive}\n  rotate 2\n}\n`)
-    const before = node.everything()
-    const sent = await send('apply')
-    expect(sent.answer).toMatchObject({ outcome: 'failed', reason: `nothing was changed: it says what no plan writes: ${strange}` })
-    expect(node.everything()).toEqual(before)
-    expect(leftOvers(node)).toEqual([])
-  })
+  )(
+    'that says $directive is not put there, whoever sends it ($name)',
+    generous,
+    async ({ directive, strange, platform }) => {
+      const { node, send } = rotation(
+        platform,
+        'kube-proxy',
+        `# ours\n/var/log/a.log {\n  ${directive}\n  rotate 2\n}\n`,
+      )
+      const before = node.everything()
+      const sent = await send('apply')
+      expect(sent.answer).toMatchObject({
+        outcome: 'failed',
+        reason: `nothing was changed: it says what no plan writes: ${strange}`,
+      })
+      expect(node.everything()).toEqual(before)
+      expect(leftOvers(node)).toEqual([])
+    },
+  )
   it.each(here)('may say all that a plan writes ($name)', generous, async platform => {
     const values: Record<string, string> = {
       create: ' 0640 root adm',
@@ -886,8 +1270,17 @@ describe('a file of logrotate', () => {
       su: ' root adm',
       rotate: ' -1',
     }
-    const directives = Object.keys(logrotateDirectives).map(name => `\t${name}${values[name] ?? ''}`)
-    const text = ['# ours', '/var/log/a.log', '/var/log/pods/*/[a-z]?.log {', ...directives, '}', ''].join('\n')
+    const directives = Object.keys(logrotateDirectives).map(
+      name => `\t${name}${values[name] ?? ''}`,
+    )
+    const text = [
+      '# ours',
+      '/var/log/a.log',
+      '/var/log/pods/*/[a-z]?.log {',
+      ...directives,
+      '}',
+      '',
+    ].join('\n')
     expect(outcomeOf(await rotation(platform, 'kube-proxy', text).send('apply'))).toBe('applied')
   })
   it.each(['../passwd', '.hidden', 'a/b', 'A', ''])('named %j is refused', generous, async name => {
@@ -896,7 +1289,9 @@ describe('a file of logrotate', () => {
     expect(outcomeOf(await send('apply', { Name: name }))).toBe('refused')
     expect(node.everything()).toEqual(before)
   })
-  it('broken off after each step is finished by the next command', { timeout: 60_000 }, async () => {
+  it('broken off after each step is finished by the next command', {
+    timeout: 60_000,
+  }, async () => {
     const whole = rotation()
     whole.node.endAfter(0)
     await whole.send('apply')
@@ -909,10 +1304,23 @@ describe('a file of logrotate', () => {
       node.endAfter(0)
       const outcome = outcomeOf(await send('apply'))
       const isWhole = between === old || between === content
-      return { at, between: isWhole, spare, outcome, file: node.read(path) === content, left: leftOvers(node) }
+      return {
+        at,
+        between: isWhole,
+        spare,
+        outcome,
+        file: node.read(path) === content,
+        left: leftOvers(node),
+      }
     })
     for (const row of table)
-      expect(row).toEqual({ ...row, between: true, outcome: expect.stringMatching(/^applied$|^unchanged$/), file: true, left: [] })
+      expect(row).toEqual({
+        ...row,
+        between: true,
+        outcome: expect.stringMatching(/^applied$|^unchanged$/),
+        file: true,
+        left: [],
+      })
     // logrotate reads whatever lies there, unless its name ends as a spare one's does.
     expect([...new Set(table.flatMap(({ spare }) => spare))].toSorted()).toEqual([
       '.kube-proxy.run-00000001.new~',
@@ -938,7 +1346,11 @@ describe('on Bottlerocket', () => {
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
           .map(([name, inner]) => [
             name,
-            typeof inner === 'object' ? Object.fromEntries(Object.entries(inner ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner,
+            typeof inner === 'object'
+              ? Object.fromEntries(
+                  Object.entries(inner ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+                )
+              : inner,
           ]),
       ),
     )
@@ -947,7 +1359,11 @@ describe('on Bottlerocket', () => {
     'image-gc-low-threshold-percent': '50',
     'eviction-hard': { 'memory.available': '10%' },
   }
-  const after = { ...settings, ...patch, 'eviction-hard': { ...settings['eviction-hard'], ...patch['eviction-hard'] } }
+  const after = {
+    ...settings,
+    ...patch,
+    'eviction-hard': { ...settings['eviction-hard'], ...patch['eviction-hard'] },
+  }
 
   function setting(
     wanted: object = patch,
@@ -982,7 +1398,10 @@ describe('on Bottlerocket', () => {
     expect(sent).toMatchObject({
       code: 0,
       stderr: '',
-      answer: { outcome: 'applied', kubelet: { active: null, healthz: 'not reachable from the control container' } },
+      answer: {
+        outcome: 'applied',
+        kubelet: { active: null, healthz: 'not reachable from the control container' },
+      },
     })
     expect(sent.stdout).not.toContain('hunter2')
     expect(present(node)).toEqual(after)
@@ -1000,19 +1419,34 @@ describe('on Bottlerocket', () => {
     expect(leftOvers(node)).toEqual([])
   })
 
-  const bare = { 'cluster-name': 'prod', 'eviction-hard': { 'nodefs.available': '10%' }, 'max-pods': 58 } as unknown as typeof settings
+  const bare = {
+    'cluster-name': 'prod',
+    'eviction-hard': { 'nodefs.available': '10%' },
+    'max-pods': 58,
+  } as unknown as typeof settings
   const wasRunning = {
     'image-gc-high-threshold-percent': '85',
     'image-gc-low-threshold-percent': '80',
     'eviction-hard': { 'memory.available': '100Mi' },
   }
-  const set = { ...bare, ...patch, 'eviction-hard': { ...bare['eviction-hard'], ...patch['eviction-hard'] } }
-  const setBack = { ...bare, ...wasRunning, 'eviction-hard': { ...bare['eviction-hard'], ...wasRunning['eviction-hard'] } }
+  const set = {
+    ...bare,
+    ...patch,
+    'eviction-hard': { ...bare['eviction-hard'], ...patch['eviction-hard'] },
+  }
+  const setBack = {
+    ...bare,
+    ...wasRunning,
+    'eviction-hard': { ...bare['eviction-hard'], ...wasRunning['eviction-hard'] },
+  }
 
   it('sets what ran before where nobody had set anything', generous, async () => {
     const { node, send } = setting(patch, set, first, {}, bare, wasRunning)
     const { answer } = await send('apply')
-    expect(answer).toMatchObject({ outcome: 'applied', steps: expect.not.arrayContaining([expect.stringContaining('rollback')]) })
+    expect(answer).toMatchObject({
+      outcome: 'applied',
+      steps: expect.not.arrayContaining([expect.stringContaining('rollback')]),
+    })
     expect(present(node)).toEqual(set)
     expect((await send('rollback')).answer).toMatchObject({
       outcome: 'restored',
@@ -1027,11 +1461,16 @@ describe('on Bottlerocket', () => {
   it('goes back to what somebody had set, whatever else it is told', generous, async () => {
     const { node, send } = setting(patch, after, first, {}, settings, wasRunning)
     await send('apply')
-    expect((await send('rollback')).answer).toMatchObject({ outcome: 'restored', presentSha256: sha256(canonical(settings)) })
+    expect((await send('rollback')).answer).toMatchObject({
+      outcome: 'restored',
+      presentSha256: sha256(canonical(settings)),
+    })
     expect(present(node)).toEqual(settings)
   })
 
-  it('the way back, broken off after each step, is finished by the next command', { timeout: 60_000 }, async () => {
+  it('the way back, broken off after each step, is finished by the next command', {
+    timeout: 60_000,
+  }, async () => {
     const whole = setting(patch, set, first, {}, bare, wasRunning)
     await whole.send('apply')
     whole.node.endAfter(0)
@@ -1046,7 +1485,12 @@ describe('on Bottlerocket', () => {
       return { at, outcome, settings: present(node), left: leftOvers(node) }
     })
     for (const row of table)
-      expect(row).toEqual({ ...row, outcome: expect.stringMatching(/^restored$|^unchanged$/), settings: setBack, left: [] })
+      expect(row).toEqual({
+        ...row,
+        outcome: expect.stringMatching(/^restored$|^unchanged$/),
+        settings: setBack,
+        left: [],
+      })
   })
 
   it.each([
@@ -1055,7 +1499,9 @@ describe('on Bottlerocket', () => {
     ['settings alone, as they are', patch],
   ])('refuses %s', generous, async (_, content) => {
     const { node, send } = setting()
-    expect((await send('apply', { Content: packed(JSON.stringify(content)) })).answer).toMatchObject({
+    expect(
+      (await send('apply', { Content: packed(JSON.stringify(content)) })).answer,
+    ).toMatchObject({
       outcome: 'refused',
       reason: expect.stringMatching(/no JSON of settings that may be changed/),
     })
@@ -1063,24 +1509,34 @@ describe('on Bottlerocket', () => {
   })
 
   it('names what a rollback leaves set, because it was not set before', generous, async () => {
-    const wanted = { 'image-gc-high-threshold-percent': '70', 'eviction-soft': { 'memory.available': '20%' } }
+    const wanted = {
+      'image-gc-high-threshold-percent': '70',
+      'eviction-soft': { 'memory.available': '20%' },
+    }
     const { node, send } = setting(wanted, { ...settings, ...wanted })
     const { answer } = await send('apply')
     expect(answer).toMatchObject({
       outcome: 'applied',
       steps: expect.arrayContaining([
-        expect.stringMatching(/neither set nor known before, so a rollback will leave it set: eviction-soft.memory.available$/),
+        expect.stringMatching(
+          /neither set nor known before, so a rollback will leave it set: eviction-soft.memory.available$/,
+        ),
       ]),
     })
     expect((await send('rollback')).answer).toMatchObject({
       outcome: 'restored',
-      reason: 'Nothing ran there before, and apiclient cannot unset: eviction-soft.memory.available',
+      reason:
+        'Nothing ran there before, and apiclient cannot unset: eviction-soft.memory.available',
     })
     expect(present(node)).toEqual({ ...settings, 'eviction-soft': wanted['eviction-soft'] })
   })
 
   it.each<[string, object, RegExp]>([
-    ['a setting that is not of the list', { 'server-key': 'x' }, /no JSON of settings that may be changed/],
+    [
+      'a setting that is not of the list',
+      { 'server-key': 'x' },
+      /no JSON of settings that may be changed/,
+    ],
     ['a value with a quote', { 'image-gc-high-threshold-percent': '"; x' }, /no JSON of settings/],
     ['a map deeper than there is', { 'eviction-hard': { a: { b: '1' } } }, /no JSON of settings/],
     ['a value where a map is', { 'eviction-hard': '10%' }, /map on one side/],
@@ -1089,7 +1545,11 @@ describe('on Bottlerocket', () => {
   ])('refuses %s', generous, async (_, wanted, reason) => {
     const { node, send } = setting(wanted)
     const sent = await send('apply')
-    expect(sent).toMatchObject({ code: 3, stderr: '', answer: { outcome: 'refused', reason: expect.stringMatching(reason) } })
+    expect(sent).toMatchObject({
+      code: 3,
+      stderr: '',
+      answer: { outcome: 'refused', reason: expect.stringMatching(reason) },
+    })
     expect(present(node)).toEqual(settings)
     expect(node.told('calls')).toBe('')
   })
@@ -1099,7 +1559,10 @@ describe('on Bottlerocket', () => {
     ['JSON that is cut off', '{ "settings": { "kubernetes": { "max-pods": 58'],
     ['nothing', ''],
     ['other JSON', '{ "settings": {} }'],
-    ['a value of another form', '{ "settings": { "kubernetes": { "image-gc-high-threshold-percent": "a\\"b" } } }'],
+    [
+      'a value of another form',
+      '{ "settings": { "kubernetes": { "image-gc-high-threshold-percent": "a\\"b" } } }',
+    ],
   ])('refuses where apiclient prints %s', generous, async (_, printed) => {
     const { node, send } = setting()
     node.tool('apiclient', `cat <<'END'\n${printed}\nEND`)
@@ -1112,16 +1575,38 @@ describe('on Bottlerocket', () => {
   })
 
   it.each<[string, Faults, Record<string, unknown>, string, RegExp]>([
-    ['apiclient fails', { apiclientFails: true }, patch, 'failed', /nothing was changed: apiclient failed with exit code 1: Failed POST/],
+    [
+      'apiclient fails',
+      { apiclientFails: true },
+      patch,
+      'failed',
+      /nothing was changed: apiclient failed with exit code 1: Failed POST/,
+    ],
     ['what is set does not stay', { forgets: true }, patch, 'restored', /not as they were set/],
-    ['a value that the API refuses', {}, { 'image-gc-high-threshold-percent': '170' }, 'failed', /Failed PATCH/],
+    [
+      'a value that the API refuses',
+      {},
+      { 'image-gc-high-threshold-percent': '170' },
+      'failed',
+      /Failed PATCH/,
+    ],
   ])('where %s', generous, async (_, faults, wanted, outcome, reason) => {
-    const { node, send } = setting(wanted, wanted === patch ? after : { ...settings, ...wanted }, first, faults)
-    expect((await send('apply')).answer).toMatchObject({ outcome, reason: expect.stringMatching(reason) })
+    const { node, send } = setting(
+      wanted,
+      wanted === patch ? after : { ...settings, ...wanted },
+      first,
+      faults,
+    )
+    expect((await send('apply')).answer).toMatchObject({
+      outcome,
+      reason: expect.stringMatching(reason),
+    })
     expect(present(node)).toEqual(settings)
   })
 
-  it('broken off after each step is finished by the next command', { timeout: 60_000 }, async () => {
+  it('broken off after each step is finished by the next command', {
+    timeout: 60_000,
+  }, async () => {
     const whole = setting()
     whole.node.endAfter(0)
     await whole.send('apply')
@@ -1134,6 +1619,11 @@ describe('on Bottlerocket', () => {
       return { at, outcome, settings: present(node), left: leftOvers(node) }
     })
     for (const row of table)
-      expect(row).toEqual({ ...row, outcome: expect.stringMatching(/^applied$|^unchanged$/), settings: after, left: [] })
+      expect(row).toEqual({
+        ...row,
+        outcome: expect.stringMatching(/^applied$|^unchanged$/),
+        settings: after,
+        left: [],
+      })
   })
 })

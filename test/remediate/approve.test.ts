@@ -5,7 +5,13 @@ import { defaultPolicy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/plan/approve.ts'
-import { approvalText, parseApproval, parsePersonsApproval, parsePlan, planText } from '#remediate/plan/file.ts'
+import {
+  approvalText,
+  parseApproval,
+  parsePersonsApproval,
+  parsePlan,
+  planText,
+} from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
@@ -14,15 +20,26 @@ const until = '2026-11-22T08:00:00Z'
 const options = { allowActAtOnce: false }
 
 async function planOf(nodes: FleetNode[], set: string[], allowActAtOnce = false): Promise<Plan> {
-  const request = { rules: [], findings: [], changes: set.map(parseChange), allowActAtOnce, policy: defaultPolicy, version: '0' }
-  return (await makePlan(snapshotOf(nodes.map(fleetNode)), { ...request, selection: everything })).plan
+  const request = {
+    rules: [],
+    findings: [],
+    changes: set.map(parseChange),
+    allowActAtOnce,
+    policy: defaultPolicy,
+    version: '0',
+  }
+  return (await makePlan(snapshotOf(nodes.map(fleetNode)), { ...request, selection: everything }))
+    .plan
 }
 
 let plan: Plan
 let acting: Plan
 let empty: Plan
 beforeEach(async () => {
-  plan = await planOf([{ name: 'a' }, { name: 'b' }], ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60'])
+  plan = await planOf(
+    [{ name: 'a' }, { name: 'b' }],
+    ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60'],
+  )
   acting = await planOf([{ name: 'a', available: 20 }], ['evictionHard.nodefs.available=30%'], true)
   empty = await planOf([{ name: 'a', record: { host: null } }], ['imageGCHighThresholdPercent=82'])
 })
@@ -39,7 +56,14 @@ const request = (changed: Partial<Parameters<typeof approve>[1]> = {}) => ({
 describe('approve', () => {
   it('names the plan by its digest, who approves, and until when; the file reads back the same', () => {
     const approval = approve(plan, request())
-    expect(approval).toEqual({ schema: 'highwater.approval/1', plan: plan.digest, by: 'Ada Lovelace', at, until, options })
+    expect(approval).toEqual({
+      schema: 'highwater.approval/1',
+      plan: plan.digest,
+      by: 'Ada Lovelace',
+      at,
+      until,
+      options,
+    })
     expect(parseApproval(approvalText(approval), 'x')).toEqual(approval)
   })
 
@@ -51,11 +75,27 @@ describe('approve', () => {
     ],
     ['a part of the digest', () => approve(plan, request({ digest: plan.id })), /for another plan/],
     ['nobody’s name', () => approve(plan, request({ by: ' ' })), /needs the name/],
-    ['a name that would move the terminal', () => approve(plan, request({ by: 'Ada\u001b[2J' })), /control characters/],
-    ['a name of two lines', () => approve(plan, request({ by: 'Ada\nApproved by: Grace' })), /control characters/],
+    [
+      'a name that would move the terminal',
+      () => approve(plan, request({ by: 'Ada\u001b[2J' })),
+      /control characters/,
+    ],
+    [
+      'a name of two lines',
+      () => approve(plan, request({ by: 'Ada\nApproved by: Grace' })),
+      /control characters/,
+    ],
     ['an end that has passed', () => approve(plan, request({ until: at })), /expired at/],
-    ['an end that is too far', () => approve(plan, request({ until: '2026-12-21T08:00:00Z' })), /7 days at most/],
-    ['a plan that changes nothing', () => approve(empty, request({ digest: empty.digest })), /nothing to approve/],
+    [
+      'an end that is too far',
+      () => approve(plan, request({ until: '2026-12-21T08:00:00Z' })),
+      /7 days at most/,
+    ],
+    [
+      'a plan that changes nothing',
+      () => approve(empty, request({ digest: empty.digest })),
+      /nothing to approve/,
+    ],
     [
       'an eviction that nobody agreed to',
       () => approve(acting, request({ digest: acting.digest })),
@@ -67,7 +107,10 @@ describe('approve', () => {
   })
 
   it('takes a plan that acts at once where the approval says so', () => {
-    expect(approve(acting, request({ digest: acting.digest, options: { allowActAtOnce: true } })).options.allowActAtOnce).toBe(true)
+    expect(
+      approve(acting, request({ digest: acting.digest, options: { allowActAtOnce: true } })).options
+        .allowActAtOnce,
+    ).toBe(true)
   })
 })
 
@@ -88,7 +131,9 @@ describe('checkApproval', () => {
   })
 
   it('refuses one that holds for longer than anyone may approve, whoever wrote it', () => {
-    expect(() => checkApproval(plan, { ...approval(), until: '2099-01-01T00:00:00Z' }, at)).toThrow('7 days at most')
+    expect(() => checkApproval(plan, { ...approval(), until: '2099-01-01T00:00:00Z' }, at)).toThrow(
+      '7 days at most',
+    )
   })
 
   it('refuses the approval of another plan', () => {
@@ -110,21 +155,40 @@ describe('changedSince', () => {
 
   it('finds nothing where all is as it was, or is already as wanted', () => {
     expect(changedSince(plan, present())).toEqual([])
-    expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256, objection: 'nothing to do' }))).toEqual([])
-    expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256, kubeletStartedAt: '2026-11-21T06:00:00Z' }))).toEqual([])
+    expect(
+      changedSince(plan, present({ sha256: plan.steps[0]!.newSha256, objection: 'nothing to do' })),
+    ).toEqual([])
+    expect(
+      changedSince(
+        plan,
+        present({ sha256: plan.steps[0]!.newSha256, kubeletStartedAt: '2026-11-21T06:00:00Z' }),
+      ),
+    ).toEqual([])
   })
 
   it.each<[string, Partial<PresentNode>, string]>([
     ['a file that was written since', { sha256: 'f'.repeat(64) }, 'was changed since the plan'],
-    ['an instance that was replaced', { instanceId: 'i-00000000' }, 'another instance now: i-00000000'],
+    [
+      'an instance that was replaced',
+      { instanceId: 'i-00000000' },
+      'another instance now: i-00000000',
+    ],
     ['a node that is gone', { node: 'gone' }, 'the node is gone'],
     [
       'a file that was not read',
       { sha256: null, unread: 'that takes mode ssm or both' },
       'was not read again: that takes mode ssm or both',
     ],
-    ['a step that nobody would plan now', { objection: 'it would act at once' }, 'it would act at once'],
-    ['a kubelet that was started since', { kubeletStartedAt: '2026-11-21T06:00:00Z' }, 'its kubelet was started anew since the plan'],
+    [
+      'a step that nobody would plan now',
+      { objection: 'it would act at once' },
+      'it would act at once',
+    ],
+    [
+      'a kubelet that was started since',
+      { kubeletStartedAt: '2026-11-21T06:00:00Z' },
+      'its kubelet was started anew since the plan',
+    ],
   ])('finds %s', (_, changed, why) => {
     const found = changedSince(plan, present(changed))
     expect(found).toMatchObject([{ cluster: 'prod', node: 'a' }])
@@ -142,8 +206,13 @@ describe('a plan read back', () => {
   }
 
   it('is refused where anything was changed by hand', () => {
-    const text = planText(plan).replaceAll('imageGCHighThresholdPercent: 75', 'imageGCHighThresholdPercent: 65')
-    expect(() => parsePlan(text, 'plan.json')).toThrow(/plan\.json is no highwater\.plan\/1: steps\.0/)
+    const text = planText(plan).replaceAll(
+      'imageGCHighThresholdPercent: 75',
+      'imageGCHighThresholdPercent: 65',
+    )
+    expect(() => parsePlan(text, 'plan.json')).toThrow(
+      /plan\.json is no highwater\.plan\/1: steps\.0/,
+    )
     const reworded = planText({ ...plan, unchanged: 7 })
     expect(() => parsePlan(reworded, 'plan.json')).toThrow(/was changed after it was made/)
   })
@@ -159,9 +228,21 @@ describe('a plan read back', () => {
       ({ steps }) => Object.assign(steps[0]!, { path: 'settings.kubernetes' }),
       /steps\.0: not a path that a plan may write by this method/,
     ],
-    ['a content of another hash', ({ steps }) => Object.assign(steps[0]!, { content: 'x' }), /newSha256/],
-    ['no instance', ({ steps }) => Object.assign(steps[0]!, { instanceId: 'i-1; reboot' }), /instanceId/],
-    ['a node in two waves', ({ waves }) => waves[0]!.push('prod/b'), /every node of its steps once/],
+    [
+      'a content of another hash',
+      ({ steps }) => Object.assign(steps[0]!, { content: 'x' }),
+      /newSha256/,
+    ],
+    [
+      'no instance',
+      ({ steps }) => Object.assign(steps[0]!, { instanceId: 'i-1; reboot' }),
+      /instanceId/,
+    ],
+    [
+      'a node in two waves',
+      ({ waves }) => waves[0]!.push('prod/b'),
+      /every node of its steps once/,
+    ],
     ['a node in no wave', ({ waves }) => waves.splice(1), /every node of its steps once/],
     ['another schema', copy => Object.assign(copy, { schema: 'highwater.plan/9' }), /schema/],
     ['more than a plan says', copy => Object.assign(copy, { run: 'rm' }), /Unrecognized key/],
@@ -171,8 +252,12 @@ describe('a plan read back', () => {
 
   it('is no plan where it is no JSON, or an approval', () => {
     expect(() => parsePlan('{', 'plan.json')).toThrow('plan.json is no JSON')
-    expect(() => parsePlan(approvalText(approve(plan, request())), 'plan.json')).toThrow('plan.json is no highwater.plan/1')
-    expect(() => parseApproval(planText(plan), 'a.json')).toThrow('a.json is no highwater.approval/1')
+    expect(() => parsePlan(approvalText(approve(plan, request())), 'plan.json')).toThrow(
+      'plan.json is no highwater.plan/1',
+    )
+    expect(() => parseApproval(planText(plan), 'a.json')).toThrow(
+      'a.json is no highwater.approval/1',
+    )
   })
 
   it.each([
@@ -184,12 +269,16 @@ describe('a plan read back', () => {
     ['by', 'Ada\u202eGrace'],
   ])('refuses an approval whose %s is %j', (key, value) => {
     const written = JSON.stringify({ ...approve(plan, request()), [key]: value })
-    expect(() => parseApproval(written, 'a.json')).toThrow(`a.json is no highwater.approval/1: ${key}:`)
+    expect(() => parseApproval(written, 'a.json')).toThrow(
+      `a.json is no highwater.approval/1: ${key}:`,
+    )
   })
 
   it('takes from a file the word of a person only', () => {
-    const given = (by: string) => () => parsePersonsApproval(JSON.stringify({ ...approve(plan, request()), by }), 'a.json')
+    const given = (by: string) => () =>
+      parsePersonsApproval(JSON.stringify({ ...approve(plan, request()), by }), 'a.json')
     expect(given('Ada')).not.toThrow()
-    for (const by of ['policy', ' Policy ']) expect(given(by)).toThrow(/a\.json is an approval by the policy, and that counts only in/)
+    for (const by of ['policy', ' Policy '])
+      expect(given(by)).toThrow(/a\.json is an approval by the policy, and that counts only in/)
   })
 })

@@ -23,11 +23,20 @@ const auto: AutoApproval = {
 }
 
 async function planOf(nodes: FleetNode[], ...set: string[]): Promise<Plan> {
-  const request = { rules: [], findings: [], changes: set.map(parseChange), allowActAtOnce: true, policy: defaultPolicy, version: '0' }
-  return (await makePlan(snapshotOf(nodes.map(fleetNode)), { ...request, selection: everything })).plan
+  const request = {
+    rules: [],
+    findings: [],
+    changes: set.map(parseChange),
+    allowActAtOnce: true,
+    policy: defaultPolicy,
+    version: '0',
+  }
+  return (await makePlan(snapshotOf(nodes.map(fleetNode)), { ...request, selection: everything }))
+    .plan
 }
 const gc = ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60']
-const named = (count: number, prefix = 'n'): FleetNode[] => Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
+const named = (count: number, prefix = 'n'): FleetNode[] =>
+  Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
 
 let plan: Plan
 beforeEach(async () => {
@@ -51,7 +60,8 @@ describe('autoApprove', () => {
         options: { allowActAtOnce: false },
       },
     })
-    if ('approval' in answer) expect(() => checkApproval(plan, answer.approval, '2026-11-22T22:59:59Z', auto)).not.toThrow()
+    if ('approval' in answer)
+      expect(() => checkApproval(plan, answer.approval, '2026-11-22T22:59:59Z', auto)).not.toThrow()
   })
 
   it('approves nothing where the policy says nothing', () => {
@@ -63,28 +73,42 @@ describe('autoApprove', () => {
 
   it.each<[string, Partial<AutoApproval>, RegExp]>([
     ['more nodes than it lets be begun on one day', { nodesPerDay: 1 }, /^approved$/],
-    ['inside its window', { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Europe/Berlin' }] }, /^approved$/],
+    [
+      'inside its window',
+      { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Europe/Berlin' }] },
+      /^approved$/,
+    ],
     [
       'outside of it',
       { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Etc/UTC' }] },
       /the policy approves only .*00:00/,
     ],
     ['another cluster', { clusters: ['stage', 'p'] }, /cluster prod is none of those/],
-    ['one field more', { fields: ['imageGCHighThresholdPercent'] }, /it changes imageGCLowThresholdPercent, which is none of the fields/],
+    [
+      'one field more',
+      { fields: ['imageGCHighThresholdPercent'] },
+      /it changes imageGCLowThresholdPercent, which is none of the fields/,
+    ],
   ])('%s', (_, changed, why) => {
     expect(whyNot(plan, changed)).toMatch(why)
   })
 
   it('names clusters of a fleet of several places by their own name, or in full', () => {
     const across = structuredClone(plan)
-    for (const part of [...across.steps, ...across.cohorts]) part.cluster = '111122223333/eu-west-1/prod'
+    for (const part of [...across.steps, ...across.cohorts])
+      part.cluster = '111122223333/eu-west-1/prod'
     expect(whyNot(across, { clusters: ['prod'] })).toBe('approved')
     expect(whyNot(across, { clusters: ['111122223333/eu-west-1/prod'] })).toBe('approved')
-    expect(whyNot(across, { clusters: ['444455556666/eu-west-1/prod'] })).toMatch(/is none of those that the policy names/)
+    expect(whyNot(across, { clusters: ['444455556666/eu-west-1/prod'] })).toMatch(
+      /is none of those that the policy names/,
+    )
   })
 
   it('leaves to a person what would evict at once, and what may', async () => {
-    const evicting = await planOf([{ name: 'a', available: 20 }, { name: 'b' }], 'evictionHard.nodefs.available=30%')
+    const evicting = await planOf(
+      [{ name: 'a', available: 20 }, { name: 'b' }],
+      'evictionHard.nodefs.available=30%',
+    )
     expect(whyNot(evicting, { fields: ['evictionHard'] })).toMatch(/prod\/a would evict at once/)
     const unknown = structuredClone(plan)
     for (const { after } of unknown.steps) after.evictsNow = null
@@ -92,10 +116,26 @@ describe('autoApprove', () => {
   })
 
   it.each<[string, (copy: Plan) => void, RegExp]>([
-    ['a field that only a step promises', ({ steps }) => steps[1]?.expect.push({ field: 'maxPods', value: 1 }), /it changes maxPods/],
-    ['a field that only a cohort names', ({ cohorts }) => Object.assign(cohorts[0]?.fields ?? {}, { maxPods: 1 }), /it changes maxPods/],
-    ['a cohort without fields', ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { fields: {} }), /something that no cohort names/],
-    ['a step of no cohort', ({ steps }) => Object.assign(steps[0] ?? {}, { cohort: 'other' }), /cohort other would have to name/],
+    [
+      'a field that only a step promises',
+      ({ steps }) => steps[1]?.expect.push({ field: 'maxPods', value: 1 }),
+      /it changes maxPods/,
+    ],
+    [
+      'a field that only a cohort names',
+      ({ cohorts }) => Object.assign(cohorts[0]?.fields ?? {}, { maxPods: 1 }),
+      /it changes maxPods/,
+    ],
+    [
+      'a cohort without fields',
+      ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { fields: {} }),
+      /something that no cohort names/,
+    ],
+    [
+      'a step of no cohort',
+      ({ steps }) => Object.assign(steps[0] ?? {}, { cohort: 'other' }),
+      /cohort other would have to name/,
+    ],
     [
       'a file that is none of the kubelet',
       ({ steps }) => Object.assign(steps[0] ?? {}, { method: 'sync-file' }),
@@ -104,7 +144,15 @@ describe('autoApprove', () => {
     [
       'thresholds that somebody has to put back',
       ({ steps }) =>
-        Object.assign(steps[1] ?? {}, { until: { kind: 'image-gc', usedPercentAtMost: 60, atMostMs: 1, imagesAtMost: 1, bytesAtMost: 1 } }),
+        Object.assign(steps[1] ?? {}, {
+          until: {
+            kind: 'image-gc',
+            usedPercentAtMost: 60,
+            atMostMs: 1,
+            imagesAtMost: 1,
+            bytesAtMost: 1,
+          },
+        }),
       /prod\/n1 is changed for a while only, and that takes a person/,
     ],
     ['no step', ({ steps }) => steps.splice(0), /changes no node/],
@@ -121,20 +169,42 @@ describe('autoApprove', () => {
     expect(check(auto)).not.toThrow()
     expect(check(null)).toThrow(/does not approve it now: the policy approves nothing by itself/)
     expect(check({ ...auto, clusters: ['stage'] })).toThrow(/cluster prod is none of those/)
-    expect(check({ ...auto, windows: [{ days: ['sat'], from: '00:00', to: '06:00', timezone: 'Etc/UTC' }] })).toThrow(/approves only sat/)
+    expect(
+      check({
+        ...auto,
+        windows: [{ days: ['sat'], from: '00:00', to: '06:00', timezone: 'Etc/UTC' }],
+      }),
+    ).toThrow(/approves only sat/)
   })
 
   it.each<[Family, (content: string) => string, RegExp]>([
-    ['AL2023', content => `${content}      authentication:\n        anonymous:\n          enabled: true\n`, /it changes authentication,/],
+    [
+      'AL2023',
+      content => `${content}      authentication:\n        anonymous:\n          enabled: true\n`,
+      /it changes authentication,/,
+    ],
     ['AL2023', content => `${content}  containerd:\n    config: "x"\n`, /it changes containerd,/],
-    ['AL2023', content => content.replace('75', '99'), /does not say imageGCHighThresholdPercent as its cohort does/],
+    [
+      'AL2023',
+      content => content.replace('75', '99'),
+      /does not say imageGCHighThresholdPercent as its cohort does/,
+    ],
     ['AL2023', () => '{', /prod\/a: what it would write to .* cannot be read/],
-    ['Bottlerocket', content => content.replace('"set":{', '"set":{"allowed-unsafe-sysctls":["*"],'), /it changes allowedUnsafeSysctls,/],
-    ['Bottlerocket', content => content.replace('"back":{', '"back":{"max-pods":1,'), /it changes maxPods,/],
+    [
+      'Bottlerocket',
+      content => content.replace('"set":{', '"set":{"allowed-unsafe-sysctls":["*"],'),
+      /it changes allowedUnsafeSysctls,/,
+    ],
+    [
+      'Bottlerocket',
+      content => content.replace('"back":{', '"back":{"max-pods":1,'),
+      /it changes maxPods,/,
+    ],
     ['Bottlerocket', content => content.replace('{', '{"more":1,'), /it changes more,/],
     [
       'AL2',
-      content => content.replace('"imageGCHighThresholdPercent": 75', '"imageGCHighThresholdPercent": 99'),
+      content =>
+        content.replace('"imageGCHighThresholdPercent": 75', '"imageGCHighThresholdPercent": 99'),
       /does not say imageGCHigh/,
     ],
   ])('reads what would be written on %s, whatever is said of it', async (family, change, why) => {
@@ -145,9 +215,13 @@ describe('autoApprove', () => {
   })
 
   it('reads a drop-in, too', async () => {
-    const made = await planOf([{ name: 'a', family: 'old AL2023', dropIns: { '10-other.conf': {} } }], ...gc)
+    const made = await planOf(
+      [{ name: 'a', family: 'old AL2023', dropIns: { '10-other.conf': {} } }],
+      ...gc,
+    )
     expect(whyNot(made)).toBe('approved')
-    for (const step of made.steps) step.content = step.content.replace('{', '{ "readOnlyPort": 10255,')
+    for (const step of made.steps)
+      step.content = step.content.replace('{', '{ "readOnlyPort": 10255,')
     expect(whyNot(made)).toMatch(/it changes readOnlyPort,/)
   })
 
@@ -159,9 +233,12 @@ describe('autoApprove', () => {
 })
 
 describe('the nodes of a day', () => {
-  const begun = async (store: ReturnType<typeof folderStore>, run: string, nodes: string[], at = now) => [
-    ...(await beginToday(store, run, nodes, 3, at)),
-  ]
+  const begun = async (
+    store: ReturnType<typeof folderStore>,
+    run: string,
+    nodes: string[],
+    at = now,
+  ) => [...(await beginToday(store, run, nodes, 3, at))]
 
   it('are counted in the store when they are begun, each once, by the day of UTC', async () => {
     const store = folderStore(temporaryFolder())
@@ -170,12 +247,16 @@ describe('the nodes of a day', () => {
     expect(await begun(store, 'a', ['prod/1', 'prod/2'])).toEqual(['prod/1', 'prod/2'])
     expect(await begun(store, 'b', ['prod/3', 'prod/4'])).toEqual(['prod/3'])
     expect(await begun(store, 'b', ['prod/4'])).toEqual([])
-    expect(await begun(store, 'b', ['prod/4'], new Date('2026-11-22T00:00:00Z'))).toEqual(['prod/4'])
+    expect(await begun(store, 'b', ['prod/4'], new Date('2026-11-22T00:00:00Z'))).toEqual([
+      'prod/4',
+    ])
   })
 
   it('are not exceeded by those that ask at once', async () => {
     const store = folderStore(temporaryFolder())
-    const answers = await Promise.all(['a', 'b', 'c'].map(run => begun(store, run, [`${run}/1`, `${run}/2`])))
+    const answers = await Promise.all(
+      ['a', 'b', 'c'].map(run => begun(store, run, [`${run}/1`, `${run}/2`])),
+    )
     expect(answers.flat()).toHaveLength(3)
   })
 
@@ -194,13 +275,18 @@ describe('the nodes of a day', () => {
 describe('plans and approvals in a store', () => {
   it('are found by the digest, as they were', async () => {
     const store = folderStore(temporaryFolder())
-    expect(await keepPlan(store, plan)).toBe(`${store.location}/remediation/plans/${plan.digest}.json`)
+    expect(await keepPlan(store, plan)).toBe(
+      `${store.location}/remediation/plans/${plan.digest}.json`,
+    )
     await keepPlan(store, plan)
     expect(await keptPlan(store, plan.digest)).toEqual(plan)
     expect(await keptApproval(store, plan.digest)).toBeNull()
     const answer = autoApprove(plan, auto, now)
     if ('approval' in answer) await keepApproval(store, answer.approval)
-    expect(await keptApproval(store, plan.digest)).toMatchObject({ plan: plan.digest, by: 'policy' })
+    expect(await keptApproval(store, plan.digest)).toMatchObject({
+      plan: plan.digest,
+      by: 'policy',
+    })
   })
 
   it('under another digest are refused', async () => {

@@ -10,7 +10,8 @@ import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-flee
 
 const names = Array.from({ length: 10 }, (_, index) => `n${index}`)
 const now = new Date('2026-11-21T10:00:00Z')
-const nodeOf = (name: string, more: FleetNode = {}) => fleetNode({ name, pods: [readyPod(`web-${name}`, 'web')], ...more })
+const nodeOf = (name: string, more: FleetNode = {}) =>
+  fleetNode({ name, pods: [readyPod(`web-${name}`, 'web')], ...more })
 
 let steps: PlanStep[]
 let fresh: FreshCluster
@@ -23,7 +24,8 @@ beforeEach(async () => {
     version: '0',
   }
   const snapshot = snapshotOf(names.map(name => nodeOf(name)))
-  steps = (await makePlan(snapshot, { ...request, policy: defaultPolicy, selection: everything })).plan.steps
+  steps = (await makePlan(snapshot, { ...request, policy: defaultPolicy, selection: everything }))
+    .plan.steps
   fresh = {
     cluster: {
       kind: 'Cluster',
@@ -45,7 +47,10 @@ const blocked = (policy: Partial<RemediationPolicy> = {}, wave = steps) =>
   blockersOf(wave, fresh, { ...defaultPolicy.remediation, ...policy }, now)
 
 /** The first node, changed. */
-function withNode(change: (node: NodeRecord['node']) => NodeRecord['node'], record: Partial<NodeRecord> = {}) {
+function withNode(
+  change: (node: NodeRecord['node']) => NodeRecord['node'],
+  record: Partial<NodeRecord> = {},
+) {
   const [first, ...others] = fresh.nodes
   if (first === undefined) throw new Error('there is no node')
   fresh = { ...fresh, nodes: [{ ...first, ...record, node: change(first.node) }, ...others] }
@@ -71,23 +76,45 @@ describe('a node', () => {
   it('that was not read again is not said to be gone', () => {
     fresh = { ...fresh, nodes: [] }
     withCluster({ errors: [{ what: 'nodes', message: 'the list of nodes could not be read' }] })
-    expect(blocked().nodes.get('n0')).toBe('the node was not read again: the list of nodes could not be read')
+    expect(blocked().nodes.get('n0')).toBe(
+      'the node was not read again: the list of nodes could not be read',
+    )
   })
 
   it.each<[string, () => void, string]>([
     [
       'is another instance',
-      () => withNode(node => ({ ...node, spec: { providerID: 'aws:///eu-west-1a/i-00000000000000000' } })),
+      () =>
+        withNode(node => ({
+          ...node,
+          spec: { providerID: 'aws:///eu-west-1a/i-00000000000000000' },
+        })),
       'the node is another instance now: i-00000000000000000, planned was ',
     ],
     [
       'is being deleted',
-      () => withNode(node => ({ ...node, metadata: { ...node.metadata, deletionTimestamp: '2026-11-21T09:00:00Z' } })),
+      () =>
+        withNode(node => ({
+          ...node,
+          metadata: { ...node.metadata, deletionTimestamp: '2026-11-21T09:00:00Z' },
+        })),
       'the node is being deleted',
     ],
-    ['is cordoned', () => withNode(node => ({ ...node, spec: { ...node.spec, unschedulable: true } })), 'the node is cordoned'],
-    ['is NotReady', () => withConditions([{ type: 'Ready', status: 'False' }]), 'the node is NotReady'],
-    ['is silent', () => withConditions([{ type: 'Ready', status: 'Unknown' }]), 'the node is NotReady'],
+    [
+      'is cordoned',
+      () => withNode(node => ({ ...node, spec: { ...node.spec, unschedulable: true } })),
+      'the node is cordoned',
+    ],
+    [
+      'is NotReady',
+      () => withConditions([{ type: 'Ready', status: 'False' }]),
+      'the node is NotReady',
+    ],
+    [
+      'is silent',
+      () => withConditions([{ type: 'Ready', status: 'Unknown' }]),
+      'the node is NotReady',
+    ],
     ['has said nothing', () => withConditions([]), 'the node is NotReady'],
     [
       'is under pressure',
@@ -102,7 +129,10 @@ describe('a node', () => {
   ])('that %s', (_, change, why) => {
     change()
     const { cluster, nodes } = blocked()
-    expect({ cluster, nodes: [...nodes] }).toEqual({ cluster: [], nodes: [['n0', expect.stringContaining(why)]] })
+    expect({ cluster, nodes: [...nodes] }).toEqual({
+      cluster: [],
+      nodes: [['n0', expect.stringContaining(why)]],
+    })
   })
 
   it('of another wave is not spoken of', () => {
@@ -120,8 +150,15 @@ describe('planned nodes that are NotReady', () => {
     { count: 10, percent: 100, blocks: false },
   ])('$count of 10 at a limit of $percent %: $blocks', ({ count, percent, blocks }) => {
     const unready = names.slice(0, count)
-    const down = { status: { ...nodeOf('x').node.status, conditions: [{ type: 'Ready', status: 'Unknown' }] } }
-    fresh = { ...fresh, nodes: fresh.nodes.map((one, index) => (index < count ? { ...one, node: { ...one.node, ...down } } : one)) }
+    const down = {
+      status: { ...nodeOf('x').node.status, conditions: [{ type: 'Ready', status: 'Unknown' }] },
+    }
+    fresh = {
+      ...fresh,
+      nodes: fresh.nodes.map((one, index) =>
+        index < count ? { ...one, node: { ...one.node, ...down } } : one,
+      ),
+    }
     const shown = `${count} of the 10 planned nodes are NotReady, more than the ${percent} % of the policy: ${unready.join(', ')}`
     expect(blocked({ maxUnreadyPercent: percent }).cluster).toEqual(blocks ? [shown] : [])
   })
@@ -145,31 +182,50 @@ describe('a cluster', () => {
 
   it('that a kubeconfig names, and of which EKS said nothing: its nodes tell that it is one of EKS', () => {
     withCluster({ eks: undefined, nodegroups: undefined })
-    expect(blocked().cluster).toEqual([expect.stringMatching(/its nodes are of EKS nodegroups.*remediation\.requireEksStatus to false/)])
+    expect(blocked().cluster).toEqual([
+      expect.stringMatching(
+        /its nodes are of EKS nodegroups.*remediation\.requireEksStatus to false/,
+      ),
+    ])
     expect(blocked().unasked).toEqual([])
     const lenient = blocked({ requireEksStatus: false })
-    expect([lenient.cluster, lenient.unasked]).toEqual([[], [expect.stringMatching(/was not read, and the policy lets that be/)]])
+    expect([lenient.cluster, lenient.unasked]).toEqual([
+      [],
+      [expect.stringMatching(/was not read, and the policy lets that be/)],
+    ])
   })
 
   it('outside EKS is changed, and the run says that nobody was asked', () => {
     fresh = { ...fresh, nodes: names.map(name => nodeOf(name, { nodegroup: null })) }
     withCluster({ eks: undefined, nodegroups: undefined })
-    expect(blocked()).toMatchObject({ cluster: [], unasked: [expect.stringContaining('nobody was asked whether it is being upgraded')] })
+    expect(blocked()).toMatchObject({
+      cluster: [],
+      unasked: [expect.stringContaining('nobody was asked whether it is being upgraded')],
+    })
   })
 
   it('that EKS did not tell of is changed only where the policy lets that be; what EKS does say counts in any case', () => {
     withCluster({ eks: null, nodegroups: null, errors: [{ what: 'cluster', message: 'denied' }] })
     expect(blocked({ requireEksStatus: false }).cluster).toEqual([])
     withCluster({ eks: { status: 'ACTIVE' }, nodegroups: null })
-    expect([blocked().cluster.length, blocked({ requireEksStatus: false }).cluster]).toEqual([1, []])
+    expect([blocked().cluster.length, blocked({ requireEksStatus: false }).cluster]).toEqual([
+      1,
+      [],
+    ])
     withCluster({ eks: { status: 'UPDATING' } })
-    expect(blocked({ requireEksStatus: false }).cluster).toEqual(['EKS is changing the cluster: it is UPDATING'])
+    expect(blocked({ requireEksStatus: false }).cluster).toEqual([
+      'EKS is changing the cluster: it is UPDATING',
+    ])
   })
 
   it('that EKS no longer lists', () => {
     fresh = {
       ...fresh,
-      cluster: { kind: 'Cluster', cluster: 'prod', errors: [{ what: 'cluster', message: 'no EKS cluster of this name' }] },
+      cluster: {
+        kind: 'Cluster',
+        cluster: 'prod',
+        errors: [{ what: 'cluster', message: 'no EKS cluster of this name' }],
+      },
       nodes: [],
     }
     const { cluster, nodes } = blocked()
@@ -190,9 +246,13 @@ describe('a nodegroup of the wave', () => {
 
   it('that was not described, and a list that was not read', () => {
     withCluster({ nodegroups: [], errors: [{ what: 'nodegroup workers', message: 'denied' }] })
-    expect(blocked().cluster).toEqual(['whether the nodegroup workers is being updated was not read: denied'])
+    expect(blocked().cluster).toEqual([
+      'whether the nodegroup workers is being updated was not read: denied',
+    ])
     withCluster({ nodegroups: null, errors: [{ what: 'nodegroups', message: 'refused' }] })
-    expect(blocked().cluster).toEqual(['whether nodegroups are being updated was not read: refused'])
+    expect(blocked().cluster).toEqual([
+      'whether nodegroups are being updated was not read: refused',
+    ])
   })
 
   it('is not asked for where no node of the wave is in one', () => {
@@ -210,7 +270,11 @@ describe('a PodDisruptionBudget', () => {
   })
 
   it.each<[string, RawObject[], string[]]>([
-    ['at its limit', [budget(0)], ['PodDisruptionBudgets that cover its pods allow no disruption now: shop/web']],
+    [
+      'at its limit',
+      [budget(0)],
+      ['PodDisruptionBudgets that cover its pods allow no disruption now: shop/web'],
+    ],
     ['that allows one', [budget(1)], []],
     ['of other pods', [budget(0, 'api')], []],
     ['of another namespace', [budget(0, 'web', 'else')], []],
@@ -223,13 +287,24 @@ describe('a PodDisruptionBudget', () => {
     { allowed: 1, together: 1 },
     { allowed: 4, together: 4 },
     { allowed: 10, together: 10 },
-  ])('that allows $allowed lets $together nodes with one of its pods each change at once', ({ allowed, together }) => {
-    fresh = { ...fresh, budgets: [budget(allowed)] }
-    expect(blocked()).toMatchObject({ cluster: [], nodes: new Map(), later: new Set(names.slice(together)) })
-  })
+  ])(
+    'that allows $allowed lets $together nodes with one of its pods each change at once',
+    ({ allowed, together }) => {
+      fresh = { ...fresh, budgets: [budget(allowed)] }
+      expect(blocked()).toMatchObject({
+        cluster: [],
+        nodes: new Map(),
+        later: new Set(names.slice(together)),
+      })
+    },
+  )
 
   it('is not used up by a node that is passed over, nor by one without its pods', () => {
-    fresh = { ...fresh, budgets: [budget(1)], nodes: fresh.nodes.map((one, index) => (index === 1 ? { ...one, pods: [] } : one)) }
+    fresh = {
+      ...fresh,
+      budgets: [budget(1)],
+      nodes: fresh.nodes.map((one, index) => (index === 1 ? { ...one, pods: [] } : one)),
+    }
     withNode(node => ({ ...node, spec: { ...node.spec, unschedulable: true } }))
     expect([...blocked().later]).toEqual(names.slice(3))
   })
@@ -252,18 +327,32 @@ describe('a PodDisruptionBudget', () => {
   it('of pods that were not read cannot be told', () => {
     fresh = { ...fresh, budgets: [budget(0)] }
     withNode(node => node, { pods: null })
-    expect(blocked().cluster).toEqual(['which PodDisruptionBudgets cover their pods is not known: the pods of n0 were not read'])
+    expect(blocked().cluster).toEqual([
+      'which PodDisruptionBudgets cover their pods is not known: the pods of n0 were not read',
+    ])
   })
 
   it('does not matter where pods stay ready while their kubelet restarts', () => {
-    fresh = { ...fresh, budgets: [budget(0)], nodes: names.map(name => nodeOf(name, { minor: '35' })) }
+    fresh = {
+      ...fresh,
+      budgets: [budget(0)],
+      nodes: names.map(name => nodeOf(name, { minor: '35' })),
+    }
     expect(blocked().cluster).toEqual([])
     fresh = {
       ...fresh,
-      nodes: names.map(name => nodeOf(name, { minor: '35', configz: { featureGates: { ChangeContainerStatusOnKubeletRestart: true } } })),
+      nodes: names.map(name =>
+        nodeOf(name, {
+          minor: '35',
+          configz: { featureGates: { ChangeContainerStatusOnKubeletRestart: true } },
+        }),
+      ),
     }
     expect(blocked().cluster).toHaveLength(1)
-    fresh = { ...fresh, nodes: names.map(name => nodeOf(name, { minor: '35', record: { configz: null } })) }
+    fresh = {
+      ...fresh,
+      nodes: names.map(name => nodeOf(name, { minor: '35', record: { configz: null } })),
+    }
     expect(blocked().cluster).toHaveLength(1)
   })
 
@@ -280,13 +369,27 @@ describe('a PodDisruptionBudget', () => {
 
 describe('the policy', () => {
   it('lets nodes be changed in its windows only', () => {
-    const windows: RemediationPolicy['windows'] = [{ days: ['sat'], from: '22:00', to: '04:00', timezone: 'Europe/Berlin' }]
-    expect(blocked({ windows }).cluster).toEqual(['the policy lets nodes be changed only sat 22:00 to 04:00 Europe/Berlin'])
-    expect(blockersOf(steps, fresh, { ...defaultPolicy.remediation, windows }, new Date('2026-11-21T21:30:00Z')).cluster).toEqual([])
+    const windows: RemediationPolicy['windows'] = [
+      { days: ['sat'], from: '22:00', to: '04:00', timezone: 'Europe/Berlin' },
+    ]
+    expect(blocked({ windows }).cluster).toEqual([
+      'the policy lets nodes be changed only sat 22:00 to 04:00 Europe/Berlin',
+    ])
+    expect(
+      blockersOf(
+        steps,
+        fresh,
+        { ...defaultPolicy.remediation, windows },
+        new Date('2026-11-21T21:30:00Z'),
+      ).cluster,
+    ).toEqual([])
   })
 
   it('names alarms that speak against it', () => {
     fresh = { ...fresh, alarms: ['disk-full is in ALARM', 'errors could not be read: denied'] }
-    expect(blocked().cluster).toEqual(['the alarm disk-full is in ALARM', 'the alarm errors could not be read: denied'])
+    expect(blocked().cluster).toEqual([
+      'the alarm disk-full is in ALARM',
+      'the alarm errors could not be read: denied',
+    ])
   })
 })

@@ -3,7 +3,15 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store.ts'
 import type { RemediationRun } from '#model/remediation.ts'
 import { stepKey } from '#remediate/run/journal.ts'
-import { type Death, memoryStore, type Nature, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
+import {
+  type Death,
+  memoryStore,
+  type Nature,
+  newSha256,
+  oldSha256,
+  planOf,
+  World,
+} from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -29,25 +37,28 @@ function isWhole(world: World, run: RemediationRun): void {
 }
 
 describe.each(['before', 'after'] as const)('a process that dies %s a call', when => {
-  it.each(Object.entries(natures))('where %s: whoever resumes it ends as if nothing had happened', async (_, nature) => {
-    const plan = planOf([1, 2])
-    const whole = await new World(plan, nature).apply({ policy })
-    let deaths = 0
-    for (let call = 1; call < mostCalls; call++) {
-      const world = new World(plan, nature)
-      const died = await world.apply({ policy, death: { call, when } }).catch(() => null)
-      if (died !== null && world.calls < call) break
-      deaths++
-      const run = await world.apply({ policy, resume: true })
-      expect({ call, state: run.state }).toEqual({ call, state: whole.state })
-      isWhole(world, run)
-      const commands = world.commands.length
-      const again = await world.apply({ policy, resume: true })
-      expect([again, world.commands.length]).toEqual([run, commands])
-    }
-    expect(deaths).toBeGreaterThan(20)
-    expect(deaths).toBeLessThan(mostCalls - 1)
-  })
+  it.each(Object.entries(natures))(
+    'where %s: whoever resumes it ends as if nothing had happened',
+    async (_, nature) => {
+      const plan = planOf([1, 2])
+      const whole = await new World(plan, nature).apply({ policy })
+      let deaths = 0
+      for (let call = 1; call < mostCalls; call++) {
+        const world = new World(plan, nature)
+        const died = await world.apply({ policy, death: { call, when } }).catch(() => null)
+        if (died !== null && world.calls < call) break
+        deaths++
+        const run = await world.apply({ policy, resume: true })
+        expect({ call, state: run.state }).toEqual({ call, state: whole.state })
+        isWhole(world, run)
+        const commands = world.commands.length
+        const again = await world.apply({ policy, resume: true })
+        expect([again, world.commands.length]).toEqual([run, commands])
+      }
+      expect(deaths).toBeGreaterThan(20)
+      expect(deaths).toBeLessThan(mostCalls - 1)
+    },
+  )
 
   it('again and again at every call in turn: the work is done at last', async () => {
     const world = new World(planOf([1, 2]))
@@ -68,7 +79,9 @@ describe.each(['before', 'after'] as const)('a process that dies %s a call', whe
       if (died !== null && world.calls < call) break
       deaths++
       const run = await world.rollBack({ policy })
-      expect(run.steps.map(({ state, seenBack }) => [state, seenBack])).toEqual(Array(3).fill(['rolled-back', true]))
+      expect(run.steps.map(({ state, seenBack }) => [state, seenBack])).toEqual(
+        Array(3).fill(['rolled-back', true]),
+      )
       isWhole(world, run)
     }
     expect(deaths).toBeGreaterThan(15)
@@ -83,8 +96,13 @@ describe.each(['before', 'after'] as const)('a process that dies %s a call', whe
       if (died !== null && world.calls < call) break
       const run = await world.rollBack({ policy }).catch((error: Error) => error)
       // Before the run was noted nothing was sent.
-      if (run instanceof Error) expect([run.message, world.commands]).toEqual([expect.stringMatching(/has no run/), []])
-      expect([...world.nodes.values()].map(({ sha256 }) => sha256)).toEqual([oldSha256, oldSha256, oldSha256])
+      if (run instanceof Error)
+        expect([run.message, world.commands]).toEqual([expect.stringMatching(/has no run/), []])
+      expect([...world.nodes.values()].map(({ sha256 }) => sha256)).toEqual([
+        oldSha256,
+        oldSha256,
+        oldSha256,
+      ])
     }
   })
 })
@@ -94,7 +112,9 @@ describe('a store', () => {
     let writes = 0
     const write = <T>(work: () => Promise<T>): Promise<T> => {
       writes += 1
-      return writes >= from && writes < to ? Promise.reject(new Error('S3 does not answer')) : work()
+      return writes >= from && writes < to
+        ? Promise.reject(new Error('S3 does not answer'))
+        : work()
     }
     return {
       ...store,
@@ -104,18 +124,25 @@ describe('a store', () => {
     }
   }
 
-  it.each([1, 4, 1000])('that fails for %i writes from any one on costs no node anything', async length => {
-    const plan = planOf([1, 2])
-    for (let from = 1; from < 60; from++) {
-      const world = new World(plan)
-      const first = await world.apply({ policy, store: failing(world.store, from, from + length) }).catch((error: Error) => error)
-      if (first instanceof Error)
-        expect(first.message).toMatch(/broke off: S3 does not answer.*--resume goes on with it|S3 does not answer/)
-      const run = await world.apply({ policy, resume: true })
-      expect(run.state).toBe('done')
-      isWhole(world, run)
-    }
-  })
+  it.each([1, 4, 1000])(
+    'that fails for %i writes from any one on costs no node anything',
+    async length => {
+      const plan = planOf([1, 2])
+      for (let from = 1; from < 60; from++) {
+        const world = new World(plan)
+        const first = await world
+          .apply({ policy, store: failing(world.store, from, from + length) })
+          .catch((error: Error) => error)
+        if (first instanceof Error)
+          expect(first.message).toMatch(
+            /broke off: S3 does not answer.*--resume goes on with it|S3 does not answer/,
+          )
+        const run = await world.apply({ policy, resume: true })
+        expect(run.state).toBe('done')
+        isWhole(world, run)
+      }
+    },
+  )
 
   it('whose entry of a node is torn: the node itself is asked, and put back', async () => {
     const world = new World(planOf([1, 2]))
@@ -124,7 +151,9 @@ describe('a store', () => {
     await world.store.write(key, '{"schema":"highwater.step/1","wri', 'application/json')
     const run = await world.apply({ policy, resume: true })
     expect([run.state, run.steps[0]?.state]).toEqual(['stopped', 'rolled-back'])
-    expect(run.why).toMatch(/its entry in the journal cannot be read \(s3:\/\/bucket\/remediation\/runs/)
+    expect(run.why).toMatch(
+      /its entry in the journal cannot be read \(s3:\/\/bucket\/remediation\/runs/,
+    )
     isWhole(world, run)
   })
 
@@ -144,7 +173,11 @@ describe('a store', () => {
     const world = new World(planOf([1]))
     await world.apply({ policy })
     const key = `remediation/runs/${world.plan.id}/plan.json`
-    await world.store.write(key, JSON.stringify({ ...world.plan, unchanged: 7 }), 'application/json')
+    await world.store.write(
+      key,
+      JSON.stringify({ ...world.plan, unchanged: 7 }),
+      'application/json',
+    )
     await expect(world.rollBack()).rejects.toThrow(/was changed after it was made/)
     expect(world.node(1).sha256).toBe(newSha256)
   })

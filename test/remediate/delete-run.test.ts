@@ -8,18 +8,25 @@ import { deletionPlanOf, World } from '#test/remediation-world.ts'
 vi.setConfig({ testTimeout: 60_000 })
 
 const statesOf = ({ deletions = [] }: RemediationRun) => deletions.map(({ state }) => state)
-const textOf = (run: RemediationRun) => remediationText(run, null, 's3://bucket', { hasColour: false, columns: 500 })
+const textOf = (run: RemediationRun) =>
+  remediationText(run, null, 's3://bucket', { hasColour: false, columns: 500 })
 
 describe('a run of deletions', () => {
   it('deletes each object once, says so, and applied again does nothing', async () => {
     const world = new World(deletionPlanOf(3, ['prod', 'test']))
     const run = await world.apply()
-    expect([run.state, run.why, statesOf(run), run.steps]).toEqual(['done', null, ['deleted', 'deleted', 'deleted'], []])
+    expect([run.state, run.why, statesOf(run), run.steps]).toEqual([
+      'done',
+      null,
+      ['deleted', 'deleted', 'deleted'],
+      [],
+    ])
     expect(remediationExitCode(run, 'verified')).toBe(0)
     expect(textOf(run)).toContain('3 objects planned: 3 deleted. Approved by Ada Lovelace.')
     expect(await world.apply({ resume: true })).toEqual(run)
     expect(world.asked).toEqual(['uid-1', 'uid-2', 'uid-3'])
-    for (const cluster of ['prod', 'test']) expect(await world.read(`remediation/leases/${cluster}.json`)).toMatchObject({ holder: null })
+    for (const cluster of ['prod', 'test'])
+      expect(await world.read(`remediation/leases/${cluster}.json`)).toMatchObject({ holder: null })
   })
 
   it('counts what was gone before, what is left alone and what is refused, and why', async () => {
@@ -36,10 +43,15 @@ describe('a run of deletions', () => {
     expect(remediationExitCode(run, 'verified')).toBe(1)
     const text = textOf(run)
     expect(text).toContain('4 objects planned: 1 deleted, 1 gone before, 1 left alone, 1 refused.')
-    expect(text).toContain('prod: pods shop/failed-2: left alone: it was changed since the plan was made')
+    expect(text).toContain(
+      'prod: pods shop/failed-2: left alone: it was changed since the plan was made',
+    )
     expect(text).toContain('prod: pods shop/failed-3: refused: pods is forbidden: cannot delete')
     expect(text).not.toContain('rollback')
-    const leftAlone = { ...run, deletions: run.deletions!.filter(({ state }) => state !== 'failed') }
+    const leftAlone = {
+      ...run,
+      deletions: run.deletions!.filter(({ state }) => state !== 'failed'),
+    }
     expect(remediationExitCode(leftAlone, 'verified')).toBe(3)
   })
 
@@ -51,7 +63,11 @@ describe('a run of deletions', () => {
       return { state: 'deleted', why: null } as const
     }
     const paused = await world.apply({ stop: stop.signal, effects: { deleteObject } })
-    expect([paused.state, paused.why, statesOf(paused)]).toEqual(['paused', 'Ctrl-C', ['deleted', 'pending']])
+    expect([paused.state, paused.why, statesOf(paused)]).toEqual([
+      'paused',
+      'Ctrl-C',
+      ['deleted', 'pending'],
+    ])
     expect(remediationExitCode(paused, 'verified')).toBe(3)
     await expect(world.apply()).rejects.toThrow(/is not at its end: --resume goes on with it$/)
     expect(statesOf(await world.apply({ resume: true }))).toEqual(['deleted', 'deleted'])
@@ -61,7 +77,9 @@ describe('a run of deletions', () => {
   it('cannot be taken back, and says so', async () => {
     const world = new World(deletionPlanOf(1))
     await world.apply()
-    await expect(world.rollBack()).rejects.toThrow(/deletes objects of clusters, and nothing brings those back/)
+    await expect(world.rollBack()).rejects.toThrow(
+      /deletes objects of clusters, and nothing brings those back/,
+    )
   })
 
   it('asks again for an object whose entry in the journal is torn', async () => {
@@ -78,23 +96,30 @@ describe('a run of deletions', () => {
     expect(statesOf(await world.apply({ resume: true }))).toEqual(['gone', 'deleted'])
   })
 
-  it.each(['before', 'after'] as const)('dies %s any of its calls: whoever resumes it deletes the rest, and nothing twice', async when => {
-    let deaths = 0
-    for (let call = 1; call < 200; call++) {
-      const world = new World(deletionPlanOf(3))
-      const died = await world.apply({ death: { call, when } }).catch(() => null)
-      if (died !== null && world.calls < call) break
-      deaths++
-      const run = await world.apply({ resume: true })
-      expect({ call, state: run.state, left: world.objects.size }).toEqual({ call, state: 'done', left: 0 })
-      for (const { state, why } of run.deletions ?? [])
-        expect([
-          ['deleted', null],
-          ['gone', 'it was gone when it was asked for again: this run had begun to delete it'],
-        ]).toContainEqual([state, why])
-      expect(world.asked.length).toBeLessThanOrEqual(4)
-    }
-    expect(deaths).toBeGreaterThan(15)
-    expect(deaths).toBeLessThan(199)
-  })
+  it.each(['before', 'after'] as const)(
+    'dies %s any of its calls: whoever resumes it deletes the rest, and nothing twice',
+    async when => {
+      let deaths = 0
+      for (let call = 1; call < 200; call++) {
+        const world = new World(deletionPlanOf(3))
+        const died = await world.apply({ death: { call, when } }).catch(() => null)
+        if (died !== null && world.calls < call) break
+        deaths++
+        const run = await world.apply({ resume: true })
+        expect({ call, state: run.state, left: world.objects.size }).toEqual({
+          call,
+          state: 'done',
+          left: 0,
+        })
+        for (const { state, why } of run.deletions ?? [])
+          expect([
+            ['deleted', null],
+            ['gone', 'it was gone when it was asked for again: this run had begun to delete it'],
+          ]).toContainEqual([state, why])
+        expect(world.asked.length).toBeLessThanOrEqual(4)
+      }
+      expect(deaths).toBeGreaterThan(15)
+      expect(deaths).toBeLessThan(199)
+    },
+  )
 })

@@ -14,7 +14,8 @@ import { deletionPlanOf, planOf as nodePlanOf } from '#test/remediation-world.ts
 
 const day = 24
 const takenAt = '2026-11-21T00:00:00Z'
-const ago = (hours: number, ms = 0) => new Date(Date.parse(takenAt) - hours * 3_600_000 - ms).toISOString()
+const ago = (hours: number, ms = 0) =>
+  new Date(Date.parse(takenAt) - hours * 3_600_000 - ms).toISOString()
 const all: DeletionPolicy = {
   nodeLeases: { olderThanHours: day },
   failedPods: { olderThanHours: day },
@@ -28,41 +29,65 @@ const resources: Record<DeletionKind, string> = {
   releasedVolumes: 'persistentvolumes',
 }
 
-const named = (name: string, more: RawObject = {}): RawObject => ({ metadata: { name, namespace: 'shop', uid: `uid-${name}`, ...more } })
+const named = (name: string, more: RawObject = {}): RawObject => ({
+  metadata: { name, namespace: 'shop', uid: `uid-${name}`, ...more },
+})
 /** An object that goes, and has since `hours`. */
-const ended: Record<DeletionKind, (hours: number, metadata?: RawObject, ms?: number) => RawObject> = {
-  nodeLeases: (hours, metadata, ms) => ({
-    ...named('gone', { namespace: 'kube-node-lease', ...metadata }),
-    spec: { leaseDurationSeconds: 40, renewTime: ago(hours, ms) },
-  }),
-  failedPods: (hours, metadata, ms) => ({
-    ...named('cart', metadata),
-    status: {
-      phase: 'Failed',
-      reason: 'Evicted',
-      startTime: ago(hours + 5),
-      containerStatuses: [{ name: 'app', state: { terminated: { finishedAt: ago(hours, ms) } } }],
-    },
-  }),
-  finishedJobs: (hours, metadata, ms) => ({
-    ...named('import', metadata),
-    spec: {},
-    status: { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: ago(hours, ms) }] },
-  }),
-  releasedVolumes: (hours, metadata, ms) => ({
-    ...named('pv-1', { namespace: undefined, finalizers: ['kubernetes.io/pv-protection'], ...metadata }),
-    spec: { persistentVolumeReclaimPolicy: 'Retain', csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-0a1b' } },
-    status: { phase: 'Released', lastPhaseTransitionTime: ago(hours, ms) },
-  }),
-}
+const ended: Record<DeletionKind, (hours: number, metadata?: RawObject, ms?: number) => RawObject> =
+  {
+    nodeLeases: (hours, metadata, ms) => ({
+      ...named('gone', { namespace: 'kube-node-lease', ...metadata }),
+      spec: { leaseDurationSeconds: 40, renewTime: ago(hours, ms) },
+    }),
+    failedPods: (hours, metadata, ms) => ({
+      ...named('cart', metadata),
+      status: {
+        phase: 'Failed',
+        reason: 'Evicted',
+        startTime: ago(hours + 5),
+        containerStatuses: [{ name: 'app', state: { terminated: { finishedAt: ago(hours, ms) } } }],
+      },
+    }),
+    finishedJobs: (hours, metadata, ms) => ({
+      ...named('import', metadata),
+      spec: {},
+      status: {
+        conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: ago(hours, ms) }],
+      },
+    }),
+    releasedVolumes: (hours, metadata, ms) => ({
+      ...named('pv-1', {
+        namespace: undefined,
+        finalizers: ['kubernetes.io/pv-protection'],
+        ...metadata,
+      }),
+      spec: {
+        persistentVolumeReclaimPolicy: 'Retain',
+        csi: { driver: 'ebs.csi.aws.com', volumeHandle: 'vol-0a1b' },
+      },
+      status: { phase: 'Released', lastPhaseTransitionTime: ago(hours, ms) },
+    }),
+  }
 const kinds = Object.keys(resources) as DeletionKind[]
-const objects = (kind: DeletionKind, ...items: RawObject[]) => ({ kind: 'Objects', cluster: 'prod', resource: resources[kind], items })
+const objects = (kind: DeletionKind, ...items: RawObject[]) => ({
+  kind: 'Objects',
+  cluster: 'prod',
+  resource: resources[kind],
+  items,
+})
 const nothing = () => kinds.map(kind => objects(kind))
 
-async function planOf(lines: object[], deletions = all, selection: Partial<Selection> = {}): Promise<Plan> {
+async function planOf(
+  lines: object[],
+  deletions = all,
+  selection: Partial<Selection> = {},
+): Promise<Plan> {
   const policy = { ...defaultPolicy, remediation: { ...defaultPolicy.remediation, deletions } }
   const file = snapshotOf([fleetNode({ name: 'alive' })], ...lines)
-  const { plan } = await makeDeletionPlan(file, { policy, selection: { ...everything, ...selection } })
+  const { plan } = await makeDeletionPlan(file, {
+    policy,
+    selection: { ...everything, ...selection },
+  })
   expect(parsePlan(planText(plan), 'plan.json')).toEqual(plan)
   return plan
 }
@@ -70,19 +95,36 @@ const deletionsOf = async (kind: DeletionKind, ...items: RawObject[]) =>
   (await planOf([...nothing(), objects(kind, ...items)])).deletions ?? []
 
 describe('a plan of deletions', () => {
-  it.each(kinds)('names %s of the age that the policy says, exactly that included, with their UID', async kind => {
-    const found = await deletionsOf(kind, ended[kind](day))
-    expect(found).toMatchObject([
-      { cluster: 'prod', kind, resource: resources[kind], ageSeconds: 86_400, uid: expect.stringMatching(/^uid-/) },
-    ])
-    expect(await deletionsOf(kind, ended[kind](day, {}, -1000))).toEqual([])
-  })
+  it.each(kinds)(
+    'names %s of the age that the policy says, exactly that included, with their UID',
+    async kind => {
+      const found = await deletionsOf(kind, ended[kind](day))
+      expect(found).toMatchObject([
+        {
+          cluster: 'prod',
+          kind,
+          resource: resources[kind],
+          ageSeconds: 86_400,
+          uid: expect.stringMatching(/^uid-/),
+        },
+      ])
+      expect(await deletionsOf(kind, ended[kind](day, {}, -1000))).toEqual([])
+    },
+  )
 
-  it.each(kinds)('leaves %s alone that are being deleted, that a finalizer holds, or that have no UID', async kind => {
-    const held = { finalizers: ['example.com/mine'] }
-    const items = [{ deletionTimestamp: takenAt }, held, { uid: undefined }, { name: '../../secrets' }].map(more => ended[kind](99, more))
-    expect(await deletionsOf(kind, ...items)).toEqual([])
-  })
+  it.each(kinds)(
+    'leaves %s alone that are being deleted, that a finalizer holds, or that have no UID',
+    async kind => {
+      const held = { finalizers: ['example.com/mine'] }
+      const items = [
+        { deletionTimestamp: takenAt },
+        held,
+        { uid: undefined },
+        { name: '../../secrets' },
+      ].map(more => ended[kind](99, more))
+      expect(await deletionsOf(kind, ...items)).toEqual([])
+    },
+  )
 
   it.each<[string, DeletionKind, RawObject]>([
     ['the lease of a node that is there', 'nodeLeases', ended.nodeLeases(99, { name: 'alive' })],
@@ -92,26 +134,56 @@ describe('a plan of deletions', () => {
       ended.nodeLeases(99, { ownerReferences: [{ kind: 'Node', name: 'gone', uid: 'u' }] }),
     ],
     ['a lease of somebody else', 'nodeLeases', ended.nodeLeases(99, { namespace: 'kube-system' })],
-    ['a pod that has not failed', 'failedPods', { ...ended.failedPods(99), status: { phase: 'Succeeded', startTime: ago(99) } }],
-    ['a static pod', 'failedPods', ended.failedPods(99, { ownerReferences: [{ kind: 'Node', name: 'alive', uid: 'u' }] })],
+    [
+      'a pod that has not failed',
+      'failedPods',
+      { ...ended.failedPods(99), status: { phase: 'Succeeded', startTime: ago(99) } },
+    ],
+    [
+      'a static pod',
+      'failedPods',
+      ended.failedPods(99, { ownerReferences: [{ kind: 'Node', name: 'alive', uid: 'u' }] }),
+    ],
     [
       'a Job that runs',
       'finishedJobs',
-      { ...ended.finishedJobs(99), status: { conditions: [{ type: 'Suspended', status: 'True', lastTransitionTime: ago(99) }] } },
+      {
+        ...ended.finishedJobs(99),
+        status: {
+          conditions: [{ type: 'Suspended', status: 'True', lastTransitionTime: ago(99) }],
+        },
+      },
     ],
     [
       'a Job of a CronJob',
       'finishedJobs',
-      ended.finishedJobs(99, { ownerReferences: [{ kind: 'CronJob', name: 'c', uid: 'u', controller: true }] }),
+      ended.finishedJobs(99, {
+        ownerReferences: [{ kind: 'CronJob', name: 'c', uid: 'u', controller: true }],
+      }),
     ],
-    ['a Job with a time to live', 'finishedJobs', { ...ended.finishedJobs(99), spec: { ttlSecondsAfterFinished: 1 } }],
+    [
+      'a Job with a time to live',
+      'finishedJobs',
+      { ...ended.finishedJobs(99), spec: { ttlSecondsAfterFinished: 1 } },
+    ],
     [
       'a volume that its driver deletes',
       'releasedVolumes',
       { ...ended.releasedVolumes(99), spec: { persistentVolumeReclaimPolicy: 'Delete' } },
     ],
-    ['a volume of no known age', 'releasedVolumes', { ...ended.releasedVolumes(99), status: { phase: 'Released' } }],
-    ['a volume in use', 'releasedVolumes', { ...ended.releasedVolumes(99), status: { phase: 'Bound', lastPhaseTransitionTime: ago(99) } }],
+    [
+      'a volume of no known age',
+      'releasedVolumes',
+      { ...ended.releasedVolumes(99), status: { phase: 'Released' } },
+    ],
+    [
+      'a volume in use',
+      'releasedVolumes',
+      {
+        ...ended.releasedVolumes(99),
+        status: { phase: 'Bound', lastPhaseTransitionTime: ago(99) },
+      },
+    ],
   ])('leaves %s alone', async (_, kind, object) => {
     expect(await deletionsOf(kind, object)).toEqual([])
   })
@@ -120,24 +192,37 @@ describe('a plan of deletions', () => {
     const pod = ended.failedPods(30) as never
     const { deletions } = await planOf([...nothing(), fleetNode({ name: 'b', pods: [pod] })])
     expect(deletions).toMatchObject([
-      { namespace: 'shop', name: 'cart', ageSeconds: 30 * 3600, why: expect.stringContaining('Failed (Evicted)') },
+      {
+        namespace: 'shop',
+        name: 'cart',
+        ageSeconds: 30 * 3600,
+        why: expect.stringContaining('Failed (Evicted)'),
+      },
     ])
   })
 
   it('says of a volume that its disk stays and costs', async () => {
-    expect((await deletionsOf('releasedVolumes', ended.releasedVolumes(99)))[0]?.why).toMatch(/disk vol-0a1b stays, and costs/)
+    expect((await deletionsOf('releasedVolumes', ended.releasedVolumes(99)))[0]?.why).toMatch(
+      /disk vol-0a1b stays, and costs/,
+    )
   })
 
   it('takes only what the policy names, and says what was not read', async () => {
     const { deletions, notDeleted } = await planOf(
-      [objects('failedPods', ended.failedPods(99)), objects('finishedJobs', ended.finishedJobs(99))],
-      {
-        finishedJobs: { olderThanHours: 1 },
-        releasedVolumes: { olderThanHours: 1 },
-      },
+      [
+        objects('failedPods', ended.failedPods(99)),
+        objects('finishedJobs', ended.finishedJobs(99)),
+      ],
+      { finishedJobs: { olderThanHours: 1 }, releasedVolumes: { olderThanHours: 1 } },
     )
     expect(deletions?.map(({ kind }) => kind)).toEqual(['finishedJobs'])
-    expect(notDeleted).toMatchObject([{ cluster: 'prod', resource: 'persistentvolumes', why: expect.stringContaining('was not read') }])
+    expect(notDeleted).toMatchObject([
+      {
+        cluster: 'prod',
+        resource: 'persistentvolumes',
+        why: expect.stringContaining('was not read'),
+      },
+    ])
   })
 
   it('takes no lease where it is not known which nodes there are', async () => {
@@ -148,11 +233,15 @@ describe('a plan of deletions', () => {
       { kind: 'Cluster', cluster: 'prod', errors },
     ])
     expect(deletions).toEqual([])
-    expect(notDeleted).toMatchObject([{ resource: resources.nodeLeases, why: expect.stringContaining('the list broke off') }])
+    expect(notDeleted).toMatchObject([
+      { resource: resources.nodeLeases, why: expect.stringContaining('the list broke off') },
+    ])
   })
 
   it('takes the oldest of very many, and says how many are left', async () => {
-    const many = Array.from({ length: 2003 }, (_, index) => ended.failedPods(day + index, { name: `p${index}`, uid: `u${index}` }))
+    const many = Array.from({ length: 2003 }, (_, index) =>
+      ended.failedPods(day + index, { name: `p${index}`, uid: `u${index}` }),
+    )
     const { deletions, notDeleted } = await planOf([...nothing(), objects('failedPods', ...many)])
     expect(deletions).toHaveLength(2000)
     expect(deletions?.[0]?.name).toBe('p2002')
@@ -161,25 +250,37 @@ describe('a plan of deletions', () => {
 
   it('has a digest of every object, and is no plan with another resource in it', async () => {
     const one = await planOf([...nothing(), objects('failedPods', ended.failedPods(99))])
-    const other = await planOf([...nothing(), objects('failedPods', ended.failedPods(99, { uid: 'another' }))])
+    const other = await planOf([
+      ...nothing(),
+      objects('failedPods', ended.failedPods(99, { uid: 'another' })),
+    ])
     expect(one.digest).not.toBe(other.digest)
-    expect(() => parsePlan(planText(one).replace('"resource": "pods"', '"resource": "secrets"'), 'plan.json')).toThrow(
-      'not an object that a plan may delete',
-    )
+    expect(() =>
+      parsePlan(planText(one).replace('"resource": "pods"', '"resource": "secrets"'), 'plan.json'),
+    ).toThrow('not an object that a plan may delete')
   })
 
   it('is refused where the policy lets nothing go, and for a part of a cluster', async () => {
     await expect(planOf([], {})).rejects.toThrow('The policy lets nothing be deleted')
-    await expect(planOf([], all, { nodes: ['alive'] })).rejects.toThrow('looks through whole clusters')
+    await expect(planOf([], all, { nodes: ['alive'] })).rejects.toThrow(
+      'looks through whole clusters',
+    )
   })
 })
 
 describe('deletionRights', () => {
   it('are those of what the policy names, and none without', () => {
     expect(deletionRights({})).toEqual([])
-    expect(deletionRights({ finishedJobs: { olderThanHours: 1 } })).toEqual(['get jobs.batch', 'delete jobs.batch'])
+    expect(deletionRights({ finishedJobs: { olderThanHours: 1 } })).toEqual([
+      'get jobs.batch',
+      'delete jobs.batch',
+    ])
     expect(deletionRights(all)).toEqual(
-      expect.arrayContaining(['get nodes', 'delete leases.coordination.k8s.io', 'delete persistentvolumes']),
+      expect.arrayContaining([
+        'get nodes',
+        'delete leases.coordination.k8s.io',
+        'delete persistentvolumes',
+      ]),
     )
   })
 })
@@ -208,7 +309,10 @@ async function cluster(
     if (object === undefined) return reply(404, { message: 'not found' })
     if (method === 'GET') return reply(200, object)
     const { uid, resourceVersion } = object.metadata as RawObject
-    if (options.preconditions.uid !== uid || options.preconditions.resourceVersion !== resourceVersion)
+    if (
+      options.preconditions.uid !== uid ||
+      options.preconditions.resourceVersion !== resourceVersion
+    )
       return reply(409, { message: 'Precondition failed' })
     if (!isDryRun) store.delete(url)
     return reply(200, { status: 'Success' })
@@ -219,14 +323,28 @@ async function cluster(
   )
   cleanups.push(() => kubernetes.close(), stub.close)
   const sent = () =>
-    stub.requests.map(({ method, url, body }) => ({ method, url, body: body.length > 0 ? JSON.parse(body.toString()) : null }))
+    stub.requests.map(({ method, url, body }) => ({
+      method,
+      url,
+      body: body.length > 0 ? JSON.parse(body.toString()) : null,
+    }))
   return { kubernetes, sent }
 }
 
-async function run(deletions: readonly PlannedDeletion[], kubernetes: KubernetesClient, { isDryRun = false, policy = all } = {}) {
+async function run(
+  deletions: readonly PlannedDeletion[],
+  kubernetes: KubernetesClient,
+  { isDryRun = false, policy = all } = {},
+) {
   const options = { signal: AbortSignal.timeout(60_000), timeoutMs: 20_000 }
   const outcomes = []
-  for await (const outcome of deleteObjects(deletions, { kubernetes, policy, now: () => new Date(takenAt), isDryRun, options }))
+  for await (const outcome of deleteObjects(deletions, {
+    kubernetes,
+    policy,
+    now: () => new Date(takenAt),
+    isDryRun,
+    options,
+  }))
     outcomes.push(outcome)
   return outcomes.map(({ state, why }) => ({ state, why }))
 }
@@ -236,7 +354,9 @@ it('no plan changes nodes and deletes objects, too', () => {
   const body = { ...plan, deletions: deletionPlanOf(1).deletions ?? [] }
   const digest = digestOf(body)
   const text = planText({ ...body, id: digest.slice(0, 16), digest })
-  expect(() => parsePlan(text, 'plan.json')).toThrow('plan.json changes nodes and deletes objects, and a plan does one of them')
+  expect(() => parsePlan(text, 'plan.json')).toThrow(
+    'plan.json changes nodes and deletes objects, and a plan does one of them',
+  )
 })
 
 describe('deleteObjects', () => {
@@ -271,19 +391,35 @@ describe('deleteObjects', () => {
     const { deletion, path, object } = await planned('releasedVolumes')
     const store = new Map([[path, object]])
     const { kubernetes } = await cluster(store)
-    expect(await run([deletion], kubernetes, { isDryRun: true })).toEqual([{ state: 'would-delete', why: null }])
+    expect(await run([deletion], kubernetes, { isDryRun: true })).toEqual([
+      { state: 'would-delete', why: null },
+    ])
     expect(store.size).toBe(1)
   })
 
   it.each<[string, RawObject, RegExp]>([
-    ['another object of that name', ended.failedPods(99, { uid: 'another' }), /another object of the same name/],
-    ['no longer failed', { ...ended.failedPods(99), status: { phase: 'Running' } }, /not what the policy lets go/],
-    ['held by a finalizer now', ended.failedPods(99, { finalizers: ['a/b'] }), /not what the policy lets go/],
+    [
+      'another object of that name',
+      ended.failedPods(99, { uid: 'another' }),
+      /another object of the same name/,
+    ],
+    [
+      'no longer failed',
+      { ...ended.failedPods(99), status: { phase: 'Running' } },
+      /not what the policy lets go/,
+    ],
+    [
+      'held by a finalizer now',
+      ended.failedPods(99, { finalizers: ['a/b'] }),
+      /not what the policy lets go/,
+    ],
   ])('leaves alone what is %s', async (_, now, why) => {
     const { deletion, path } = await planned('failedPods')
     const store = new Map([[path, now]])
     const { kubernetes, sent } = await cluster(store)
-    expect(await run([deletion], kubernetes)).toEqual([{ state: 'changed', why: expect.stringMatching(why) }])
+    expect(await run([deletion], kubernetes)).toEqual([
+      { state: 'changed', why: expect.stringMatching(why) },
+    ])
     expect(sent().map(({ method }) => method)).toEqual(['GET'])
   })
 
@@ -294,7 +430,9 @@ describe('deleteObjects', () => {
       ['/api/v1/nodes/gone', { metadata: { name: 'gone' } }],
     ])
     const { kubernetes } = await cluster(store)
-    expect(await run([deletion], kubernetes)).toEqual([{ state: 'changed', why: 'its node is there again' }])
+    expect(await run([deletion], kubernetes)).toEqual([
+      { state: 'changed', why: 'its node is there again' },
+    ])
     store.delete('/api/v1/nodes/gone')
     expect(await run([deletion], kubernetes)).toEqual([{ state: 'deleted', why: null }])
   })
@@ -314,22 +452,34 @@ describe('deleteObjects', () => {
       [pod.path, pod.object],
       [job.path, job.object],
     ])
-    const forbidden = { status: 403, body: JSON.stringify({ message: 'pods is forbidden: cannot delete' }) }
-    const { kubernetes, sent } = await cluster(store, (method, path) => (method === 'DELETE' && path === pod.path ? forbidden : null))
+    const forbidden = {
+      status: 403,
+      body: JSON.stringify({ message: 'pods is forbidden: cannot delete' }),
+    }
+    const { kubernetes, sent } = await cluster(store, (method, path) =>
+      method === 'DELETE' && path === pod.path ? forbidden : null,
+    )
     expect(await run([pod.deletion, job.deletion], kubernetes)).toEqual([
       { state: 'failed', why: expect.stringMatching(/cannot delete.*role/s) },
       { state: 'deleted', why: null },
     ])
-    expect(sent().filter(({ method, url }) => method === 'DELETE' && url === pod.path)).toHaveLength(1)
+    expect(
+      sent().filter(({ method, url }) => method === 'DELETE' && url === pod.path),
+    ).toHaveLength(1)
   })
 
   it('tells a change between the trial and the deletion', async () => {
     const { deletion, path, object } = await planned('failedPods')
-    const conflict = { status: 409, body: JSON.stringify({ message: 'Precondition failed: resourceVersion' }) }
+    const conflict = {
+      status: 409,
+      body: JSON.stringify({ message: 'Precondition failed: resourceVersion' }),
+    }
     const { kubernetes } = await cluster(new Map([[path, object]]), (method, _, isDryRun) =>
       method === 'DELETE' && !isDryRun ? conflict : null,
     )
-    expect(await run([deletion], kubernetes)).toEqual([{ state: 'changed', why: expect.stringContaining('Precondition failed') }])
+    expect(await run([deletion], kubernetes)).toEqual([
+      { state: 'changed', why: expect.stringContaining('Precondition failed') },
+    ])
   })
 
   it('takes a deletion whose answer was lost for gone: the second try finds nothing', async () => {

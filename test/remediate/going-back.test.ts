@@ -21,7 +21,10 @@ describe('a run that was being rolled back', () => {
   async function halfBack() {
     const world = new World(planOf([1, 2]))
     await world.apply(fast)
-    const run = await world.rollBack({ policy: { ...fast.policy, maxConcurrency: 1 }, ...endingBack() })
+    const run = await world.rollBack({
+      policy: { ...fast.policy, maxConcurrency: 1 },
+      ...endingBack(),
+    })
     expect([run.state, run.endedAt, run.steps.map(({ state }) => state)]).toEqual([
       'rolled-back',
       null,
@@ -40,10 +43,22 @@ describe('a run that was being rolled back', () => {
   it('goes on being rolled back when it is resumed, and nothing is applied', async () => {
     const world = await halfBack()
     const before = world.commands.length
-    await expect(world.apply(fast)).rejects.toThrow(/is being taken back.*highwater rollback [a-f0-9]{16} or --resume goes on with it/)
-    const run = await world.apply({ ...fast, resume: true, approval: approvalOf(world.plan, { until: '2026-11-21T11:00:01Z' }) })
-    expect([run.state, run.endedAt === null, contents(world)]).toEqual(['rolled-back', false, Array(3).fill(oldSha256)])
-    expect(world.commands.slice(before).every(command => command.startsWith('rollback '))).toBe(true)
+    await expect(world.apply(fast)).rejects.toThrow(
+      /is being taken back.*highwater rollback [a-f0-9]{16} or --resume goes on with it/,
+    )
+    const run = await world.apply({
+      ...fast,
+      resume: true,
+      approval: approvalOf(world.plan, { until: '2026-11-21T11:00:01Z' }),
+    })
+    expect([run.state, run.endedAt === null, contents(world)]).toEqual([
+      'rolled-back',
+      false,
+      Array(3).fill(oldSha256),
+    ])
+    expect(world.commands.slice(before).every(command => command.startsWith('rollback '))).toBe(
+      true,
+    )
   })
 })
 
@@ -51,10 +66,18 @@ describe('a run that died while it took a wave back', () => {
   it('goes on with it, though its approval has ended meanwhile', async () => {
     const world = new World(planOf([1, 3]), { 3: 'refuses' })
     const until = '2026-11-21T12:30:00Z'
-    const cut = await world.apply({ policy: { pauseMs: 0 }, approval: approvalOf(world.plan, { until }), ...endingBack() })
+    const cut = await world.apply({
+      policy: { pauseMs: 0 },
+      approval: approvalOf(world.plan, { until }),
+      ...endingBack(),
+    })
     expect([cut.state, cut.endedAt]).toEqual(['stopped', null])
     await world.time.pass(world.time.clock().sleep(3_600_000, new AbortController().signal))
-    const run = await world.apply({ ...fast, resume: true, approval: approvalOf(world.plan, { until }) })
+    const run = await world.apply({
+      ...fast,
+      resume: true,
+      approval: approvalOf(world.plan, { until }),
+    })
     expect([run.state, run.endedAt === null, run.steps.map(({ state }) => state)]).toEqual([
       'stopped',
       false,

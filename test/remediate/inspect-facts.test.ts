@@ -21,15 +21,17 @@ function run(node: NodeRoot, platform = first) {
   const { stdout, root } = inspect('Highwater-Inspect', node, platform)
   const answer = readAnswer(stdout, 'i-0123456789abcdef0')
   if (!answer.isKnown) throw new Error(answer.reason)
-  const raw = stdout.includes('"encoding"') ? null : (JSON.parse(stdout) as { host: Record<string, unknown> })
+  const raw = stdout.includes('"encoding"')
+    ? null
+    : (JSON.parse(stdout) as { host: Record<string, unknown> })
   return { answer, root, raw: raw?.host ?? {} }
 }
 const told = (node: NodeRoot, platform = first) => run(node, platform).answer
-const withFiles = (files: NodeRoot['files'], tools: Record<string, string> = {}, node = al2023()) => ({
-  ...node,
-  files: { ...node.files, ...files },
-  tools: { ...node.tools, ...tools },
-})
+const withFiles = (
+  files: NodeRoot['files'],
+  tools: Record<string, string> = {},
+  node = al2023(),
+) => ({ ...node, files: { ...node.files, ...files }, tools: { ...node.tools, ...tools } })
 const whyUnread = ({ host }: InspectAnswer, what: string) =>
   (host.unread as { what: string; why: string }[]).find(entry => entry.what === what)?.why
 interface Told {
@@ -46,19 +48,39 @@ const makes = (command: string) => `${command}\n${prints('ActiveState=inactive')
 const mkfifo = `${which('mkfifo')} "$HIGHWATER_ROOT`
 
 describe('what hangs, or takes its time', () => {
-  it('a pipe where cron, containerd or journald look is named, and not waited for', generous, () => {
-    const tools = { systemctl: makes(`${mkfifo}/etc/cron.d/pipe" "$HIGHWATER_ROOT/etc/containerd/certs.d/quay.io/pipe" 2>/dev/null`) }
-    const node = withFiles({ '/etc/cron.d/a': '', '/etc/containerd/certs.d/pipe/x': '' }, tools)
-    const { raw } = run({ ...node, folders: [...(node.folders ?? []), '/etc/containerd/certs.d/a/hosts.toml'] })
-    expect(raw.logrotateRuns).toEqual({ by: null, unsure: '/etc/cron.d/pipe was not read: it is no file' })
-    expect(raw.unread).toContainEqual({ what: 'containerd file /etc/containerd/certs.d/a/hosts.toml', why: 'it is no file' })
-  })
+  it(
+    'a pipe where cron, containerd or journald look is named, and not waited for',
+    generous,
+    () => {
+      const tools = {
+        systemctl: makes(
+          `${mkfifo}/etc/cron.d/pipe" "$HIGHWATER_ROOT/etc/containerd/certs.d/quay.io/pipe" 2>/dev/null`,
+        ),
+      }
+      const node = withFiles({ '/etc/cron.d/a': '', '/etc/containerd/certs.d/pipe/x': '' }, tools)
+      const { raw } = run({
+        ...node,
+        folders: [...(node.folders ?? []), '/etc/containerd/certs.d/a/hosts.toml'],
+      })
+      expect(raw.logrotateRuns).toEqual({
+        by: null,
+        unsure: '/etc/cron.d/pipe was not read: it is no file',
+      })
+      expect(raw.unread).toContainEqual({
+        what: 'containerd file /etc/containerd/certs.d/a/hosts.toml',
+        why: 'it is no file',
+      })
+    },
+  )
 
   it('no file that is too long is hashed, and none after one that did not answer', generous, () => {
     const big = `${which('truncate')} -s 200G "$HIGHWATER_ROOT${folder}/10-a.conf" "$HIGHWATER_ROOT${folder}/notes"`
     const sum = 'for last; do :; done; echo "$last" >>"$HIGHWATER_ROOT/asked"'
     const node = (end: string) =>
-      withFiles({ [`${folder}/20-b.conf`]: configuration({}) }, { systemctl: makes(big), sha256sum: `${sum}\n${end}` })
+      withFiles(
+        { [`${folder}/20-b.conf`]: configuration({}) },
+        { systemctl: makes(big), sha256sum: `${sum}\n${end}` },
+      )
     const asked = (root: string) => readFileSync(join(root, 'asked'), 'utf8')
     const quick = run(node(`echo ${'a'.repeat(64)}`))
     expect(asked(quick.root)).toContain('20-b.conf')
@@ -83,12 +105,25 @@ describe('the kubelet', () => {
       expect(answer.host.kubelet).toBeUndefined()
       expect(answer.configz).toBeNull()
       expect(whyUnread(answer, 'kubelet process')).toMatch(/several run \(\d+ and \d+\)/)
-      for (const what of ['filesystem nodefs', 'filesystem logs', 'logLines', 'the running configuration', 'podLogDirectories'])
+      for (const what of [
+        'filesystem nodefs',
+        'filesystem logs',
+        'logLines',
+        'the running configuration',
+        'podLogDirectories',
+      ])
         expect(whyUnread(answer, what)).toMatch(/kubelet/)
     }
     // One that it has just forked.
-    const child = told(withFiles({ ...other, '/proc/1000/status': 'Name:\tkubelet\nPPid:\t900\nUid:\t0\t0\t0\t0\n' }))
-    expect((child.host.kubelet as { commandLine: string[] }).commandLine).toContain('--config=/etc/kubernetes/kubelet/config.json')
+    const child = told(
+      withFiles({
+        ...other,
+        '/proc/1000/status': 'Name:\tkubelet\nPPid:\t900\nUid:\t0\t0\t0\t0\n',
+      }),
+    )
+    expect((child.host.kubelet as { commandLine: string[] }).commandLine).toContain(
+      '--config=/etc/kubernetes/kubelet/config.json',
+    )
   })
 
   it('has flags with underscores, too', generous, () => {
@@ -100,7 +135,10 @@ describe('the kubelet', () => {
       '/data',
       '--hostname_override=n',
     ]
-    const node = withFiles({ '/proc/900/cmdline': `${commandLine.join('\0')}\0`, [`${folder}/a.conf`]: configuration({ maxPods: 9 }) })
+    const node = withFiles({
+      '/proc/900/cmdline': `${commandLine.join('\0')}\0`,
+      [`${folder}/a.conf`]: configuration({ maxPods: 9 }),
+    })
     for (const platform of here) {
       const answer = told(node, platform)
       expect(answer.nodeName).toBe('n')
@@ -109,15 +147,24 @@ describe('the kubelet', () => {
     }
   })
 
-  it('starts with flags that are not known where systemctl names no file of its unit', generous, () => {
-    expect(whyUnread(told(withFiles({}, inactive)), 'kubelet environment')).toContain('none of its files was named')
-  })
+  it(
+    'starts with flags that are not known where systemctl names no file of its unit',
+    generous,
+    () => {
+      expect(whyUnread(told(withFiles({}, inactive)), 'kubelet environment')).toContain(
+        'none of its files was named',
+      )
+    },
+  )
 
   it('has its unit’s own command told, without secrets, and kept in a snapshot', generous, () => {
     const unit = '/etc/systemd/system/kubelet.service'
     const start =
       '[Service]\nExecStartPre=/bin/x --token hunter2\nExecStart=/usr/bin/kubelet --config /c.json \\\n  --token hunter2 $KUBELET_ARGS\n'
-    const node = withFiles({ [unit]: start, [`${unit}.d/99.conf`]: '[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --max-pods=5\n' })
+    const node = withFiles({
+      [unit]: start,
+      [`${unit}.d/99.conf`]: '[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --max-pods=5\n',
+    })
     for (const platform of here) {
       const { answer, raw } = run(node, platform)
       expect(JSON.stringify(raw)).not.toContain('hunter2')
@@ -126,7 +173,12 @@ describe('the kubelet', () => {
         'ExecStart=/usr/bin/kubelet --config /c.json --token (removed) $KUBELET_ARGS',
         'ExecStart=\nExecStart=/usr/bin/kubelet --max-pods=5',
       ])
-      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host: answer.host } as never)
+      const pruned = prune({
+        kind: 'Node',
+        cluster: 'c',
+        node: { metadata: { name: 'n' } },
+        host: answer.host,
+      } as never)
       expect(pruned).toMatchObject({ host: { kubelet: answer.host.kubelet } })
     }
   })
@@ -139,27 +191,43 @@ describe('the kubelet', () => {
   ])('loads a file with %s', generous, (_, content) => {
     for (const platform of here) {
       const answer = told(withFiles({ '/etc/kubernetes/kubelet/config.json': content }), platform)
-      expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual({ kind, maxPods: 7 })
+      expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual({
+        kind,
+        maxPods: 7,
+      })
     }
   })
 })
 
 describe('drop-ins', () => {
   const dropIns = Object.fromEntries(
-    ['c/1', 'b', 'a/9', 'a', 'c', 'B'].map((name, at) => [`${name}.conf`, configuration({ maxPods: at + 1 })]),
+    ['c/1', 'b', 'a/9', 'a', 'c', 'B'].map((name, at) => [
+      `${name}.conf`,
+      configuration({ maxPods: at + 1 }),
+    ]),
   )
-  it('are told in the order in which the kubelet walks them, with or without the program sort', generous, () => {
-    for (const platform of here) {
-      const answer = told({ ...al2023(dropIns), missing: ['sort'] }, platform)
-      const names = filesOf(answer).flatMap(({ path, role }) => (role === 'drop-in' ? [path.replace(`${folder}/`, '')] : []))
-      expect(names).toEqual(['B.conf', 'a/9.conf', 'a.conf', 'b.conf', 'c/1.conf', 'c.conf'])
-    }
-  })
+  it(
+    'are told in the order in which the kubelet walks them, with or without the program sort',
+    generous,
+    () => {
+      for (const platform of here) {
+        const answer = told({ ...al2023(dropIns), missing: ['sort'] }, platform)
+        const names = filesOf(answer).flatMap(({ path, role }) =>
+          role === 'drop-in' ? [path.replace(`${folder}/`, '')] : [],
+        )
+        expect(names).toEqual(['B.conf', 'a/9.conf', 'a.conf', 'b.conf', 'c/1.conf', 'c.conf'])
+      }
+    },
+  )
 
   it('with a line end in the name are said to be unread', generous, () => {
     const answer = told(al2023({ 'a\nb.conf': configuration({}), 'c.conf': configuration({}) }))
-    expect(whyUnread(answer, `drop-ins in ${folder}`)).toBe('a name there has a line end in it: that was not read')
-    expect(whyUnread(told(al2023({ 'c.conf': configuration({}) })), `drop-ins in ${folder}`)).toBeUndefined()
+    expect(whyUnread(answer, `drop-ins in ${folder}`)).toBe(
+      'a name there has a line end in it: that was not read',
+    )
+    expect(
+      whyUnread(told(al2023({ 'c.conf': configuration({}) })), `drop-ins in ${folder}`),
+    ).toBeUndefined()
   })
 })
 
@@ -167,10 +235,19 @@ describe('where the logs of pods lie', () => {
   const main = '/etc/kubernetes/kubelet/config.json'
   const logs = { '/data/pods/a_b_c/d/0.log': 'x', '/data/pods/e_f_g/d/0.log': 'x' }
   it.each<[string, NodeRoot]>([
-    ['a file in one line', withFiles({ ...logs, [main]: configuration({ maxPods: 5, podLogsDir: '/data/pods' }) })],
+    [
+      'a file in one line',
+      withFiles({ ...logs, [main]: configuration({ maxPods: 5, podLogsDir: '/data/pods' }) }),
+    ],
     [
       'a drop-in',
-      withFiles(logs, {}, al2023({ '90.conf': configuration({ maxPods: 5, podLogsDir: '/data/pods' }) }) as ReturnType<typeof al2023>),
+      withFiles(
+        logs,
+        {},
+        al2023({
+          '90.conf': configuration({ maxPods: 5, podLogsDir: '/data/pods' }),
+        }) as ReturnType<typeof al2023>,
+      ),
     ],
     [
       'the last of two drop-ins',
@@ -184,11 +261,16 @@ describe('where the logs of pods lie', () => {
       ),
     ],
   ])('says %s', generous, (_, node) => {
-    for (const platform of here) expect(told(node, platform).host.podLogDirectories).toEqual(expect.arrayContaining(['a_b_c', 'e_f_g']))
+    for (const platform of here)
+      expect(told(node, platform).host.podLogDirectories).toEqual(
+        expect.arrayContaining(['a_b_c', 'e_f_g']),
+      )
   })
 
   it('is not known where a file was not read that may say so', generous, () => {
-    const answer = told(al2023({ '90.conf': '{"kind":"KubeletConfiguration","podLogsDir":"/data/p\\u006fds"}' }))
+    const answer = told(
+      al2023({ '90.conf': '{"kind":"KubeletConfiguration","podLogsDir":"/data/p\\u006fds"}' }),
+    )
     const damaged = told(al2023({ '90.conf': `kind: ${kind}\nnotes: |\n  x\n` }))
     for (const { host } of [answer, damaged]) {
       expect(host.podLogDirectories).toBeUndefined()
@@ -201,16 +283,24 @@ describe('where the logs of pods lie', () => {
   it('names folders with a line end in their name', generous, () => {
     const answer = told(withFiles({ '/var/log/pods/new\nline_0_u/c/0.log': 'x' }))
     expect(answer.host.podLogDirectories).toEqual(['shop_shop-1_uid'])
-    expect(whyUnread(answer, 'podLogDirectories')).toBe('a name there has a line end in it: that was not read')
+    expect(whyUnread(answer, 'podLogDirectories')).toBe(
+      'a name there has a line end in it: that was not read',
+    )
   })
 })
 
 describe('who runs logrotate', () => {
   const line = '0 2 * * * /usr/sbin/logrotate /etc/logrotate.conf\n'
-  const script = (text: string) => ({ systemctl: `${which('chmod')} 755 "$HIGHWATER_ROOT"/etc/cron.daily/* 2>/dev/null\n${prints(text)}` })
+  const script = (text: string) => ({
+    systemctl: `${which('chmod')} 755 "$HIGHWATER_ROOT"/etc/cron.daily/* 2>/dev/null\n${prints(text)}`,
+  })
   const unsure = (path: string) => `${path} calls logrotate, for what is not known`
   it.each<[string, NodeRoot, object]>([
-    ['root’s own table', withFiles({ '/var/spool/cron/root': line }, inactive), { by: 'cron', schedule: '0 2 * * *', unsure: null }],
+    [
+      'root’s own table',
+      withFiles({ '/var/spool/cron/root': line }, inactive),
+      { by: 'cron', schedule: '0 2 * * *', unsure: null },
+    ],
     [
       'root’s own table on Ubuntu',
       withFiles({ '/var/spool/cron/crontabs/root': line }, inactive),
@@ -219,7 +309,10 @@ describe('who runs logrotate', () => {
     [
       'a script of another name',
       withFiles(
-        { '/etc/cron.daily/rotate-logs': '#!/bin/sh\n/usr/sbin/logrotate -s /x /etc/logrotate.conf\n' },
+        {
+          '/etc/cron.daily/rotate-logs':
+            '#!/bin/sh\n/usr/sbin/logrotate -s /x /etc/logrotate.conf\n',
+        },
         script('ActiveState=inactive'),
       ),
       { by: 'cron', schedule: 'daily', unsure: null },
@@ -228,7 +321,11 @@ describe('who runs logrotate', () => {
       'no file that cron of Ubuntu passes over',
       {
         ...ubuntu(),
-        files: { ...ubuntu().files, '/etc/debian_version': '12\n', '/etc/cron.d/lr.bak': `0 1 * * * root ${line.slice(10)}` },
+        files: {
+          ...ubuntu().files,
+          '/etc/debian_version': '12\n',
+          '/etc/cron.d/lr.bak': `0 1 * * * root ${line.slice(10)}`,
+        },
         tools: { ...ubuntu().tools, ...inactive },
       } as NodeRoot,
       { by: null, unsure: null },
@@ -240,7 +337,13 @@ describe('who runs logrotate', () => {
     ],
     [
       'what is not known, by a unit',
-      withFiles({ '/etc/systemd/system/rot.service': '[Service]\nExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n' }, inactive),
+      withFiles(
+        {
+          '/etc/systemd/system/rot.service':
+            '[Service]\nExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n',
+        },
+        inactive,
+      ),
       { by: null, unsure: unsure('/etc/systemd/system/rot.service') },
     ],
     ['nothing', withFiles({}, inactive), { by: null, unsure: null }],
@@ -252,81 +355,147 @@ describe('who runs logrotate', () => {
     for (const platform of here)
       for (const entry of run(al2023(), platform).raw.logrotate as object[])
         expect(entry).toMatchObject({ modifiedAt: '2026-11-20T12:00:00Z' })
-    for (const entry of run({ ...al2023(), missing: ['stat'] }).raw.logrotate as object[]) expect(entry).toMatchObject({ modifiedAt: null })
+    for (const entry of run({ ...al2023(), missing: ['stat'] }).raw.logrotate as object[])
+      expect(entry).toMatchObject({ modifiedAt: null })
   })
 })
 
 describe('nothing is passed over without a word', () => {
   const long = '#'.repeat(140_000)
-  it('files of containerd that it does not take, and then none of what they may say', generous, () => {
-    const failing = { crictl: crictl({ info: 'exit 1' }) }
-    const imports = (pattern: string) => ({
-      '/etc/containerd/config.toml': `imports = ['${pattern}']\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'a'\n`,
-    })
-    const tooLong = told(withFiles({ ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': long }, failing))
-    expect(whyUnread(tooLong, 'containerd file /etc/containerd/conf.d/z.toml')).toContain('140000 bytes')
-    expect(tooLong.host.containerd).not.toHaveProperty('sandboxImage')
-    const spaced = told(withFiles({ ...imports('/etc/containerd/conf d/*.toml'), '/etc/containerd/conf d/z.toml': '' }, failing))
-    expect(whyUnread(spaced, 'containerd file /etc/containerd/conf d/*.toml')).toContain('its name has other characters')
-    const fine = told(withFiles({ ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': '' }, failing))
-    expect(fine.host.containerd).toMatchObject({ sandboxImage: 'a' })
-  })
+  it(
+    'files of containerd that it does not take, and then none of what they may say',
+    generous,
+    () => {
+      const failing = { crictl: crictl({ info: 'exit 1' }) }
+      const imports = (pattern: string) => ({
+        '/etc/containerd/config.toml': `imports = ['${pattern}']\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'a'\n`,
+      })
+      const tooLong = told(
+        withFiles(
+          { ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': long },
+          failing,
+        ),
+      )
+      expect(whyUnread(tooLong, 'containerd file /etc/containerd/conf.d/z.toml')).toContain(
+        '140000 bytes',
+      )
+      expect(tooLong.host.containerd).not.toHaveProperty('sandboxImage')
+      const spaced = told(
+        withFiles(
+          { ...imports('/etc/containerd/conf d/*.toml'), '/etc/containerd/conf d/z.toml': '' },
+          failing,
+        ),
+      )
+      expect(whyUnread(spaced, 'containerd file /etc/containerd/conf d/*.toml')).toContain(
+        'its name has other characters',
+      )
+      const fine = told(
+        withFiles(
+          { ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': '' },
+          failing,
+        ),
+      )
+      expect(fine.host.containerd).toMatchObject({ sandboxImage: 'a' })
+    },
+  )
 
   it('settings of journald that are too long', generous, () => {
     const answer = told(withFiles({ '/etc/systemd/journald.conf.d/z.conf': long }))
-    expect(whyUnread(answer, 'journald file /etc/systemd/journald.conf.d/z.conf')).toContain('140000 bytes')
+    expect(whyUnread(answer, 'journald file /etc/systemd/journald.conf.d/z.conf')).toContain(
+      '140000 bytes',
+    )
   })
 
   it('hidden files of logrotate, which it reads as well', generous, () => {
-    const answer = told(withFiles({ '/etc/logrotate.d/.pods': '/var/log/pods/*/*/*.log {\n  rotate 3\n}\n' }))
-    expect(answer.host.logrotate).toContainEqual(expect.objectContaining({ path: '/etc/logrotate.d/.pods' }))
+    const answer = told(
+      withFiles({ '/etc/logrotate.d/.pods': '/var/log/pods/*/*/*.log {\n  rotate 3\n}\n' }),
+    )
+    expect(answer.host.logrotate).toContainEqual(
+      expect.objectContaining({ path: '/etc/logrotate.d/.pods' }),
+    )
   })
 
   describe('copies beside a file of logrotate', () => {
-    const ends = ',v ~ .bak .cfsaved .disabled .dpkg-bak .dpkg-del .dpkg-dist .dpkg-new .dpkg-old .dpkg-tmp .rhn-cfg-tmp-1 .rpmnew .rpmorig'
-    const passedOver = `${ends} .rpmsave .swp .ucf-dist .ucf-new .ucf-old`.split(' ').map(end => `pods${end}`)
-    const read = ['.new', '.old', '.orig', '.dpkg-mine', '.ucf-mine', '.conf', ''].map(end => `pods${end}`)
+    const ends =
+      ',v ~ .bak .cfsaved .disabled .dpkg-bak .dpkg-del .dpkg-dist .dpkg-new .dpkg-old .dpkg-tmp .rhn-cfg-tmp-1 .rpmnew .rpmorig'
+    const passedOver = `${ends} .rpmsave .swp .ucf-dist .ucf-new .ucf-old`
+      .split(' ')
+      .map(end => `pods${end}`)
+    const read = ['.new', '.old', '.orig', '.dpkg-mine', '.ucf-mine', '.conf', ''].map(
+      end => `pods${end}`,
+    )
     const rotated = (name: string) => `/var/log/${name}/*.log {\n  rotate 3\n}\n`
 
     it('are told where it reads them, and only there', generous, () => {
-      const files = Object.fromEntries([...passedOver, ...read].map(name => [`/etc/logrotate.d/${name}`, rotated(name)]))
-      const names = (told(withFiles(files)).host.logrotate as { path: string }[]).map(({ path }) => path.replace(/^.*\//, ''))
+      const files = Object.fromEntries(
+        [...passedOver, ...read].map(name => [`/etc/logrotate.d/${name}`, rotated(name)]),
+      )
+      const names = (told(withFiles(files)).host.logrotate as { path: string }[]).map(({ path }) =>
+        path.replace(/^.*\//, ''),
+      )
       expect(names.filter(name => name.startsWith('pods')).sort()).toEqual([...read].sort())
       expect([...passedOver, ...read].filter(isPassedOverByLogrotate)).toEqual(passedOver)
     })
 
-    it.skipIf(which('logrotate') === null)('are those that the program itself reads', generous, () => {
-      const folder = mkdtempSync(join(tmpdir(), 'highwater-test-'))
-      for (const name of [...passedOver, ...read]) writeFileSync(join(folder, name), rotated(name), { mode: 0o644 })
-      writeFileSync(`${folder}.conf`, `include ${folder}\n`, { mode: 0o644 })
-      const { stderr } = spawnSync(which('logrotate') ?? '', ['-d', '-s', join(folder, 'state'), `${folder}.conf`], { encoding: 'utf8' })
-      const ofIt = [...stderr.matchAll(/^reading config file (pods\S*)$/gm)].map(([, name]) => name)
-      expect(ofIt.sort()).toEqual([...read].sort())
-      for (const path of [folder, `${folder}.conf`]) rmSync(path, { recursive: true })
-    })
+    it.skipIf(which('logrotate') === null)(
+      'are those that the program itself reads',
+      generous,
+      () => {
+        const folder = mkdtempSync(join(tmpdir(), 'highwater-test-'))
+        for (const name of [...passedOver, ...read])
+          writeFileSync(join(folder, name), rotated(name), { mode: 0o644 })
+        writeFileSync(`${folder}.conf`, `include ${folder}\n`, { mode: 0o644 })
+        const { stderr } = spawnSync(
+          which('logrotate') ?? '',
+          ['-d', '-s', join(folder, 'state'), `${folder}.conf`],
+          { encoding: 'utf8' },
+        )
+        const ofIt = [...stderr.matchAll(/^reading config file (pods\S*)$/gm)].map(
+          ([, name]) => name,
+        )
+        expect(ofIt.sort()).toEqual([...read].sort())
+        for (const path of [folder, `${folder}.conf`]) rmSync(path, { recursive: true })
+      },
+    )
   })
 
   it('needs no program head', generous, () => {
-    expect(told({ ...al2(), missing: ['head'] }).host.containerd).toMatchObject({ snapshotter: 'overlayfs' })
+    expect(told({ ...al2(), missing: ['head'] }).host.containerd).toMatchObject({
+      snapshotter: 'overlayfs',
+    })
   })
 })
 
-it('cuts a long line between two characters, and leaves the other texts of a node as they are', generous, () => {
-  const line = `x eviction_manager ${'é'.repeat(400)}`
-  const main = configuration({ clusterDomain: 'bücher.example' })
-  for (const platform of here) {
-    const answer = told(withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: prints(line) }), platform)
-    const [shown = ''] = answer.host.logLines as string[]
-    expect(line.startsWith(shown)).toBe(true)
-    expect(Buffer.byteLength(shown)).toBeGreaterThan(290)
-    expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toMatchObject({ clusterDomain: 'bücher.example' })
-    expect(whyUnread(answer, 'text')).toBeUndefined()
-    const bad = told(
-      withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: `printf 'eviction_manager \\351\\n'` }),
-      platform,
-    )
-    expect(bad.host.logLines).toEqual(['eviction_manager ?'])
-    expect(filesOf(bad).find(({ role }) => role === 'config')?.content).toMatchObject({ clusterDomain: 'bücher.example' })
-    expect(whyUnread(bad, 'text')).toContain('not all of it was UTF-8')
-  }
-})
+it(
+  'cuts a long line between two characters, and leaves the other texts of a node as they are',
+  generous,
+  () => {
+    const line = `x eviction_manager ${'é'.repeat(400)}`
+    const main = configuration({ clusterDomain: 'bücher.example' })
+    for (const platform of here) {
+      const answer = told(
+        withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: prints(line) }),
+        platform,
+      )
+      const [shown = ''] = answer.host.logLines as string[]
+      expect(line.startsWith(shown)).toBe(true)
+      expect(Buffer.byteLength(shown)).toBeGreaterThan(290)
+      expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toMatchObject({
+        clusterDomain: 'bücher.example',
+      })
+      expect(whyUnread(answer, 'text')).toBeUndefined()
+      const bad = told(
+        withFiles(
+          { '/etc/kubernetes/kubelet/config.json': main },
+          { journalctl: `printf 'eviction_manager \\351\\n'` },
+        ),
+        platform,
+      )
+      expect(bad.host.logLines).toEqual(['eviction_manager ?'])
+      expect(filesOf(bad).find(({ role }) => role === 'config')?.content).toMatchObject({
+        clusterDomain: 'bücher.example',
+      })
+      expect(whyUnread(bad, 'text')).toContain('not all of it was UTF-8')
+    }
+  },
+)

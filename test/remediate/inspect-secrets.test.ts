@@ -29,49 +29,74 @@ const rotationOf = ({ host }: InspectAnswer, name: string) =>
     .filter(({ path }) => path.endsWith(`/${name}`))
     .map(({ directives }) => directives)
 const fileOf = ({ host }: InspectAnswer, path: string) =>
-  (host.kubelet as { files: { path: string; content: unknown }[] }).files.find(file => file.path === path)?.content
+  (host.kubelet as { files: { path: string; content: unknown }[] }).files.find(
+    file => file.path === path,
+  )?.content
 
 describe('a folder of logrotate', () => {
   it('tells nothing of a link, wherever it leads', generous, () => {
-    const node = withFiles({ '/etc/shadow': `root:${secret}:1:0:9:7:::\n`, '/root/.kube/config': `apiVersion: v1\ntoken: ${secret}\n` })
-    const links = { ...node.links, '/etc/logrotate.d/zz': '../shadow', '/etc/logrotate.d/yy': '../../root/.kube/config' }
+    const node = withFiles({
+      '/etc/shadow': `root:${secret}:1:0:9:7:::\n`,
+      '/root/.kube/config': `apiVersion: v1\ntoken: ${secret}\n`,
+    })
+    const links = {
+      ...node.links,
+      '/etc/logrotate.d/zz': '../shadow',
+      '/etc/logrotate.d/yy': '../../root/.kube/config',
+    }
     for (const platform of here) {
       const answer = told({ ...node, links }, undefined, platform)
       for (const name of ['zz', 'yy']) {
         expect(rotationOf(answer, name)).toEqual([])
-        expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toContain('it is a link')
+        expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toContain(
+          'it is a link',
+        )
       }
     }
   })
 
-  it('tells the directives that logrotate knows, in words that they can have, and says that there are others', generous, () => {
-    const text = [
-      `export AWS_SECRET_ACCESS_KEY=${secret}`,
-      `password ${secret}`,
-      '/var/log/a.log {',
-      '  daily',
-      `  token ${secret}`,
-      `  olddir https://u:${secret}@x/`,
-      `  compresscmd /bin/x --password ${secret}`,
-      '  create 0640 root adm',
-      '  postrotate',
-      `    curl -H "Authorization: ${secret}"`,
-      '  endscript',
-      '}',
-    ].join('\n')
-    for (const platform of here) {
-      const answer = told(withFiles({ '/etc/logrotate.d/app': `${text}\n` }), undefined, platform)
-      expect(rotationOf(answer, 'app')).toEqual([
-        { patterns: ['/var/log/a.log'], daily: true, compresscmd: true, create: '0640 root adm', postrotate: true },
-      ])
-      expect(whyUnread(answer, 'logrotate file /etc/logrotate.d/app')).toBe('lines of it are none that logrotate knows: those are not told')
-    }
-  })
+  it(
+    'tells the directives that logrotate knows, in words that they can have, and says that there are others',
+    generous,
+    () => {
+      const text = [
+        `export AWS_SECRET_ACCESS_KEY=${secret}`,
+        `password ${secret}`,
+        '/var/log/a.log {',
+        '  daily',
+        `  token ${secret}`,
+        `  olddir https://u:${secret}@x/`,
+        `  compresscmd /bin/x --password ${secret}`,
+        '  create 0640 root adm',
+        '  postrotate',
+        `    curl -H "Authorization: ${secret}"`,
+        '  endscript',
+        '}',
+      ].join('\n')
+      for (const platform of here) {
+        const answer = told(withFiles({ '/etc/logrotate.d/app': `${text}\n` }), undefined, platform)
+        expect(rotationOf(answer, 'app')).toEqual([
+          {
+            patterns: ['/var/log/a.log'],
+            daily: true,
+            compresscmd: true,
+            create: '0640 root adm',
+            postrotate: true,
+          },
+        ])
+        expect(whyUnread(answer, 'logrotate file /etc/logrotate.d/app')).toBe(
+          'lines of it are none that logrotate knows: those are not told',
+        )
+      }
+    },
+  )
 
   it('takes no list of words for patterns', generous, () => {
     const answer = told(withFiles({ '/etc/logrotate.d/notes': `"${secret}"\n"more ${secret}"\n` }))
     expect(rotationOf(answer, 'notes')).toEqual([])
-    expect(whyUnread(answer, 'logrotate file /etc/logrotate.d/notes')).toBe('its text is not of the form that is known')
+    expect(whyUnread(answer, 'logrotate file /etc/logrotate.d/notes')).toBe(
+      'its text is not of the form that is known',
+    )
   })
 })
 
@@ -99,10 +124,15 @@ describe('flags of the kubelet', () => {
   ])('are told without secrets: %j', generous, (given, expected) => {
     const arguments_ = ['kubelet', '--config=/etc/kubernetes/kubelet/config.json', ...given]
     const environment = `KUBELET_ARGS=${given.join(' ')}\n`
-    const node = withFiles({ '/proc/900/cmdline': `${arguments_.join('\0')}\0`, '/etc/eks/kubelet/environment': environment })
+    const node = withFiles({
+      '/proc/900/cmdline': `${arguments_.join('\0')}\0`,
+      '/etc/eks/kubelet/environment': environment,
+    })
     for (const platform of here) {
       const answer = told(node, undefined, platform)
-      expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual(expected)
+      expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual(
+        expected,
+      )
     }
   })
 })
@@ -118,41 +148,77 @@ describe('addresses', () => {
           clusterDomain: `https://u:a@${secret}@c.example.com/?X-Amz-Signature=${secret}`,
         }),
       },
-      { crictl: 'exit 1', journalctl: prints(`eviction_manager http://u:x@${secret}@d.example.com/p?sig=${secret} end`) },
+      {
+        crictl: 'exit 1',
+        journalctl: prints(
+          `eviction_manager http://u:x@${secret}@d.example.com/p?sig=${secret} end`,
+        ),
+      },
     )
     for (const platform of here) {
       const answer = told(node, undefined, platform)
-      expect(answer.host.containerd).toMatchObject({ mirrors: [{ registry: 'docker.io', hosts: ['https://a.example.com/v2'] }] })
-      expect(fileOf(answer, '/etc/eks/kubelet/environment')).toBe('KUBELET_ARGS=--proxy=http://(removed)@b.example.com/')
-      expect(fileOf(answer, '/etc/kubernetes/kubelet/config.json')).toEqual({ kind, clusterDomain: 'https://c.example.com/?(removed)' })
-      expect(answer.host.logLines).toEqual(['eviction_manager http://d.example.com/p?(removed) end'])
+      expect(answer.host.containerd).toMatchObject({
+        mirrors: [{ registry: 'docker.io', hosts: ['https://a.example.com/v2'] }],
+      })
+      expect(fileOf(answer, '/etc/eks/kubelet/environment')).toBe(
+        'KUBELET_ARGS=--proxy=http://(removed)@b.example.com/',
+      )
+      expect(fileOf(answer, '/etc/kubernetes/kubelet/config.json')).toEqual({
+        kind,
+        clusterDomain: 'https://c.example.com/?(removed)',
+      })
+      expect(answer.host.logLines).toEqual([
+        'eviction_manager http://d.example.com/p?(removed) end',
+      ])
     }
   })
 
-  it('of Bottlerocket lose theirs, and of its container runtime only settings that are known are told', generous, () => {
-    const apiclient = answers({
-      'get settings.container-runtime': prints(
-        JSON.stringify({ settings: { 'container-runtime': { snapshotter: 'overlayfs', registry: { password: secret }, note: secret } } }),
-      ),
-      'get settings.container-registry': prints(
-        JSON.stringify({
-          settings: {
-            'container-registry': {
-              mirrors: [{ registry: 'docker.io', endpoint: [`https://u:a@${secret}@m.example.com/v2?token=${secret}`] }],
+  it(
+    'of Bottlerocket lose theirs, and of its container runtime only settings that are known are told',
+    generous,
+    () => {
+      const apiclient = answers({
+        'get settings.container-runtime': prints(
+          JSON.stringify({
+            settings: {
+              'container-runtime': {
+                snapshotter: 'overlayfs',
+                registry: { password: secret },
+                note: secret,
+              },
             },
-          },
-        }),
-      ),
-      'get os': prints(JSON.stringify({ os: { arch: 'x86_64', token: secret } })),
-    })
-    const node = bottlerocket()
-    const { host } = told({ ...node, tools: { ...node.tools, apiclient } }, 'Highwater-InspectBottlerocket')
-    expect(host.bottlerocket).toEqual({
-      containerRuntime: { snapshotter: 'overlayfs' },
-      containerRegistry: { mirrors: [{ registry: 'docker.io', endpoint: ['https://m.example.com/v2?(removed)'] }] },
-      os: { arch: 'x86_64' },
-    })
-  })
+          }),
+        ),
+        'get settings.container-registry': prints(
+          JSON.stringify({
+            settings: {
+              'container-registry': {
+                mirrors: [
+                  {
+                    registry: 'docker.io',
+                    endpoint: [`https://u:a@${secret}@m.example.com/v2?token=${secret}`],
+                  },
+                ],
+              },
+            },
+          }),
+        ),
+        'get os': prints(JSON.stringify({ os: { arch: 'x86_64', token: secret } })),
+      })
+      const node = bottlerocket()
+      const { host } = told(
+        { ...node, tools: { ...node.tools, apiclient } },
+        'Highwater-InspectBottlerocket',
+      )
+      expect(host.bottlerocket).toEqual({
+        containerRuntime: { snapshotter: 'overlayfs' },
+        containerRegistry: {
+          mirrors: [{ registry: 'docker.io', endpoint: ['https://m.example.com/v2?(removed)'] }],
+        },
+        os: { arch: 'x86_64' },
+      })
+    },
+  )
 })
 
 describe('log lines', () => {
@@ -166,7 +232,11 @@ describe('log lines', () => {
     [`x -----BEGIN RSA PRIVATE KEY-----${secret}`, 'x (removed)'],
   ])('lose %s', generous, (line, expected) => {
     for (const platform of here) {
-      const answer = told(withFiles({}, { journalctl: prints(`eviction_manager ${line}`) }), undefined, platform)
+      const answer = told(
+        withFiles({}, { journalctl: prints(`eviction_manager ${line}`) }),
+        undefined,
+        platform,
+      )
       expect(answer.host.logLines).toEqual([`eviction_manager ${expected}`])
     }
   })
@@ -174,7 +244,11 @@ describe('log lines', () => {
 
 describe('a configuration in YAML', () => {
   it.each<[string, string, object | null]>([
-    ['a comment behind a value', `maxPods: 5 # ${secret}\nclusterDomain: "a#b" # ${secret}`, { kind, maxPods: 5, clusterDomain: 'a#b' }],
+    [
+      'a comment behind a value',
+      `maxPods: 5 # ${secret}\nclusterDomain: "a#b" # ${secret}`,
+      { kind, maxPods: 5, clusterDomain: 'a#b' },
+    ],
     ['a flow map, with a key in other letters', `x: {TOKEN: ${secret}}`, null],
     [
       'a flow map without any',
@@ -186,16 +260,24 @@ describe('a configuration in YAML', () => {
     ['a block of text', `notes: |\n  ${secret}`, null],
     ['a text over two lines', `notes: "a\n  ${secret}"`, null],
     ['a line end of another kind', `maxPods: 5\rapiToken: ${secret}`, null],
-    ['lines that end as on Windows', 'maxPods: 5\r\ncontainerLogMaxFiles: 5\r\n', { kind, maxPods: 5, containerLogMaxFiles: 5 }],
+    [
+      'lines that end as on Windows',
+      'maxPods: 5\r\ncontainerLogMaxFiles: 5\r\n',
+      { kind, maxPods: 5, containerLogMaxFiles: 5 },
+    ],
     ['a private key', `notes: -----BEGIN PRIVATE KEY----- ${secret}`, null],
   ])('is told only where it is clean: %s', generous, (_, content, expected) => {
-    const text = content.includes('\r\n') ? `kind: ${kind}\r\n${content}` : `kind: ${kind}\n${content}\n`
+    const text = content.includes('\r\n')
+      ? `kind: ${kind}\r\n${content}`
+      : `kind: ${kind}\n${content}\n`
     const node = withFiles({ '/c.yaml': text, '/proc/900/cmdline': 'kubelet\0--config=/c.yaml\0' })
     for (const platform of here) {
       const answer = told(node, undefined, platform)
       expect(fileOf(answer, '/c.yaml')).toEqual(expected)
       expect(whyUnread(answer, 'kubelet file /c.yaml')).toEqual(
-        expected === null ? 'it is no JSON and may hold a secret, so its text stays here' : undefined,
+        expected === null
+          ? 'it is no JSON and may hold a secret, so its text stays here'
+          : undefined,
       )
     }
   })

@@ -6,10 +6,27 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
-import { contentOf, documentMaxBytes, documents, hashOf, scriptOf } from '#remediate/scripts/documents.ts'
+import {
+  contentOf,
+  documentMaxBytes,
+  documents,
+  hashOf,
+  scriptOf,
+} from '#remediate/scripts/documents.ts'
 import { prune } from '#snapshot/prune.ts'
 import { inspect, type NodeRoot, platforms, type Run, which } from '#test/node-root.ts'
-import { al2, al2023, answers, bottlerocket, cri, crictl, hybrid, prints, runtime, ubuntu } from '#test/node-roots.ts'
+import {
+  al2,
+  al2023,
+  answers,
+  bottlerocket,
+  cri,
+  crictl,
+  hybrid,
+  prints,
+  runtime,
+  ubuntu,
+} from '#test/node-roots.ts'
 
 const linux = 'Highwater-Inspect'
 const onBottlerocket = 'Highwater-InspectBottlerocket'
@@ -30,37 +47,59 @@ const onFirst = (node: NodeRoot, output?: string) => {
   return inspect(linux, node, first, output)
 }
 const unreadOf = ({ host }: InspectAnswer) => host.unread as { what: string; why: string }[]
-const whyUnread = (answer: InspectAnswer, what: string) => unreadOf(answer).find(entry => entry.what === what)?.why
+const whyUnread = (answer: InspectAnswer, what: string) =>
+  unreadOf(answer).find(entry => entry.what === what)?.why
 const filesOf = ({ host }: InspectAnswer) =>
-  (host.kubelet as { files: { path: string; role: string; sha256?: string; content: unknown }[] }).files
-const withFiles = <Node extends NodeRoot>(node: Node, files: NodeRoot['files']): Node => ({ ...node, files: { ...node.files, ...files } })
-const withTools = (node: NodeRoot, tools: Record<string, string>): NodeRoot => ({ ...node, tools: { ...node.tools, ...tools } })
+  (host.kubelet as { files: { path: string; role: string; sha256?: string; content: unknown }[] })
+    .files
+const withFiles = <Node extends NodeRoot>(node: Node, files: NodeRoot['files']): Node => ({
+  ...node,
+  files: { ...node.files, ...files },
+})
+const withTools = (node: NodeRoot, tools: Record<string, string>): NodeRoot => ({
+  ...node,
+  tools: { ...node.tools, ...tools },
+})
 
-const ofKind = (content: string) => (content.startsWith('{') ? content.replace('{', `{"kind":"${kind}",`) : `kind: ${kind}\n${content}`)
+const ofKind = (content: string) =>
+  content.startsWith('{') ? content.replace('{', `{"kind":"${kind}",`) : `kind: ${kind}\n${content}`
 
 const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')
 
 describe('the documents', () => {
-  it.each(documents)('$name fits into a document, takes one word of two, and has the hash that the sender pins', async document => {
-    const content = contentOf(document, readFile)
-    expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
-    // Whoever stores it cannot mistake its encoding.
-    expect(content).toMatch(/^[\x20-\x7e]+$/)
-    // A parameter is put in as text wherever its braces stand.
-    expect(content.match(/\{\{.*?\}\}/g)).toEqual(['{{ Output }}'])
-    expect(JSON.parse(content)).toMatchObject({
-      schemaVersion: '2.2',
-      parameters: { Output: { type: 'String', default: 'short', allowedValues: ['short', 'full'] } },
-      mainSteps: [
-        { action: 'aws:runShellScript', precondition: { StringEquals: ['platformType', 'Linux'] }, inputs: { timeoutSeconds: '120' } },
-      ],
-    })
-    expect(Object.keys(JSON.parse(content).parameters)).toEqual(['Output'])
-  })
+  it.each(documents)(
+    '$name fits into a document, takes one word of two, and has the hash that the sender pins',
+    async document => {
+      const content = contentOf(document, readFile)
+      expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
+      // Whoever stores it cannot mistake its encoding.
+      expect(content).toMatch(/^[\x20-\x7e]+$/)
+      // A parameter is put in as text wherever its braces stand.
+      expect(content.match(/\{\{.*?\}\}/g)).toEqual(['{{ Output }}'])
+      expect(JSON.parse(content)).toMatchObject({
+        schemaVersion: '2.2',
+        parameters: {
+          Output: { type: 'String', default: 'short', allowedValues: ['short', 'full'] },
+        },
+        mainSteps: [
+          {
+            action: 'aws:runShellScript',
+            precondition: { StringEquals: ['platformType', 'Linux'] },
+            inputs: { timeoutSeconds: '120' },
+          },
+        ],
+      })
+      expect(Object.keys(JSON.parse(content).parameters)).toEqual(['Output'])
+    },
+  )
 
   it('are pinned by these hashes', async () => {
-    const hashes = Object.fromEntries(documents.map(document => [document.name, hashOf(contentOf(document, readFile))]))
-    await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot('../../src/facts/aws/inspect-documents.json')
+    const hashes = Object.fromEntries(
+      documents.map(document => [document.name, hashOf(contentOf(document, readFile))]),
+    )
+    await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot(
+      '../../src/facts/aws/inspect-documents.json',
+    )
     expect(Object.keys(inspectDocumentHashes)).toEqual(Object.keys(hashes))
   })
 
@@ -68,7 +107,9 @@ describe('the documents', () => {
     const text = documents.map(document => scriptOf(document, readFile)).join('\n')
     const targets = [...text.matchAll(/>>?\s*("?[$/][^\s;)]*)/g)].map(([, target]) => target ?? '')
     expect(targets.length).toBeGreaterThan(50)
-    expect(targets.filter(target => !target.startsWith('"$W/') && target !== '/dev/null')).toEqual([])
+    expect(targets.filter(target => !target.startsWith('"$W/') && target !== '/dev/null')).toEqual(
+      [],
+    )
     expect(
       text.match(
         /(systemctl (?!show)\w+|crictl (rm|rmi|stop|pull|exec)\b|apiclient (set|apply|exec|raw|update|reboot)|(?<![\w-])(mv|cp|tee|chmod|chown|kill|reboot|dd|sed -i)\b)/g,
@@ -109,81 +150,120 @@ const families = [
 ]
 
 describe.each(here)('under $name', platform => {
-  it.each(families)('$family tells what it should, and no secret', generous, async ({ family, document, node, asked }) => {
-    const run = inspect(document, node(), platform)
-    expect(run).toMatchObject({ status: 0, stderr: '' })
-    expect(run.stdout).not.toContain(secret)
-    const { at, ...answer } = answerOf(run, asked)
-    expect(Date.parse(at ?? '')).toBeGreaterThan(0)
-    // Read each difference before it is accepted.
-    await expect(`${JSON.stringify(answer, null, 1)}\n`).toMatchFileSnapshot(`../fixtures/node-roots/${family}.json`)
-    const pruned = prune({
-      kind: 'Node',
-      cluster: 'c',
-      node: { metadata: { name: 'n' } },
-      host: answer.host,
-      runtime: answer.runtime,
-    } as never) as { host: unknown; runtime: unknown }
-    expect(pruned).toMatchObject({ host: answer.host, runtime: answer.runtime })
-    if (document === linux) expect({ ...answer.runtime, imageFs: 0 }).toEqual({ ...runtime, imageFs: 0 })
-  })
+  it.each(families)(
+    '$family tells what it should, and no secret',
+    generous,
+    async ({ family, document, node, asked }) => {
+      const run = inspect(document, node(), platform)
+      expect(run).toMatchObject({ status: 0, stderr: '' })
+      expect(run.stdout).not.toContain(secret)
+      const { at, ...answer } = answerOf(run, asked)
+      expect(Date.parse(at ?? '')).toBeGreaterThan(0)
+      // Read each difference before it is accepted.
+      await expect(`${JSON.stringify(answer, null, 1)}\n`).toMatchFileSnapshot(
+        `../fixtures/node-roots/${family}.json`,
+      )
+      const pruned = prune({
+        kind: 'Node',
+        cluster: 'c',
+        node: { metadata: { name: 'n' } },
+        host: answer.host,
+        runtime: answer.runtime,
+      } as never) as { host: unknown; runtime: unknown }
+      expect(pruned).toMatchObject({ host: answer.host, runtime: answer.runtime })
+      if (document === linux)
+        expect({ ...answer.runtime, imageFs: 0 }).toEqual({ ...runtime, imageFs: 0 })
+    },
+  )
 })
 
 describe('a damaged or hostile node', () => {
-  it('has nothing executed, and nothing written outside of the script’s own folder', generous, () => {
-    const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
-    const node = withFiles(al2023({ "$(touch x)';touch x.conf": JSON.stringify({ kind, clusterDomain: trap }) }), {
-      '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
-      '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
-      '/var/log/pods/new\nline_0_u/c/0.log': 'x',
-      '/proc/900/cmdline': `kubelet\0--config=/etc/kubernetes/kubelet/config.json\0--config-dir=/etc/kubernetes/kubelet/config.json.d\0--node-labels=${trap}\0`,
-      '/etc/containerd/certs.d/$(touch x)/hosts.toml': 'server = "https://$(touch x)"\n',
-      '/etc/cron.d/jobs': '* * * * $(touch,x) root logrotate\n',
-    })
-    const { stdout, root } = onFirst(node)
-    const made = readdirSync(dirname(root)).filter(name => !['root', 'bin', 'script.sh'].includes(name))
-    expect(made).toEqual([])
-    expect(globSync('**/x', { cwd: root })).toEqual([])
-    const answer = answerOf({ stdout })
-    expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(`--node-labels=${trap}`)
-    expect(answer.host.podLogDirectories).toEqual(expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']))
-    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({ kind, clusterDomain: trap })
-  })
-
-  it('names every file that it cannot take: too long, a link in a circle, damaged, binary', generous, () => {
-    const node = withFiles(
-      al2023({
-        '10-big.conf': `# ${'x'.repeat(5 * 1024 * 1024)}`,
-        '20-damaged.conf': '{"kind": "KubeletConfiguration", "maxPods": 1',
-        '30-binary.conf': Buffer.from([0, 1, 2, 255, 254, 10, 128]),
-        '40-twice.conf': '{"kind": "KubeletConfiguration", "maxPods": 1, "maxPods": 2}',
-        '50-secret.conf': '{"kind": "KubeletConfiguration", "nodeLabels": "a" "password": "hunter2"',
-        '60-latin.conf': Buffer.from('{"kind":"KubeletConfiguration","clusterDomain":"caf\xe9"}', 'latin1'),
-      }),
-      {},
-    )
-    const folder = '/etc/kubernetes/kubelet/config.json.d'
-    const { stdout } = onFirst({ ...node, links: { ...node.links, [`${folder}/70-circle.conf`]: `${folder}/70-circle.conf` } })
-    const answer = answerOf({ stdout })
-    const told = Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what.replace(`kubelet file ${folder}/`, ''), why]))
-    expect(told).toMatchObject({
-      '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
-      '20-damaged.conf': expect.stringContaining('no YAML'),
-      '30-binary.conf': 'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
-      '40-twice.conf': 'it is no YAML that is read here (DUPLICATE_KEY)',
-      '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
-      '70-circle.conf': 'a link that leads nowhere',
-      text: 'not all of it was UTF-8: each byte beyond ASCII is a question mark',
-    })
-    expect(stdout).not.toContain(secret)
-    for (const { role, path, content, sha256 } of filesOf(answer).filter(({ role }) => role === 'drop-in'))
-      expect({ role, path, isKnown: content !== null, hasHash: sha256 !== undefined }).toEqual({
-        role,
-        path,
-        isKnown: path.endsWith('60-latin.conf'),
-        hasHash: !/circle|binary/.test(path),
+  it(
+    'has nothing executed, and nothing written outside of the script’s own folder',
+    generous,
+    () => {
+      const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
+      const node = withFiles(
+        al2023({ "$(touch x)';touch x.conf": JSON.stringify({ kind, clusterDomain: trap }) }),
+        {
+          '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
+          '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
+          '/var/log/pods/new\nline_0_u/c/0.log': 'x',
+          '/proc/900/cmdline': `kubelet\0--config=/etc/kubernetes/kubelet/config.json\0--config-dir=/etc/kubernetes/kubelet/config.json.d\0--node-labels=${trap}\0`,
+          '/etc/containerd/certs.d/$(touch x)/hosts.toml': 'server = "https://$(touch x)"\n',
+          '/etc/cron.d/jobs': '* * * * $(touch,x) root logrotate\n',
+        },
+      )
+      const { stdout, root } = onFirst(node)
+      const made = readdirSync(dirname(root)).filter(
+        name => !['root', 'bin', 'script.sh'].includes(name),
+      )
+      expect(made).toEqual([])
+      expect(globSync('**/x', { cwd: root })).toEqual([])
+      const answer = answerOf({ stdout })
+      expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(
+        `--node-labels=${trap}`,
+      )
+      expect(answer.host.podLogDirectories).toEqual(
+        expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']),
+      )
+      expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({
+        kind,
+        clusterDomain: trap,
       })
-  })
+    },
+  )
+
+  it(
+    'names every file that it cannot take: too long, a link in a circle, damaged, binary',
+    generous,
+    () => {
+      const node = withFiles(
+        al2023({
+          '10-big.conf': `# ${'x'.repeat(5 * 1024 * 1024)}`,
+          '20-damaged.conf': '{"kind": "KubeletConfiguration", "maxPods": 1',
+          '30-binary.conf': Buffer.from([0, 1, 2, 255, 254, 10, 128]),
+          '40-twice.conf': '{"kind": "KubeletConfiguration", "maxPods": 1, "maxPods": 2}',
+          '50-secret.conf':
+            '{"kind": "KubeletConfiguration", "nodeLabels": "a" "password": "hunter2"',
+          '60-latin.conf': Buffer.from(
+            '{"kind":"KubeletConfiguration","clusterDomain":"caf\xe9"}',
+            'latin1',
+          ),
+        }),
+        {},
+      )
+      const folder = '/etc/kubernetes/kubelet/config.json.d'
+      const { stdout } = onFirst({
+        ...node,
+        links: { ...node.links, [`${folder}/70-circle.conf`]: `${folder}/70-circle.conf` },
+      })
+      const answer = answerOf({ stdout })
+      const told = Object.fromEntries(
+        unreadOf(answer).map(({ what, why }) => [what.replace(`kubelet file ${folder}/`, ''), why]),
+      )
+      expect(told).toMatchObject({
+        '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
+        '20-damaged.conf': expect.stringContaining('no YAML'),
+        '30-binary.conf':
+          'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+        '40-twice.conf': 'it is no YAML that is read here (DUPLICATE_KEY)',
+        '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
+        '70-circle.conf': 'a link that leads nowhere',
+        text: 'not all of it was UTF-8: each byte beyond ASCII is a question mark',
+      })
+      expect(stdout).not.toContain(secret)
+      for (const { role, path, content, sha256 } of filesOf(answer).filter(
+        ({ role }) => role === 'drop-in',
+      ))
+        expect({ role, path, isKnown: content !== null, hasHash: sha256 !== undefined }).toEqual({
+          role,
+          path,
+          isKnown: path.endsWith('60-latin.conf'),
+          hasHash: !/circle|binary/.test(path),
+        })
+    },
+  )
 
   it.each([
     'awk',
@@ -206,46 +286,60 @@ describe('a damaged or hostile node', () => {
     const { stdout, stderr } = onFirst({ ...al2023(), missing: [missing] })
     const answer = answerOf({ stdout })
     expect(stdout).not.toContain(secret)
-    const isTold = unreadOf(answer).some(({ why }) => why.includes(missing) || why === 'no private folder could be made')
+    const isTold = unreadOf(answer).some(
+      ({ why }) => why.includes(missing) || why === 'no private folder could be made',
+    )
     const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep'].includes(missing)
     expect(isTold || isSpare).toBe(true)
     expect(stderr).toBe('')
   })
 
-  it('tells why a runtime gave nothing: an error, no JSON, a list cut off, another form, a key twice', generous, () => {
-    const node = withTools(al2023(), {
-      crictl: crictl({
-        images: 'echo "connection refused" >&2; exit 1',
-        ps: prints(JSON.stringify(cri.containers).slice(0, 200)),
-        pods: prints('{"items":[{"id":"a","id":"b"}]}'),
-        imagefsinfo: prints('{"status":{"usedBytes":{"value":"1"}}}'),
-        info: prints('{"config":{"sandboxImage":"x","registry":{"mirrors":{"docker.io":{"endpoint":["https://lost.example.com"]}}}}'),
-      }),
-    })
-    const answer = answerOf(onFirst(node))
-    expect(answer.runtime).toBeNull()
-    expect(Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what, why]))).toMatchObject({
-      'runtime.images': 'crictl failed with exit code 1: connection refused',
-      'runtime.containers': 'what crictl ps printed is no JSON of the form that is known',
-      'runtime.sandboxes': 'what crictl pods printed is no JSON of the form that is known',
-      'runtime.imageFs': expect.stringContaining('imagefsinfo'),
-      'crictl info': 'what it printed is no JSON',
-      'filesystem imagefs': expect.stringContaining('imagefsinfo'),
-    })
-    // Its own file still tells it.
-    expect(answer.host.containerd).toMatchObject({
-      sandboxImage: 'localhost/kubernetes/pause',
-      snapshotter: 'overlayfs',
-      discardUnpackedLayers: true,
-    })
-  })
+  it(
+    'tells why a runtime gave nothing: an error, no JSON, a list cut off, another form, a key twice',
+    generous,
+    () => {
+      const node = withTools(al2023(), {
+        crictl: crictl({
+          images: 'echo "connection refused" >&2; exit 1',
+          ps: prints(JSON.stringify(cri.containers).slice(0, 200)),
+          pods: prints('{"items":[{"id":"a","id":"b"}]}'),
+          imagefsinfo: prints('{"status":{"usedBytes":{"value":"1"}}}'),
+          info: prints(
+            '{"config":{"sandboxImage":"x","registry":{"mirrors":{"docker.io":{"endpoint":["https://lost.example.com"]}}}}',
+          ),
+        }),
+      })
+      const answer = answerOf(onFirst(node))
+      expect(answer.runtime).toBeNull()
+      expect(
+        Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what, why])),
+      ).toMatchObject({
+        'runtime.images': 'crictl failed with exit code 1: connection refused',
+        'runtime.containers': 'what crictl ps printed is no JSON of the form that is known',
+        'runtime.sandboxes': 'what crictl pods printed is no JSON of the form that is known',
+        'runtime.imageFs': expect.stringContaining('imagefsinfo'),
+        'crictl info': 'what it printed is no JSON',
+        'filesystem imagefs': expect.stringContaining('imagefsinfo'),
+      })
+      // Its own file still tells it.
+      expect(answer.host.containerd).toMatchObject({
+        sandboxImage: 'localhost/kubernetes/pause',
+        snapshotter: 'overlayfs',
+        discardUnpackedLayers: true,
+      })
+    },
+  )
 
   it('asks a runtime that hangs once, and not four times', generous, () => {
     const timeout = `[ "$1" != -k ] || shift 2\nshift\ncase $1 in crictl) echo asked >>"$HIGHWATER_ROOT/asked"; exit 124 ;; esac\nexec "$@"`
     const { stdout, root } = onFirst(withTools(al2023(), { timeout }))
     expect(readFileSync(join(root, 'asked'), 'utf8')).toBe('asked\n')
-    expect(whyUnread(answerOf({ stdout }), 'runtime.images')).toMatch(/did not answer within \d seconds/)
-    expect(whyUnread(answerOf({ stdout }), 'crictl info')).toBe('crictl did not answer before, so it was not asked again')
+    expect(whyUnread(answerOf({ stdout }), 'runtime.images')).toMatch(
+      /did not answer within \d seconds/,
+    )
+    expect(whyUnread(answerOf({ stdout }), 'crictl info')).toBe(
+      'crictl did not answer before, so it was not asked again',
+    )
   })
 
   it('killed half-way prints nothing and leaves nothing', generous, () => {
@@ -266,16 +360,40 @@ describe('a damaged or hostile node', () => {
     ],
     ['a block of text', 'apiToken: |\n  hunter2\n\n  hunter2\nmaxPods: 5', { maxPods: 5 }],
     ['a quoted key', `'bootstrap-token': hunter2\nmaxPods: 5`, { maxPods: 5 }],
-    ['a list of maps', 'x:\n- password: hunter2\n  name: a\nmaxPods: 5', expect.objectContaining({ maxPods: 5 })],
-    ['an address', 'staticPodPath: https://u:hunter2@x/y\nmaxPods: 5', { staticPodPath: 'https://x/y', maxPods: 5 }],
-    ['an escaped key in JSON', '{"\\u0074oken":"hunter2","maxPods":5}', expect.objectContaining({ maxPods: 5 })],
+    [
+      'a list of maps',
+      'x:\n- password: hunter2\n  name: a\nmaxPods: 5',
+      expect.objectContaining({ maxPods: 5 }),
+    ],
+    [
+      'an address',
+      'staticPodPath: https://u:hunter2@x/y\nmaxPods: 5',
+      { staticPodPath: 'https://x/y', maxPods: 5 },
+    ],
+    [
+      'an escaped key in JSON',
+      '{"\\u0074oken":"hunter2","maxPods":5}',
+      expect.objectContaining({ maxPods: 5 }),
+    ],
     ['a map in one line', 'a: {password: hunter2}\nmaxPods: 5', null],
     ['a map in one line, all of it', '{staticPodURLHeader: {a: [hunter2]}, maxPods: 5}', null],
     ['a complex key', '? staticPodURLHeader\n: {Authorization: [hunter2]}\nmaxPods: 5', null],
     ['a tagged key', '!!str token: hunter2\nmaxPods: 5', null],
   ])('keeps %s of a configuration to itself', generous, (_, content, expected) => {
-    const arguments_ = ['kubelet', '--config=/c.yaml', '--token', secret, '--api-token=hunter2', '--v=2']
-    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': ofKind(content), '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
+    const arguments_ = [
+      'kubelet',
+      '--config=/c.yaml',
+      '--token',
+      secret,
+      '--api-token=hunter2',
+      '--v=2',
+    ]
+    const { stdout } = onFirst(
+      withFiles(al2023(), {
+        '/c.yaml': ofKind(content),
+        '/proc/900/cmdline': `${arguments_.join('\0')}\0`,
+      }),
+    )
     expect(stdout).not.toContain(secret)
     const answer = answerOf({ stdout })
     const told = filesOf(answer).find(({ role }) => role === 'config')?.content
@@ -288,7 +406,9 @@ describe('a damaged or hostile node', () => {
       '--v=2',
     ])
     if (expected === null)
-      expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe('it is no JSON and may hold a secret, so its text stays here')
+      expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe(
+        'it is no JSON and may hold a secret, so its text stays here',
+      )
   })
 
   it.each([
@@ -298,23 +418,40 @@ describe('a damaged or hostile node', () => {
     ['"--token" "hunter2" --v=2', '"--token" (removed) --v=2'],
     ["--bearer-token='hunter2 hunter2' --v=2", '--bearer-token=(removed) --v=2'],
     ['"--token=hunter2 hunter2" --v=2', '"--token=(removed)" --v=2'],
-    ['{"password":"hunter2","a":1} \\"secret\\": \\"hunter2\\" b', '{"password":(removed),"a":1} \\"secret\\": (removed) b'],
-    ['api_key=hunter2 --gates=KubeletEnsureSecretPulledImages=true', 'api_key=(removed) --gates=KubeletEnsureSecretPulledImages=true'],
+    [
+      '{"password":"hunter2","a":1} \\"secret\\": \\"hunter2\\" b',
+      '{"password":(removed),"a":1} \\"secret\\": (removed) b',
+    ],
+    [
+      'api_key=hunter2 --gates=KubeletEnsureSecretPulledImages=true',
+      'api_key=(removed) --gates=KubeletEnsureSecretPulledImages=true',
+    ],
   ])('keeps %s of a log, or of the flags in a file, to itself', generous, (written, told) => {
     const line = `eviction_manager ${written}`
     const node = withFiles(withTools(al2023(), { journalctl: prints(line) }), {
       '/etc/default/kubelet': `KUBELET_ARGS=--v=3 ${written}\n`,
-      '/proc/cmdline': 'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
+      '/proc/cmdline':
+        'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
     })
     for (const platform of here) {
       const { stdout } = inspect(linux, node, platform)
       expect(stdout).not.toContain(secret)
       const answer = answerOf({ stdout })
       expect(answer.host.logLines).toEqual([`eviction_manager ${told}`])
-      expect(filesOf(answer).find(({ path }) => path === '/etc/default/kubelet')?.content).toBe(`KUBELET_ARGS=--v=3 ${told}`)
+      expect(filesOf(answer).find(({ path }) => path === '/etc/default/kubelet')?.content).toBe(
+        `KUBELET_ARGS=--v=3 ${told}`,
+      )
       expect(answer.host.kernel).toMatchObject({ cmdline: 'root=/dev/a cgroup.memory=nokmem' })
-      const host = { logLines: answer.host.logLines, kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' } }
-      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host } as never)
+      const host = {
+        logLines: answer.host.logLines,
+        kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' },
+      }
+      const pruned = prune({
+        kind: 'Node',
+        cluster: 'c',
+        node: { metadata: { name: 'n' } },
+        host,
+      } as never)
       expect(pruned).toMatchObject({ host })
     }
   })
@@ -331,8 +468,16 @@ describe('a damaged or hostile node', () => {
   })
 
   it.each([
-    ['a process of a user', '1000\t1000\t1000\t1000', '0::/user.slice/user-1000.slice/session-1.scope'],
-    ['one that a user starts within a service', '1000\t1000\t1000\t1000', '0::/system.slice/crond.service'],
+    [
+      'a process of a user',
+      '1000\t1000\t1000\t1000',
+      '0::/user.slice/user-1000.slice/session-1.scope',
+    ],
+    [
+      'one that a user starts within a service',
+      '1000\t1000\t1000\t1000',
+      '0::/system.slice/crond.service',
+    ],
     ['a setuid program under that name', '1000\t0\t0\t0', '0::/system.slice/crond.service'],
     ['one that root has in a session', '0\t0\t0\t0', '0::/user.slice/user-0.slice/session-1.scope'],
   ])('takes no other for the kubelet: %s', generous, (_, uid, cgroup) => {
@@ -341,73 +486,127 @@ describe('a damaged or hostile node', () => {
       expect(stdout).not.toContain(secret)
       const answer = answerOf({ stdout })
       expect(filesOf(answer).map(({ path }) => path)).not.toContain('/etc/shadow')
-      expect(filesOf(answer).find(({ role }) => role === 'config')?.path).toBe('/etc/kubernetes/kubelet/config.json')
+      expect(filesOf(answer).find(({ role }) => role === 'config')?.path).toBe(
+        '/etc/kubernetes/kubelet/config.json',
+      )
     }
   })
 
-  it('takes the process that systemd started, wherever the kubelet has put itself', generous, () => {
-    const node = withTools(withFiles(al2023(), { '/proc/900/cgroup': '0::/kube.slice/daemons\n' }), { systemctl: prints('MainPID=900') })
-    expect(filesOf(answerOf(onFirst(node))).find(({ role }) => role === 'config')?.path).toBe('/etc/kubernetes/kubelet/config.json')
-    const stranger = answerOf(onFirst(withTools(node, { systemctl: prints('MainPID=0') })))
-    expect(whyUnread(stranger, 'kubelet process')).toContain('no process of that name runs')
-  })
-
-  it('tells nothing of a file that is no configuration of a kubelet, not even its hash', generous, () => {
-    const node = withFiles(al2023(), { ...impostor('0\t0\t0\t0', '0::/system.slice/kubelet.service'), '/proc/900/comm': 'bash\n' })
-    const { stdout } = onFirst(node)
-    expect(stdout).not.toContain(secret)
-    const answer = answerOf({ stdout })
-    expect(filesOf(answer).filter(({ role }) => role !== 'environment')).toEqual([
-      { path: '/etc/shadow', role: 'config', content: null },
-      { path: '/root/a.conf', role: 'drop-in', content: null },
-    ])
-    for (const path of ['/etc/shadow', '/root/a.conf'])
-      expect(whyUnread(answer, `kubelet file ${path}`)).toBe(
-        'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+  it(
+    'takes the process that systemd started, wherever the kubelet has put itself',
+    generous,
+    () => {
+      const node = withTools(
+        withFiles(al2023(), { '/proc/900/cgroup': '0::/kube.slice/daemons\n' }),
+        { systemctl: prints('MainPID=900') },
       )
-  })
+      expect(filesOf(answerOf(onFirst(node))).find(({ role }) => role === 'config')?.path).toBe(
+        '/etc/kubernetes/kubelet/config.json',
+      )
+      const stranger = answerOf(onFirst(withTools(node, { systemctl: prints('MainPID=0') })))
+      expect(whyUnread(stranger, 'kubelet process')).toContain('no process of that name runs')
+    },
+  )
 
-  it('tells configuration that the kubelet passes over, and doubts nothing for a file there that is none', generous, () => {
-    const folder = '/etc/kubernetes/kubelet/config.json.d'
-    const content = { kind, maxPods: 5 }
-    const node = withFiles(al2023(), {
-      [`${folder}/50-ours.conf`]: JSON.stringify(content),
-      [`${folder}/60-ours.yaml`]: `kind: ${kind}\nmaxPods: 5\n`,
-      [`${folder}/70-damaged.conf`]: `{"kind":"${kind}",`,
-      [`${folder}/notes`]: shadow,
-    })
-    for (const platform of here) {
-      const { stdout } = inspect(linux, node, platform)
+  it(
+    'tells nothing of a file that is no configuration of a kubelet, not even its hash',
+    generous,
+    () => {
+      const node = withFiles(al2023(), {
+        ...impostor('0\t0\t0\t0', '0::/system.slice/kubelet.service'),
+        '/proc/900/comm': 'bash\n',
+      })
+      const { stdout } = onFirst(node)
       expect(stdout).not.toContain(secret)
       const answer = answerOf({ stdout })
-      const ignored = filesOf(answer).filter(({ role }) => role === 'ignored')
-      expect(ignored.map(({ path, content }) => [path.replace(`${folder}/`, ''), content])).toEqual([
-        ['50-ours.conf', content],
-        ['60-ours.yaml', content],
-        ['70-damaged.conf', null],
-        ['notes', null],
+      expect(filesOf(answer).filter(({ role }) => role !== 'environment')).toEqual([
+        { path: '/etc/shadow', role: 'config', content: null },
+        { path: '/root/a.conf', role: 'drop-in', content: null },
       ])
-      expect(unreadOf(answer).filter(({ what }) => what.startsWith('kubelet'))).toEqual([])
-      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host: answer.host } as never)
-      expect(pruned).toMatchObject({ host: { kubelet: answer.host.kubelet } })
-    }
-  })
+      for (const path of ['/etc/shadow', '/root/a.conf'])
+        expect(whyUnread(answer, `kubelet file ${path}`)).toBe(
+          'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+        )
+    },
+  )
+
+  it(
+    'tells configuration that the kubelet passes over, and doubts nothing for a file there that is none',
+    generous,
+    () => {
+      const folder = '/etc/kubernetes/kubelet/config.json.d'
+      const content = { kind, maxPods: 5 }
+      const node = withFiles(al2023(), {
+        [`${folder}/50-ours.conf`]: JSON.stringify(content),
+        [`${folder}/60-ours.yaml`]: `kind: ${kind}\nmaxPods: 5\n`,
+        [`${folder}/70-damaged.conf`]: `{"kind":"${kind}",`,
+        [`${folder}/notes`]: shadow,
+      })
+      for (const platform of here) {
+        const { stdout } = inspect(linux, node, platform)
+        expect(stdout).not.toContain(secret)
+        const answer = answerOf({ stdout })
+        const ignored = filesOf(answer).filter(({ role }) => role === 'ignored')
+        expect(
+          ignored.map(({ path, content }) => [path.replace(`${folder}/`, ''), content]),
+        ).toEqual([
+          ['50-ours.conf', content],
+          ['60-ours.yaml', content],
+          ['70-damaged.conf', null],
+          ['notes', null],
+        ])
+        expect(unreadOf(answer).filter(({ what }) => what.startsWith('kubelet'))).toEqual([])
+        const pruned = prune({
+          kind: 'Node',
+          cluster: 'c',
+          node: { metadata: { name: 'n' } },
+          host: answer.host,
+        } as never)
+        expect(pruned).toMatchObject({ host: { kubelet: answer.host.kubelet } })
+      }
+    },
+  )
 
   it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {
-    const config = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
-    const node = withFiles(al2023(), { '/etc/eks/nodeadm.d/50-highwater.yaml': config, '/etc/eks/nodeadm.d/60-team.yaml': config })
-    const pieces = filesOf(answerOf(onFirst(node))).filter(({ path }) => path.startsWith('/etc/eks/nodeadm.d/'))
-    const content = { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: { containerLogMaxFiles: 9 } } } }
-    expect(pieces).toMatchObject([{ path: '/etc/eks/nodeadm.d/50-highwater.yaml', role: 'nodeadm', content }])
+    const config =
+      'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
+    const node = withFiles(al2023(), {
+      '/etc/eks/nodeadm.d/50-highwater.yaml': config,
+      '/etc/eks/nodeadm.d/60-team.yaml': config,
+    })
+    const pieces = filesOf(answerOf(onFirst(node))).filter(({ path }) =>
+      path.startsWith('/etc/eks/nodeadm.d/'),
+    )
+    const content = {
+      apiVersion: 'node.eks.aws/v1alpha1',
+      kind: 'NodeConfig',
+      spec: { kubelet: { config: { containerLogMaxFiles: 9 } } },
+    }
+    expect(pieces).toMatchObject([
+      { path: '/etc/eks/nodeadm.d/50-highwater.yaml', role: 'nodeadm', content },
+    ])
     expect(pieces[0]?.sha256).toMatch(/^[a-f0-9]{64}$/)
   })
 
-  const withTimer = (script: string, files: NodeRoot['files'] = {}) => withFiles(withTools(al2023(), { systemctl: script }), files)
+  const withTimer = (script: string, files: NodeRoot['files'] = {}) =>
+    withFiles(withTools(al2023(), { systemctl: script }), files)
   it.each([
-    ['is not there', { ...al2023(), missing: ['systemctl'] }, 'the program systemctl is not on this node'],
+    [
+      'is not there',
+      { ...al2023(), missing: ['systemctl'] },
+      'the program systemctl is not on this node',
+    ],
     ['fails', withTimer('echo "no bus" >&2; exit 1'), 'systemctl failed with exit code 1: no bus'],
-    ['hangs', withTimer('exit 124'), expect.stringMatching(/systemctl did not answer within \d seconds/)],
-    ['says something else', withTimer('echo hello'), 'what it printed is not of the form that is known'],
+    [
+      'hangs',
+      withTimer('exit 124'),
+      expect.stringMatching(/systemctl did not answer within \d seconds/),
+    ],
+    [
+      'says something else',
+      withTimer('echo hello'),
+      'what it printed is not of the form that is known',
+    ],
   ])('does not claim that nothing runs logrotate where systemctl %s', generous, (_, node, why) => {
     const answer = answerOf(onFirst(node))
     expect(answer.host).not.toHaveProperty('logrotateRuns')
@@ -415,63 +614,107 @@ describe('a damaged or hostile node', () => {
   })
 
   const calendar = (...times: string[]) =>
-    prints(['ActiveState=active', ...times.map(time => `TimersCalendar={ OnCalendar=${time} ; next_elapse=n/a }`)].join('\n'))
+    prints(
+      [
+        'ActiveState=active',
+        ...times.map(time => `TimersCalendar={ OnCalendar=${time} ; next_elapse=n/a }`),
+      ].join('\n'),
+    )
   it.each<[string, NodeRoot, object]>([
     [
       'two times of a timer',
       withTimer(calendar('*-*-* 00:00:00', '*-*-* 12:00:00')),
-      { by: 'timer', schedule: '*-*-* 00:00:00', also: [{ by: 'timer', schedule: '*-*-* 12:00:00' }] },
+      {
+        by: 'timer',
+        schedule: '*-*-* 00:00:00',
+        also: [{ by: 'timer', schedule: '*-*-* 12:00:00' }],
+      },
     ],
     [
       'a timer and a cron line',
-      withTimer(calendar('daily'), { '/etc/cron.d/a': '0\t* * * * root /usr/sbin/logrotate /etc/logrotate.d/a\n' }),
+      withTimer(calendar('daily'), {
+        '/etc/cron.d/a': '0\t* * * * root /usr/sbin/logrotate /etc/logrotate.d/a\n',
+      }),
       { by: 'timer', schedule: 'daily', also: [{ by: 'cron', schedule: '0 * * * *' }] },
     ],
     [
       'no cron line that only has it in a name',
-      withTimer('echo ActiveState=inactive', { '/etc/cron.d/a': '0 * * * * root /opt/check-logrotate-status.sh\n' }),
+      withTimer('echo ActiveState=inactive', {
+        '/etc/cron.d/a': '0 * * * * root /opt/check-logrotate-status.sh\n',
+      }),
       { by: null },
     ],
   ])('tells all that runs logrotate: %s', generous, (_, node, expected) => {
-    for (const platform of here) expect(answerOf(inspect(linux, node, platform)).host.logrotateRuns).toEqual({ ...expected, unsure: null })
+    for (const platform of here)
+      expect(answerOf(inspect(linux, node, platform)).host.logrotateRuns).toEqual({
+        ...expected,
+        unsure: null,
+      })
   })
 
   it('tells two blocks of logrotate apart where a comment follows the brace', generous, () => {
     const text = '/var/log/a.log { # first\n daily\n rotate 2\n}\n/var/log/b.log {\n rotate 3\n}\n'
     for (const platform of here) {
-      const { logrotate } = answerOf(inspect(linux, withFiles(al2023(), { '/etc/logrotate.d/two': text }), platform)).host
-      expect((logrotate as { path: string; directives: object }[]).filter(({ path }) => path.endsWith('/two'))).toMatchObject([
+      const { logrotate } = answerOf(
+        inspect(linux, withFiles(al2023(), { '/etc/logrotate.d/two': text }), platform),
+      ).host
+      expect(
+        (logrotate as { path: string; directives: object }[]).filter(({ path }) =>
+          path.endsWith('/two'),
+        ),
+      ).toMatchObject([
         { directives: { patterns: ['/var/log/a.log'], daily: true, rotate: 2 } },
         { directives: { patterns: ['/var/log/b.log'], rotate: 3 } },
       ])
     }
   })
 
-  it('names what it leaves out: arguments, the end of a long one, other folders of logrotate', generous, () => {
-    const many = ['/usr/bin/kubelet', '--config=/c.json', `--node-labels=${'x'.repeat(5000)}`, ...Array(400).fill('--v=2')]
-    const node = withFiles(al2023(), {
-      '/proc/900/cmdline': `${many.join('\0')}\0`,
-      '/etc/logrotate.conf': 'weekly\ninclude /etc/logrotate.d/\ninclude /opt/logrotate.d\n',
-    })
-    for (const platform of here) {
-      const answer = answerOf(inspect(linux, node, platform))
-      const left = unreadOf(answer).filter(({ what }) => what === 'kubelet command line' || what.startsWith('logrotate'))
-      expect(left).toEqual([
-        { what: 'kubelet command line', why: 'it has 403 arguments, of which 300 are told' },
-        { what: 'kubelet command line', why: 'an argument was cut to 4000 characters' },
-        { what: 'logrotate file /opt/logrotate.d', why: '/etc/logrotate.conf includes it, and only /etc/logrotate.d is looked into' },
-      ])
-    }
-  })
+  it(
+    'names what it leaves out: arguments, the end of a long one, other folders of logrotate',
+    generous,
+    () => {
+      const many = [
+        '/usr/bin/kubelet',
+        '--config=/c.json',
+        `--node-labels=${'x'.repeat(5000)}`,
+        ...Array(400).fill('--v=2'),
+      ]
+      const node = withFiles(al2023(), {
+        '/proc/900/cmdline': `${many.join('\0')}\0`,
+        '/etc/logrotate.conf': 'weekly\ninclude /etc/logrotate.d/\ninclude /opt/logrotate.d\n',
+      })
+      for (const platform of here) {
+        const answer = answerOf(inspect(linux, node, platform))
+        const left = unreadOf(answer).filter(
+          ({ what }) => what === 'kubelet command line' || what.startsWith('logrotate'),
+        )
+        expect(left).toEqual([
+          { what: 'kubelet command line', why: 'it has 403 arguments, of which 300 are told' },
+          { what: 'kubelet command line', why: 'an argument was cut to 4000 characters' },
+          {
+            what: 'logrotate file /opt/logrotate.d',
+            why: '/etc/logrotate.conf includes it, and only /etc/logrotate.d is looked into',
+          },
+        ])
+      }
+    },
+  )
 
   it('takes settings of Bottlerocket that nobody made for such', generous, () => {
     const empty = prints('{}')
-    const apiclient = answers({ 'get settings.container-registry': empty, 'get settings.kubernetes': empty })
+    const apiclient = answers({
+      'get settings.container-registry': empty,
+      'get settings.kubernetes': empty,
+    })
     for (const platform of here) {
-      const answer = answerOf(inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), platform))
+      const answer = answerOf(
+        inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), platform),
+      )
       expect(answer.host.bottlerocket).toEqual({ containerRegistry: {} })
       expect(whyUnread(answer, 'settings.container-registry')).toBeUndefined()
-      expect(whyUnread(answer, 'settings.kubernetes')).toBe('apiclient says that nothing is set there')
+      expect(whyUnread(answer, 'settings.kubernetes')).toBe(
+        'apiclient says that nothing is set there',
+      )
     }
   })
 
@@ -483,11 +726,12 @@ describe('a damaged or hostile node', () => {
     })
     const answer = answerOf(onFirst(node))
     for (const name of ['line', 'open'])
-      expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toBe('its text is not of the form that is known')
-    const told = (answer.host.logrotate as { path: string; directives: object }[]).map(({ path, directives }) => [
-      path.replace('/etc/logrotate.', ''),
-      Object.values(directives)[0],
-    ])
+      expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toBe(
+        'its text is not of the form that is known',
+      )
+    const told = (answer.host.logrotate as { path: string; directives: object }[]).map(
+      ({ path, directives }) => [path.replace('/etc/logrotate.', ''), Object.values(directives)[0]],
+    )
     expect(told).toEqual([
       ['conf', []],
       ['d/fine', ['/var/log/{c,d}.log']],
@@ -496,38 +740,66 @@ describe('a damaged or hostile node', () => {
   })
 
   it('does not lose a folder of logs to a file that goes while it is read', generous, () => {
-    const find = (last: string) => withTools(al2023(), { find: `/usr/bin/env -i PATH=/usr/bin:/bin find "$@"\necho "${last}" >&2\nexit 1` })
-    expect(answerOf(onFirst(find("stat: cannot stat 'x': No such file or directory"))).host.podLogDirectories).toEqual(['shop_shop-1_uid'])
+    const find = (last: string) =>
+      withTools(al2023(), {
+        find: `/usr/bin/env -i PATH=/usr/bin:/bin find "$@"\necho "${last}" >&2\nexit 1`,
+      })
+    expect(
+      answerOf(onFirst(find("stat: cannot stat 'x': No such file or directory"))).host
+        .podLogDirectories,
+    ).toEqual(['shop_shop-1_uid'])
     const broken = answerOf(onFirst(find("find: '/x': Input/output error")))
     expect(broken.host.podLogDirectories).toBeUndefined()
     expect(whyUnread(broken, 'podLogDirectories')).toContain('Input/output error')
   })
 
-  it('says so where no kubelet runs, and takes the file that lies where it usually does', generous, () => {
-    const node = withFiles(al2023(), { '/proc/900/comm': 'bash\n' })
-    const answer = answerOf(onFirst(node))
-    expect(whyUnread(answer, 'kubelet process')).toContain('no process of that name runs')
-    expect(filesOf(answer).filter(({ role }) => role === 'config')).toMatchObject([{ path: '/etc/kubernetes/kubelet/config.json' }])
-  })
+  it(
+    'says so where no kubelet runs, and takes the file that lies where it usually does',
+    generous,
+    () => {
+      const node = withFiles(al2023(), { '/proc/900/comm': 'bash\n' })
+      const answer = answerOf(onFirst(node))
+      expect(whyUnread(answer, 'kubelet process')).toContain('no process of that name runs')
+      expect(filesOf(answer).filter(({ role }) => role === 'config')).toMatchObject([
+        { path: '/etc/kubernetes/kubelet/config.json' },
+      ])
+    },
+  )
 
   it('tells the running configuration where root may read it', generous, () => {
-    const printed = { evictionPressureTransitionPeriod: '5m0s', imageMinimumGCAge: '2m0s', nodeStatusUpdateFrequency: '10s' }
+    const printed = {
+      evictionPressureTransitionPeriod: '5m0s',
+      imageMinimumGCAge: '2m0s',
+      nodeStatusUpdateFrequency: '10s',
+    }
     const fields = { ...printed, maxPods: 58, evictionHard: { 'nodefs.available': '10%' } }
-    const curl = prints(JSON.stringify({ kubeletconfig: { ...fields, staticPodURLHeader: { a: [secret] } } }))
+    const curl = prints(
+      JSON.stringify({ kubeletconfig: { ...fields, staticPodURLHeader: { a: [secret] } } }),
+    )
     const { stdout } = onFirst(withTools(al2023(), { curl }))
     expect(answerOf({ stdout }).configz).toEqual({ kubeletconfig: fields })
     expect(stdout).not.toContain(secret)
-    const refused = onFirst(withTools(al2023(), { curl: 'echo "curl: (22) The requested URL returned error: 403" >&2; exit 22' }))
+    const refused = onFirst(
+      withTools(al2023(), {
+        curl: 'echo "curl: (22) The requested URL returned error: 403" >&2; exit 22',
+      }),
+    )
     expect(whyUnread(answerOf(refused), 'the running configuration')).toContain('403')
   })
 
   it('on Bottlerocket names each setting that it was not told', generous, () => {
     if (first === undefined) return
     const apiclient = answers({ 'get os': prints('{"os":{"arch":"x86_64"}}') })
-    const answer = answerOf(inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), first))
+    const answer = answerOf(
+      inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), first),
+    )
     expect(answer.host.bottlerocket).toEqual({ os: { arch: 'x86_64' } })
-    expect(whyUnread(answer, 'settings.kubernetes')).toBe('apiclient failed with exit code 1: unknown: get settings.kubernetes')
-    const without = answerOf(inspect(onBottlerocket, { ...bottlerocket(), missing: ['apiclient'] }, first))
+    expect(whyUnread(answer, 'settings.kubernetes')).toBe(
+      'apiclient failed with exit code 1: unknown: get settings.kubernetes',
+    )
+    const without = answerOf(
+      inspect(onBottlerocket, { ...bottlerocket(), missing: ['apiclient'] }, first),
+    )
     expect(whyUnread(without, 'os')).toBe('the program apiclient is not on this node')
   })
 })
@@ -535,7 +807,8 @@ describe('a damaged or hostile node', () => {
 describe('10 MB of log lines', () => {
   const words = 'eviction_manager.go:613] attempting to reclaim'
   /** @param end what stands between two lines */
-  const lines = (end: string) => `exec awk 'BEGIN { for (i = 1; i <= 70000; i++) printf "line %d ${words} %0100d${end}", i, 0 }'`
+  const lines = (end: string) =>
+    `exec awk 'BEGIN { for (i = 1; i <= 70000; i++) printf "line %d ${words} %0100d${end}", i, 0 }'`
 
   it('are told as the last forty, each of them short', generous, () => {
     const { stdout, stderr } = onFirst(withTools(al2023(), { journalctl: lines('\\n') }))
@@ -549,16 +822,20 @@ describe('10 MB of log lines', () => {
     expect(stderr).toBe('')
   })
 
-  it('without an end are one line, cut short, or a reason, and take nothing else away', generous, () => {
-    const { stdout, stderr } = onFirst(withTools(al2023(), { journalctl: lines(' ') }))
-    const answer = answerOf({ stdout })
-    const { logLines = [] } = answer.host as { logLines?: string[] }
-    expect(logLines.length === 1 || whyUnread(answer, 'logLines') !== undefined).toBe(true)
-    for (const line of logLines) expect(line.length).toBeLessThanOrEqual(300)
-    expect(filesOf(answer).length).toBeGreaterThan(0)
-    expect(answer.runtime).toEqual(runtime)
-    expect(stderr).toBe('')
-  })
+  it(
+    'without an end are one line, cut short, or a reason, and take nothing else away',
+    generous,
+    () => {
+      const { stdout, stderr } = onFirst(withTools(al2023(), { journalctl: lines(' ') }))
+      const answer = answerOf({ stdout })
+      const { logLines = [] } = answer.host as { logLines?: string[] }
+      expect(logLines.length === 1 || whyUnread(answer, 'logLines') !== undefined).toBe(true)
+      for (const line of logLines) expect(line.length).toBeLessThanOrEqual(300)
+      expect(filesOf(answer).length).toBeGreaterThan(0)
+      expect(answer.runtime).toEqual(runtime)
+      expect(stderr).toBe('')
+    },
+  )
 })
 
 describe('the size of an answer', () => {
@@ -572,7 +849,9 @@ describe('the size of an answer', () => {
       size: '1',
       pinned: false,
     }))
-    return withFiles(withTools(al2023(), onlyImages), { '/images': JSON.stringify({ images: list }, null, 2) })
+    return withFiles(withTools(al2023(), onlyImages), {
+      '/images': JSON.stringify({ images: list }, null, 2),
+    })
   }
   const onlyImages = { crictl: crictl({ images: 'cat "$HIGHWATER_ROOT/images"' }) }
 
@@ -606,10 +885,24 @@ describe('whatever the files hold', () => {
     fc.string({ unit: 'binary', maxLength: 200 }).map(text => Buffer.from(text)),
     fc.json({ depthSize: 'medium' }).map(text => Buffer.from(text)),
     fc
-      .constantFrom('{', '[[[[', '"\\ud800"', '\0\0', '}\n{', '\\', '%s%n', '"a" {\n', '[Journal]\nStorage="\n', '\r\n\t')
+      .constantFrom(
+        '{',
+        '[[[[',
+        '"\\ud800"',
+        '\0\0',
+        '}\n{',
+        '\\',
+        '%s%n',
+        '"a" {\n',
+        '[Journal]\nStorage="\n',
+        '\r\n\t',
+      )
       .map(text => Buffer.from(text)),
   )
-  const samples = fc.sample(fc.array(junk, { minLength: 12, maxLength: 12 }), { numRuns: 12, seed: 7 })
+  const samples = fc.sample(fc.array(junk, { minLength: 12, maxLength: 12 }), {
+    numRuns: 12,
+    seed: 7,
+  })
   it.each(samples.map((parts, index) => ({ index, parts, platform: here[index % here.length] })))(
     'the answer is one JSON document ($index, $platform.name)',
     generous,
@@ -620,7 +913,10 @@ describe('whatever the files hold', () => {
         '/etc/kubernetes/kubelet/config.json': at(0),
         '/etc/kubernetes/kubelet/config.json.d/a.conf': at(1),
         '/etc/logrotate.d/a': at(2),
-        '/etc/containerd/config.toml': Buffer.concat([Buffer.from('version = 2\nimports = ['), at(3)]),
+        '/etc/containerd/config.toml': Buffer.concat([
+          Buffer.from('version = 2\nimports = ['),
+          at(3),
+        ]),
         '/etc/containerd/certs.d/a/hosts.toml': at(4),
         '/etc/eks/kubelet/environment': Buffer.concat([Buffer.from('KUBELET_ARGS=--x='), at(5)]),
         '/etc/systemd/journald.conf': at(6),
@@ -638,12 +934,20 @@ describe('whatever the files hold', () => {
         journalctl: `${cat('text')}; echo eviction_manager`,
         curl: cat('cri'),
       }
-      const { stdout } = inspect(linux, withTools(withFiles(al2023({ 'b.conf': '{}' }), files), tools), platform)
+      const { stdout } = inspect(
+        linux,
+        withTools(withFiles(al2023({ 'b.conf': '{}' }), files), tools),
+        platform,
+      )
       expect(stdout.trim().split('\n').length).toBeGreaterThan(0)
       expect(() => JSON.parse(stdout)).not.toThrow()
       expect(Buffer.from(stdout).toString('utf8')).not.toContain('\ufffd')
       const answer = answerOf({ stdout })
-      expect(unreadOf(answer).filter(({ why }) => why.includes('is no JSON that') || why.includes('put together'))).toEqual([])
+      expect(
+        unreadOf(answer).filter(
+          ({ why }) => why.includes('is no JSON that') || why.includes('put together'),
+        ),
+      ).toEqual([])
     },
   )
 })

@@ -14,7 +14,10 @@ const minuteMs = 60_000
 function worldOf(store: Store = memoryStore()) {
   const time = new VirtualTime()
   const said: string[] = []
-  const take = (holder: string, { skewMs = 0, from = store, signal = never } = {}): Promise<Lease> =>
+  const take = (
+    holder: string,
+    { skewMs = 0, from = store, signal = never } = {},
+  ): Promise<Lease> =>
     takeLease({
       store: from,
       cluster: 'prod',
@@ -31,21 +34,34 @@ function worldOf(store: Store = memoryStore()) {
 }
 
 /** The store as one whose process was killed would use it: not at all. */
-const dead = (store: Store): Store => ({ ...store, replace: () => new Promise(() => undefined), read: () => new Promise(() => undefined) })
+const dead = (store: Store): Store => ({
+  ...store,
+  replace: () => new Promise(() => undefined),
+  read: () => new Promise(() => undefined),
+})
 
 describe('a lease', () => {
-  it.each([0, -10 * minuteMs, 10 * minuteMs])('that is renewed is not taken by one whose clock is %i ms ahead', async skewMs => {
-    const { time, take, said } = worldOf()
-    await time.pass(
-      (async () => {
-        const first = await take('a')
-        await expect(take('b', { skewMs })).rejects.toThrow(/prod is being changed by another apply \(run run-of-a/)
-        expect(first.isHeld()).toBe(true)
-        await first.release()
-      })(),
-    )
-    expect(said).toEqual([expect.stringMatching(/the lease of cluster prod is held \(run run-of-a\): waiting up to 120 s/)])
-  })
+  it.each([0, -10 * minuteMs, 10 * minuteMs])(
+    'that is renewed is not taken by one whose clock is %i ms ahead',
+    async skewMs => {
+      const { time, take, said } = worldOf()
+      await time.pass(
+        (async () => {
+          const first = await take('a')
+          await expect(take('b', { skewMs })).rejects.toThrow(
+            /prod is being changed by another apply \(run run-of-a/,
+          )
+          expect(first.isHeld()).toBe(true)
+          await first.release()
+        })(),
+      )
+      expect(said).toEqual([
+        expect.stringMatching(
+          /the lease of cluster prod is held \(run run-of-a\): waiting up to 120 s/,
+        ),
+      ])
+    },
+  )
 
   it.each([0, -10 * minuteMs, 10 * minuteMs])(
     'of one that died is taken when it was not renewed for its time, by a clock %i ms ahead',
@@ -106,7 +122,10 @@ describe('a lease', () => {
   it('is lost, and known to be, before another one can take it', async () => {
     const { time, store, take, wait } = worldOf()
     let isDown = false
-    const failing: Store = { ...store, read: key => (isDown ? Promise.reject(new Error('S3 does not answer')) : store.read(key)) }
+    const failing: Store = {
+      ...store,
+      read: key => (isDown ? Promise.reject(new Error('S3 does not answer')) : store.read(key)),
+    }
     await time.pass(
       (async () => {
         const first = await take('a', { from: failing })
@@ -140,7 +159,10 @@ describe('a lease', () => {
       (async () => {
         await take('a', { from: { ...dead(store), create: store.create } })
         const second = take('b', { signal: stop.signal })
-        await Promise.all([expect(second).rejects.toThrow('interrupted'), wait(1).then(() => stop.abort(new Error('interrupted')))])
+        await Promise.all([
+          expect(second).rejects.toThrow('interrupted'),
+          wait(1).then(() => stop.abort(new Error('interrupted'))),
+        ])
       })(),
     )
   })
@@ -152,9 +174,14 @@ describe('two applies at once', () => {
     async skewMs => {
       const world = new World(planOf([1, 3]))
       const policy = { pauseMs: 60_000 }
-      const [first, second] = await Promise.allSettled([world.apply({ policy }), world.apply({ policy, resume: true, skewMs })])
+      const [first, second] = await Promise.allSettled([
+        world.apply({ policy }),
+        world.apply({ policy, resume: true, skewMs }),
+      ])
       expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected'])
-      expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(Array(4).fill([1, newSha256]))
+      expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(
+        Array(4).fill([1, newSha256]),
+      )
       expect(world.commands).toHaveLength(4)
     },
   )
@@ -164,7 +191,10 @@ describe('two applies at once', () => {
     // It sleeps so soundly between its waves that not even its lease is renewed.
     const frozen: Store = {
       ...world.store,
-      replace: (key, ...rest) => (key.includes('leases') ? Promise.reject(new Error('frozen')) : world.store.replace(key, ...rest)),
+      replace: (key, ...rest) =>
+        key.includes('leases')
+          ? Promise.reject(new Error('frozen'))
+          : world.store.replace(key, ...rest),
     }
     const policy = { pauseMs: 600_000, leaseTtlMs: 120_000 }
     const first = world.apply({ policy, store: frozen }).catch((error: Error) => error)
@@ -180,10 +210,24 @@ describe('two applies at once', () => {
     const policy = { pauseMs: 0 }
     const store = world.store
     const held = await world.time.pass(
-      takeLease({ store, cluster: 'b', identity: 'b', run: 'another', holder: 'another', ttlMs, clock: world.time.clock(), signal: never }),
+      takeLease({
+        store,
+        cluster: 'b',
+        identity: 'b',
+        run: 'another',
+        holder: 'another',
+        ttlMs,
+        clock: world.time.clock(),
+        signal: never,
+      }),
     )
-    await expect(world.apply({ policy })).rejects.toThrow(/Cluster b is being changed by another apply/)
-    expect([world.commands, await world.read(leaseKey('a'))]).toEqual([[], expect.objectContaining({ holder: null })])
+    await expect(world.apply({ policy })).rejects.toThrow(
+      /Cluster b is being changed by another apply/,
+    )
+    expect([world.commands, await world.read(leaseKey('a'))]).toEqual([
+      [],
+      expect.objectContaining({ holder: null }),
+    ])
     await world.time.pass(held.release())
     expect((await world.apply({ policy })).state).toBe('done')
     expect((await other.apply({ policy, store })).state).toBe('done')
@@ -200,7 +244,11 @@ describe('one cluster under two names', () => {
     for (const each of [world, other]) each.identities.set(each.plan.steps[0]!.cluster, uid)
     const store = world.store
     const held = await world.time.pass(
-      takeLease({ ...{ store, cluster: 'prod', identity: uid, run: 'x', holder: 'x', ttlMs }, clock: world.time.clock(), signal: never }),
+      takeLease({
+        ...{ store, cluster: 'prod', identity: uid, run: 'x', holder: 'x', ttlMs },
+        clock: world.time.clock(),
+        signal: never,
+      }),
     )
     const wait = world.time.clock().sleep(ttlMs * 3, never)
     const clock = world.time.clock()
@@ -222,7 +270,16 @@ describe('one cluster under two names', () => {
     world.identities.set('prod', uid)
     other.identities.set('prod', uid.replace('0a', '0b'))
     const store = world.store
-    const options = { store, cluster: 'prod', identity: uid, run: 'x', holder: 'x', ttlMs, clock: world.time.clock(), signal: never }
+    const options = {
+      store,
+      cluster: 'prod',
+      identity: uid,
+      run: 'x',
+      holder: 'x',
+      ttlMs,
+      clock: world.time.clock(),
+      signal: never,
+    }
     await world.time.pass(takeLease(options))
     expect((await other.apply({ ...fast, store })).state).toBe('done')
   })
@@ -231,7 +288,10 @@ describe('one cluster under two names', () => {
     const world = new World(planOf([1], 'prod', 'prod-by-context'))
     for (const name of ['prod', 'prod-by-context']) world.identities.set(name, uid)
     expect((await world.apply(fast)).state).toBe('done')
-    expect(await world.read(leaseKey(uid))).toMatchObject({ holder: null, cluster: 'prod, prod-by-context' })
+    expect(await world.read(leaseKey(uid))).toMatchObject({
+      holder: null,
+      cluster: 'prod, prod-by-context',
+    })
   })
 
   it('that does not tell which it is is not begun; a run that was begun goes on, and back', async () => {
@@ -241,7 +301,10 @@ describe('one cluster under two names', () => {
     await expect(world.apply({ ...fast, effects: away })).rejects.toThrow(
       /Which cluster prod is was not read.*ECONNREFUSED. Nothing was sent/,
     )
-    expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+    expect([
+      world.commands,
+      await world.read(`remediation/runs/${world.plan.id}/run.json`),
+    ]).toEqual([[], null])
     world.reasons = ['an alarm']
     expect((await world.apply(fast)).clusters).toEqual({ prod: uid })
     world.reasons = []
@@ -255,7 +318,14 @@ describe('leases of several clusters', () => {
     const world = new World(planOf([1], 'a', 'b', 'c'))
     const taken = ['a', 'b', 'c'].map(cluster =>
       takeLease({
-        ...{ store: { ...dead(world.store), create: world.store.create }, cluster, identity: cluster, run: 'x', holder: 'dead', ttlMs },
+        ...{
+          store: { ...dead(world.store), create: world.store.create },
+          cluster,
+          identity: cluster,
+          run: 'x',
+          holder: 'dead',
+          ttlMs,
+        },
         ...{ clock: world.time.clock(), signal: never },
       }),
     )

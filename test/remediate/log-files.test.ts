@@ -12,7 +12,8 @@ const path = '/etc/logrotate.d/app'
 const pattern = '/var/log/app/*.log'
 type Directives = Record<string, string | number | boolean>
 const usual: Directives = { daily: true, rotate: 5, maxsize: '100M', missingok: true }
-const lines = (directives: Directives) => Object.entries(directives).map(([name, value]) => `${name}${value === true ? '' : ` ${value}`}`)
+const lines = (directives: Directives) =>
+  Object.entries(directives).map(([name, value]) => `${name}${value === true ? '' : ` ${value}`}`)
 const textOf = (directives: Directives, indent = '    ', brace = ' {') =>
   `${pattern}${brace}\n${lines(directives)
     .map(line => `${indent}${line}\n`)
@@ -27,16 +28,41 @@ interface Rotation {
   missing?: boolean
 }
 
-function rotating(name: string, { directives = usual, text = textOf(directives), unread, missing }: Rotation = {}, node: FleetNode = {}) {
+function rotating(
+  name: string,
+  { directives = usual, text = textOf(directives), unread, missing }: Rotation = {},
+  node: FleetNode = {},
+) {
   const record = fleetNode({ name, ...node })
-  const logrotate = missing ? [] : [{ path, sha256: hashOf(text), directives: { patterns: [pattern], ...directives } }]
-  record.host = { ...record.host, logrotate, logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00' }, ...(unread && { unread }) }
+  const logrotate = missing
+    ? []
+    : [{ path, sha256: hashOf(text), directives: { patterns: [pattern], ...directives } }]
+  record.host = {
+    ...record.host,
+    logrotate,
+    logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00' },
+    ...(unread && { unread }),
+  }
   return record
 }
 
-async function planOf(nodes: ReturnType<typeof rotating>[], policy: Partial<Policy> = {}, rules = ['log-rotation-drift']): Promise<Plan> {
-  const request = { rules, findings: [], changes: [], allowActAtOnce: false, version: '0.0.0', selection: everything }
-  const { plan } = await makePlan(snapshotOf(nodes), { ...request, policy: { ...defaultPolicy, ...policy } })
+async function planOf(
+  nodes: ReturnType<typeof rotating>[],
+  policy: Partial<Policy> = {},
+  rules = ['log-rotation-drift'],
+): Promise<Plan> {
+  const request = {
+    rules,
+    findings: [],
+    changes: [],
+    allowActAtOnce: false,
+    version: '0.0.0',
+    selection: everything,
+  }
+  const { plan } = await makePlan(snapshotOf(nodes), {
+    ...request,
+    policy: { ...defaultPolicy, ...policy },
+  })
   // What is written has to be read back as it is.
   expect(parsePlan(planText(plan), 'plan.json')).toEqual(plan)
   return plan
@@ -49,7 +75,11 @@ describe('a file of logrotate that differs from its group', () => {
   const odd = { directives: { ...usual, rotate: 50, maxsize: '1G' } }
 
   it('is replaced by the file that most have, byte for byte, and nothing restarts', async () => {
-    const { steps, cohorts, refused, waves } = await planOf([rotating('a'), rotating('b'), rotating('c', odd)])
+    const { steps, cohorts, refused, waves } = await planOf([
+      rotating('a'),
+      rotating('b'),
+      rotating('c', odd),
+    ])
     expect(refused).toEqual([])
     expect(waves).toEqual([['prod/c']])
     expect(steps).toMatchObject([
@@ -73,7 +103,9 @@ describe('a file of logrotate that differs from its group', () => {
       },
     ])
     expect(cohorts[0]?.effect.text).toContain('may keep 600.0 MiB there, today 51.0 GiB')
-    expect(cohorts[0]?.durable).toMatchObject([{ target: 'launch-template', snippet: expect.stringContaining(textOf(usual)) }])
+    expect(cohorts[0]?.durable).toMatchObject([
+      { target: 'launch-template', snippet: expect.stringContaining(textOf(usual)) },
+    ])
   })
 
   it.each([
@@ -81,12 +113,20 @@ describe('a file of logrotate that differs from its group', () => {
     ['a tab', textOf(usual, '\t')],
     ['a brace on its own line', textOf(usual, '    ', '\n{')],
   ])('is written as the others are: %s', async (_, text) => {
-    const { steps } = await planOf([rotating('a', { text }), rotating('b', { text }), rotating('c', odd)])
+    const { steps } = await planOf([
+      rotating('a', { text }),
+      rotating('b', { text }),
+      rotating('c', odd),
+    ])
     expect(steps[0]?.content).toBe(text)
   })
 
   it('is left alone where only its text differs, not its meaning', async () => {
-    const { steps, refused } = await planOf([rotating('a'), rotating('b', { text: textOf(usual, '\t') }), rotating('c', odd)])
+    const { steps, refused } = await planOf([
+      rotating('a'),
+      rotating('b', { text: textOf(usual, '\t') }),
+      rotating('c', odd),
+    ])
     expect(steps.map(({ node }) => node)).toEqual(['c'])
     expect(refused).toEqual([])
   })
@@ -103,9 +143,18 @@ describe('a file of logrotate that differs from its group', () => {
       odd,
       /cannot be rebuilt from what was read.*logRotation \/etc\/logrotate\.d\/app content/,
     ],
-    ['of a script', { directives: { ...usual, postrotate: true } }, odd, /postrotate is no directive that a plan writes/],
+    [
+      'of a script',
+      { directives: { ...usual, postrotate: true } },
+      odd,
+      /postrotate is no directive that a plan writes/,
+    ],
   ])('is refused because %s', async (_, peers, own, why) => {
-    const { steps, refused } = await planOf([rotating('a', peers), rotating('b', peers), rotating('c', own)])
+    const { steps, refused } = await planOf([
+      rotating('a', peers),
+      rotating('b', peers),
+      rotating('c', own),
+    ])
     expect(steps).toEqual([])
     expect(refused[0]?.why).toMatch(why)
   })
@@ -117,14 +166,24 @@ describe('a file of logrotate that differs from its group', () => {
   })
 
   it('is not removed where most have none', async () => {
-    const { steps, refused } = await planOf([rotating('a', { missing: true }), rotating('b', { missing: true }), rotating('c')])
+    const { steps, refused } = await planOf([
+      rotating('a', { missing: true }),
+      rotating('b', { missing: true }),
+      rotating('c'),
+    ])
     expect(steps).toEqual([])
-    expect(refused).toMatchObject([{ node: 'c', why: expect.stringContaining('a plan removes no file') }])
+    expect(refused).toMatchObject([
+      { node: 'c', why: expect.stringContaining('a plan removes no file') },
+    ])
   })
 
   it('leaves Karpenter’s nodes to their class', async () => {
     const own = { nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } }
-    const { steps, never } = await planOf([rotating('a', {}, own), rotating('b', {}, own), rotating('c', odd, own)])
+    const { steps, never } = await planOf([
+      rotating('a', {}, own),
+      rotating('b', {}, own),
+      rotating('c', odd, own),
+    ])
     expect({ steps, never: never.map(({ node }) => node) }).toEqual({ steps: [], never: ['c'] })
   })
 })
@@ -134,14 +193,27 @@ describe('a file of logrotate that the policy wants', () => {
     const content = `# ours\n${textOf({ ...usual, rotate: 3 })}`
     const { steps } = await planOf([rotating('a')], wanting({ content }))
     expect(steps).toMatchObject([{ content, newSha256: hashOf(content) }])
-    expect((await planOf([rotating('a', { directives: { ...usual, rotate: 3 }, text: content })], wanting({ content }))).steps).toEqual([])
+    expect(
+      (
+        await planOf(
+          [rotating('a', { directives: { ...usual, rotate: 3 }, text: content })],
+          wanting({ content }),
+        )
+      ).steps,
+    ).toEqual([])
   })
 
   it('is that of another node, where the policy says its hash only', async () => {
     const sha256 = hashOf(textOf(usual))
-    const { steps } = await planOf([rotating('a'), rotating('b', { directives: { ...usual, rotate: 9 } })], wanting({ sha256 }))
+    const { steps } = await planOf(
+      [rotating('a'), rotating('b', { directives: { ...usual, rotate: 9 } })],
+      wanting({ sha256 }),
+    )
     expect(steps).toMatchObject([{ node: 'b', content: textOf(usual) }])
-    const { refused } = await planOf([rotating('b', { directives: { ...usual, rotate: 9 } })], wanting({ sha256 }))
+    const { refused } = await planOf(
+      [rotating('b', { directives: { ...usual, rotate: 9 } })],
+      wanting({ sha256 }),
+    )
     expect(refused[0]?.why).toContain('no node that was read has')
   })
 
@@ -158,9 +230,21 @@ describe('a file of logrotate that the policy wants', () => {
     ['a script', textOf({ ...usual, postrotate: true }), /postrotate is no directive/],
     ['a program', textOf({ ...usual, compresscmd: '/bin/sh' }), /compresscmd is no directive/],
     ['other files', 'include /tmp\n', /include is no directive/],
-    ['a path of the system', textOf(usual).replace('/var/log/app', '/etc'), /may meet more than logs/],
-    ['a way out', textOf(usual).replace('/var/log/app', '/var/log/../../etc'), /may meet more than logs/],
-    ['a value that logrotate refuses', textOf({ ...usual, rotate: 'five' }), /rotate cannot be five/],
+    [
+      'a path of the system',
+      textOf(usual).replace('/var/log/app', '/etc'),
+      /may meet more than logs/,
+    ],
+    [
+      'a way out',
+      textOf(usual).replace('/var/log/app', '/var/log/../../etc'),
+      /may meet more than logs/,
+    ],
+    [
+      'a value that logrotate refuses',
+      textOf({ ...usual, rotate: 'five' }),
+      /rotate cannot be five/,
+    ],
     ['a block that is not closed', textOf(usual).replace('}\n', ''), /not closed/],
     ['nothing', '# nothing\n', /says nothing/],
     ['other characters', textOf(usual).replace('daily', 'daily\u0000'), /plain text/],
@@ -171,9 +255,14 @@ describe('a file of logrotate that the policy wants', () => {
   })
 
   it('is written nowhere else', async () => {
-    const { steps, refused } = await planOf([rotating('a')], wanting({ content: textOf(usual) }, '/etc/logrotate.conf'))
+    const { steps, refused } = await planOf(
+      [rotating('a')],
+      wanting({ content: textOf(usual) }, '/etc/logrotate.conf'),
+    )
     expect(steps).toEqual([])
-    expect(refused[0]?.why).toContain('/etc/logrotate.conf is no file of logrotate that a plan may write')
+    expect(refused[0]?.why).toContain(
+      '/etc/logrotate.conf is no file of logrotate that a plan may write',
+    )
   })
 })
 
@@ -183,7 +272,11 @@ describe('a block of logrotate that comes to nothing', () => {
   const rotatingBoth = (patterns: string[], text: string) => {
     const record = rotating('a')
     record.node.status!.nodeInfo!.containerRuntimeVersion = 'containerd://1.7.27'
-    const logrotate = patterns.map(one => ({ path, sha256: hashOf(text), directives: { patterns: [one], daily: true, rotate: 5 } }))
+    const logrotate = patterns.map(one => ({
+      path,
+      sha256: hashOf(text),
+      directives: { patterns: [one], daily: true, rotate: 5 },
+    }))
     record.host = { ...record.host, logrotate }
     return record
   }
@@ -206,7 +299,10 @@ describe('a block of logrotate that comes to nothing', () => {
   })
 
   it('is refused where the rest of the file is not known', async () => {
-    const { steps, refused } = await planOfIdle([links, pattern], `# ours\n${block(links)}${block(pattern)}`)
+    const { steps, refused } = await planOfIdle(
+      [links, pattern],
+      `# ours\n${block(links)}${block(pattern)}`,
+    )
     expect(steps).toEqual([])
     expect(refused[0]?.why).toContain('cannot be rebuilt')
   })
@@ -214,7 +310,13 @@ describe('a block of logrotate that comes to nothing', () => {
   it('stays where it meets other logs, too', async () => {
     const record = rotatingBoth([], '')
     const text = block(`${links} ${pattern}`)
-    const logrotate = [{ path, sha256: hashOf(text), directives: { patterns: [links, pattern], daily: true, rotate: 5 } }]
+    const logrotate = [
+      {
+        path,
+        sha256: hashOf(text),
+        directives: { patterns: [links, pattern], daily: true, rotate: 5 },
+      },
+    ]
     record.host = { ...record.host, logrotate }
     const { steps } = await planOf([record], {}, ['ineffective-log-rotation'])
     expect(steps).toEqual([])
@@ -223,7 +325,11 @@ describe('a block of logrotate that comes to nothing', () => {
 
 describe('a node with more to change than one thing', () => {
   it('gets its kubelet’s configuration first, and the file with the next plan', async () => {
-    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '15%', 'nodefs.inodesFree': '5%' }
+    const evictionHard = {
+      'memory.available': '100Mi',
+      'nodefs.available': '15%',
+      'nodefs.inodesFree': '5%',
+    }
     const sick = { file: { ...mainFile, evictionHard }, configz: { evictionHard } }
     const content = textOf({ ...usual, rotate: 3 })
     const { steps, later } = await planOf([rotating('a', {}, sick)], wanting({ content }), [
@@ -231,7 +337,9 @@ describe('a node with more to change than one thing', () => {
       'eviction-before-image-gc',
     ])
     expect(steps).toMatchObject([{ node: 'a', method: 'nodeadm' }])
-    expect(later).toMatchObject([{ cluster: 'prod', node: 'a', why: expect.stringContaining(path) }])
+    expect(later).toMatchObject([
+      { cluster: 'prod', node: 'a', why: expect.stringContaining(path) },
+    ])
   })
 })
 
@@ -250,25 +358,46 @@ describe('syncLogRotation', () => {
       { logrotate: [], unread: [{ what: 'logrotate', why: 'more than 60 files' }] },
       /may be there, and was not read/,
     ],
-    ['its hash was not told', { logrotate: [{ path, directives: {} }] }, /may be there, and was not read/],
+    [
+      'its hash was not told',
+      { logrotate: [{ path, directives: {} }] },
+      /may be there, and was not read/,
+    ],
   ])('refuses where %s', (_, host, why) => {
     expect(told(host)).toMatchObject({ refused: expect.stringMatching(why) })
   })
 
   it('leaves the other files of the node as they were told', () => {
-    const other = { path: '/etc/logrotate.d/other', sha256: hashOf('other'), directives: { weekly: true } }
-    const change = told({ logrotate: [other, { path, sha256: hashOf('old'), directives: { patterns: [pattern], daily: true } }] })
-    expect(change).toMatchObject({ oldSha256: hashOf('old'), host: { logrotate: [other, { path, sha256: hashOf(textOf(usual)) }] } })
+    const other = {
+      path: '/etc/logrotate.d/other',
+      sha256: hashOf('other'),
+      directives: { weekly: true },
+    }
+    const change = told({
+      logrotate: [
+        other,
+        { path, sha256: hashOf('old'), directives: { patterns: [pattern], daily: true } },
+      ],
+    })
+    expect(change).toMatchObject({
+      oldSha256: hashOf('old'),
+      host: { logrotate: [other, { path, sha256: hashOf(textOf(usual)) }] },
+    })
   })
 })
 
 describe('parseLogrotate', () => {
   it('reads blocks with several patterns, and what stands outside of them', () => {
     expect(
-      parseLogrotate('weekly\n\n/var/log/a.log\n/var/log/b.log /var/log/c/*.log\n{\n\trotate = 5 \n}\ncompress\n/var/log/d{\n}\n'),
+      parseLogrotate(
+        'weekly\n\n/var/log/a.log\n/var/log/b.log /var/log/c/*.log\n{\n\trotate = 5 \n}\ncompress\n/var/log/d{\n}\n',
+      ),
     ).toEqual([
       { patterns: [], directives: [['weekly', '']] },
-      { patterns: ['/var/log/a.log', '/var/log/b.log', '/var/log/c/*.log'], directives: [['rotate', '5']] },
+      {
+        patterns: ['/var/log/a.log', '/var/log/b.log', '/var/log/c/*.log'],
+        directives: [['rotate', '5']],
+      },
       { patterns: [], directives: [['compress', '']] },
       { patterns: ['/var/log/d'], directives: [] },
     ])

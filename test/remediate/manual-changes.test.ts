@@ -5,7 +5,12 @@ import { everything } from '#model/selection.ts'
 import { makePlan, parsePlan, planText } from '#pipeline/plan/plan.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
-const leaking = { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro quiet', cgroupVersion: 1, memoryCgroups: 30_000 }
+const leaking = {
+  release: '4.14.355-275.572.amzn2.x86_64',
+  cmdline: 'ro quiet',
+  cgroupVersion: 1,
+  memoryCgroups: 30_000,
+}
 
 function node(name: string, kernel: RawObject = {}, changed: FleetNode = {}): NodeRecord {
   const record = fleetNode({ name, family: 'AL2', ...changed })
@@ -14,7 +19,14 @@ function node(name: string, kernel: RawObject = {}, changed: FleetNode = {}): No
 }
 
 async function manualOf(...nodes: NodeRecord[]) {
-  const request = { rules: ['memory-cgroup-leak'], findings: [], changes: [], allowActAtOnce: false, version: '0', selection: everything }
+  const request = {
+    rules: ['memory-cgroup-leak'],
+    findings: [],
+    changes: [],
+    allowActAtOnce: false,
+    version: '0',
+    selection: everything,
+  }
   const { plan } = await makePlan(snapshotOf(nodes), { ...request, policy: defaultPolicy })
   expect(parsePlan(planText(plan), 'plan.json')).toEqual(plan)
   return { plan, manual: plan.manual ?? [] }
@@ -22,7 +34,11 @@ async function manualOf(...nodes: NodeRecord[]) {
 
 describe('kernels that leak memory cgroups', () => {
   it('are to be booted with nokmem, group by group, drained one after the other, by a person', async () => {
-    const { plan, manual } = await manualOf(node('b'), node('a'), node('c', {}, { nodegroup: 'other' }))
+    const { plan, manual } = await manualOf(
+      node('b'),
+      node('a'),
+      node('c', {}, { nodegroup: 'other' }),
+    )
     expect(plan.steps).toEqual([])
     expect(manual.map(({ group, nodes }) => [group.name, nodes])).toEqual([
       ['other', ['c']],
@@ -31,7 +47,15 @@ describe('kernels that leak memory cgroups', () => {
     const [, { steps, findings, durable }] = manual as [unknown, (typeof manual)[number]]
     expect(findings).toHaveLength(1)
     const at = (word: string) => steps.findIndex(step => step.includes(word))
-    const order = ['cordon', 'kubectl drain', 'grubby', 'reboot-instances', 'condition=Ready', '/proc/cmdline', 'uncordon'].map(at)
+    const order = [
+      'cordon',
+      'kubectl drain',
+      'grubby',
+      'reboot-instances',
+      'condition=Ready',
+      '/proc/cmdline',
+      'uncordon',
+    ].map(at)
     expect(order).toEqual(order.toSorted((a, b) => a - b))
     expect(order[0]).toBeGreaterThan(0)
     expect(durable).toContain('Build the AMI')
@@ -48,7 +72,11 @@ describe('kernels that leak memory cgroups', () => {
     ['a newer kernel', { release: '5.10.230', memoryCgroups: 60_000 }, {}],
     ['cgroup v2', { cgroupVersion: 2 }, {}],
     ['the option already', { cmdline: 'ro cgroup.memory=nokmem,nosocket' }, {}],
-    ['an owner that replaces it', {}, { nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } }],
+    [
+      'an owner that replaces it',
+      {},
+      { nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } },
+    ],
   ])('are left alone with %s', async (_, kernel, changed) => {
     expect((await manualOf(node('a', kernel, changed))).manual).toEqual([])
   })

@@ -28,8 +28,19 @@ async function prune(
   policy: Partial<Policy> = {},
   allowActAtOnce = false,
 ): Promise<Plan> {
-  const request = { rules: [], findings: [], changes: [], allowActAtOnce, version: '0.0.0', selection: everything, prune: { toPercent } }
-  const { plan } = await makePlan(snapshotOf(nodes), { ...request, policy: { ...defaultPolicy, ...policy } })
+  const request = {
+    rules: [],
+    findings: [],
+    changes: [],
+    allowActAtOnce,
+    version: '0.0.0',
+    selection: everything,
+    prune: { toPercent },
+  }
+  const { plan } = await makePlan(snapshotOf(nodes), {
+    ...request,
+    policy: { ...defaultPolicy, ...policy },
+  })
   expect(parsePlan(planText(plan), 'plan.json')).toEqual(plan)
   return plan
 }
@@ -52,7 +63,13 @@ describe('a plan that prunes images', () => {
           { field: 'imageGCLowThresholdPercent', value: 60 },
         ],
         // Two minutes of imageMinimumGCAge end within the first period of image GC; two rounds more.
-        until: { kind: 'image-gc', usedPercentAtMost: 60, atMostMs: 15 * 60_000, imagesAtMost: 2, bytesAtMost: 7 * 2 ** 30 },
+        until: {
+          kind: 'image-gc',
+          usedPercentAtMost: 60,
+          atMostMs: 15 * 60_000,
+          imagesAtMost: 2,
+          bytesAtMost: 7 * 2 ** 30,
+        },
         after: { imageGcDue: true },
       },
     ])
@@ -66,7 +83,9 @@ describe('a plan that prunes images', () => {
         ],
       },
     })
-    expect(cohort?.effect.text).toContain('15 min at most, the kubelets of 1 node run image GC down to 60 %')
+    expect(cohort?.effect.text).toContain(
+      '15 min at most, the kubelets of 1 node run image GC down to 60 %',
+    )
     expect(cohort?.effect.text).toContain('2 images of 7.0 GiB')
     expect(cohort?.effect.text).toContain('none is deleted within 2 min of it')
     expect(cohort?.blast.text).toContain('restarts twice')
@@ -79,8 +98,15 @@ describe('a plan that prunes images', () => {
   })
 
   it('leaves alone who is there already: exactly at the target is there', async () => {
-    const { steps, unchanged } = await prune([full({ name: 'a' }), full({ name: 'b', available: 40 }), full({ name: 'c', available: 39 })])
-    expect({ nodes: steps.map(({ node }) => node), unchanged }).toEqual({ nodes: ['a', 'c'], unchanged: 1 })
+    const { steps, unchanged } = await prune([
+      full({ name: 'a' }),
+      full({ name: 'b', available: 40 }),
+      full({ name: 'c', available: 39 }),
+    ])
+    expect({ nodes: steps.map(({ node }) => node), unchanged }).toEqual({
+      nodes: ['a', 'c'],
+      unchanged: 1,
+    })
   })
 
   it('goes down to the node’s own low threshold unless told', async () => {
@@ -90,10 +116,16 @@ describe('a plan that prunes images', () => {
 
   it.each<[string, NodeRecord, RegExp]>([
     ['has nothing to prune', full({ images: images.slice(2) }), /nothing to prune/],
-    ['did not tell its images', full({ record: { runtime: null } }), /images were not read in full \(mode ssm or both\)$/],
+    [
+      'did not tell its images',
+      full({ record: { runtime: null } }),
+      /images were not read in full \(mode ssm or both\)$/,
+    ],
     [
       'was asked for its images in vain',
-      full({ record: { runtime: null, errors: [{ what: 'runtime', message: 'crictl did not answer' }] } }),
+      full({
+        record: { runtime: null, errors: [{ what: 'runtime', message: 'crictl did not answer' }] },
+      }),
       /images were not read in full: crictl did not answer$/,
     ],
     ['did not tell its disk', full({ record: { summary: null } }), /image filesystem was not read/],
@@ -102,7 +134,11 @@ describe('a plan that prunes images', () => {
       full({ images: [...images.slice(0, 2), { ...images[2], pinned: false }] }),
       /unpinned-sandbox-image.*Pin it first/,
     ],
-    ['keeps every image for a day', full({ configz: { imageMinimumGCAge: '24h0m0s' } }), /imageMinimumGCAge is 24 h/],
+    [
+      'keeps every image for a day',
+      full({ configz: { imageMinimumGCAge: '24h0m0s' } }),
+      /imageMinimumGCAge is 24 h/,
+    ],
     [
       'has images of no known size',
       full({ images: [{ ...images[0], size: 'lots' } as RawObject, ...images.slice(1)] }),
@@ -124,14 +160,21 @@ describe('a plan that prunes images', () => {
   })
 
   it('refuses where an image would go that must not be missing', async () => {
-    expect(await whyRefused(full(), 60, { requiredImages: ['quay.io/b/*'] })).toMatch(/required-image-at-risk.*quay\.io\/b\/b:1/)
+    expect(await whyRefused(full(), 60, { requiredImages: ['quay.io/b/*'] })).toMatch(
+      /required-image-at-risk.*quay\.io\/b\/b:1/,
+    )
     const agent = readyPod('agent-x', 'agent', { image: 'docker.io/library/a:1' })
     const daemon = {
       ...agent,
-      metadata: { ...agent.metadata, ownerReferences: [{ kind: 'DaemonSet', name: 'agent', uid: 'u', controller: true }] },
+      metadata: {
+        ...agent.metadata,
+        ownerReferences: [{ kind: 'DaemonSet', name: 'agent', uid: 'u', controller: true }],
+      },
       status: { phase: 'Pending' },
     }
-    expect(await whyRefused(full({ pods: [daemon] }))).toMatch(/required-image-at-risk.*library\/a:1/)
+    expect(await whyRefused(full({ pods: [daemon] }))).toMatch(
+      /required-image-at-risk.*library\/a:1/,
+    )
   })
 
   it('asks for a word where it cannot know whether the sandbox image is pinned', async () => {
@@ -141,7 +184,9 @@ describe('a plan that prunes images', () => {
   })
 
   it('never touches a node of Karpenter', async () => {
-    const { steps, never } = await prune([full({ nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } })])
+    const { steps, never } = await prune([
+      full({ nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } }),
+    ])
     expect({ steps, never: never.length }).toEqual({ steps: [], never: 1 })
   })
 
@@ -158,10 +203,21 @@ describe('a plan that prunes images', () => {
   })
 
   it('is a plan of its own', async () => {
-    const request = { rules: ['image-gc-due'], findings: [], changes: [], allowActAtOnce: false, version: '0', selection: everything }
-    await expect(makePlan(snapshotOf([full()]), { ...request, policy: defaultPolicy, prune: { toPercent: 60 } })).rejects.toThrow(
-      'a plan of its own',
-    )
+    const request = {
+      rules: ['image-gc-due'],
+      findings: [],
+      changes: [],
+      allowActAtOnce: false,
+      version: '0',
+      selection: everything,
+    }
+    await expect(
+      makePlan(snapshotOf([full()]), {
+        ...request,
+        policy: defaultPolicy,
+        prune: { toPercent: 60 },
+      }),
+    ).rejects.toThrow('a plan of its own')
   })
 })
 
@@ -177,7 +233,13 @@ describe('pruningMs', () => {
 })
 
 describe('isPruned', () => {
-  const until = { kind: 'image-gc', usedPercentAtMost: 60, atMostMs: 900_000, imagesAtMost: 2, bytesAtMost: 1 } as const
+  const until = {
+    kind: 'image-gc',
+    usedPercentAtMost: 60,
+    atMostMs: 900_000,
+    imagesAtMost: 2,
+    bytesAtMost: 1,
+  } as const
   const startedAt = '2026-11-21T00:00:00Z'
   const at = (ms: number) => new Date(Date.parse(startedAt) + ms)
 

@@ -18,8 +18,13 @@ describe('a run that prunes images', () => {
       usedBytesBefore: 90 * 2 ** 30,
       seenBack: true,
     })
-    expect([...world.nodes.values()].map(({ sha256, swaps }) => [sha256, swaps])).toEqual(Array(3).fill([oldSha256, 2]))
-    expect(world.commands.slice(0, 2)).toEqual(['apply ip-10-0-0-1.ec2.internal', 'rollback ip-10-0-0-1.ec2.internal'])
+    expect([...world.nodes.values()].map(({ sha256, swaps }) => [sha256, swaps])).toEqual(
+      Array(3).fill([oldSha256, 2]),
+    )
+    expect(world.commands.slice(0, 2)).toEqual([
+      'apply ip-10-0-0-1.ec2.internal',
+      'rollback ip-10-0-0-1.ec2.internal',
+    ])
     const commands = world.commands.length
     expect(await world.apply({ ...fast, resume: true })).toEqual(run)
     expect(statesOf(await world.rollBack(fast))).toEqual(['pruned', 'pruned', 'pruned'])
@@ -29,8 +34,14 @@ describe('a run that prunes images', () => {
   it('puts a node back when the time is over, and no sooner', async () => {
     const world = new World(pruningPlanOf([1]), { 1: 'full' })
     const run = await world.apply(fast)
-    expect([run.state, statesOf(run), world.node(1).sha256]).toEqual(['done', ['pruned'], oldSha256])
-    expect(run.steps[0]?.why).toMatch(/^freed 0\.0 GiB: .*at 90 %, and the 20 min of the plan are over: .*; its thresholds are as before$/)
+    expect([run.state, statesOf(run), world.node(1).sha256]).toEqual([
+      'done',
+      ['pruned'],
+      oldSha256,
+    ])
+    expect(run.steps[0]?.why).toMatch(
+      /^freed 0\.0 GiB: .*at 90 %, and the 20 min of the plan are over: .*; its thresholds are as before$/,
+    )
     expect(world.time.elapsedMs).toBeGreaterThanOrEqual(20 * 60_000)
     expect(world.time.elapsedMs).toBeLessThan(22 * 60_000)
   })
@@ -40,7 +51,9 @@ describe('a run that prunes images', () => {
     const imageUse = () => Promise.reject(new Error('the API server does not answer'))
     const run = await world.apply({ ...fast, effects: { imageUse } })
     expect([statesOf(run), world.node(1).sha256]).toEqual([['pruned'], oldSha256])
-    expect(run.steps[0]?.why).toMatch(/^how much was freed is not known: of the image filesystem nothing was read/)
+    expect(run.steps[0]?.why).toMatch(
+      /^how much was freed is not known: of the image filesystem nothing was read/,
+    )
   })
 
   it('stops where a node is not seen to be as before, and names it', async () => {
@@ -54,9 +67,14 @@ describe('a run that prunes images', () => {
   it('told to end, says whose thresholds are lowered, and goes on with them', async () => {
     const world = new World(pruningPlanOf([1]), { 1: 'full' })
     const end = new AbortController()
-    const onEntry = ({ state }: { state: string }) => state === 'verified' && end.abort(new Error('the deadline has passed'))
+    const onEntry = ({ state }: { state: string }) =>
+      state === 'verified' && end.abort(new Error('the deadline has passed'))
     const paused = await world.apply({ ...fast, end: end.signal, effects: { onEntry } })
-    expect([paused.state, statesOf(paused), world.node(1).sha256]).toEqual(['paused', ['verified'], newSha256])
+    expect([paused.state, statesOf(paused), world.node(1).sha256]).toEqual([
+      'paused',
+      ['verified'],
+      newSha256,
+    ])
     expect(paused.why).toBe(
       'the deadline has passed. Until the run goes on or is taken back, the thresholds of prod/ip-10-0-0-1.ec2.internal are lowered',
     )
@@ -67,24 +85,36 @@ describe('a run that prunes images', () => {
   it('can be taken back while it waits', async () => {
     const world = new World(pruningPlanOf([1]), { 1: 'full' })
     const end = new AbortController()
-    const onEntry = ({ state }: { state: string }) => state === 'verified' && end.abort(new Error('the deadline has passed'))
+    const onEntry = ({ state }: { state: string }) =>
+      state === 'verified' && end.abort(new Error('the deadline has passed'))
     await world.apply({ ...fast, end: end.signal, effects: { onEntry } })
-    expect((await world.rollBack(fast)).steps[0]).toMatchObject({ state: 'rolled-back', seenBack: true })
+    expect((await world.rollBack(fast)).steps[0]).toMatchObject({
+      state: 'rolled-back',
+      seenBack: true,
+    })
     expect(world.node(1).sha256).toBe(oldSha256)
   })
 
-  it.each(['before', 'after'] as const)('dies %s any of its calls: whoever resumes it leaves no threshold lowered', async when => {
-    let deaths = 0
-    for (let call = 1; call < 400; call++) {
-      const world = new World(pruningPlanOf([1, 2]))
-      const died = await world.apply({ ...fast, death: { call, when } }).catch(() => null)
-      if (died !== null && world.calls < call) break
-      deaths++
-      const run = await world.apply({ ...fast, resume: true })
-      expect({ call, state: run.state, states: statesOf(run) }).toEqual({ call, state: 'done', states: ['pruned', 'pruned', 'pruned'] })
-      for (const { sha256, swaps } of world.nodes.values()) expect({ call, sha256, swaps }).toEqual({ call, sha256: oldSha256, swaps: 2 })
-    }
-    expect(deaths).toBeGreaterThan(30)
-    expect(deaths).toBeLessThan(399)
-  })
+  it.each(['before', 'after'] as const)(
+    'dies %s any of its calls: whoever resumes it leaves no threshold lowered',
+    async when => {
+      let deaths = 0
+      for (let call = 1; call < 400; call++) {
+        const world = new World(pruningPlanOf([1, 2]))
+        const died = await world.apply({ ...fast, death: { call, when } }).catch(() => null)
+        if (died !== null && world.calls < call) break
+        deaths++
+        const run = await world.apply({ ...fast, resume: true })
+        expect({ call, state: run.state, states: statesOf(run) }).toEqual({
+          call,
+          state: 'done',
+          states: ['pruned', 'pruned', 'pruned'],
+        })
+        for (const { sha256, swaps } of world.nodes.values())
+          expect({ call, sha256, swaps }).toEqual({ call, sha256: oldSha256, swaps: 2 })
+      }
+      expect(deaths).toBeGreaterThan(30)
+      expect(deaths).toBeLessThan(399)
+    },
+  )
 })

@@ -21,11 +21,22 @@ function nodeWith(images: Images, platform = first, registry = [source]) {
   node.tell('images.json', JSON.stringify(images))
   node.tell('registry.json', JSON.stringify(registry))
   for (const program of ['ctr', 'crictl'])
-    node.tool(program, `exec ${process.execPath} ${resolve('test/support/pretend/containerd.mjs')} ${node.world()} ${program} "$@"`)
+    node.tool(
+      program,
+      `exec ${process.execPath} ${resolve('test/support/pretend/containerd.mjs')} ${node.world()} ${program} "$@"`,
+    )
   const present = images[name]
-  const OldSha256 = present === undefined ? 'absent' : 'io.cri-containerd.pinned' in present ? pinned : unpinned
-  const parameters = { Run: 'run-00000001', OldSha256, NewSha256: pinned, Source: source, Name: name }
-  const send = (Action: string, changed: Record<string, string> = {}): Promise<Sent> => node.send({ ...parameters, Action, ...changed })
+  const OldSha256 =
+    present === undefined ? 'absent' : 'io.cri-containerd.pinned' in present ? pinned : unpinned
+  const parameters = {
+    Run: 'run-00000001',
+    OldSha256,
+    NewSha256: pinned,
+    Source: source,
+    Name: name,
+  }
+  const send = (Action: string, changed: Record<string, string> = {}): Promise<Sent> =>
+    node.send({ ...parameters, Action, ...changed })
   return { node, send, images: () => JSON.parse(node.told('images.json')) as Images }
 }
 const outcomeOf = ({ answer }: Sent) => answer?.outcome ?? 'no answer'
@@ -36,7 +47,11 @@ describe('an image that is missing', () => {
     expect(outcomeOf(await send('check'))).toBe('ready')
     expect(images()).toEqual({ other: {} })
     const sent = await send('apply')
-    expect(sent).toMatchObject({ code: 0, stderr: '', answer: { outcome: 'applied', kubelet: null, presentSha256: pinned } })
+    expect(sent).toMatchObject({
+      code: 0,
+      stderr: '',
+      answer: { outcome: 'applied', kubelet: null, presentSha256: pinned },
+    })
     expect(images()).toMatchObject({ [name]: { ...managed, ...pin } })
     expect(images()[name]).not.toHaveProperty('io.highwater.was')
     expect(outcomeOf(await send('apply'))).toBe('unchanged')
@@ -53,21 +68,33 @@ describe('an image that is missing', () => {
     expect(images()).toEqual({ [source]: managed })
   })
 
-  it('stays missing where the registry asks for credentials, and nothing is left', generous, async () => {
-    const { send, images } = nodeWith({}, first, [])
-    const { answer } = await send('apply')
-    expect(answer).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('401 Unauthorized') })
-    expect(images()).toEqual({})
-  })
+  it(
+    'stays missing where the registry asks for credentials, and nothing is left',
+    generous,
+    async () => {
+      const { send, images } = nodeWith({}, first, [])
+      const { answer } = await send('apply')
+      expect(answer).toMatchObject({
+        outcome: 'failed',
+        reason: expect.stringContaining('401 Unauthorized'),
+      })
+      expect(images()).toEqual({})
+    },
+  )
 
   it('is taken away again where the kubelet would not find it', generous, async () => {
     const { node, send, images } = nodeWith({})
     node.tell('unseen', '')
-    expect((await send('apply')).answer).toMatchObject({ outcome: 'restored', reason: expect.stringContaining('would not find') })
+    expect((await send('apply')).answer).toMatchObject({
+      outcome: 'restored',
+      reason: expect.stringContaining('would not find'),
+    })
     expect(images()).toEqual({})
   })
 
-  it('comes wherever the node was broken off, and goes without a trace', { timeout: 300_000 }, async () => {
+  it('comes wherever the node was broken off, and goes without a trace', {
+    timeout: 300_000,
+  }, async () => {
     for (let count = 1; ; count += 2) {
       const { node, send, images } = nodeWith({ [source]: managed })
       node.endAfter(count)
@@ -75,7 +102,9 @@ describe('an image that is missing', () => {
       node.endAfter(0)
       if (count % 4 === 1) {
         const again = await send('apply')
-        expect(['applied', 'unchanged'], `after ${count}: ${again.stdout}`).toContain(outcomeOf(again))
+        expect(['applied', 'unchanged'], `after ${count}: ${again.stdout}`).toContain(
+          outcomeOf(again),
+        )
         expect(images()[name], `after ${count}`).toEqual({ ...managed, ...pin })
       }
       const back = await send('rollback')
@@ -98,7 +127,9 @@ describe('an image that is there', () => {
 
   it('is left alone where it came since the plan', generous, async () => {
     const { send, images } = nodeWith({ [name]: managed })
-    expect((await send('apply', { OldSha256: 'absent' })).answer).toMatchObject({ outcome: 'refused' })
+    expect((await send('apply', { OldSha256: 'absent' })).answer).toMatchObject({
+      outcome: 'refused',
+    })
     expect(images()).toEqual({ [name]: managed })
   })
 })

@@ -10,16 +10,27 @@ import { changedSince } from '#remediate/plan/approve.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
-import { type FleetNode, fleetNode, hashOf, idleImage, readyPod, snapshotOf } from '#test/plan-fleet.ts'
+import {
+  type FleetNode,
+  fleetNode,
+  hashOf,
+  idleImage,
+  readyPod,
+  snapshotOf,
+} from '#test/plan-fleet.ts'
 
 const agent = 'quay.io/platform/agent:1'
 const source = 'mirror.corp.example:5000/platform/agent'
 const pinned = hashOf(`${agent} pinned\n`)
 const unpinned = hashOf(`${agent} unpinned\n`)
-const policy = { requiredImages: ['*/platform/*'], requiredImageSources: { 'quay.io/platform/agent:*': source } }
+const policy = {
+  requiredImages: ['*/platform/*'],
+  requiredImageSources: { 'quay.io/platform/agent:*': source },
+}
 
 /** The image lies there, unused and not pinned. */
-const atRisk = (node: FleetNode = {}): NodeRecord => fleetNode({ images: [idleImage(agent, 1)], ...node })
+const atRisk = (node: FleetNode = {}): NodeRecord =>
+  fleetNode({ images: [idleImage(agent, 1)], ...node })
 /** A pod waits for the image. */
 const waiting = (image = agent, node: FleetNode = {}): NodeRecord => {
   const pod = readyPod('web', 'web')
@@ -28,9 +39,23 @@ const waiting = (image = agent, node: FleetNode = {}): NodeRecord => {
   return fleetNode({ pods: [{ ...pod, status }] as NonNullable<NodeRecord['pods']>, ...node })
 }
 
-async function plan(nodes: NodeRecord[], changed: Partial<Policy> = policy, rules = ['required-image-at-risk']): Promise<Plan> {
-  const request = { rules, findings: [], changes: [], allowActAtOnce: false, version: '0.0.0', selection: everything }
-  const { plan } = await makePlan(snapshotOf(nodes), { ...request, policy: { ...defaultPolicy, ...changed } })
+async function plan(
+  nodes: NodeRecord[],
+  changed: Partial<Policy> = policy,
+  rules = ['required-image-at-risk'],
+): Promise<Plan> {
+  const request = {
+    rules,
+    findings: [],
+    changes: [],
+    allowActAtOnce: false,
+    version: '0.0.0',
+    selection: everything,
+  }
+  const { plan } = await makePlan(snapshotOf(nodes), {
+    ...request,
+    policy: { ...defaultPolicy, ...changed },
+  })
   expect(parsePlan(planText(plan), 'plan.json')).toEqual(plan)
   return plan
 }
@@ -44,7 +69,13 @@ describe('an image that may be deleted', () => {
   it('is pinned under the name that pods use, and nothing restarts', async () => {
     const { steps, cohorts, refused } = await plan([atRisk({ name: 'a' }), atRisk({ name: 'b' })])
     expect(refused).toEqual([])
-    const step = { method: 'pull-image', path: agent, oldSha256: unpinned, newSha256: pinned, lastsUntil: 'replacement' }
+    const step = {
+      method: 'pull-image',
+      path: agent,
+      oldSha256: unpinned,
+      newSha256: pinned,
+      lastsUntil: 'replacement',
+    }
     expect(steps).toMatchObject([
       {
         node: 'a',
@@ -66,15 +97,25 @@ describe('an image that may be deleted', () => {
     ])
     expect(cohorts[0]?.effect.text).toContain(`${agent} is pinned on 2 nodes`)
     expect(cohorts[0]?.effect.text).not.toContain('pulled')
-    expect(cohorts[0]?.durable).toMatchObject([{ snippet: expect.stringContaining(`ctr -n k8s.io images tag ${source}:1 ${agent}`) }])
+    expect(cohorts[0]?.durable).toMatchObject([
+      { snippet: expect.stringContaining(`ctr -n k8s.io images tag ${source}:1 ${agent}`) },
+    ])
   })
 
   it('is one of several: a node has one step, and the others are for the next plan', async () => {
     const images = [idleImage(agent, 1), idleImage('quay.io/platform/other:2', 1)]
-    const sources = { 'quay.io/platform/*': 'mirror.corp.example/other', 'quay.io/platform/agent:1': `${source}:1` }
-    const { steps, later } = await plan([atRisk({ images })], { ...policy, requiredImageSources: sources })
+    const sources = {
+      'quay.io/platform/*': 'mirror.corp.example/other',
+      'quay.io/platform/agent:1': `${source}:1`,
+    }
+    const { steps, later } = await plan([atRisk({ images })], {
+      ...policy,
+      requiredImageSources: sources,
+    })
     expect(steps.map(({ path }) => path)).toEqual([agent])
-    expect(later).toMatchObject([{ why: expect.stringMatching(/^quay\.io\/platform\/other:2 is otherwise than wanted/) }])
+    expect(later).toMatchObject([
+      { why: expect.stringMatching(/^quay\.io\/platform\/other:2 is otherwise than wanted/) },
+    ])
   })
 
   it('is the sandbox image, where that is what is not pinned', async () => {
@@ -83,7 +124,13 @@ describe('an image that may be deleted', () => {
     const record = { ...node, host: { ...node.host, containerd: { sandboxImage: pause } } }
     const sources = { requiredImageSources: { '*/eks/pause:*': 'mirror.corp.example/eks/pause' } }
     const { steps } = await plan([record], sources, ['unpinned-sandbox-image'])
-    expect(steps).toMatchObject([{ path: pause, oldSha256: hashOf(`${pause} unpinned\n`), newSha256: hashOf(`${pause} pinned\n`) }])
+    expect(steps).toMatchObject([
+      {
+        path: pause,
+        oldSha256: hashOf(`${pause} unpinned\n`),
+        newSha256: hashOf(`${pause} pinned\n`),
+      },
+    ])
   })
 
   it('is no part of a plan of all findings where the policy names no source', async () => {
@@ -96,9 +143,17 @@ describe('an image that is missing', () => {
   it('is pulled from the source, by the rule that sees a pod wait for it', async () => {
     const { steps, cohorts } = await plan([waiting()], policy, ['pull-failing-now'])
     expect(steps).toMatchObject([
-      { method: 'pull-image', path: agent, oldSha256: 'absent', newSha256: pinned, expectBack: [{ field: agent, value: null }] },
+      {
+        method: 'pull-image',
+        path: agent,
+        oldSha256: 'absent',
+        newSha256: pinned,
+        expectBack: [{ field: agent, value: null }],
+      },
     ])
-    expect(cohorts[0]?.effect.text).toContain(`Where it is missing, 1 node, it is pulled from ${source}:1`)
+    expect(cohorts[0]?.effect.text).toContain(
+      `Where it is missing, 1 node, it is pulled from ${source}:1`,
+    )
   })
 
   it('is refused where only the kubelet has what its source asks for', async () => {
@@ -108,7 +163,9 @@ describe('an image that is missing', () => {
       /credentials that only the kubelet has.*requiredImageSources/,
     )
     // Nothing is pulled where it is there.
-    expect((await plan([atRisk()], { ...policy, ...changed })).steps).toMatchObject([{ oldSha256: unpinned }])
+    expect((await plan([atRisk()], { ...policy, ...changed })).steps).toMatchObject([
+      { oldSha256: unpinned },
+    ])
   })
 
   it('has its name in full, as the runtime has it', async () => {
@@ -118,18 +175,29 @@ describe('an image that is missing', () => {
     )
     const latest = { requiredImageSources: { 'nginx:*': 'mirror.corp.example/nginx' } }
     expect((await plan([waiting('nginx')], latest, ['pull-failing-now'])).steps).toMatchObject([
-      { path: 'docker.io/library/nginx:latest', content: expect.stringContaining('"source":"mirror.corp.example/nginx:latest"') },
+      {
+        path: 'docker.io/library/nginx:latest',
+        content: expect.stringContaining('"source":"mirror.corp.example/nginx:latest"'),
+      },
     ])
   })
 })
 
 describe('what is refused, in words', () => {
   it.each<[string, NodeRecord, Partial<Policy>, RegExp]>([
-    ['no source', atRisk(), { ...policy, requiredImageSources: {} }, /requiredImageSources names no source of quay\.io\/platform\/agent:1/],
+    [
+      'no source',
+      atRisk(),
+      { ...policy, requiredImageSources: {} },
+      /requiredImageSources names no source of quay\.io\/platform\/agent:1/,
+    ],
     [
       'another image in its place',
       atRisk(),
-      { ...policy, requiredImageSources: { 'quay.io/platform/*': 'mirror.corp.example/platform/other' } },
+      {
+        ...policy,
+        requiredImageSources: { 'quay.io/platform/*': 'mirror.corp.example/platform/other' },
+      },
       /would put mirror\.corp\.example\/platform\/other in the place of quay\.io\/platform\/agent:1/,
     ],
     [
@@ -145,22 +213,30 @@ describe('what is refused, in words', () => {
 
   it('images that were not read', async () => {
     const node = waiting(agent, { record: { runtime: null } })
-    expect(await whyRefused(node, policy, ['pull-failing-now'])).toMatch(/images were not read \(mode ssm or both\)/)
+    expect(await whyRefused(node, policy, ['pull-failing-now'])).toMatch(
+      /images were not read \(mode ssm or both\)/,
+    )
   })
 
   it('Bottlerocket, which has no ctr', async () => {
-    expect(await whyRefused(waiting(agent, { family: 'Bottlerocket' }), policy, ['pull-failing-now'])).toMatch(/Bottlerocket has no ctr/)
+    expect(
+      await whyRefused(waiting(agent, { family: 'Bottlerocket' }), policy, ['pull-failing-now']),
+    ).toMatch(/Bottlerocket has no ctr/)
   })
 
   it('a digest, which is no name that can be given', async () => {
     const digest = `quay.io/platform/agent@sha256:${'a'.repeat(64)}`
-    expect(await whyRefused(waiting(digest), policy, ['pull-failing-now'])).toMatch(/is no name with a tag/)
+    expect(await whyRefused(waiting(digest), policy, ['pull-failing-now'])).toMatch(
+      /is no name with a tag/,
+    )
   })
 
   it('a node that no plan writes to', async () => {
-    const { never } = await plan([waiting(agent, { nodegroup: null, labels: { 'karpenter.sh/nodepool': 'general' } })], policy, [
-      'pull-failing-now',
-    ])
+    const { never } = await plan(
+      [waiting(agent, { nodegroup: null, labels: { 'karpenter.sh/nodepool': 'general' } })],
+      policy,
+      ['pull-failing-now'],
+    )
     expect(never).toMatchObject([{ why: expect.stringContaining('Karpenter') }])
   })
 })
@@ -175,19 +251,33 @@ describe('a plan that was changed after it was made', () => {
   it.each<[string, (step: PlanStep) => void]>([
     [
       'another source that is none',
-      step => Object.assign(step, { content: canonicalJson({ name: agent, pinned: true, source: '--all' }) }),
+      step =>
+        Object.assign(step, {
+          content: canonicalJson({ name: agent, pinned: true, source: '--all' }),
+        }),
     ],
     [
       'the source of another name',
-      step => Object.assign(step, { content: canonicalJson({ name: 'a.b/c:1', pinned: true, source: 'd.e/c:1' }) }),
+      step =>
+        Object.assign(step, {
+          content: canonicalJson({ name: 'a.b/c:1', pinned: true, source: 'd.e/c:1' }),
+        }),
     ],
-    ['more than a source', step => Object.assign(step, { content: `{"more":1,"name":"${agent}","pinned":true,"source":"d.e/c:1"}` })],
+    [
+      'more than a source',
+      step =>
+        Object.assign(step, {
+          content: `{"more":1,"name":"${agent}","pinned":true,"source":"d.e/c:1"}`,
+        }),
+    ],
     ['another hash', step => Object.assign(step, { newSha256: 'a'.repeat(64) })],
     ['a file', step => Object.assign(step, { path: '/etc/passwd' })],
   ])('is no plan: %s', async (_, change) => {
     const text = await forged(change)
     expect(() => parsePlan(text, 'plan.json')).toThrow(OperatorError)
-    expect(() => parsePlan(text, 'plan.json')).toThrow(/not an image that a plan may pull|not a path that a plan may write/)
+    expect(() => parsePlan(text, 'plan.json')).toThrow(
+      /not an image that a plan may pull|not a path that a plan may write/,
+    )
   })
 })
 
@@ -196,10 +286,22 @@ describe('an image that was changed since the plan', () => {
     const made = await plan([atRisk()])
     const [{ cluster, node, instanceId } = { cluster: '', node: '', instanceId: '' }] = made.steps
     const since = (sha256: string | null, unread: string | null = null) =>
-      changedSince(made, [{ cluster, node, instanceId, sha256, unread, kubeletStartedAt: '2026-11-21T12:00:00Z', objection: null }])
+      changedSince(made, [
+        {
+          cluster,
+          node,
+          instanceId,
+          sha256,
+          unread,
+          kubeletStartedAt: '2026-11-21T12:00:00Z',
+          objection: null,
+        },
+      ])
     expect(since(unpinned)).toEqual([])
     expect(since(pinned)).toEqual([])
-    expect(since('absent')).toEqual([{ cluster, node, why: `${agent} was changed since the plan: it is not there` }])
+    expect(since('absent')).toEqual([
+      { cluster, node, why: `${agent} was changed since the plan: it is not there` },
+    ])
     expect(since(null, 'that takes mode ssm or both')).toEqual([
       { cluster, node, why: `${agent} was not read again: that takes mode ssm or both` },
     ])
@@ -208,29 +310,45 @@ describe('an image that was changed since the plan', () => {
 
 describe('what is verified', () => {
   const image = (is: boolean): RawObject => ({ ...idleImage(agent, 1), pinned: is })
-  const seen = (images: RawObject[] | null) => fleetNode({ record: { runtime: images && { images } } })
+  const seen = (images: RawObject[] | null) =>
+    fleetNode({ record: { runtime: images && { images } } })
   const verdict = async (images: RawObject[] | null, back = false) => {
     const [step] = (await plan([fleetNode({ images: [image(false)] })])).steps
     if (step === undefined) throw new Error('no step')
     return back
       ? verifyBack(step, seen(images))
-      : verifyNode(step, seen(images), defaultPolicy, { at: '2026-11-21T00:00:00Z', readyPods: null })
+      : verifyNode(step, seen(images), defaultPolicy, {
+          at: '2026-11-21T00:00:00Z',
+          readyPods: null,
+        })
   }
 
   it('is what the runtime says of the image', async () => {
     expect(await verdict([image(true)])).toEqual({ state: 'verified' })
-    expect(await verdict([image(false)])).toMatchObject({ state: 'not-yet', why: `${agent} is as it was` })
+    expect(await verdict([image(false)])).toMatchObject({
+      state: 'not-yet',
+      why: `${agent} is as it was`,
+    })
     expect(await verdict([])).toMatchObject({
       state: 'wrong',
       why: expect.stringMatching(/neither as it was nor as planned: it is not there$/),
     })
-    expect(await verdict(null)).toMatchObject({ state: 'not-yet', why: expect.stringContaining('was not read') })
+    expect(await verdict(null)).toMatchObject({
+      state: 'not-yet',
+      why: expect.stringContaining('was not read'),
+    })
   })
 
   it('is likewise that it is as before, once it was taken back', async () => {
     expect(await verdict([image(false)], true)).toEqual({ state: 'verified' })
-    expect(await verdict([image(true)], true)).toMatchObject({ state: 'not-yet', why: `${agent} is not as it was: it is pinned` })
-    expect(await verdict(null, true)).toMatchObject({ state: 'not-yet', why: expect.stringContaining('was not read') })
+    expect(await verdict([image(true)], true)).toMatchObject({
+      state: 'not-yet',
+      why: `${agent} is not as it was: it is pinned`,
+    })
+    expect(await verdict(null, true)).toMatchObject({
+      state: 'not-yet',
+      why: expect.stringContaining('was not read'),
+    })
   })
 })
 

@@ -48,11 +48,18 @@ afterEach(async () => {
 function pretendNode(images: Images) {
   const root = al2023()
   const assetTag = { '/sys/devices/virtual/dmi/id/board_asset_tag': `${instanceId}\n` }
-  const node = new ChangedNode('Highwater-PullImage', { ...root, files: { ...root.files, ...assetTag } }, platforms()[0] as Platform)
+  const node = new ChangedNode(
+    'Highwater-PullImage',
+    { ...root, files: { ...root.files, ...assetTag } },
+    platforms()[0] as Platform,
+  )
   node.tell('images.json', JSON.stringify(images))
   node.tell('registry.json', JSON.stringify([`${source}:1`]))
   for (const program of ['ctr', 'crictl'])
-    node.tool(program, `exec ${process.execPath} ${resolve('test/support/pretend/containerd.mjs')} ${node.world()} ${program} "$@"`)
+    node.tool(
+      program,
+      `exec ${process.execPath} ${resolve('test/support/pretend/containerd.mjs')} ${node.world()} ${program} "$@"`,
+    )
   return { node, images: () => JSON.parse(node.told('images.json')) as Images }
 }
 
@@ -80,7 +87,17 @@ async function planned(images: Images): Promise<{ file: string; plan: Plan; text
   const folder = temporaryFolder()
   const [file, policy] = [join(folder, 'plan.json'), join(folder, 'highwater.yaml')]
   writeFileSync(policy, `requiredImageSources: { 'quay.io/platform/*': '${source}' }\n`)
-  const args = ['plan', '--snapshot', snapshotOf([recordOf(images)]), '--policy', policy, '--out', file, '--rule', 'pull-failing-now']
+  const args = [
+    'plan',
+    '--snapshot',
+    snapshotOf([recordOf(images)]),
+    '--policy',
+    policy,
+    '--out',
+    file,
+    '--rule',
+    'pull-failing-now',
+  ]
   const { code, stdout, stderr } = await inProcess(args)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return { file, plan: parsePlan(await readText(file), file), text: stdout }
@@ -96,7 +113,12 @@ describe('an image that a pod waits for', () => {
     if (step === undefined) throw new Error('no step')
     const { node, images } = pretendNode(before)
     const profiled = profiledNode({
-      ...inNodegroup('workers', { family: 'AL2023', version: '1.34.1', instanceType: 'm5.large', ip }),
+      ...inNodegroup('workers', {
+        family: 'AL2023',
+        version: '1.34.1',
+        instanceType: 'm5.large',
+        ip,
+      }),
       nodefs: { capacityBytes: 2 ** 30, usedPercent: 10 },
       pods: [],
     })
@@ -104,22 +126,49 @@ describe('an image that a pod waits for', () => {
       const { stdout, stderr, code } = await node.send({}, environment)
       return { stdout, stderr, exitCode: code ?? 1 }
     }
-    const documents = applyDocuments.map(document => ({ name: document.name, content: contentOf(document, readScript) }))
-    lab = await enterLab(scenario([{ nodes: fixedNodes({ [ip]: { ...profiled, agent: { run } } }) }]), { documents })
+    const documents = applyDocuments.map(document => ({
+      name: document.name,
+      content: contentOf(document, readScript),
+    }))
+    lab = await enterLab(
+      scenario([{ nodes: fixedNodes({ [ip]: { ...profiled, agent: { run } } }) }]),
+      { documents },
+    )
     const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
     applier = new Applier({
-      ...{ region: 'us-east-1', credentials: async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY }) },
-      ...{ requestsPerSecond: 200, run: plan.id, timeoutSeconds: 240, answerTimeoutMs: 100_000, signal: new AbortController().signal },
+      ...{
+        region: 'us-east-1',
+        credentials: async () => ({
+          accessKeyId: AWS_ACCESS_KEY_ID,
+          secretAccessKey: AWS_SECRET_ACCESS_KEY,
+        }),
+      },
+      ...{
+        requestsPerSecond: 200,
+        run: plan.id,
+        timeoutSeconds: 240,
+        answerTimeoutMs: 100_000,
+        signal: new AbortController().signal,
+      },
     })
     const seen = () => verifyNode(step, recordOf(images()), defaultPolicy, { at, readyPods: null })
 
     expect(seen()).toMatchObject({ state: 'not-yet' })
-    expect(await applier.send(step, 'apply', () => undefined)).toMatchObject({ kind: 'answer', answer: { outcome: 'applied' } })
+    expect(await applier.send(step, 'apply', () => undefined)).toMatchObject({
+      kind: 'answer',
+      answer: { outcome: 'applied' },
+    })
     expect(images()).toMatchObject({ [image]: { ...managed, ...pin } })
     expect(seen()).toEqual({ state: 'verified' })
-    expect(await applier.send(step, 'apply', () => undefined)).toMatchObject({ kind: 'answer', answer: { outcome: 'unchanged' } })
+    expect(await applier.send(step, 'apply', () => undefined)).toMatchObject({
+      kind: 'answer',
+      answer: { outcome: 'unchanged' },
+    })
 
-    expect(await applier.send(step, 'rollback', () => undefined)).toMatchObject({ kind: 'answer', answer: { outcome: 'restored' } })
+    expect(await applier.send(step, 'rollback', () => undefined)).toMatchObject({
+      kind: 'answer',
+      answer: { outcome: 'restored' },
+    })
     expect(images()).toEqual(before)
     expect(verifyBack(step, recordOf(images()))).toEqual({ state: 'verified' })
     expect(node.told('calls')).not.toContain('restart')
@@ -128,16 +177,30 @@ describe('an image that a pod waits for', () => {
   it('comes by a script for own means, too', async () => {
     const before = { other: {} }
     const { file, plan, text } = await planned(before)
-    expect(text.replace(/\s+/g, ' ')).toContain(`${image}, pinned; from ${source}:1 where it is missing`)
+    expect(text.replace(/\s+/g, ' ')).toContain(
+      `${image}, pinned; from ${source}:1 where it is missing`,
+    )
     const folder = temporaryFolder()
-    expect(await inProcess(['script', file, '--out', folder])).toMatchObject({ code: 0, stderr: '' })
+    expect(await inProcess(['script', file, '--out', folder])).toMatchObject({
+      code: 0,
+      stderr: '',
+    })
     const script = await readText(join(folder, `cohort-prod-workers-${plan.cohorts[0]?.id}.sh`))
     expect(script).toContain('what its containerd pulls')
     const { node, images } = pretendNode(before)
-    expect(await node.byHand(script, ['check'])).toMatchObject({ code: 0, answer: { outcome: 'ready' } })
-    expect(await node.byHand(script, ['apply'])).toMatchObject({ code: 0, answer: { outcome: 'applied' } })
+    expect(await node.byHand(script, ['check'])).toMatchObject({
+      code: 0,
+      answer: { outcome: 'ready' },
+    })
+    expect(await node.byHand(script, ['apply'])).toMatchObject({
+      code: 0,
+      answer: { outcome: 'applied' },
+    })
     expect(images()).toMatchObject({ [image]: { ...managed, ...pin } })
-    expect(await node.byHand(script, ['rollback'])).toMatchObject({ code: 0, answer: { outcome: 'restored' } })
+    expect(await node.byHand(script, ['rollback'])).toMatchObject({
+      code: 0,
+      answer: { outcome: 'restored' },
+    })
     expect(images()).toEqual(before)
   })
 })

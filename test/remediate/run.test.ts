@@ -14,10 +14,22 @@ describe('a run', () => {
   it('changes every node once, one first, and verifies each', async () => {
     const world = new World(planOf([1, 2, 3]))
     const run = await world.apply()
-    expect(run).toMatchObject({ run: world.plan.id, plan: world.plan.digest, state: 'done', why: null, approvedBy: 'Ada Lovelace' })
+    expect(run).toMatchObject({
+      run: world.plan.id,
+      plan: world.plan.digest,
+      state: 'done',
+      why: null,
+      approvedBy: 'Ada Lovelace',
+    })
     expect(statesOf(run)).toEqual(Array(6).fill('verified'))
-    expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(Array(6).fill([1, newSha256]))
-    expect(run.steps[0]).toMatchObject({ readyPods: ['shop/web'], commandIds: ['command-1'], answer: { outcome: 'applied' } })
+    expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(
+      Array(6).fill([1, newSha256]),
+    )
+    expect(run.steps[0]).toMatchObject({
+      readyPods: ['shop/web'],
+      commandIds: ['command-1'],
+      answer: { outcome: 'applied' },
+    })
   })
 
   it('waits between waves, and not after the last', async () => {
@@ -36,7 +48,10 @@ describe('a run', () => {
       else underWay.add(node)
       most = Math.max(most, underWay.size)
     }
-    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 3 }, effects: { onEntry } })
+    const run = await world.apply({
+      policy: { pauseMs: 0, maxConcurrency: 3 },
+      effects: { onEntry },
+    })
     expect([run.state, most, underWay.size]).toEqual(['done', 3, 0])
   })
 
@@ -55,8 +70,15 @@ describe('a run', () => {
         readyPods: new Map(),
       }
     }
-    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 3 }, effects: { before } })
-    expect([run.state, statesOf(run), begun]).toEqual(['done', Array(4).fill('verified'), [0, 1, 2, 3]])
+    const run = await world.apply({
+      policy: { pauseMs: 0, maxConcurrency: 3 },
+      effects: { before },
+    })
+    expect([run.state, statesOf(run), begun]).toEqual([
+      'done',
+      Array(4).fill('verified'),
+      [0, 1, 2, 3],
+    ])
   })
 
   it('says once what nobody was asked, and goes on', async () => {
@@ -81,12 +103,18 @@ describe('a run', () => {
     const world = new World(planOf([1]))
     const run = await world.apply()
     const folder = `remediation/runs/${world.plan.id}`
-    expect(await world.read(`${folder}/run.json`)).toMatchObject({ schema: 'highwater.run/1', head: { state: 'done' } })
+    expect(await world.read(`${folder}/run.json`)).toMatchObject({
+      schema: 'highwater.run/1',
+      head: { state: 'done' },
+    })
     expect(await world.read(`${folder}/plan.json`)).toEqual(world.plan)
     expect(await world.read(`${folder}/approval.json`)).toEqual(approvalOf(world.plan))
     expect(await world.read(`${folder}/steps/prod/ip-10-0-0-1.ec2.internal.json`)).toMatchObject({
       schema: 'highwater.step/1',
-      entry: { state: 'verified', at: { sending: expect.any(String), sent: expect.any(String), applied: expect.any(String) } },
+      entry: {
+        state: 'verified',
+        at: { sending: expect.any(String), sent: expect.any(String), applied: expect.any(String) },
+      },
     })
     expect(await world.read(`${folder}/report.json`)).toEqual(run)
     expect(await world.read('remediation/leases/prod.json')).toMatchObject({ holder: null })
@@ -100,21 +128,33 @@ describe('before anything is sent', () => {
     ['an approval of tomorrow', { at: '2026-11-21T13:00:00Z' }, /holds from/],
   ])('%s is refused', async (_, changed, message) => {
     const world = new World(planOf([1]))
-    await expect(world.apply({ approval: approvalOf(world.plan, changed) })).rejects.toThrow(message)
-    expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+    await expect(world.apply({ approval: approvalOf(world.plan, changed) })).rejects.toThrow(
+      message,
+    )
+    expect([
+      world.commands,
+      await world.read(`remediation/runs/${world.plan.id}/run.json`),
+    ]).toEqual([[], null])
   })
 
   it('nodes that have changed since refuse the plan, and are named', async () => {
     const world = new World(planOf([1, 2]))
     world.node(2).sha256 = 'a'.repeat(64)
-    await expect(world.apply()).rejects.toThrow(/no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*Nothing was sent/)
-    expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+    await expect(world.apply()).rejects.toThrow(
+      /no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*Nothing was sent/,
+    )
+    expect([
+      world.commands,
+      await world.read(`remediation/runs/${world.plan.id}/run.json`),
+    ]).toEqual([[], null])
   })
 
   it('whose step would not be planned any more refuse it likewise, and are passed over where that is asked for', async () => {
     const world = new World(planOf([1, 2]))
     world.node(2).objection = 'it would act at once on what is there now'
-    await expect(world.apply()).rejects.toThrow(/no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*it would act at once/)
+    await expect(world.apply()).rejects.toThrow(
+      /no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*it would act at once/,
+    )
     const run = await world.apply({ ...fast, skipChanged: true })
     expect(run.steps.map(({ state }) => state)).toEqual(['verified', 'skipped', 'verified'])
     expect(world.commands.filter(command => command.includes('10-0-0-2'))).toEqual([])
@@ -128,13 +168,30 @@ describe('before anything is sent', () => {
     const present: SessionOptions['effects']['present'] = async steps => {
       asked.push(steps.length)
       stop.abort(new Error('time is over'))
-      return steps.map(one => ({ ...one, sha256: world.nodes.get(stepKey(one))?.sha256 ?? null, objection: null }))
+      return steps.map(one => ({
+        ...one,
+        sha256: world.nodes.get(stepKey(one))?.sha256 ?? null,
+        objection: null,
+      }))
     }
     const paused = await world.apply({ ...fast, stop: stop.signal, effects: { present } })
-    expect([paused.state, paused.why, world.commands, asked]).toEqual(['paused', 'time is over', [], [200]])
+    expect([paused.state, paused.why, world.commands, asked]).toEqual([
+      'paused',
+      'time is over',
+      [],
+      [200],
+    ])
     asked.length = 0
-    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 50 }, resume: true, effects: { present } })
-    expect([run.state, run.steps.filter(({ state }) => state === 'verified').length, Math.max(...asked)]).toEqual(['done', 400, 50])
+    const run = await world.apply({
+      policy: { pauseMs: 0, maxConcurrency: 50 },
+      resume: true,
+      effects: { present },
+    })
+    expect([
+      run.state,
+      run.steps.filter(({ state }) => state === 'verified').length,
+      Math.max(...asked),
+    ]).toEqual(['done', 400, 50])
     expect(run.steps[299]).toMatchObject({
       state: 'skipped',
       why: expect.stringMatching(/^changed since the plan was made: .* SHA-256 is a{64}/),
@@ -148,17 +205,28 @@ describe('before anything is sent', () => {
     expect(statesOf(run)).toEqual(['skipped', 'verified', 'verified'])
     expect(run.steps[0]?.why).toMatch(/changed since the plan was made/)
     // Nothing of the cohort was proven by the first wave, so its next node goes alone.
-    expect(world.commands).toEqual(['apply ip-10-0-0-2.ec2.internal', 'apply ip-10-0-0-3.ec2.internal'])
+    expect(world.commands).toEqual([
+      'apply ip-10-0-0-2.ec2.internal',
+      'apply ip-10-0-0-3.ec2.internal',
+    ])
   })
 
   it('what stands in the way pauses the run, and it goes on when that is gone', async () => {
     const world = new World(planOf([1, 2]))
     world.reasons = ['EKS is changing the cluster: it is UPDATING']
     const paused = await world.apply(fast)
-    expect([paused.state, paused.why, world.commands]).toEqual(['paused', 'EKS is changing the cluster: it is UPDATING', []])
+    expect([paused.state, paused.why, world.commands]).toEqual([
+      'paused',
+      'EKS is changing the cluster: it is UPDATING',
+      [],
+    ])
     await expect(world.apply(fast)).rejects.toThrow('--resume goes on with it')
     world.reasons = []
-    expect(statesOf(await world.apply({ ...fast, resume: true }))).toEqual(['verified', 'verified', 'verified'])
+    expect(statesOf(await world.apply({ ...fast, resume: true }))).toEqual([
+      'verified',
+      'verified',
+      'verified',
+    ])
   })
 
   it('tells who approved that it goes on, beside who approved it first', async () => {
@@ -166,11 +234,18 @@ describe('before anything is sent', () => {
     world.reasons = ['EKS is changing the cluster: it is UPDATING']
     expect((await world.apply(fast)).resumedBy).toBeUndefined()
     const grace = approvalOf(world.plan, { by: 'Grace Hopper' })
-    for (let round = 0; round < 2; round++) await world.apply({ ...fast, resume: true, approval: grace })
+    for (let round = 0; round < 2; round++)
+      await world.apply({ ...fast, resume: true, approval: grace })
     world.reasons = []
     const run = await world.apply({ ...fast, resume: true })
-    expect(run).toMatchObject({ state: 'done', approvedBy: 'Ada Lovelace', resumedBy: ['Grace Hopper'] })
-    expect(await world.read(`remediation/runs/${world.plan.id}/run.json`)).toMatchObject({ head: { resumedBy: ['Grace Hopper'] } })
+    expect(run).toMatchObject({
+      state: 'done',
+      approvedBy: 'Ada Lovelace',
+      resumedBy: ['Grace Hopper'],
+    })
+    expect(await world.read(`remediation/runs/${world.plan.id}/run.json`)).toMatchObject({
+      head: { resumedBy: ['Grace Hopper'] },
+    })
     expect(remediationText(run, world.plan, 'x', { hasColour: false, columns: 120 })).toContain(
       'Approved by Ada Lovelace, and to go on by Grace Hopper.',
     )
@@ -180,7 +255,11 @@ describe('before anything is sent', () => {
     const world = new World(planOf([1, 2]))
     world.nodeReasons.set(stepKey(world.node(3).step), 'the node is NotReady')
     const run = await world.apply(fast)
-    expect([run.state, statesOf(run), run.steps[2]?.why]).toEqual(['done', ['verified', 'verified', 'skipped'], 'the node is NotReady'])
+    expect([run.state, statesOf(run), run.steps[2]?.why]).toEqual([
+      'done',
+      ['verified', 'verified', 'skipped'],
+      'the node is NotReady',
+    ])
     expect(world.node(3).swaps).toBe(0)
   })
 })
@@ -196,7 +275,10 @@ describe('a node that fails', () => {
   ] as const)('it %s: the run stops, and its wave is taken back', async (nature, state, why) => {
     const world = new World(planOf([1, 3, 2]), { 3: nature })
     const run = await world.apply(fast)
-    expect([run.state, statesOf(run)]).toEqual(['stopped', ['verified', 'rolled-back', state, 'rolled-back', 'skipped', 'skipped']])
+    expect([run.state, statesOf(run)]).toEqual([
+      'stopped',
+      ['verified', 'rolled-back', state, 'rolled-back', 'skipped', 'skipped'],
+    ])
     expect(run.steps[2]?.why).toMatch(why)
     expect(run.why).toMatch(/1 of its nodes failed, where 0 may: prod\/ip-10-0-0-3/)
     expect([2, 4].map(number => world.node(number).sha256)).toEqual([oldSha256, oldSha256])
@@ -226,7 +308,9 @@ describe('a node that fails', () => {
     const first = await world.apply(options)
     expect([first.state, ...statesOf(first)]).toEqual(['paused', 'verified', 'broken', 'pending'])
     const again = await world.apply({ ...options, resume: true })
-    expect(again.steps[1]?.commandIds.length).toBeGreaterThan(first.steps[1]?.commandIds.length ?? 0)
+    expect(again.steps[1]?.commandIds.length).toBeGreaterThan(
+      first.steps[1]?.commandIds.length ?? 0,
+    )
     expect(again.steps[1]?.why).toBe(first.steps[1]?.why)
   })
 
@@ -237,7 +321,9 @@ describe('a node that fails', () => {
     const { steps } = await world.rollBack()
     expect(steps[1]).toMatchObject({
       state: 'broken',
-      why: expect.stringContaining('the node says unchanged, but what the plan writes is there still'),
+      why: expect.stringContaining(
+        'the node says unchanged, but what the plan writes is there still',
+      ),
     })
   })
 
@@ -249,8 +335,16 @@ describe('a node that fails', () => {
       return { reasons: [], unasked: [], nodes: new Map(), readyPods: new Map(), later: new Set() }
     }
     const run = await world.apply({ ...fast, effects: { before } })
-    expect([run.state, ...statesOf(run)]).toEqual(['done', 'verified', 'verified', 'skipped', 'verified'])
-    expect(run.steps[2]?.why).toMatch(/^what the plan writes is on the node already: nothing was written/)
+    expect([run.state, ...statesOf(run)]).toEqual([
+      'done',
+      'verified',
+      'verified',
+      'skipped',
+      'verified',
+    ])
+    expect(run.steps[2]?.why).toMatch(
+      /^what the plan writes is on the node already: nothing was written/,
+    )
     expect(other.swaps).toBe(0)
     await world.rollBack()
     expect([other.swaps, other.sha256]).toEqual([0, newSha256])
@@ -259,7 +353,10 @@ describe('a node that fails', () => {
   it('alone is taken back where some may fail', async () => {
     const world = new World(planOf([1, 3]), { 3: 'wrong' })
     const run = await world.apply({ policy: { pauseMs: 0, maxErrors: 1 } })
-    expect([run.state, statesOf(run)]).toEqual(['done', ['verified', 'verified', 'rolled-back', 'verified']])
+    expect([run.state, statesOf(run)]).toEqual([
+      'done',
+      ['verified', 'verified', 'rolled-back', 'verified'],
+    ])
     expect(world.node(3).sha256).toBe(oldSha256)
   })
 
@@ -274,7 +371,11 @@ describe('a node that fails', () => {
     const world = new World(planOf([1]))
     world.node(1).lose = 2
     const run = await world.apply()
-    expect([statesOf(run), world.node(1).swaps, world.commands.length]).toEqual([['verified'], 1, 3])
+    expect([statesOf(run), world.node(1).swaps, world.commands.length]).toEqual([
+      ['verified'],
+      1,
+      3,
+    ])
     expect(run.steps[0]?.commandIds).toEqual(['command-1', 'command-2', 'command-3'])
   })
 
@@ -289,7 +390,12 @@ describe('a node that fails', () => {
     const world = new World(planOf([1]))
     const verify = async () => {
       world.nodes.clear()
-      return new Map([['prod/ip-10-0-0-1.ec2.internal', { state: 'wrong' as const, why: 'the node is another instance' }]])
+      return new Map([
+        [
+          'prod/ip-10-0-0-1.ec2.internal',
+          { state: 'wrong' as const, why: 'the node is another instance' },
+        ],
+      ])
     }
     expect(statesOf(await world.apply({ effects: { verify } }))).toEqual(['skipped'])
   })
@@ -298,13 +404,18 @@ describe('a node that fails', () => {
     const world = new World(planOf([1]))
     const verify = () => Promise.reject(new Error('the API server does not answer'))
     const run = await world.apply({ effects: { verify } })
-    expect([run.state, statesOf(run), world.node(1).sha256]).toEqual(['stopped', ['rolled-back'], oldSha256])
+    expect([run.state, statesOf(run), world.node(1).sha256]).toEqual([
+      'stopped',
+      ['rolled-back'],
+      oldSha256,
+    ])
     expect(run.steps[0]?.why).toMatch(/not well within 600 s: the API server does not answer/)
   })
 })
 
 describe('an account that can be sent nothing', () => {
-  const fault = 'the account has no SSM document Highwater-ApplyKubeletConfig in eu-west-1: deploy the stack there'
+  const fault =
+    'the account has no SSM document Highwater-ApplyKubeletConfig in eu-west-1: deploy the stack there'
 
   it('pauses the run with its nodes still to come, and it goes on when that is mended', async () => {
     const world = new World(planOf([1, 2]))
@@ -328,7 +439,11 @@ describe('an account that can be sent nothing', () => {
       if (world.commands.length > 0) world.fault = fault
     }
     const paused = await world.apply({ effects: { onEntry } })
-    expect([paused.state, statesOf(paused), world.node(1).swaps]).toEqual(['paused', ['sending'], 1])
+    expect([paused.state, statesOf(paused), world.node(1).swaps]).toEqual([
+      'paused',
+      ['sending'],
+      1,
+    ])
     world.fault = null
     expect(statesOf(await world.apply({ resume: true }))).toEqual(['verified'])
     expect(world.node(1).swaps).toBe(1)
@@ -356,7 +471,13 @@ describe('a run that is told to end', () => {
     const stop = new AbortController()
     const before = async () => {
       if (world.commands.length === 1) stop.abort(new Error('the run was interrupted'))
-      return { reasons: [], unasked: [], nodes: new Map(), later: new Set<string>(), readyPods: new Map() }
+      return {
+        reasons: [],
+        unasked: [],
+        nodes: new Map(),
+        later: new Set<string>(),
+        readyPods: new Map(),
+      }
     }
     const paused = await world.apply({ ...fast, stop: stop.signal, effects: { before } })
     expect([paused.state, paused.why, statesOf(paused)]).toEqual([
@@ -365,7 +486,10 @@ describe('a run that is told to end', () => {
       ['verified', 'pending', 'pending', 'pending', 'pending'],
     ])
     const done = await world.apply({ ...fast, resume: true })
-    expect([done.state, [...world.nodes.values()].map(({ swaps }) => swaps)]).toEqual(['done', [1, 1, 1, 1, 1]])
+    expect([done.state, [...world.nodes.values()].map(({ swaps }) => swaps)]).toEqual([
+      'done',
+      [1, 1, 1, 1, 1],
+    ])
   })
 
   it('in the pause between waves ends at once', async () => {
@@ -396,7 +520,11 @@ describe('a run that is told to end', () => {
     const world = new World(planOf([1, 1]))
     const approval = approvalOf(world.plan, { until: '2026-11-21T12:05:00Z' })
     const run = await world.apply({ approval })
-    expect([run.state, run.why, statesOf(run)]).toEqual(['paused', 'the approval ended at 2026-11-21T12:05:00Z', ['verified', 'pending']])
+    expect([run.state, run.why, statesOf(run)]).toEqual([
+      'paused',
+      'the approval ended at 2026-11-21T12:05:00Z',
+      ['verified', 'pending'],
+    ])
   })
 })
 
@@ -405,11 +533,20 @@ describe('highwater rollback', () => {
     const world = new World(planOf([1, 2]))
     await world.apply(fast)
     const run = await world.rollBack()
-    expect([run.state, statesOf(run)]).toEqual(['rolled-back', ['rolled-back', 'rolled-back', 'rolled-back']])
-    expect([...world.nodes.values()].map(({ sha256, swaps }) => [sha256, swaps])).toEqual(Array(3).fill([oldSha256, 2]))
+    expect([run.state, statesOf(run)]).toEqual([
+      'rolled-back',
+      ['rolled-back', 'rolled-back', 'rolled-back'],
+    ])
+    expect([...world.nodes.values()].map(({ sha256, swaps }) => [sha256, swaps])).toEqual(
+      Array(3).fill([oldSha256, 2]),
+    )
     const commands = world.commands.length
     expect(statesOf(await world.rollBack())).toEqual(['rolled-back', 'rolled-back', 'rolled-back'])
-    expect(statesOf(await world.apply({ resume: true }))).toEqual(['rolled-back', 'rolled-back', 'rolled-back'])
+    expect(statesOf(await world.apply({ resume: true }))).toEqual([
+      'rolled-back',
+      'rolled-back',
+      'rolled-back',
+    ])
     expect(world.commands).toHaveLength(commands)
   })
 
@@ -425,7 +562,9 @@ describe('highwater rollback', () => {
   })
 
   it('says that there is no such run', async () => {
-    await expect(new World(planOf([1])).rollBack()).rejects.toThrow(/s3:\/\/bucket has no run [a-f0-9]{16}/)
+    await expect(new World(planOf([1])).rollBack()).rejects.toThrow(
+      /s3:\/\/bucket has no run [a-f0-9]{16}/,
+    )
   })
 })
 
@@ -435,7 +574,12 @@ describe('a node that was taken back', () => {
     await world.apply(fast)
     let looks = 0
     const verifyBack: SessionOptions['effects']['verifyBack'] = async steps =>
-      new Map(steps.map(step => [stepKey(step), ++looks < 3 ? { state: 'not-yet', why: 'not Ready' } : { state: 'verified' }]))
+      new Map(
+        steps.map(step => [
+          stepKey(step),
+          ++looks < 3 ? { state: 'not-yet', why: 'not Ready' } : { state: 'verified' },
+        ]),
+      )
     const run = await world.rollBack({ ...fast, effects: { verifyBack } })
     expect(run.steps.map(({ state, seenBack, why }) => [state, seenBack, why])).toEqual(
       Array(2).fill(['rolled-back', true, 'as asked for']),
@@ -450,11 +594,17 @@ describe('a node that was taken back', () => {
     expect(steps[0]).toMatchObject({
       state: 'rolled-back',
       seenBack: false,
-      why: expect.stringMatching(/^as asked for\. The node says that it is back, and it was not seen: it was not well within 600 s: image/),
+      why: expect.stringMatching(
+        /^as asked for\. The node says that it is back, and it was not seen: it was not well within 600 s: image/,
+      ),
     })
     world.node(1).nature = 'well'
     const commands = world.commands.length
-    expect((await world.rollBack(fast)).steps[0]).toMatchObject({ state: 'rolled-back', seenBack: true, why: 'as asked for' })
+    expect((await world.rollBack(fast)).steps[0]).toMatchObject({
+      state: 'rolled-back',
+      seenBack: true,
+      why: 'as asked for',
+    })
     expect(world.commands).toHaveLength(commands)
   })
 
@@ -465,6 +615,8 @@ describe('a node that was taken back', () => {
       world.nodes.clear()
       return new Map()
     }
-    expect((await world.rollBack({ ...fast, effects: { verifyBack } })).steps[0]).toMatchObject({ state: 'skipped' })
+    expect((await world.rollBack({ ...fast, effects: { verifyBack } })).steps[0]).toMatchObject({
+      state: 'skipped',
+    })
   })
 })

@@ -32,7 +32,10 @@ const stepOf = (index: number, changed: Partial<PlanStep> = {}): PlanStep => ({
   instanceId: instanceIdOf(ipOf(index)),
   ...changed,
 })
-const deployed = applyDocuments.map(document => ({ name: document.name, content: contentOf(document, readScript) }))
+const deployed = applyDocuments.map(document => ({
+  name: document.name,
+  content: contentOf(document, readScript),
+}))
 
 type Environment = Readonly<Record<string, string>>
 const answerTo = (environment: Environment, changed: object = {}): string =>
@@ -46,7 +49,12 @@ const answerTo = (environment: Environment, changed: object = {}): string =>
     oldSha256: environment.SSM_OldSha256,
     newSha256: environment.SSM_NewSha256,
     presentSha256: environment.SSM_NewSha256,
-    kubelet: { active: true, startedAtBefore: null, startedAtAfter: '2026-11-21T12:00:00Z', healthz: 'ok' },
+    kubelet: {
+      active: true,
+      startedAtBefore: null,
+      startedAtAfter: '2026-11-21T12:00:00Z',
+      healthz: 'ok',
+    },
     steps: ['saved', 'written', 'placed', 'restarted', 'healthy'],
     ...changed,
   })}\n`
@@ -63,20 +71,37 @@ const prints =
   (stdout: string): AgentScenario['run'] =>
   async () => ({ stdout, stderr: '', exitCode: 0 })
 
-async function world(agents: (AgentScenario | null)[], more: Partial<Scenario> = {}, documents = deployed): Promise<void> {
+async function world(
+  agents: (AgentScenario | null)[],
+  more: Partial<Scenario> = {},
+  documents = deployed,
+): Promise<void> {
   const nodes = agents.map((agent, index) => {
     const node = profiledNode({
-      ...inNodegroup('workers', { family: 'AL2023', version: '1.34.1', instanceType: 'm5.large', ip: ipOf(index) }),
+      ...inNodegroup('workers', {
+        family: 'AL2023',
+        version: '1.34.1',
+        instanceType: 'm5.large',
+        ip: ipOf(index),
+      }),
       nodefs: { capacityBytes: 2 ** 30, usedPercent: 10 },
       pods: [],
     })
-    return [ipOf(index), agent === null ? node : { ...node, agent: { run: says(), ...agent } }] as const
+    return [
+      ipOf(index),
+      agent === null ? node : { ...node, agent: { run: says(), ...agent } },
+    ] as const
   })
-  lab = await enterLab(scenario([{ nodes: fixedNodes(Object.fromEntries(nodes)) }], more), { documents })
+  lab = await enterLab(scenario([{ nodes: fixedNodes(Object.fromEntries(nodes)) }], more), {
+    documents,
+  })
   const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
   applier = new Applier({
     region: 'us-east-1',
-    credentials: async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY }),
+    credentials: async () => ({
+      accessKeyId: AWS_ACCESS_KEY_ID,
+      secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    }),
     requestsPerSecond: 200,
     run,
     timeoutSeconds: 240,
@@ -96,7 +121,10 @@ describe('a step that is sent', () => {
     await world([{ run: hears(environment => Object.assign(heard, environment)) }])
     const step = stepOf(0)
     const { told, commandIds } = await send(step)
-    expect(told).toMatchObject({ kind: 'answer', answer: { run, action: 'apply', outcome: 'applied', instanceId: step.instanceId } })
+    expect(told).toMatchObject({
+      kind: 'answer',
+      answer: { run, action: 'apply', outcome: 'applied', instanceId: step.instanceId },
+    })
     expect(commandIds).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)])
     expect(heard).toEqual({
       AWS_SSM_INSTANCE_ID: step.instanceId,
@@ -113,13 +141,24 @@ describe('a step that is sent', () => {
   })
 
   it.each<[string, Partial<PlanStep>, object]>([
-    ['Bottlerocket', { method: 'bottlerocket', path: 'settings.kubernetes' }, { SSM_TimeoutSeconds: '240' }],
-    ['a file of logrotate', { method: 'sync-file', path: '/etc/logrotate.d/pods' }, { SSM_Name: 'pods' }],
+    [
+      'Bottlerocket',
+      { method: 'bottlerocket', path: 'settings.kubernetes' },
+      { SSM_TimeoutSeconds: '240' },
+    ],
+    [
+      'a file of logrotate',
+      { method: 'sync-file', path: '/etc/logrotate.d/pods' },
+      { SSM_Name: 'pods' },
+    ],
   ])('takes the document of its method: %s', async (_, changed, more) => {
     const heard: Record<string, string> = {}
     await world([{ run: hears(environment => Object.assign(heard, environment)) }])
     const step = stepOf(0, changed)
-    expect((await send(step, 'rollback')).told).toMatchObject({ kind: 'unknown', why: 'the node says applied to rollback' })
+    expect((await send(step, 'rollback')).told).toMatchObject({
+      kind: 'unknown',
+      why: 'the node says applied to rollback',
+    })
     expect(heard).toEqual({
       AWS_SSM_INSTANCE_ID: step.instanceId,
       SSM_Action: 'rollback',
@@ -135,8 +174,16 @@ describe('a step that is sent', () => {
     const heard: Record<string, string> = {}
     await world([{ run: hears(environment => Object.assign(heard, environment)) }])
     const content = '{"name":"quay.io/a/b:1","pinned":true,"source":"mirror.example/b:1"}'
-    const step = stepOf(0, { method: 'pull-image', path: 'quay.io/a/b:1', oldSha256: 'absent', content })
-    expect((await send(step)).told).toMatchObject({ kind: 'answer', answer: { outcome: 'applied' } })
+    const step = stepOf(0, {
+      method: 'pull-image',
+      path: 'quay.io/a/b:1',
+      oldSha256: 'absent',
+      content,
+    })
+    expect((await send(step)).told).toMatchObject({
+      kind: 'answer',
+      answer: { outcome: 'applied' },
+    })
     expect(heard).toEqual({
       AWS_SSM_INSTANCE_ID: step.instanceId,
       SSM_Action: 'apply',
@@ -148,7 +195,11 @@ describe('a step that is sent', () => {
     })
     const broken = await send({ ...step, content: '{"source":"mirror.example/b:1"}' })
     expect(broken).toEqual({
-      told: { kind: 'unsent', isCommon: false, why: expect.stringContaining('does not say from where it is pulled') },
+      told: {
+        kind: 'unsent',
+        isCommon: false,
+        why: expect.stringContaining('does not say from where it is pulled'),
+      },
       commandIds: [],
     })
   })
@@ -163,7 +214,11 @@ describe('a step that is sent', () => {
   })
 
   it('is heard also where the script says that it did not go well', async () => {
-    const restored = { outcome: 'restored', reason: 'the kubelet does not stay', presentSha256: stepOf(0).oldSha256 }
+    const restored = {
+      outcome: 'restored',
+      reason: 'the kubelet does not stay',
+      presentSha256: stepOf(0).oldSha256,
+    }
     await world([{ run: says(restored, 4) }])
     expect((await send(stepOf(0))).told).toMatchObject({
       kind: 'answer',
@@ -181,22 +236,57 @@ describe('what is not known is never half known', () => {
   it.each<[string, AgentScenario, RegExp]>([
     ['nothing', { run: prints('') }, /has printed nothing/],
     ['no JSON', { run: prints('Segmentation fault') }, /no whole answer/],
-    ['JSON of another kind', { run: prints('{"schema":"highwater.inspect/1"}') }, /no whole answer/],
+    [
+      'JSON of another kind',
+      { run: prints('{"schema":"highwater.inspect/1"}') },
+      /no whole answer/,
+    ],
     ['an answer with more in it', { run: says({ more: true }) }, /no whole answer/],
-    ['an answer that was cut', { fault: { kind: 'truncated', afterCharacters: 200 } }, /no whole answer/],
-    ['an answer that broke off', { fault: { kind: 'killed', afterCharacters: 200 } }, /no whole answer/],
+    [
+      'an answer that was cut',
+      { fault: { kind: 'truncated', afterCharacters: 200 } },
+      /no whole answer/,
+    ],
+    [
+      'an answer that broke off',
+      { fault: { kind: 'killed', afterCharacters: 200 } },
+      /no whole answer/,
+    ],
     [
       'the answer of another node',
       { fault: { kind: 'other-identity', instanceId: 'i-00000000000000001' } },
       /of another node, i-00000000000000001/,
     ],
-    ['the answer of another run', { run: says({ run: 'fedcba9876543210' }) }, /of another command, apply of run fedcba9876543210/],
-    ['the answer to something else', { run: says({ action: 'check', outcome: 'ready' }) }, /of another command, check/],
-    ['an answer about another file', { run: says({ newSha256: 'a'.repeat(64) }) }, /about another file/],
-    ['an answer that contradicts itself', { run: says({ presentSha256: 'a'.repeat(64) }) }, /what is there now is something else/],
+    [
+      'the answer of another run',
+      { run: says({ run: 'fedcba9876543210' }) },
+      /of another command, apply of run fedcba9876543210/,
+    ],
+    [
+      'the answer to something else',
+      { run: says({ action: 'check', outcome: 'ready' }) },
+      /of another command, check/,
+    ],
+    [
+      'an answer about another file',
+      { run: says({ newSha256: 'a'.repeat(64) }) },
+      /about another file/,
+    ],
+    [
+      'an answer that contradicts itself',
+      { run: says({ presentSha256: 'a'.repeat(64) }) },
+      /what is there now is something else/,
+    ],
     [
       'that it broke off',
-      { run: says({ run: null, action: null, outcome: 'broken', reason: 'the script broke off half-way (137)' }) },
+      {
+        run: says({
+          run: null,
+          action: null,
+          outcome: 'broken',
+          reason: 'the script broke off half-way (137)',
+        }),
+      },
       /broke off half-way/,
     ],
     [
@@ -204,7 +294,11 @@ describe('what is not known is never half known', () => {
       { fault: { kind: 'status', status: 'TimedOut', details: 'Delivery Timed Out' } },
       /could not be delivered in time/,
     ],
-    ['that it took too long', { fault: { kind: 'status', status: 'TimedOut', details: 'Execution Timed Out' } }, /longer than it may/],
+    [
+      'that it took too long',
+      { fault: { kind: 'status', status: 'TimedOut', details: 'Execution Timed Out' } },
+      /longer than it may/,
+    ],
   ])('%s', async (_, agent, why) => {
     await world([agent])
     const { told, commandIds } = await send(stepOf(0))
@@ -213,7 +307,16 @@ describe('what is not known is never half known', () => {
   })
 
   it('but for a script that could not even begin', async () => {
-    await world([{ run: says({ run: null, action: null, outcome: 'refused', reason: 'the program awk is not on this node' }) }])
+    await world([
+      {
+        run: says({
+          run: null,
+          action: null,
+          outcome: 'refused',
+          reason: 'the program awk is not on this node',
+        }),
+      },
+    ])
     expect((await send(stepOf(0))).told).toEqual({
       kind: 'unknown',
       why: 'the node says: the program awk is not on this node',
@@ -225,17 +328,28 @@ describe('what is not known is never half known', () => {
 describe('nothing goes out', () => {
   it.each<[string, AgentScenario | null, RegExp]>([
     ['where SSM knows no such instance', null, /does not know the instance/],
-    ['to an agent that cannot hand over parameters', { version: '3.3.2299.0' }, /too old to run the document: it needs 3\.3\.2746\.0/],
+    [
+      'to an agent that cannot hand over parameters',
+      { version: '3.3.2299.0' },
+      /too old to run the document: it needs 3\.3\.2746\.0/,
+    ],
     ['to an agent that was lost', { pingStatus: 'ConnectionLost' }, /lost the connection/],
     ['to an instance that has just gone', { fault: { kind: 'gone' } }, /has just gone/],
   ])('%s', async (_, agent, why) => {
     await world([agent])
     const { told, commandIds } = await send(stepOf(0))
-    expect([told, commandIds]).toEqual([{ kind: 'unsent', isCommon: false, why: expect.stringMatching(why) }, []])
+    expect([told, commandIds]).toEqual([
+      { kind: 'unsent', isCommon: false, why: expect.stringMatching(why) },
+      [],
+    ])
   })
 
   it.each<[string, typeof deployed, RegExp]>([
-    ['without the document', [], /has no SSM document Highwater-ApplyKubeletConfig in us-east-1: deploy the stack/],
+    [
+      'without the document',
+      [],
+      /has no SSM document Highwater-ApplyKubeletConfig in us-east-1: deploy the stack/,
+    ],
     [
       'with another one of that name',
       deployed.map(one => ({ ...one, content: one.content.replace('sync', 'rm') })),
@@ -243,18 +357,30 @@ describe('nothing goes out', () => {
     ],
   ])('in an account %s', async (_, documents, why) => {
     await world([{}], {}, documents)
-    expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', isCommon: true, why: expect.stringMatching(why) })
+    expect((await send(stepOf(0))).told).toEqual({
+      kind: 'unsent',
+      isCommon: true,
+      why: expect.stringMatching(why),
+    })
   })
 
   it('by a method that nothing here knows', async () => {
     await world([{}])
     const step = stepOf(0, { method: 'sed' as PlanStep['method'] })
-    expect((await send(step)).told).toEqual({ kind: 'unsent', isCommon: false, why: 'nothing here carries out the method "sed"' })
+    expect((await send(step)).told).toEqual({
+      kind: 'unsent',
+      isCommon: false,
+      why: 'nothing here carries out the method "sed"',
+    })
     expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
   })
 
   it('without the right to', async () => {
     await world([{}], { ssm: { denied: ['ssm:SendCommand'] } })
-    expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', isCommon: true, why: expect.stringMatching(/Grant ssm:SendCommand/) })
+    expect((await send(stepOf(0))).told).toEqual({
+      kind: 'unsent',
+      isCommon: true,
+      why: expect.stringMatching(/Grant ssm:SendCommand/),
+    })
   })
 })

@@ -3,24 +3,50 @@ import { describe, expect, it, vi } from 'vitest'
 import type { AutoApproval } from '#model/policy.ts'
 import type { StepEntry } from '#model/remediation.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
-import { approvalOf, newSha256, oldSha256, planOf, pruningPlanOf, World } from '#test/remediation-world.ts'
+import {
+  approvalOf,
+  newSha256,
+  oldSha256,
+  planOf,
+  pruningPlanOf,
+  World,
+} from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
 const fast = { policy: { pauseMs: 0 } }
-const everyDay: AutoApproval['windows'][number]['days'] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
-const auto: AutoApproval = { fields: ['imageGCHighThresholdPercent'], clusters: ['prod'], nodesPerDay: 100, windows: [] }
+const everyDay: AutoApproval['windows'][number]['days'] = [
+  'mon',
+  'tue',
+  'wed',
+  'thu',
+  'fri',
+  'sat',
+  'sun',
+]
+const auto: AutoApproval = {
+  fields: ['imageGCHighThresholdPercent'],
+  clusters: ['prod'],
+  nodesPerDay: 100,
+  windows: [],
+}
 const expired = { at: '2026-11-20T00:00:00Z', until: '2026-11-21T12:00:00Z' }
-const later = (world: World, delayMs: number) => world.time.pass(world.time.clock().sleep(delayMs, new AbortController().signal))
+const later = (world: World, delayMs: number) =>
+  world.time.pass(world.time.clock().sleep(delayMs, new AbortController().signal))
 
 describe('an approval that has ended', () => {
   it('leaves no node half-way: what was begun is verified, and nothing else is begun', async () => {
     const world = new World(planOf([1, 2]))
     const end = new AbortController()
-    const onEntry = ({ state }: StepEntry) => state === 'applied' && end.abort(new Error('the deadline has passed'))
+    const onEntry = ({ state }: StepEntry) =>
+      state === 'applied' && end.abort(new Error('the deadline has passed'))
     const cut = await world.apply({ ...fast, end: end.signal, effects: { onEntry } })
     expect(cut.steps.map(({ state }) => state)).toEqual(['applied', 'pending', 'pending'])
-    const run = await world.apply({ ...fast, resume: true, approval: approvalOf(world.plan, expired) })
+    const run = await world.apply({
+      ...fast,
+      resume: true,
+      approval: approvalOf(world.plan, expired),
+    })
     expect([run.state, run.why]).toEqual(['paused', 'the approval ended at 2026-11-21T12:00:00Z'])
     expect(run.steps.map(({ state }) => state)).toEqual(['verified', 'pending', 'pending'])
     expect(world.commands).toHaveLength(1)
@@ -29,40 +55,67 @@ describe('an approval that has ended', () => {
   it('puts lowered thresholds back', async () => {
     const world = new World(pruningPlanOf([1]), { 1: 'full' })
     const end = new AbortController()
-    const onEntry = ({ state }: StepEntry) => state === 'verified' && end.abort(new Error('the deadline has passed'))
+    const onEntry = ({ state }: StepEntry) =>
+      state === 'verified' && end.abort(new Error('the deadline has passed'))
     await world.apply({ ...fast, end: end.signal, effects: { onEntry } })
     expect(world.node(1).sha256).toBe(newSha256)
-    const run = await world.apply({ ...fast, resume: true, approval: approvalOf(world.plan, expired) })
-    expect([run.state, run.steps[0]?.state, world.node(1).sha256]).toEqual(['done', 'pruned', oldSha256])
+    const run = await world.apply({
+      ...fast,
+      resume: true,
+      approval: approvalOf(world.plan, expired),
+    })
+    expect([run.state, run.steps[0]?.state, world.node(1).sha256]).toEqual([
+      'done',
+      'pruned',
+      oldSha256,
+    ])
   })
 
   it('of a wave before keeps nothing of a later one half-way', async () => {
     const world = new World(planOf([1, 1, 1]))
     world.nodeReasons.set('prod/ip-10-0-0-1.ec2.internal', 'the node is cordoned')
     const end = new AbortController()
-    const onEntry = ({ state }: StepEntry) => state === 'applied' && end.abort(new Error('the deadline has passed'))
+    const onEntry = ({ state }: StepEntry) =>
+      state === 'applied' && end.abort(new Error('the deadline has passed'))
     const cut = await world.apply({ ...fast, end: end.signal, effects: { onEntry } })
     expect(cut.steps.map(({ state }) => state)).toEqual(['skipped', 'applied', 'pending'])
-    const run = await world.apply({ ...fast, resume: true, approval: approvalOf(world.plan, expired) })
-    expect([run.state, run.steps.map(({ state }) => state)]).toEqual(['paused', ['skipped', 'verified', 'pending']])
+    const run = await world.apply({
+      ...fast,
+      resume: true,
+      approval: approvalOf(world.plan, expired),
+    })
+    expect([run.state, run.steps.map(({ state }) => state)]).toEqual([
+      'paused',
+      ['skipped', 'verified', 'pending'],
+    ])
   })
 
   it('is not asked for what is at its end; another plan’s still is refused', async () => {
     const world = new World(planOf([1]))
     const first = await world.apply(fast)
     expect(await world.apply({ ...fast, approval: approvalOf(world.plan, expired) })).toEqual(first)
-    await expect(world.apply({ ...fast, approval: approvalOf(world.plan, { plan: 'f'.repeat(64) }) })).rejects.toThrow('for another plan')
+    await expect(
+      world.apply({ ...fast, approval: approvalOf(world.plan, { plan: 'f'.repeat(64) }) }),
+    ).rejects.toThrow('for another plan')
   })
 })
 
 describe('a run that the policy approved', () => {
-  const byThePolicy = (world: World) => approvalOf(world.plan, { by: byPolicy, at: '2026-11-21T12:00:00Z', until: '2026-11-22T12:00:00Z' })
+  const byThePolicy = (world: World) =>
+    approvalOf(world.plan, {
+      by: byPolicy,
+      at: '2026-11-21T12:00:00Z',
+      until: '2026-11-22T12:00:00Z',
+    })
   it('sends nothing once its window has closed, between two batches, too', async () => {
     const world = new World(planOf([1, 9]))
     const windows = [{ days: everyDay, from: '11:55', to: '12:08', timezone: 'UTC' }]
     const policy = { pauseMs: 600_000, auto: { ...auto, windows } }
     const run = await world.apply({ policy, approval: byThePolicy(world) })
-    expect([run.state, run.why]).toEqual(['paused', expect.stringMatching(/^the policy approves only .*11:55 to 12:08 UTC$/)])
+    expect([run.state, run.why]).toEqual([
+      'paused',
+      expect.stringMatching(/^the policy approves only .*11:55 to 12:08 UTC$/),
+    ])
     expect(world.commands).toHaveLength(1)
   })
 
@@ -71,22 +124,34 @@ describe('a run that the policy approved', () => {
     const policy = { pauseMs: 0, auto: { ...auto, nodesPerDay: 4 } }
     const approval = byThePolicy(world)
     const first = await world.apply({ policy, approval })
-    expect([first.state, first.why]).toEqual(['paused', expect.stringContaining('it goes on after 00:00 UTC')])
+    expect([first.state, first.why]).toEqual([
+      'paused',
+      expect.stringContaining('it goes on after 00:00 UTC'),
+    ])
     expect(world.commands).toHaveLength(4)
     expect((await world.apply({ policy, approval, resume: true })).state).toBe('paused')
     expect(world.commands).toHaveLength(4)
     await later(world, 12 * 3_600_000)
     const until = '2026-11-23T00:00:00Z'
     const second = await world.apply({ policy, approval: { ...approval, until }, resume: true })
-    expect([second.state, second.steps.every(({ state }) => state === 'verified')]).toEqual(['done', true])
+    expect([second.state, second.steps.every(({ state }) => state === 'verified')]).toEqual([
+      'done',
+      true,
+    ])
   })
 
   it('begins no more where the policy approves nothing any more, and ends what it has begun', async () => {
     const world = new World(planOf([1, 2]))
     const end = new AbortController()
-    const onEntry = ({ state }: StepEntry) => state === 'applied' && end.abort(new Error('the deadline has passed'))
+    const onEntry = ({ state }: StepEntry) =>
+      state === 'applied' && end.abort(new Error('the deadline has passed'))
     const approval = byThePolicy(world)
-    await world.apply({ policy: { pauseMs: 0, auto }, approval, end: end.signal, effects: { onEntry } })
+    await world.apply({
+      policy: { pauseMs: 0, auto },
+      approval,
+      end: end.signal,
+      effects: { onEntry },
+    })
     const run = await world.apply({ policy: { pauseMs: 0, auto: null }, approval, resume: true })
     expect([run.state, run.why, run.steps.map(({ state }) => state)]).toEqual([
       'paused',
@@ -129,16 +194,27 @@ describe('a rollback', () => {
       batches.push(steps.map(({ node }) => node))
       return new Map(steps.map(({ node }) => [`prod/${node}`, { state: 'verified' } as const]))
     }
-    const run = await world.rollBack({ policy: { pauseMs: 0, maxConcurrency: 5 }, effects: { verifyBack } })
+    const run = await world.rollBack({
+      policy: { pauseMs: 0, maxConcurrency: 5 },
+      effects: { verifyBack },
+    })
     expect([run.endedAt === null, sizesOf(batches)]).toEqual([false, [1, 2, 4, 5, 4]])
   })
 
   it('stops when more nodes than may are not well with what they had, and goes on all the same where it is told to', async () => {
     const { world, sent } = await changed(20)
     for (const node of world.nodes.values()) Object.assign(node, { nature: 'breaks back' })
-    const stopped = await world.rollBack({ policy: { pauseMs: 0, maxErrors: 1, maxConcurrency: 10 } })
-    expect([stopped.state, stopped.endedAt, stopped.notBack?.length]).toEqual(['rolled-back', null, 3])
-    expect(stopped.why).toMatch(/3 nodes are not well since they were put back, where 1 may be; prod\/.*--despite-errors/)
+    const stopped = await world.rollBack({
+      policy: { pauseMs: 0, maxErrors: 1, maxConcurrency: 10 },
+    })
+    expect([stopped.state, stopped.endedAt, stopped.notBack?.length]).toEqual([
+      'rolled-back',
+      null,
+      3,
+    ])
+    expect(stopped.why).toMatch(
+      /3 nodes are not well since they were put back, where 1 may be; prod\/.*--despite-errors/,
+    )
     const asked = new Set(sent()).size
     expect(asked).toBe(3)
     // Asked again they are still not well, and nobody else is touched.

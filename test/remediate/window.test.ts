@@ -45,11 +45,16 @@ describe('a window', () => {
   })
 
   it('that begins on Sunday ends on Monday', () => {
-    expect(openAt([window({ days: ['sun'], from: '22:00', to: '04:00' })], '2026-11-23T01:00:00Z')).toBe(true)
+    expect(
+      openAt([window({ days: ['sun'], from: '22:00', to: '04:00' })], '2026-11-23T01:00:00Z'),
+    ).toBe(true)
   })
 
   it('is one of several', () => {
-    const several = [window({ days: ['mon'] }), window({ days: ['sat'], from: '02:00', to: '03:00' })]
+    const several = [
+      window({ days: ['mon'] }),
+      window({ days: ['sat'], from: '02:00', to: '03:00' }),
+    ]
     expect(openAt(several, '2026-11-21T02:30:00Z')).toBe(true)
     expect(openAt(several, '2026-11-21T10:00:00Z')).toBe(false)
   })
@@ -65,8 +70,14 @@ describe('a window in Berlin, where clocks change on 2026-03-29 and 2026-10-25',
   const from9 = [window({ timezone: 'Europe/Berlin' })]
 
   it('keeps its hours in winter and in summer', () => {
-    expect([openAt(from9, '2026-03-28T07:59:00Z'), openAt(from9, '2026-03-28T08:00:00Z')]).toEqual([false, true])
-    expect([openAt(from9, '2026-03-29T06:59:00Z'), openAt(from9, '2026-03-29T07:00:00Z')]).toEqual([false, true])
+    expect([openAt(from9, '2026-03-28T07:59:00Z'), openAt(from9, '2026-03-28T08:00:00Z')]).toEqual([
+      false,
+      true,
+    ])
+    expect([openAt(from9, '2026-03-29T06:59:00Z'), openAt(from9, '2026-03-29T07:00:00Z')]).toEqual([
+      false,
+      true,
+    ])
   })
 
   const night = [window({ from: '02:00', to: '03:00', timezone: 'Europe/Berlin' })]
@@ -77,12 +88,21 @@ describe('a window in Berlin, where clocks change on 2026-03-29 and 2026-10-25',
   })
 
   it('is open twice in the night that has it twice', () => {
-    const times = ['2026-10-24T23:59:00Z', '2026-10-25T00:00:00Z', '2026-10-25T01:59:00Z', '2026-10-25T02:00:00Z']
+    const times = [
+      '2026-10-24T23:59:00Z',
+      '2026-10-25T00:00:00Z',
+      '2026-10-25T01:59:00Z',
+      '2026-10-25T02:00:00Z',
+    ]
     expect(times.map(time => openAt(night, time))).toEqual([false, true, true, false])
   })
 })
 
 it('is told in the words of the policy', () => {
-  expect(windowText(window({ timezone: 'Europe/Berlin' }))).toBe('every day 09:00 to 17:00 Europe/Berlin')
-  expect(windowText(window({ days: ['mon', 'fri'], from: '22:00', to: '04:00' }))).toBe('mon, fri 22:00 to 04:00 UTC')
+  expect(windowText(window({ timezone: 'Europe/Berlin' }))).toBe(
+    'every day 09:00 to 17:00 Europe/Berlin',
+  )
+  expect(windowText(window({ days: ['mon', 'fri'], from: '22:00', to: '04:00' }))).toBe(
+    'mon, fri 22:00 to 04:00 UTC',
+  )
 })

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { predictContainerGc } from '#replay/container-gc.ts'
 
 const at = Date.parse('2026-11-21T00:00:00Z')
-const createdAt = (ageSeconds: number) => String(BigInt(at) * 1_000_000n - BigInt(Math.round(ageSeconds * 1e9)))
+const createdAt = (ageSeconds: number) =>
+  String(BigInt(at) * 1_000_000n - BigInt(Math.round(ageSeconds * 1e9)))
 
 interface Listed {
   ageSeconds?: number
@@ -15,7 +16,13 @@ interface Listed {
 
 const container = (
   id: string,
-  { ageSeconds = 60, uid = 'u1', name = 'app', sandbox = 'box', state = 'CONTAINER_EXITED' }: Listed = {},
+  {
+    ageSeconds = 60,
+    uid = 'u1',
+    name = 'app',
+    sandbox = 'box',
+    state = 'CONTAINER_EXITED',
+  }: Listed = {},
 ) => ({
   id,
   podSandboxId: sandbox,
@@ -30,7 +37,10 @@ const container = (
   },
 })
 
-const sandbox = (id: string, { ageSeconds = 60, uid = 'u1', state = 'SANDBOX_NOTREADY' }: Listed = {}) => ({
+const sandbox = (
+  id: string,
+  { ageSeconds = 60, uid = 'u1', state = 'SANDBOX_NOTREADY' }: Listed = {},
+) => ({
   id,
   metadata: { name: `pod-${uid}`, uid, namespace: 'ns', attempt: 0 },
   state,
@@ -38,12 +48,19 @@ const sandbox = (id: string, { ageSeconds = 60, uid = 'u1', state = 'SANDBOX_NOT
   labels: {},
 })
 
-const pod = (uid: string, phase = 'Running', more: { status?: object; metadata?: object } = {}) => ({
+const pod = (
+  uid: string,
+  phase = 'Running',
+  more: { status?: object; metadata?: object } = {},
+) => ({
   metadata: { name: `pod-${uid}`, namespace: 'ns', uid, ...more.metadata },
   status: { phase, ...more.status },
 })
 
-const hostOf = (...flags: string[]) => ({ kubelet: { commandLine: ['/usr/bin/kubelet', ...flags] }, podLogDirectories: [] as string[] })
+const hostOf = (...flags: string[]) => ({
+  kubelet: { commandLine: ['/usr/bin/kubelet', ...flags] },
+  podLogDirectories: [] as string[],
+})
 
 interface Given {
   containers?: unknown[]
@@ -53,17 +70,26 @@ interface Given {
   nowMs?: number
 }
 
-const predict = ({ containers = [], sandboxes = [], pods = [pod('u1')], host = hostOf(), nowMs = at }: Given) =>
-  predictContainerGc({ runtime: { containers, sandboxes }, host, pods, nowMs })
+const predict = ({
+  containers = [],
+  sandboxes = [],
+  pods = [pod('u1')],
+  host = hostOf(),
+  nowMs = at,
+}: Given) => predictContainerGc({ runtime: { containers, sandboxes }, host, pods, nowMs })
 
 const ids = (given: Given) => predict(given).prediction?.periodic.removals.map(({ id }) => id)
-const idsUnderEviction = (given: Given) => predict(given).prediction?.underEviction.removals.map(({ id }) => id)
+const idsUnderEviction = (given: Given) =>
+  predict(given).prediction?.underEviction.removals.map(({ id }) => id)
 
 const two = [container('new', { ageSeconds: 10 }), container('old', { ageSeconds: 20 })]
 
 describe('predictContainerGc', () => {
   it('names what goes: containers, sandboxes and log directories with their pods', () => {
-    const host = { ...hostOf(), podLogDirectories: ['ns_pod-u1_u1', 'ns_pod-z_z', 'odd_z', 'a_b_c_z', 7] }
+    const host = {
+      ...hostOf(),
+      podLogDirectories: ['ns_pod-u1_u1', 'ns_pod-z_z', 'odd_z', 'a_b_c_z', 7],
+    }
     const { prediction, unknowns } = predict({
       containers: [...two, container('c', { uid: 'z' })],
       sandboxes: [sandbox('box', { uid: 'z' })],
@@ -80,15 +106,25 @@ describe('predictContainerGc', () => {
       possible: [],
     })
     expect(unknowns).toEqual([])
-    expect(predict({ sandboxes: [sandbox('box', { uid: 'z' })] }).prediction?.periodic.removals).toEqual([
-      { kind: 'sandbox', id: 'box', namespace: 'ns', pod: 'pod-z', container: null },
-    ])
+    expect(
+      predict({ sandboxes: [sandbox('box', { uid: 'z' })] }).prediction?.periodic.removals,
+    ).toEqual([{ kind: 'sandbox', id: 'box', namespace: 'ns', pod: 'pod-z', container: null }])
   })
 
   it.each<{ what: string; object: unknown; periodic: string[]; underEviction: string[] }>([
     { what: 'running', object: pod('u1'), periodic: ['old'], underEviction: ['old'] },
-    { what: 'succeeded', object: pod('u1', 'Succeeded'), periodic: ['old'], underEviction: ['old', 'new'] },
-    { what: 'failed', object: pod('u1', 'Failed'), periodic: ['old'], underEviction: ['old', 'new'] },
+    {
+      what: 'succeeded',
+      object: pod('u1', 'Succeeded'),
+      periodic: ['old'],
+      underEviction: ['old', 'new'],
+    },
+    {
+      what: 'failed',
+      object: pod('u1', 'Failed'),
+      periodic: ['old'],
+      underEviction: ['old', 'new'],
+    },
     { what: 'pending', object: pod('u1', 'Pending'), periodic: ['old'], underEviction: ['old'] },
     {
       what: 'evicted',
@@ -126,39 +162,74 @@ describe('predictContainerGc', () => {
       periodic: ['old'],
       underEviction: ['old'],
     },
-    { what: 'another one', object: pod('u2'), periodic: ['old', 'new'], underEviction: ['old', 'new'] },
+    {
+      what: 'another one',
+      object: pod('u2'),
+      periodic: ['old', 'new'],
+      underEviction: ['old', 'new'],
+    },
     {
       what: 'the mirror of a static one',
-      object: pod('api-uid', 'Running', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'u1' } } }),
+      object: pod('api-uid', 'Running', {
+        metadata: { annotations: { 'kubernetes.io/config.mirror': 'u1' } },
+      }),
       periodic: ['old'],
       underEviction: ['old'],
     },
     { what: 'of no shape', object: 'u1', periodic: ['old', 'new'], underEviction: ['old', 'new'] },
-  ])('trap 3: of a pod that is $what goes $periodic, and under eviction $underEviction', ({ object, periodic, underEviction }) => {
-    expect(ids({ containers: two, pods: [object] })?.toSorted()).toEqual(periodic.toSorted())
-    expect(idsUnderEviction({ containers: two, pods: [object] })?.toSorted()).toEqual(underEviction.toSorted())
-  })
+  ])(
+    'trap 3: of a pod that is $what goes $periodic, and under eviction $underEviction',
+    ({ object, periodic, underEviction }) => {
+      expect(ids({ containers: two, pods: [object] })?.toSorted()).toEqual(periodic.toSorted())
+      expect(idsUnderEviction({ containers: two, pods: [object] })?.toSorted()).toEqual(
+        underEviction.toSorted(),
+      )
+    },
+  )
 
   it('is not known without the runtime, the pods or the time, and never an empty list then', () => {
-    const whole = { runtime: { containers: [], sandboxes: [] }, host: hostOf(), pods: [], nowMs: at }
+    const whole = {
+      runtime: { containers: [], sandboxes: [] },
+      host: hostOf(),
+      pods: [],
+      nowMs: at,
+    }
     const effect = 'which dead containers go is not known'
     expect(predictContainerGc(whole)).toEqual({
-      prediction: { periodic: { removals: [], possible: [] }, underEviction: { removals: [], possible: [] } },
+      prediction: {
+        periodic: { removals: [], possible: [] },
+        underEviction: { removals: [], possible: [] },
+      },
       unknowns: [],
     })
     for (const runtime of [null, undefined, [], {}, { containers: [] }, { sandboxes: [] }]) {
-      expect(predictContainerGc({ ...whole, runtime })).toEqual({ prediction: null, unknowns: [{ what: 'runtime', effect }] })
+      expect(predictContainerGc({ ...whole, runtime })).toEqual({
+        prediction: null,
+        unknowns: [{ what: 'runtime', effect }],
+      })
     }
-    expect(predictContainerGc({ ...whole, pods: null })).toEqual({ prediction: null, unknowns: [{ what: 'pods', effect }] })
-    expect(predictContainerGc({ ...whole, nowMs: Number.NaN })).toEqual({ prediction: null, unknowns: [{ what: 'at', effect }] })
+    expect(predictContainerGc({ ...whole, pods: null })).toEqual({
+      prediction: null,
+      unknowns: [{ what: 'pods', effect }],
+    })
+    expect(predictContainerGc({ ...whole, nowMs: Number.NaN })).toEqual({
+      prediction: null,
+      unknowns: [{ what: 'at', effect }],
+    })
   })
 
   it('names what it assumes where the host was not asked', () => {
     const { prediction, unknowns } = predict({ containers: two, host: null })
     expect(prediction?.periodic.removals).toHaveLength(1)
     expect(unknowns).toEqual([
-      { what: 'host.kubelet.commandLine', effect: 'the flags of container GC are taken to be at their defaults' },
-      { what: 'host.podLogDirectories', effect: 'which log directories of deleted pods go is not known' },
+      {
+        what: 'host.kubelet.commandLine',
+        effect: 'the flags of container GC are taken to be at their defaults',
+      },
+      {
+        what: 'host.podLogDirectories',
+        effect: 'which log directories of deleted pods go is not known',
+      },
     ])
   })
 
@@ -169,7 +240,12 @@ describe('predictContainerGc', () => {
     expect(prediction?.periodic.possible.map(({ id }) => id).toSorted()).toEqual(['x', 'y'])
     expect(prediction?.underEviction.possible).toEqual([])
     expect(prediction?.underEviction.removals).toHaveLength(3)
-    expect(unknowns).toEqual([{ what: 'containerGC.order', effect: 'of containers created at the same moment any may be removed first' }])
+    expect(unknowns).toEqual([
+      {
+        what: 'containerGC.order',
+        effect: 'of containers created at the same moment any may be removed first',
+      },
+    ])
   })
 
   it('tells apart creations a nanosecond apart', () => {
@@ -180,21 +256,40 @@ describe('predictContainerGc', () => {
 })
 
 describe('trap 12: the flags that no configuration shows', () => {
-  const containers = [container('a', { ageSeconds: 10 }), container('b', { ageSeconds: 20 }), container('c', { ageSeconds: 30 })]
+  const containers = [
+    container('a', { ageSeconds: 10 }),
+    container('b', { ageSeconds: 20 }),
+    container('c', { ageSeconds: 30 }),
+  ]
   it.each<{ flags: string[]; removed: string[] }>([
     { flags: [], removed: ['c', 'b'] },
     { flags: ['--maximum-dead-containers-per-container=2'], removed: ['c'] },
     { flags: ['--maximum-dead-containers-per-container', '2'], removed: ['c'] },
     { flags: ['--maximum_dead_containers_per_container=2'], removed: ['c'] },
-    { flags: ['--maximum-dead-containers-per-container=0', '--maximum-dead-containers-per-container=2'], removed: ['c'] },
+    {
+      flags: [
+        '--maximum-dead-containers-per-container=0',
+        '--maximum-dead-containers-per-container=2',
+      ],
+      removed: ['c'],
+    },
     { flags: ['--maximum-dead-containers-per-container=-1'], removed: [] },
-    { flags: ['--maximum-dead-containers-per-container=-1', '--maximum-dead-containers=1'], removed: ['c', 'b'] },
-    { flags: ['--maximum-dead-containers-per-container=-1', '--maximum-dead-containers=+3'], removed: [] },
+    {
+      flags: ['--maximum-dead-containers-per-container=-1', '--maximum-dead-containers=1'],
+      removed: ['c', 'b'],
+    },
+    {
+      flags: ['--maximum-dead-containers-per-container=-1', '--maximum-dead-containers=+3'],
+      removed: [],
+    },
     { flags: ['--minimum-container-ttl-duration=20s'], removed: ['c'] },
     { flags: ['--minimum-container-ttl-duration=20.000000001s'], removed: [] },
     { flags: ['--', '--maximum-dead-containers-per-container=2'], removed: ['c', 'b'] },
     { flags: ['maximum-dead-containers-per-container=2'], removed: ['c', 'b'] },
-    { flags: ['--v=2', '--maximum-dead-containers-per-container=2', '--root-dir=/a=b'], removed: ['c'] },
+    {
+      flags: ['--v=2', '--maximum-dead-containers-per-container=2', '--root-dir=/a=b'],
+      removed: ['c'],
+    },
     { flags: ['--fail-swap-on', '--maximum-dead-containers-per-container=2'], removed: ['c'] },
     { flags: ['xxmaximum-dead-containers-per-container=2'], removed: ['c', 'b'] },
     { flags: ['--maximum-dead-containers-per-container=2147483647'], removed: [] },
@@ -219,7 +314,10 @@ describe('trap 12: the flags that no configuration shows', () => {
       '--maximum-dead-containers=',
       'invalid argument "" for "--maximum-dead-containers" flag: strconv.ParseInt: parsing "": invalid syntax',
     ],
-    ['--maximum-dead-containers', 'invalid argument "" for "--maximum-dead-containers" flag: strconv.ParseInt: parsing "": invalid syntax'],
+    [
+      '--maximum-dead-containers',
+      'invalid argument "" for "--maximum-dead-containers" flag: strconv.ParseInt: parsing "": invalid syntax',
+    ],
     [
       '--maximum-dead-containers=1.5',
       'invalid argument "1.5" for "--maximum-dead-containers" flag: strconv.ParseInt: parsing "1.5": invalid syntax',
@@ -235,7 +333,12 @@ describe('trap 12: the flags that no configuration shows', () => {
   ])('%s cannot be what a kubelet runs with', (flag, why) => {
     expect(predict({ containers, host: hostOf(flag) })).toEqual({
       prediction: null,
-      unknowns: [{ what: 'host.kubelet.commandLine', effect: `which dead containers go is not known: ${why}` }],
+      unknowns: [
+        {
+          what: 'host.kubelet.commandLine',
+          effect: `which dead containers go is not known: ${why}`,
+        },
+      ],
     })
   })
 })
@@ -252,31 +355,53 @@ describe('a record that is not whole', () => {
     { createdAt: 1.5 },
     { createdAt: '99999999999999999999' },
   ])('leaves out a container with %j, says so, and lets its sandbox be', broken => {
-    const containers = [{ ...container('x', { uid: 'z' }), ...broken }, container('y', { uid: 'z', sandbox: 'other' })]
+    const containers = [
+      { ...container('x', { uid: 'z' }), ...broken },
+      container('y', { uid: 'z', sandbox: 'other' }),
+    ]
     const sandboxes = [sandbox('box', { uid: 'z' }), sandbox('other', { uid: 'z' })]
     expect(ids({ containers, sandboxes })).toEqual(['y', 'other'])
     expect(predict({ containers, sandboxes }).unknowns).toEqual([
-      { what: 'runtime', effect: '1 of its containers and sandboxes could not be read and are not counted' },
+      {
+        what: 'runtime',
+        effect: '1 of its containers and sandboxes could not be read and are not counted',
+      },
     ])
   })
 
-  it.each<Record<string, unknown>>([{ id: null }, { state: 'SANDBOX_GONE' }, { state: null }, { metadata: {} }, { createdAt: 'x' }])(
-    'leaves out a sandbox with %j and says so',
-    broken => {
-      const { prediction, unknowns } = predict({ sandboxes: [{ ...sandbox('box', { uid: 'z' }), ...broken }] })
-      expect(prediction?.periodic.removals).toEqual([])
-      expect(unknowns).toEqual([{ what: 'runtime', effect: '1 of its containers and sandboxes could not be read and are not counted' }])
-    },
-  )
+  it.each<Record<string, unknown>>([
+    { id: null },
+    { state: 'SANDBOX_GONE' },
+    { state: null },
+    { metadata: {} },
+    { createdAt: 'x' },
+  ])('leaves out a sandbox with %j and says so', broken => {
+    const { prediction, unknowns } = predict({
+      sandboxes: [{ ...sandbox('box', { uid: 'z' }), ...broken }],
+    })
+    expect(prediction?.periodic.removals).toEqual([])
+    expect(unknowns).toEqual([
+      {
+        what: 'runtime',
+        effect: '1 of its containers and sandboxes could not be read and are not counted',
+      },
+    ])
+  })
 
   it('takes any time, the first nanosecond too', () => {
-    expect(ids({ containers: [{ ...container('x', { uid: 'z' }), createdAt: '1' }] })).toEqual(['x'])
+    expect(ids({ containers: [{ ...container('x', { uid: 'z' }), createdAt: '1' }] })).toEqual([
+      'x',
+    ])
   })
 
   it('takes a time that is a number, and names by label where there is no other', () => {
     const { metadata: _left, ...labelled } = container('x', { uid: 'z', name: 'labelled' })
-    const removals = predict({ containers: [{ ...labelled, createdAt: 1_700_000_000_000_000_000 }] }).prediction?.periodic.removals
-    expect(removals).toEqual([{ kind: 'container', id: 'x', namespace: 'ns', pod: 'pod-z', container: 'labelled' }])
+    const removals = predict({
+      containers: [{ ...labelled, createdAt: 1_700_000_000_000_000_000 }],
+    }).prediction?.periodic.removals
+    expect(removals).toEqual([
+      { kind: 'container', id: 'x', namespace: 'ns', pod: 'pod-z', container: 'labelled' },
+    ])
   })
 
   it('takes a container without labels for one of a pod that nobody knows, as the kubelet does', () => {
@@ -286,9 +411,12 @@ describe('a record that is not whole', () => {
     ])
   })
 
-  it.each(['CONTAINER_CREATED', 'CONTAINER_UNKNOWN', 'CONTAINER_EXITED'])('takes one that is %s for dead', state => {
-    expect(ids({ containers: [container('x', { uid: 'z', state })] })).toEqual(['x'])
-  })
+  it.each(['CONTAINER_CREATED', 'CONTAINER_UNKNOWN', 'CONTAINER_EXITED'])(
+    'takes one that is %s for dead',
+    state => {
+      expect(ids({ containers: [container('x', { uid: 'z', state })] })).toEqual(['x'])
+    },
+  )
 
   it('takes neither a running container nor a ready sandbox', () => {
     const given = {
@@ -311,10 +439,19 @@ describe('a record that is not whole', () => {
       }),
     )
     const evidence = fc.record({
-      runtime: fc.oneof(fc.anything(), fc.record({ containers: fc.array(entry), sandboxes: fc.array(entry) })),
+      runtime: fc.oneof(
+        fc.anything(),
+        fc.record({ containers: fc.array(entry), sandboxes: fc.array(entry) }),
+      ),
       host: fc.oneof(
         fc.anything(),
-        fc.record({ kubelet: fc.record({ commandLine: fc.array(fc.oneof(fc.constantFrom('--maximum-dead-containers'), fc.string())) }) }),
+        fc.record({
+          kubelet: fc.record({
+            commandLine: fc.array(
+              fc.oneof(fc.constantFrom('--maximum-dead-containers'), fc.string()),
+            ),
+          }),
+        }),
       ),
       pods: fc.option(fc.array(fc.anything())),
       nowMs: fc.oneof(fc.integer(), fc.double()),

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { filesystemLayout } from '#replay/filesystem-layout.ts'
 
 const disk = { capacityBytes: 1000, availableBytes: 500, inodes: 100, inodesFree: 50 }
-const summaryOf = (nodefs: object | null, imagefs: object | null, containerfs: object | null = null) => ({
-  node: { fs: nodefs, runtime: { imageFs: imagefs, containerFs: containerfs } },
-})
+const summaryOf = (
+  nodefs: object | null,
+  imagefs: object | null,
+  containerfs: object | null = null,
+) => ({ node: { fs: nodefs, runtime: { imageFs: imagefs, containerFs: containerfs } } })
 const hostOf = (devices: Record<string, string | undefined>) => ({
   filesystems: Object.entries(devices).map(([role, device]) => ({ role, device })),
 })
@@ -37,8 +39,14 @@ describe('filesystemLayout', () => {
   it.each([
     { devices: { nodefs: '259:1', imagefs: '259:1' }, is: ['shared', 'certain'] },
     { devices: { nodefs: '259:1', imagefs: '259:2' }, is: ['imagefs', 'certain'] },
-    { devices: { nodefs: '259:1', imagefs: '259:2', containerfs: '259:2' }, is: ['imagefs', 'certain'] },
-    { devices: { nodefs: '259:1', imagefs: '259:2', containerfs: '259:1' }, is: ['split', 'certain'] },
+    {
+      devices: { nodefs: '259:1', imagefs: '259:2', containerfs: '259:2' },
+      is: ['imagefs', 'certain'],
+    },
+    {
+      devices: { nodefs: '259:1', imagefs: '259:2', containerfs: '259:1' },
+      is: ['split', 'certain'],
+    },
     { devices: { nodefs: '259:1', logs: '259:2' }, is: ['shared', 'likely'] },
   ])('devices are certain: $devices is $is', ({ devices, is }) => {
     expect(verdict(summaryOf(disk, disk), hostOf(devices))).toEqual(is)
@@ -50,7 +58,11 @@ describe('filesystemLayout', () => {
   })
 
   it('counts use as image GC does: what is available, floored', () => {
-    const { nodefs } = filesystemLayout(summaryOf({ capacityBytes: 1000, availableBytes: 159 }, null), null, true)
+    const { nodefs } = filesystemLayout(
+      summaryOf({ capacityBytes: 1000, availableBytes: 159 }, null),
+      null,
+      true,
+    )
     expect(nodefs?.usedPercent).toBe(85)
   })
 
@@ -59,21 +71,48 @@ describe('filesystemLayout', () => {
   })
 
   it('has less than nothing available where the counter has wrapped', () => {
-    const { nodefs } = filesystemLayout(summaryOf({ capacityBytes: 1000, availableBytes: 2 ** 64 - 4096, inodes: 9 }, null), null, true)
-    expect(nodefs).toEqual({ capacityBytes: 1000, availableBytes: -4096, usedPercent: 509, inodes: 9, inodesFree: null })
+    const { nodefs } = filesystemLayout(
+      summaryOf({ capacityBytes: 1000, availableBytes: 2 ** 64 - 4096, inodes: 9 }, null),
+      null,
+      true,
+    )
+    expect(nodefs).toEqual({
+      capacityBytes: 1000,
+      availableBytes: -4096,
+      usedPercent: 509,
+      inodes: 9,
+      inodesFree: null,
+    })
   })
 
   it('keeps what is not observed apart from 0', () => {
-    expect(filesystemLayout(summaryOf({ capacityBytes: 0, availableBytes: 0 }, { inodes: 3 }), null, true)).toMatchObject({
+    expect(
+      filesystemLayout(
+        summaryOf({ capacityBytes: 0, availableBytes: 0 }, { inodes: 3 }),
+        null,
+        true,
+      ),
+    ).toMatchObject({
       nodefs: { capacityBytes: 0, usedPercent: null },
-      imagefs: { capacityBytes: null, availableBytes: null, usedPercent: null, inodes: 3, inodesFree: null },
+      imagefs: {
+        capacityBytes: null,
+        availableBytes: null,
+        usedPercent: null,
+        inodes: 3,
+        inodesFree: null,
+      },
     })
   })
 
   it.each([
     { isContainerd: true, containerfs: 500 },
     { isContainerd: false, containerfs: undefined },
-  ])('without statistics of containerfs, containerd $isContainerd: $containerfs', ({ isContainerd, containerfs }) => {
-    expect(filesystemLayout(summaryOf(disk, disk), null, isContainerd).containerfs?.availableBytes).toBe(containerfs)
-  })
+  ])(
+    'without statistics of containerfs, containerd $isContainerd: $containerfs',
+    ({ isContainerd, containerfs }) => {
+      expect(
+        filesystemLayout(summaryOf(disk, disk), null, isContainerd).containerfs?.availableBytes,
+      ).toBe(containerfs)
+    },
+  )
 })

@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
 import type { NodeRecord } from '#model/record.ts'
-import { deleteUnusedImages, garbageCollect, type ImageGcRound } from '#replay/image-gc/collector.ts'
+import {
+  deleteUnusedImages,
+  garbageCollect,
+  type ImageGcRound,
+} from '#replay/image-gc/collector.ts'
 import { imageEvidence } from '#replay/image-gc/evidence.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { prepareImages } from '#replay/image-gc/prepared.ts'
@@ -19,7 +23,8 @@ import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 
 const minute = 60_000
 const startedAtMs = Date.parse('2026-11-21T00:00:00Z')
-const text = (ms: number) => (ms === zeroTimeMs ? '0001-01-01T00:00:00Z' : new Date(ms).toISOString())
+const text = (ms: number) =>
+  ms === zeroTimeMs ? '0001-01-01T00:00:00Z' : new Date(ms).toISOString()
 const digest = (index: number) => `sha256:${String(index).padStart(64, '0')}`
 
 /** A whole node, nothing hidden. Ticks are detections since the start, one every 5 minutes. */
@@ -61,7 +66,16 @@ const worlds: fc.Arbitrary<World> = fc
         usedTick: fc.option(fc.integer({ min: 0, max: 9 })),
         sizeBytes: fc.constantFrom(0, 50, 100, 100, 300),
         isPinned: fc.constantFrom(false, false, false, true),
-        use: fc.constantFrom('none', 'none', 'none', 'none', 'running', 'exited', 'removed', 'mounted'),
+        use: fc.constantFrom(
+          'none',
+          'none',
+          'none',
+          'none',
+          'running',
+          'exited',
+          'removed',
+          'mounted',
+        ),
       }),
       { maxLength: 5 },
     ),
@@ -70,11 +84,24 @@ const worlds: fc.Arbitrary<World> = fc
   })
   .map(world => ({
     ...world,
-    policy: { ...world.policy, lowThresholdPercent: Math.min(world.policy.lowThresholdPercent, world.policy.highThresholdPercent) },
+    policy: {
+      ...world.policy,
+      lowThresholdPercent: Math.min(
+        world.policy.lowThresholdPercent,
+        world.policy.highThresholdPercent,
+      ),
+    },
   }))
 
 /** What a record may tell of it, and the images' own facts. */
-const sources = ['known.kubeletStartedAt', 'runtime.images', 'runtime.containers', 'node.status.images', 'pods', 'sandbox'] as const
+const sources = [
+  'known.kubeletStartedAt',
+  'runtime.images',
+  'runtime.containers',
+  'node.status.images',
+  'pods',
+  'sandbox',
+] as const
 const factsOf = ({ images }: World): string[] => [
   ...sources,
   ...images.flatMap((_, index) => [`${index}.firstDetected`, `${index}.lastUsed`, `${index}.size`]),
@@ -104,17 +131,22 @@ function timesOf({ images, readMinute, version }: World): Times[] {
 function recordOf(world: World, facts: ReadonlySet<string>): NodeRecord {
   const { images, readMinute, version } = world
   const times = timesOf(world)
-  const users = images.flatMap(({ use }, index) => (use === 'none' ? [] : [{ use, index, id: `container-${index}` }]))
+  const users = images.flatMap(({ use }, index) =>
+    use === 'none' ? [] : [{ use, index, id: `container-${index}` }],
+  )
   const known = images.map((_, index) => {
     const { firstDetectedMs = null, lastUsedMs = null } = times[index] ?? {}
     return {
       id: digest(index),
-      ...(facts.has(`${index}.firstDetected`) && { firstDetected: firstDetectedMs && text(firstDetectedMs) }),
+      ...(facts.has(`${index}.firstDetected`) && {
+        firstDetected: firstDetectedMs && text(firstDetectedMs),
+      }),
       ...(facts.has(`${index}.lastUsed`) && { lastUsed: lastUsedMs && text(lastUsedMs) }),
     }
   })
   const names = (index: number) => [`registry/app@${digest(index)}`, `registry/app:${index}`]
-  const size = (index: number) => (facts.has(`${index}.size`) ? { sizeBytes: images[index]?.sizeBytes } : {})
+  const size = (index: number) =>
+    facts.has(`${index}.size`) ? { sizeBytes: images[index]?.sizeBytes } : {}
   return {
     kind: 'Node',
     cluster: 'lab',
@@ -127,7 +159,10 @@ function recordOf(world: World, facts: ReadonlySet<string>): NodeRecord {
         }),
       },
     },
-    known: { ...(facts.has('known.kubeletStartedAt') && { kubeletStartedAt: text(startedAtMs) }), images: known },
+    known: {
+      ...(facts.has('known.kubeletStartedAt') && { kubeletStartedAt: text(startedAtMs) }),
+      images: known,
+    },
     host: facts.has('sandbox') ? { kubelet: { commandLine: ['kubelet'] } } : null,
     runtime: {
       ...(facts.has('runtime.images') && {
@@ -154,7 +189,9 @@ function recordOf(world: World, facts: ReadonlySet<string>): NodeRecord {
         metadata: { uid: id, name: id },
         spec: {
           containers: [{ name: 'main', volumeMounts: [{ name: 'data', mountPath: '/data' }] }],
-          ...(use === 'mounted' && { volumes: [{ name: 'data', image: { reference: `registry/app@${digest(index)}` } }] }),
+          ...(use === 'mounted' && {
+            volumes: [{ name: 'data', image: { reference: `registry/app@${digest(index)}` } }],
+          }),
         },
         status: {
           containerStatuses: [
@@ -170,7 +207,8 @@ function recordOf(world: World, facts: ReadonlySet<string>): NodeRecord {
   }
 }
 
-const atOf = ({ readMinute, waitMinutes }: World) => startedAtMs + (readMinute + waitMinutes) * minute
+const atOf = ({ readMinute, waitMinutes }: World) =>
+  startedAtMs + (readMinute + waitMinutes) * minute
 
 /** What upstream deletes, once for each order in which its map may give equals. */
 function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids: Set<number> })[] {
@@ -179,20 +217,35 @@ function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids:
   const atMs = atOf(world)
   const times = timesOf(world)
   const runtime = (uses: string[]): RuntimeImages => ({
-    images: images.map(({ sizeBytes, isPinned }, index) => ({ id: digest(index), sizeBytes, isPinned })),
+    images: images.map(({ sizeBytes, isPinned }, index) => ({
+      id: digest(index),
+      sizeBytes,
+      isPinned,
+    })),
     inUse: new Set(images.flatMap(({ use }, index) => (uses.includes(use) ? [digest(index)] : []))),
-    mounted: new Set(images.flatMap(({ use }, index) => (use === 'mounted' ? [digest(index)] : []))),
+    mounted: new Set(
+      images.flatMap(({ use }, index) => (use === 'mounted' ? [digest(index)] : [])),
+    ),
   })
   const held = runtime(['running', 'exited', 'removed'])
   return permutations(images.map((_, index) => index)).map(order => {
     const state: ImageGcState = { ...newImageGcState(startedAtMs), isInitialized: true }
-    const inOrder = (now: RuntimeImages) => ({ ...now, images: order.flatMap(index => now.images[index] ?? []) })
+    const inOrder = (now: RuntimeImages) => ({
+      ...now,
+      images: order.flatMap(index => now.images[index] ?? []),
+    })
     for (const index of order) {
       const { firstDetectedMs = null, lastUsedMs } = times[index] ?? {}
       if (firstDetectedMs === null) continue
-      state.records.set(digest(index), { firstDetectedMs, lastUsedMs: lastUsedMs ?? zeroTimeMs, sizeBytes: 0, isPinned: false })
+      state.records.set(digest(index), {
+        firstDetectedMs,
+        lastUsedMs: lastUsedMs ?? zeroTimeMs,
+        sizeBytes: 0,
+        isPinned: false,
+      })
     }
-    for (let tick = ticksUntil(readMinute) + 1; tickMs(tick) < atMs; tick++) monitorImages(state, tickMs(tick), inOrder(held), kubelet)
+    for (let tick = ticksUntil(readMinute) + 1; tickMs(tick) < atMs; tick++)
+      monitorImages(state, tickMs(tick), inOrder(held), kubelet)
     const now = inOrder(isEviction ? runtime(['running', 'exited']) : held)
     const round = isEviction
       ? deleteUnusedImages(state, atMs, policy, now, kubelet)
@@ -208,34 +261,64 @@ const isStopped = ({ highThresholdPercent, maximumAgeMs }: ImageGcPolicy, { feat
 
 function permutations(items: number[]): number[][] {
   if (items.length === 0) return [[]]
-  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map(rest => [item, ...rest]))
+  return items.flatMap((item, index) =>
+    permutations(items.toSpliced(index, 1)).map(rest => [item, ...rest]),
+  )
 }
 
-function predicted(world: World, facts: ReadonlySet<string>, isEviction: boolean): Partial<ImageGcPrediction> {
+function predicted(
+  world: World,
+  facts: ReadonlySet<string>,
+  isEviction: boolean,
+): Partial<ImageGcPrediction> {
   const kubelet = kubeletOf(world.version)
   const record = recordOf(world, facts)
   const node = imageEvidence(record, Date.parse(record.at ?? ''), kubelet)
-  const removed = new Set(isEviction ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : [])) : [])
-  const images = prepareImages(node, atOf(world), kubelet, { certain: removed, possible: new Set() })
+  const removed = new Set(
+    isEviction
+      ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : []))
+      : [],
+  )
+  const images = prepareImages(node, atOf(world), kubelet, {
+    certain: removed,
+    possible: new Set(),
+  })
   if (isEviction) return predictDeleteUnusedImages(world.policy, images).prediction
-  return predictImageGc(world.policy, { capacityBytes, availableBytes: world.availableBytes }, images, kubelet).prediction
+  return predictImageGc(
+    world.policy,
+    { capacityBytes, availableBytes: world.availableBytes },
+    images,
+    kubelet,
+  ).prediction
 }
 
-const indexOf = ({ names }: ImageDeletion) => Number(/app@sha256:\d+(\d{4})/.exec(names.join())?.[1])
+const indexOf = ({ names }: ImageDeletion) =>
+  Number(/app@sha256:\d+(\d{4})/.exec(names.join())?.[1])
 const sets = (deletions: ImageDeletion[]) => ({
   certain: new Set(deletions.filter(({ certainty }) => certainty === 'certain').map(indexOf)),
   possible: new Set(deletions.map(indexOf)),
 })
-const isWithin = (inner: Set<number>, outer: Set<number>) => [...inner].every(index => outer.has(index))
+const isWithin = (inner: Set<number>, outer: Set<number>) =>
+  [...inner].every(index => outer.has(index))
 
 /** A world, what is told of it, whether eviction acts on it, and one thing more to tell. */
 const hidden = worlds.chain(world => {
   const all = factsOf(world)
-  const few = fc.subarray(all, { maxLength: 3 }).map(untold => all.filter(fact => !untold.includes(fact)))
-  return fc.tuple(fc.constant(world), fc.oneof(few, fc.subarray(all)), fc.boolean(), fc.constantFrom(...all))
+  const few = fc
+    .subarray(all, { maxLength: 3 })
+    .map(untold => all.filter(fact => !untold.includes(fact)))
+  return fc.tuple(
+    fc.constant(world),
+    fc.oneof(few, fc.subarray(all)),
+    fc.boolean(),
+    fc.constantFrom(...all),
+  )
 })
 
-const sameNumbers = (rounds: ImageGcRound[], { freedBytes, error, shortfallBytes, reachesLow }: Partial<ImageGcPrediction>) => {
+const sameNumbers = (
+  rounds: ImageGcRound[],
+  { freedBytes, error, shortfallBytes, reachesLow }: Partial<ImageGcPrediction>,
+) => {
   for (const actual of rounds) {
     if (freedBytes !== null) expect(actual.freedBytes).toBe(freedBytes)
     if (error !== null) expect(actual.error).toBe(error)
@@ -271,11 +354,16 @@ describe('the bounds of what goes', () => {
         const { certain, possible } = sets(prediction.deletions ?? [])
         const rounds = actualRounds(world, isEviction)
         const all = world.images.map((_, index) => index)
-        expect([...certain].sort()).toEqual(all.filter(index => rounds.every(({ ids }) => ids.has(index))))
-        expect([...possible].sort()).toEqual(all.filter(index => rounds.some(({ ids }) => ids.has(index))))
+        expect([...certain].sort()).toEqual(
+          all.filter(index => rounds.every(({ ids }) => ids.has(index))),
+        )
+        expect([...possible].sort()).toEqual(
+          all.filter(index => rounds.some(({ ids }) => ids.has(index))),
+        )
         if (isEviction) return
         if (certain.size === possible.size) expect(prediction.freedBytes).not.toBeNull()
-        if (new Set(rounds.map(({ freedBytes }) => freedBytes)).size > 1) expect(prediction.freedBytes).toBeNull()
+        if (new Set(rounds.map(({ freedBytes }) => freedBytes)).size > 1)
+          expect(prediction.freedBytes).toBeNull()
         expect(prediction.error).toBe(rounds[0]?.error)
         expect(prediction.reachesLow).not.toBeNull()
       }),

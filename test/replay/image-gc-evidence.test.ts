@@ -32,31 +32,64 @@ const container = (id: string, index: number, more: object = {}) => ({
   labels: { 'io.kubernetes.pod.uid': 'uid', 'io.kubernetes.container.name': 'main' },
   ...more,
 })
-const record = (more: object): NodeRecord => ({ kind: 'Node', cluster: 'lab', node: {}, pods: [], ...more }) as NodeRecord
+const record = (more: object): NodeRecord =>
+  ({ kind: 'Node', cluster: 'lab', node: {}, pods: [], ...more }) as NodeRecord
 const statusImages = (
   count: number,
-  names = (index: number) => [`docker.io/library/app-${index}@${digestOf(index)}`, `app-${index}:v1`],
+  names = (index: number) => [
+    `docker.io/library/app-${index}@${digestOf(index)}`,
+    `app-${index}:v1`,
+  ],
 ) => ({
-  node: { status: { images: Array.from({ length: count }, (_, index) => ({ names: names(index), sizeBytes: 1000 - index })) } },
+  node: {
+    status: {
+      images: Array.from({ length: count }, (_, index) => ({
+        names: names(index),
+        sizeBytes: 1000 - index,
+      })),
+    },
+  },
 })
 const pod = (imageID: string, more: object = {}, containerID = 'containerd://c1') => ({
   metadata: { uid: 'uid', name: 'pod' },
   spec: { containers: [{ name: 'main' }] },
-  status: { containerStatuses: [{ name: 'main', image: 'app-0:v1', imageID, containerID, ...more }] },
+  status: {
+    containerStatuses: [{ name: 'main', image: 'app-0:v1', imageID, containerID, ...more }],
+  },
 })
 
 const read = (more: object, version = kubelet) => imageEvidence(record(more), now, version)
-const bounded = (more: object, { atMs = now, removed = [] as string[], perhaps = [] as string[], version = kubelet } = {}) =>
-  boundedImages(read(more, version), atMs, { certain: new Set(removed), possible: new Set(perhaps) }, version.features)
+const bounded = (
+  more: object,
+  { atMs = now, removed = [] as string[], perhaps = [] as string[], version = kubelet } = {},
+) =>
+  boundedImages(
+    read(more, version),
+    atMs,
+    { certain: new Set(removed), possible: new Set(perhaps) },
+    version.features,
+  )
 const inUse = (more: object, options = {}) => bounded(more, options).map(({ isInUse }) => isInUse)
 
 describe('the list of images', () => {
   it("is the runtime's, with sizes that are text and all there are", () => {
-    expect(read({ runtime: { images: [image(0), image(1, { pinned: true, size: '12345678901' })], containers: [] } })).toMatchObject({
+    expect(
+      read({
+        runtime: {
+          images: [image(0), image(1, { pinned: true, size: '12345678901' })],
+          containers: [],
+        },
+      }),
+    ).toMatchObject({
       isComplete: true,
       areUsersComplete: true,
       images: [
-        { image: idOf(0), names: image(0).repoTags.concat(image(0).repoDigests), sizeBytes: 1000, isPinned: false },
+        {
+          image: idOf(0),
+          names: image(0).repoTags.concat(image(0).repoDigests),
+          sizeBytes: 1000,
+          isPinned: false,
+        },
         { image: idOf(1), sizeBytes: 12345678901, isPinned: true },
       ],
       unknowns: [],
@@ -70,7 +103,9 @@ describe('the list of images', () => {
     { size: '99999999999999999999', sizeBytes: null },
     { size: undefined, sizeBytes: null },
   ])('takes the size $size for $sizeBytes', ({ size, sizeBytes }) => {
-    expect(read({ runtime: { images: [image(0, { size })] } }).images).toMatchObject([{ sizeBytes }])
+    expect(read({ runtime: { images: [image(0, { size })] } }).images).toMatchObject([
+      { sizeBytes },
+    ])
   })
 
   it('is not complete where an image of it makes no sense', () => {
@@ -87,22 +122,39 @@ describe('the list of images', () => {
     { count: 50, configz: { kubeletconfig: { nodeStatusMaxImages: 51 } }, isComplete: true },
     { count: 60, configz: { kubeletconfig: { nodeStatusMaxImages: -1 } }, isComplete: true },
     { count: 0, configz: { kubeletconfig: { nodeStatusMaxImages: 0 } }, isComplete: false },
-  ])("of the node's status with $count images is complete: $isComplete", ({ count, configz, isComplete }) => {
-    const evidence = read({ ...statusImages(count), configz })
-    expect(evidence.isComplete).toBe(isComplete)
-    expect(evidence.unknowns.map(({ what }) => what)).toEqual(isComplete ? [] : ['images beyond node.status.images'])
-    expect(evidence.images?.[0]).toEqual(
-      count === 0 ? undefined : expect.objectContaining({ image: `docker.io/library/app-0@${digestOf(0)}`, id: null, isPinned: null }),
-    )
-  })
+  ])(
+    "of the node's status with $count images is complete: $isComplete",
+    ({ count, configz, isComplete }) => {
+      const evidence = read({ ...statusImages(count), configz })
+      expect(evidence.isComplete).toBe(isComplete)
+      expect(evidence.unknowns.map(({ what }) => what)).toEqual(
+        isComplete ? [] : ['images beyond node.status.images'],
+      )
+      expect(evidence.images?.[0]).toEqual(
+        count === 0
+          ? undefined
+          : expect.objectContaining({
+              image: `docker.io/library/app-0@${digestOf(0)}`,
+              id: null,
+              isPinned: null,
+            }),
+      )
+    },
+  )
 
   it('is not known where neither was read', () => {
-    expect(read({})).toMatchObject({ images: null, isComplete: false, unknowns: [{ what: 'images' }] })
+    expect(read({})).toMatchObject({
+      images: null,
+      isComplete: false,
+      unknowns: [{ what: 'images' }],
+    })
   })
 
   it('has no pinned images on 1.24', () => {
     const version = kubeletOf('v1.24.17')
-    expect(read({ runtime: { images: [image(0, { pinned: true })] } }, version).images).toMatchObject([{ isPinned: false }])
+    expect(
+      read({ runtime: { images: [image(0, { pinned: true })] } }, version).images,
+    ).toMatchObject([{ isPinned: false }])
     expect(read(statusImages(1), version).images).toMatchObject([{ isPinned: false }])
   })
 })
@@ -113,49 +165,82 @@ describe('the users of an image', () => {
   it('trap 3: are its containers, whether they run or have exited', () => {
     const containers = [container('c1', 0, { state: 'CONTAINER_EXITED' })]
     expect(inUse({ runtime: { images, containers } })).toEqual([true, false])
-    expect(bounded({ runtime: { images, containers } })[0]).toMatchObject({ isCandidate: false, keptBecause: 'in-use' })
+    expect(bounded({ runtime: { images, containers } })[0]).toMatchObject({
+      isCandidate: false,
+      keptBecause: 'in-use',
+    })
   })
 
   it('are no longer those that eviction has removed', () => {
     const containers = [container('c1', 0), container('c2', 0)]
     expect(inUse({ runtime: { images, containers } }, { removed: ['c1'] })).toEqual([true, false])
-    expect(inUse({ runtime: { images, containers } }, { removed: ['c1', 'c2'] })).toEqual([false, false])
+    expect(inUse({ runtime: { images, containers } }, { removed: ['c1', 'c2'] })).toEqual([
+      false,
+      false,
+    ])
     // Who perhaps goes may hold it, or not.
-    expect(inUse({ runtime: { images, containers } }, { removed: ['c1'], perhaps: ['c2'] })).not.toContain(true)
+    expect(
+      inUse({ runtime: { images, containers } }, { removed: ['c1'], perhaps: ['c2'] }),
+    ).not.toContain(true)
   })
 
   it('are not known without the containers, and not either from names where the ids are missing', () => {
     expect(inUse({ runtime: { images } })).toEqual([null, null])
-    const runtime = { containers: [container('c1', 0, { imageRef: undefined, image: { image: 'app-0:v1' } })] }
+    const runtime = {
+      containers: [container('c1', 0, { imageRef: undefined, image: { image: 'app-0:v1' } })],
+    }
     expect(inUse({ ...statusImages(2), runtime })).toEqual([null, null])
   })
 
   it.each([
     { version: 'v1.29.1', expected: [true, false] },
     { version: 'v1.30.1', expected: [false, true] },
-  ])('on $version are known by image_ref up to 1.29, by image_id since', ({ version, expected }) => {
-    const containers = [container('c1', 0, { imageId: idOf(1) })]
-    expect(inUse({ runtime: { images, containers } }, { version: kubeletOf(version) })).toEqual(expected)
-    expect(inUse({ runtime: { images, containers: [container('c1', 0, { imageId: '' })] } }, { version: kubeletOf(version) })).toEqual([
-      true,
-      false,
-    ])
-  })
+  ])(
+    'on $version are known by image_ref up to 1.29, by image_id since',
+    ({ version, expected }) => {
+      const containers = [container('c1', 0, { imageId: idOf(1) })]
+      expect(inUse({ runtime: { images, containers } }, { version: kubeletOf(version) })).toEqual(
+        expected,
+      )
+      expect(
+        inUse(
+          { runtime: { images, containers: [container('c1', 0, { imageId: '' })] } },
+          { version: kubeletOf(version) },
+        ),
+      ).toEqual([true, false])
+    },
+  )
 
   it('are only possible by any other name than the id', () => {
-    const named = (imageRef: string) => ({ images, containers: [container('c1', 0, { imageRef, image: { image: 'app-1:v1' } })] })
-    expect(inUse({ runtime: named(`docker.io/library/app-0@${digestOf(0)}`) })).toEqual([null, false])
+    const named = (imageRef: string) => ({
+      images,
+      containers: [container('c1', 0, { imageRef, image: { image: 'app-1:v1' } })],
+    })
+    expect(inUse({ runtime: named(`docker.io/library/app-0@${digestOf(0)}`) })).toEqual([
+      null,
+      false,
+    ])
     expect(inUse({ runtime: named('sha256:gone') })).toEqual([false, null])
   })
 
   it('are those whose id was not read, by the name that stands for it', () => {
-    const of = (reference: string) => ({ images, containers: [container('c1', 0, { imageRef: '', image: { image: reference } })] })
+    const of = (reference: string) => ({
+      images,
+      containers: [container('c1', 0, { imageRef: '', image: { image: reference } })],
+    })
     expect(inUse({ runtime: of(idOf(1)) })).toEqual([false, true])
     expect(inUse({ runtime: of('app-1:v1') })).toEqual([false, null])
   })
 
   it('are no containers that upstream cannot convert', () => {
-    expect(inUse({ runtime: { images, containers: [container('', 0), container('c2', 1, { image: null }), 'x'] } })).toEqual([false, false])
+    expect(
+      inUse({
+        runtime: {
+          images,
+          containers: [container('', 0), container('c2', 1, { image: null }), 'x'],
+        },
+      }),
+    ).toEqual([false, false])
   })
 
   it.each([
@@ -183,7 +268,10 @@ describe('the users of an image', () => {
     const mounting = (reference: string, mounts = 'data', containers = ['main']) => ({
       ...pod(idOf(1)),
       spec: {
-        containers: containers.map(name => ({ name, volumeMounts: [{ name: mounts, mountPath: '/data' }] })),
+        containers: containers.map(name => ({
+          name,
+          volumeMounts: [{ name: mounts, mountPath: '/data' }],
+        })),
         volumes: [{ name: 'data', image: { reference } }],
       },
     })
@@ -197,9 +285,21 @@ describe('the users of an image', () => {
 
     it.each([
       { what: 'by a tag', pods: [mounting('app-0:v1')], expected: null },
-      { what: 'in a container that mounts another volume', pods: [mounting(byDigest, 'other')], expected: false },
-      { what: 'in a container that the manifest does not have', pods: [mounting(byDigest, 'data', ['other'])], expected: null },
-      { what: 'of a pod without containers', pods: [{ ...mounting(byDigest), metadata: { uid: 'other' } }], expected: false },
+      {
+        what: 'in a container that mounts another volume',
+        pods: [mounting(byDigest, 'other')],
+        expected: false,
+      },
+      {
+        what: 'in a container that the manifest does not have',
+        pods: [mounting(byDigest, 'data', ['other'])],
+        expected: null,
+      },
+      {
+        what: 'of a pod without containers',
+        pods: [{ ...mounting(byDigest), metadata: { uid: 'other' } }],
+        expected: false,
+      },
       { what: 'where pods were not read', pods: null, expected: null },
     ])('$what: in use $expected', ({ pods, expected }) => {
       expect(inUse({ runtime, pods }, { version })[0]).toBe(expected)
@@ -207,7 +307,10 @@ describe('the users of an image', () => {
 
     it('do so by the API alone too', () => {
       expect(inUse({ ...statusImages(1), pods: [mounting(byDigest)] }, { version })).toEqual([true])
-      expect(inUse({ runtime: { images, containers: [] }, pods: null }, { version })).toEqual([false, false])
+      expect(inUse({ runtime: { images, containers: [] }, pods: null }, { version })).toEqual([
+        false,
+        false,
+      ])
     })
   })
 })
@@ -222,8 +325,9 @@ describe('the sandbox image', () => {
   ]
   const images = names.map((name, index) => image(index, { repoTags: [name] }))
   const sandboxes = (version: string, host?: object) =>
-    bounded({ runtime: { images, containers: [] }, host }, { version: kubeletOf(version) }).flatMap(({ keptBecause, isInUse }, index) =>
-      isInUse === false ? [] : [[index, isInUse, keptBecause]],
+    bounded({ runtime: { images, containers: [] }, host }, { version: kubeletOf(version) }).flatMap(
+      ({ keptBecause, isInUse }, index) =>
+        isInUse === false ? [] : [[index, isInUse, keptBecause]],
     )
   const commandLine = (...commandLine: string[]) => ({ kubelet: { commandLine } })
 
@@ -239,19 +343,27 @@ describe('the sandbox image', () => {
 
   it('is what the flag names, the last one', () => {
     const image = 'ecr.example/eks/pause:3.5'
-    expect(sandboxes('v1.28.1', commandLine('kubelet', '--pod-infra-container-image', image))).toEqual([[3, true, 'sandbox']])
+    expect(
+      sandboxes('v1.28.1', commandLine('kubelet', '--pod-infra-container-image', image)),
+    ).toEqual([[3, true, 'sandbox']])
     const flags = ['--pod-infra-container-image=app:v1', `--pod-infra-container-image=${image}`]
     expect(sandboxes('v1.28.1', commandLine('kubelet', ...flags))).toEqual([[3, true, 'sandbox']])
   })
 
   it('may be any that is called pause, or that the runtime takes, where the command line was not read', () => {
-    expect(sandboxes('v1.28.1').map(([index, isInUse]) => [index, isInUse])).toEqual([0, 1, 2, 3].map(index => [index, null]))
+    expect(sandboxes('v1.28.1').map(([index, isInUse]) => [index, isInUse])).toEqual(
+      [0, 1, 2, 3].map(index => [index, null]),
+    )
     expect(sandboxes('v1.28.1', { containerd: { sandboxImage: 'app:v1' } })).toHaveLength(5)
-    expect(read({ runtime: { images } }, kubeletOf('v1.28.1')).unknowns).toMatchObject([{ what: 'host.kubelet.commandLine' }])
+    expect(read({ runtime: { images } }, kubeletOf('v1.28.1')).unknowns).toMatchObject([
+      { what: 'host.kubelet.commandLine' },
+    ])
   })
 
   it('is nothing to a kubelet since 1.29', () => {
-    expect(sandboxes('v1.29.1', commandLine('kubelet', '--pod-infra-container-image=app:v1'))).toEqual([])
+    expect(
+      sandboxes('v1.29.1', commandLine('kubelet', '--pod-infra-container-image=app:v1')),
+    ).toEqual([])
   })
 })
 
@@ -262,11 +374,22 @@ describe('the times of an image', () => {
     kubeletStartedAt: time(now - 60 * minute),
     ...more,
   })
-  const timesOf = (times: object, options: { atMs?: number; removed?: string[]; containers?: object[]; version?: typeof kubelet } = {}) => {
+  const timesOf = (
+    times: object,
+    options: {
+      atMs?: number
+      removed?: string[]
+      containers?: object[]
+      version?: typeof kubelet
+    } = {},
+  ) => {
     const runtime = { images, containers: options.containers ?? [] }
     const [only] = bounded({ runtime, known: known(times) }, options)
     const { firstDetected, lastUsed } = only ?? {}
-    return { firstDetected: [firstDetected?.earliestMs, firstDetected?.latestMs], lastUsed: [lastUsed?.earliestMs, lastUsed?.latestMs] }
+    return {
+      firstDetected: [firstDetected?.earliestMs, firstDetected?.latestMs],
+      lastUsed: [lastUsed?.earliestMs, lastUsed?.latestMs],
+    }
   }
   const start = now - 60 * minute
   const justBefore = (ms: number) => ms - 0.001
@@ -286,9 +409,18 @@ describe('the times of an image', () => {
   })
 
   it('are those of the next detection where the kubelet has not listed it: at once, or within a period', () => {
-    expect(timesOf({ firstDetected: null })).toEqual({ firstDetected: [now, now], lastUsed: [zeroTimeMs, zeroTimeMs] })
-    expect(timesOf({ firstDetected: null }, { atMs: now + minute }).firstDetected).toEqual([now, now + minute])
-    expect(timesOf({ firstDetected: null }, { atMs: now + 20 * minute }).firstDetected).toEqual([now, now + 6 * minute])
+    expect(timesOf({ firstDetected: null })).toEqual({
+      firstDetected: [now, now],
+      lastUsed: [zeroTimeMs, zeroTimeMs],
+    })
+    expect(timesOf({ firstDetected: null }, { atMs: now + minute }).firstDetected).toEqual([
+      now,
+      now + minute,
+    ])
+    expect(timesOf({ firstDetected: null }, { atMs: now + 20 * minute }).firstDetected).toEqual([
+      now,
+      now + 6 * minute,
+    ])
   })
 
   it.each([
@@ -310,46 +442,87 @@ describe('the times of an image', () => {
   })
 
   it('bound each other: nothing is used before it is detected', () => {
-    expect(timesOf({ lastUsed: time(now - 9 * minute) }).firstDetected).toEqual([start, now - 9 * minute])
-    const [only] = bounded({ runtime: { images, containers: [] }, known: known({ firstDetected: time(now - 9 * minute) }) })
-    expect(only?.lastUsed).toEqual({ earliestMs: zeroTimeMs, lowestMs: now - 9 * minute, latestMs: justBefore(now) })
+    expect(timesOf({ lastUsed: time(now - 9 * minute) }).firstDetected).toEqual([
+      start,
+      now - 9 * minute,
+    ])
+    const [only] = bounded({
+      runtime: { images, containers: [] },
+      known: known({ firstDetected: time(now - 9 * minute) }),
+    })
+    expect(only?.lastUsed).toEqual({
+      earliestMs: zeroTimeMs,
+      lowestMs: now - 9 * minute,
+      latestMs: justBefore(now),
+    })
   })
 
   it('end with the record, however much later the round is, for what nothing uses', () => {
-    expect(timesOf({}, { atMs: now + 60 * minute })).toEqual({ firstDetected: [start, now + 6 * minute], lastUsed: [zeroTimeMs, now] })
+    expect(timesOf({}, { atMs: now + 60 * minute })).toEqual({
+      firstDetected: [start, now + 6 * minute],
+      lastUsed: [zeroTimeMs, now],
+    })
   })
 
   it('of what a container holds are those of a period after both it and the kubelet ran, at the latest', () => {
     const since = (ms: number) => [container('c1', 0, { createdAt: `${ms}000000` })]
-    expect(timesOf({}, { containers: since(now - 20 * minute) }).firstDetected).toEqual([start, now - 14 * minute])
-    expect(timesOf({}, { containers: since(now - 90 * minute) }).firstDetected).toEqual([start, start + 6 * minute])
+    expect(timesOf({}, { containers: since(now - 20 * minute) }).firstDetected).toEqual([
+      start,
+      now - 14 * minute,
+    ])
+    expect(timesOf({}, { containers: since(now - 90 * minute) }).firstDetected).toEqual([
+      start,
+      start + 6 * minute,
+    ])
     expect(timesOf({}, { containers: since(now - minute) }).firstDetected).toEqual([start, now])
   })
 
-  it.each(['0', 0, -5, 'soon', '', null])('of what is held since %j are no closer for that', createdAt => {
-    expect(timesOf({}, { containers: [container('c1', 0, { createdAt })] }).firstDetected).toEqual([start, now])
-  })
+  it.each(['0', 0, -5, 'soon', '', null])(
+    'of what is held since %j are no closer for that',
+    createdAt => {
+      expect(
+        timesOf({}, { containers: [container('c1', 0, { createdAt })] }).firstDetected,
+      ).toEqual([start, now])
+    },
+  )
 
   it('of what is held since a number of nanoseconds are as close as since a text', () => {
-    expect(timesOf({}, { containers: [container('c1', 0, { createdAt: (now - 20 * minute) * 1e6 })] }).firstDetected[1]).toBeCloseTo(
-      now - 14 * minute,
-    )
+    expect(
+      timesOf({}, { containers: [container('c1', 0, { createdAt: (now - 20 * minute) * 1e6 })] })
+        .firstDetected[1],
+    ).toBeCloseTo(now - 14 * minute)
   })
 
   it('of what is held until it is removed are those of the last detection before', () => {
     const options = { containers: [container('c1', 0)], removed: ['c1'] }
     const times = { lastUsed: time(now - 3 * minute) }
     expect(timesOf(times, options).lastUsed).toEqual([now - 3 * minute, now - 3 * minute])
-    expect(timesOf(times, { ...options, atMs: now + minute }).lastUsed).toEqual([now - 3 * minute, justBefore(now + minute)])
+    expect(timesOf(times, { ...options, atMs: now + minute }).lastUsed).toEqual([
+      now - 3 * minute,
+      justBefore(now + minute),
+    ])
     const late = justBefore(now + 60 * minute)
-    expect(timesOf(times, { ...options, atMs: now + 60 * minute }).lastUsed).toEqual([late - 6 * minute, late])
-    const unsure = { removed: ['c1'], containers: [container('c1', 0, { imageRef: '', image: { image: 'app-0:v1' } })] }
-    expect(timesOf(times, { ...unsure, atMs: now + 60 * minute }).lastUsed).toEqual([now - 3 * minute, late])
+    expect(timesOf(times, { ...options, atMs: now + 60 * minute }).lastUsed).toEqual([
+      late - 6 * minute,
+      late,
+    ])
+    const unsure = {
+      removed: ['c1'],
+      containers: [container('c1', 0, { imageRef: '', image: { image: 'app-0:v1' } })],
+    }
+    expect(timesOf(times, { ...unsure, atMs: now + 60 * minute }).lastUsed).toEqual([
+      now - 3 * minute,
+      late,
+    ])
   })
 
   it.each([
     { what: 'known', more: { known: { kubeletStartedAt: time(start) } }, expected: [start, start] },
-    { what: 'the host', more: { host: { kubelet: { startedAt: time(start) } } }, expected: [start, start + minute] },
+    {
+      what: 'the host',
+      more: { host: { kubelet: { startedAt: time(start) } } },
+      expected: [start, start + minute],
+    },
     {
       what: 'the summary',
       more: {
@@ -364,11 +537,25 @@ describe('the times of an image', () => {
       },
       expected: [now - 5, now],
     },
-    { what: 'known, at the very moment', more: { known: { kubeletStartedAt: time(now) } }, expected: [now, now] },
-    { what: 'nobody', more: { known: { kubeletStartedAt: 'yesterday' }, host: { kubelet: { startedAt: time(now + 1) } } }, expected: null },
+    {
+      what: 'known, at the very moment',
+      more: { known: { kubeletStartedAt: time(now) } },
+      expected: [now, now],
+    },
+    {
+      what: 'nobody',
+      more: {
+        known: { kubeletStartedAt: 'yesterday' },
+        host: { kubelet: { startedAt: time(now + 1) } },
+      },
+      expected: null,
+    },
     {
       what: 'the host, where known is later than the record',
-      more: { known: { kubeletStartedAt: time(now + 1) }, host: { kubelet: { startedAt: time(start) } } },
+      more: {
+        known: { kubeletStartedAt: time(now + 1) },
+        host: { kubelet: { startedAt: time(start) } },
+      },
       expected: [start, start + minute],
     },
   ])("the kubelet's start is told by $what", ({ more, expected }) => {
@@ -377,23 +564,31 @@ describe('the times of an image', () => {
   })
 })
 
-const recorded = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
+const recorded = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
 
-it.each(['single-disk', 'split-disk'])('reads a real node (%s): the API alone says no more than the runtime', name => {
-  const { images } = recorded(`${name}-cri-images`)
-  const pods = recorded(`${name}-pods`).items
-  const node = recorded(`${name}-node`)
-  const byRuntime = imageEvidence(record({ node, pods, runtime: { images } }), now, kubelet)
-  const byApi = imageEvidence(record({ node, pods }), now, kubelet)
-  expect(byApi.images).toHaveLength(images.length)
-  expect(byRuntime.images?.filter(({ isPinned }) => isPinned).flatMap(({ names }) => names[0])).toEqual(['127.0.0.1:15000/pause:3.10'])
-  const used = (evidence: typeof byApi) =>
-    (evidence.images ?? [])
-      .flatMap(({ names, users }) => (users.some(({ isSure }) => isSure) ? names.filter(text => !text.includes('@')) : []))
-      .sort()
-  expect(used(byApi)).toEqual(used(byRuntime))
-  expect(used(byApi)).toContain('127.0.0.1:15000/workload:v1')
-})
+it.each(['single-disk', 'split-disk'])(
+  'reads a real node (%s): the API alone says no more than the runtime',
+  name => {
+    const { images } = recorded(`${name}-cri-images`)
+    const pods = recorded(`${name}-pods`).items
+    const node = recorded(`${name}-node`)
+    const byRuntime = imageEvidence(record({ node, pods, runtime: { images } }), now, kubelet)
+    const byApi = imageEvidence(record({ node, pods }), now, kubelet)
+    expect(byApi.images).toHaveLength(images.length)
+    expect(
+      byRuntime.images?.filter(({ isPinned }) => isPinned).flatMap(({ names }) => names[0]),
+    ).toEqual(['127.0.0.1:15000/pause:3.10'])
+    const used = (evidence: typeof byApi) =>
+      (evidence.images ?? [])
+        .flatMap(({ names, users }) =>
+          users.some(({ isSure }) => isSure) ? names.filter(text => !text.includes('@')) : [],
+        )
+        .sort()
+    expect(used(byApi)).toEqual(used(byRuntime))
+    expect(used(byApi)).toContain('127.0.0.1:15000/workload:v1')
+  },
+)
 
 it('takes any record: nothing throws, and nothing is NaN', () => {
   const part = fc.option(
@@ -403,23 +598,53 @@ it('takes any record: nothing throws, and nothing is NaN', () => {
         images: fc.array(
           fc.oneof(
             fc.anything(),
-            fc.record({ id: fc.anything(), names: fc.anything(), size: fc.anything(), firstDetected: fc.anything() }),
+            fc.record({
+              id: fc.anything(),
+              names: fc.anything(),
+              size: fc.anything(),
+              firstDetected: fc.anything(),
+            }),
           ),
         ),
-        containers: fc.array(fc.oneof(fc.anything(), fc.record({ id: fc.string(), image: fc.anything(), createdAt: fc.anything() }))),
+        containers: fc.array(
+          fc.oneof(
+            fc.anything(),
+            fc.record({ id: fc.string(), image: fc.anything(), createdAt: fc.anything() }),
+          ),
+        ),
         kubelet: fc.anything(),
         kubeletStartedAt: fc.anything(),
         status: fc.record({ images: fc.array(fc.anything()) }),
       }),
     ),
   )
-  const parts = fc.record({ node: part, configz: part, summary: part, pods: part, runtime: part, host: part, known: part })
+  const parts = fc.record({
+    node: part,
+    configz: part,
+    summary: part,
+    pods: part,
+    runtime: part,
+    host: part,
+    known: part,
+  })
   fc.assert(
     fc.property(parts, fc.constantFrom('v1.24.0', 'v1.28.0', 'v1.36.0'), (more, version) => {
-      const images = prepareImages(imageEvidence(record(more), now, kubeletOf(version)), now, kubeletOf(version))
-      const policy = { highThresholdPercent: 85, lowThresholdPercent: 80, minimumAgeMs: minute, maximumAgeMs: minute }
+      const images = prepareImages(
+        imageEvidence(record(more), now, kubeletOf(version)),
+        now,
+        kubeletOf(version),
+      )
+      const policy = {
+        highThresholdPercent: 85,
+        lowThresholdPercent: 80,
+        minimumAgeMs: minute,
+        maximumAgeMs: minute,
+      }
       const stats = { capacityBytes: 1000, availableBytes: 10 }
-      const said = JSON.stringify([predictImageGc(policy, stats, images, kubeletOf(version)), predictDeleteUnusedImages(policy, images)])
+      const said = JSON.stringify([
+        predictImageGc(policy, stats, images, kubeletOf(version)),
+        predictDeleteUnusedImages(policy, images),
+      ])
       expect(said).not.toContain('NaN')
       for (const values of Object.values<Float64Array>({ ...images.columns }))
         expect(values.every(value => !Number.isNaN(value))).toBe(true)

@@ -13,24 +13,45 @@ const minute = 60_000
 const now = Date.parse('2026-11-21T12:00:00Z')
 const newest = kubeletOf('v1.37.0')
 const kubelet = kubeletOf('v1.34.1')
-const filesystem = (capacityBytes: number | null, availableBytes: number | null) => ({ capacityBytes, availableBytes })
-const policyOf = (highThresholdPercent: number, lowThresholdPercent: number, more: Partial<ImageGcPolicy> = {}): ImageGcPolicy => ({
+const filesystem = (capacityBytes: number | null, availableBytes: number | null) => ({
+  capacityBytes,
+  availableBytes,
+})
+const policyOf = (
+  highThresholdPercent: number,
+  lowThresholdPercent: number,
+  more: Partial<ImageGcPolicy> = {},
+): ImageGcPolicy => ({
   highThresholdPercent,
   lowThresholdPercent,
   minimumAgeMs: 2 * minute,
   maximumAgeMs: 0,
   ...more,
 })
-const predict = (high: number, low: number, capacityBytes: number | null, availableBytes: number | null) =>
-  predictImageGc(policyOf(high, low), filesystem(capacityBytes, availableBytes), null, newest).prediction
+const predict = (
+  high: number,
+  low: number,
+  capacityBytes: number | null,
+  availableBytes: number | null,
+) =>
+  predictImageGc(policyOf(high, low), filesystem(capacityBytes, availableBytes), null, newest)
+    .prediction
 
 describe('how full the disk is', () => {
   it.each([
-    { availableBytes: 13_741_878_804, triggered: true, usagePercent: 85, bytesToFree: 3_435_469_701 },
+    {
+      availableBytes: 13_741_878_804,
+      triggered: true,
+      usagePercent: 85,
+      bytesToFree: 3_435_469_701,
+    },
     { availableBytes: 13_741_878_805, triggered: false, usagePercent: 84, bytesToFree: 0 },
-  ])('trap 1: fires above 84 % used with 85, not at 85: $availableBytes', ({ availableBytes, ...expected }) => {
-    expect(predict(85, 80, 85_886_742_528, availableBytes)).toMatchObject(expected)
-  })
+  ])(
+    'trap 1: fires above 84 % used with 85, not at 85: $availableBytes',
+    ({ availableBytes, ...expected }) => {
+      expect(predict(85, 80, 85_886_742_528, availableBytes)).toMatchObject(expected)
+    },
+  )
 
   it('trap 2: wants nothing, or less, where the low threshold is reached already', () => {
     expect(predict(85, 85, 2003, 301)).toMatchObject({ triggered: true, bytesToFree: -1 })
@@ -42,13 +63,20 @@ describe('how full the disk is', () => {
       fc.maxSafeInteger().map(number => Math.abs(number) + 1),
     )
     fc.assert(
-      fc.property(capacity, fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 99 }), (capacityBytes, share, high) => {
-        const availableBytes = Math.min(capacityBytes, Math.floor(capacityBytes * share))
-        const { bytesUntilTrigger } = predict(high, 0, capacityBytes, availableBytes)
-        const triggeredWith = (written: number) => predict(high, 0, capacityBytes, availableBytes - written).triggered
-        expect(triggeredWith(bytesUntilTrigger ?? Number.NaN)).toBe(true)
-        if (bytesUntilTrigger !== 0) expect(triggeredWith((bytesUntilTrigger ?? Number.NaN) - 1)).toBe(false)
-      }),
+      fc.property(
+        capacity,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.integer({ min: 1, max: 99 }),
+        (capacityBytes, share, high) => {
+          const availableBytes = Math.min(capacityBytes, Math.floor(capacityBytes * share))
+          const { bytesUntilTrigger } = predict(high, 0, capacityBytes, availableBytes)
+          const triggeredWith = (written: number) =>
+            predict(high, 0, capacityBytes, availableBytes - written).triggered
+          expect(triggeredWith(bytesUntilTrigger ?? Number.NaN)).toBe(true)
+          if (bytesUntilTrigger !== 0)
+            expect(triggeredWith((bytesUntilTrigger ?? Number.NaN) - 1)).toBe(false)
+        },
+      ),
     )
   })
 
@@ -58,11 +86,19 @@ describe('how full the disk is', () => {
   })
 
   it('takes more available than there is for an empty disk', () => {
-    expect(predict(85, 80, 1000, 2000)).toMatchObject({ usagePercent: 0, triggered: false, bytesUntilTrigger: 841 })
+    expect(predict(85, 80, 1000, 2000)).toMatchObject({
+      usagePercent: 0,
+      triggered: false,
+      bytesUntilTrigger: 841,
+    })
   })
 
   it('takes a missing number for 0, as the kubelet does', () => {
-    expect(predict(85, 80, 1000, null)).toMatchObject({ usagePercent: 100, triggered: true, bytesToFree: 200 })
+    expect(predict(85, 80, 1000, null)).toMatchObject({
+      usagePercent: 100,
+      triggered: true,
+      bytesToFree: 200,
+    })
     expect(predict(85, 80, null, 5)).toMatchObject({
       triggered: false,
       usagePercent: null,
@@ -98,15 +134,25 @@ describe('how full the disk is', () => {
     { version: 'v1.29.15', maximumAgeMs: 1, enabled: false },
     { version: 'v1.30.0', maximumAgeMs: 0, enabled: false },
     { version: 'v1.30.0', maximumAgeMs: 1, enabled: true },
-  ])('means nothing to 100 on $version, with a maximum age of $maximumAgeMs: enabled $enabled', ({ version, maximumAgeMs, enabled }) => {
-    const policy = policyOf(100, 80, { maximumAgeMs })
-    const { prediction } = predictImageGc(policy, filesystem(1000, 0), null, kubeletOf(version))
-    expect(prediction).toMatchObject({ enabled, triggered: enabled, usagePercent: 100, bytesToFree: enabled ? 200 : 0 })
-    expect(predictImageGc(policy, null, null, kubeletOf(version)).prediction.triggered).toBe(enabled ? null : false)
-    expect(predictImageGc(policy, filesystem(0, 0), null, kubeletOf(version)).prediction.error).toBe(
-      enabled ? 'invalid capacity 0 on image filesystem' : null,
-    )
-  })
+  ])(
+    'means nothing to 100 on $version, with a maximum age of $maximumAgeMs: enabled $enabled',
+    ({ version, maximumAgeMs, enabled }) => {
+      const policy = policyOf(100, 80, { maximumAgeMs })
+      const { prediction } = predictImageGc(policy, filesystem(1000, 0), null, kubeletOf(version))
+      expect(prediction).toMatchObject({
+        enabled,
+        triggered: enabled,
+        usagePercent: 100,
+        bytesToFree: enabled ? 200 : 0,
+      })
+      expect(predictImageGc(policy, null, null, kubeletOf(version)).prediction.triggered).toBe(
+        enabled ? null : false,
+      )
+      expect(
+        predictImageGc(policy, filesystem(0, 0), null, kubeletOf(version)).prediction.error,
+      ).toBe(enabled ? 'invalid capacity 0 on image filesystem' : null)
+    },
+  )
 })
 
 describe('imageGcPolicyError', () => {
@@ -122,7 +168,10 @@ describe('imageGcPolicyError', () => {
     [80, 81, 'LowThresholdPercent 81 can not be higher than HighThresholdPercent 80'],
   ])('says of high %i and low %i: %s', (high, low, error) => {
     expect(imageGcPolicyError({ highThresholdPercent: high, lowThresholdPercent: low })).toBe(error)
-    expect(predict(high, low, 1000, 0)).toMatchObject({ error, triggered: error === null ? true : null })
+    expect(predict(high, low, 1000, 0)).toMatchObject({
+      error,
+      triggered: error === null ? true : null,
+    })
   })
 })
 
@@ -131,17 +180,38 @@ it('takes 100 for both thresholds', () => {
 })
 
 describe('imageGcPolicyOf', () => {
-  const read = (configuration: KubeletConfiguration, version = 'v1.34.1', gates?: Record<string, boolean>) =>
-    imageGcPolicyOf(configuration, kubeletOf(version, gates))
+  const read = (
+    configuration: KubeletConfiguration,
+    version = 'v1.34.1',
+    gates?: Record<string, boolean>,
+  ) => imageGcPolicyOf(configuration, kubeletOf(version, gates))
 
   it('takes what the configuration says, and the defaults for what it does not', () => {
-    expect(read({})).toEqual({ highThresholdPercent: 85, lowThresholdPercent: 80, minimumAgeMs: 120_000, maximumAgeMs: 0 })
-    const given = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50, imageMinimumGCAge: '0s', imageMaximumGCAge: '36h' }
-    expect(read(given)).toEqual({ highThresholdPercent: 70, lowThresholdPercent: 50, minimumAgeMs: 0, maximumAgeMs: 36 * 60 * minute })
+    expect(read({})).toEqual({
+      highThresholdPercent: 85,
+      lowThresholdPercent: 80,
+      minimumAgeMs: 120_000,
+      maximumAgeMs: 0,
+    })
+    const given = {
+      imageGCHighThresholdPercent: 70,
+      imageGCLowThresholdPercent: 50,
+      imageMinimumGCAge: '0s',
+      imageMaximumGCAge: '36h',
+    }
+    expect(read(given)).toEqual({
+      highThresholdPercent: 70,
+      lowThresholdPercent: 50,
+      minimumAgeMs: 0,
+      maximumAgeMs: 36 * 60 * minute,
+    })
   })
 
   it('leaves out a duration that Go cannot read, and knows no policy without whole percentages', () => {
-    expect(read({ imageMinimumGCAge: 'soon', imageMaximumGCAge: '1y' })).toMatchObject({ minimumAgeMs: 120_000, maximumAgeMs: 0 })
+    expect(read({ imageMinimumGCAge: 'soon', imageMaximumGCAge: '1y' })).toMatchObject({
+      minimumAgeMs: 120_000,
+      maximumAgeMs: 0,
+    })
     expect(read({ imageGCHighThresholdPercent: 85.5 })).toBeNull()
     expect(read({ imageGCLowThresholdPercent: 1e300 })).toBeNull()
   })
@@ -153,9 +223,14 @@ describe('imageGcPolicyOf', () => {
     { version: 'v1.30.1', gates: {}, isOn: true },
     { version: 'v1.30.1', gates: { ImageMaximumGCAge: false }, isOn: false },
     { version: 'v1.36.1', gates: {}, isOn: true },
-  ])('has the maximum age behind its gate: $version with $gates: $isOn', ({ version, gates, isOn }) => {
-    expect(read({ imageMaximumGCAge: '1h' }, version, gates)?.maximumAgeMs).toBe(isOn ? 60 * minute : 0)
-  })
+  ])(
+    'has the maximum age behind its gate: $version with $gates: $isOn',
+    ({ version, gates, isOn }) => {
+      expect(read({ imageMaximumGCAge: '1h' }, version, gates)?.maximumAgeMs).toBe(
+        isOn ? 60 * minute : 0,
+      )
+    },
+  )
 })
 
 /** One image; its times in minutes before now, absent: not known. Its id is `sha256:` and the name. */
@@ -175,10 +250,17 @@ interface Node {
 }
 
 const idOf = (name: string) => `sha256:${name}`
-const ago = (minutes: number | null) => (minutes === null ? null : new Date(now - minutes * minute).toISOString())
+const ago = (minutes: number | null) =>
+  minutes === null ? null : new Date(now - minutes * minute).toISOString()
 
 function prepare(images: Record<string, Image>, node: Node = {}) {
-  const { startedMinutesAgo = 1000, hasContainers = true, isComplete = true, waitMinutes = 0, removed } = node
+  const {
+    startedMinutesAgo = 1000,
+    hasContainers = true,
+    isComplete = true,
+    waitMinutes = 0,
+    removed,
+  } = node
   const entries = Object.entries(images)
   const record = {
     kind: 'Node',
@@ -196,7 +278,9 @@ function prepare(images: Record<string, Image>, node: Node = {}) {
         ...(isComplete ? [] : [{}]),
       ],
       ...(hasContainers && {
-        containers: entries.flatMap(([name, { isInUse }]) => (isInUse ? [{ id: `of-${name}`, image: {}, imageRef: idOf(name) }] : [])),
+        containers: entries.flatMap(([name, { isInUse }]) =>
+          isInUse ? [{ id: `of-${name}`, image: {}, imageRef: idOf(name) }] : [],
+        ),
       }),
     },
     known: {
@@ -224,10 +308,16 @@ const round = (
   version = kubelet,
 ) => predictImageGc(policy, disk, prepare(images, node), version)
 const short = (deletions: ImageDeletion[] | null) =>
-  deletions?.map(({ image, rank, reason, certainty }) => `${image.slice(7)} ${rank} ${reason} ${certainty}`)
+  deletions?.map(
+    ({ image, rank, reason, certainty }) => `${image.slice(7)} ${rank} ${reason} ${certainty}`,
+  )
 const whats = (unknowns: Unknown[]) => unknowns.map(({ what }) => what)
 
-const known = (detected: number, used: number | null, more: Image = {}): Image => ({ detected, used, ...more })
+const known = (detected: number, used: number | null, more: Image = {}): Image => ({
+  detected,
+  used,
+  ...more,
+})
 
 describe('a round on images that are all known', () => {
   it('is exactly the manager: what goes in its order, and why the rest stays', () => {
@@ -267,19 +357,34 @@ describe('a round on images that are all known', () => {
   })
 
   it('says what upstream says where it falls short', () => {
-    const { prediction, unknowns } = round({ a: known(9, null), b: known(9, 8) }, {}, policyOf(85, 60))
+    const { prediction, unknowns } = round(
+      { a: known(9, null), b: known(9, 8) },
+      {},
+      policyOf(85, 60),
+    )
     expect(prediction).toMatchObject({
       reachesLow: false,
       freedBytes: 200,
       shortfallBytes: 100,
-      error: 'Failed to garbage collect required amount of images. Attempted to free 300 bytes, but only found 200 bytes eligible to free.',
+      error:
+        'Failed to garbage collect required amount of images. Attempted to free 300 bytes, but only found 200 bytes eligible to free.',
     })
     expect(unknowns).toEqual([])
   })
 
   it('deletes nothing below the threshold, and knows that without the images', () => {
-    const { prediction, unknowns } = round({ a: known(9, null), b: {} }, { isComplete: false }, policyOf(95, 80))
-    expect(prediction).toMatchObject({ deletions: [], reachesLow: true, freedBytes: 0, shortfallBytes: 0, error: null })
+    const { prediction, unknowns } = round(
+      { a: known(9, null), b: {} },
+      { isComplete: false },
+      policyOf(95, 80),
+    )
+    expect(prediction).toMatchObject({
+      deletions: [],
+      reachesLow: true,
+      freedBytes: 0,
+      shortfallBytes: 0,
+      error: null,
+    })
     expect(prediction.kept?.map(({ reason }) => reason)).toEqual(['not-needed', 'not-needed'])
     expect(unknowns).toEqual([])
   })
@@ -287,12 +392,20 @@ describe('a round on images that are all known', () => {
   it('has equals that are cut as possible, with one rank and a sum that is known where their sizes are equal', () => {
     const tie = { b: known(20, 10), a: known(20, 10) }
     const { prediction } = round({ ...tie, first: known(30, null, { size: 50 }) })
-    expect(short(prediction.deletions)).toEqual(['first 0 space certain', 'a 1 space possible', 'b 1 space possible'])
+    expect(short(prediction.deletions)).toEqual([
+      'first 0 space certain',
+      'a 1 space possible',
+      'b 1 space possible',
+    ])
     expect(prediction).toMatchObject({ reachesLow: true, freedBytes: 150, shortfallBytes: 0 })
     const unlike = round({ a: known(20, 10), b: known(20, 10, { size: 99 }) })
     // Either the greater one goes alone, or both.
     expect(short(unlike.prediction.deletions)).toEqual(['a 0 space certain', 'b 0 space possible'])
-    expect(unlike.prediction).toMatchObject({ reachesLow: true, freedBytes: null, shortfallBytes: 0 })
+    expect(unlike.prediction).toMatchObject({
+      reachesLow: true,
+      freedBytes: null,
+      shortfallBytes: 0,
+    })
     expect(whats(unlike.unknowns)).toEqual(['imageGC.freedBytes'])
     // Either suffices alone.
     const either = round({ a: known(20, 10), b: known(20, 10, { size: 60 }) }, {}, policyOf(85, 85))
@@ -301,8 +414,16 @@ describe('a round on images that are all known', () => {
       freedBytes: null,
       deletions: [{ certainty: 'possible' }, { certainty: 'possible' }],
     })
-    expect(round(tie, {}, policyOf(90, 90)).prediction).toMatchObject({ bytesToFree: 0, freedBytes: 100, deletions: [{}, {}] })
-    const empty = round({ a: known(20, 10, { size: 0 }), b: known(20, 10, { size: 0 }) }, {}, policyOf(90, 90))
+    expect(round(tie, {}, policyOf(90, 90)).prediction).toMatchObject({
+      bytesToFree: 0,
+      freedBytes: 100,
+      deletions: [{}, {}],
+    })
+    const empty = round(
+      { a: known(20, 10, { size: 0 }), b: known(20, 10, { size: 0 }) },
+      {},
+      policyOf(90, 90),
+    )
     expect(empty.prediction).toMatchObject({ freedBytes: 0, reachesLow: true })
   })
 
@@ -313,14 +434,35 @@ describe('a round on images that are all known', () => {
   })
 
   it('ranks all of equals alike where all of them go, and the next behind all', () => {
-    const { prediction } = round({ a: known(20, 10), b: known(20, 10), c: known(20, 9) }, {}, policyOf(85, 60))
-    expect(short(prediction.deletions)).toEqual(['a 0 space certain', 'b 0 space certain', 'c 2 space certain'])
+    const { prediction } = round(
+      { a: known(20, 10), b: known(20, 10), c: known(20, 9) },
+      {},
+      policyOf(85, 60),
+    )
+    expect(short(prediction.deletions)).toEqual([
+      'a 0 space certain',
+      'b 0 space certain',
+      'c 2 space certain',
+    ])
   })
 
   it('lets age go before space, without counting it', () => {
-    const images = { old: known(500, 300), older: known(500, null), young: known(500, 10), younger: known(500, 9) }
-    const { prediction, unknowns } = round(images, {}, policyOf(85, 80, { maximumAgeMs: 100 * minute }))
-    expect(short(prediction.deletions)).toEqual(['older 0 age certain', 'old 1 age certain', 'young 2 space certain'])
+    const images = {
+      old: known(500, 300),
+      older: known(500, null),
+      young: known(500, 10),
+      younger: known(500, 9),
+    }
+    const { prediction, unknowns } = round(
+      images,
+      {},
+      policyOf(85, 80, { maximumAgeMs: 100 * minute }),
+    )
+    expect(short(prediction.deletions)).toEqual([
+      'older 0 age certain',
+      'old 1 age certain',
+      'young 2 space certain',
+    ])
     expect(prediction).toMatchObject({ freedBytes: 100, reachesLow: true })
     expect(whats(unknowns)).toEqual(['summary.node.runtime.imageFs after deletions by age'])
     const calm = round(images, {}, policyOf(99, 80, { maximumAgeMs: 100 * minute }))
@@ -335,12 +477,21 @@ describe('a round on images that are all known', () => {
     const refused = round(images, {}, policy, filesystem(0, 0))
     expect(short(refused.prediction.deletions)).toEqual(['old 0 age certain'])
     const unseen = round(images, {}, policy, null)
-    expect(short(unseen.prediction.deletions)).toEqual(['old 0 age certain', 'young 1 space possible'])
+    expect(short(unseen.prediction.deletions)).toEqual([
+      'old 0 age certain',
+      'young 1 space possible',
+    ])
     expect(unseen.prediction).toMatchObject({ triggered: null, freedBytes: null })
   })
 
   it('has no deletions by age below 1.29', () => {
-    const { prediction } = round({ old: known(500, 300) }, {}, policyOf(99, 80, { maximumAgeMs: minute }), tight, kubeletOf('v1.28.1'))
+    const { prediction } = round(
+      { old: known(500, 300) },
+      {},
+      policyOf(99, 80, { maximumAgeMs: minute }),
+      tight,
+      kubeletOf('v1.28.1'),
+    )
     expect(prediction.deletions).toEqual([])
   })
 
@@ -349,22 +500,42 @@ describe('a round on images that are all known', () => {
     { startedMinutesAgo: 100.001, version: 'v1.34.1', goes: ['a 0 age certain'] },
     { startedMinutesAgo: 1, version: 'v1.29.1', goes: ['a 0 age certain'] },
     { startedMinutesAgo: null, version: 'v1.34.1', goes: ['a 0 age possible'] },
-  ])('waits for uptime with the maximum age: $version up for $startedMinutesAgo', ({ startedMinutesAgo, version, goes }) => {
-    const policy = policyOf(99, 80, { maximumAgeMs: 100 * minute })
-    const { prediction, unknowns } = round({ a: known(500, null) }, { startedMinutesAgo }, policy, tight, kubeletOf(version))
-    expect(short(prediction.deletions)).toEqual(goes)
-    expect(whats(unknowns)).toEqual(startedMinutesAgo === null ? ['known.kubeletStartedAt'] : [])
-  })
+  ])(
+    'waits for uptime with the maximum age: $version up for $startedMinutesAgo',
+    ({ startedMinutesAgo, version, goes }) => {
+      const policy = policyOf(99, 80, { maximumAgeMs: 100 * minute })
+      const { prediction, unknowns } = round(
+        { a: known(500, null) },
+        { startedMinutesAgo },
+        policy,
+        tight,
+        kubeletOf(version),
+      )
+      expect(short(prediction.deletions)).toEqual(goes)
+      expect(whats(unknowns)).toEqual(startedMinutesAgo === null ? ['known.kubeletStartedAt'] : [])
+    },
+  )
 
   it.each([
     { minutes: 101, certainty: 'possible' },
     { minutes: 101.001, certainty: 'certain' },
-  ])('gives the kubelet a minute from its process to its loops: up for $minutes minutes', ({ minutes, certainty }) => {
-    const policy = policyOf(99, 80, { maximumAgeMs: 100 * minute })
-    const prepared = prepare({ a: known(500, null) })
-    const images = { ...prepared, kubeletStart: { earliestMs: now - minutes * minute, latestMs: now - (minutes - 1) * minute } }
-    expect(predictImageGc(policy, tight, images, kubelet).prediction.deletions).toMatchObject([{ reason: 'age', certainty }])
-  })
+  ])(
+    'gives the kubelet a minute from its process to its loops: up for $minutes minutes',
+    ({ minutes, certainty }) => {
+      const policy = policyOf(99, 80, { maximumAgeMs: 100 * minute })
+      const prepared = prepare({ a: known(500, null) })
+      const images = {
+        ...prepared,
+        kubeletStart: {
+          earliestMs: now - minutes * minute,
+          latestMs: now - (minutes - 1) * minute,
+        },
+      }
+      expect(predictImageGc(policy, tight, images, kubelet).prediction.deletions).toMatchObject([
+        { reason: 'age', certainty },
+      ])
+    },
+  )
 
   it('trap 8: passes over what was used at the very moment', () => {
     const { prediction } = round({ a: known(30, 0), b: known(30, 0.001) }, {}, policyOf(85, 60))
@@ -374,7 +545,12 @@ describe('a round on images that are all known', () => {
 
   it('is not run where 100 stops the loop', () => {
     const stopped = round({ a: known(500, null) }, {}, policyOf(100, 80))
-    expect(stopped.prediction).toMatchObject({ enabled: false, triggered: false, deletions: [], freedBytes: 0 })
+    expect(stopped.prediction).toMatchObject({
+      enabled: false,
+      triggered: false,
+      deletions: [],
+      freedBytes: 0,
+    })
   })
 })
 
@@ -384,7 +560,12 @@ describe('a round on images of which something is not known', () => {
   it('without last uses: any may go first, and none does for certain', () => {
     const { prediction, unknowns } = round({ a: { detected: 30 }, b: { detected: 30 } })
     expect(short(prediction.deletions)).toEqual(['a null space possible', 'b null space possible'])
-    expect(prediction).toMatchObject({ reachesLow: true, freedBytes: null, shortfallBytes: 0, error: null })
+    expect(prediction).toMatchObject({
+      reachesLow: true,
+      freedBytes: null,
+      shortfallBytes: 0,
+      error: null,
+    })
     expect(unknowns).toEqual([
       { what: 'image.lastUsed', effect: 'order of deletions is bounded, not exact' },
       expect.objectContaining({ what: 'imageGC.freedBytes' }),
@@ -402,24 +583,47 @@ describe('a round on images of which something is not known', () => {
     const { prediction, unknowns } = round({ a: { used: null }, b: known(30, 10) })
     expect(short(prediction.deletions)).toEqual(['a 0 space possible', 'b null space possible'])
     expect(whats(unknowns)).toEqual(['image.firstDetected', 'imageGC.freedBytes'])
-    expect(round({ a: { used: null }, b: known(30, 10, { size: 99 }) }).prediction.reachesLow).toBeNull()
-    expect(round({ a: { used: null, size: 1 }, b: known(30, 10, { size: 99 }) }).prediction.reachesLow).toBeNull()
-    expect(round({ a: { used: null, size: 1 }, b: known(30, 10, { size: 98 }) }).prediction.reachesLow).toBe(false)
-    expect(round({ a: { used: null }, b: known(30, 10, { size: 100 }) }).prediction.reachesLow).toBe(true)
+    expect(
+      round({ a: { used: null }, b: known(30, 10, { size: 99 }) }).prediction.reachesLow,
+    ).toBeNull()
+    expect(
+      round({ a: { used: null, size: 1 }, b: known(30, 10, { size: 99 }) }).prediction.reachesLow,
+    ).toBeNull()
+    expect(
+      round({ a: { used: null, size: 1 }, b: known(30, 10, { size: 98 }) }).prediction.reachesLow,
+    ).toBe(false)
+    expect(
+      round({ a: { used: null }, b: known(30, 10, { size: 100 }) }).prediction.reachesLow,
+    ).toBe(true)
     // Two minutes on it has been detected, or it is still too young; with the last detection eight minutes ago it is neither.
-    expect(short(round({ a: { used: null } }, { waitMinutes: 8 }).prediction.deletions)).toEqual(['a 0 space certain'])
+    expect(short(round({ a: { used: null } }, { waitMinutes: 8 }).prediction.deletions)).toEqual([
+      'a 0 space certain',
+    ])
   })
 
   it('trap 7: after a restart all are too young, whatever is not known of them', () => {
     const { prediction } = round({ a: {}, b: {} }, { startedMinutesAgo: 1 })
-    expect(prediction).toMatchObject({ deletions: [], reachesLow: false, freedBytes: 0, shortfallBytes: 100 })
+    expect(prediction).toMatchObject({
+      deletions: [],
+      reachesLow: false,
+      freedBytes: 0,
+      shortfallBytes: 100,
+    })
     expect(prediction.kept?.map(({ reason }) => reason)).toEqual(['too-young', 'too-young'])
   })
 
   it('without containers: each may be in use, and then another goes in its place', () => {
     const { prediction, unknowns } = round(small, { hasContainers: false })
-    expect(short(prediction.deletions)).toEqual(['first 0 space possible', 'second null space possible'])
-    expect(prediction).toMatchObject({ reachesLow: null, freedBytes: null, shortfallBytes: null, error: null })
+    expect(short(prediction.deletions)).toEqual([
+      'first 0 space possible',
+      'second null space possible',
+    ])
+    expect(prediction).toMatchObject({
+      reachesLow: null,
+      freedBytes: null,
+      shortfallBytes: null,
+      error: null,
+    })
     expect(whats(unknowns)).toEqual(['runtime.containers', 'imageGC.freedBytes'])
   })
 
@@ -439,10 +643,22 @@ describe('a round on images of which something is not known', () => {
     expect(short(prediction.deletions)).toEqual(['a 0 space certain', 'b 1 space possible'])
     expect(prediction).toMatchObject({ reachesLow: true, freedBytes: null })
     expect(whats(unknowns)).toEqual(['image.sizeBytes', 'imageGC.freedBytes'])
-    const oneByte = round({ a: known(30, 20, { size: null }), b: known(30, 10) }, {}, policyOf(85, 85), filesystem(1000, 149))
-    expect(oneByte.prediction).toMatchObject({ bytesToFree: 1, deletions: [{ certainty: 'certain' }, { certainty: 'possible' }] })
+    const oneByte = round(
+      { a: known(30, 20, { size: null }), b: known(30, 10) },
+      {},
+      policyOf(85, 85),
+      filesystem(1000, 149),
+    )
+    expect(oneByte.prediction).toMatchObject({
+      bytesToFree: 1,
+      deletions: [{ certainty: 'certain' }, { certainty: 'possible' }],
+    })
     const alone = round({ a: known(30, 20, { size: null }) })
-    expect(alone.prediction).toMatchObject({ reachesLow: null, shortfallBytes: null, deletions: [{ certainty: 'certain' }] })
+    expect(alone.prediction).toMatchObject({
+      reachesLow: null,
+      shortfallBytes: null,
+      deletions: [{ certainty: 'certain' }],
+    })
   })
 
   it('without a complete list: what was not seen may go first, and suffice', () => {
@@ -454,11 +670,25 @@ describe('a round on images of which something is not known', () => {
   })
 
   it('without any list: knows only that something may go', () => {
-    const none = prepareImages(imageEvidence({ kind: 'Node', cluster: 'lab', node: {} }, now, kubelet), now, kubelet)
+    const none = prepareImages(
+      imageEvidence({ kind: 'Node', cluster: 'lab', node: {} }, now, kubelet),
+      now,
+      kubelet,
+    )
     const { prediction, unknowns } = predictImageGc(policyOf(85, 80), tight, none, kubelet)
-    expect(prediction).toMatchObject({ deletions: null, kept: null, reachesLow: null, freedBytes: null, shortfallBytes: null })
+    expect(prediction).toMatchObject({
+      deletions: null,
+      kept: null,
+      reachesLow: null,
+      freedBytes: null,
+      shortfallBytes: null,
+    })
     expect(whats(unknowns)).toEqual(['images', 'imageGC.freedBytes'])
-    expect(predictImageGc(policyOf(99, 80), tight, none, kubelet).prediction).toMatchObject({ deletions: [], kept: [], freedBytes: 0 })
+    expect(predictImageGc(policyOf(99, 80), tight, none, kubelet).prediction).toMatchObject({
+      deletions: [],
+      kept: [],
+      freedBytes: 0,
+    })
     expect(predictDeleteUnusedImages(policyOf(85, 80), none)).toMatchObject({
       prediction: { deletions: null, kept: null },
       unknowns: [{ what: 'images' }],
@@ -468,19 +698,33 @@ describe('a round on images of which something is not known', () => {
   it('by age or for space: what may have been used lately need not be old', () => {
     const policy = policyOf(85, 80, { maximumAgeMs: 100 * minute })
     // Young, it was last used at the limit or after: what was used at the limit comes before it, unless it was detected later.
-    const beside = (limit: Image) => short(round({ open: { detected: 500 }, limit }, {}, policy).prediction.deletions)
+    const beside = (limit: Image) =>
+      short(round({ open: { detected: 500 }, limit }, {}, policy).prediction.deletions)
     expect(beside(known(501, 100))).toEqual(['open null age possible', 'limit null space certain'])
-    expect(beside(known(500, 100))).toEqual(['open null space possible', 'limit null space possible'])
-    expect(beside(known(501, 99.5))).toEqual(['open null space possible', 'limit null space possible'])
-    // Old or not, it goes where all that there is does not suffice.
-    expect(short(round({ open: { detected: 500 } }, {}, policyOf(85, 50, { maximumAgeMs: 100 * minute })).prediction.deletions)).toEqual([
-      'open 0 space certain',
+    expect(beside(known(500, 100))).toEqual([
+      'open null space possible',
+      'limit null space possible',
     ])
+    expect(beside(known(501, 99.5))).toEqual([
+      'open null space possible',
+      'limit null space possible',
+    ])
+    // Old or not, it goes where all that there is does not suffice.
+    expect(
+      short(
+        round({ open: { detected: 500 } }, {}, policyOf(85, 50, { maximumAgeMs: 100 * minute }))
+          .prediction.deletions,
+      ),
+    ).toEqual(['open 0 space certain'])
   })
 
   it('with an uptime that is not known: what may go by age need not be what goes for space', () => {
     const images = { old: known(500, 300), young: known(500, 10) }
-    const { prediction, unknowns } = round(images, { startedMinutesAgo: null }, policyOf(85, 80, { maximumAgeMs: 100 * minute }))
+    const { prediction, unknowns } = round(
+      images,
+      { startedMinutesAgo: null },
+      policyOf(85, 80, { maximumAgeMs: 100 * minute }),
+    )
     expect(short(prediction.deletions)).toEqual(['old 0 space certain', 'young 1 space possible'])
     expect(prediction.freedBytes).toBeNull()
     expect(whats(unknowns)).toContain('known.kubeletStartedAt')
@@ -497,7 +741,11 @@ describe('predictDeleteUnusedImages', () => {
   }
   const reclaim = (of: Record<string, Image>, node: Node = {}, policy = policyOf(85, 80)) => {
     const { prediction, unknowns } = predictDeleteUnusedImages(policy, prepare(of, node))
-    return { goes: short(prediction.deletions), kept: prediction.kept?.map(({ reason }) => reason), unknowns: whats(unknowns) }
+    return {
+      goes: short(prediction.deletions),
+      kept: prediction.kept?.map(({ reason }) => reason),
+      unknowns: whats(unknowns),
+    }
   }
 
   it('trap 10, trap 11: deletes all that may go, whatever the thresholds', () => {
@@ -524,6 +772,8 @@ describe('predictDeleteUnusedImages', () => {
   })
 
   it('minds no maximum age', () => {
-    expect(reclaim({ a: known(1, null) }, {}, policyOf(85, 80, { maximumAgeMs: 1 })).goes).toEqual([])
+    expect(reclaim({ a: known(1, null) }, {}, policyOf(85, 80, { maximumAgeMs: 1 })).goes).toEqual(
+      [],
+    )
   })
 })

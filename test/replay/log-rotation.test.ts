@@ -1,12 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { isRotationOn, type LogFile, type LogRotationPass, parseLogRotatePolicy, rotateContainerLog } from '#replay/log-rotation.ts'
+import {
+  isRotationOn,
+  type LogFile,
+  type LogRotationPass,
+  parseLogRotatePolicy,
+  rotateContainerLog,
+} from '#replay/log-rotation.ts'
 import { type LogLoad, logMonitorIntervalMs, logSpaceBound } from '#replay/log-space.ts'
 
-const files = (...names: string[]): LogFile[] => names.map(name => ({ name, sizeBytes: name === '0.log' ? 2048 : 10 }))
+const files = (...names: string[]): LogFile[] =>
+  names.map(name => ({ name, sizeBytes: name === '0.log' ? 2048 : 10 }))
 
-const rotated = (maxFiles: number, before: LogFile[], pass: Partial<LogRotationPass> = {}, maxSize = '1Ki') =>
+const rotated = (
+  maxFiles: number,
+  before: LogFile[],
+  pass: Partial<LogRotationPass> = {},
+  maxSize = '1Ki',
+) =>
   rotateContainerLog(parseLogRotatePolicy(maxSize, maxFiles), {
     log: '0.log',
     files: before,
@@ -30,9 +42,14 @@ describe('parseLogRotatePolicy', () => {
     expect(isRotationOn(policy)).toBe(isOn)
   })
 
-  it.each(['1.5Gi', '0.5', '1.0Ki'])('trap 39: a quantity that is none of upstream’s fast whole numbers is refused: %s', text => {
-    expect(() => parseLogRotatePolicy(text, 5)).toThrow(`failed to parse container log max size "${text}": invalid max log size`)
-  })
+  it.each(['1.5Gi', '0.5', '1.0Ki'])(
+    'trap 39: a quantity that is none of upstream’s fast whole numbers is refused: %s',
+    text => {
+      expect(() => parseLogRotatePolicy(text, 5)).toThrow(
+        `failed to parse container log max size "${text}": invalid max log size`,
+      )
+    },
+  )
 
   it('says what upstream says of a text that is no quantity', () => {
     expect(() => parseLogRotatePolicy('10KB', 5)).toThrow(
@@ -40,9 +57,14 @@ describe('parseLogRotatePolicy', () => {
     )
   })
 
-  it.each([1, 0, -3])('trap 39: the live file counts, so %i files are refused, whatever the size', maxFiles => {
-    expect(() => parseLogRotatePolicy('x', maxFiles)).toThrow(`invalid MaxFiles ${maxFiles}, must be > 1`)
-  })
+  it.each([1, 0, -3])(
+    'trap 39: the live file counts, so %i files are refused, whatever the size',
+    maxFiles => {
+      expect(() => parseLogRotatePolicy('x', maxFiles)).toThrow(
+        `invalid MaxFiles ${maxFiles}, must be > 1`,
+      )
+    },
+  )
 })
 
 describe('rotateContainerLog', () => {
@@ -50,12 +72,15 @@ describe('rotateContainerLog', () => {
     { sizeBytes: 1023, after: ['0.log'] },
     { sizeBytes: 1024, after: ['0.log', '0.log.now'] },
     { sizeBytes: 6_500_000, after: ['0.log', '0.log.now'] },
-  ])('trap 39: looks once an interval: $sizeBytes bytes of 1Ki leave $after', ({ sizeBytes, after }) => {
-    const left = rotated(5, [{ name: '0.log', sizeBytes }])
-    expect(names(left)).toEqual(after)
-    expect(left.at(-1)?.sizeBytes).toBe(sizeBytes)
-    expect(left[0]?.sizeBytes).toBe(after.length === 1 ? sizeBytes : 0)
-  })
+  ])(
+    'trap 39: looks once an interval: $sizeBytes bytes of 1Ki leave $after',
+    ({ sizeBytes, after }) => {
+      const left = rotated(5, [{ name: '0.log', sizeBytes }])
+      expect(names(left)).toEqual(after)
+      expect(left.at(-1)?.sizeBytes).toBe(sizeBytes)
+      expect(left[0]?.sizeBytes).toBe(after.length === 1 ? sizeBytes : 0)
+    },
+  )
 
   const history = files('0.log', '0.log.1.gz', '0.log.2.gz', '0.log.3.gz', '0.log.4')
 
@@ -76,13 +101,24 @@ describe('rotateContainerLog', () => {
   })
 
   it('removes the oldest by name, in whatever order the files come', () => {
-    expect(names(rotated(3, files('0.log.9', '0.log', '0.log.1')))).toEqual(['0.log', '0.log.9.gz', '0.log.now'])
+    expect(names(rotated(3, files('0.log.9', '0.log', '0.log.1')))).toEqual([
+      '0.log',
+      '0.log.9.gz',
+      '0.log.now',
+    ])
   })
 
   it('clears leftovers with a rotation, and only then', () => {
     const leftovers = files('0.log.1', '0.log.1.gz', '0.log.2.tmp')
-    expect(names(rotated(5, [...files('0.log'), ...leftovers]))).toEqual(['0.log', '0.log.1.gz', '0.log.now'])
-    expect(names(rotated(5, [{ name: '0.log', sizeBytes: 1 }, ...leftovers]))).toEqual(['0.log', ...names(leftovers)])
+    expect(names(rotated(5, [...files('0.log'), ...leftovers]))).toEqual([
+      '0.log',
+      '0.log.1.gz',
+      '0.log.now',
+    ])
+    expect(names(rotated(5, [{ name: '0.log', sizeBytes: 1 }, ...leftovers]))).toEqual([
+      '0.log',
+      ...names(leftovers),
+    ])
   })
 
   it('leaves the files of another instance alone', () => {
@@ -118,26 +154,44 @@ describe('rotateContainerLog', () => {
   })
 
   it('leaves a log of unknown size as it is', () => {
-    expect(rotated(5, [{ name: '0.log', sizeBytes: null }], {}, '0')).toEqual([{ name: '0.log', sizeBytes: null }])
+    expect(rotated(5, [{ name: '0.log', sizeBytes: null }], {}, '0')).toEqual([
+      { name: '0.log', sizeBytes: null },
+    ])
   })
 
   it('never keeps more files than it may, once it has rotated', () => {
     const file = fc.record({
-      name: fc.constantFrom('0.log', ...Array.from({ length: 12 }, (_, n) => [`0.log.${n}`, `0.log.${n}.gz`, `0.log.${n}.tmp`]).flat()),
+      name: fc.constantFrom(
+        '0.log',
+        ...Array.from({ length: 12 }, (_, n) => [
+          `0.log.${n}`,
+          `0.log.${n}.gz`,
+          `0.log.${n}.tmp`,
+        ]).flat(),
+      ),
       sizeBytes: fc.option(fc.double({ noNaN: true })),
     })
     fc.assert(
-      fc.property(fc.uniqueArray(file, { selector: ({ name }) => name }), fc.integer({ min: 2, max: 8 }), (before, maxFiles) => {
-        const after = rotated(maxFiles, before)
-        if (names(after).includes('0.log.now')) expect(after.length).toBeLessThanOrEqual(maxFiles)
-        expect(new Set(names(after)).size).toBe(after.length)
-      }),
+      fc.property(
+        fc.uniqueArray(file, { selector: ({ name }) => name }),
+        fc.integer({ min: 2, max: 8 }),
+        (before, maxFiles) => {
+          const after = rotated(maxFiles, before)
+          if (names(after).includes('0.log.now')) expect(after.length).toBeLessThanOrEqual(maxFiles)
+          expect(new Set(names(after)).size).toBe(after.length)
+        },
+      ),
     )
   })
 })
 
 describe('logSpaceBound', () => {
-  const load: LogLoad = { writeBytesPerSecond: 1000, monitorIntervalMs: 10_000, queueWaitMs: 500, keptDeadContainers: 1 }
+  const load: LogLoad = {
+    writeBytesPerSecond: 1000,
+    monitorIntervalMs: 10_000,
+    queueWaitMs: 500,
+    keptDeadContainers: 1,
+  }
   const policy = parseLogRotatePolicy('10Mi', 5)
 
   it('trap 39: counts what is written until the next pass, for each file and each instance that stays', () => {
@@ -160,8 +214,18 @@ describe('logSpaceBound', () => {
   })
 
   it('has two files and no compressed one at the least, and rounds up', () => {
-    const bound = logSpaceBound(parseLogRotatePolicy('0', 2), { ...load, writeBytesPerSecond: 0.15, keptDeadContainers: 0 })
-    expect(bound).toMatchObject({ filesPerInstance: 2, bytesPerFile: 2, bytesPerInstance: 4, instances: 1, bytes: 4 })
+    const bound = logSpaceBound(parseLogRotatePolicy('0', 2), {
+      ...load,
+      writeBytesPerSecond: 0.15,
+      keptDeadContainers: 0,
+    })
+    expect(bound).toMatchObject({
+      filesPerInstance: 2,
+      bytesPerFile: 2,
+      bytesPerInstance: 4,
+      instances: 1,
+      bytes: 4,
+    })
   })
 
   it.each<Partial<LogLoad>>([
@@ -188,13 +252,28 @@ describe('logSpaceBound', () => {
     fc.assert(
       fc.property(run, ({ maxFiles, maxSizeBytes, written }) => {
         const small = parseLogRotatePolicy(String(maxSizeBytes), maxFiles)
-        const bound = logSpaceBound(small, { writeBytesPerSecond: 300, monitorIntervalMs: 10_000, queueWaitMs: 0, keptDeadContainers: 0 })
+        const bound = logSpaceBound(small, {
+          writeBytesPerSecond: 300,
+          monitorIntervalMs: 10_000,
+          queueWaitMs: 0,
+          keptDeadContainers: 0,
+        })
         let left: LogFile[] = [{ name: '0.log', sizeBytes: 0 }]
         for (const [index, bytes] of written.entries()) {
-          left = left.map(file => (file.name === '0.log' ? { ...file, sizeBytes: (file.sizeBytes ?? 0) + bytes } : file))
-          const total = left.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? bound?.bytesPerFile ?? 0), 0)
+          left = left.map(file =>
+            file.name === '0.log' ? { ...file, sizeBytes: (file.sizeBytes ?? 0) + bytes } : file,
+          )
+          const total = left.reduce(
+            (sum, { sizeBytes }) => sum + (sizeBytes ?? bound?.bytesPerFile ?? 0),
+            0,
+          )
           expect(total).toBeLessThanOrEqual(bound?.bytesPerInstance ?? 0)
-          left = rotateContainerLog(small, { log: '0.log', files: left, isRunning: true, timestamp: String(1000 + index) })
+          left = rotateContainerLog(small, {
+            log: '0.log',
+            files: left,
+            isRunning: true,
+            timestamp: String(1000 + index),
+          })
         }
       }),
     )

@@ -4,18 +4,37 @@ import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import { canonical, type Quantity } from '#model/quantity.ts'
-import { type AllocatableConfiguration, type Machine, nodeAllocatable, overReservationError } from '#replay/node-allocatable.ts'
+import {
+  type AllocatableConfiguration,
+  type Machine,
+  nodeAllocatable,
+  overReservationError,
+} from '#replay/node-allocatable.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
 
 const newest = featuresOf('v1.36.3')
 const GiB = 2 ** 30
 
-const machine: Machine = { cpuCores: 4, memoryBytes: 8 * GiB, ephemeralStorageBytes: 20 * GiB, hugePages: new Map() }
+const machine: Machine = {
+  cpuCores: 4,
+  memoryBytes: 8 * GiB,
+  ephemeralStorageBytes: 20 * GiB,
+  hugePages: new Map(),
+}
 
-const shown = (list: ReadonlyMap<string, Quantity>) => Object.fromEntries([...list].map(([name, amount]) => [name, canonical(amount)]))
+const shown = (list: ReadonlyMap<string, Quantity>) =>
+  Object.fromEntries([...list].map(([name, amount]) => [name, canonical(amount)]))
 
-function answerOf(given: Partial<AllocatableConfiguration> = {}, present: Partial<Machine> = {}, features = newest) {
-  const answer = nodeAllocatable({ ...machine, ...present }, { maxPods: 110, podsPerCore: 0, ...given }, features)
+function answerOf(
+  given: Partial<AllocatableConfiguration> = {},
+  present: Partial<Machine> = {},
+  features = newest,
+) {
+  const answer = nodeAllocatable(
+    { ...machine, ...present },
+    { maxPods: 110, podsPerCore: 0, ...given },
+    features,
+  )
   if ('field' in answer) return answer
   const { reservation, podsCgroupLimit, capacity, allocatable, overReserved } = answer
   return {
@@ -64,7 +83,9 @@ describe('nodeAllocatable', () => {
       podsCgroupLimit: { memory: '7Gi', 'hugepages-2Mi': '1Gi', 'hugepages-1Gi': '2Gi' },
       allocatable: { memory: '4Gi', 'hugepages-2Mi': '1Gi', 'hugepages-1Gi': '2Gi' },
     })
-    expect(answerOf({}, { hugePages: new Map([['hugepages-1Gi', 9 * GiB]]) })).toMatchObject({ allocatable: { memory: '0' } })
+    expect(answerOf({}, { hugePages: new Map([['hugepages-1Gi', 9 * GiB]]) })).toMatchObject({
+      allocatable: { memory: '0' },
+    })
   })
 
   it('trap 36: a percentage of nodefs is one of its capacity, and imagefs reserves nothing', () => {
@@ -76,7 +97,9 @@ describe('nodeAllocatable', () => {
       'pid.available': '10%',
     }
     // A tenth as float32 is a little more than a tenth.
-    expect(answerOf({ evictionHard })).toMatchObject({ reservation: { 'ephemeral-storage': String(2 * GiB + 32) } })
+    expect(answerOf({ evictionHard })).toMatchObject({
+      reservation: { 'ephemeral-storage': String(2 * GiB + 32) },
+    })
   })
 
   it('reserves a percentage of memory of what the machine has', () => {
@@ -88,8 +111,14 @@ describe('nodeAllocatable', () => {
 
   it('has no ephemeral-storage where the kubelet does not isolate it, and reserves none', () => {
     const kubeReserved = { 'ephemeral-storage': '1Gi', pid: '100' }
-    const answer = answerOf({ kubeReserved, evictionHard: { 'nodefs.available': '10%' } }, { ephemeralStorageBytes: null })
-    expect(answer).toMatchObject({ reservation: {}, capacity: { cpu: '4', memory: '8Gi', pods: '110' } })
+    const answer = answerOf(
+      { kubeReserved, evictionHard: { 'nodefs.available': '10%' } },
+      { ephemeralStorageBytes: null },
+    )
+    expect(answer).toMatchObject({
+      reservation: {},
+      capacity: { cpu: '4', memory: '8Gi', pods: '110' },
+    })
     expect(answer).not.toHaveProperty('allocatable.ephemeral-storage')
   })
 
@@ -100,16 +129,21 @@ describe('nodeAllocatable', () => {
     { maxPods: 29, podsPerCore: 8, pods: '29' },
     { maxPods: 1500, podsPerCore: 0, pods: '1500' },
     { maxPods: 2000, podsPerCore: 0, pods: '2k' },
-  ])('with maxPods $maxPods and podsPerCore $podsPerCore on four cores: $pods pods', ({ pods, ...limits }) => {
-    expect(answerOf(limits)).toMatchObject({ capacity: { pods }, allocatable: { pods } })
-  })
+  ])(
+    'with maxPods $maxPods and podsPerCore $podsPerCore on four cores: $pods pods',
+    ({ pods, ...limits }) => {
+      expect(answerOf(limits)).toMatchObject({ capacity: { pods }, allocatable: { pods } })
+    },
+  )
 
   it.each([
     ['v1.24.17', '20Gi'],
     ['v1.36.3', '20Gi'],
     ['v1.37.0', '21474836480'],
   ])('%s prints the capacity of ephemeral-storage as %s', (version, text) => {
-    expect(answerOf({}, {}, featuresOf(version))).toMatchObject({ capacity: { 'ephemeral-storage': text } })
+    expect(answerOf({}, {}, featuresOf(version))).toMatchObject({
+      capacity: { 'ephemeral-storage': text },
+    })
   })
 
   it.each([
@@ -159,11 +193,15 @@ describe('reserved CPUs', () => {
   })
 
   it('are none where the text is empty', () => {
-    expect(answerOf({ reservedSystemCPUs: '', kubeReserved: { cpu: '70m' } })).toMatchObject({ reservation: { cpu: '70m' } })
+    expect(answerOf({ reservedSystemCPUs: '', kubeReserved: { cpu: '70m' } })).toMatchObject({
+      reservation: { cpu: '70m' },
+    })
   })
 
   it('are counted without listing them', () => {
-    expect(answerOf({ reservedSystemCPUs: '0-999999999999' })).toMatchObject({ reservation: { cpu: '1T' } })
+    expect(answerOf({ reservedSystemCPUs: '0-999999999999' })).toMatchObject({
+      reservation: { cpu: '1T' },
+    })
   })
 
   it.each([
@@ -178,9 +216,14 @@ describe('reserved CPUs', () => {
 })
 
 describe('a refused configuration', () => {
-  const wrong = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+  const wrong =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
   it.each<{ given: Partial<AllocatableConfiguration>; field: string; message: string }>([
-    { given: { kubeReserved: { disk: '1Gi' } }, field: 'kubeReserved', message: 'cannot reserve "disk" resource' },
+    {
+      given: { kubeReserved: { disk: '1Gi' } },
+      field: 'kubeReserved',
+      message: 'cannot reserve "disk" resource',
+    },
     {
       given: { systemReserved: { memory: '-1Gi' } },
       field: 'systemReserved',
@@ -197,8 +240,16 @@ describe('a refused configuration', () => {
       field: 'kubeReserved',
       message: 'resource quantity for "cpu" cannot be negative: -1',
     },
-    { given: { kubeReserved: { a: '1' }, systemReserved: { b: '1' } }, field: 'kubeReserved', message: 'cannot reserve "a" resource' },
-    { given: { systemReserved: { b: '1' }, evictionHard: { c: '1' } }, field: 'systemReserved', message: 'cannot reserve "b" resource' },
+    {
+      given: { kubeReserved: { a: '1' }, systemReserved: { b: '1' } },
+      field: 'kubeReserved',
+      message: 'cannot reserve "a" resource',
+    },
+    {
+      given: { systemReserved: { b: '1' }, evictionHard: { c: '1' } },
+      field: 'systemReserved',
+      message: 'cannot reserve "b" resource',
+    },
   ])('$given: $field: $message', ({ given, field, message }) => {
     expect(answerOf(given)).toEqual({ field, message })
   })
@@ -207,7 +258,10 @@ describe('a refused configuration', () => {
     ['v1.26.15', wrong],
     ['v1.27.16', `failed to parse quantity "x" for "cpu" resource: ${wrong}`],
   ])('%s says of a quantity that is none: %s', (version, message) => {
-    expect(answerOf({ kubeReserved: { cpu: 'x' } }, {}, featuresOf(version))).toEqual({ field: 'kubeReserved', message })
+    expect(answerOf({ kubeReserved: { cpu: 'x' } }, {}, featuresOf(version))).toEqual({
+      field: 'kubeReserved',
+      message,
+    })
   })
 
   it('takes a reservation of zero', () => {
@@ -217,7 +271,11 @@ describe('a refused configuration', () => {
 
 describe('over-reservation', () => {
   it('is none where all is reserved', () => {
-    expect(answerOf({ kubeReserved: { memory: '8Gi' } })).toMatchObject({ overReserved: [], error: null, allocatable: { memory: '0' } })
+    expect(answerOf({ kubeReserved: { memory: '8Gi' } })).toMatchObject({
+      overReserved: [],
+      error: null,
+      allocatable: { memory: '0' },
+    })
   })
 
   it.each([
@@ -234,7 +292,9 @@ describe('over-reservation', () => {
         'Resource "memory" has a reservation of {{17179869184 0} {<nil>}  BinarySI} but capacity of {{8589934592 0} {<nil>}  BinarySI}. Expected capacity >= reservation.',
     ],
   ])('%s does not start with it, as upstream says', (version, error) => {
-    expect(answerOf({ systemReserved: { memory: '16Gi', cpu: '100' } }, {}, featuresOf(version))).toMatchObject({
+    expect(
+      answerOf({ systemReserved: { memory: '16Gi', cpu: '100' } }, {}, featuresOf(version)),
+    ).toMatchObject({
       overReserved: ['cpu', 'memory'],
       error,
       podsCgroupLimit: { cpu: '0', memory: '0' },
@@ -244,29 +304,47 @@ describe('over-reservation', () => {
 
   it('is told by resource', () => {
     const systemReserved = { memory: '16Gi', 'ephemeral-storage': '1Ti', cpu: '5' }
-    expect(answerOf({ systemReserved })).toMatchObject({ overReserved: ['cpu', 'ephemeral-storage', 'memory'] })
+    expect(answerOf({ systemReserved })).toMatchObject({
+      overReserved: ['cpu', 'ephemeral-storage', 'memory'],
+    })
   })
 
   it('shows the quantity where upstream shows an address', () => {
     const answer = answerOf({ systemReserved: { memory: '16.5Gi' } })
-    expect(answer).toMatchObject({ error: expect.stringContaining('has a reservation of 16896Mi but capacity of {{8589934592 0}') })
+    expect(answer).toMatchObject({
+      error: expect.stringContaining(
+        'has a reservation of 16896Mi but capacity of {{8589934592 0}',
+      ),
+    })
   })
 })
 
-const recorded = (name: string): unknown => JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
+const recorded = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
 
 describe('predictAllocatable', () => {
   it.each(['single-disk', 'split-disk'])('tells of a real node (%s) what it tells itself', name => {
     const node = recorded(`${name}-node`) as { status: { allocatable: Record<string, string> } }
-    const { allocatable, ...others } = predictAllocatable(node, parseConfigz(recorded(`${name}-configz`)), featuresOf('v1.34.4'))
+    const { allocatable, ...others } = predictAllocatable(
+      node,
+      parseConfigz(recorded(`${name}-configz`)),
+      featuresOf('v1.34.4'),
+    )
     expect(allocatable).toEqual({ ...node.status.allocatable, matchesNode: true })
     expect(others).toEqual({ differing: [], refusals: [], unknowns: [] })
   })
 
-  const capacity = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', pods: '110', 'vpc.amazonaws.com/pod-eni': '9' }
-  const nodeOf = (reported: Record<string, unknown> | undefined, present: Record<string, unknown> = capacity) => ({
-    status: { capacity: present, allocatable: reported },
-  })
+  const capacity = {
+    cpu: '4',
+    memory: '8Gi',
+    'ephemeral-storage': '20Gi',
+    pods: '110',
+    'vpc.amazonaws.com/pod-eni': '9',
+  }
+  const nodeOf = (
+    reported: Record<string, unknown> | undefined,
+    present: Record<string, unknown> = capacity,
+  ) => ({ status: { capacity: present, allocatable: reported } })
   const predict = (node: unknown, configuration: KubeletConfiguration = {}, features = newest) =>
     predictAllocatable(node, configuration, features)
 
@@ -281,18 +359,28 @@ describe('predictAllocatable', () => {
   })
 
   it('names what the node reports otherwise, or not at all', () => {
-    const { allocatable, differing, unknowns } = predict(nodeOf({ cpu: '4000m', memory: '7Gi', pods: '29' }))
+    const { allocatable, differing, unknowns } = predict(
+      nodeOf({ cpu: '4000m', memory: '7Gi', pods: '29' }),
+    )
     expect(allocatable).toMatchObject({ memory: '8Gi', matchesNode: false })
     expect(differing).toEqual(['ephemeral-storage', 'memory', 'pods'])
     expect(unknowns).toEqual([])
   })
 
-  it.each([undefined, { ...capacity, memory: 'lots' }, { ...capacity, cpu: 4 }])('does not say that it matches %j', reported => {
-    const { allocatable, differing, unknowns } = predict(nodeOf(reported))
-    expect(allocatable).toMatchObject({ memory: '8Gi', matchesNode: null })
-    expect(differing).toEqual([])
-    expect(unknowns).toEqual([{ what: 'node.status.allocatable', effect: 'whether the node offers what it should is not known' }])
-  })
+  it.each([undefined, { ...capacity, memory: 'lots' }, { ...capacity, cpu: 4 }])(
+    'does not say that it matches %j',
+    reported => {
+      const { allocatable, differing, unknowns } = predict(nodeOf(reported))
+      expect(allocatable).toMatchObject({ memory: '8Gi', matchesNode: null })
+      expect(differing).toEqual([])
+      expect(unknowns).toEqual([
+        {
+          what: 'node.status.allocatable',
+          effect: 'whether the node offers what it should is not known',
+        },
+      ])
+    },
+  )
 
   it.each([
     {},
@@ -308,26 +396,34 @@ describe('predictAllocatable', () => {
       allocatable: null,
       differing: [],
       refusals: [],
-      unknowns: [{ what: 'node.status.capacity', effect: 'what the node should offer to pods is not known' }],
+      unknowns: [
+        { what: 'node.status.capacity', effect: 'what the node should offer to pods is not known' },
+      ],
     })
   })
 
   it('keeps a capacity in bytes in bytes: no decimal suffix appears', () => {
     const present = { cpu: '2', memory: '8000001001', 'hugepages-2Mi': '0' }
-    expect(predict(nodeOf({}, present), { kubeReserved: { memory: '1' } }).allocatable).toMatchObject({
-      memory: '8000001000',
-      'hugepages-2Mi': '0',
-    })
+    expect(
+      predict(nodeOf({}, present), { kubeReserved: { memory: '1' } }).allocatable,
+    ).toMatchObject({ memory: '8000001000', 'hugepages-2Mi': '0' })
   })
 
-  it.each([{ maxPods: 29.5 }, { podsPerCore: 0.5 }])('knows nothing where configz says %j', configuration => {
-    expect(predict(nodeOf(capacity), configuration).unknowns).toEqual([
-      { what: 'configz.maxPods', effect: 'what the node should offer to pods is not known' },
-    ])
-  })
+  it.each([{ maxPods: 29.5 }, { podsPerCore: 0.5 }])(
+    'knows nothing where configz says %j',
+    configuration => {
+      expect(predict(nodeOf(capacity), configuration).unknowns).toEqual([
+        { what: 'configz.maxPods', effect: 'what the node should offer to pods is not known' },
+      ])
+    },
+  )
 
   it.each<{ configuration: KubeletConfiguration; version: string; refusal: string }>([
-    { configuration: { kubeReserved: { x: '1' } }, version: 'v1.26.0', refusal: 'cannot reserve "x" resource' },
+    {
+      configuration: { kubeReserved: { x: '1' } },
+      version: 'v1.26.0',
+      refusal: 'cannot reserve "x" resource',
+    },
     {
       configuration: { kubeReserved: { x: '1' } },
       version: 'v1.27.0',
@@ -338,7 +434,11 @@ describe('predictAllocatable', () => {
       version: 'v1.37.0',
       refusal: '--system-reserved value failed to parse: cannot reserve "x" resource',
     },
-    { configuration: { evictionHard: { x: '1' } }, version: 'v1.37.0', refusal: 'unsupported eviction signal x' },
+    {
+      configuration: { evictionHard: { x: '1' } },
+      version: 'v1.37.0',
+      refusal: 'unsupported eviction signal x',
+    },
     {
       configuration: { reservedSystemCPUs: 'x' },
       version: 'v1.37.0',
@@ -361,8 +461,23 @@ describe('predictAllocatable', () => {
 
   it('never throws, whatever the node and the configuration', () => {
     const quantity = fc.oneof(fc.constantFrom('1', '8Gi', '-1', '1e90', '0.5', '9Ei'), fc.string())
-    const map = fc.dictionary(fc.constantFrom('cpu', 'memory', 'ephemeral-storage', 'pid', 'hugepages-2Mi', 'memory.available'), quantity)
-    const node = fc.oneof(fc.anything(), fc.record({ status: fc.record({ capacity: map, allocatable: fc.oneof(map, fc.anything()) }) }))
+    const map = fc.dictionary(
+      fc.constantFrom(
+        'cpu',
+        'memory',
+        'ephemeral-storage',
+        'pid',
+        'hugepages-2Mi',
+        'memory.available',
+      ),
+      quantity,
+    )
+    const node = fc.oneof(
+      fc.anything(),
+      fc.record({
+        status: fc.record({ capacity: map, allocatable: fc.oneof(map, fc.anything()) }),
+      }),
+    )
     const configuration = fc.record(
       {
         kubeReserved: map,
@@ -375,9 +490,16 @@ describe('predictAllocatable', () => {
       { requiredKeys: [] },
     )
     fc.assert(
-      fc.property(node, configuration, fc.constantFrom('v1.24.0', 'v1.29.0', 'v1.37.0'), (given, configured, version) => {
-        expect(JSON.stringify(predictAllocatable(given, configured, featuresOf(version)))).not.toMatch(/NaN|Infinity/)
-      }),
+      fc.property(
+        node,
+        configuration,
+        fc.constantFrom('v1.24.0', 'v1.29.0', 'v1.37.0'),
+        (given, configured, version) => {
+          expect(
+            JSON.stringify(predictAllocatable(given, configured, featuresOf(version))),
+          ).not.toMatch(/NaN|Infinity/)
+        },
+      ),
     )
   })
 })

@@ -48,7 +48,11 @@ describe('plainUtcMs', () => {
   })
 
   it('agrees with Date on every moment from the year 100 on', () => {
-    const date = fc.date({ min: new Date('0100-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59.999Z'), noInvalidDate: true })
+    const date = fc.date({
+      min: new Date('0100-01-01T00:00:00Z'),
+      max: new Date('9999-12-31T23:59:59.999Z'),
+      noInvalidDate: true,
+    })
     fc.assert(fc.property(date, moment => plainUtcMs(moment.toISOString()) === moment.getTime()))
   })
 })

@@ -6,7 +6,9 @@ import { replay } from '#replay/replay.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const recorded = (name: string) =>
-  JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8')) as Record<string, unknown>
+  JSON.parse(
+    readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'),
+  ) as Record<string, unknown>
 const real = (disk: string): NodeRecord => ({
   kind: 'Node',
   cluster: 'prod',
@@ -17,7 +19,10 @@ const real = (disk: string): NodeRecord => ({
   runtime: { images: recorded(`${disk}-cri-images`).images },
 })
 const sound = real('single-disk')
-const withConfiguration = (fields: object): NodeRecord => ({ ...sound, configz: { kubeletconfig: fields } })
+const withConfiguration = (fields: object): NodeRecord => ({
+  ...sound,
+  configz: { kubeletconfig: fields },
+})
 const whatOf = ({ unknowns }: ReturnType<typeof replay>) => unknowns.map(({ what }) => what)
 
 describe('a recorded node', () => {
@@ -36,36 +41,53 @@ describe('a recorded node', () => {
       nextStart: null,
     })
     // What lies on the disk of nodefs shares its thresholds; with a disk of its own containerd's has none here.
-    const ofContainerfs = layout === 'shared' ? ['containerfs.available', 'containerfs.inodesFree'] : []
+    const ofContainerfs =
+      layout === 'shared' ? ['containerfs.available', 'containerfs.inodesFree'] : []
     expect(prediction.eviction?.thresholds.map(({ signal, met }) => [signal, met])).toEqual(
-      ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'allocatableMemory.available', ...ofContainerfs].map(signal => [
-        signal,
-        false,
-      ]),
+      [
+        'memory.available',
+        'nodefs.available',
+        'nodefs.inodesFree',
+        'allocatableMemory.available',
+        ...ofContainerfs,
+      ].map(signal => [signal, false]),
     )
   })
 
-  it.each(['single-disk', 'split-disk'])('%s: conditions, allocatable and what goes are what the node itself reports', disk => {
-    const { node } = real(disk)
-    const prediction = replay(real(disk), takenAt)
-    const reported = node.status?.conditions?.filter(({ type, status }) => type?.endsWith('Pressure') && status === 'True')
-    expect(prediction.eviction).toMatchObject({
-      conditions: reported?.map(({ type }) => type) ?? null,
-      actsOn: [],
-      nodeReclaim: [],
-      imageDeletions: [],
-      victims: [],
-      protected: [],
-    })
-    expect(prediction.allocatable).toEqual({ ...node.status?.allocatable, 'ephemeral-storage': expect.any(String), matchesNode: true })
-    expect(prediction.imageGC?.deletions).toEqual([])
-    expect(prediction.localStorageEvictions).toEqual([])
-    expect(prediction.containerGC).toBe(null)
-    // The pause image is pinned; all others but one have a container.
-    const kept = prediction.imageGC?.kept?.map(({ reason }) => reason).toSorted()
-    expect(kept).toEqual(['in-use', 'in-use', 'in-use', 'in-use', 'in-use', 'pinned', 'unknown'])
-    expect(prediction.oomScores).toEqual(expect.arrayContaining([expect.objectContaining({ pod: 'besteffort-logs', oomScoreAdj: 1000 })]))
-  })
+  it.each(['single-disk', 'split-disk'])(
+    '%s: conditions, allocatable and what goes are what the node itself reports',
+    disk => {
+      const { node } = real(disk)
+      const prediction = replay(real(disk), takenAt)
+      const reported = node.status?.conditions?.filter(
+        ({ type, status }) => type?.endsWith('Pressure') && status === 'True',
+      )
+      expect(prediction.eviction).toMatchObject({
+        conditions: reported?.map(({ type }) => type) ?? null,
+        actsOn: [],
+        nodeReclaim: [],
+        imageDeletions: [],
+        victims: [],
+        protected: [],
+      })
+      expect(prediction.allocatable).toEqual({
+        ...node.status?.allocatable,
+        'ephemeral-storage': expect.any(String),
+        matchesNode: true,
+      })
+      expect(prediction.imageGC?.deletions).toEqual([])
+      expect(prediction.localStorageEvictions).toEqual([])
+      expect(prediction.containerGC).toBe(null)
+      // The pause image is pinned; all others but one have a container.
+      const kept = prediction.imageGC?.kept?.map(({ reason }) => reason).toSorted()
+      expect(kept).toEqual(['in-use', 'in-use', 'in-use', 'in-use', 'in-use', 'pinned', 'unknown'])
+      expect(prediction.oomScores).toEqual(
+        expect.arrayContaining([
+          expect.objectContaining({ pod: 'besteffort-logs', oomScoreAdj: 1000 }),
+        ]),
+      )
+    },
+  )
 
   it('ranks its pods for every signal that has a threshold, met or not', () => {
     const { rankings } = replay(real('single-disk'), takenAt).eviction ?? { rankings: [] }
@@ -77,16 +99,33 @@ describe('a recorded node', () => {
       'containerfs.available',
       'containerfs.inodesFree',
     ])
-    expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 crashing', '1 besteffort-logs', '2 cache', '3 web'])
+    expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual([
+      '0 crashing',
+      '1 besteffort-logs',
+      '2 cache',
+      '3 web',
+    ])
   })
 
   it('writes equals in the order of their names, however the pods were listed', () => {
-    const alike = ['b', 'c', 'a'].map(name => ({ metadata: { namespace: 'shop', name }, spec: { containers: [{ name }] } }))
+    const alike = ['b', 'c', 'a'].map(name => ({
+      metadata: { namespace: 'shop', name },
+      spec: { containers: [{ name }] },
+    }))
     const configz = { kubeletconfig: { evictionHard: { 'memory.available': '99%' } } }
-    const listed = (pods: object[]) => replay({ ...sound, configz, pods: pods as NodeRecord['pods'] }, takenAt).eviction
+    const listed = (pods: object[]) =>
+      replay({ ...sound, configz, pods: pods as NodeRecord['pods'] }, takenAt).eviction
     const { rankings, victims } = listed(alike) ?? {}
-    expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 a', '0 b', '0 c'])
-    expect(victims?.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual(['a possible', 'b possible', 'c possible'])
+    expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual([
+      '0 a',
+      '0 b',
+      '0 c',
+    ])
+    expect(victims?.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual([
+      'a possible',
+      'b possible',
+      'c possible',
+    ])
     expect(listed(alike.toReversed())).toEqual(listed(alike))
   })
 })
@@ -94,7 +133,9 @@ describe('a recorded node', () => {
 describe('replay', () => {
   it('has the margin negative exactly where the threshold is met', () => {
     const { eviction } = replay(
-      withConfiguration({ evictionHard: { 'nodefs.available': '3707879424', 'imagefs.available': '3707879425' } }),
+      withConfiguration({
+        evictionHard: { 'nodefs.available': '3707879424', 'imagefs.available': '3707879425' },
+      }),
       takenAt,
     )
     const own = eviction?.thresholds.filter(({ signal }) => !signal.startsWith('containerfs.'))
@@ -119,13 +160,25 @@ describe('replay', () => {
     )
     expect(eviction?.thresholds.slice(0, 2)).toMatchObject([
       { signal: 'memory.available', value: '5%', hard: true, gracePeriodMs: 0, minReclaim: '0' },
-      { signal: 'nodefs.available', value: '1.5Gi', resolved: 1_610_612_736, hard: false, gracePeriodMs: 90_000, minReclaim: '500Mi' },
+      {
+        signal: 'nodefs.available',
+        value: '1.5Gi',
+        resolved: 1_610_612_736,
+        hard: false,
+        gracePeriodMs: 90_000,
+        minReclaim: '500Mi',
+      },
     ])
   })
 
   it('without a summary resolves quantities, and nothing else', () => {
     const prediction = replay(
-      { ...withConfiguration({ evictionHard: { 'nodefs.available': '10%', 'memory.available': '1Gi' } }), summary: null },
+      {
+        ...withConfiguration({
+          evictionHard: { 'nodefs.available': '10%', 'memory.available': '1Gi' },
+        }),
+        summary: null,
+      },
       takenAt,
     )
     expect(prediction.eviction?.thresholds).toMatchObject([
@@ -139,35 +192,48 @@ describe('replay', () => {
       bytesToFree: null,
       error: null,
     })
-    expect(prediction.filesystems).toMatchObject({ nodefs: null, imagefs: null, containerfs: null, layout: null, layoutCertainty: null })
+    expect(prediction.filesystems).toMatchObject({
+      nodefs: null,
+      imagefs: null,
+      containerfs: null,
+      layout: null,
+      layoutCertainty: null,
+    })
     expect(whatOf(prediction)).toContain('summary')
   })
 
   it('without configz knows the disks, and neither thresholds nor image GC', () => {
     const prediction = replay({ ...sound, configz: null }, takenAt)
-    expect(prediction).toMatchObject({ eviction: null, imageGC: null, filesystems: { layout: 'shared' } })
+    expect(prediction).toMatchObject({
+      eviction: null,
+      imageGC: null,
+      filesystems: { layout: 'shared' },
+    })
     expect(whatOf(prediction)).toContain('configz')
   })
 
   it('says with upstream why the running thresholds would not parse', () => {
-    expect(replay(withConfiguration({ evictionHard: { 'disk.available': '10%' } }), takenAt).eviction).toMatchObject({
-      thresholds: [],
-      error: 'unsupported eviction signal disk.available',
-    })
+    expect(
+      replay(withConfiguration({ evictionHard: { 'disk.available': '10%' } }), takenAt).eviction,
+    ).toMatchObject({ thresholds: [], error: 'unsupported eviction signal disk.available' })
   })
 
   it('names a signal that has a threshold and no statistics', () => {
-    const prediction = replay({ ...withConfiguration({ evictionHard: { 'pid.available': '10%' } }), summary: { node: {} } }, takenAt)
-    expect(prediction.eviction?.thresholds).toMatchObject([{ resolved: null, met: null, margin: null }])
+    const prediction = replay(
+      { ...withConfiguration({ evictionHard: { 'pid.available': '10%' } }), summary: { node: {} } },
+      takenAt,
+    )
+    expect(prediction.eviction?.thresholds).toMatchObject([
+      { resolved: null, met: null, margin: null },
+    ])
     expect(whatOf(prediction)).toContain('summary: pid.available')
   })
 
   it('does not take a wrapped statistic of the image filesystem for an empty one', () => {
     const imageFs = { capacityBytes: 2 ** 64 - 1, availableBytes: 5 }
-    expect(replay({ ...sound, summary: { node: { runtime: { imageFs } } } }, takenAt).imageGC).toMatchObject({
-      triggered: null,
-      error: null,
-    })
+    expect(
+      replay({ ...sound, summary: { node: { runtime: { imageFs } } } }, takenAt).imageGC,
+    ).toMatchObject({ triggered: null, error: null })
   })
 
   it.each([
@@ -177,12 +243,31 @@ describe('replay', () => {
       met: true,
       capacity: 2 ** 33,
     },
-    { where: 'pods without a limit', memory: { workingSetBytes: 2 ** 33 }, met: false, capacity: undefined },
-    { where: 'pods with a malformed limit', memory: { workingSetBytes: 2 ** 33, availableBytes: 'none' }, met: null, capacity: undefined },
+    {
+      where: 'pods without a limit',
+      memory: { workingSetBytes: 2 ** 33 },
+      met: false,
+      capacity: undefined,
+    },
+    {
+      where: 'pods with a malformed limit',
+      memory: { workingSetBytes: 2 ** 33, availableBytes: 'none' },
+      met: null,
+      capacity: undefined,
+    },
   ])('evicts for the memory of $where: $met', ({ memory, met, capacity }) => {
-    const record = withConfiguration({ evictionHard: { 'memory.available': '100Mi' }, enforceNodeAllocatable: ['pods'] })
-    const prediction = replay({ ...record, summary: { node: { systemContainers: [{ name: 'pods', memory }] } } }, takenAt)
-    expect(prediction.eviction?.thresholds[1]).toMatchObject({ signal: 'allocatableMemory.available', met })
+    const record = withConfiguration({
+      evictionHard: { 'memory.available': '100Mi' },
+      enforceNodeAllocatable: ['pods'],
+    })
+    const prediction = replay(
+      { ...record, summary: { node: { systemContainers: [{ name: 'pods', memory }] } } },
+      takenAt,
+    )
+    expect(prediction.eviction?.thresholds[1]).toMatchObject({
+      signal: 'allocatableMemory.available',
+      met,
+    })
     expect(whatOf(prediction).includes('summary: allocatableMemory.available')).toBe(met === null)
     const observed = prediction.eviction?.signals['allocatableMemory.available']?.capacityBytes
     // As much as the rounding of the counter.
@@ -192,45 +277,75 @@ describe('replay', () => {
 
   it('starts image GC where less than nothing is available', () => {
     const imageFs = { capacityBytes: 2 ** 40, availableBytes: 2 ** 64 - 2 ** 20 }
-    expect(replay({ ...sound, summary: { node: { runtime: { imageFs } } } }, takenAt).imageGC).toMatchObject({
-      triggered: true,
-      bytesUntilTrigger: 0,
-      error: null,
-    })
+    expect(
+      replay({ ...sound, summary: { node: { runtime: { imageFs } } } }, takenAt).imageGC,
+    ).toMatchObject({ triggered: true, bytesUntilTrigger: 0, error: null })
   })
 
   it('says what the kubelet says of an image filesystem without a size', () => {
-    expect(replay({ ...sound, summary: { node: { runtime: { imageFs: {} } } } }, takenAt).imageGC).toMatchObject({
-      triggered: false,
-      error: 'invalid capacity 0 on image filesystem',
-    })
+    expect(
+      replay({ ...sound, summary: { node: { runtime: { imageFs: {} } } } }, takenAt).imageGC,
+    ).toMatchObject({ triggered: false, error: 'invalid capacity 0 on image filesystem' })
   })
 
   it.each([
     { gates: {}, enabled: true },
     { gates: { ImageMaximumGCAge: false }, enabled: false },
-  ])('keeps image GC running at 100 for a maximum age, unless its gate is off: $gates', ({ gates, enabled }) => {
-    const fields = { imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 80, imageMaximumGCAge: '168h0m0s', featureGates: gates }
-    expect(replay(withConfiguration(fields), takenAt).imageGC?.enabled).toBe(enabled)
-  })
+  ])(
+    'keeps image GC running at 100 for a maximum age, unless its gate is off: $gates',
+    ({ gates, enabled }) => {
+      const fields = {
+        imageGCHighThresholdPercent: 100,
+        imageGCLowThresholdPercent: 80,
+        imageMaximumGCAge: '168h0m0s',
+        featureGates: gates,
+      }
+      expect(replay(withConfiguration(fields), takenAt).imageGC?.enabled).toBe(enabled)
+    },
+  )
 
   it('says whose rules it applied to a version that it does not know', () => {
     const prediction = replay({ ...sound, node: {} }, takenAt)
     expect(prediction.kubeletVersion).toBeNull()
-    expect(prediction.unknowns).toContainEqual({ what: 'node.status.nodeInfo.kubeletVersion', effect: 'the rules of 1.37 were applied' })
+    expect(prediction.unknowns).toContainEqual({
+      what: 'node.status.nodeInfo.kubeletVersion',
+      effect: 'the rules of 1.37 were applied',
+    })
   })
 
   it("takes the record's own time before the snapshot's", () => {
-    expect(replay({ ...sound, at: '2026-11-20T23:59:00Z' }, takenAt).at).toBe('2026-11-20T23:59:00Z')
+    expect(replay({ ...sound, at: '2026-11-20T23:59:00Z' }, takenAt).at).toBe(
+      '2026-11-20T23:59:00Z',
+    )
   })
 })
 
 describe('what eviction collects first', () => {
   const full = { 'nodefs.available': '95%' }
-  const done = { name: 'c', image: 'job:v1', imageID: 'sha256:job', containerID: 'containerd://c1', state: { terminated: { exitCode: 0 } } }
-  const job = { metadata: { name: 'job', namespace: 'd', uid: 'u' }, spec: {}, status: { phase: 'Succeeded', containerStatuses: [done] } }
-  const waiting = { metadata: { name: 'a', namespace: 'd', uid: 'a' }, spec: {}, status: { phase: 'Running' } }
-  const node = { ...sound.node, status: { ...sound.node.status, images: [{ names: ['job:v1', 'job@sha256:job'], sizeBytes: 5 }] } }
+  const done = {
+    name: 'c',
+    image: 'job:v1',
+    imageID: 'sha256:job',
+    containerID: 'containerd://c1',
+    state: { terminated: { exitCode: 0 } },
+  }
+  const job = {
+    metadata: { name: 'job', namespace: 'd', uid: 'u' },
+    spec: {},
+    status: { phase: 'Succeeded', containerStatuses: [done] },
+  }
+  const waiting = {
+    metadata: { name: 'a', namespace: 'd', uid: 'a' },
+    spec: {},
+    status: { phase: 'Running' },
+  }
+  const node = {
+    ...sound.node,
+    status: {
+      ...sound.node.status,
+      images: [{ names: ['job:v1', 'job@sha256:job'], sizeBytes: 5 }],
+    },
+  }
   const record: NodeRecord = {
     ...withConfiguration({ evictionHard: full }),
     runtime: null,
@@ -247,7 +362,10 @@ describe('what eviction collects first', () => {
   })
 
   it('may be an image that a list cut short does not show', () => {
-    const running = { ...job, status: { phase: 'Running', containerStatuses: [{ ...done, state: { running: {} } }] } }
+    const running = {
+      ...job,
+      status: { phase: 'Running', containerStatuses: [{ ...done, state: { running: {} } }] },
+    }
     const cut = {
       ...record,
       pods: [running] as NodeRecord['pods'],
@@ -256,13 +374,22 @@ describe('what eviction collects first', () => {
     expect(replay(cut, takenAt).eviction?.victims).toMatchObject([{ certainty: 'possible' }])
     // Another cap would not have shown more of what was read.
     const changes = [{ path: ['nodeStatusMaxImages'], value: 100 }]
-    expect(whatOf(replay(cut, takenAt, { at: null, changes, fills: [] }))).toEqual(whatOf(replay(cut, takenAt)))
+    expect(whatOf(replay(cut, takenAt, { at: null, changes, fills: [] }))).toEqual(
+      whatOf(replay(cut, takenAt)),
+    )
   })
 
   it('leaves nobody to name where the summary lists no pods', () => {
     const { pods: _pods, ...summary } = sound.summary ?? {}
-    expect(replay({ ...record, summary }, takenAt).eviction).toMatchObject({ victims: null, rankings: null })
-    expect(replay({ ...record, pods: null }, takenAt).eviction).toMatchObject({ victims: null, rankings: null, protected: null })
+    expect(replay({ ...record, summary }, takenAt).eviction).toMatchObject({
+      victims: null,
+      rankings: null,
+    })
+    expect(replay({ ...record, pods: null }, takenAt).eviction).toMatchObject({
+      victims: null,
+      rankings: null,
+      protected: null,
+    })
   })
 })
 
@@ -274,14 +401,24 @@ describe('limits of local storage', () => {
   }
   const summary = {
     ...sound.summary,
-    pods: [{ podRef: { name: 'over', namespace: 'd', uid: 'o' }, volume: [{ name: 'v', usedBytes: 2 }] }],
+    pods: [
+      { podRef: { name: 'over', namespace: 'd', uid: 'o' }, volume: [{ name: 'v', usedBytes: 2 }] },
+    ],
   }
   const evicted = (kubeletVersion: string, fields: object) => {
     const node = {
       ...sound.node,
-      status: { ...sound.node.status, nodeInfo: { ...sound.node.status?.nodeInfo, kubeletVersion } },
+      status: {
+        ...sound.node.status,
+        nodeInfo: { ...sound.node.status?.nodeInfo, kubeletVersion },
+      },
     } as NodeRecord['node']
-    const record = { ...withConfiguration(fields), node, summary, pods: [over] as NodeRecord['pods'] }
+    const record = {
+      ...withConfiguration(fields),
+      node,
+      summary,
+      pods: [over] as NodeRecord['pods'],
+    }
     return replay(record, takenAt).localStorageEvictions?.map(({ name }) => name)
   }
 
@@ -298,12 +435,24 @@ describe('limits of local storage', () => {
 
 describe('where thresholds come from', () => {
   const origins = (record: NodeRecord) =>
-    replay(record, takenAt).eviction?.thresholds.map(({ signal, origin }) => `${signal}: ${origin?.source}, ${origin?.certainty}`)
+    replay(record, takenAt).eviction?.thresholds.map(
+      ({ signal, origin }) => `${signal}: ${origin?.source}, ${origin?.certainty}`,
+    )
 
   it('is said of each, and which defaults were lost', () => {
-    const record = withConfiguration({ evictionHard: { 'memory.available': '200Mi' }, enforceNodeAllocatable: ['pods'] })
-    expect(origins(record)).toEqual(['memory.available: configured, certain', 'allocatableMemory.available: kubelet, certain'])
-    expect(replay(record, takenAt).eviction?.lost.map(({ signal, value, by }) => `${signal} ${value} by ${by.source}`)).toEqual([
+    const record = withConfiguration({
+      evictionHard: { 'memory.available': '200Mi' },
+      enforceNodeAllocatable: ['pods'],
+    })
+    expect(origins(record)).toEqual([
+      'memory.available: configured, certain',
+      'allocatableMemory.available: kubelet, certain',
+    ])
+    expect(
+      replay(record, takenAt).eviction?.lost.map(
+        ({ signal, value, by }) => `${signal} ${value} by ${by.source}`,
+      ),
+    ).toEqual([
       'nodefs.available 10% by configured',
       'nodefs.inodesFree 5% by configured',
       'imagefs.available 15% by configured',
@@ -313,7 +462,11 @@ describe('where thresholds come from', () => {
 
   it('is the file and the drop-in where the node tells them', () => {
     const files = [
-      { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { evictionHard: { 'memory.available': '300Mi' } } },
+      {
+        path: '/etc/kubernetes/kubelet/config.json',
+        role: 'config',
+        content: { evictionHard: { 'memory.available': '300Mi' } },
+      },
       {
         path: '/etc/kubernetes/kubelet/config.json.d/10.conf',
         role: 'drop-in',
@@ -334,23 +487,47 @@ describe('where thresholds come from', () => {
       host: {
         kubelet: {
           files,
-          commandLine: ['kubelet', '--config=/etc/kubernetes/kubelet/config.json', '--config-dir=/etc/kubernetes/kubelet/config.json.d'],
+          commandLine: [
+            'kubelet',
+            '--config=/etc/kubernetes/kubelet/config.json',
+            '--config-dir=/etc/kubernetes/kubelet/config.json.d',
+          ],
         },
       },
     }
-    expect(origins(record)?.slice(0, 2)).toEqual(['memory.available: file, certain', 'nodefs.available: drop-in, certain'])
+    expect(origins(record)?.slice(0, 2)).toEqual([
+      'memory.available: file, certain',
+      'nodefs.available: drop-in, certain',
+    ])
   })
 })
 
 describe('whatever stands in a record', () => {
   const isPlain = (value: unknown): boolean =>
-    typeof value === 'object' && value !== null ? Object.values(value).every(isPlain) : typeof value !== 'number' || Number.isFinite(value)
+    typeof value === 'object' && value !== null
+      ? Object.values(value).every(isPlain)
+      : typeof value !== 'number' || Number.isFinite(value)
 
   const anything = fc.oneof(fc.jsonValue(), fc.constant(undefined))
-  const number = fc.oneof(fc.double(), fc.maxSafeInteger(), fc.constantFrom(0, 1, 2 ** 53, 2 ** 63, 2 ** 64 - 1))
-  const filesystem = fc.record({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number }, { requiredKeys: [] })
-  const threshold = fc.oneof(fc.string(), fc.constantFrom('10%', 'nan%', '1e500', '1e-400', '8Ei', '0.0%', '1.5'))
-  const signal = fc.constantFrom('nodefs.available', 'imagefs.inodesFree', 'memory.available', 'pid.available')
+  const number = fc.oneof(
+    fc.double(),
+    fc.maxSafeInteger(),
+    fc.constantFrom(0, 1, 2 ** 53, 2 ** 63, 2 ** 64 - 1),
+  )
+  const filesystem = fc.record(
+    { capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number },
+    { requiredKeys: [] },
+  )
+  const threshold = fc.oneof(
+    fc.string(),
+    fc.constantFrom('10%', 'nan%', '1e500', '1e-400', '8Ei', '0.0%', '1.5'),
+  )
+  const signal = fc.constantFrom(
+    'nodefs.available',
+    'imagefs.inodesFree',
+    'memory.available',
+    'pid.available',
+  )
   const thresholds = fc.dictionary(signal, threshold)
 
   it.each(['node', 'configz', 'summary', 'host', 'pods', 'runtime', 'known', 'at'] as const)(
@@ -382,10 +559,17 @@ describe('whatever stands in a record', () => {
         sandboxes: [{ id: 's', metadata: { uid: 'u' }, state: 'SANDBOX_NOTREADY', createdAt: '1' }],
       },
       host: {
-        kubelet: { startedAt: takenAt, commandLine: ['kubelet'], files: [{ path: '/a.conf', role: 'config', content: {} }] },
+        kubelet: {
+          startedAt: takenAt,
+          commandLine: ['kubelet'],
+          files: [{ path: '/a.conf', role: 'config', content: {} }],
+        },
         filesystems: [],
       },
-      known: { kubeletStartedAt: takenAt, images: [{ id: 'sha256:0', firstDetected: takenAt, lastUsed: null }] },
+      known: {
+        kubeletStartedAt: takenAt,
+        images: [{ id: 'sha256:0', firstDetected: takenAt, lastUsed: null }],
+      },
     }
     const whatIf = {
       at: null,
@@ -396,11 +580,23 @@ describe('whatever stands in a record', () => {
     fc.assert(
       fc.property(
         fc.nat(),
-        fc.oneof(anything, number, fc.constantFrom('', '-1', 'Infinity', [], {}, [null], { __proto__: null })),
+        fc.oneof(
+          anything,
+          number,
+          fc.constantFrom('', '-1', 'Infinity', [], {}, [null], { __proto__: null }),
+        ),
         (index, value) => {
           const record = withValueAt(whole, paths[index % paths.length] ?? [], value) as NodeRecord
           if (typeof record !== 'object' || record === null) return
-          expect(isPlain(replay({ ...record, cluster: 'prod', kind: 'Node', node: record.node ?? {} }, takenAt, whatIf))).toBe(true)
+          expect(
+            isPlain(
+              replay(
+                { ...record, cluster: 'prod', kind: 'Node', node: record.node ?? {} },
+                takenAt,
+                whatIf,
+              ),
+            ),
+          ).toBe(true)
         },
       ),
       { numRuns: 400 },
@@ -426,7 +622,11 @@ describe('whatever stands in a record', () => {
     })
     fc.assert(
       fc.property(configuration, node, (kubeletconfig, summary) => {
-        expect(isPlain(replay({ ...sound, configz: { kubeletconfig }, summary: { node: summary } }, takenAt))).toBe(true)
+        expect(
+          isPlain(
+            replay({ ...sound, configz: { kubeletconfig }, summary: { node: summary } }, takenAt),
+          ),
+        ).toBe(true)
       }),
     )
   })
@@ -448,7 +648,9 @@ describe('whatever stands in a record', () => {
     })
     fc.assert(
       fc.property(fc.array(file), anything, (files, commandLine) => {
-        expect(isPlain(replay({ ...sound, host: { kubelet: { files, commandLine } } }, takenAt))).toBe(true)
+        expect(
+          isPlain(replay({ ...sound, host: { kubelet: { files, commandLine } } }, takenAt)),
+        ).toBe(true)
       }),
     )
   })
@@ -457,12 +659,16 @@ describe('whatever stands in a record', () => {
 /** Of every value in it, the path of keys. */
 function pathsOf(value: unknown, path: string[] = []): string[][] {
   const inner =
-    typeof value === 'object' && value !== null ? Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key])) : []
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key]))
+      : []
   return path.length === 0 ? inner : [path, ...inner]
 }
 
 function withValueAt(target: unknown, [key, ...rest]: string[], value: unknown): unknown {
   if (key === undefined) return value
   const inner = withValueAt((target as Record<string, unknown>)[key], rest, value)
-  return Array.isArray(target) ? target.with(Number(key), inner) : { ...(target as object), [key]: inner }
+  return Array.isArray(target)
+    ? target.with(Number(key), inner)
+    : { ...(target as object), [key]: inner }
 }

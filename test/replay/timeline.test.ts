@@ -5,7 +5,13 @@ import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { type Pod, parsePod } from '#replay/pods/pod.ts'
 import { parsePodStats } from '#replay/pods/pod-stats.ts'
-import { deadUser, type TimelineImage, type TimelineInput, timelineMs, timelineOf } from '#replay/timeline.ts'
+import {
+  deadUser,
+  type TimelineImage,
+  type TimelineInput,
+  timelineMs,
+  timelineOf,
+} from '#replay/timeline.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const MiB = 2 ** 20
@@ -14,7 +20,10 @@ const startMs = Date.parse('2026-11-21T00:00:00Z')
 const minute = 60_000
 
 function pod(name: string, spec: object = {}): Pod {
-  const parsed = parsePod({ metadata: { name, namespace: 'default', uid: name }, spec: { containers: [{ name: 'c' }], ...spec } })
+  const parsed = parsePod({
+    metadata: { name, namespace: 'default', uid: name },
+    spec: { containers: [{ name: 'c' }], ...spec },
+  })
   if (parsed === null) throw new Error('no pod')
   return parsed
 }
@@ -23,11 +32,17 @@ const statsOf = (used: Record<string, { rootfsBytes?: number; logsBytes?: number
   parsePodStats({
     pods: Object.entries(used).map(([name, { rootfsBytes = 0, logsBytes = 0 }]) => ({
       podRef: { name, namespace: 'default', uid: name },
-      containers: [{ name: 'c', rootfs: { usedBytes: rootfsBytes }, logs: { usedBytes: logsBytes } }],
+      containers: [
+        { name: 'c', rootfs: { usedBytes: rootfsBytes }, logs: { usedBytes: logsBytes } },
+      ],
     })),
   })
 
-const image = (id: string, sizeBytes: number, options: Partial<TimelineImage> = {}): TimelineImage => ({
+const image = (
+  id: string,
+  sizeBytes: number,
+  options: Partial<TimelineImage> = {},
+): TimelineImage => ({
   id,
   sizeBytes,
   isPinned: false,
@@ -39,7 +54,12 @@ const image = (id: string, sizeBytes: number, options: Partial<TimelineImage> = 
 })
 
 const defaults: KubeletConfiguration = { evictionHard: { 'nodefs.available': '10%' } }
-const policy = { highThresholdPercent: 85, lowThresholdPercent: 80, minimumAgeMs: 2 * minute, maximumAgeMs: 0 }
+const policy = {
+  highThresholdPercent: 85,
+  lowThresholdPercent: 80,
+  minimumAgeMs: 2 * minute,
+  maximumAgeMs: 0,
+}
 
 interface Options extends Partial<TimelineInput> {
   configuration?: KubeletConfiguration
@@ -48,8 +68,17 @@ interface Options extends Partial<TimelineInput> {
   imagefsGib?: number
 }
 
-function timeline({ configuration = defaults, availableGib = 50, imagefsGib = availableGib, ...options }: Options = {}): TimelineEvent[] {
-  const observed = (gib: number) => ({ available: gib * GiB, capacity: 100 * GiB, time: '2026-11-20T23:59:50Z' })
+function timeline({
+  configuration = defaults,
+  availableGib = 50,
+  imagefsGib = availableGib,
+  ...options
+}: Options = {}): TimelineEvent[] {
+  const observed = (gib: number) => ({
+    available: gib * GiB,
+    capacity: 100 * GiB,
+    time: '2026-11-20T23:59:50Z',
+  })
   const events = timelineOf({
     startMs,
     kubelet,
@@ -75,8 +104,12 @@ function timeline({ configuration = defaults, availableGib = 50, imagefsGib = av
   return events
 }
 
-const brief = (events: TimelineEvent[]) => events.map(({ atMs, event, detail }) => `${atMs / 1000} ${event} ${JSON.stringify(detail)}`)
-const fill = (bytesPerSecond: number, filesystem: 'nodefs' | 'imagefs' | 'containerfs' = 'nodefs') => [{ filesystem, bytesPerSecond }]
+const brief = (events: TimelineEvent[]) =>
+  events.map(({ atMs, event, detail }) => `${atMs / 1000} ${event} ${JSON.stringify(detail)}`)
+const fill = (
+  bytesPerSecond: number,
+  filesystem: 'nodefs' | 'imagefs' | 'containerfs' = 'nodefs',
+) => [{ filesystem, bytesPerSecond }]
 
 describe('timelineOf', () => {
   it('has no events where nothing fills and nothing is due', () => {
@@ -86,7 +119,12 @@ describe('timelineOf', () => {
   it('knows nothing of a disk that is not observed', () => {
     const input = { observations: {}, fills: fill(1) }
     expect(
-      timelineOf({ ...({} as TimelineInput), ...input, layout: { dedicatedImageFs: false, splitContainerImageFs: false }, kubelet }),
+      timelineOf({
+        ...({} as TimelineInput),
+        ...input,
+        layout: { dedicatedImageFs: false, splitContainerImageFs: false },
+        kubelet,
+      }),
     ).toBe(null)
   })
 
@@ -95,8 +133,15 @@ describe('timelineOf', () => {
       availableGib: 45,
       fills: fill(100 * MiB),
       pods: [pod('big'), pod('small')],
-      podStats: statsOf({ big: { rootfsBytes: 2 * GiB, logsBytes: GiB }, small: { logsBytes: GiB } }),
-      images: [image('old', GiB), image('used', GiB, { pods: ['default/big'] }), image('pinned', GiB, { isPinned: true })],
+      podStats: statsOf({
+        big: { rootfsBytes: 2 * GiB, logsBytes: GiB },
+        small: { logsBytes: GiB },
+      }),
+      images: [
+        image('old', GiB),
+        image('used', GiB, { pods: ['default/big'] }),
+        image('pinned', GiB, { isPinned: true }),
+      ],
       deadContainers: 3,
     })
     // 15.7 GiB are left after 300 s; 10 % of the disk are reached at 368.6 s, again at 399.4 s, and so on; the last 10.6 GiB last for 108.24 s.
@@ -131,12 +176,18 @@ describe('timelineOf', () => {
   it('tells a failing image GC once, until it succeeds', () => {
     const events = timeline({ availableGib: 5, fills: fill(1), configuration: {} })
     expect(events).toEqual([
-      expect.objectContaining({ atMs: 0, event: 'imageGC', detail: expect.objectContaining({ images: [], freedBytes: 0 }) }),
+      expect.objectContaining({
+        atMs: 0,
+        event: 'imageGC',
+        detail: expect.objectContaining({ images: [], freedBytes: 0 }),
+      }),
     ])
   })
 
   it('does not run image GC where its loop is stopped', () => {
-    expect(timeline({ availableGib: 1, imageGc: null, configuration: {}, images: [image('old', GiB)] })).toEqual([])
+    expect(
+      timeline({ availableGib: 1, imageGc: null, configuration: {}, images: [image('old', GiB)] }),
+    ).toEqual([])
   })
 
   it('keeps a condition for its transition period, by passes of 10 s', () => {
@@ -158,7 +209,13 @@ describe('timelineOf', () => {
     const names = ['a', 'b', 'c']
     const podStats = statsOf({ a: { logsBytes: 3 }, b: { logsBytes: 2 }, c: { logsBytes: 1 } })
     const evictions = (version: string) =>
-      timeline({ availableGib: 1, pods: names.map(name => pod(name)), podStats, kubelet: kubeletOf(version), imageGc: null })
+      timeline({
+        availableGib: 1,
+        pods: names.map(name => pod(name)),
+        podStats,
+        kubelet: kubeletOf(version),
+        imageGc: null,
+      })
         .filter(({ event }) => event === 'evict')
         .map(({ atMs, detail }) => [atMs, 'name' in detail ? detail.name : ''])
     expect(evictions('v1.34.0')).toEqual([
@@ -169,10 +226,21 @@ describe('timelineOf', () => {
   })
 
   it('trap 28: waits below 1.31 for as long as the pods themselves want', () => {
-    const pods = [pod('a', { terminationGracePeriodSeconds: 30 }), pod('b', { terminationGracePeriodSeconds: 30 })]
+    const pods = [
+      pod('a', { terminationGracePeriodSeconds: 30 }),
+      pod('b', { terminationGracePeriodSeconds: 30 }),
+    ]
     const podStats = statsOf({ a: { logsBytes: 2 }, b: { logsBytes: 1 } })
-    const events = timeline({ availableGib: 1, pods, podStats, kubelet: kubeletOf('v1.30.0'), imageGc: null })
-    expect(events.filter(({ event }) => event === 'evict').map(({ atMs }) => atMs)).toEqual([0, 31_000])
+    const events = timeline({
+      availableGib: 1,
+      pods,
+      podStats,
+      kubelet: kubeletOf('v1.30.0'),
+      imageGc: null,
+    })
+    expect(events.filter(({ event }) => event === 'evict').map(({ atMs }) => atMs)).toEqual([
+      0, 31_000,
+    ])
   })
 
   it('deletes the image of an evicted pod when it is collected next', () => {
@@ -183,7 +251,13 @@ describe('timelineOf', () => {
       images: [image('of-a', 20 * GiB, { pods: ['default/a'] })],
       imageGc: null,
     })
-    expect(events.map(({ event }) => event)).toEqual(['condition', 'evict', 'reclaim', 'recovered', 'condition'])
+    expect(events.map(({ event }) => event)).toEqual([
+      'condition',
+      'evict',
+      'reclaim',
+      'recovered',
+      'condition',
+    ])
     expect(events[2]).toMatchObject({ atMs: 2000, detail: { images: ['of-a'], isEnough: true } })
   })
 
@@ -193,7 +267,13 @@ describe('timelineOf', () => {
       image('pinned', GiB, { isPinned: true }),
       image('shared', GiB, { pods: ['default/a', 'default/b'] }),
     ]
-    const events = timeline({ availableGib: 1, pods: [pod('a')], podStats: statsOf({ a: {} }), images, imageGc: null })
+    const events = timeline({
+      availableGib: 1,
+      pods: [pod('a')],
+      podStats: statsOf({ a: {} }),
+      images,
+      imageGc: null,
+    })
     expect(events.filter(({ event }) => event === 'reclaim')).toEqual([])
   })
 
@@ -206,7 +286,10 @@ describe('timelineOf', () => {
       deadContainers: 1,
       imageGc: null,
     })
-    expect(events[1]).toMatchObject({ event: 'reclaim', detail: { containers: 1, images: ['dead'], isEnough: true } })
+    expect(events[1]).toMatchObject({
+      event: 'reclaim',
+      detail: { containers: 1, images: ['dead'], isEnough: true },
+    })
     expect(events.some(({ event }) => event === 'evict')).toBe(false)
   })
 
@@ -223,25 +306,42 @@ describe('timelineOf', () => {
   })
 
   it('ends a condition that the node reports already, after its transition period', () => {
-    expect(brief(timeline({ conditions: ['DiskPressure'] }))).toEqual(['300 condition {"condition":"DiskPressure","status":false}'])
+    expect(brief(timeline({ conditions: ['DiskPressure'] }))).toEqual([
+      '300 condition {"condition":"DiskPressure","status":false}',
+    ])
   })
 
   it('says when a disk is full, to the moment, once', () => {
-    const events = timeline({ configuration: {}, availableGib: 1, fills: fill(3 * MiB), imageGc: null })
-    expect(events).toEqual([{ atMs: Math.floor((1024 / 3) * 1000), event: 'full', detail: { filesystem: 'nodefs' } }])
+    const events = timeline({
+      configuration: {},
+      availableGib: 1,
+      fills: fill(3 * MiB),
+      imageGc: null,
+    })
+    expect(events).toEqual([
+      { atMs: Math.floor((1024 / 3) * 1000), event: 'full', detail: { filesystem: 'nodefs' } },
+    ])
   })
 
   it('goes on for a day and no longer', () => {
     const rate = Math.ceil((50 * GiB) / (timelineMs / 1000))
-    expect(timeline({ configuration: {}, fills: fill(rate), imageGc: null }).map(({ event }) => event)).toEqual(['full'])
+    expect(
+      timeline({ configuration: {}, fills: fill(rate), imageGc: null }).map(({ event }) => event),
+    ).toEqual(['full'])
     expect(timeline({ configuration: {}, fills: fill(rate - 10), imageGc: null })).toEqual([])
   })
 
   it('lets each filesystem fill by itself where images have their own', () => {
     const layout = { dedicatedImageFs: true, splitContainerImageFs: false }
-    const options = { layout, configuration: { evictionHard: { 'nodefs.available': '10Gi', 'imagefs.available': '10Gi' } }, imageGc: null }
+    const options = {
+      layout,
+      configuration: { evictionHard: { 'nodefs.available': '10Gi', 'imagefs.available': '10Gi' } },
+      imageGc: null,
+    }
     const conditionAt = (fills: TimelineInput['fills']) =>
-      timeline({ ...options, availableGib: 20, imagefsGib: 30, fills }).find(({ event }) => event === 'condition')?.atMs
+      timeline({ ...options, availableGib: 20, imagefsGib: 30, fills }).find(
+        ({ event }) => event === 'condition',
+      )?.atMs
     expect(conditionAt(fill(GiB, 'nodefs'))).toBe(20_000)
     expect(conditionAt(fill(GiB, 'imagefs'))).toBe(30_000)
     expect(conditionAt(fill(GiB, 'containerfs'))).toBe(30_000)

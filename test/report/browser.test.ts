@@ -9,7 +9,15 @@ import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
-import { auditedNode, finding, lastRun, morningReport, nodegroup, quietReport, sharedDisk } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  finding,
+  lastRun,
+  morningReport,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+} from '#test/report-builder.ts'
 
 const morning = withWeek({ ...morningReport(), before: lastRun(), garbage: [overviewOf()] })
 
@@ -31,14 +39,25 @@ describe.skipIf(browserPath === null)(
       hash = '',
       options: BrowserContextOptions = {},
     ): Promise<{ page: Page; complaints: string[] }> {
-      const context = await browser.newContext({ timezoneId: 'Asia/Seoul', locale: 'en-GB', ...options })
+      const context = await browser.newContext({
+        timezoneId: 'Asia/Seoul',
+        locale: 'en-GB',
+        ...options,
+      })
       const page = await context.newPage()
       const complaints: string[] = []
       page.on('console', message => complaints.push(message.text()))
       page.on('pageerror', error => complaints.push(error.message))
-      page.on('request', request => request.url().startsWith('https://report.example/') || complaints.push(request.url()))
+      page.on(
+        'request',
+        request =>
+          request.url().startsWith('https://report.example/') || complaints.push(request.url()),
+      )
       await page.route('https://report.example/**', route =>
-        route.fulfill({ contentType: 'text/html; charset=utf-8', body: renderPage(pageView(report, english)) }),
+        route.fulfill({
+          contentType: 'text/html; charset=utf-8',
+          body: renderPage(pageView(report, english)),
+        }),
       )
       await page.goto(`https://report.example/report.html${hash}`)
       return { page, complaints }
@@ -49,21 +68,30 @@ describe.skipIf(browserPath === null)(
       ['in the dark', { colorScheme: 'dark' }],
       ['on a phone', { viewport: { width: 390, height: 844 } }],
       ['without script', { javaScriptEnabled: false }],
-    ] as const)('asks nobody, complains of nothing and keeps to WCAG (axe) %s', async (_, options) => {
-      const { page, complaints } = await open(morning, '', options)
-      if (!('javaScriptEnabled' in options)) {
-        await page.evaluate(axe.source)
-        const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run(document)')
-        expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)).toEqual([])
-      } else {
-        expect(await page.locator('.filter, button').count()).toBe(0)
-        expect(await page.locator('article.finding').count()).toBe(8)
-      }
-      const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth').catch(() => 0)
-      expect(overflow).toBe(0)
-      expect(complaints).toEqual([])
-      await page.context().close()
-    })
+    ] as const)(
+      'asks nobody, complains of nothing and keeps to WCAG (axe) %s',
+      async (_, options) => {
+        const { page, complaints } = await open(morning, '', options)
+        if (!('javaScriptEnabled' in options)) {
+          await page.evaluate(axe.source)
+          const { violations } = await page.evaluate<{
+            violations: { id: string; nodes: { html: string }[] }[]
+          }>('axe.run(document)')
+          expect(
+            violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`),
+          ).toEqual([])
+        } else {
+          expect(await page.locator('.filter, button').count()).toBe(0)
+          expect(await page.locator('article.finding').count()).toBe(8)
+        }
+        const overflow = await page
+          .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+          .catch(() => 0)
+        expect(overflow).toBe(0)
+        expect(complaints).toEqual([])
+        await page.context().close()
+      },
+    )
 
     it('finds the nodes of hundreds of groups by their group and by their name', async () => {
       const nodes = Array.from({ length: 700 }, (_, index) =>
@@ -72,7 +100,9 @@ describe.skipIf(browserPath === null)(
         }),
       )
       const { page, complaints } = await open(quietReport(nodes))
-      const search = page.getByRole('search', { name: 'Filter nodes' }).getByLabel('Search nodes, groups, states')
+      const search = page
+        .getByRole('search', { name: 'Filter nodes' })
+        .getByLabel('Search nodes, groups, states')
       const told = page.locator('#nodes output')
       expect(await told.textContent()).toBe('700 of 700 nodes on this page shown')
       await search.fill('workers-300-x')
@@ -85,7 +115,9 @@ describe.skipIf(browserPath === null)(
       ])
       expect(await page.locator('#nodes .group:visible').count()).toBe(1)
       await page.evaluate(axe.source)
-      const violations = await page.evaluate<{ id: string }[]>("axe.run('#nodes').then(({ violations }) => violations)")
+      const violations = await page.evaluate<{ id: string }[]>(
+        "axe.run('#nodes').then(({ violations }) => violations)",
+      )
       expect(violations.map(({ id }) => id)).toEqual([])
       await search.fill('ip-10-0-0-50.')
       expect(await told.textContent()).toBe('1 of 700 nodes on this page shown')
@@ -93,13 +125,18 @@ describe.skipIf(browserPath === null)(
       await page.context().close()
     })
 
-    it.each(['#findings?text=%E0%A4%A', '#finding-%E0%A4'])('passes over a link that was damaged on its way: %s', async hash => {
-      const { page, complaints } = await open(morning, hash)
-      expect(complaints).toEqual([])
-      await filterOf(page).locator('select[name=severity]').selectOption('high')
-      expect(await page.locator('#findings output').textContent()).toBe(hash.includes('?') ? '0 of 8 shown' : '4 of 8 shown')
-      await page.context().close()
-    })
+    it.each(['#findings?text=%E0%A4%A', '#finding-%E0%A4'])(
+      'passes over a link that was damaged on its way: %s',
+      async hash => {
+        const { page, complaints } = await open(morning, hash)
+        expect(complaints).toEqual([])
+        await filterOf(page).locator('select[name=severity]').selectOption('high')
+        expect(await page.locator('#findings output').textContent()).toBe(
+          hash.includes('?') ? '0 of 8 shown' : '4 of 8 shown',
+        )
+        await page.context().close()
+      },
+    )
 
     it('follows a link to a text with a percent sign', async () => {
       const { page } = await open(morning, '#findings?text=%2541')
@@ -109,7 +146,9 @@ describe.skipIf(browserPath === null)(
 
     it('shows times in the zone of the reader, beside UTC', async () => {
       const { page } = await open(morning)
-      expect(await page.locator('.moment').textContent()).toMatch(/2026-11-21 07:00 UTC \(21 Nov 2026, 16:00 (?:GMT\+9|KST)\)/)
+      expect(await page.locator('.moment').textContent()).toMatch(
+        /2026-11-21 07:00 UTC \(21 Nov 2026, 16:00 (?:GMT\+9|KST)\)/,
+      )
       await page.context().close()
     })
 
@@ -135,7 +174,9 @@ describe.skipIf(browserPath === null)(
       const { page } = await open(morning)
       const first = page.locator('#findings article').first().locator('h3')
       await filterOf(page).locator('select[name=sort]').selectOption('cluster')
-      expect(await page.locator('#findings article').last().getAttribute('data-cluster')).toBe('staging')
+      expect(await page.locator('#findings article').last().getAttribute('data-cluster')).toBe(
+        'staging',
+      )
       await filterOf(page).locator('select[name=sort]').selectOption('nodes')
       expect(await first.textContent()).toContain('Pods are evicted before')
       await filterOf(page).locator('select[name=sort]').selectOption('')
@@ -144,16 +185,24 @@ describe.skipIf(browserPath === null)(
     })
 
     it('finds a node among all, in pictures and tables', async () => {
-      const nodes = Array.from({ length: 60 }, (_, index) => auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)))
+      const nodes = Array.from({ length: 60 }, (_, index) =>
+        auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)),
+      )
       const { page } = await open(quietReport(nodes))
       await page.getByLabel('Search nodes, groups, states').fill('IP-10-0-0-7')
-      expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([expect.stringContaining('ip-10-0-0-7')])
-      expect(await page.locator('#nodes output').textContent()).toBe('1 of 60 nodes on this page shown')
+      expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([
+        expect.stringContaining('ip-10-0-0-7'),
+      ])
+      expect(await page.locator('#nodes output').textContent()).toBe(
+        '1 of 60 nodes on this page shown',
+      )
       await page.context().close()
     })
 
     it('sorts a table by its numbers, with the keyboard, and says how', async () => {
-      const nodes = [95, 9, 100, 40, 50, 60, 70, 80].map(used => auditedNode(`n${used}`, sharedDisk(used, { evictionHard: {} })))
+      const nodes = [95, 9, 100, 40, 50, 60, 70, 80].map(used =>
+        auditedNode(`n${used}`, sharedDisk(used, { evictionHard: {} })),
+      )
       const { page } = await open(quietReport(nodes))
       await page.locator('.node-rows summary').click()
       const header = page.getByRole('columnheader', { name: 'Image disk' })
@@ -161,7 +210,9 @@ describe.skipIf(browserPath === null)(
       await page.keyboard.press('Enter')
       expect(await header.getAttribute('aria-sort')).toBe('ascending')
       const column = async () =>
-        (await page.locator('.node-rows tbody tr td:nth-child(3)').allTextContents()).map(text => Number.parseFloat(text))
+        (await page.locator('.node-rows tbody tr td:nth-child(3)').allTextContents()).map(text =>
+          Number.parseFloat(text),
+        )
       const values = await column()
       expect(values.length).toBeGreaterThan(3)
       expect(values).toEqual(values.toSorted((a, b) => a - b))
@@ -171,19 +222,29 @@ describe.skipIf(browserPath === null)(
     })
 
     it('copies a fix as it stands', async () => {
-      const fix = { config: { imageGCHighThresholdPercent: 70 }, durable: [], commands: ['kubectl get nodes'] }
+      const fix = {
+        config: { imageGCHighThresholdPercent: 70 },
+        durable: [],
+        commands: ['kubectl get nodes'],
+      }
       const { page } = await open(quietReport([], { findings: [finding('high', { fix })] }), '', {
         permissions: ['clipboard-read', 'clipboard-write'],
       })
       await page.getByRole('button', { name: 'Copy' }).first().click()
       await expect.poll(() => page.locator('.copy').first().textContent()).toBe('Copied')
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('imageGCHighThresholdPercent: 70')
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+        'imageGCHighThresholdPercent: 70',
+      )
       await page.context().close()
     })
 
     it('opens what a link leads to, folded or filtered away', async () => {
       const { page } = await open(morning, '#rule-peer-drift')
-      expect(await page.locator('#rule-peer-drift').evaluate(element => (element as unknown as { open: boolean }).open)).toBe(true)
+      expect(
+        await page
+          .locator('#rule-peer-drift')
+          .evaluate(element => (element as unknown as { open: boolean }).open),
+      ).toBe(true)
       await filterOf(page).locator('select[name=severity]').selectOption('low')
       await page.goto(`${page.url().split('#')[0]}#finding-a1`)
       await expect.poll(() => page.locator('#finding-a1').isVisible()).toBe(true)
@@ -196,9 +257,13 @@ describe.skipIf(browserPath === null)(
         finding('high', { title: evil, cluster: evil, consequence: evil, rule: evil, id: evil }),
         finding('low', { cluster: evil }),
       ]
-      const { page, complaints } = await open(quietReport([auditedNode(evil, sharedDisk(91), { cluster: evil })], { findings }))
+      const { page, complaints } = await open(
+        quietReport([auditedNode(evil, sharedDisk(91), { cluster: evil })], { findings }),
+      )
       expect(await page.title()).not.toBe('x')
-      expect(await page.locator('#findings h3').first().textContent()).toContain(`<script>document.title='x'</script>`)
+      expect(await page.locator('#findings h3').first().textContent()).toContain(
+        `<script>document.title='x'</script>`,
+      )
       await filterOf(page).locator('select[name=cluster]').selectOption({ index: 1 })
       expect(complaints).toEqual([])
       await page.context().close()

@@ -9,14 +9,24 @@ import { pageView } from '#report/view.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
 import { clusterResult, finding, quietReport } from '#test/report-builder.ts'
 
-const reportOf = (garbage: GarbageOverview[], overrides: Partial<AuditReport['document']> = {}): AuditReport => {
-  const coverage = { nodes: 0, read: 0, partlyRead: 0, notRead: 0, clusterGc: { lists: 16, read: 15 } }
+const reportOf = (
+  garbage: GarbageOverview[],
+  overrides: Partial<AuditReport['document']> = {},
+): AuditReport => {
+  const coverage = {
+    nodes: 0,
+    read: 0,
+    partlyRead: 0,
+    notRead: 0,
+    clusterGc: { lists: 16, read: 15 },
+  }
   const clusters = garbage.map(({ cluster }) => clusterResult(cluster, { coverage }))
   return { ...quietReport([], { findings: garbageFindings, clusters, ...overrides }), garbage }
 }
 const viewOf = (report: AuditReport) => pageView(report, english).clusterGc
 const fateOf = (fate: GarbageFate) => {
-  const { rows } = viewOf(reportOf([overviewOf({ rows: [{ ...overviewOf().rows[1]!, fate }] })])).clusters[0]!
+  const { rows } = viewOf(reportOf([overviewOf({ rows: [{ ...overviewOf().rows[1]!, fate }] })]))
+    .clusters[0]!
   return `${rows[0]!.head}: ${rows[0]!.fate}`
 }
 
@@ -26,9 +36,13 @@ describe('the section of the page', () => {
 
   it('says how far anybody looked, and what there is to clean up', () => {
     expect(coverage).toBe('1 cluster looked through, 15 of 16 lists read to the end.')
-    expect(cluster?.about).toBe('1 kind of object to clean up, about 112\u00a0USD a month, not all was read')
+    expect(cluster?.about).toBe(
+      '1 kind of object to clean up, about 112\u00a0USD a month, not all was read',
+    )
     expect(cluster?.clean).toBe('Looked through, and nothing lies there: leases, namespaces.')
-    expect(cluster?.gaps.rows).toEqual(['secrets: 403 Forbidden: cannot list. So not wholly known: owners, finalizers.'])
+    expect(cluster?.gaps.rows).toEqual([
+      'secrets: 403 Forbidden: cannot list. So not wholly known: owners, finalizers.',
+    ])
   })
 
   it('has a row of what costs, how old, whose, whether it goes, and where the page says how to end it', () => {
@@ -44,27 +58,44 @@ describe('the section of the page', () => {
       isCalm: false,
       ...{ severity: 'medium', severityWord: 'Medium', anchor: 'finding-g1', link: '2 findings' },
     })
-    expect(renderPage(pageView(reportOf([overviewOf()]), english))).toContain('<a href="#finding-g1">2 findings</a>')
+    expect(renderPage(pageView(reportOf([overviewOf()]), english))).toContain(
+      '<a href="#finding-g1">2 findings</a>',
+    )
   })
 
   it('is quiet about what goes by itself, and says when', () => {
     expect(cluster?.rows[2]).toMatchObject({
-      ...{ head: 'By itself', fate: 'the TTL controller deletes them: the first in 3\u00a0h, the last in 1\u00a0d 6\u00a0h' },
+      ...{
+        head: 'By itself',
+        fate: 'the TTL controller deletes them: the first in 3\u00a0h, the last in 1\u00a0d 6\u00a0h',
+      },
       ...{ isCalm: true, link: '', young: null },
     })
   })
 
   it('marks what is assumed, and only then', () => {
-    expect(cluster?.rows[1]?.fate).toBe('pod GC begins above 12,500 (assumed) finished pods: there are 400')
-    expect(cluster?.notes.join(' ')).toMatch(/^Assumed: the threshold of pod GC .* list price of us-east-1/)
+    expect(cluster?.rows[1]?.fate).toBe(
+      'pod GC begins above 12,500 (assumed) finished pods: there are 400',
+    )
+    expect(cluster?.notes.join(' ')).toMatch(
+      /^Assumed: the threshold of pod GC .* list price of us-east-1/,
+    )
     const known = overviewOf({
-      rows: [{ ...overviewOf().rows[1]!, fate: { is: 'threshold', pods: 9, isAssumed: false, finished: 4, excess: 0 } }],
+      rows: [
+        {
+          ...overviewOf().rows[1]!,
+          fate: { is: 'threshold', pods: 9, isAssumed: false, finished: 4, excess: 0 },
+        },
+      ],
     })
     expect(viewOf(reportOf([known])).clusters[0]?.notes).toEqual([])
   })
 
   it.each<[GarbageFate, string]>([
-    [{ is: 'threshold', pods: 0, isAssumed: true, finished: 4, excess: 0 }, 'Never: pod GC is set to delete none'],
+    [
+      { is: 'threshold', pods: 0, isAssumed: true, finished: 4, excess: 0 },
+      'Never: pod GC is set to delete none',
+    ],
     [
       { is: 'threshold', pods: 9, isAssumed: false, finished: 12, excess: 3 },
       'By number: of 12 finished pods pod GC keeps 9: the 3 oldest go in its next round',
@@ -82,9 +113,16 @@ describe('the section of the page', () => {
   ])('says of %j what becomes of it', (fate, words) => expect(fateOf(fate)).toBe(words))
 
   it('says of what is waived that it is', () => {
-    const waived = garbageFindings.map(each => ({ ...each, waived: { until: '2027-01-01', reason: 'known' } }))
+    const waived = garbageFindings.map(each => ({
+      ...each,
+      waived: { until: '2027-01-01', reason: 'known' },
+    }))
     const view = viewOf(reportOf([overviewOf()], { findings: [], waived }))
-    expect(view.clusters[0]?.rows[0]).toMatchObject({ link: 'waived', anchor: 'waived', severity: null })
+    expect(view.clusters[0]?.rows[0]).toMatchObject({
+      link: 'waived',
+      anchor: 'waived',
+      severity: null,
+    })
     expect(view.clusters[0]?.about).toBe('nothing that has to be cleaned up, not all was read')
   })
 
@@ -104,28 +142,50 @@ describe('the section of the page', () => {
     const crowded = (count: number) =>
       viewOf(
         reportOf(
-          Array.from({ length: count }, (_, index) => overviewOf({ cluster: `c${index}`, rows: Array(30).fill(overviewOf().rows[0]) })),
+          Array.from({ length: count }, (_, index) =>
+            overviewOf({ cluster: `c${index}`, rows: Array(30).fill(overviewOf().rows[0]) }),
+          ),
         ),
       )
-    expect([crowded(2).clusters.length, crowded(3).clusters.length, crowded(3).others.rows.length]).toEqual([2, 2, 1])
+    expect([
+      crowded(2).clusters.length,
+      crowded(3).clusters.length,
+      crowded(3).others.rows.length,
+    ]).toEqual([2, 2, 1])
     const one = overviewOf({ rows: Array(150).fill(overviewOf().rows[0]) })
     expect(viewOf(reportOf([one])).clusters[0]?.rows).toHaveLength(150)
   })
 
   it('says that nobody looked where nobody did', () => {
     const report = quietReport([])
-    expect(viewOf(report)).toMatchObject({ clusters: [], coverage: 'No cluster was looked through for garbage (policy clusterGarbage).' })
+    expect(viewOf(report)).toMatchObject({
+      clusters: [],
+      coverage: 'No cluster was looked through for garbage (policy clusterGarbage).',
+    })
   })
 
   it('shows names of many kinds as text, cut with a mark', () => {
     const harm = `<img src=x onerror=alert(1)>{{constructor}}\u202e${'x'.repeat(10_000)}`
     const [row, ...others] = overviewOf().rows
-    const rows = [{ ...row!, whose: [{ name: harm, count: 3 }], fate: { is: 'held' as const, by: [{ name: harm, count: 1 }] } }, ...others]
-    const hostile = overviewOf({ cluster: harm, rows, gaps: [{ resource: harm, reason: harm, needs: ['owners'] }] })
+    const rows = [
+      {
+        ...row!,
+        whose: [{ name: harm, count: 3 }],
+        fate: { is: 'held' as const, by: [{ name: harm, count: 1 }] },
+      },
+      ...others,
+    ]
+    const hostile = overviewOf({
+      cluster: harm,
+      rows,
+      gaps: [{ resource: harm, reason: harm, needs: ['owners'] }],
+    })
     const report = reportOf([hostile], { findings: [{ ...garbageFindings[0]!, cluster: harm }] })
     const html = renderPage(pageView(report, english))
     expect(html).not.toContain('<img')
-    expect(html).toContain('&lt;img src&#x3D;x onerror&#x3D;alert(1)&gt;{{constructor}}&lt;U+202E&gt;')
+    expect(html).toContain(
+      '&lt;img src&#x3D;x onerror&#x3D;alert(1)&gt;{{constructor}}&lt;U+202E&gt;',
+    )
     expect(html).not.toContain('x'.repeat(1000))
     const { html: mail, text } = renderMail(report, [])
     expect(mail).not.toContain('<img')
@@ -143,15 +203,23 @@ describe('the mail', () => {
       'CLUSTER GARBAGE about 112 USD a month - prod-eu Volumes without a claim, kept: 12 (1.4 TiB, about 112 USD a month, 2 more under 24 h). Not read: secrets: 403',
     )
     expect(text).not.toContain('- clean')
-    expect(renderMail(reportOf([overviewOf()]), []).html).toContain('Cluster garbage: about 112\u00a0USD a month')
+    expect(renderMail(reportOf([overviewOf()]), []).html).toContain(
+      'Cluster garbage: about 112\u00a0USD a month',
+    )
   })
 
   it('says nothing of it where there is nothing to say', () => {
-    expect(textOf(reportOf([overviewOf({ gaps: [] })], { findings: [] }))).not.toContain('CLUSTER GARBAGE')
+    expect(textOf(reportOf([overviewOf({ gaps: [] })], { findings: [] }))).not.toContain(
+      'CLUSTER GARBAGE',
+    )
   })
 
   it('counts the clusters that it does not name', () => {
-    const findings = Array.from({ length: 5 }, (_, index) => ({ ...garbageFindings[0]!, id: `x${index}`, cluster: `c${index}` }))
+    const findings = Array.from({ length: 5 }, (_, index) => ({
+      ...garbageFindings[0]!,
+      id: `x${index}`,
+      cluster: `c${index}`,
+    }))
     const text = textOf(
       reportOf(
         findings.map(({ cluster }) => overviewOf({ cluster })),

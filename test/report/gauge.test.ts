@@ -18,9 +18,14 @@ const gaugesWith = (prediction: Parameters<typeof auditedNode>[1]) =>
     ...gauge,
     summary: plain(gauge.summary),
     facts: gauge.facts.map(plain),
-    marks: gauge.marks.map(mark => ({ ...mark, setting: plain(mark.setting), amount: mark.amount && plain(mark.amount) })),
+    marks: gauge.marks.map(mark => ({
+      ...mark,
+      setting: plain(mark.setting),
+      amount: mark.amount && plain(mark.amount),
+    })),
   }))
-const places = (gauge: ReturnType<typeof gaugesOf>[number] | undefined) => gauge?.marks.map(({ kind, percent }) => [kind, percent])
+const places = (gauge: ReturnType<typeof gaugesOf>[number] | undefined) =>
+  gauge?.marks.map(({ kind, percent }) => [kind, percent])
 
 describe('the marks of one disk for everything', () => {
   const [disk, inodes, memory] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))
@@ -41,11 +46,18 @@ describe('the marks of one disk for everything', () => {
     expect(inodes).toMatchObject({ kind: 'inodes', title: 'nodefs = imagefs (one disk), inodes' })
     expect(inodes!.marks).toHaveLength(1)
     expect(inodes!.marks[0]!.percent).toBeCloseTo(95, 5)
-    expect(memory).toMatchObject({ kind: 'memory', marks: [{ setting: 'memory.available<100Mi', amount: '30.8 GiB' }] })
+    expect(memory).toMatchObject({
+      kind: 'memory',
+      marks: [{ setting: 'memory.available<100Mi', amount: '30.8 GiB' }],
+    })
   })
   it('are one mark where two signals are met at the same place', () => {
-    const [both] = gaugesWith(sharedDisk(60, { evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '10%' } }))
-    expect(both!.marks.filter(({ kind }) => kind === 'hard')).toMatchObject([{ setting: 'nodefs.available<10%, imagefs.available<10%' }])
+    const [both] = gaugesWith(
+      sharedDisk(60, { evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '10%' } }),
+    )
+    expect(both!.marks.filter(({ kind }) => kind === 'hard')).toMatchObject([
+      { setting: 'nodefs.available<10%, imagefs.available<10%' },
+    ])
   })
   it('say how far each is, nearest first', () => {
     expect(disk!.facts).toEqual([
@@ -84,7 +96,9 @@ describe('a disk of its own for images', () => {
     ])
   })
   it('says when no threshold watches it', () => {
-    expect(imagefs!.warnings).toEqual(['No eviction threshold watches the bytes of this filesystem.'])
+    expect(imagefs!.warnings).toEqual([
+      'No eviction threshold watches the bytes of this filesystem.',
+    ])
   })
 })
 
@@ -93,7 +107,9 @@ it('draws containerfs only on a split disk, where containers live on nodefs', ()
   const { availableBytes, capacityBytes, time } = disks.eviction!.signals['nodefs.available']!
   const observed = { available: availableBytes, capacity: capacityBytes, time }
   disks.eviction!.thresholds = [threshold('containerfs.available', '20%', observed)]
-  expect(gaugesWith(disks).flatMap(({ marks }) => marks.map(({ setting }) => setting))).not.toContain('containerfs.available<20%')
+  expect(
+    gaugesWith(disks).flatMap(({ marks }) => marks.map(({ setting }) => setting)),
+  ).not.toContain('containerfs.available<20%')
   disks.filesystems.layout = 'split'
   const [nodefs] = gaugesWith(disks)
   expect(nodefs!.title).toBe('nodefs = containerfs')
@@ -102,7 +118,9 @@ it('draws containerfs only on a split disk, where containers live on nodefs', ()
 
 it('counts inodes as inodes', () => {
   const [, inodes] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB, inodesFreePercent: 4 }))
-  expect(inodes!.facts).toEqual(['Met: hard eviction (nodefs.inodesFree<5%), 524,288 inodes below it.'])
+  expect(inodes!.facts).toEqual([
+    'Met: hard eviction (nodefs.inodesFree<5%), 524,288 inodes below it.',
+  ])
   expect(inodes!.marks[0]!.amount).toBe('49,807,360 inodes')
   expect(inodes!.state).toBe('pressure')
 })
@@ -111,8 +129,18 @@ it('warns where the kubelet itself would fail', () => {
   const prediction = sharedDisk(60)
   const [disk] = gaugesWith({
     ...prediction,
-    imageGC: { ...prediction.imageGC!, triggered: null, error: 'invalid capacity 0 on image filesystem' },
-    eviction: { signals: {}, thresholds: [], lost: [], error: 'unknown eviction signal', firstVictims: null },
+    imageGC: {
+      ...prediction.imageGC!,
+      triggered: null,
+      error: 'invalid capacity 0 on image filesystem',
+    },
+    eviction: {
+      signals: {},
+      thresholds: [],
+      lost: [],
+      error: 'unknown eviction signal',
+      firstVictims: null,
+    },
   })
   expect(disk!.warnings).toEqual([
     'Image GC fails: invalid capacity 0 on image filesystem',
@@ -123,18 +151,38 @@ it('warns where the kubelet itself would fail', () => {
 describe('what is not known', () => {
   it('has no place on the bar and no number', () => {
     const prediction = sharedDisk(60)
-    const unseen = { capacityBytes: null, availableBytes: null, usedPercent: null, inodes: null, inodesFree: null }
+    const unseen = {
+      capacityBytes: null,
+      availableBytes: null,
+      usedPercent: null,
+      inodes: null,
+      inodesFree: null,
+    }
     prediction.filesystems = { ...prediction.filesystems, nodefs: unseen, imagefs: unseen }
-    prediction.imageGC = { ...prediction.imageGC!, triggered: null, usagePercent: null, bytesUntilTrigger: null, bytesToFree: null }
+    prediction.imageGC = {
+      ...prediction.imageGC!,
+      triggered: null,
+      usagePercent: null,
+      bytesUntilTrigger: null,
+      bytesToFree: null,
+    }
     prediction.eviction = {
       signals: {},
-      thresholds: [threshold('nodefs.available', '10%', undefined), threshold('nodefs.inodesFree', '5%', undefined)],
+      thresholds: [
+        threshold('nodefs.available', '10%', undefined),
+        threshold('nodefs.inodesFree', '5%', undefined),
+      ],
       lost: [],
       error: null,
       firstVictims: null,
     }
     const [disk, inodes] = gaugesWith(prediction)
-    expect(disk).toMatchObject({ usedPercent: null, summary: 'unknown: not observed', headroomPercent: null, state: 'calm' })
+    expect(disk).toMatchObject({
+      usedPercent: null,
+      summary: 'unknown: not observed',
+      headroomPercent: null,
+      state: 'calm',
+    })
     expect(places(disk)).toEqual([
       ['gc-stop', 80],
       ['gc-start', 84],
@@ -153,14 +201,29 @@ describe('what is not known', () => {
     expect(disk!.facts).toEqual(['Image GC: unknown.', 'Eviction thresholds: unknown.'])
     expect(places(disk)).toEqual([['alert', 80]])
   })
-  it('leaves a node without any observation without bars', () => expect(gaugesWith(nothingPredicted)).toEqual([]))
+  it('leaves a node without any observation without bars', () =>
+    expect(gaugesWith(nothingPredicted)).toEqual([]))
   it('shows the one filesystem that was seen, and the other as unknown', () => {
-    const prediction = { ...sharedDisk(60), filesystems: { ...noFilesystems, nodefs: filesystem(80 * GiB, 20 * GiB) } }
-    expect(gaugesWith(prediction).map(({ title, usedPercent }) => [title, usedPercent])).toContainEqual(['imagefs', null])
+    const prediction = {
+      ...sharedDisk(60),
+      filesystems: { ...noFilesystems, nodefs: filesystem(80 * GiB, 20 * GiB) },
+    }
+    expect(
+      gaugesWith(prediction).map(({ title, usedPercent }) => [title, usedPercent]),
+    ).toContainEqual(['imagefs', null])
   })
   it('is never a capacity of 0', () => {
-    const empty = { capacityBytes: 0, availableBytes: 0, usedPercent: null, inodes: 0, inodesFree: 0 }
-    const [disk] = gaugesWith({ ...sharedDisk(60), filesystems: { ...noFilesystems, nodefs: empty, imagefs: empty, layout: 'shared' } })
+    const empty = {
+      capacityBytes: 0,
+      availableBytes: 0,
+      usedPercent: null,
+      inodes: 0,
+      inodesFree: 0,
+    }
+    const [disk] = gaugesWith({
+      ...sharedDisk(60),
+      filesystems: { ...noFilesystems, nodefs: empty, imagefs: empty, layout: 'shared' },
+    })
     expect(disk).toMatchObject({ usedPercent: null, summary: 'unknown: not observed' })
   })
 })
@@ -172,7 +235,9 @@ it('has no mark for image GC that is off', () => {
 })
 
 it('tells the picture in words', () => {
-  expect(plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!, english))).toBe(
+  expect(
+    plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!, english)),
+  ).toBe(
     'Now 60 % used, 60.0 GiB of 100.0 GiB, 40.0 GiB free. Marks: image GC stops at 80 % (imageGCLowThresholdPercent 80); your alert at 80 % (policy alertPercent 80); ' +
       'image GC starts at 84 % (imageGCHighThresholdPercent 85); hard eviction at 85 % (imagefs.available<15%); hard eviction at 90 % (nodefs.available<10%).',
   )

@@ -41,11 +41,16 @@ const html = page(morning)
 describe('the files', () => {
   it('are the page and the document of the contract', () => {
     const [first, second] = renderReport(morning, formats).files
-    expect(first).toMatchObject({ name: 'report.html', contentType: 'text/html; charset=utf-8', body: html })
+    expect(first).toMatchObject({
+      name: 'report.html',
+      contentType: 'text/html; charset=utf-8',
+      body: html,
+    })
     expect(second).toMatchObject({ name: 'findings.json', contentType: 'application/json' })
     expect(JSON.parse(second!.body)).toEqual(morning.document)
     const lines = second!.body.split('\n')
-    for (const finding of morning.document.findings) expect(lines.filter(line => line.startsWith(JSON.stringify(finding)))).toHaveLength(1)
+    for (const finding of morning.document.findings)
+      expect(lines.filter(line => line.startsWith(JSON.stringify(finding)))).toHaveLength(1)
   })
   it('are the same bytes for the same report, in whatever order it lists its nodes', () => {
     const again = structuredClone(morning)
@@ -59,20 +64,24 @@ describe('the files', () => {
 
 describe('a page that stands alone', () => {
   it('asks nobody for anything, and runs nothing but its own script', () => {
-    expect(withoutScript(html).match(/<(script|link|iframe|object|embed|img|base|form|input|button)\b/i)).toBeNull()
+    expect(
+      withoutScript(html).match(/<(script|link|iframe|object|embed|img|base|form|input|button)\b/i),
+    ).toBeNull()
     expect(html).not.toMatch(/\son\w+\s*=/i)
     expect(html).not.toMatch(/@import|\burl\((?!#)/)
     const addresses = [
-      ...html.matchAll(/\s(?:src|href|xlink:href|action|srcset|poster|data|cite|background)\s*=\s*("[^"]*"|'[^']*'|[^\s>]*)/gi),
+      ...html.matchAll(
+        /\s(?:src|href|xlink:href|action|srcset|poster|data|cite|background)\s*=\s*("[^"]*"|'[^']*'|[^\s>]*)/gi,
+      ),
     ].map(([, address]) => address)
     expect(addresses.length).toBeGreaterThan(10)
     expect(addresses.filter(address => !/^"#[\w.-]+"$/.test(address!))).toEqual([])
   })
   it('leads only to places that it has', () => {
     const ids = new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id))
-    const named = [...html.matchAll(/\s(?:href="#([^"]+)"|aria-labelledby="([^"]+)"|fill="url\(#([^)]+)\))/g)].flatMap(([, a, b, c]) =>
-      (a ?? b ?? c)!.split(' '),
-    )
+    const named = [
+      ...html.matchAll(/\s(?:href="#([^"]+)"|aria-labelledby="([^"]+)"|fill="url\(#([^)]+)\))/g),
+    ].flatMap(([, a, b, c]) => (a ?? b ?? c)!.split(' '))
     expect(named.filter(id => !ids.has(id))).toEqual([])
     expect(ids.size).toBe([...html.matchAll(/\sid="/g)].length) // none twice
   })
@@ -91,8 +100,12 @@ describe('a page that stands alone', () => {
     const open: string[] = []
     const isVoid = /^(?:meta|br|hr|!doctype)$/i
     // Cells and rows of the long tables end where the next one begins, as HTML allows: it saves a third of them.
-    const ended = withoutScript(html).replace(/<tr[^>]*>(?:(?!<\/?tr\b|<\/tbody)[\s\S])*?(?=\n<tr|\n<\/tbody)/g, row =>
-      row.includes('</tr>') ? row : `${row.replace(/<(td|th)\b([^>]*)>((?:(?!<t[dh]\b)[\s\S])*)/g, '<$1$2>$3</$1>')}</tr>`,
+    const ended = withoutScript(html).replace(
+      /<tr[^>]*>(?:(?!<\/?tr\b|<\/tbody)[\s\S])*?(?=\n<tr|\n<\/tbody)/g,
+      row =>
+        row.includes('</tr>')
+          ? row
+          : `${row.replace(/<(td|th)\b([^>]*)>((?:(?!<t[dh]\b)[\s\S])*)/g, '<$1$2>$3</$1>')}</tr>`,
     )
     for (const [, slash, name, selfClosing] of ended
       .replace(/<style>[\s\S]*?<\/style>/, '')
@@ -106,7 +119,11 @@ describe('a page that stands alone', () => {
 
 describe('how it was read', () => {
   const prediction = sharedDisk(40)
-  const onDisk = auditedNode('inspected', { ...prediction, settings: { ...prediction.settings, isOnDisk: true } }, { mode: 'ssm' })
+  const onDisk = auditedNode(
+    'inspected',
+    { ...prediction, settings: { ...prediction.settings, isOnDisk: true } },
+    { mode: 'ssm' },
+  )
   const nodes = [
     auditedNode('asked', sharedDisk(40)),
     onDisk,
@@ -123,9 +140,15 @@ describe('how it was read', () => {
   })
 
   it('says of each node how it was read, and of a configuration on disk that it is one', () => {
-    for (const said of ['Ready, asked through the API server,', 'Ready, asked by SSM,', 'Ready, asked through the API server and by SSM,'])
+    for (const said of [
+      'Ready, asked through the API server,',
+      'Ready, asked by SSM,',
+      'Ready, asked through the API server and by SSM,',
+    ])
       expect(shown).toContain(said)
-    expect(shown.match(/Its thresholds are those of the files or settings on its disk/g)).toHaveLength(1)
+    expect(
+      shown.match(/Its thresholds are those of the files or settings on its disk/g),
+    ).toHaveLength(1)
   })
 })
 
@@ -144,21 +167,36 @@ describe('text from outside', () => {
       confidence: 'likely' as const,
     }))
     document.unknowns = everyString(document.unknowns, () => hostile) as typeof document.unknowns
-    document.notAudited = everyString(document.notAudited, () => hostile) as typeof document.notAudited
-    document.run = { ...(everyString(document.run, () => hostile) as typeof document.run), inputErrors: [hostile] }
+    document.notAudited = everyString(
+      document.notAudited,
+      () => hostile,
+    ) as typeof document.notAudited
+    document.run = {
+      ...(everyString(document.run, () => hostile) as typeof document.run),
+      inputErrors: [hostile],
+    }
     document.clusters = document.clusters.map(cluster => ({ ...cluster, name: hostile }))
     evil.nodes = evil.nodes.map(node => ({
       ...node,
       cluster: hostile,
       at: hostile,
-      identity: { ...node.identity, name: hostile, group: nodegroup(hostile), instanceType: hostile, kubeletVersion: hostile },
+      identity: {
+        ...node.identity,
+        name: hostile,
+        group: nodegroup(hostile),
+        instanceType: hostile,
+        kubeletVersion: hostile,
+      },
       errors: [{ what: hostile, message: hostile }],
       prediction: {
         ...node.prediction,
         imageGC: node.prediction.imageGC && { ...node.prediction.imageGC, error: hostile },
         eviction: node.prediction.eviction && {
           ...node.prediction.eviction,
-          thresholds: node.prediction.eviction.thresholds.map(threshold => ({ ...threshold, value: hostile })),
+          thresholds: node.prediction.eviction.thresholds.map(threshold => ({
+            ...threshold,
+            value: hostile,
+          })),
         },
       },
     }))
@@ -166,7 +204,11 @@ describe('text from outside', () => {
     expect(withoutScript(shown).match(/.{0,80}(?:<script|<img|\u202e)/)).toBeNull()
     expect(shown).toContain('&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;&quot;&gt;&lt;img')
     expect(shown).toContain('{{constructor}} {{{x}}} &lt;U+202E&gt;javascript:')
-    expect([...shown.matchAll(/\shref="([^"]*)"/g)].filter(([, address]) => !/^#[\w.-]+$/.test(address!))).toEqual([])
+    expect(
+      [...shown.matchAll(/\shref="([^"]*)"/g)].filter(
+        ([, address]) => !/^#[\w.-]+$/.test(address!),
+      ),
+    ).toEqual([])
   })
 
   it('is cut with a mark, however long', () => {
@@ -193,7 +235,9 @@ describe('text from outside', () => {
 
 describe('the verdict', () => {
   it('says how bad it is, where, and how much it does not cover', () => {
-    expect(html).toContain('<title>Critical: 2 nodes evict now, 8 findings in 3 clusters · highwater</title>')
+    expect(html).toContain(
+      '<title>Critical: 2 nodes evict now, 8 findings in 3 clusters · highwater</title>',
+    )
     const shown = text(html)
     expect(shown).toContain(
       'Worst: The kubelet is evicting pods now (Nodegroup general of prod-eu, 1 node) 3 clusters, 40 of 44 nodes read, 1 partly',
@@ -207,15 +251,34 @@ describe('the verdict', () => {
     )
   })
   it('names of what is as severe first what happens at this moment, on however few nodes', () => {
-    const often = finding('critical', { id: 'b', rule: 'unwatched-imagefs', title: 'Unwatched', nodes: { count: 9, sample: [] } })
-    const now = finding('critical', { id: 'c', rule: 'eviction-due', title: 'Evicts', confidence: 'possible' })
+    const often = finding('critical', {
+      id: 'b',
+      rule: 'unwatched-imagefs',
+      title: 'Unwatched',
+      nodes: { count: 9, sample: [] },
+    })
+    const now = finding('critical', {
+      id: 'c',
+      rule: 'eviction-due',
+      title: 'Evicts',
+      confidence: 'possible',
+    })
     const report = quietReport([auditedNode('n', sharedDisk(91))], { findings: [often, now] })
     const { verdict, findings } = pageView(report, english)
-    expect(verdict).toMatchObject({ headline: 'Critical: 1 node evicts now, 2 findings', worst: expect.stringMatching(/^Worst: Evicts /) })
+    expect(verdict).toMatchObject({
+      headline: 'Critical: 1 node evicts now, 2 findings',
+      worst: expect.stringMatching(/^Worst: Evicts /),
+    })
     expect(findings.cards.map(({ title }) => title)).toEqual(['Evicts', 'Unwatched'])
     const severe = { ...now, severity: 'high' as const }
-    const { verdict: told } = pageView(quietReport([auditedNode('n', sharedDisk(91))], { findings: [severe, often] }), english)
-    expect(told).toMatchObject({ headline: 'Critical: 1 node evicts now, 2 findings', worst: expect.stringMatching(/^Worst: Unwatched /) })
+    const { verdict: told } = pageView(
+      quietReport([auditedNode('n', sharedDisk(91))], { findings: [severe, often] }),
+      english,
+    )
+    expect(told).toMatchObject({
+      headline: 'Critical: 1 node evicts now, 2 findings',
+      worst: expect.stringMatching(/^Worst: Unwatched /),
+    })
   })
   it('has no grade where nothing was read', () => {
     expect(text(html)).toContain('no grade prod-us no node known')
@@ -241,19 +304,31 @@ describe('the verdict', () => {
       not: 'Nothing was left out: every node',
     },
   ])('is honest when $name', ({ coverage, says, not }) => {
-    const shown = text(page(quietReport([], { clusters: [clusterResult('c', { coverage, grade: null })] })))
+    const shown = text(
+      page(quietReport([], { clusters: [clusterResult('c', { coverage, grade: null })] })),
+    )
     expect(shown).toContain(says)
     expect(shown).not.toContain(not)
   })
   it('passes no rule where nothing was read', () => {
     const outcomes = { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 }
-    const unread = clusterResult('c', { grade: null, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }, outcomes })
-    expect(text(page(quietReport([], { clusters: [unread] })))).toContain('No rule passed anywhere: nothing was read that one could judge.')
-    expect(text(html)).toContain('1 of 9 rules found nothing and left no question open: invalid-kubelet-configuration')
+    const unread = clusterResult('c', {
+      grade: null,
+      coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 },
+      outcomes,
+    })
+    expect(text(page(quietReport([], { clusters: [unread] })))).toContain(
+      'No rule passed anywhere: nothing was read that one could judge.',
+    )
+    expect(text(html)).toContain(
+      '1 of 9 rules found nothing and left no question open: invalid-kubelet-configuration',
+    )
   })
   it('names errors of the input', () => {
     const { run } = findingsDocument()
-    const shown = text(page(quietReport([], { run: { ...run, inputErrors: ['line 7: not JSON'] } })))
+    const shown = text(
+      page(quietReport([], { run: { ...run, inputErrors: ['line 7: not JSON'] } })),
+    )
     expect(shown).toContain('1 error in the input')
     expect(shown).toContain('Errors in the input line 7: not JSON')
   })
@@ -282,7 +357,8 @@ describe('the sections', () => {
     const levels = [...html.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level))
     expect(levels[0]).toBe(1)
     expect(levels.filter(level => level === 1)).toHaveLength(1)
-    for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1)
+    for (const [index, level] of levels.entries())
+      expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1)
   })
   it('say when they are empty', () => {
     const shown = text(page(quietReport([])))
@@ -333,9 +409,17 @@ describe('the sections', () => {
   })
   it('show confidence and rule of what is waived, and the rule once', () => {
     const waived = (name: string) =>
-      finding('low', { subject: nodegroup(name), confidence: 'possible', waived: { until: '2026-12-31', reason: 'r' } })
+      finding('low', {
+        subject: nodegroup(name),
+        confidence: 'possible',
+        waived: { until: '2026-12-31', reason: 'r' },
+      })
     const shown = page(quietReport([], { waived: [waived('a'), waived('b')] }))
-    expect(shown.match(/<td data-label="Confidence">possible<\/td><td data-label="Rule">eviction-before-image-gc<\/td>/g)).toHaveLength(2)
+    expect(
+      shown.match(
+        /<td data-label="Confidence">possible<\/td><td data-label="Rule">eviction-before-image-gc<\/td>/g,
+      ),
+    ).toHaveLength(2)
     const told =
       'eviction-before-image-gc What Eviction comes before image GC Why Because. Fix Lower it. Family image-gc Sources pkg/kubelet/'
     expect(text(shown).split(told)).toHaveLength(2)
@@ -358,37 +442,68 @@ describe('the sections', () => {
 describe('the picture of a node', () => {
   it('has its marks at the exact places, and says in words what it shows', () => {
     const shown = page(
-      quietReport([auditedNode('n1', sharedDisk(60, { capacityBytes: 100 * GiB, evictionHard: { 'nodefs.available': '10%' } }))]),
+      quietReport([
+        auditedNode(
+          'n1',
+          sharedDisk(60, { capacityBytes: 100 * GiB, evictionHard: { 'nodefs.available': '10%' } }),
+        ),
+      ]),
     )
     const picture = /<svg class="ladder"[\s\S]*?<\/svg>(?=\n)/.exec(shown)![0]
-    expect([...picture.matchAll(/class="leader ([\w-]+)" x1="([^"]+)"/g)].map(([, kind, x]) => [kind, x])).toEqual([
+    expect(
+      [...picture.matchAll(/class="leader ([\w-]+)" x1="([^"]+)"/g)].map(([, kind, x]) => [
+        kind,
+        x,
+      ]),
+    ).toEqual([
       ['gc-stop', '80.00%'],
       ['alert', '80.00%'],
       ['gc-start', '84.00%'],
       ['hard', '90.00%'],
     ])
     expect(picture).toContain('<rect class="used calm" width="60.00%"')
-    expect(picture).toContain('image GC starts<tspan class="from-page"> (imageGCHighThresholdPercent 85)</tspan>')
+    expect(picture).toContain(
+      'image GC starts<tspan class="from-page"> (imageGCHighThresholdPercent 85)</tspan>',
+    )
     expect(picture).toMatch(
       /role="img" aria-labelledby="(\S+) (\S+)"><title id="\1">nodefs &#x3D; imagefs \(one disk\)<\/title><desc id="\2">/,
     )
     expect(text(picture)).toContain('Now 60 % used, 60.0 GiB of 100.0 GiB')
   })
   it('shows reasons where there is nothing to draw', () => {
-    const shown = page(quietReport([unreadNode('n1', [{ what: 'configz', message: '503 Service Unavailable' }])]))
+    const shown = page(
+      quietReport([unreadNode('n1', [{ what: 'configz', message: '503 Service Unavailable' }])]),
+    )
     expect(shown).not.toContain('class="ladder"')
     expect(text(shown)).toContain('configz 503 Service Unavailable')
   })
   it('never shows 0 for what is unknown', () => {
-    const unseen = { capacityBytes: null, availableBytes: null, usedPercent: null, inodes: null, inodesFree: null }
+    const unseen = {
+      capacityBytes: null,
+      availableBytes: null,
+      usedPercent: null,
+      inodes: null,
+      inodesFree: null,
+    }
     const prediction = sharedDisk(60, { evictionHard: { 'nodefs.available': '10%' } })
     const node = auditedNode('n1', {
       filesystems: { ...prediction.filesystems, nodefs: unseen, imagefs: unseen },
-      imageGC: { ...prediction.imageGC!, triggered: null, usagePercent: null, bytesUntilTrigger: null, bytesToFree: null },
+      imageGC: {
+        ...prediction.imageGC!,
+        triggered: null,
+        usagePercent: null,
+        bytesUntilTrigger: null,
+        bytesToFree: null,
+      },
       eviction: {
         ...prediction.eviction!,
         signals: {},
-        thresholds: prediction.eviction!.thresholds.map(threshold => ({ ...threshold, resolved: null, met: null, margin: null })),
+        thresholds: prediction.eviction!.thresholds.map(threshold => ({
+          ...threshold,
+          resolved: null,
+          met: null,
+          margin: null,
+        })),
       },
       settings: prediction.settings,
     })
@@ -410,10 +525,13 @@ describe('the variables of the templates', () => {
   full.document.run.inputErrors = ['line 7: not JSON']
   full.document.findings.push(...Array.from({ length: 1200 }, () => finding('info')))
 
-  it.each(Object.entries({ full, quiet: quietReport([]) }))('are all in the view: %s', (_, report) => {
-    const view = pageView(report, english)
-    expect(renderPage(watched(view))).toBe(renderPage(view))
-  })
+  it.each(Object.entries({ full, quiet: quietReport([]) }))(
+    'are all in the view: %s',
+    (_, report) => {
+      const view = pageView(report, english)
+      expect(renderPage(watched(view))).toBe(renderPage(view))
+    },
+  )
   it('fail loudly when one is missing', () => {
     const { title: _, ...view } = pageView(morning, english)
     expect(() => renderPage(view as ReturnType<typeof pageView>)).toThrow('"title" not defined')
@@ -426,16 +544,31 @@ describe('a fleet', () => {
     const name = `ip-10-${index >> 8}-${index & 255}-17.eu-central-1.compute.internal`
     const prediction =
       index % 3 === 0
-        ? dedicatedDisks(filesystem(20 * GiB, (1 + (index % 17)) * GiB), filesystem(200 * GiB, (20 + (index % 170)) * GiB))
+        ? dedicatedDisks(
+            filesystem(20 * GiB, (1 + (index % 17)) * GiB),
+            filesystem(200 * GiB, (20 + (index % 170)) * GiB),
+          )
         : sharedDisk(20 + ((index * 7) % 71))
     return index % 100 === 7
-      ? unreadNode(name, [{ what: 'configz', message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused' }], {
-          identity: { group: groupOf(index) },
-        })
+      ? unreadNode(
+          name,
+          [
+            {
+              what: 'configz',
+              message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused',
+            },
+          ],
+          { identity: { group: groupOf(index) } },
+        )
       : auditedNode(name, prediction, { identity: { group: groupOf(index) } })
   })
   const findings = Array.from({ length: 900 }, (_, index) =>
-    finding('high', { nodes: { count: 200, sample: nodes.slice(index, index + 20).map(({ identity }) => identity.name) } }),
+    finding('high', {
+      nodes: {
+        count: 200,
+        sample: nodes.slice(index, index + 20).map(({ identity }) => identity.name),
+      },
+    }),
   )
   const shown = page(quietReport(nodes, { findings }))
 
@@ -457,19 +590,26 @@ describe('a fleet', () => {
     expect(text(page(quietReport(many)))).toContain('97 nodes neither drawn nor listed')
   })
   it('of 350 nodegroups is a page below 1.5 MB that still names every node and leads to every group of the picture', () => {
-    const spread = nodes.map((node, index) => ({ ...node, identity: { ...node.identity, group: nodegroup(`workers-${index % 350}`) } }))
+    const spread = nodes.map((node, index) => ({
+      ...node,
+      identity: { ...node.identity, group: nodegroup(`workers-${index % 350}`) },
+    }))
     const crowded = page(quietReport(spread, { findings }))
     expect(Buffer.byteLength(crowded)).toBeLessThan(1_500_000)
     for (const { identity } of nodes) expect(crowded).toContain(identity.name)
     for (let group = 1; group <= 350; group++) expect(crowded).toContain(` id="group-${group}">`)
-    expect(text(crowded)).toMatch(/310 more groups 4,\d\d\d nodes 4,\d\d\d nodes of these groups, as a table/)
+    expect(text(crowded)).toMatch(
+      /310 more groups 4,\d\d\d nodes 4,\d\d\d nodes of these groups, as a table/,
+    )
   })
   it.each([1, 350])(
     'whose names are long is a page below 1.5 MB that counts the nodes it does not list, in %i groups',
     { timeout: 60_000 },
     groups => {
       const long = Array.from({ length: 3000 }, (_, index) =>
-        auditedNode(`${index}-${'"<&'.repeat(80)}`, sharedDisk(50), { identity: { group: nodegroup(`one-${index % groups}`) } }),
+        auditedNode(`${index}-${'"<&'.repeat(80)}`, sharedDisk(50), {
+          identity: { group: nodegroup(`one-${index % groups}`) },
+        }),
       )
       const crowded = String(htmlIn(english).render(quietReport(long, { findings })))
       expect(Buffer.byteLength(crowded)).toBeLessThan(1_500_000)
@@ -480,19 +620,38 @@ describe('a fleet', () => {
     },
   )
   it('names confidence and rule of a finding that has no card, and tells of a rule that no card tells of', () => {
-    const docs = { title: 'What it is', why: 'Why it is wrong.', fix: 'How to end it.', sources: ['pkg/kubelet/x.go'] }
-    const rows = [finding('low', { rule: 'only-in-a-row', confidence: 'likely', docs }), finding('low', { rule: 'peer-drift' })]
+    const docs = {
+      title: 'What it is',
+      why: 'Why it is wrong.',
+      fix: 'How to end it.',
+      sources: ['pkg/kubelet/x.go'],
+    }
+    const rows = [
+      finding('low', { rule: 'only-in-a-row', confidence: 'likely', docs }),
+      finding('low', { rule: 'peer-drift' }),
+    ]
     const crowded = page(
-      quietReport([], { findings: [...Array.from({ length: 100 }, () => finding('high', { rule: 'peer-drift' })), ...rows] }),
+      quietReport([], {
+        findings: [
+          ...Array.from({ length: 100 }, () => finding('high', { rule: 'peer-drift' })),
+          ...rows,
+        ],
+      }),
     )
-    expect(crowded).toContain('<td data-label="Confidence">likely<td data-label="Rule">only-in-a-row')
-    const told = 'only-in-a-row What What it is Why Why it is wrong. Fix How to end it. Family image-gc Sources pkg/kubelet/x.go'
+    expect(crowded).toContain(
+      '<td data-label="Confidence">likely<td data-label="Rule">only-in-a-row',
+    )
+    const told =
+      'only-in-a-row What What it is Why Why it is wrong. Fix How to end it. Family image-gc Sources pkg/kubelet/x.go'
     expect(text(crowded).split(told)).toHaveLength(2)
     expect(text(crowded).split('The rule: peer-drift')).toHaveLength(51) // on the cards
     expect(crowded.match(/<details class="docs" id="rule-peer-drift">/g)).toHaveLength(1)
   })
   it('counts findings beyond what a page can hold, by severity', () => {
-    const many = [...Array.from({ length: 1150 }, () => finding('high')), ...Array.from({ length: 50 }, () => finding('low'))]
+    const many = [
+      ...Array.from({ length: 1150 }, () => finding('high')),
+      ...Array.from({ length: 50 }, () => finding('low')),
+    ]
     const crowded = page(quietReport([], { findings: many }))
     expect(crowded.match(/<article class="finding /g)).toHaveLength(50)
     expect(crowded.match(/<tr data-severity="[a-z]+"/g)).toHaveLength(500)
@@ -509,9 +668,10 @@ it('renders where nothing may be compiled at run time', () => {
     const { formats } = await import('#report/formats/index.ts')
     const { morningReport } = await import('./test/support/report-builder.ts')
     process.stdout.write(renderReport(morningReport(), formats).files[0].body)`
-  const printed = execFileSync(process.execPath, ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 24,
-  })
+  const printed = execFileSync(
+    process.execPath,
+    ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script],
+    { encoding: 'utf8', maxBuffer: 2 ** 24 },
+  )
   expect(printed).toBe(page(morningReport()))
 })

@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
 import type { Mark } from '#report/views/gauge.ts'
-import { type BarWidth, barWidths, characterWidth, type Ladder, labelText, layOutLadder, rowHeight } from '#report/views/ladder.ts'
+import {
+  type BarWidth,
+  barWidths,
+  characterWidth,
+  type Ladder,
+  labelText,
+  layOutLadder,
+  rowHeight,
+} from '#report/views/ladder.ts'
 
 const mark = (percent: number, overrides: Partial<Mark> = {}): Mark => ({
   kind: 'hard',
@@ -37,12 +45,21 @@ function collisions(ladder: Ladder, width: BarWidth): string[] {
     ...(box.left < 0 || box.right > barWidths[width] || box.top < 0 || box.bottom > ladder.height
       ? [`label ${index} leaves the picture`]
       : []),
-    ...(box.top < barBottom && box.bottom > ladder.barTop ? [`label ${index} lies on the bar`] : []),
+    ...(box.top < barBottom && box.bottom > ladder.barTop
+      ? [`label ${index} lies on the bar`]
+      : []),
     ...all.flatMap((other, at) => [
-      ...(at > index && box.left < other.box.right && other.box.left < box.right && box.top < other.box.bottom && other.box.top < box.bottom
+      ...(at > index &&
+      box.left < other.box.right &&
+      other.box.left < box.right &&
+      box.top < other.box.bottom &&
+      other.box.top < box.bottom
         ? [`labels ${index} and ${at} overlap`]
         : []),
-      ...(other.leader.x > box.left && other.leader.x < box.right && other.leader.top < box.bottom && other.leader.bottom > box.top
+      ...(other.leader.x > box.left &&
+      other.leader.x < box.right &&
+      other.leader.top < box.bottom &&
+      other.leader.bottom > box.top
         ? [`leader ${at} crosses label ${index}`]
         : []),
     ]),
@@ -83,7 +100,10 @@ describe.each(widths)('labels on a bar as wide as a %s', width => {
       { kind: 'alert', name: 'your alert', setting: 'policy alertPercent 80' },
       {},
     ]
-    const anyMark = fc.record({ percent: fc.double({ min: -20, max: 120, noNaN: true }), index: fc.nat(kinds.length - 1) })
+    const anyMark = fc.record({
+      percent: fc.double({ min: -20, max: 120, noNaN: true }),
+      index: fc.nat(kinds.length - 1),
+    })
     fc.assert(
       fc.property(fc.array(anyMark, { maxLength: 9 }), marks => {
         expect(
@@ -103,7 +123,12 @@ describe.each(widths)('labels on a bar as wide as a %s', width => {
 })
 
 it('puts every mark at its exact place', () => {
-  expect(layOutLadder([mark(90), mark(84), mark(33.333)], 24, 9, english).marks.map(({ x, place }) => [x, place])).toEqual([
+  expect(
+    layOutLadder([mark(90), mark(84), mark(33.333)], 24, 9, english).marks.map(({ x, place }) => [
+      x,
+      place,
+    ]),
+  ).toEqual([
     ['33.33%', '33.3\u00a0%'],
     ['84.00%', '84\u00a0%'],
     ['90.00%', '90\u00a0%'],
@@ -111,7 +136,10 @@ it('puts every mark at its exact place', () => {
 })
 
 it('keeps what lies outside at the end of the bar', () => {
-  expect(layOutLadder([mark(-3), mark(120)], 24, 9, english).marks.map(({ x }) => x)).toEqual(['0.00%', '100.00%'])
+  expect(layOutLadder([mark(-3), mark(120)], 24, 9, english).marks.map(({ x }) => x)).toEqual([
+    '0.00%',
+    '100.00%',
+  ])
 })
 
 it('says more where there is room, and never what would not fit', () => {
@@ -121,12 +149,18 @@ it('says more where there is room, and never what would not fit', () => {
     'hard eviction (nodefs.available<10%) 90\u00a0%',
     'hard eviction (nodefs.available<10%) 90\u00a0%, 72.0 GiB',
   ])
-  expect(labelText(layOutLadder([mark(52, { setting: 'x'.repeat(200) })], 24, 9, english).marks[0]!, 'desk')).toBe(
-    'hard eviction 52\u00a0%, 72.0 GiB',
-  )
+  expect(
+    labelText(
+      layOutLadder([mark(52, { setting: 'x'.repeat(200) })], 24, 9, english).marks[0]!,
+      'desk',
+    ),
+  ).toBe('hard eviction 52\u00a0%, 72.0 GiB')
 })
 
 it('is as high as its rows', () => {
   expect(layOutLadder([], 10, 9, english).height).toBe(23)
-  expect(layOutLadder([mark(90), mark(91)], 10, 9, english).height - layOutLadder([mark(90)], 10, 9, english).height).toBe(rowHeight)
+  expect(
+    layOutLadder([mark(90), mark(91)], 10, 9, english).height -
+      layOutLadder([mark(90)], 10, 9, english).height,
+  ).toBe(rowHeight)
 })

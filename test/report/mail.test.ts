@@ -28,7 +28,12 @@ import { watched } from '#test/watched.ts'
 
 const morning = morningReport()
 const link = 'https://reports.example.com/runs/2026-11-21T05-00-00Z/report.html'
-const stored: Delivery = { channel: 's3', location: 's3://audits/runs/2026-11-21T05-00-00Z', link: null, error: null }
+const stored: Delivery = {
+  channel: 's3',
+  location: 's3://audits/runs/2026-11-21T05-00-00Z',
+  link: null,
+  error: null,
+}
 const linked: Delivery = { ...stored, link }
 const down: Delivery = {
   channel: 's3',
@@ -51,7 +56,9 @@ const seen = (html: string) =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&quot;', '"')
-    .replace(/&#x([0-9A-F]+);/gi, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .replace(/&#x([0-9A-F]+);/gi, (_, code: string) =>
+      String.fromCodePoint(Number.parseInt(code, 16)),
+    )
     .replaceAll('&amp;', '&')
     .replace(/\s+/g, ' ')
 const flat = (text: string) => text.replace(/\s+/g, ' ')
@@ -68,25 +75,32 @@ function cutShort(): AuditReport {
     node: null,
     reason: `nodes: the list of nodes could not be read to its end: ${deadline}`,
   })
-  report.nodes.find(({ coverage }) => coverage === 'partlyRead')!.errors = [{ what: 'summary', message: deadline }]
+  report.nodes.find(({ coverage }) => coverage === 'partlyRead')!.errors = [
+    { what: 'summary', message: deadline },
+  ]
   return report
 }
 
 /** Every string of a report as somebody hostile would write it. */
 function hostileReport(text: string): AuditReport {
-  const kept = /^(critical|high|medium|low|info|certain|likely|possible|read|partlyRead|notRead|Nodegroup|nodeadm)$/
+  const kept =
+    /^(critical|high|medium|low|info|certain|likely|possible|read|partlyRead|notRead|Nodegroup|nodeadm)$/
   const findings = Array.from({ length: 300 }, (_, index) =>
     finding((['critical', 'high', 'low'] as Severity[])[index % 3]!, {
       nodes: { count: 5000, sample: Array(20).fill(text) },
       fix: {
-        config: Object.fromEntries(Array.from({ length: 30 }, (_, key) => [`${text}${key}`, { [text]: text }])),
+        config: Object.fromEntries(
+          Array.from({ length: 30 }, (_, key) => [`${text}${key}`, { [text]: text }]),
+        ),
         durable: [{ target: 'nodeadm', snippet: text }],
         commands: [text],
       },
       since: text,
     }),
   )
-  const nodes = Array.from({ length: 5000 }, (_, index) => unreadNode(`n${index}`, [{ what: 'configz', message: text }]))
+  const nodes = Array.from({ length: 5000 }, (_, index) =>
+    unreadNode(`n${index}`, [{ what: 'configz', message: text }]),
+  )
   const document = findingsDocument({
     clusters: Array.from({ length: 200 }, () => clusterResult(text)),
     findings,
@@ -97,7 +111,9 @@ function hostileReport(text: string): AuditReport {
       reason: `${index}${text}`,
     })),
   })
-  const replaced = everyString({ document, nodes }, value => (kept.test(value) ? value : text)) as Pick<AuditReport, 'document' | 'nodes'>
+  const replaced = everyString({ document, nodes }, value =>
+    kept.test(value) ? value : text,
+  ) as Pick<AuditReport, 'document' | 'nodes'>
   replaced.document.notAudited.forEach((entry, index) => {
     entry.reason = `${index}${text}`
   })
@@ -107,13 +123,17 @@ function hostileReport(text: string): AuditReport {
 describe('the mail of a morning', () => {
   const shown = flat(mail.text)
   it('says first how bad it is, and where', () => {
-    expect(mail.subject).toBe('Critical, 2 nodes evict now: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
+    expect(mail.subject).toBe(
+      'Critical, 2 nodes evict now: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21',
+    )
     const [verdict, next] = shown.split(' Evict first, at assumed growth: ')
     expect(verdict).toMatch(/VERDICT Critical: 2 nodes evict now, 8 findings$/)
     expect(next).toMatch(
       /^now: ip-10-0-1-10\..* Worst: The kubelet is evicting pods now \(Nodegroup general of prod-eu, 1 node\) 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly/,
     )
-    expect(mail.html).toMatch(/^<div aria-hidden="true"[^>]*>Evict first, at assumed growth: now ip-10-0-1-10\.\S+, now ip-10-8-0-4/m)
+    expect(mail.html).toMatch(
+      /^<div aria-hidden="true"[^>]*>Evict first, at assumed growth: now ip-10-0-1-10\.\S+, now ip-10-8-0-4/m,
+    )
     expect(shown).toContain(
       'Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions without an answer',
     )
@@ -131,18 +151,30 @@ describe('the mail of a morning', () => {
       expect.stringMatching(/^\[Low\]/),
     ])
     expect(shown).toContain('All 8 findings')
-    expect(shown).toContain('37 nodes: ip-10-0-1-10.eu-central-1.compute.internal, ip-10-0-1-11.eu-central-1.compute.internal and 35 more')
-    expect(shown).toContain('What to do: Lower imageGCHighThresholdPercent until at least what grows')
-    expect(mail.text).toContain('    In KubeletConfiguration:\n      imageGCHighThresholdPercent: 70\n')
+    expect(shown).toContain(
+      '37 nodes: ip-10-0-1-10.eu-central-1.compute.internal, ip-10-0-1-11.eu-central-1.compute.internal and 35 more',
+    )
+    expect(shown).toContain(
+      'What to do: Lower imageGCHighThresholdPercent until at least what grows',
+    )
+    expect(mail.text).toContain(
+      '    In KubeletConfiguration:\n      imageGCHighThresholdPercent: 70\n',
+    )
     expect(shown).toContain('In the report: the text that makes it last (nodeadm, eksctl).')
     expect(shown.match(/What to do: /g)).toHaveLength(2)
   })
   it('shows a configuration whole or not at all: half a map would lose what it replaces', () => {
     const evictionHard = (signals: number) =>
-      Object.fromEntries(Array.from({ length: signals }, (_, index) => [`signal${index}.available`, '10%']))
+      Object.fromEntries(
+        Array.from({ length: signals }, (_, index) => [`signal${index}.available`, '10%']),
+      )
     const told = (signals: number) => {
-      const found = finding('critical', { fix: { config: { evictionHard: evictionHard(signals) }, durable: [], commands: [] } })
-      return renderMail({ ...morning, document: { ...morning.document, findings: [found] } }, [linked])
+      const found = finding('critical', {
+        fix: { config: { evictionHard: evictionHard(signals) }, durable: [], commands: [] },
+      })
+      return renderMail({ ...morning, document: { ...morning.document, findings: [found] } }, [
+        linked,
+      ])
     }
     const [some, many] = [told(15), told(16)]
     expect(some.text.match(/^ +signal\d+\.available: 10%$/gm)).toHaveLength(15)
@@ -156,7 +188,9 @@ describe('the mail of a morning', () => {
       'NOT AUDITED 3 nodes and 1 whole cluster not audited - Cluster prod-us The API server of prod-us did not answer',
     )
     const late = flat(renderMail(cutShort(), []).text)
-    expect(late).toContain(`- 12 nodes of staging: late-0, late-1 and 10 more configz: ${deadline}; summary: ${deadline}`)
+    expect(late).toContain(
+      `- 12 nodes of staging: late-0, late-1 and 10 more configz: ${deadline}; summary: ${deadline}`,
+    )
     expect(late).toContain('and 1 more reason (1 node or cluster) in the report.')
   })
   it('says where the report is', () => {
@@ -179,7 +213,12 @@ describe('the mail of a morning', () => {
       const { renderMail } = await import('#report/mail.ts')
       const { morningReport } = await import('./test/support/report-builder.ts')
       process.stdout.write(renderMail(morningReport(), ${JSON.stringify([linked])}).html)`
-    const options = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script]
+    const options = [
+      '--disallow-code-generation-from-strings',
+      '--input-type=module',
+      '--eval',
+      script,
+    ]
     expect(execFileSync(process.execPath, options, { encoding: 'utf8' })).toBe(mail.html)
   })
 })
@@ -200,9 +239,15 @@ describe('the mail of a second morning', () => {
     on: '2026-11-21',
     ...more,
   })
-  const second = (before: Partial<RunBefore>, delta: Partial<FindingsDocument['delta']> = {}): AuditReport => ({
+  const second = (
+    before: Partial<RunBefore>,
+    delta: Partial<FindingsDocument['delta']> = {},
+  ): AuditReport => ({
     ...morning,
-    document: { ...morning.document, delta: { new: [], resolved: [], worse: [], regressed: [], ...delta } },
+    document: {
+      ...morning.document,
+      delta: { new: [], resolved: [], worse: [], regressed: [], ...delta },
+    },
     before: {
       takenAt: '2026-11-20T05:00:00Z',
       delta: deltaWith([]),
@@ -222,7 +267,11 @@ describe('the mail of a second morning', () => {
         [unwatched!.id, change('new')],
         [unread!.id, change('worse', 'severity medium → high', 'started on 1 node: a')],
       ]),
-      ended: [ended('b', 'replaced'), ended('a', 'fixed'), ended('c', 'gone', { severity: 'critical' })],
+      ended: [
+        ended('b', 'replaced'),
+        ended('a', 'fixed'),
+        ended('c', 'gone', { severity: 'critical' }),
+      ],
       unread: [{ cluster: 'staging', node: 'x', hasCome: false }],
     },
     { new: [early!.id, unwatched!.id], regressed: [unwatched!.id] },
@@ -234,7 +283,9 @@ describe('the mail of a second morning', () => {
       'Critical, 2 nodes evict now: 1 new, 1 back again, 1 worse, …; 8 findings in 2 of 3 clusters - highwater 2026-11-21',
     )
     const few = second({ delta: deltaWith([[early!.id, change('new')]]) })
-    expect(renderMail(few, []).subject).toBe('Critical, 2 nodes evict now: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
+    expect(renderMail(few, []).subject).toBe(
+      'Critical, 2 nodes evict now: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21',
+    )
   })
   it('tells of what changed first, then of what is urgent, and only counts what stands', () => {
     expect(text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
@@ -244,9 +295,13 @@ describe('the mail of a second morning', () => {
       `[Critical] Unchanged: ${evicting!.title}`,
     ])
     for (const shown of [flat(text), seen(html)]) {
-      expect(shown).toContain('Since the run of 2026-11-20 05:00 UTC: 1 new, 1 back again, 1 worse, 2 resolved,')
+      expect(shown).toContain(
+        'Since the run of 2026-11-20 05:00 UTC: 1 new, 1 back again, 1 worse, 2 resolved,',
+      )
       expect(shown).toContain('severity medium → high; started on 1 node: a')
-      expect(shown).toContain('4 findings stand as they were: 1 high, 2 medium, 1 low. The report tells of them.')
+      expect(shown).toContain(
+        '4 findings stand as they were: 1 high, 2 medium, 1 low. The report tells of them.',
+      )
     }
   })
   it('tells what ended, worst first, and how', () => {
@@ -254,7 +309,9 @@ describe('the mail of a second morning', () => {
       'ENDED What ended - Image GC is dead (c) (gone with its nodes) Critical, staging, Nodegroup edge, since 2026-11-01 ' +
         '- Image GC is dead (a) (fixed) High, staging, Nodegroup edge, since 2026-11-01 - Image GC is dead (b) (fixed by new nodes)',
     )
-    const many = second({ ended: Array.from({ length: 40 }, (_, index) => ended(`e${index}`, 'fixed')) })
+    const many = second({
+      ended: Array.from({ length: 40 }, (_, index) => ended(`e${index}`, 'fixed')),
+    })
     expect(flat(renderMail(many, []).text)).toContain('and 35 more findings.')
   })
   const hidden = (id: string, more: Partial<HiddenFinding> = {}): HiddenFinding => ({
@@ -272,9 +329,17 @@ describe('the mail of a second morning', () => {
     ...more,
   })
   it('names what stood and nobody can tell today, the urgent in its subject, and tells again of it without calling it a change', () => {
-    const lost = second({ hidden: [hidden('a', { severity: 'low' }), hidden('b'), hidden('c', { isNew: false, severity: 'high' })] })
+    const lost = second({
+      hidden: [
+        hidden('a', { severity: 'low' }),
+        hidden('b'),
+        hidden('c', { isNew: false, severity: 'high' }),
+      ],
+    })
     const first = renderMail(lost, [linked])
-    expect(first.subject).toMatch(/^Critical, 2 nodes evict now: 2 cannot be told \(1 critical\); 8 findings in /)
+    expect(first.subject).toMatch(
+      /^Critical, 2 nodes evict now: 2 cannot be told \(1 critical\); 8 findings in /,
+    )
     for (const shown of [flat(first.text), seen(first.html)]) {
       expect(shown).toContain('3 findings that stood, and nobody can tell today')
       expect(shown).toMatch(
@@ -283,7 +348,9 @@ describe('the mail of a second morning', () => {
       expect(shown).toMatch(/\(b\).*\(a\).*\(c\)/)
     }
     expect(flat(first.brief)).toContain('nobody can tell today: Critical: Pods are evicted (b)')
-    const still = second({ hidden: Array.from({ length: 9 }, (_, index) => hidden(`${index}`, { isNew: false })) })
+    const still = second({
+      hidden: Array.from({ length: 9 }, (_, index) => hidden(`${index}`, { isNew: false })),
+    })
     const next = renderMail(still, [linked])
     expect(hasNews(still, [stored])).toBe(false)
     expect(flat(next.text)).toContain('Nothing has changed since')
@@ -292,14 +359,18 @@ describe('the mail of a second morning', () => {
   })
   it('says which clusters are not in it, and what stood there', () => {
     const names = ['b', 'c', 'd'].map(cluster => ({ cluster, severities: [], isNew: true }))
-    const away = second({ absent: [{ cluster: 'prod-us', severities: ['high', 'critical'], isNew: false }, ...names] })
+    const away = second({
+      absent: [{ cluster: 'prod-us', severities: ['high', 'critical'], isNew: false }, ...names],
+    })
     expect(flat(renderMail(away, [linked]).text)).toContain(
       'UTC: 3 clusters no longer found. Not in this run: prod-us, b, c and 1 more. ' +
         '2 findings there stand as they were last seen: 1 critical, 1 high.',
     )
     const chosen = second({ absent: [{ cluster: 'prod-us', severities: ['high'], isNew: false }] })
     expect(hasNews(chosen, [stored])).toBe(false)
-    expect(flat(renderMail(chosen, [linked]).text)).toContain('UTC. Not in this run: prod-us. 1 finding there stands as it was')
+    expect(flat(renderMail(chosen, [linked]).text)).toContain(
+      'UTC. Not in this run: prod-us. 1 finding there stands as it was',
+    )
   })
   it('tells what was waived since, what moved and what cannot be told', () => {
     const [waived] = morning.document.waived
@@ -313,7 +384,9 @@ describe('the mail of a second morning', () => {
     })
     const said = flat(renderMail(others, [linked]).text)
     expect(said).toContain('UTC: 1 cannot be told, 2 moved, 1 waived.')
-    expect(said).toMatch(/\] On other nodes: .*\] Cannot be told: .*\] Unchanged: .*\] Waived: .*waived until 2026-12-31: known/)
+    expect(said).toMatch(
+      /\] On other nodes: .*\] Cannot be told: .*\] Unchanged: .*\] Waived: .*waived until 2026-12-31: known/,
+    )
     expect(said).toContain('(told by another finding)')
     const alone = { ...others, document: { ...others.document, findings: [] } }
     expect(flat(renderMail(alone, [linked]).text)).toContain(`Waived: ${waived!.title}`)
@@ -328,7 +401,9 @@ describe('the mail of a second morning', () => {
     expect(flat(same.text)).toContain('7 findings stand as they were: 4 high, 2 medium, 1 low.')
   })
   it('counts every finding once, however many there are', () => {
-    const findings = Array.from({ length: 2000 }, (_, index) => finding(index < 40 ? 'critical' : 'low', { id: `n${index}` }))
+    const findings = Array.from({ length: 2000 }, (_, index) =>
+      finding(index < 40 ? 'critical' : 'low', { id: `n${index}` }),
+    )
     const news = findings
       .filter((_, index) => index % 2 === 0)
       .map(({ id }): [string, { change: Change; why: string[] }] => [id, change('new')])
@@ -362,22 +437,57 @@ describe('the mail of a second morning', () => {
   it.each<[string, AuditReport, Delivery[], boolean]>([
     ['nothing changed', second({}), [stored], false],
     ['there is no run before', morning, [stored], true],
-    ['something is new', second({ delta: deltaWith([[early!.id, change('new')]]) }), [stored], true],
+    [
+      'something is new',
+      second({ delta: deltaWith([[early!.id, change('new')]]) }),
+      [stored],
+      true,
+    ],
     ['something ended', second({ ended: [ended('a', 'gone')] }), [stored], true],
-    ['a node came that was not read', second({ unread: [{ cluster: 'staging', node: 'x', hasCome: true }] }), [stored], true],
-    ['a finding was waived', second({ delta: deltaWith([[morning.document.waived[0]!.id, change('waivedSince')]]) }), [stored], true],
-    ['a finding moved', second({ delta: deltaWith([[early!.id, change('moved')]]) }), [stored], true],
+    [
+      'a node came that was not read',
+      second({ unread: [{ cluster: 'staging', node: 'x', hasCome: true }] }),
+      [stored],
+      true,
+    ],
+    [
+      'a finding was waived',
+      second({ delta: deltaWith([[morning.document.waived[0]!.id, change('waivedSince')]]) }),
+      [stored],
+      true,
+    ],
+    [
+      'a finding moved',
+      second({ delta: deltaWith([[early!.id, change('moved')]]) }),
+      [stored],
+      true,
+    ],
     ['nobody can tell of a finding any more', second({ hidden: [hidden('a')] }), [stored], true],
-    ['less was read', second({ unread: [{ cluster: 'staging', node: null, hasCome: false }] }), [stored], true],
+    [
+      'less was read',
+      second({ unread: [{ cluster: 'staging', node: null, hasCome: false }] }),
+      [stored],
+      true,
+    ],
     ['a channel failed', second({}), [down], true],
-    ['a plan could not be made', { ...second({}), plan: { state: 'failed', why: 'x' } }, [stored], true],
+    [
+      'a plan could not be made',
+      { ...second({}), plan: { state: 'failed', why: 'x' } },
+      [stored],
+      true,
+    ],
     [
       'the input is broken',
-      { ...second({}), document: { ...second({}).document, run: { ...morning.document.run, inputErrors: ['x'] } } },
+      {
+        ...second({}),
+        document: { ...second({}).document, run: { ...morning.document.run, inputErrors: ['x'] } },
+      },
       [],
       true,
     ],
-  ])('has news or not: %s', (_, report, deliveries, news) => expect(hasNews(report, deliveries)).toBe(news))
+  ])('has news or not: %s', (_, report, deliveries, news) =>
+    expect(hasNews(report, deliveries)).toBe(news),
+  )
 })
 
 describe('a run that was cut short', () => {
@@ -403,7 +513,11 @@ describe('a run that was cut short', () => {
   })
   it('is no run whose nodes failed by themselves', () => {
     const node = unreadNode('n1', [{ what: 'configz', message: 'context deadline exceeded' }])
-    const quiet = quietReport([node], { notAudited: [{ cluster: 'prod-eu', node: 'n1', reason: 'configz: context deadline exceeded' }] })
+    const quiet = quietReport([node], {
+      notAudited: [
+        { cluster: 'prod-eu', node: 'n1', reason: 'configz: context deadline exceeded' },
+      ],
+    })
     expect(renderMail(quiet, []).text).not.toMatch(/cut short/i)
     expect(mail.text).not.toMatch(/cut short/i)
   })
@@ -411,8 +525,12 @@ describe('a run that was cut short', () => {
 
 describe('where the report is', () => {
   it('is in the mail itself without a link', () => {
-    expect(flat(renderMail(morning, [stored]).text)).toContain('It is attached to this mail: report.html. - S3: s3://audits')
-    expect(flat(renderMail(morning, []).text)).toContain('It is attached to this mail: report.html. No store keeps it.')
+    expect(flat(renderMail(morning, [stored]).text)).toContain(
+      'It is attached to this mail: report.html. - S3: s3://audits',
+    )
+    expect(flat(renderMail(morning, []).text)).toContain(
+      'It is attached to this mail: report.html. No store keeps it.',
+    )
   })
   it('names every channel that failed, and why, and says at the top that there is one', () => {
     const deliveries: Delivery[] = [
@@ -457,35 +575,60 @@ describe('the subject', () => {
   const subject = (overrides: Parameters<typeof findingsDocument>[0]) =>
     renderMail({ ...quietReport([]), document: findingsDocument(overrides) }, []).subject
   const clusters = ['a', 'b', 'c'].map(name => clusterResult(name))
-  const unread = clusterResult('a', { grade: null, coverage: { nodes: 7, read: 0, partlyRead: 0, notRead: 7 } })
+  const unread = clusterResult('a', {
+    grade: null,
+    coverage: { nodes: 7, read: 0, partlyRead: 0, notRead: 7 },
+  })
 
   it.each([
     [{ findings: [finding('high')] }, 'High: 1 high in prod-eu - highwater 2026-11-21'],
-    [{ clusters, findings: [finding('info', { cluster: 'b' })] }, 'Info: 1 info in b - highwater 2026-11-21'],
     [
-      { clusters, findings: clusters.flatMap(({ name }) => Array.from({ length: 500 }, () => finding('low', { cluster: name }))) },
+      { clusters, findings: [finding('info', { cluster: 'b' })] },
+      'Info: 1 info in b - highwater 2026-11-21',
+    ],
+    [
+      {
+        clusters,
+        findings: clusters.flatMap(({ name }) =>
+          Array.from({ length: 500 }, () => finding('low', { cluster: name })),
+        ),
+      },
       'Low: 1,500 low in 3 clusters - highwater 2026-11-21',
     ],
-    [{ findings: [finding('high', { cluster: 'x'.repeat(41) })] }, 'High: 1 high in 1 cluster - highwater 2026-11-21'],
+    [
+      { findings: [finding('high', { cluster: 'x'.repeat(41) })] },
+      'High: 1 high in 1 cluster - highwater 2026-11-21',
+    ],
     [
       { findings: [finding('high', { cluster: 'a\r\nBcc: x@example.com\u0000\u2028y' })] },
       'High: 1 high in a Bcc: x@example.com y - highwater 2026-11-21',
     ],
     [{}, 'No findings in what was read: 1 cluster, 1 of 1 node read - highwater 2026-11-21'],
-    [{ clusters: [unread] }, 'Nothing could be read: 1 cluster, 0 of 7 nodes read - highwater 2026-11-21'],
+    [
+      { clusters: [unread] },
+      'Nothing could be read: 1 cluster, 0 of 7 nodes read - highwater 2026-11-21',
+    ],
   ])('carries the verdict: %#', (overrides, expected) => expect(subject(overrides)).toBe(expected))
 
   it('has no day where none is known', () => {
-    expect(subject({ run: { ...findingsDocument().run, takenAt: 'soon' } })).toMatch(/read - highwater$/)
+    expect(subject({ run: { ...findingsDocument().run, takenAt: 'soon' } })).toMatch(
+      /read - highwater$/,
+    )
   })
   it('names fewer counts where it would lose its day', () => {
-    const findings = severities.flatMap(severity => Array.from({ length: 1000 }, () => finding(severity, { cluster: 'x'.repeat(40) })))
+    const findings = severities.flatMap(severity =>
+      Array.from({ length: 1000 }, () => finding(severity, { cluster: 'x'.repeat(40) })),
+    )
     const counted = '1,000 critical, 1,000 high, 1,000 medium, …'
-    expect(subject({ findings })).toBe(`Critical: ${counted} in ${'x'.repeat(40)} - highwater 2026-11-21`)
+    expect(subject({ findings })).toBe(
+      `Critical: ${counted} in ${'x'.repeat(40)} - highwater 2026-11-21`,
+    )
   })
   it('is one line of at most 120 characters, whatever the input', () => {
     const late = { cluster: 'a', node: 'n', reason: deadline }
-    const huge = clusterResult('a', { coverage: { nodes: 1e21, read: 1e21, partlyRead: 1e20, notRead: 1e20 } })
+    const huge = clusterResult('a', {
+      coverage: { nodes: 1e21, read: 1e21, partlyRead: 1e20, notRead: 1e20 },
+    })
     for (const overrides of [
       { clusters: Array(1500).fill(huge), notAudited: [late] },
       { findings: [finding('low', { cluster: 'ü\n'.repeat(20) })] },
@@ -498,10 +641,14 @@ describe('the subject', () => {
 
 describe('text from outside', () => {
   const hostile = `<script>alert('1')</script>"><img src=x onerror=alert(1)> <a href=//evil.example>x</a> {{constructor}}\r\n\r\nVERDICT\u202e\u0000\u001b[31m`
-  const evil = renderMail(hostileReport(hostile), [{ channel: hostile, location: hostile, link: hostile, error: hostile }])
+  const evil = renderMail(hostileReport(hostile), [
+    { channel: hostile, location: hostile, link: hostile, error: hostile },
+  ])
 
   it('is shown as text', () => {
-    expect(evil.html).not.toMatch(/<(script|img|link|iframe|object|embed|svg|form|input|button|base)\b|\u202e/i)
+    expect(evil.html).not.toMatch(
+      /<(script|img|link|iframe|object|embed|svg|form|input|button|base)\b|\u202e/i,
+    )
     expect(evil.html).not.toMatch(/<[^>]*\s(?:src|srcset|background|action|on\w+)\s*=/i)
     expect(evil.html).not.toMatch(/\shref=/)
     expect(evil.html).toContain('&lt;script&gt;alert(&#x27;1&#x27;)')
@@ -534,25 +681,30 @@ describe('text from outside', () => {
       line: '\n',
       '&': '&',
     }),
-  )('of 10,000 times %s in 5,000 nodes and 300 findings gives a mail below 90 KB that says what was cut', (_, character) => {
-    const text = character.repeat(Math.ceil(10_000 / character.length))
-    const deliveries = Array<Delivery>(20).fill({
-      channel: text,
-      location: text,
-      link: `https://a.example/${"'&".repeat(480)}`,
-      error: text,
-    })
-    const { html, text: plain, subject } = renderMail(hostileReport(text), deliveries)
-    expect(Buffer.byteLength(html)).toBeLessThan(90_000)
-    expect(Buffer.byteLength(plain)).toBeLessThan(90_000)
-    expect(subject.length).toBeLessThanOrEqual(120)
-    for (const shown of [seen(html), flat(plain)]) {
-      expect(shown).toMatch(/… \(cut: 10,0\d\d characters in all\)/)
-      expect(shown).toContain('and 290 more findings in the report: 90 critical, 100 high, 100 low.')
-      expect(shown).toContain('and 4,998 more')
-      expect(shown).toContain('and 4,995 more reasons (4,995 nodes or clusters) in the report.')
-    }
-  })
+  )(
+    'of 10,000 times %s in 5,000 nodes and 300 findings gives a mail below 90 KB that says what was cut',
+    (_, character) => {
+      const text = character.repeat(Math.ceil(10_000 / character.length))
+      const deliveries = Array<Delivery>(20).fill({
+        channel: text,
+        location: text,
+        link: `https://a.example/${"'&".repeat(480)}`,
+        error: text,
+      })
+      const { html, text: plain, subject } = renderMail(hostileReport(text), deliveries)
+      expect(Buffer.byteLength(html)).toBeLessThan(90_000)
+      expect(Buffer.byteLength(plain)).toBeLessThan(90_000)
+      expect(subject.length).toBeLessThanOrEqual(120)
+      for (const shown of [seen(html), flat(plain)]) {
+        expect(shown).toMatch(/… \(cut: 10,0\d\d characters in all\)/)
+        expect(shown).toContain(
+          'and 290 more findings in the report: 90 critical, 100 high, 100 low.',
+        )
+        expect(shown).toContain('and 4,998 more')
+        expect(shown).toContain('and 4,995 more reasons (4,995 nodes or clusters) in the report.')
+      }
+    },
+  )
   it('keeps all its room in an ordinary fleet', () => {
     expect(Buffer.byteLength(mail.html)).toBeLessThan(30_000)
     expect(mail.html).not.toContain('(cut: ')
@@ -561,7 +713,9 @@ describe('text from outside', () => {
 
 describe('a mail that stands alone', () => {
   it('asks nobody for anything and runs nothing', () => {
-    expect(mail.html).not.toMatch(/<(script|link|iframe|object|embed|img|svg|base|form|input|button)\b/i)
+    expect(mail.html).not.toMatch(
+      /<(script|link|iframe|object|embed|img|svg|base|form|input|button)\b/i,
+    )
     expect(mail.html).not.toMatch(/\s(?:src|srcset|background|action|on\w+)\s*=|@import|url\(/i)
     expect(mail.html.match(/<style/g)).toHaveLength(1)
   })
@@ -589,7 +743,9 @@ describe('the two parts', () => {
   function facts(value: unknown, path = ''): string[] {
     if (typeof value === 'string') return isLooks(path) ? [] : [value]
     if (typeof value !== 'object' || value === null) return []
-    return Object.entries(value).flatMap(([key, item]) => (key === 'words' ? [] : facts(item, `${path}.${key}`)))
+    return Object.entries(value).flatMap(([key, item]) =>
+      key === 'words' ? [] : facts(item, `${path}.${key}`),
+    )
   }
 
   it.each(
@@ -613,10 +769,11 @@ describe('the two parts', () => {
 
 describe('the variables of the templates', () => {
   it.each(
-    Object.entries({ morning: [morning, [linked]], cutShort: [cutShort(), Array(9).fill(down)], quiet: [quietReport([]), []] } as Record<
-      string,
-      [AuditReport, Delivery[]]
-    >),
+    Object.entries({
+      morning: [morning, [linked]],
+      cutShort: [cutShort(), Array(9).fill(down)],
+      quiet: [quietReport([]), []],
+    } as Record<string, [AuditReport, Delivery[]]>),
   )('are all in the view: %s', (_, [report, deliveries]) => {
     const view = mailView(report, deliveries, 1, toOwner)
     expect(renderMailHtml(watched(view))).toBe(renderMailHtml(view))

@@ -4,7 +4,16 @@ import { english } from '#report/languages/language.ts'
 import { groupNodes } from '#report/views/fleet.ts'
 import { newsView } from '#report/views/news.ts'
 import { overviewView } from '#report/views/overview.ts'
-import { auditedNode, finding, lastRun, morningReport, nodegroup, quietReport, sharedDisk, unreadNode } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  finding,
+  lastRun,
+  morningReport,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
 
 describe('what is new', () => {
   const morning = { ...morningReport(), before: lastRun() }
@@ -23,7 +32,9 @@ describe('what is new', () => {
       ['Fixed, better or gone: 1', false],
       ['Neither: 1', false],
     ])
-    expect(shown.groups[0]!.rows.map(({ word, severity, why, anchor }) => [word, severity, why, anchor])).toEqual([
+    expect(
+      shown.groups[0]!.rows.map(({ word, severity, why, anchor }) => [word, severity, why, anchor]),
+    ).toEqual([
       ['New', 'critical', '', 'finding-a1'],
       ['Worse', 'high', '2 more nodes: ip-10-0-1-44, ip-10-0-1-45', null],
     ])
@@ -41,13 +52,23 @@ describe('what is new', () => {
   it('is nothing where nothing changed', () => {
     const last = lastRun()
     for (const change of Object.keys(last.delta.findings)) last.delta.findings[change as 'new'] = []
-    expect(newsView({ ...morning, before: last }, () => null, english).summary).toMatch(/^No finding has changed: 6 unchanged\./)
+    expect(newsView({ ...morning, before: last }, () => null, english).summary).toMatch(
+      /^No finding has changed: 6 unchanged\./,
+    )
   })
   it('is not made up where no earlier run is known', () => {
     const unknown = newsView(quietReport([], { findings: [finding('high')] }), () => null, english)
-    expect(unknown).toMatchObject({ since: null, groups: [], summary: 'No earlier run is known, so nothing here is called new.' })
+    expect(unknown).toMatchObject({
+      since: null,
+      groups: [],
+      summary: 'No earlier run is known, so nothing here is called new.',
+    })
     const told = finding('high', { id: 'f1' })
-    const known = newsView(quietReport([], { findings: [told], delta: { new: ['f1'], resolved: ['f0'] } }), () => null, english)
+    const known = newsView(
+      quietReport([], { findings: [told], delta: { new: ['f1'], resolved: ['f0'] } }),
+      () => null,
+      english,
+    )
     expect(known.summary).toBe('Since the last run: 1 new, 1 fixed or gone.')
     expect(known.groups[0]!.rows.map(({ title }) => title)).toEqual([told.title])
   })
@@ -58,19 +79,31 @@ describe('the fleet by headroom', () => {
     Array.from({ length: count }, (_, index) =>
       index % 10 === 0
         ? unreadNode(`n${index}`, [], { identity: { group: nodegroup(`g${index % 80}`) } })
-        : auditedNode(`n${index}`, sharedDisk(30 + (index % 60)), { identity: { group: nodegroup(`g${index % 80}`) } }),
+        : auditedNode(`n${index}`, sharedDisk(30 + (index % 60)), {
+            identity: { group: nodegroup(`g${index % 80}`) },
+          }),
     )
   const numbersIn = (text: string) =>
-    [...text.matchAll(/: ([\d,]+)(?:,|$)/g)].reduce((sum, [, number]) => sum + Number(number!.replaceAll(',', '')), 0)
+    [...text.matchAll(/: ([\d,]+)(?:,|$)/g)].reduce(
+      (sum, [, number]) => sum + Number(number!.replaceAll(',', '')),
+      0,
+    )
 
   it('has a shape for each node of a small one', () => {
     const { groups, legend } = overviewView(groupNodes(quietReport(nodesOf(50)), english), english)
-    expect(groups.flatMap(({ tiles }) => tiles).reduce((sum, { path }) => sum + path.split('M').length - 1, 0)).toBe(50)
+    expect(
+      groups
+        .flatMap(({ tiles }) => tiles)
+        .reduce((sum, { path }) => sum + path.split('M').length - 1, 0),
+    ).toBe(50)
     expect(legend.reduce((sum, { nodes }) => sum + Number(nodes), 0)).toBe(50)
     expect(new Set(legend.map(({ path }) => path)).size).toBe(legend.length)
   })
   it('has a bar for each group of a large one, the rest in one, and adds up to every node', () => {
-    const { groups, others, legend } = overviewView(groupNodes(quietReport(nodesOf(5000)), english), english)
+    const { groups, others, legend } = overviewView(
+      groupNodes(quietReport(nodesOf(5000)), english),
+      english,
+    )
     expect(groups).toHaveLength(60)
     expect(groups.every(({ tiles }) => tiles.length === 0)).toBe(true)
     expect(others!.title).toBe('20 more groups')

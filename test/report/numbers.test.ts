@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { counted, formatBytes, formatCount, formatDuration, formatPercent, formatRange, formatUtc } from '#report/numbers.ts'
+import {
+  counted,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatRange,
+  formatUtc,
+} from '#report/numbers.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
@@ -14,7 +22,8 @@ describe('formatBytes', () => {
     [2 ** 60, '1024.0 PiB'],
   ])('%d bytes read %s', (bytes, text) => expect(plain(formatBytes(bytes))).toBe(text))
 
-  it('keeps the unit on the line of its number', () => expect(formatBytes(1024)).toBe('1.0\u00a0KiB'))
+  it('keeps the unit on the line of its number', () =>
+    expect(formatBytes(1024)).toBe('1.0\u00a0KiB'))
   it.each([null, Number.NaN, Number.POSITIVE_INFINITY])('%s reads unknown, not 0', value => {
     expect(formatBytes(value)).toBe('unknown')
     expect(formatCount(value)).toBe('unknown')
@@ -54,7 +63,11 @@ describe('formatUtc', () => {
 })
 
 it('counts in singular and plural', () => {
-  expect([counted(1, 'node'), counted(0, 'node'), counted(5000, 'node')]).toEqual(['1 node', '0 nodes', '5,000 nodes'])
+  expect([counted(1, 'node'), counted(0, 'node'), counted(5000, 'node')]).toEqual([
+    '1 node',
+    '0 nodes',
+    '5,000 nodes',
+  ])
 })
 
 describe('formatRange', () => {
@@ -64,7 +77,10 @@ describe('formatRange', () => {
     [10 * GiB, 10 * GiB + 1, '10.0 GiB'], // alike as shown
     [512 * 1024 ** 2, 2 * GiB, '512.0 MiB–2.0 GiB'],
     [0, 2 * GiB, '0 B–2.0 GiB'],
-  ])('%d to %d bytes read %s', (low, high, text) => expect(plain(formatRange(low, high, formatBytes))).toBe(text))
+  ])('%d to %d bytes read %s', (low, high, text) =>
+    expect(plain(formatRange(low, high, formatBytes))).toBe(text),
+  )
 
-  it('has no unit where there is none', () => expect(formatRange(1, 2000, formatCount)).toBe('1–2,000'))
+  it('has no unit where there is none', () =>
+    expect(formatRange(1, 2000, formatCount)).toBe('1–2,000'))
 })

@@ -21,14 +21,19 @@ const report = quietReport([auditedNode('a', sharedDisk(40))], {
   ],
   unknowns: [
     {
-      ...{ rule: 'job-without-ttl', cluster: 'prod-eu', subject: { kind: 'Cluster', namespace: null, name: 'prod-eu' } },
+      ...{
+        rule: 'job-without-ttl',
+        cluster: 'prod-eu',
+        subject: { kind: 'Cluster', namespace: null, name: 'prod-eu' },
+      },
       ...{ nodes: { count: 0, sample: [] }, reason: 'jobs.batch: 403' },
     },
   ],
 })
 
 describe('a finding on objects', () => {
-  const page = renderReport(report, formats).files.find(({ name }) => name === 'report.html')?.body ?? ''
+  const page =
+    renderReport(report, formats).files.find(({ name }) => name === 'report.html')?.body ?? ''
   const mail = renderMail(report, [])
 
   it.each([
@@ -40,14 +45,19 @@ describe('a finding on objects', () => {
     expect(text).not.toMatch(/\b0 nodes|<span><\/span>/)
   })
 
-  it.each([sarif, junit, markdown])('$fileName tells it without nodes, and what is not known likewise', format => {
-    const text = format.render(report)
-    expect(text).toContain('Namespace/shop')
-    expect(text).toContain('jobs.batch: 403')
-    expect(text).not.toMatch(/\b0.nodes|\(\)|, \n/)
-    const onNodes = format.render(quietReport([auditedNode('a', sharedDisk(40))], { findings: [finding('medium', {})] }))
-    expect(onNodes).toMatch(/\d.nodes?: \w/)
-  })
+  it.each([sarif, junit, markdown])(
+    '$fileName tells it without nodes, and what is not known likewise',
+    format => {
+      const text = format.render(report)
+      expect(text).toContain('Namespace/shop')
+      expect(text).toContain('jobs.batch: 403')
+      expect(text).not.toMatch(/\b0.nodes|\(\)|, \n/)
+      const onNodes = format.render(
+        quietReport([auditedNode('a', sharedDisk(40))], { findings: [finding('medium', {})] }),
+      )
+      expect(onNodes).toMatch(/\d.nodes?: \w/)
+    },
+  )
 
   it('has its command on the page', () => {
     expect(page).toContain(command)

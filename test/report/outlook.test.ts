@@ -20,7 +20,8 @@ import {
 const minutes = 60_000
 const capacityBytes = 100 * GiB
 /** 2 GiB in 5 min. */
-const disk = (usedPercent: number, options: Parameters<typeof sharedDisk>[1] = {}) => sharedDisk(usedPercent, { capacityBytes, ...options })
+const disk = (usedPercent: number, options: Parameters<typeof sharedDisk>[1] = {}) =>
+  sharedDisk(usedPercent, { capacityBytes, ...options })
 /** Over five days. */
 const seen = (bytesPerHour: Spread, more: Partial<ObservedGrowth> = {}): ObservedGrowth => ({
   isSeen: true,
@@ -49,23 +50,40 @@ describe('what becomes of a filling disk', () => {
     ['eviction', disk(50, { highThresholdPercent: 100 })],
     ['image-gc', disk(50, { evictionHard: {} })],
     ['nobody', disk(50, { evictionHard: {}, highThresholdPercent: 100 })],
-  ] as const)('has %s act first', (first, prediction) => expect(outlookOf(auditedNode('n', prediction))[0]!.first).toBe(first))
+  ] as const)('has %s act first', (first, prediction) =>
+    expect(outlookOf(auditedNode('n', prediction))[0]!.first).toBe(first),
+  )
   it('counts the grace period of a soft threshold to its eviction, not to its pressure', () => {
-    const [outlook] = outlookOf(auditedNode('n', disk(50, { evictionHard: {}, evictionSoft: { 'nodefs.available': '40%' } })))
+    const [outlook] = outlookOf(
+      auditedNode('n', disk(50, { evictionHard: {}, evictionSoft: { 'nodefs.available': '40%' } })),
+    )
     expect(outlook!.pressureMs! / minutes).toBeCloseTo(25, 5)
     expect(outlook!.evictionMs! / minutes).toBeCloseTo(26.5, 5)
   })
   it('is told beside it as the disk was seen to fill: usually, soonest, latest', () => {
-    const growing = auditedNode('n', disk(75), { growth: { nodefs: seen({ min: GiB / 2, median: GiB, max: 2 * GiB }) } })
+    const growing = auditedNode('n', disk(75), {
+      growth: { nodefs: seen({ min: GiB / 2, median: GiB, max: 2 * GiB }) },
+    })
     const [outlook] = outlookOf(growing)
     expect(outlook!.evictionMs! / minutes).toBeCloseTo(25, 5)
     const { usual, soonest, latest, horizonMs } = outlook!.seen!
-    expect([usual, soonest, latest].map(({ evictionMs }) => evictionMs! / minutes)).toEqual([600, 300, 1200])
+    expect([usual, soonest, latest].map(({ evictionMs }) => evictionMs! / minutes)).toEqual([
+      600, 300, 1200,
+    ])
     expect(usual.imageGcMs! / minutes).toBeCloseTo(540, 5)
     expect(horizonMs).toBe(4 * 5 * 24 * 60 * minutes)
-    const still = auditedNode('n', disk(75), { growth: { nodefs: seen({ min: 0, median: 0, max: 0 }) } })
-    expect(outlookOf(still)[0]!.seen!.usual).toEqual({ imageGcMs: null, pressureMs: null, evictionMs: null, fullMs: null })
-    const unseen = auditedNode('n', disk(75), { growth: { nodefs: { isSeen: false, why: 'first', readings: 1 } } })
+    const still = auditedNode('n', disk(75), {
+      growth: { nodefs: seen({ min: 0, median: 0, max: 0 }) },
+    })
+    expect(outlookOf(still)[0]!.seen!.usual).toEqual({
+      imageGcMs: null,
+      pressureMs: null,
+      evictionMs: null,
+      fullMs: null,
+    })
+    const unseen = auditedNode('n', disk(75), {
+      growth: { nodefs: { isSeen: false, why: 'first', readings: 1 } },
+    })
     expect(outlookOf(unseen)[0]).toMatchObject({ seen: null, unseen: { why: 'first' } })
   })
   it('has nobody else act first because readings lie far apart: within minutes a disk may fill faster', () => {
@@ -73,13 +91,19 @@ describe('what becomes of a filling disk', () => {
     expect(outlookOf(auditedNode('n', disk(50), slow))[0]!.first).toBe('either')
   })
   it('is asked of each disk by itself', () => {
-    const both = outlookOf(auditedNode('n', dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 100 * GiB))))
+    const both = outlookOf(
+      auditedNode(
+        'n',
+        dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 100 * GiB)),
+      ),
+    )
     expect(both.map(({ title, imageGcMs }) => [title, imageGcMs !== undefined])).toEqual([
       ['nodefs', false],
       ['imagefs', true],
     ])
   })
-  it('is not guessed where a node was not read', () => expect(outlookOf(unreadNode('n', []))).toEqual([]))
+  it('is not guessed where a node was not read', () =>
+    expect(outlookOf(unreadNode('n', []))).toEqual([]))
 })
 
 describe('the nodes next to break', () => {
@@ -93,7 +117,8 @@ describe('the nodes next to break', () => {
   ]
   const shown = view(...nodes)
 
-  it('come in the order in which they evict', () => expect(shown.rows.map(({ name }) => name)).toEqual(['now', 'hungry', 'late', 'calm']))
+  it('come in the order in which they evict', () =>
+    expect(shown.rows.map(({ name }) => name)).toEqual(['now', 'hungry', 'late', 'calm']))
   it('tell when, what acts first, and who goes', () => {
     expect(shown.rows[2]).toMatchObject({
       imageGc: { text: 'now' },
@@ -101,8 +126,16 @@ describe('the nodes next to break', () => {
       first: 'eviction may be first',
       isNow: false,
     })
-    expect(shown.rows[0]).toMatchObject({ eviction: { text: 'now' }, isNow: true, victims: 'ci/build-7f9c, then shop/search-0' })
-    expect(shown.rows[1]).toMatchObject({ disk: 'memory.available', eviction: { text: 'now' }, victims: 'shop/search-0' })
+    expect(shown.rows[0]).toMatchObject({
+      eviction: { text: 'now' },
+      isNow: true,
+      victims: 'ci/build-7f9c, then shop/search-0',
+    })
+    expect(shown.rows[1]).toMatchObject({
+      disk: 'memory.available',
+      eviction: { text: 'now' },
+      victims: 'shop/search-0',
+    })
   })
   it('are counted by time, and the counts are every node', () => {
     expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
@@ -114,16 +147,24 @@ describe('the nodes next to break', () => {
     ])
   })
   it('say what the times rest on', () => {
-    expect(shown.basis).toContain('No growth was observed, so a disk is taken to grow by 2\u00a0% of its capacity in 5\u00a0min')
+    expect(shown.basis).toContain(
+      'No growth was observed, so a disk is taken to grow by 2\u00a0% of its capacity in 5\u00a0min',
+    )
     const growth = { nodefs: seen({ min: GiB, median: GiB, max: GiB }) }
-    expect(view(auditedNode('n', disk(40), { growth })).basis).toMatch(/^The growth is that of earlier readings/)
-    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toMatch(/^On 1 node the growth .* On the others/)
+    expect(view(auditedNode('n', disk(40), { growth })).basis).toMatch(
+      /^The growth is that of earlier readings/,
+    )
+    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toMatch(
+      /^On 1 node the growth .* On the others/,
+    )
   })
   it('name it of each node: what was seen, or why nothing was', () => {
     const day = GiB / 24
     const told = (growth: AuditedNode['growth']) => {
       const [row] = view(auditedNode('n', disk(75), { growth })).rows
-      const times = [row!.eviction, row!.imageGc].flatMap(({ text, note }) => [text, note].filter(Boolean))
+      const times = [row!.eviction, row!.imageGc].flatMap(({ text, note }) =>
+        [text, note].filter(Boolean),
+      )
       return [row!.growth, ...times].map(text => text.replaceAll('\u00a0', ' '))
     }
     expect(told({ nodefs: seen({ min: day, median: 2 * day, max: 5 * day }) })).toEqual([
@@ -132,13 +173,24 @@ describe('the nodes next to break', () => {
     ])
     expect(told({ nodefs: seen({ min: 0, median: day / 10, max: day }, { falls: 0 }) })).toEqual([
       'grows 102.4 MiB a day (0 B–1.0 GiB), 6 readings in 5 d',
-      ...['not within 20 d', 'at the fastest seen 10 d', 'not within 20 d', 'at the fastest seen 9 d'],
+      ...[
+        'not within 20 d',
+        'at the fastest seen 10 d',
+        'not within 20 d',
+        'at the fastest seen 9 d',
+      ],
     ])
-    expect(told({ nodefs: seen({ min: 0, median: GiB, max: GiB }, { overMs: 10 * 60 * minutes, falls: 2 }) }).slice(0, 3)).toEqual([
+    expect(
+      told({
+        nodefs: seen({ min: 0, median: GiB, max: GiB }, { overMs: 10 * 60 * minutes, falls: 2 }),
+      }).slice(0, 3),
+    ).toEqual([
       'grows 1.0 GiB an hour (0 B–1.0 GiB), 6 readings in 10 h, emptier 2 times in between',
       ...['in about 10 h', '10 h or later'],
     ])
-    expect(told({ nodefs: seen({ min: day, median: day, max: day }, { falls: 0 }) })[0]).toBe('grows 1.0 GiB a day, 6 readings in 5 d')
+    expect(told({ nodefs: seen({ min: day, median: day, max: day }, { falls: 0 }) })[0]).toBe(
+      'grows 1.0 GiB a day, 6 readings in 5 d',
+    )
     expect(told({ nodefs: { isSeen: false, why: 'few', readings: 2 } }).slice(0, 2)).toEqual([
       'growth assumed: only 2 readings so far',
       'in 25 min',
@@ -147,13 +199,17 @@ describe('the nodes next to break', () => {
     const first = { growth: { nodefs: { isSeen: false, why: 'first', readings: 1 } as const } }
     expect(view(auditedNode('n', disk(75), first))).toMatchObject({
       rows: [{ growth: '' }],
-      basis: expect.stringMatching(/^No growth was observed \(no earlier reading since any node started\), so/),
+      basis: expect.stringMatching(
+        /^No growth was observed \(no earlier reading since any node started\), so/,
+      ),
     })
     const beside = view(
       auditedNode('n', disk(75), first),
       auditedNode('m', disk(75), { growth: { nodefs: seen({ min: day, median: day, max: day }) } }),
     )
-    expect(beside.rows.map(({ growth }) => growth)).toContain('growth assumed: no earlier reading since it started')
+    expect(beside.rows.map(({ growth }) => growth)).toContain(
+      'growth assumed: no earlier reading since it started',
+    )
   })
   it('and their counts place those that were seen to get there within a week before those whose growth is assumed, and these before the others', () => {
     const growing = { growth: { nodefs: seen({ min: GiB, median: GiB, max: GiB }) } }
@@ -175,24 +231,39 @@ describe('the nodes next to break', () => {
   it('name no order among pods that have none', () => {
     const prediction = disk(91)
     prediction.eviction!.firstVictims = [
-      { signal: 'imagefs.available', pods: ['a', 'b', 'c'].map(name => ({ namespace: 'x', name, rank: 0 })), alike: 5 },
+      {
+        signal: 'imagefs.available',
+        pods: ['a', 'b', 'c'].map(name => ({ namespace: 'x', name, rank: 0 })),
+        alike: 5,
+      },
     ]
-    expect(view(auditedNode('n', prediction)).rows[0]!.victims).toBe('one of 5 alike: x/a, x/b, x/c, …')
+    expect(view(auditedNode('n', prediction)).rows[0]!.victims).toBe(
+      'one of 5 alike: x/a, x/b, x/c, …',
+    )
     prediction.eviction!.firstVictims = null
     expect(view(auditedNode('n', prediction)).rows[0]!.victims).toBe('not known')
   })
   it('beyond ten are counted', () => {
-    expect(view(...Array.from({ length: 12 }, (_, index) => auditedNode(`n${index}`, disk(50)))).leftOut).toContain('2 more nodes')
+    expect(
+      view(...Array.from({ length: 12 }, (_, index) => auditedNode(`n${index}`, disk(50)))).leftOut,
+    ).toContain('2 more nodes')
   })
 })
 
 describe('opportunities', () => {
   const gainsOf = (nodes: AuditedNode[], ...findings: ReturnType<typeof finding>[]) =>
     opportunitiesView(quietReport(nodes, { findings }), ({ id }) => `finding-${id}`, english)
-  const earlier = { config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }, durable: [], commands: [] }
+  const earlier = {
+    config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 },
+    durable: [],
+    commands: [],
+  }
 
   it('tell how much earlier image GC would come', () => {
-    const { rows } = gainsOf([auditedNode('n', disk(50))], finding('high', { id: 'f', fix: earlier }))
+    const { rows } = gainsOf(
+      [auditedNode('n', disk(50))],
+      finding('high', { id: 'f', fix: earlier }),
+    )
     expect(rows).toEqual([
       {
         gain: 'no eviction for unused images on 1 node',
@@ -206,9 +277,15 @@ describe('opportunities', () => {
   })
   it('tell how much disk would become usable, and put that after evictions', () => {
     const large = auditedNode('n', sharedDisk(20, { capacityBytes: 1000 * GiB }))
-    const stranded = finding('low', { rule: 'stranded-disk', fix: { config: {}, durable: [], commands: [] } })
+    const stranded = finding('low', {
+      rule: 'stranded-disk',
+      fix: { config: {}, durable: [], commands: [] },
+    })
     const { rows } = gainsOf([large], stranded, finding('high', { fix: earlier }))
-    expect(rows.map(({ gain }) => gain)).toEqual(['no eviction for unused images on 1 node', '100.0\u00a0GiB of disk become usable'])
+    expect(rows.map(({ gain }) => gain)).toEqual([
+      'no eviction for unused images on 1 node',
+      '100.0\u00a0GiB of disk become usable',
+    ])
   })
   it('promise nothing where nothing is gained or known', () => {
     const worse = { ...earlier, config: { imageGCHighThresholdPercent: 90 } }

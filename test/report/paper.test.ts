@@ -7,19 +7,43 @@ import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
-import { auditedNode, clusterResult, finding, morningReport, nodegroup, quietReport, sharedDisk } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  clusterResult,
+  finding,
+  morningReport,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+} from '#test/report-builder.ts'
 
 function crowded(): AuditReport {
   const nodes = Array.from({ length: 30 }, (_, index) =>
-    auditedNode(`n${index}`, sharedDisk(40 + index), { identity: { group: nodegroup(`g${index % 6}`) } }),
+    auditedNode(`n${index}`, sharedDisk(40 + index), {
+      identity: { group: nodegroup(`g${index % 6}`) },
+    }),
   )
-  const unknown = { rule: 'r', cluster: 'prod-eu', subject: nodegroup('g1'), nodes: { count: 1, sample: ['n1'] }, reason: 'not read' }
+  const unknown = {
+    rule: 'r',
+    cluster: 'prod-eu',
+    subject: nodegroup('g1'),
+    nodes: { count: 1, sample: ['n1'] },
+    reason: 'not read',
+  }
   return quietReport(nodes, {
     clusters: Array.from({ length: 40 }, (_, index) => clusterResult(`c${index}`)),
-    findings: Array.from({ length: 200 }, (_, index) => finding('high', { rule: `rule-${index % 7}` })),
-    waived: Array.from({ length: 25 }, () => finding('low', { waived: { until: '2027-01-01', reason: 'known' } })),
+    findings: Array.from({ length: 200 }, (_, index) =>
+      finding('high', { rule: `rule-${index % 7}` }),
+    ),
+    waived: Array.from({ length: 25 }, () =>
+      finding('low', { waived: { until: '2027-01-01', reason: 'known' } }),
+    ),
     unknowns: Array.from({ length: 200 }, () => unknown),
-    notAudited: Array.from({ length: 25 }, (_, index) => ({ cluster: 'prod-eu', node: `lost-${index}`, reason: '503' })),
+    notAudited: Array.from({ length: 25 }, (_, index) => ({
+      cluster: 'prod-eu',
+      node: `lost-${index}`,
+      reason: '503',
+    })),
   })
 }
 
@@ -49,36 +73,58 @@ describe.skipIf(browserPath === null)('a printed page', { timeout: 120_000 }, ()
   it('shows as much as its notes say', async () => {
     const page = await open(crowded(), 'print')
     const visible = (selector: string) => page.locator(`${selector} >> visible=true`).count()
-    const note = async (section: string) => (await page.locator(`${section} .on-paper`).allTextContents()).join(' ')
+    const note = async (section: string) =>
+      (await page.locator(`${section} .on-paper`).allTextContents()).join(' ')
     expect(await visible('.cluster')).toBe(24)
-    expect(await page.locator('main > .on-paper').textContent()).toBe('On paper: 24 of 40 clusters; the others on the page.')
+    expect(await page.locator('main > .on-paper').textContent()).toBe(
+      'On paper: 24 of 40 clusters; the others on the page.',
+    )
     // Of 50 cards and 150 rows.
-    expect([await visible('#findings .consequence'), await visible('#findings .finding h3')]).toEqual([10, 50])
+    expect([
+      await visible('#findings .consequence'),
+      await visible('#findings .finding h3'),
+    ]).toEqual([10, 50])
     expect(await visible('#findings tbody tr')).toBe(30)
-    expect(await note('#findings')).toContain('40 findings after the first 10 in short. 120 more rows only there.')
+    expect(await note('#findings')).toContain(
+      '40 findings after the first 10 in short. 120 more rows only there.',
+    )
     expect(await visible('#nodes .node')).toBe(3)
-    expect(await note('#nodes')).toBe('On paper: Of the first 3 groups the node nearest to eviction; 27 nodes only on the page.')
+    expect(await note('#nodes')).toBe(
+      'On paper: Of the first 3 groups the node nearest to eviction; 27 nodes only on the page.',
+    )
     for (const [section, all, noun] of [
       ['#waived', 25, 'waived findings'],
       ['#unknowns', 200, 'questions'],
       ['#not-audited', 25, 'entries'],
     ]) {
       expect(await visible(`${section} tbody tr`)).toBe(10)
-      expect(await note(`${section}`)).toBe(`On paper: 10 of ${all} ${noun}; the others on the page.`)
+      expect(await note(`${section}`)).toBe(
+        `On paper: 10 of ${all} ${noun}; the others on the page.`,
+      )
     }
-    expect([await visible('#rules details'), await note('#rules')]).toEqual([0, 'On paper: 8 rules explained on the page.'])
+    expect([await visible('#rules details'), await note('#rules')]).toEqual([
+      0,
+      'On paper: 8 rules explained on the page.',
+    ])
     await page.close()
   })
 
   it('counts the tables that are folded', async () => {
     const page = await open(
-      { ...morningReport(), garbage: Array.from({ length: 5 }, (_, index) => overviewOf({ cluster: `c${index}` })) },
+      {
+        ...morningReport(),
+        garbage: Array.from({ length: 5 }, (_, index) => overviewOf({ cluster: `c${index}` })),
+      },
       'print',
     )
     const folded = await page.locator('#thresholds .cohort:not([open])').count()
     expect(folded).toBeGreaterThan(0)
-    expect(await page.locator('#thresholds .on-paper').textContent()).toContain(`${folded} more table`)
-    expect(await page.locator('#cluster-gc .on-paper').textContent()).toContain('2 more tables to unfold on the page')
+    expect(await page.locator('#thresholds .on-paper').textContent()).toContain(
+      `${folded} more table`,
+    )
+    expect(await page.locator('#cluster-gc .on-paper').textContent()).toContain(
+      '2 more tables to unfold on the page',
+    )
     expect(await page.locator('#cluster-gc .garbage >> visible=true').count()).toBe(3)
     await page.close()
   })

@@ -28,7 +28,11 @@ describe('a plan in a report', () => {
   })
 
   it.each<[string, ReportedPlan, RegExp]>([
-    ['that changes nothing', { ...made, nodes: 0, waves: 0 }, /^No node would be changed.*2 never touched/],
+    [
+      'that changes nothing',
+      { ...made, nodes: 0, waves: 0 },
+      /^No node would be changed.*2 never touched/,
+    ],
     [
       'that could not be made',
       { state: 'failed', why: 'no time was left' },
@@ -42,13 +46,15 @@ describe('a plan in a report', () => {
     const report = morningReport()
     const mail = renderMail({ ...report, plan: made }, [])
     const page = html.render({ ...report, plan: made })
-    for (const text of [page, mail.html, mail.text]) expect(text.replace(/\s+/g, ' ')).toContain('31 nodes can be mended in 4 waves')
+    for (const text of [page, mail.html, mail.text])
+      expect(text.replace(/\s+/g, ' ')).toContain('31 nodes can be mended in 4 waves')
     expect(page).toContain('id="plan"')
     expect(page).toContain('--store s3://reports/eks')
     expect(mail.text.replace(/\s+/g, ' ')).toContain(made.command)
     expect(mail.html).toContain('--by &quot;YOUR NAME&quot; --store s3://reports/eks')
     const without = renderMail(report, [])
-    for (const text of [html.render(report), without.html, without.text]) expect(text).not.toMatch(/id="plan"|a plan to mend it/i)
+    for (const text of [html.render(report), without.html, without.text])
+      expect(text).not.toMatch(/id="plan"|a plan to mend it/i)
   })
 
   it('cannot be more than text', () => {

@@ -27,7 +27,10 @@ const nodes = [
   auditedNode('g1', disk, { cluster: 'prod' }),
   auditedNode('g2', disk, { cluster: 'prod', coverage: 'partlyRead' }),
   auditedNode('b1', disk, { cluster: 'prod', identity: { group: nodegroup('batch') } }),
-  unreadNode('b2', [{ what: 'configz', message: '503' }], { cluster: 'prod', identity: { group: nodegroup('batch') } }),
+  unreadNode('b2', [{ what: 'configz', message: '503' }], {
+    cluster: 'prod',
+    identity: { group: nodegroup('batch') },
+  }),
   auditedNode('s1', disk, { cluster: 'stage', identity: { group: pool } }),
   auditedNode('loose', disk, { cluster: 'stage', identity: { group: loose } }),
 ]
@@ -48,7 +51,10 @@ const ended = (id: string, subject: AuditReport['nodes'][number]['identity']['gr
   ended: 'fixed' as const,
   on: '2026-11-21',
 })
-const hidden = (id: string, subject: AuditReport['nodes'][number]['identity']['group']): HiddenFinding => {
+const hidden = (
+  id: string,
+  subject: AuditReport['nodes'][number]['identity']['group'],
+): HiddenFinding => {
   const { ended: _how, on: _day, ...finding } = ended(id, subject)
   return { ...finding, nodes: { count: 1, sample: ['b0'] }, isNew: true, why: [] }
 }
@@ -70,7 +76,10 @@ const report: AuditReport = {
     clusters: [
       clusterResult('prod', { coverage: { nodes: 4, read: 2, partlyRead: 1, notRead: 1 } }),
       clusterResult('stage', { coverage: { nodes: 2, read: 2, partlyRead: 0, notRead: 0 } }),
-      clusterResult('lost', { grade: null, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 } }),
+      clusterResult('lost', {
+        grade: null,
+        coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 },
+      }),
     ],
     findings: [
       finding('high', { id: 'general', cluster: 'prod' }),
@@ -80,13 +89,26 @@ const report: AuditReport = {
       finding('low', { id: 'loose', cluster: 'stage', subject: loose }),
     ],
     waived: [finding('low', { id: 'waived', cluster: 'prod', subject: nodegroup('batch') })],
-    unknowns: [{ rule: 'r', cluster: 'stage', subject: pool, nodes: { count: 1, sample: ['s1'] }, reason: 'x' }],
+    unknowns: [
+      {
+        rule: 'r',
+        cluster: 'stage',
+        subject: pool,
+        nodes: { count: 1, sample: ['s1'] },
+        reason: 'x',
+      },
+    ],
     notAudited: [
       { cluster: 'prod', node: 'b2', reason: '503' },
       { cluster: 'prod', node: null, reason: 'events: 403' },
       { cluster: 'lost', node: null, reason: 'timeout' },
     ],
-    delta: { new: ['batch', 'general'], resolved: ['old-batch', 'old-general'], worse: ['spot'], regressed: ['batch'] },
+    delta: {
+      new: ['batch', 'general'],
+      resolved: ['old-batch', 'old-general'],
+      worse: ['spot'],
+      regressed: ['batch'],
+    },
   }),
   nodes,
   alertPercent: 80,
@@ -104,18 +126,35 @@ const report: AuditReport = {
       nodes: {
         gone: [{ cluster: 'prod', node: 'b0' }],
         come: ['b1', 'g1'].map(node => ({ cluster: 'prod', node })),
-        notReadNow: ['b2', 'g2'].map(node => ({ cluster: 'prod', node, coverage: 'partlyRead', before: 'read', reason: '503' })),
+        notReadNow: ['b2', 'g2'].map(node => ({
+          cluster: 'prod',
+          node,
+          coverage: 'partlyRead',
+          before: 'read',
+          reason: '503',
+        })),
       },
       notes: ['of stage nothing is known', 'of prod less is known'],
     },
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
     closed: {
       unknowns: ['batch', 'general'].map(name => ({
-        ...{ rule: 'peer-drift', cluster: 'prod', subject: nodegroup(name), nodes: { count: 0, sample: [] }, reason: '503' },
+        ...{
+          rule: 'peer-drift',
+          cluster: 'prod',
+          subject: nodegroup(name),
+          nodes: { count: 0, sample: [] },
+          reason: '503',
+        },
       })),
       notAudited: ['b2', 'g2'].map(node => ({ cluster: 'prod', node, reason: '503' })),
     },
-    returned: ['batch', 'general'].map(id => ({ id, since: '2026-10-01', ended: 'fixed', on: '2026-11-03' })),
+    returned: ['batch', 'general'].map(id => ({
+      id,
+      since: '2026-10-01',
+      ended: 'fixed',
+      on: '2026-11-03',
+    })),
     hidden: ['batch', 'general'].map(name => hidden(`unseen-${name}`, nodegroup(name))),
     absent: [
       { cluster: 'prod', severities: ['high'], isNew: true },
@@ -135,7 +174,9 @@ function shown(match: OwnerMatch) {
     share && {
       nodes: share.nodes.map(({ identity: { name } }) => name),
       findings: share.document.findings.map(({ id }) => id),
-      clusters: share.document.clusters.map(({ name, coverage }) => `${name} ${coverage.read}/${coverage.nodes}`),
+      clusters: share.document.clusters.map(
+        ({ name, coverage }) => `${name} ${coverage.read}/${coverage.nodes}`,
+      ),
       lost: share.document.notAudited.map(({ cluster: of, node }) => `${of} ${node ?? '*'}`),
     }
   )
@@ -143,11 +184,20 @@ function shown(match: OwnerMatch) {
 
 describe("an owner's share of a report", () => {
   it.each<[string, OwnerMatch, ReturnType<typeof shown>]>([
-    ['by cluster', { cluster: 'st*' }, { nodes: ['s1', 'loose'], findings: ['spot', 'loose'], clusters: ['stage 2/2'], lost: [] }],
+    [
+      'by cluster',
+      { cluster: 'st*' },
+      { nodes: ['s1', 'loose'], findings: ['spot', 'loose'], clusters: ['stage 2/2'], lost: [] },
+    ],
     [
       'by nodegroup, and what was not read and may be theirs',
       { nodegroup: 'batch' },
-      { nodes: ['b1', 'b2'], findings: ['batch'], clusters: ['prod 1/2', 'lost 0/0'], lost: ['prod b2', 'prod *', 'lost *'] },
+      {
+        nodes: ['b1', 'b2'],
+        findings: ['batch'],
+        clusters: ['prod 1/2', 'lost 0/0'],
+        lost: ['prod b2', 'prod *', 'lost *'],
+      },
     ],
     [
       'by nodepool of a cluster',
@@ -167,10 +217,19 @@ describe("an owner's share of a report", () => {
     [
       'by tag of the cluster, without the nodegroup that has another',
       { cluster: 'prod', tags: { team: 'plat*' } },
-      { nodes: ['g1', 'g2'], findings: ['general', 'whole'], clusters: ['prod 1/2'], lost: ['prod *'] },
+      {
+        nodes: ['g1', 'g2'],
+        findings: ['general', 'whole'],
+        clusters: ['prod 1/2'],
+        lost: ['prod *'],
+      },
     ],
     ['by all that is given', { cluster: 'stage', tags: { team: 'data', env: 'prod' } }, null],
-    ['by a name that no key of an object is', { cluster: 'stage', tags: { constructor: '*' } }, null],
+    [
+      'by a name that no key of an object is',
+      { cluster: 'stage', tags: { constructor: '*' } },
+      null,
+    ],
     ['by a cluster that is not there', { cluster: 'elsewhere' }, null],
     [
       'of everything',
@@ -185,22 +244,36 @@ describe("an owner's share of a report", () => {
   ])('is told %s', (_, match, expected) => expect(shown(match)).toEqual(expected))
 
   it('goes by a cluster’s own name where those of several places have account and region before it', () => {
-    const across: AuditReport = JSON.parse(JSON.stringify(report).replaceAll('"prod"', '"111122223333/eu-west-1/prod"'))
-    const theirs = (of: AuditReport) => shareOf(of, { name: 'a', match: { cluster: 'prod' } })?.document.findings.map(({ id }) => id)
+    const across: AuditReport = JSON.parse(
+      JSON.stringify(report).replaceAll('"prod"', '"111122223333/eu-west-1/prod"'),
+    )
+    const theirs = (of: AuditReport) =>
+      shareOf(of, { name: 'a', match: { cluster: 'prod' } })?.document.findings.map(({ id }) => id)
     expect(theirs(across)).toEqual(['general', 'batch', 'whole'])
     expect(theirs(across)).toEqual(theirs(report))
   })
 
   it('has the changes of what is theirs, and no others', () => {
     const share = shareOf(report, { name: 'data', match: { nodegroup: 'batch' } })
-    expect(share?.document.delta).toEqual({ new: ['batch'], resolved: ['old-batch'], worse: [], regressed: ['batch'] })
+    expect(share?.document.delta).toEqual({
+      new: ['batch'],
+      resolved: ['old-batch'],
+      worse: [],
+      regressed: ['batch'],
+    })
     // Whose the node was that is gone, nobody knows any more.
     expect(share?.before?.delta).toMatchObject({
       ...{ clusters: [], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
-      ...{ nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] }, notes: ['of prod less is known'] },
+      ...{
+        nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] },
+        notes: ['of prod less is known'],
+      },
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
-    expect(share?.before?.closed).toMatchObject({ unknowns: [{ subject: nodegroup('batch') }], notAudited: [{ node: 'b2' }] })
+    expect(share?.before?.closed).toMatchObject({
+      unknowns: [{ subject: nodegroup('batch') }],
+      notAudited: [{ node: 'b2' }],
+    })
     expect(share?.before?.closed.unknowns).toHaveLength(1)
     expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2', hasCome: false }])
     expect(share?.before?.absent).toEqual([])
@@ -211,31 +284,62 @@ describe("an owner's share of a report", () => {
   })
 
   describe('tells of their part of a cluster, and says so:', () => {
-    const outcomes = (pass: number, fail: number) => ({ pass, fail, unknown: 0, notApplicable: 0, error: 0 })
-    const counted = nodes.map(node => ({ ...node, outcomes: node.identity.name === 'g1' ? outcomes(3, 2) : outcomes(5, 1) }))
+    const outcomes = (pass: number, fail: number) => ({
+      pass,
+      fail,
+      unknown: 0,
+      notApplicable: 0,
+      error: 0,
+    })
+    const counted = nodes.map(node => ({
+      ...node,
+      outcomes: node.identity.name === 'g1' ? outcomes(3, 2) : outcomes(5, 1),
+    }))
     const clusters = [
       // Beside its nodes' outcomes it has those of rules on itself: 7 and 4.
       clusterResult('prod', {
         ...{ grade: 'D', outcomes: outcomes(3 + 15 + 7, 2 + 3 + 4) },
-        coverage: { nodes: 4, read: 2, partlyRead: 1, notRead: 1, clusterGc: { lists: 16, read: 15 } },
+        coverage: {
+          nodes: 4,
+          read: 2,
+          partlyRead: 1,
+          notRead: 1,
+          clusterGc: { lists: 16, read: 15 },
+        },
       }),
       clusterResult('stage', { grade: null }),
     ]
     const garbage = [overviewOf({ cluster: 'prod' })]
-    const divided: AuditReport = { ...report, nodes: counted, garbage, document: { ...report.document, clusters } }
+    const divided: AuditReport = {
+      ...report,
+      nodes: counted,
+      garbage,
+      document: { ...report.document, clusters },
+    }
     const part = (match: OwnerMatch, of = divided) => shareOf(of, { name: 'data', match })!
-    const clusterOf = (match: OwnerMatch, name = 'prod') => part(match).document.clusters.find(each => each.name === name)
+    const clusterOf = (match: OwnerMatch, name = 'prod') =>
+      part(match).document.clusters.find(each => each.name === name)
 
     it('outcomes of their nodes, and a grade of what is open there', () => {
       expect(part({ nodegroup: 'batch' }).owner).toBe('data')
-      expect(clusterOf({ nodegroup: 'batch' })).toMatchObject({ grade: 'B', outcomes: outcomes(10, 2), coverage: { nodes: 2, read: 1 } })
+      expect(clusterOf({ nodegroup: 'batch' })).toMatchObject({
+        grade: 'B',
+        outcomes: outcomes(10, 2),
+        coverage: { nodes: 2, read: 1 },
+      })
       expect(clusterOf({ nodegroup: 'batch' })?.coverage.clusterGc).toBeUndefined()
-      expect(clusterOf({ nodegroup: 'general' })).toMatchObject({ grade: 'D', outcomes: outcomes(8, 3) })
+      expect(clusterOf({ nodegroup: 'general' })).toMatchObject({
+        grade: 'D',
+        outcomes: outcomes(8, 3),
+      })
     })
 
     it('with what is of the cluster itself where that is theirs, too', () => {
       const own = { cluster: 'prod', tags: { team: 'platform' } }
-      expect(clusterOf(own)).toMatchObject({ outcomes: outcomes(8 + 7, 3 + 4), coverage: { clusterGc: { lists: 16, read: 15 } } })
+      expect(clusterOf(own)).toMatchObject({
+        outcomes: outcomes(8 + 7, 3 + 4),
+        coverage: { clusterGc: { lists: 16, read: 15 } },
+      })
       expect(part(own).garbage).toHaveLength(1)
       expect(part({ nodegroup: 'batch' }).garbage).toEqual([])
     })
@@ -256,7 +360,8 @@ describe("an owner's share of a report", () => {
       const graded = (count: typeof few) => {
         const found = finding('high', { cluster: 'prod', subject: nodegroup('many'), nodes: count })
         const document = { ...divided.document, findings: [found] }
-        return part({ nodegroup: 'many' }, { ...divided, nodes: [...counted, ...many], document }).document.clusters[0]?.grade
+        return part({ nodegroup: 'many' }, { ...divided, nodes: [...counted, ...many], document })
+          .document.clusters[0]?.grade
       }
       // Less than a tenth of their nodes costs a step less.
       expect([graded(few), graded({ ...few, count: 4 })]).toEqual(['C', 'D'])
@@ -264,8 +369,12 @@ describe("an owner's share of a report", () => {
 
     it('on the page', () => {
       const html = renderPage(pageView({ ...part({ nodegroup: 'batch' }), before: null }, english))
-      expect(html).toContain('For data: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.')
-      expect(renderPage(pageView({ ...divided, before: null }, english))).not.toContain('only what is theirs')
+      expect(html).toContain(
+        'For data: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.',
+      )
+      expect(renderPage(pageView({ ...divided, before: null }, english))).not.toContain(
+        'only what is theirs',
+      )
     })
   })
 
@@ -274,13 +383,21 @@ describe("an owner's share of a report", () => {
     [{ nodegroup: 'batch' }, ['prod: batch, no findings']],
     [{ cluster: 'prod', tags: { team: 'platform' } }, ['prod: general, no findings']],
     [{}, ['prod: general batch, 2 findings', 'stage: spot, 1 findings']],
-  ])('%j has the lines of what is theirs, and counts of whole clusters only where they are', (match, expected) => {
-    const told = shareOf(report, { name: 'data', match })?.trends?.map(({ cluster: name, points: [point] }) => {
-      const findings = point?.findings == null ? 'no' : Object.values(point.findings).reduce((sum, count) => sum + count, 0)
-      return `${name}: ${point?.groups.map(group => group.name).join(' ')}, ${findings} findings`
-    })
-    expect(told).toEqual(expected)
-  })
+  ])(
+    '%j has the lines of what is theirs, and counts of whole clusters only where they are',
+    (match, expected) => {
+      const told = shareOf(report, { name: 'data', match })?.trends?.map(
+        ({ cluster: name, points: [point] }) => {
+          const findings =
+            point?.findings == null
+              ? 'no'
+              : Object.values(point.findings).reduce((sum, count) => sum + count, 0)
+          return `${name}: ${point?.groups.map(group => group.name).join(' ')}, ${findings} findings`
+        },
+      )
+      expect(told).toEqual(expected)
+    },
+  )
 
   it('has no plan of the whole fleet', () => {
     const planned: AuditReport = { ...report, plan: { state: 'failed', why: 'x' } }
@@ -290,8 +407,15 @@ describe("an owner's share of a report", () => {
   it('parts a whole fleet without losing a finding', () => {
     const morning = morningReport()
     const groups = ['general', 'batch', 'edge', 'default', 'windows']
-    const told = groups.flatMap(name => shareOf(morning, { name, match: { nodegroup: name } })?.document.findings.map(({ id }) => id) ?? [])
-    const ofGroups = morning.document.findings.filter(({ subject: { kind } }) => kind === 'Nodegroup' || kind === 'NodePool')
+    const told = groups.flatMap(
+      name =>
+        shareOf(morning, { name, match: { nodegroup: name } })?.document.findings.map(
+          ({ id }) => id,
+        ) ?? [],
+    )
+    const ofGroups = morning.document.findings.filter(
+      ({ subject: { kind } }) => kind === 'Nodegroup' || kind === 'NodePool',
+    )
     expect(told.toSorted()).toEqual(ofGroups.map(({ id }) => id).toSorted())
   })
 })

@@ -11,8 +11,10 @@ function story(change: Partial<NodePrediction> = {}, before: NodePrediction | nu
 /** Without the breaks and indents of lines. */
 const told = (text: string) => text.replace(/\s+/g, ' ')
 
-const eviction = (change: object) => ({ ...buildNode().prediction.eviction, ...change }) as NodePrediction['eviction']
-const imageGC = (change: object) => ({ ...buildNode().prediction.imageGC, ...change }) as NodePrediction['imageGC']
+const eviction = (change: object) =>
+  ({ ...buildNode().prediction.eviction, ...change }) as NodePrediction['eviction']
+const imageGC = (change: object) =>
+  ({ ...buildNode().prediction.imageGC, ...change }) as NodePrediction['imageGC']
 
 describe('storyOf', () => {
   it('tells of a calm node how far everything is', () => {
@@ -35,17 +37,32 @@ describe('storyOf', () => {
   })
 
   it('marks its heading as the terminal wants it', () => {
-    expect(storyOf(buildNode().prediction, null, text => `*${text}*`)).toMatch(/^\*prod \/ ip-10-0-1-2\.ec2\.internal\*\n/)
+    expect(storyOf(buildNode().prediction, null, text => `*${text}*`)).toMatch(
+      /^\*prod \/ ip-10-0-1-2\.ec2\.internal\*\n/,
+    )
   })
 
   it('says what is not known, never nothing and never 0', () => {
-    const text = told(story({ imageGC: null, eviction: null, unknowns: [{ what: 'configz', effect: 'no thresholds' }] }))
+    const text = told(
+      story({
+        imageGC: null,
+        eviction: null,
+        unknowns: [{ what: 'configz', effect: 'no thresholds' }],
+      }),
+    )
     expect(text).toContain('Image GC not known, see below Eviction not known, see below')
     expect(text).toContain('Not known configz: no thresholds')
   })
 
   it('tells a round of image GC: how much, which, how sure, and how it ends', () => {
-    const deletion = { image: 'sha256:1', names: ['registry/a:1'], sizeBytes: 2 ** 20, rank: 0, reason: 'space', certainty: 'certain' }
+    const deletion = {
+      image: 'sha256:1',
+      names: ['registry/a:1'],
+      sizeBytes: 2 ** 20,
+      rank: 0,
+      reason: 'space',
+      certainty: 'certain',
+    }
     const text = told(
       story({
         imageGC: imageGC({
@@ -61,14 +78,16 @@ describe('storyOf', () => {
       }),
     )
     expect(text).toContain('due: 91 % used, it starts at 80 and wants 1.0 GiB, down to 70 %')
-    expect(text).toContain('deletes 2 images: 1 for certain, 1 possibly - registry/a:1 1.0 MiB - sha256:1 1.0 MiB possibly, too old')
+    expect(text).toContain(
+      'deletes 2 images: 1 for certain, 1 possibly - registry/a:1 1.0 MiB - sha256:1 1.0 MiB possibly, too old',
+    )
     expect(text).toContain('counts 1.0 MiB freed: 1023.0 MiB short says: not enough')
   })
 
   it('says that image GC is switched off', () => {
-    expect(told(story({ imageGC: imageGC({ enabled: false, highThresholdPercent: 100 }) }))).toContain(
-      'switched off: a high threshold of 100 stops the loop',
-    )
+    expect(
+      told(story({ imageGC: imageGC({ enabled: false, highThresholdPercent: 100 }) })),
+    ).toContain('switched off: a high threshold of 100 stops the loop')
   })
 
   it('tells an eviction: thresholds met, conditions, what is collected, whom it evicts and in which order', () => {
@@ -132,9 +151,9 @@ describe('storyOf', () => {
 
   it('tells what another configuration changes, and nothing where it changes nothing', () => {
     const before = buildNode().prediction
-    expect(told(story({ imageGC: imageGC({ triggered: true, bytesToFree: 2 ** 30 }) }, before))).toContain(
-      'Changed image GC: in 39.0 GiB → due, 1.0 GiB to free',
-    )
+    expect(
+      told(story({ imageGC: imageGC({ triggered: true, bytesToFree: 2 ** 30 }) }, before)),
+    ).toContain('Changed image GC: in 39.0 GiB → due, 1.0 GiB to free')
     expect(told(story({}, before))).toContain('Changed nothing, at this moment')
     expect(told(story({ refusals: ['no such kubelet'] }, before))).toContain(
       'Refused the kubelet would not start with this configuration: no such kubelet',
@@ -143,10 +162,22 @@ describe('storyOf', () => {
 
   it('tells a timeline by the clock', () => {
     const timeline: TimelineEvent[] = [
-      { atMs: 0, event: 'imageGC', detail: { images: ['i'], bytesToFree: 2048, freedBytes: 1024, error: 'not enough' } },
+      {
+        atMs: 0,
+        event: 'imageGC',
+        detail: { images: ['i'], bytesToFree: 2048, freedBytes: 1024, error: 'not enough' },
+      },
       { atMs: 10_000, event: 'condition', detail: { condition: 'DiskPressure', status: true } },
-      { atMs: 10_000, event: 'reclaim', detail: { signal: 'nodefs.available', containers: 2, images: [], isEnough: true } },
-      { atMs: 3_661_000, event: 'evict', detail: { namespace: 'x', name: 'a', signal: 'nodefs.available', freedBytes: 1 } },
+      {
+        atMs: 10_000,
+        event: 'reclaim',
+        detail: { signal: 'nodefs.available', containers: 2, images: [], isEnough: true },
+      },
+      {
+        atMs: 3_661_000,
+        event: 'evict',
+        detail: { namespace: 'x', name: 'a', signal: 'nodefs.available', freedBytes: 1 },
+      },
       { atMs: 3_662_000, event: 'recovered', detail: { availableBytes: 1 } },
       { atMs: 3_663_000, event: 'condition', detail: { condition: 'DiskPressure', status: false } },
       { atMs: 36_000_000, event: 'full', detail: { filesystem: 'nodefs' } },
@@ -168,8 +199,19 @@ describe('storyOf', () => {
   it('tells limits, dead containers and a node that offers something else', () => {
     const text = told(
       story({
-        localStorageEvictions: [{ namespace: 'x', name: 'a', limit: 'emptyDir', what: 'tmp', usedBytes: 2048, limitBytes: 1024 }],
-        containerGC: { removals: [{ kind: 'container', id: '1', namespace: 'x', pod: 'a', container: 'c' }] },
+        localStorageEvictions: [
+          {
+            namespace: 'x',
+            name: 'a',
+            limit: 'emptyDir',
+            what: 'tmp',
+            usedBytes: 2048,
+            limitBytes: 1024,
+          },
+        ],
+        containerGC: {
+          removals: [{ kind: 'container', id: '1', namespace: 'x', pod: 'a', container: 'c' }],
+        },
         allocatable: { memory: '1Gi', matchesNode: false },
       }),
     )
@@ -179,10 +221,20 @@ describe('storyOf', () => {
   })
 
   it('is bounded, whatever a node holds', () => {
-    const deletion = { image: 'i'.repeat(500), names: [], sizeBytes: 1, rank: 0, reason: 'space', certainty: 'certain' }
+    const deletion = {
+      image: 'i'.repeat(500),
+      names: [],
+      sizeBytes: 1,
+      rank: 0,
+      reason: 'space',
+      certainty: 'certain',
+    }
     const lines = story({
       imageGC: imageGC({ triggered: true, deletions: Array.from({ length: 500 }, () => deletion) }),
-      unknowns: Array.from({ length: 500 }, () => ({ what: 'w'.repeat(5000), effect: 'e'.repeat(5000) })),
+      unknowns: Array.from({ length: 500 }, () => ({
+        what: 'w'.repeat(5000),
+        effect: 'e'.repeat(5000),
+      })),
     }).split('\n')
     expect(lines.length).toBeLessThan(100)
     expect(lines.join('\n')).toContain('… and 492 more')

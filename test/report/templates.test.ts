@@ -29,7 +29,12 @@ describe('templates/precompile.ts', () => {
       source: 'a\n{{#if bars}}\nb',
       says: /partials\/node\.hbs: Parse error on line 3/,
     },
-    { mistake: 'an unknown partial', file: 'report.hbs', source: '<p>\n{{> nobody}}', says: /report\.hbs:2: unknown partial "nobody"/ },
+    {
+      mistake: 'an unknown partial',
+      file: 'report.hbs',
+      source: '<p>\n{{> nobody}}',
+      says: /report\.hbs:2: unknown partial "nobody"/,
+    },
     {
       mistake: 'an unknown helper',
       file: 'partials/bar.hbs',
@@ -48,10 +53,30 @@ describe('templates/precompile.ts', () => {
       source: '{{#if (lookup a b)}}x{{/if}}',
       says: /report\.hbs:1: unknown helper "lookup"/,
     },
-    { mistake: 'a script', file: 'email.hbs', source: '<p>\n<script>alert(1)</script>', says: /email\.hbs:1: "<script" has no place here/ },
-    { mistake: 'a remote image', file: 'partials/bar.hbs', source: '<img src="https://x">', says: /bar\.hbs:1: "src=" has no place/ },
-    { mistake: 'unescaped output', file: 'report.hbs', source: 'x\n\n{{{title}}}', says: /report\.hbs:3: unescaped output/ },
-    { mistake: 'an ampersand for it', file: 'report.hbs', source: '{{&title}}', says: /report\.hbs:1: unescaped output/ },
+    {
+      mistake: 'a script',
+      file: 'email.hbs',
+      source: '<p>\n<script>alert(1)</script>',
+      says: /email\.hbs:1: "<script" has no place here/,
+    },
+    {
+      mistake: 'a remote image',
+      file: 'partials/bar.hbs',
+      source: '<img src="https://x">',
+      says: /bar\.hbs:1: "src=" has no place/,
+    },
+    {
+      mistake: 'unescaped output',
+      file: 'report.hbs',
+      source: 'x\n\n{{{title}}}',
+      says: /report\.hbs:3: unescaped output/,
+    },
+    {
+      mistake: 'an ampersand for it',
+      file: 'report.hbs',
+      source: '{{&title}}',
+      says: /report\.hbs:1: unescaped output/,
+    },
     {
       mistake: 'an unknown variable, in a condition too',
       file: 'email.hbs',
@@ -76,12 +101,21 @@ describe('templates/precompile.ts', () => {
       source: '{{> severity this}}',
       says: /email\.txt\.hbs:1: unknown partial "severity"/,
     },
-    { mistake: 'a partial chosen by data', file: 'report.hbs', source: '{{> (which)}}', says: /report\.hbs:1: unknown/ },
+    {
+      mistake: 'a partial chosen by data',
+      file: 'report.hbs',
+      source: '{{> (which)}}',
+      says: /report\.hbs:1: unknown/,
+    },
   ])('refuses $mistake, says where, and leaves no file', ({ file, source, says }) => {
     cpSync('templates', folder, { recursive: true })
     writeFileSync(join(folder, file), source)
     const target = join(folder, 'compiled.js')
-    const { status, stderr } = spawnSync(process.execPath, [precompile, '--from', folder, '--to', target], { encoding: 'utf8' })
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [precompile, '--from', folder, '--to', target],
+      { encoding: 'utf8' },
+    )
     expect(stderr).toMatch(says)
     expect(status).toBe(1)
     expect(existsSync(target)).toBe(false)
@@ -104,7 +138,9 @@ function contrast(one: string, other: string): number {
 
 const pageStyle = readFileSync('templates/report.css', 'utf8')
 const themes = [...pageStyle.matchAll(/:root \{([^}]*)\}/g)].map(([, body]) =>
-  Object.fromEntries([...body!.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, colour]) => [name!, colour!])),
+  Object.fromEntries(
+    [...body!.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, colour]) => [name!, colour!]),
+  ),
 )
 
 describe('templates/report.css', () => {
@@ -113,12 +149,17 @@ describe('templates/report.css', () => {
     'keeps the text colour %s readable on every ground (WCAG AA)',
     name => {
       for (const theme of themes)
-        for (const ground of ['paper', 'card', 'code']) expect(contrast(theme[name]!, theme[ground]!)).toBeGreaterThanOrEqual(4.5)
+        for (const ground of ['paper', 'card', 'code'])
+          expect(contrast(theme[name]!, theme[ground]!)).toBeGreaterThanOrEqual(4.5)
     },
   )
-  it.each(['used', 'used-image-gc', 'used-pressure', 'column'])('keeps the shape colour %s apart from its card (WCAG AA)', name => {
-    for (const theme of themes) expect(contrast(theme[name]!, theme.card!)).toBeGreaterThanOrEqual(2.8)
-  })
+  it.each(['used', 'used-image-gc', 'used-pressure', 'column'])(
+    'keeps the shape colour %s apart from its card (WCAG AA)',
+    name => {
+      for (const theme of themes)
+        expect(contrast(theme[name]!, theme.card!)).toBeGreaterThanOrEqual(2.8)
+    },
+  )
   it('fetches nothing', () => expect(pageStyle).not.toMatch(/@import|url\(/))
 })
 
@@ -126,18 +167,22 @@ describe('the colours of the mail', () => {
   const [light, dark] = themes
   const tones = [...severities, 'none', 'unread'] as const
   const mailStyle = readFileSync('templates/email.css', 'utf8')
-  const sources = ['email.hbs', 'partials/email-finding.hbs', 'partials/email-severity.hbs'].map(file =>
-    readFileSync(`templates/${file}`, 'utf8'),
+  const sources = ['email.hbs', 'partials/email-finding.hbs', 'partials/email-severity.hbs'].map(
+    file => readFileSync(`templates/${file}`, 'utf8'),
   )
 
   it('are those of the page, in the light', () => {
     for (const tone of tones) expect(severityMark(tone).tone).toBe(light![tone])
-    for (const [, colour] of sources.join('').matchAll(/(#[0-9a-f]{6})/g)) expect(Object.values(light!)).toContain(colour)
+    for (const [, colour] of sources.join('').matchAll(/(#[0-9a-f]{6})/g))
+      expect(Object.values(light!)).toContain(colour)
   })
   it('are those of the page, in the dark', () => {
-    for (const [, colour] of mailStyle.matchAll(/(#[0-9a-f]{6})/g)) expect(Object.values(dark!)).toContain(colour)
+    for (const [, colour] of mailStyle.matchAll(/(#[0-9a-f]{6})/g))
+      expect(Object.values(dark!)).toContain(colour)
     for (const name of [...tones, 'ink', 'muted', 'link'])
-      expect(mailStyle).toMatch(new RegExp(`\\.${name}\\b[^}]*\\{ color: ${dark![name]} !important`))
+      expect(mailStyle).toMatch(
+        new RegExp(`\\.${name}\\b[^}]*\\{ color: ${dark![name]} !important`),
+      )
   })
   it('have a shape each, so that nobody needs them', () => {
     expect(new Set(tones.map(tone => severityMark(tone).glyph)).size).toBe(tones.length)

@@ -3,10 +3,14 @@ import { foldedLine, shownBlock, shownLine, wrapText } from '#report/text.ts'
 
 describe('shownLine', () => {
   it('leaves alone what people write', () => {
-    expect(shownLine('노드 ip-10-0-1-17 \u{1f468}\u200d\u{1f680} <b>', 80)).toBe('노드 ip-10-0-1-17 \u{1f468}\u200d\u{1f680} <b>')
+    expect(shownLine('노드 ip-10-0-1-17 \u{1f468}\u200d\u{1f680} <b>', 80)).toBe(
+      '노드 ip-10-0-1-17 \u{1f468}\u200d\u{1f680} <b>',
+    )
   })
   it('shows characters that would hide or turn the text', () => {
-    expect(shownLine('a\u202eb\u200bc\u0000d\ud800', 80)).toBe('a<U+202E>b<U+200B>c<U+0000>d<U+D800>')
+    expect(shownLine('a\u202eb\u200bc\u0000d\ud800', 80)).toBe(
+      'a<U+202E>b<U+200B>c<U+0000>d<U+D800>',
+    )
   })
   it('puts lines into one', () => expect(shownLine('a\r\n\t\u2028b', 80)).toBe('a b'))
   it.each([
@@ -22,10 +26,14 @@ it('keeps the lines of a block', () => {
 
 describe('foldedLine', () => {
   it('is one line without anything invisible, never longer than its text', () => {
-    expect(foldedLine(' a\r\n\tb\u202e\u0000c\u2028\ud800 \u00a0d\u001b[31m', 80)).toBe('a b c d [31m')
+    expect(foldedLine(' a\r\n\tb\u202e\u0000c\u2028\ud800 \u00a0d\u001b[31m', 80)).toBe(
+      'a b c d [31m',
+    )
   })
   it('is cut with a mark and a count', () =>
-    expect(foldedLine('x'.repeat(1200), 10)).toBe(`${'x'.repeat(10)}… (cut: 1,200 characters in all)`))
+    expect(foldedLine('x'.repeat(1200), 10)).toBe(
+      `${'x'.repeat(10)}… (cut: 1,200 characters in all)`,
+    ))
 })
 
 describe('wrapText', () => {
@@ -37,5 +45,7 @@ describe('wrapText', () => {
     ['a name-that-is-too-long b', 'a\nname-that-is-too-long\nb\n'],
     ['84\u00a0% ab cd', '84 % ab\ncd\n'],
     ['a\n\n\n\nb   \n\n', 'a\n\nb\n'],
-  ])('breaks %j after at most eight columns', (text, wrapped) => expect(wrapText(text, 8)).toBe(wrapped))
+  ])('breaks %j after at most eight columns', (text, wrapped) =>
+    expect(wrapText(text, 8)).toBe(wrapped),
+  )
 })

@@ -20,19 +20,28 @@ import {
 
 type Prediction = AuditedNode['prediction']
 
-const three = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' } as const
+const three = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+} as const
 const all = { ...three, 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' } as const
-const ofFile: ThresholdOrigin = { source: 'file', certainty: 'certain', path: '/etc/kubernetes/kubelet/config.json' }
+const ofFile: ThresholdOrigin = {
+  source: 'file',
+  certainty: 'certain',
+  path: '/etc/kubernetes/kubelet/config.json',
+}
 
-const changed = (prediction: Prediction, change: Partial<NonNullable<Prediction['eviction']>>): Prediction => ({
-  ...prediction,
-  eviction: { ...prediction.eviction!, ...change },
-})
+const changed = (
+  prediction: Prediction,
+  change: Partial<NonNullable<Prediction['eviction']>>,
+): Prediction => ({ ...prediction, eviction: { ...prediction.eviction!, ...change } })
 const withSettings = (prediction: Prediction, change: Partial<AuditedSettings>): Prediction => ({
   ...prediction,
   settings: { ...prediction.settings, ...change },
 })
-const nodesOf = (...predictions: Prediction[]) => predictions.map((prediction, index) => auditedNode(`n${index + 1}`, prediction))
+const nodesOf = (...predictions: Prediction[]) =>
+  predictions.map((prediction, index) => auditedNode(`n${index + 1}`, prediction))
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
 /** Every line of a cohort's table, its cells joined. */
@@ -41,40 +50,57 @@ function lines(nodes: AuditedNode[], place = 0): string[] {
   return cohort.parts.flatMap(({ part, settings: rows }) =>
     rows.map(({ name, value, isLost, comesTo, grace, reclaim, note, origin, preset }) =>
       plain(
-        [part, name, `${isLost ? '!' : ''}${value}`, ...(note === null ? [comesTo, grace, reclaim] : [note]), origin, preset].join(' | '),
+        [
+          part,
+          name,
+          `${isLost ? '!' : ''}${value}`,
+          ...(note === null ? [comesTo, grace, reclaim] : [note]),
+          origin,
+          preset,
+        ].join(' | '),
       ),
     ),
   )
 }
-const lineOf = (nodes: AuditedNode[], part: string, name: string) => lines(nodes).filter(line => line.startsWith(`${part} | ${name} |`))
+const lineOf = (nodes: AuditedNode[], part: string, name: string) =>
+  lines(nodes).filter(line => line.startsWith(`${part} | ${name} |`))
 const hard = (nodes: AuditedNode[], signal: string) => lineOf(nodes, 'Hard eviction', signal)[0]
 
 describe('the table of a cohort', () => {
   it('has a line for every signal and every setting of image GC', () => {
-    expect(lines(nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB, evictionHard: all })))).toEqual([
-      'Hard eviction | memory.available | 100Mi | 100.0 MiB | at once | 0 | likely configured | same',
-      'Hard eviction | nodefs.available | 10% | 10.0 GiB | at once | 0 | likely configured | same',
-      'Hard eviction | nodefs.inodesFree | 5% | 2,621,440 inodes | at once | 0 | likely configured | same',
-      'Hard eviction | imagefs.available | 15% | 15.0 GiB | at once | 0 | likely configured | same',
-      'Hard eviction | imagefs.inodesFree | 5% | 2,621,440 inodes | at once | 0 | likely configured | same',
-      'Hard eviction | pid.available | !none | nothing watches it | nobody set it | none',
-      'Soft eviction | every signal | none | nobody set one |  | none',
-      'Image GC | high threshold, % | 85 | starts above 84 % used, 84.0 GiB | likely upstream default | same',
-      'Image GC | low threshold, % | 80 | deletes down to 80 % used, 80.0 GiB | likely upstream default | same',
-      'Image GC | minimum age | 2m0s | for space no image goes in its first 2 min | likely upstream default | same',
-      'Image GC | maximum age | 0s | off: no image is too old | likely upstream default | same',
-    ])
+    expect(lines(nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB, evictionHard: all })))).toEqual(
+      [
+        'Hard eviction | memory.available | 100Mi | 100.0 MiB | at once | 0 | likely configured | same',
+        'Hard eviction | nodefs.available | 10% | 10.0 GiB | at once | 0 | likely configured | same',
+        'Hard eviction | nodefs.inodesFree | 5% | 2,621,440 inodes | at once | 0 | likely configured | same',
+        'Hard eviction | imagefs.available | 15% | 15.0 GiB | at once | 0 | likely configured | same',
+        'Hard eviction | imagefs.inodesFree | 5% | 2,621,440 inodes | at once | 0 | likely configured | same',
+        'Hard eviction | pid.available | !none | nothing watches it | nobody set it | none',
+        'Soft eviction | every signal | none | nobody set one |  | none',
+        'Image GC | high threshold, % | 85 | starts above 84 % used, 84.0 GiB | likely upstream default | same',
+        'Image GC | low threshold, % | 80 | deletes down to 80 % used, 80.0 GiB | likely upstream default | same',
+        'Image GC | minimum age | 2m0s | for space no image goes in its first 2 min | likely upstream default | same',
+        'Image GC | maximum age | 0s | off: no image is too old | likely upstream default | same',
+      ],
+    )
   })
 
   it('shows the range where disks differ', () => {
-    const nodes = nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB }), sharedDisk(50, { capacityBytes: 400 * GiB }))
+    const nodes = nodesOf(
+      sharedDisk(50, { capacityBytes: 100 * GiB }),
+      sharedDisk(50, { capacityBytes: 400 * GiB }),
+    )
     expect(hard(nodes, 'nodefs.available')).toContain('| 10% | 10.0–40.0 GiB |')
-    expect(lineOf(nodes, 'Image GC', 'high threshold, %')[0]).toContain('starts above 84 % used, 84.0–336.0 GiB')
+    expect(lineOf(nodes, 'Image GC', 'high threshold, %')[0]).toContain(
+      'starts above 84 % used, 84.0–336.0 GiB',
+    )
     expect(thresholdsView(nodes, english).cohorts[0]!.variants).toEqual([])
   })
 
   it('shows a soft threshold with its grace period, beside those that nobody set', () => {
-    const nodes = nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB, evictionSoft: { 'nodefs.available': '16%' } }))
+    const nodes = nodesOf(
+      sharedDisk(50, { capacityBytes: 100 * GiB, evictionSoft: { 'nodefs.available': '16%' } }),
+    )
     expect(lines(nodes).filter(line => line.startsWith('Soft'))).toEqual([
       'Soft eviction | nodefs.available | 16% | 16.0 GiB | 1 min 30 s | 0 | likely configured | none',
       'Soft eviction | every other signal | none | nobody set one |  | none',
@@ -83,10 +109,20 @@ describe('the table of a cohort', () => {
 
   it('shows what the kubelet adds only where it runs', () => {
     const prediction = sharedDisk(50)
-    const added = { ...prediction.eviction!.thresholds[0]!, signal: 'allocatableMemory.available' as const }
+    const added = {
+      ...prediction.eviction!.thresholds[0]!,
+      signal: 'allocatableMemory.available' as const,
+    }
     const origin: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
-    const nodes = nodesOf(changed(prediction, { thresholds: [...prediction.eviction!.thresholds, { ...added, origin }] }), sharedDisk(50))
-    expect(hard(nodes, 'allocatableMemory.available')).toContain('| at once | 0 | the kubelet itself, on 1 node only | –')
+    const nodes = nodesOf(
+      changed(prediction, {
+        thresholds: [...prediction.eviction!.thresholds, { ...added, origin }],
+      }),
+      sharedDisk(50),
+    )
+    expect(hard(nodes, 'allocatableMemory.available')).toContain(
+      '| at once | 0 | the kubelet itself, on 1 node only | –',
+    )
     expect(hard(nodes, 'containerfs.available')).toBeUndefined()
     // It follows from the others: no drift.
     expect(thresholdsView(nodes, english).cohorts[0]!.flags).toEqual([])
@@ -94,9 +130,17 @@ describe('the table of a cohort', () => {
 
   it('leaves out what a kubelet on Windows does not observe', () => {
     const prediction = sharedDisk(50, {
-      evictionHard: { 'memory.available': '500Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' },
+      evictionHard: {
+        'memory.available': '500Mi',
+        'nodefs.available': '10%',
+        'imagefs.available': '15%',
+      },
     })
-    const nodes = [auditedNode('w', prediction, { identity: { operatingSystem: 'windows', amiFamily: 'Windows' } })]
+    const nodes = [
+      auditedNode('w', prediction, {
+        identity: { operatingSystem: 'windows', amiFamily: 'Windows' },
+      }),
+    ]
     expect(lines(nodes).filter(line => line.startsWith('Hard'))).toHaveLength(3)
   })
 })
@@ -104,51 +148,86 @@ describe('the table of a cohort', () => {
 describe('where a value comes from', () => {
   it.each<[string, ThresholdOrigin]>([
     ['upstream default', { source: 'upstream default', certainty: 'certain', path: null }],
-    ['likely AMI default in /etc/kubernetes/kubelet/config.json', { source: 'AMI default', certainty: 'likely', path: ofFile.path }],
+    [
+      'likely AMI default in /etc/kubernetes/kubelet/config.json',
+      { source: 'AMI default', certainty: 'likely', path: ofFile.path },
+    ],
     ['file /etc/kubernetes/kubelet/config.json', ofFile],
-    ['drop-in /etc/d/90-x.conf', { source: 'drop-in', certainty: 'certain', path: '/etc/d/90-x.conf' }],
+    [
+      'drop-in /etc/d/90-x.conf',
+      { source: 'drop-in', certainty: 'certain', path: '/etc/d/90-x.conf' },
+    ],
     ['flag', { source: 'flag', certainty: 'certain', path: null }],
     ['configured', { source: 'configured', certainty: 'certain', path: null }],
     ['the kubelet itself', { source: 'kubelet', certainty: 'certain', path: null }],
   ])('%s', (said, origin) => {
     const prediction = sharedDisk(50)
     const thresholds = prediction.eviction!.thresholds.map(one => ({ ...one, origin }))
-    expect(hard(nodesOf(changed(prediction, { thresholds })), 'nodefs.available')).toMatch(new RegExp(` \\| 0 \\| ${said} \\| same$`))
+    expect(hard(nodesOf(changed(prediction, { thresholds })), 'nodefs.available')).toMatch(
+      new RegExp(` \\| 0 \\| ${said} \\| same$`),
+    )
   })
 
   it('is counted where nodes that are set alike have it from elsewhere', () => {
     const prediction = sharedDisk(50)
-    const fromFile = changed(prediction, { thresholds: prediction.eviction!.thresholds.map(one => ({ ...one, origin: ofFile })) })
+    const fromFile = changed(prediction, {
+      thresholds: prediction.eviction!.thresholds.map(one => ({ ...one, origin: ofFile })),
+    })
     const nodes = nodesOf(prediction, prediction, fromFile)
     expect(hard(nodes, 'nodefs.available')).toContain(
       '| likely configured on 2 nodes; file /etc/kubernetes/kubelet/config.json on 1 node | same',
     )
-    expect(thresholdsView(nodes, english).cohorts[0]!.flags.map(({ flag }) => flag)).not.toContain('2 variants')
+    expect(thresholdsView(nodes, english).cohorts[0]!.flags.map(({ flag }) => flag)).not.toContain(
+      '2 variants',
+    )
   })
 
   it('stands beside the upstream default where that differs, by what it means', () => {
     const nodes = nodesOf(
-      sharedDisk(50, { evictionHard: { ...all, 'memory.available': '0.1Gi', 'nodefs.available': '20%', 'nodefs.inodesFree': '5.0%' } }),
+      sharedDisk(50, {
+        evictionHard: {
+          ...all,
+          'memory.available': '0.1Gi',
+          'nodefs.available': '20%',
+          'nodefs.inodesFree': '5.0%',
+        },
+      }),
     )
     expect(hard(nodes, 'memory.available')).toMatch(/\| 100Mi$/)
     expect(hard(nodes, 'nodefs.available')).toMatch(/\| 10%$/)
     expect(hard(nodes, 'nodefs.inodesFree')).toMatch(/\| same$/)
-    const spelt = nodesOf(sharedDisk(50, { evictionHard: { ...all, 'memory.available': '102400Ki' } }))
+    const spelt = nodesOf(
+      sharedDisk(50, { evictionHard: { ...all, 'memory.available': '102400Ki' } }),
+    )
     expect(hard(spelt, 'memory.available')).toMatch(/\| same$/)
   })
 
   it('leaves the default open where the kubelet names no version', () => {
-    const nodes = nodesOf(withSettings(sharedDisk(50), { kubeletMinor: null, borrowedMinor: '1.37', hardDefaults: null }))
+    const nodes = nodesOf(
+      withSettings(sharedDisk(50), {
+        kubeletMinor: null,
+        borrowedMinor: '1.37',
+        hardDefaults: null,
+      }),
+    )
     expect(hard(nodes, 'nodefs.available')).toMatch(/\| not known$/)
-    expect(thresholdsView(nodes, english).cohorts[0]!.about).toContain('kubelet of unknown version, 1 node')
+    expect(thresholdsView(nodes, english).cohorts[0]!.about).toContain(
+      'kubelet of unknown version, 1 node',
+    )
   })
 })
 
 describe('none', () => {
-  const ownDisks = dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 90 * GiB), { evictionHard: three })
+  const ownDisks = dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 90 * GiB), {
+    evictionHard: three,
+  })
 
   it.each<[string, Prediction, string]>([
-    ['nothing watches', ownDisks, '!none | nothing watches it | lost by the configured evictionHard (likely) | 15%'],
+    [
+      'nothing watches',
+      ownDisks,
+      '!none | nothing watches it | lost by the configured evictionHard (likely) | 15%',
+    ],
     [
       'the twin watches, very likely',
       sharedDisk(50, { evictionHard: three }),
@@ -169,7 +248,9 @@ describe('none', () => {
     ],
     [
       'it was switched off',
-      withSettings(changed(ownDisks, { lost: [] }), { off: [{ signal: 'imagefs.available', hard: true, value: '0%' }] }),
+      withSettings(changed(ownDisks, { lost: [] }), {
+        off: [{ signal: 'imagefs.available', hard: true, value: '0%' }],
+      }),
       '!none (0%) | nothing watches it | configured: switched off | 15%',
     ],
     [
@@ -177,25 +258,46 @@ describe('none', () => {
       changed(ownDisks, {
         thresholds: [
           ...ownDisks.eviction!.thresholds,
-          { ...threshold('imagefs.available', '0.0%', { available: 1, capacity: 2, time: null }), origin: ofFile },
+          {
+            ...threshold('imagefs.available', '0.0%', { available: 1, capacity: 2, time: null }),
+            origin: ofFile,
+          },
         ],
       }),
       '!none (0.0%) | comes to 0, which is never met; nothing watches it | file /etc/kubernetes/kubelet/config.json | 15%',
     ],
   ])('is marked where %s', (_, prediction, said) => {
-    expect(hard(nodesOf(prediction), 'imagefs.available')).toBe(`Hard eviction | imagefs.available | ${said}`)
+    expect(hard(nodesOf(prediction), 'imagefs.available')).toBe(
+      `Hard eviction | imagefs.available | ${said}`,
+    )
   })
 
   it.each<[string, ThresholdOrigin]>([
-    ['lost by evictionHard of the AMI, in /etc/kubernetes/kubelet/config.json', { ...ofFile, source: 'AMI default' }],
+    [
+      'lost by evictionHard of the AMI, in /etc/kubernetes/kubelet/config.json',
+      { ...ofFile, source: 'AMI default' },
+    ],
     ['lost by evictionHard of the file /etc/kubernetes/kubelet/config.json', ofFile],
-    ['lost by the drop-in /etc/d/90-x.conf (likely)', { source: 'drop-in', certainty: 'likely', path: '/etc/d/90-x.conf' }],
-    ['lost though its files have it, which were changed since the start', { source: 'earlier files', certainty: 'certain', path: null }],
+    [
+      'lost by the drop-in /etc/d/90-x.conf (likely)',
+      { source: 'drop-in', certainty: 'likely', path: '/etc/d/90-x.conf' },
+    ],
+    [
+      'lost though its files have it, which were changed since the start',
+      { source: 'earlier files', certainty: 'certain', path: null },
+    ],
     ['lost by the flag --eviction-hard', { source: 'flag', certainty: 'certain', path: null }],
-    ['lost as there is no configuration file', { source: 'no file', certainty: 'certain', path: null }],
+    [
+      'lost as there is no configuration file',
+      { source: 'no file', certainty: 'certain', path: null },
+    ],
   ])('says by what it was %s', (said, by) => {
-    const nodes = nodesOf(changed(ownDisks, { lost: [{ signal: 'imagefs.available', value: '15%', by }] }))
-    expect(hard(nodes, 'imagefs.available')).toBe(`Hard eviction | imagefs.available | !none | nothing watches it | ${said} | 15%`)
+    const nodes = nodesOf(
+      changed(ownDisks, { lost: [{ signal: 'imagefs.available', value: '15%', by }] }),
+    )
+    expect(hard(nodes, 'imagefs.available')).toBe(
+      `Hard eviction | imagefs.available | !none | nothing watches it | ${said} | 15%`,
+    )
   })
 
   it('counts the nodes where something else watches', () => {
@@ -211,22 +313,33 @@ describe('none', () => {
   it('is marked where image GC never starts, and not where a kubelet has no maximum age', () => {
     const nodes = nodesOf(
       withSettings(sharedDisk(50, { highThresholdPercent: 100 }), {
-        imageGC: settings(100, 80).imageGC!.map(one => (one.field === 'imageMaximumGCAge' ? { ...one, value: null } : one)),
+        imageGC: settings(100, 80).imageGC!.map(one =>
+          one.field === 'imageMaximumGCAge' ? { ...one, value: null } : one,
+        ),
       }),
     )
     expect(lineOf(nodes, 'Image GC', 'high threshold, %')).toEqual([
       'Image GC | high threshold, % | !off (100) | image GC never starts: only eviction deletes images | configured | 85',
     ])
-    expect(lineOf(nodes, 'Image GC', 'maximum age')).toEqual(['Image GC | maximum age | none | this kubelet has no such setting |  | same'])
+    expect(lineOf(nodes, 'Image GC', 'maximum age')).toEqual([
+      'Image GC | maximum age | none | this kubelet has no such setting |  | same',
+    ])
   })
 })
 
 describe('what could not be read', () => {
   it('is said with its reason, and of how many nodes: addresses and names make no other reason', () => {
     const refused = (name: string, ip: string) =>
-      unreadNode(name, [{ what: 'configz', message: `GET /nodes/${name}/proxy: dial tcp ${ip}:10250: connection refused` }])
-    const cohort = thresholdsView([refused('n1', '10.0.0.1'), refused('n2', '10.0.0.2'), auditedNode('n3', sharedDisk(50))], english)
-      .cohorts[0]!
+      unreadNode(name, [
+        {
+          what: 'configz',
+          message: `GET /nodes/${name}/proxy: dial tcp ${ip}:10250: connection refused`,
+        },
+      ])
+    const cohort = thresholdsView(
+      [refused('n1', '10.0.0.1'), refused('n2', '10.0.0.2'), auditedNode('n3', sharedDisk(50))],
+      english,
+    ).cohorts[0]!
     expect(cohort.notKnown).toEqual([
       '2 nodes (n1, n2): not known. configz: GET /nodes/n1/proxy: dial tcp 10.0.0.1:10250: connection refused',
     ])
@@ -241,11 +354,18 @@ describe('what could not be read', () => {
   })
 
   it('is one half where the other is known', () => {
-    const prediction = withSettings(changed(sharedDisk(50), { thresholds: [], error: 'unsupported eviction signal x' }), {
-      missing: { eviction: 'the running eviction settings do not parse: unsupported eviction signal x' },
-    })
+    const prediction = withSettings(
+      changed(sharedDisk(50), { thresholds: [], error: 'unsupported eviction signal x' }),
+      {
+        missing: {
+          eviction: 'the running eviction settings do not parse: unsupported eviction signal x',
+        },
+      },
+    )
     const nodes = nodesOf(prediction)
-    expect(hard(nodes, 'nodefs.available')).toBe('Hard eviction | nodefs.available | not known |  |  |  |  | ')
+    expect(hard(nodes, 'nodefs.available')).toBe(
+      'Hard eviction | nodefs.available | not known |  |  |  |  | ',
+    )
     expect(lines(nodes).map(line => line.split(' | ')[2])).not.toContain('none')
     expect(thresholdsView(nodes, english).cohorts[0]!.variants).toEqual([
       'A: 1 node (n1). Eviction thresholds not known: the running eviction settings do not parse: unsupported eviction signal x',
@@ -255,20 +375,35 @@ describe('what could not be read', () => {
   it('is a capacity: the percentage stands without bytes', () => {
     const unseen = (prediction: Prediction): Prediction => ({
       ...changed(prediction, {
-        thresholds: prediction.eviction!.thresholds.map(one => ({ ...one, resolved: null, met: null, margin: null })),
+        thresholds: prediction.eviction!.thresholds.map(one => ({
+          ...one,
+          resolved: null,
+          met: null,
+          margin: null,
+        })),
       }),
       filesystems: { ...prediction.filesystems, imagefs: null },
     })
-    expect(hard(nodesOf(unseen(sharedDisk(50))), 'nodefs.available')).toContain('| 10% | not known: nodefs was not observed |')
+    expect(hard(nodesOf(unseen(sharedDisk(50))), 'nodefs.available')).toContain(
+      '| 10% | not known: nodefs was not observed |',
+    )
     const both = nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB }), unseen(sharedDisk(50)))
-    expect(hard(both, 'nodefs.available')).toContain('| 10% | 10.0 GiB; not known on 1 node: nodefs was not observed |')
-    expect(lineOf(both, 'Image GC', 'low threshold, %')[0]).toContain('80.0 GiB; not known on 1 node: imagefs was not observed')
+    expect(hard(both, 'nodefs.available')).toContain(
+      '| 10% | 10.0 GiB; not known on 1 node: nodefs was not observed |',
+    )
+    expect(lineOf(both, 'Image GC', 'low threshold, %')[0]).toContain(
+      '80.0 GiB; not known on 1 node: imagefs was not observed',
+    )
   })
 })
 
 describe('nodes of one cohort that differ', () => {
   const usual = sharedDisk(50, { capacityBytes: 100 * GiB, evictionHard: all })
-  const other = sharedDisk(50, { capacityBytes: 100 * GiB, evictionHard: { ...all, 'nodefs.available': '30%' }, highThresholdPercent: 75 })
+  const other = sharedDisk(50, {
+    capacityBytes: 100 * GiB,
+    evictionHard: { ...all, 'nodefs.available': '30%' },
+    highThresholdPercent: 75,
+  })
 
   it('are variants, named by their nodes, each other value in a line of its own', () => {
     const nodes = nodesOf(usual, usual, other)
@@ -291,7 +426,10 @@ describe('nodes of one cohort that differ', () => {
   })
 
   it('share a line where they share a value', () => {
-    const third = sharedDisk(50, { capacityBytes: 200 * GiB, evictionHard: { ...all, 'nodefs.available': '30%' } })
+    const third = sharedDisk(50, {
+      capacityBytes: 200 * GiB,
+      evictionHard: { ...all, 'nodefs.available': '30%' },
+    })
     const nodes = nodesOf(usual, usual, other, third)
     expect(lines(nodes).filter(line => / \| [BC, ]+: /.test(line))).toEqual([
       'Hard eviction | B, C: 2 nodes | 30% | 30.0–60.0 GiB | at once | 0 | likely configured | 10%',
@@ -300,7 +438,11 @@ describe('nodes of one cohort that differ', () => {
   })
 
   it('are counted beyond the fourth variant', () => {
-    const nodes = nodesOf(...Array.from({ length: 7 }, (_, index) => sharedDisk(50, { highThresholdPercent: 81 + index })))
+    const nodes = nodesOf(
+      ...Array.from({ length: 7 }, (_, index) =>
+        sharedDisk(50, { highThresholdPercent: 81 + index }),
+      ),
+    )
     const { variants, flags } = thresholdsView(nodes, english).cohorts[0]!
     expect(variants).toHaveLength(5)
     expect(variants[4]).toMatch(/^3 more variants, not shown: 3 nodes \(/)
@@ -316,11 +458,19 @@ describe('cohorts', () => {
     { cluster: 'a', identity: { instanceType: 'c7g.large' } },
     { cluster: 'a', identity: { group: { kind: 'Node' as const, namespace: null, name: 'x' } } },
     { cluster: 'a', identity: { group: { kind: 'Node' as const, namespace: null, name: 'y' } } },
-    { cluster: 'a', identity: { group: { kind: 'Node' as const, namespace: null, name: 'f' }, owner: 'fargate' as const } },
+    {
+      cluster: 'a',
+      identity: {
+        group: { kind: 'Node' as const, namespace: null, name: 'f' },
+        owner: 'fargate' as const,
+      },
+    },
   ]
   const nodes = [
     auditedNode('first', sharedDisk(50), { cluster: 'a' }),
-    ...identities.map(({ cluster, identity }, index) => auditedNode(`n${index}`, sharedDisk(50), { cluster, identity })),
+    ...identities.map(({ cluster, identity }, index) =>
+      auditedNode(`n${index}`, sharedDisk(50), { cluster, identity }),
+    ),
     auditedNode('older', withSettings(sharedDisk(50), { kubeletMinor: '1.33' }), { cluster: 'a' }),
   ]
 
@@ -341,17 +491,25 @@ describe('cohorts', () => {
   })
 
   it('stand by their trouble, the first open; the same whatever the order of nodes', () => {
-    const troubled = auditedNode('z', dedicatedDisks(filesystem(GiB, GiB), filesystem(GiB, GiB), { evictionHard: three }), {
-      identity: { group: nodegroup('zzz') },
-    })
+    const troubled = auditedNode(
+      'z',
+      dedicatedDisks(filesystem(GiB, GiB), filesystem(GiB, GiB), { evictionHard: three }),
+      { identity: { group: nodegroup('zzz') } },
+    )
     const view = thresholdsView([...nodes, troubled], english)
-    expect(view.cohorts.map(({ isOpen }) => isOpen)).toEqual([true, ...Array.from({ length: 7 }, () => false)])
+    expect(view.cohorts.map(({ isOpen }) => isOpen)).toEqual([
+      true,
+      ...Array.from({ length: 7 }, () => false),
+    ])
     expect(view.cohorts[0]!.title).toBe('Nodegroup zzz')
     expect(thresholdsView([troubled, ...nodes.toReversed()], english)).toEqual(view)
   })
 
   it('are all open where there are few', () => {
-    expect(thresholdsView(nodes.slice(0, 2), english).cohorts.map(({ isOpen }) => isOpen)).toEqual([true, true])
+    expect(thresholdsView(nodes.slice(0, 2), english).cohorts.map(({ isOpen }) => isOpen)).toEqual([
+      true,
+      true,
+    ])
   })
 
   it('are named beyond the fiftieth, and counted beyond that', () => {
@@ -392,10 +550,14 @@ describe('on the page', () => {
 
   it('is a table with a caption and scopes, and marks by a word', () => {
     const [table] = tables(page(nodesOf(sharedDisk(50, { evictionHard: three }))))
-    expect(table).toContain('<caption class="visually-hidden">Thresholds of Nodegroup general in prod-eu, AL2023, kubelet 1.34</caption>')
+    expect(table).toContain(
+      '<caption class="visually-hidden">Thresholds of Nodegroup general in prod-eu, AL2023, kubelet 1.34</caption>',
+    )
     expect(table!.match(/<th scope="col">/g)).toHaveLength(7)
     expect(table!.match(/<th scope="rowgroup"/g)).toHaveLength(3)
-    expect(table).toContain('<tr><th scope="row">imagefs.available</th><td><strong>none</strong></td>')
+    expect(table).toContain(
+      '<tr><th scope="row">imagefs.available</th><td><strong>none</strong></td>',
+    )
     for (const [row] of table!.matchAll(/<tr[^>]*><th scope="row">.*?<\/tr>/g)) {
       const cells = [...row.matchAll(/<td(?: data-label="[^"]*")?(?: colspan="(\d)")?>/g)].reduce(
         (sum, [, span]) => sum + Number(span ?? 1),
@@ -414,7 +576,12 @@ describe('on the page', () => {
         ...prediction,
         eviction: {
           ...eviction,
-          thresholds: eviction.thresholds.map(one => ({ ...one, value: hostile, minReclaim: hostile, origin })),
+          thresholds: eviction.thresholds.map(one => ({
+            ...one,
+            value: hostile,
+            minReclaim: hostile,
+            origin,
+          })),
           lost: eviction.lost.map(one => ({ ...one, value: hostile, by: origin })),
         },
         settings: {
@@ -427,9 +594,17 @@ describe('on the page', () => {
         },
       }
     }
-    const unread = unreadNode(hostile, [{ what: hostile, message: hostile }], { identity: { instanceType: hostile } })
-    const unparsed = withSettings(changed(sharedDisk(50), { error: hostile }), { missing: { eviction: hostile } })
-    const nodes = [auditedNode('n1', evil(sharedDisk(50, { evictionHard: three }))), auditedNode(hostile, unparsed), unread]
+    const unread = unreadNode(hostile, [{ what: hostile, message: hostile }], {
+      identity: { instanceType: hostile },
+    })
+    const unparsed = withSettings(changed(sharedDisk(50), { error: hostile }), {
+      missing: { eviction: hostile },
+    })
+    const nodes = [
+      auditedNode('n1', evil(sharedDisk(50, { evictionHard: three }))),
+      auditedNode(hostile, unparsed),
+      unread,
+    ]
     const shown = tables(page(nodes)).join('')
     expect(shown).not.toMatch(/<script|<img|\u202e/)
     expect(shown).toContain('&lt;script&gt;alert(&#x27;1')

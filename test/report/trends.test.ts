@@ -13,10 +13,24 @@ import { withWeek } from '#test/remembered-week.ts'
 import { morningReport, quietReport } from '#test/report-builder.ts'
 
 type Point = ReportedTrend['points'][number]
-const severitiesOf = (critical: number, low: number): Record<Severity, number> => ({ critical, high: 0, medium: 0, low, info: 0 })
-const group = (name: string, max: number | null, near: number | null = 0): Point['groups'][number] => ({
+const severitiesOf = (critical: number, low: number): Record<Severity, number> => ({
+  critical,
+  high: 0,
+  medium: 0,
+  low,
+  info: 0,
+})
+const group = (
+  name: string,
+  max: number | null,
+  near: number | null = 0,
+): Point['groups'][number] => ({
   ...{ kind: name === '' ? 'Node' : 'Nodegroup', name, nodes: 3, known: max === null ? 0 : 2 },
-  ...{ usedPercent: max === null ? null : { min: 10, median: 40, max }, nearImageGc: near, imageGcHeadroomBytes: 1 },
+  ...{
+    usedPercent: max === null ? null : { min: 10, median: 40, max },
+    nearImageGc: near,
+    imageGcHeadroomBytes: 1,
+  },
 })
 const point = (day: number, groups: Point['groups'], more: Partial<Point> = {}): Point => ({
   day: `2026-11-${day}`,
@@ -28,7 +42,8 @@ const point = (day: number, groups: Point['groups'], more: Partial<Point> = {}):
 })
 const trend = (cluster: string, ...points: Point[]): ReportedTrend => ({ cluster, points })
 const shown = (...trends: ReportedTrend[]) => trendsView({ trends }, english)!
-const labelOf = (cell: { spark: { label: string } | null }) => cell.spark?.label.replaceAll('\u00a0', ' ')
+const labelOf = (cell: { spark: { label: string } | null }) =>
+  cell.spark?.label.replaceAll('\u00a0', ' ')
 
 describe('how the fleet went', () => {
   const prod = trend(
@@ -41,11 +56,18 @@ describe('how the fleet went', () => {
   const { lead, clusters, groups } = shown(prod, stage)
 
   it('is a line for each cluster and group, with the same in words', () => {
-    expect(lead).toBe('3 days from 2026-11-19 to 2026-11-21, the last run of each. Where a line is broken, nobody could tell.')
+    expect(lead).toBe(
+      '3 days from 2026-11-19 to 2026-11-21, the last run of each. Where a line is broken, nobody could tell.',
+    )
     expect(clusters.map(({ title }) => title)).toEqual(['All clusters', 'prod', 'stage'])
-    expect(clusters[1]).toMatchObject({ grade: { value: 'B', note: 'C until 2026-11-19' }, findings: { value: '4', note: '4 low' } })
+    expect(clusters[1]).toMatchObject({
+      grade: { value: 'B', note: 'C until 2026-11-19' },
+      findings: { value: '4', note: '4 low' },
+    })
     expect(labelOf(clusters[1]!.findings!)).toBe('Findings by day: first 5, least 4, most 5, now 4')
-    expect(labelOf(clusters[1]!.used)).toBe('Fullest image disk by day: first 60 %, least 60 %, most 71 %, now 71 %')
+    expect(labelOf(clusters[1]!.used)).toBe(
+      'Fullest image disk by day: first 60 %, least 60 %, most 71 %, now 71 %',
+    )
     expect(clusters[1]!.used.spark!.line).toMatch(/^M6 \d+h0M234 \d+h0$/)
     expect(groups.map(({ title, about }) => `${title}: ${about}`)).toEqual([
       'Nodegroup a: prod, 2 of 3 nodes known',
@@ -55,16 +77,26 @@ describe('how the fleet went', () => {
     expect(groups[0]).toMatchObject({ near: '1, 0 at first', used: { note: 'median 40\u00a0%' } })
   })
   it('of all clusters is told for days of which all that were known by then tell', () => {
-    const gap = shown(trend('one', point(19, []), point(20, []), point(21, [])), trend('two', point(20, []), point(21, [])))
-    expect(labelOf(gap.clusters[0]!.findings!)).toBe('Findings by day: first 4, least 4, most 8, now 8')
-    const missed = shown(trend('one', point(19, []), point(20, []), point(21, [])), trend('two', point(19, []), point(21, [])))
+    const gap = shown(
+      trend('one', point(19, []), point(20, []), point(21, [])),
+      trend('two', point(20, []), point(21, [])),
+    )
+    expect(labelOf(gap.clusters[0]!.findings!)).toBe(
+      'Findings by day: first 4, least 4, most 8, now 8',
+    )
+    const missed = shown(
+      trend('one', point(19, []), point(20, []), point(21, [])),
+      trend('two', point(19, []), point(21, [])),
+    )
     expect(missed.clusters[0]!.findings!.spark!.line.match(/M/g)).toHaveLength(2)
   })
   it('begins with the second day, and reaches back thirty', () => {
     expect(trendsView({ trends: [trend('one', point(21, []))] }, english)).toBeNull()
     expect(trendsView({}, english)).toBeNull()
     expect(renderPage(pageView(quietReport([]), english))).not.toContain('id="trends"')
-    const old = shown(trend('one', point(10, [], { day: '2026-10-01' }), point(20, []), point(21, [])))
+    const old = shown(
+      trend('one', point(10, [], { day: '2026-10-01' }), point(20, []), point(21, [])),
+    )
     expect(old.lead).toMatch(/^2 days from 2026-11-20/)
   })
   it('is bounded, and what is left out is counted', () => {
@@ -73,7 +105,10 @@ describe('how the fleet went', () => {
     )
     const view = shown(...many)
     expect([view.clusters.length, view.groups.length]).toEqual([21, 20])
-    expect(view.leftOut).toEqual(['20 more clusters: highwater history tells of each.', '20 more groups: highwater history tells of each.'])
+    expect(view.leftOut).toEqual([
+      '20 more clusters: highwater history tells of each.',
+      '20 more groups: highwater history tells of each.',
+    ])
     expect(view.groups[0]!.used.value).toBe('39\u00a0%')
   })
   it('shows hostile names as text', () => {
@@ -83,14 +118,22 @@ describe('how the fleet went', () => {
     expect(section.length).toBeLessThan(20_000)
   })
   it('of an owner without whole clusters has no findings', () => {
-    const part = trend('prod', ...[20, 21].map(day => point(day, [group('a', 60)], { findings: null })))
+    const part = trend(
+      'prod',
+      ...[20, 21].map(day => point(day, [group('a', 60)], { findings: null })),
+    )
     expect(shown(part).clusters[0]!.findings).toBeNull()
   })
 })
 
 describe('a small line', () => {
   it('is drawn from the day where all lines begin, a value by itself as a dot', () => {
-    const { line, faint, end } = sparkline([2, 3, 4], { values: [50, null, 54], faint: [50, 52, 54] }, '', 0)
+    const { line, faint, end } = sparkline(
+      [2, 3, 4],
+      { values: [50, null, 54], faint: [50, 52, 54] },
+      '',
+      0,
+    )
     expect(line).toBe('M120 46h0M234 6h0')
     expect(faint).toBe('M120 46h0l57-20l57-20')
     expect(end).toEqual({ x: 234, y: 6 })
@@ -116,7 +159,8 @@ describe('a small line', () => {
 
 describe('a week in a mail', () => {
   const fold = (text: string) => text
-  const textOf = (...trends: ReportedTrend[]) => mailTrend({ trends }, fold, english)?.replaceAll('\u00a0', ' ')
+  const textOf = (...trends: ReportedTrend[]) =>
+    mailTrend({ trends }, fold, english)?.replaceAll('\u00a0', ' ')
 
   it('is a sentence', () => {
     const prod = trend(
@@ -132,11 +176,14 @@ describe('a week in a mail', () => {
   it('is left out where two days are not remembered, or of which nothing is known', () => {
     expect(textOf(trend('prod', point(20, []), point(21, [])))).toBeUndefined()
     expect(textOf()).toBeUndefined()
-    expect(textOf(trend('prod', ...[18, 21].map(day => point(day, [], { findings: null }))))).toBeUndefined()
+    expect(
+      textOf(trend('prod', ...[18, 21].map(day => point(day, [], { findings: null })))),
+    ).toBeUndefined()
   })
   it('stands in both parts of it', () => {
     const { html, text } = renderMail(withWeek(morningReport()), [])
-    for (const part of [html, text]) expect(part.replace(/\s+/g, ' ')).toContain('In 7 days: findings ')
+    for (const part of [html, text])
+      expect(part.replace(/\s+/g, ' ')).toContain('In 7 days: findings ')
     const evil: AuditReport = hostileReport()
     expect(renderMail(evil, []).html).not.toContain('<script')
   })

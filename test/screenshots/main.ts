@@ -20,18 +20,35 @@ import { lastRun, morningReport } from '#test/report-builder.ts'
 const looks: Record<string, BrowserContextOptions> = {
   desk: { viewport: { width: 1280, height: 1000 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 1000 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light', deviceScaleFactor: 2, isMobile: true },
+  phone: {
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'light',
+    deviceScaleFactor: 2,
+    isMobile: true,
+  },
 }
 
-async function takePictures(browser: Browser, sources: Record<string, string>, folder: string): Promise<void> {
+async function takePictures(
+  browser: Browser,
+  sources: Record<string, string>,
+  folder: string,
+): Promise<void> {
   for (const [name, file] of Object.entries(sources)) {
     const address = pathToFileURL(file).href
     for (const [look, options] of Object.entries(looks)) {
-      const context = await browser.newContext({ ...options, timezoneId: 'Europe/Berlin', locale: 'en-GB' })
+      const context = await browser.newContext({
+        ...options,
+        timezoneId: 'Europe/Berlin',
+        locale: 'en-GB',
+      })
       const page = await context.newPage()
       await page.goto(address)
       await page.screenshot({ path: join(folder, `${name}-${look}.png`) })
-      await page.screenshot({ path: join(folder, `${name}-${look}-whole.png`), fullPage: true, scale: 'css' })
+      await page.screenshot({
+        path: join(folder, `${name}-${look}-whole.png`),
+        fullPage: true,
+        scale: 'css',
+      })
       for (const section of await page.locator('main > section[id]').all()) {
         const id = await section.getAttribute('id')
         const box = await section.boundingBox()
@@ -51,12 +68,33 @@ async function takePictures(browser: Browser, sources: Record<string, string>, f
 
 /** Those that docs/ keeps, each below 200 KB: `--docs` makes only them. */
 const kept = [
-  { file: 'docs/page.png', source: 'page', look: 'desk', section: '#outlook', viewport: { width: 1180, height: 700 } },
-  { file: 'docs/page-dark.png', source: 'morning', look: 'dark', section: 'body', viewport: { width: 1180, height: 900 } },
-  { file: 'docs/mail-phone.png', source: 'mail', look: 'phone', section: 'body', viewport: { width: 390, height: 844 } },
+  {
+    file: 'docs/page.png',
+    source: 'page',
+    look: 'desk',
+    section: '#outlook',
+    viewport: { width: 1180, height: 700 },
+  },
+  {
+    file: 'docs/page-dark.png',
+    source: 'morning',
+    look: 'dark',
+    section: 'body',
+    viewport: { width: 1180, height: 900 },
+  },
+  {
+    file: 'docs/mail-phone.png',
+    source: 'mail',
+    look: 'phone',
+    section: 'body',
+    viewport: { width: 390, height: 844 },
+  },
 ] as const
 
-async function keepPictures(browser: Browser, sources: Record<(typeof kept)[number]['source'], string>): Promise<void> {
+async function keepPictures(
+  browser: Browser,
+  sources: Record<(typeof kept)[number]['source'], string>,
+): Promise<void> {
   for (const { file, source, look, section, viewport } of kept) {
     const context = await browser.newContext({
       ...looks[look],
@@ -67,28 +105,46 @@ async function keepPictures(browser: Browser, sources: Record<(typeof kept)[numb
     })
     const page = await context.newPage()
     await page.goto(pathToFileURL(sources[source]).href)
-    await page.locator(section).evaluate(element => (element as unknown as { scrollIntoView(): void }).scrollIntoView())
+    await page
+      .locator(section)
+      .evaluate(element => (element as unknown as { scrollIntoView(): void }).scrollIntoView())
     await page.screenshot({ path: file })
     await context.close()
   }
 }
 
 /** The demo's world as a run of it leaves it, and a morning that was made up to have something of everything. */
-function sourcesOf(demo: string | undefined, folder: string): { page: string; mail: string; morning: string } {
+function sourcesOf(
+  demo: string | undefined,
+  folder: string,
+): { page: string; mail: string; morning: string } {
   const made = demo ?? mkdtempSync(join(tmpdir(), 'highwater-demo-'))
-  if (demo === undefined) execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], { stdio: 'inherit' })
+  if (demo === undefined)
+    execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], {
+      stdio: 'inherit',
+    })
   const morning = join(folder, 'morning.html')
   const report = morningReport()
   report.document.findings.push(...garbageFindings)
-  writeFileSync(morning, renderPage(pageView(withWeek({ ...report, before: lastRun(), garbage: [overviewOf()] }), english)))
+  writeFileSync(
+    morning,
+    renderPage(
+      pageView(withWeek({ ...report, before: lastRun(), garbage: [overviewOf()] }), english),
+    ),
+  )
   const sources = { page: join(made, 'report.html'), mail: join(made, 'email.html'), morning }
-  for (const file of Object.values(sources)) if (!existsSync(file)) throw new Error(`${file} is not there: did the demo run?`)
+  for (const file of Object.values(sources))
+    if (!existsSync(file)) throw new Error(`${file} is not there: did the demo run?`)
   return sources
 }
 
-const { values } = parseArgs({ options: { out: { type: 'string' }, demo: { type: 'string' }, docs: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { out: { type: 'string' }, demo: { type: 'string' }, docs: { type: 'boolean' } },
+})
 if (browserPath === null) {
-  process.stderr.write('No pictures: there is no Chromium here. Install one, or name it in CHROMIUM.\n')
+  process.stderr.write(
+    'No pictures: there is no Chromium here. Install one, or name it in CHROMIUM.\n',
+  )
 } else {
   const folder = resolve(values.out ?? 'highwater-out/screenshots')
   mkdirSync(folder, { recursive: true })

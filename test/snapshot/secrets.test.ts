@@ -6,19 +6,29 @@ const hash = 'a'.repeat(64)
 
 /** What is kept of a node's host; cutting it a second time has to change nothing. */
 function kept(host: Record<string, unknown>): Record<string, unknown> {
-  const record = { kind: 'Node', cluster: 'c', node: { metadata: { name: 'a' } }, host } as unknown as NodeRecord
+  const record = {
+    kind: 'Node',
+    cluster: 'c',
+    node: { metadata: { name: 'a' } },
+    host,
+  } as unknown as NodeRecord
   const once = prune(record)
   expect(prune(JSON.parse(JSON.stringify(once)))).toEqual(once)
   return once.host as Record<string, unknown>
 }
-const ofCommandLine = (...commandLine: string[]) => (kept({ kubelet: { commandLine } }).kubelet as { commandLine: string[] }).commandLine
+const ofCommandLine = (...commandLine: string[]) =>
+  (kept({ kubelet: { commandLine } }).kubelet as { commandLine: string[] }).commandLine
 const ofLine = (line: string) => (kept({ logLines: [line] }).logLines as string[])[0]
 const ofEnvironment = (content: string) => {
-  const { files } = kept({ kubelet: { files: [{ path: '/e', role: 'environment', content }] } }).kubelet as { files: { content: string }[] }
+  const { files } = kept({ kubelet: { files: [{ path: '/e', role: 'environment', content }] } })
+    .kubelet as { files: { content: string }[] }
   return files[0]?.content
 }
 const ofDirectives = (directives: unknown) =>
-  (kept({ logrotate: [{ path: '/etc/logrotate.d/a', sha256: hash, directives }] }).logrotate as unknown[])[0]
+  (
+    kept({ logrotate: [{ path: '/etc/logrotate.d/a', sha256: hash, directives }] })
+      .logrotate as unknown[]
+  )[0]
 
 describe('the kubelet’s command line', () => {
   it.each([
@@ -59,25 +69,49 @@ describe('the kubelet’s command line', () => {
       ['--pod-manifest-path=/etc/m', '--config=/c@d'],
       ['--pod-manifest-path=/etc/m', '--config=/c@d'],
     ],
-    [['--container-runtime-endpoint=unix:///run/c.sock'], ['--container-runtime-endpoint=unix:///run/c.sock']],
+    [
+      ['--container-runtime-endpoint=unix:///run/c.sock'],
+      ['--container-runtime-endpoint=unix:///run/c.sock'],
+    ],
   ])('%j is kept as %j', (told, expected) => {
     expect(ofCommandLine('kubelet', ...told)).toEqual(['kubelet', ...expected])
   })
 
   it.each([
-    ["KUBELET_ARGS='--manifest-url-header=Authorization:Basic hunter2 --v=2'", "KUBELET_ARGS='--manifest-url-header=(removed) --v=2'"],
-    ['KUBELET_ARGS=--manifest-url=https://h/p?token=hunter2 --v=2', 'KUBELET_ARGS=--manifest-url=(removed) --v=2'],
+    [
+      "KUBELET_ARGS='--manifest-url-header=Authorization:Basic hunter2 --v=2'",
+      "KUBELET_ARGS='--manifest-url-header=(removed) --v=2'",
+    ],
+    [
+      'KUBELET_ARGS=--manifest-url=https://h/p?token=hunter2 --v=2',
+      'KUBELET_ARGS=--manifest-url=(removed) --v=2',
+    ],
     ['KUBELET_ARGS="--auth=hunter2"', 'KUBELET_ARGS="--auth=(removed)"'],
-    ['KUBELET_EXTRA_ARGS=--http-proxy=http://u:hunt@er2@proxy:3128', 'KUBELET_EXTRA_ARGS=--http-proxy=http://proxy:3128'],
+    [
+      'KUBELET_EXTRA_ARGS=--http-proxy=http://u:hunt@er2@proxy:3128',
+      'KUBELET_EXTRA_ARGS=--http-proxy=http://proxy:3128',
+    ],
   ])('in an environment file %s is kept as %s', (told, expected) => {
     expect(ofEnvironment(told)).toBe(expected)
   })
 
   it('gives up the address of static pods under the name that it has in a file, too', () => {
-    const content = { staticPodURL: 'https://h/p?token=hunter2', containerRuntimeEndpoint: 'tcp://u:hunter2@h', maxPods: 5 }
-    expect(kept({ kubelet: { files: [{ path: '/c', role: 'config', content }] } }).kubelet).toEqual({
-      files: [{ path: '/c', role: 'config', content: { containerRuntimeEndpoint: 'tcp://h', maxPods: 5 } }],
-    })
+    const content = {
+      staticPodURL: 'https://h/p?token=hunter2',
+      containerRuntimeEndpoint: 'tcp://u:hunter2@h',
+      maxPods: 5,
+    }
+    expect(kept({ kubelet: { files: [{ path: '/c', role: 'config', content }] } }).kubelet).toEqual(
+      {
+        files: [
+          {
+            path: '/c',
+            role: 'config',
+            content: { containerRuntimeEndpoint: 'tcp://h', maxPods: 5 },
+          },
+        ],
+      },
+    )
   })
 })
 
@@ -98,7 +132,9 @@ describe('an address', () => {
     const clean = { registry: 'r', server: expected, hosts: [expected] }
     expect(kept({ containerd: { mirrors } }).containerd).toEqual({ mirrors: [clean] })
     const bottlerocket = { containerRegistry: { mirrors: [{ registry: 'r', endpoint: [told] }] } }
-    expect(kept({ bottlerocket }).bottlerocket).toEqual({ containerRegistry: { mirrors: [{ registry: 'r', endpoint: [expected] }] } })
+    expect(kept({ bottlerocket }).bottlerocket).toEqual({
+      containerRegistry: { mirrors: [{ registry: 'r', endpoint: [expected] }] },
+    })
   })
 
   it('does not swallow the one after it', () => {
@@ -106,7 +142,11 @@ describe('an address', () => {
   })
 
   it('is the only text of Bottlerocket’s container settings that is cut; what they do not have is dropped', () => {
-    const containerRuntime = { 'max-concurrent-downloads': 3, snapshotter: 'overlayfs', 'registry-password': 'hunter2' }
+    const containerRuntime = {
+      'max-concurrent-downloads': 3,
+      snapshotter: 'overlayfs',
+      'registry-password': 'hunter2',
+    }
     expect(kept({ bottlerocket: { containerRuntime } }).bottlerocket).toEqual({
       containerRuntime: { 'max-concurrent-downloads': 3, snapshotter: 'overlayfs' },
     })
@@ -118,7 +158,10 @@ describe('a log line', () => {
     ['auth=Basic hunter2 x', 'auth=(removed) x'],
     ['{"auth":"hunter2","a":1}', '{"auth":(removed),"a":1}'],
     ['token abcdef.0123456789abcdef is not known', 'token (removed) is not known'],
-    ['GET https://h/o?a=1&X-Amz-Signature=hunter2 403', 'GET https://h/o?a=1&X-Amz-Signature=(removed) 403'],
+    [
+      'GET https://h/o?a=1&X-Amz-Signature=hunter2 403',
+      'GET https://h/o?a=1&X-Amz-Signature=(removed) 403',
+    ],
     ['pass: hunter2', 'pass: (removed)'],
     ['pwd=hunter2 user=a', 'pwd=(removed) user=a'],
     ['key -----BEGIN RSA PRIVATE KEY-----\nhunter2', 'key (removed)'],
@@ -136,12 +179,17 @@ describe('a log line', () => {
 
 describe('a file of logrotate', () => {
   it.each([
-    ['/etc/rc.local calls logrotate, for what is not known', '/etc/rc.local calls logrotate, for what is not known'],
+    [
+      '/etc/rc.local calls logrotate, for what is not known',
+      '/etc/rc.local calls logrotate, for what is not known',
+    ],
     ['/etc/cron.d/a: token=hunter2', '/etc/cron.d/a: token=(removed)'],
     [null, null],
     [{ a: 'hunter2' }, undefined],
   ])('may be run by what is not known: %j is kept as %j', (unsure, expected) => {
-    expect((kept({ logrotateRuns: { by: null, unsure } }).logrotateRuns as { unsure?: unknown }).unsure).toBe(expected)
+    expect(
+      (kept({ logrotateRuns: { by: null, unsure } }).logrotateRuns as { unsure?: unknown }).unsure,
+    ).toBe(expected)
   })
 
   it.each([
@@ -149,7 +197,9 @@ describe('a file of logrotate', () => {
     [null, null],
     ['hunter2', undefined],
   ])('changed at %j keeps %j', (modifiedAt, expected) => {
-    const { logrotate } = kept({ logrotate: [{ path: '/a', modifiedAt, directives: {} }] }) as { logrotate: { modifiedAt?: unknown }[] }
+    const { logrotate } = kept({ logrotate: [{ path: '/a', modifiedAt, directives: {} }] }) as {
+      logrotate: { modifiedAt?: unknown }[]
+    }
     expect(logrotate[0]?.modifiedAt).toBe(expected)
   })
 
@@ -188,6 +238,9 @@ describe('a file of logrotate', () => {
     ['mail', '$6$hunter2', '(removed)'],
     ['include', 'ftp://u:hunter2@h/a', 'ftp://h/a'],
   ])('%s %j is kept as %j', (name, value, expected) => {
-    expect(ofDirectives({ [name]: value })).toMatchObject({ sha256: hash, directives: { [name]: expected } })
+    expect(ofDirectives({ [name]: value })).toMatchObject({
+      sha256: hash,
+      directives: { [name]: expected },
+    })
   })
 })

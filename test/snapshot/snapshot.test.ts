@@ -21,7 +21,13 @@ const header: SnapshotRecord = {
   account: null,
   region: null,
 }
-const node = (name: string): NodeRecord => ({ kind: 'Node', cluster: 'c', at: null, node: { metadata: { name } }, errors: [] })
+const node = (name: string): NodeRecord => ({
+  kind: 'Node',
+  cluster: 'c',
+  at: null,
+  node: { metadata: { name } },
+  errors: [],
+})
 
 async function read(path: string): Promise<(SnapshotRecord | MalformedLine)[]> {
   const records = []
@@ -35,17 +41,27 @@ function file(content: string | Buffer): string {
   return path
 }
 
-const lines = (...records: unknown[]) => records.map(record => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join('')
+const lines = (...records: unknown[]) =>
+  records
+    .map(record => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`)
+    .join('')
 
 describe('a snapshot file', () => {
   it.each(['plain.ndjson', 'packed.ndjson.gz'])('reads back what was written: %s', async name => {
-    const records: SnapshotRecord[] = [header, { kind: 'Cluster', cluster: 'c', errors: [] }, node('a'), node('b')]
+    const records: SnapshotRecord[] = [
+      header,
+      { kind: 'Cluster', cluster: 'c', errors: [] },
+      node('a'),
+      node('b'),
+    ]
     const path = join(folder, name)
     const writer = openSnapshot(path)
     for (const record of records) await writer.write(record)
     await writer.close()
     expect(await read(path)).toEqual(records)
-    expect(name.endsWith('.gz') ? gunzipSync(readFileSync(path)).toString() : readFileSync(path, 'utf8')).toBe(lines(...records))
+    expect(
+      name.endsWith('.gz') ? gunzipSync(readFileSync(path)).toString() : readFileSync(path, 'utf8'),
+    ).toBe(lines(...records))
   })
 
   it('has its name only when it is complete', async () => {
@@ -66,7 +82,9 @@ describe('a snapshot file', () => {
   })
 
   it('needs no newline at its end, and may have empty lines and CRLF', async () => {
-    expect(await read(file(`${JSON.stringify(header)}\r\n\n${JSON.stringify(node('a'))}`))).toEqual([header, node('a')])
+    expect(await read(file(`${JSON.stringify(header)}\r\n\n${JSON.stringify(node('a'))}`))).toEqual(
+      [header, node('a')],
+    )
   })
 
   it('keeps characters that a chunk boundary cuts in two', async () => {
@@ -82,23 +100,44 @@ describe('a broken line', () => {
     ['{"kind":"Nodes","cluster":"c"}', 'unknown kind "Nodes"'],
     ['{"kind":"Node","cluster":"c"}', 'Node without node.metadata.name'],
     ['{"kind":"Node","node":{"metadata":{"name":"a"}}}', 'without a cluster name'],
-    ['{"kind":"Node","cluster":"c","at":"soon","node":{"metadata":{"name":"a"}}}', 'Node.at is no time'],
-    ['{"kind":"Node","cluster":"c","configz":[],"node":{"metadata":{"name":"a"}}}', 'Node.configz is no object'],
-    ['{"kind":"Node","cluster":"c","pods":{},"node":{"metadata":{"name":"a"}}}', 'Node.pods is no list'],
-    ['{"kind":"Node","cluster":"c","errors":["x"],"node":{"metadata":{"name":"a"}}}', 'Node.errors is no list'],
+    [
+      '{"kind":"Node","cluster":"c","at":"soon","node":{"metadata":{"name":"a"}}}',
+      'Node.at is no time',
+    ],
+    [
+      '{"kind":"Node","cluster":"c","configz":[],"node":{"metadata":{"name":"a"}}}',
+      'Node.configz is no object',
+    ],
+    [
+      '{"kind":"Node","cluster":"c","pods":{},"node":{"metadata":{"name":"a"}}}',
+      'Node.pods is no list',
+    ],
+    [
+      '{"kind":"Node","cluster":"c","errors":["x"],"node":{"metadata":{"name":"a"}}}',
+      'Node.errors is no list',
+    ],
     ['{"kind":"Cluster","cluster":"c","nodegroups":[7]}', 'Cluster.nodegroups'],
     ['{"kind":"Objects","cluster":"c","items":[]}', 'Objects without a resource'],
   ])('%s comes with its number, and the rest is still read', async (broken, message) => {
     const records = await read(file(lines(header, broken, node('b'))))
-    expect(records).toEqual([header, { kind: 'Malformed', line: 2, message: expect.stringContaining(message) }, node('b')])
+    expect(records).toEqual([
+      header,
+      { kind: 'Malformed', line: 2, message: expect.stringContaining(message) },
+      node('b'),
+    ])
   })
 
   it('is also the end of a gzip file that was cut', async () => {
-    const many = Array.from({ length: 2000 }, (_, index) => node(`node-${index}-${Math.sin(index)}`))
+    const many = Array.from({ length: 2000 }, (_, index) =>
+      node(`node-${index}-${Math.sin(index)}`),
+    )
     const packed = gzipSync(lines(header, ...many))
     const records = await read(file(packed.subarray(0, packed.length / 2)))
     expect(records.filter(record => record.kind === 'Node').length).toBeGreaterThan(100)
-    expect(records.at(-1)).toMatchObject({ kind: 'Malformed', message: expect.stringContaining('breaks off') })
+    expect(records.at(-1)).toMatchObject({
+      kind: 'Malformed',
+      message: expect.stringContaining('breaks off'),
+    })
   })
 
   it('may be longer than any record: it is named, and the next one is read', async () => {
@@ -111,11 +150,17 @@ describe('a broken line', () => {
         ]),
       ),
     )
-    expect(records).toEqual([header, { kind: 'Malformed', line: 2, message: expect.stringContaining('no record is that long') }, node('b')])
+    expect(records).toEqual([
+      header,
+      { kind: 'Malformed', line: 2, message: expect.stringContaining('no record is that long') },
+      node('b'),
+    ])
   })
 
   it('is a second header', async () => {
-    expect(await read(file(lines(header, { ...header, takenAt: '2020-01-01T00:00:00Z' }, node('a'))))).toEqual([
+    expect(
+      await read(file(lines(header, { ...header, takenAt: '2020-01-01T00:00:00Z' }, node('a')))),
+    ).toEqual([
       header,
       { kind: 'Malformed', line: 2, message: expect.stringContaining('only at the beginning') },
       node('a'),
@@ -141,7 +186,10 @@ describe('a file that is no snapshot', () => {
     [() => folder, 'cannot be read'],
     [() => file(''), 'is empty'],
     [
-      () => file('{"kind":"Snapshot","schema":"highwater.snapshot/9","takenAt":"2026-11-21T00:00:00Z"}'),
+      () =>
+        file(
+          '{"kind":"Snapshot","schema":"highwater.snapshot/9","takenAt":"2026-11-21T00:00:00Z"}',
+        ),
       'is of schema "highwater.snapshot/9"',
     ],
   ])('is refused with the reason %#', async (path, message) => {
@@ -156,7 +204,10 @@ describe('prune', () => {
       namespace: 'shop',
       uid: 'u',
       managedFields: [{ manager: 'kubectl' }],
-      annotations: { 'kubernetes.io/config.mirror': 'abc', 'kubectl.kubernetes.io/last-applied-configuration': 'hunter2' },
+      annotations: {
+        'kubernetes.io/config.mirror': 'abc',
+        'kubectl.kubernetes.io/last-applied-configuration': 'hunter2',
+      },
     },
     spec: {
       containers: [
@@ -175,11 +226,21 @@ describe('prune', () => {
         { name: 'secret', secret: { secretName: 'hunter2' } },
       ],
     },
-    status: { phase: 'Failed', containerStatuses: [{ name: 'app', state: { terminated: { exitCode: 1, message: 'hunter2' } } }] },
+    status: {
+      phase: 'Failed',
+      containerStatuses: [
+        { name: 'app', state: { terminated: { exitCode: 1, message: 'hunter2' } } },
+      ],
+    },
   }
   const record = {
     ...node('a'),
-    configz: { kubeletconfig: { staticPodURLHeader: { Authorization: ['hunter2'] }, imageGCHighThresholdPercent: 85 } },
+    configz: {
+      kubeletconfig: {
+        staticPodURLHeader: { Authorization: ['hunter2'] },
+        imageGCHighThresholdPercent: 85,
+      },
+    },
     runtime: {
       containers: [{ id: 'x', env: ['hunter2'], annotations: { a: 'hunter2' } }],
       info: { config: { envs: ['hunter2'] } },
@@ -198,14 +259,23 @@ describe('prune', () => {
           {
             path: '/etc/eks/kubelet/environment',
             role: 'environment',
-            content: { PROXY: 'hunter2', KUBELET_TOKEN: 'hunter2', KUBELET_ARGS: '--v=2 --token=hunter2' },
+            content: {
+              PROXY: 'hunter2',
+              KUBELET_TOKEN: 'hunter2',
+              KUBELET_ARGS: '--v=2 --token=hunter2',
+            },
           },
           {
             path: '/etc/default/kubelet',
             role: 'environment',
-            content: '# KUBELET=hunter2\nexport KUBELET_PASSWORD=hunter2\nPROXY=hunter2\nKUBELET_EXTRA_ARGS=--image-gc-high-threshold=70',
+            content:
+              '# KUBELET=hunter2\nexport KUBELET_PASSWORD=hunter2\nPROXY=hunter2\nKUBELET_EXTRA_ARGS=--image-gc-high-threshold=70',
           },
-          { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { staticPodURLHeader: { a: ['hunter2'] }, maxPods: 29 } },
+          {
+            path: '/etc/kubernetes/kubelet/config.json',
+            role: 'config',
+            content: { staticPodURLHeader: { a: ['hunter2'] }, maxPods: 29 },
+          },
         ],
       },
       logLines: [
@@ -220,7 +290,8 @@ describe('prune', () => {
         'api_key=hunter2 --feature-gates=KubeletEnsureSecretPulledImages=true',
       ],
       kernel: {
-        cmdline: 'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2',
+        cmdline:
+          'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2',
       },
       anything: 'hunter2',
     },
@@ -245,17 +316,33 @@ describe('prune', () => {
         launchTemplates: [{ versionNumber: 3, userData: 'hunter2' }],
       },
       { kind: 'Objects', cluster: 'c', resource: 'secrets', items: [secret] },
-      { kind: 'Objects', cluster: 'c', resource: 'configmaps', items: [{ metadata: { name: 'm' }, data: { p: 'hunter2' } }] },
+      {
+        kind: 'Objects',
+        cluster: 'c',
+        resource: 'configmaps',
+        items: [{ metadata: { name: 'm' }, data: { p: 'hunter2' } }],
+      },
       {
         kind: 'Objects',
         cluster: 'c',
         resource: 'jobs.batch',
-        items: [{ metadata: { name: 'j' }, spec: { template: { spec: { containers: [{ env: ['hunter2'], args: ['hunter2'] }] } } } }],
+        items: [
+          {
+            metadata: { name: 'j' },
+            spec: { template: { spec: { containers: [{ env: ['hunter2'], args: ['hunter2'] }] } } },
+          },
+        ],
       },
     ]
     const kept = records.map(prune)
     expect(JSON.stringify(kept)).not.toContain('hunter2')
-    expect(kept[0]).toEqual({ kind: 'Cluster', cluster: 'c', eks: { name: 'c' }, launchTemplates: [{ versionNumber: 3 }], errors: [] })
+    expect(kept[0]).toEqual({
+      kind: 'Cluster',
+      cluster: 'c',
+      eks: { name: 'c' },
+      launchTemplates: [{ versionNumber: 3 }],
+      errors: [],
+    })
     expect(kept[1]).toMatchObject({ items: [{ metadata: { name: 's', uid: 'u' } }] })
   })
 
@@ -291,7 +378,11 @@ describe('prune', () => {
           },
         },
         { launchTemplateId: 'lt-2', versionNumber: 2, kubelet: null },
-        { launchTemplateId: 'lt-3', versionNumber: 3, kubelet: { source: 'hunter2', config: {}, flags: [] } },
+        {
+          launchTemplateId: 'lt-3',
+          versionNumber: 3,
+          kubelet: { source: 'hunter2', config: {}, flags: [] },
+        },
         { launchTemplateId: 'lt-4', versionNumber: 4, kubelet: 'hunter2' },
       ],
       errors: [],
@@ -302,13 +393,27 @@ describe('prune', () => {
       resource: 'ec2nodeclasses.karpenter.k8s.aws',
       items: [
         {
-          metadata: { name: 'burst', uid: 'u', labels: { team: 'shop' }, annotations: { a: 'hunter2' } },
-          spec: { amiFamily: 'AL2023', kubelet: { maxPods: 20, key: 'hunter2' }, userData: '#!/bin/bash\necho hunter2', role: 'hunter2' },
+          metadata: {
+            name: 'burst',
+            uid: 'u',
+            labels: { team: 'shop' },
+            annotations: { a: 'hunter2' },
+          },
+          spec: {
+            amiFamily: 'AL2023',
+            kubelet: { maxPods: 20, key: 'hunter2' },
+            userData: '#!/bin/bash\necho hunter2',
+            role: 'hunter2',
+          },
         },
         {
           metadata: { name: 'cut' },
           spec: {
-            userData: [{ source: 'script', config: { maxPods: 9 }, flags: [] }, { source: 'other', config: { maxPods: 9 } }, 'hunter2'],
+            userData: [
+              { source: 'script', config: { maxPods: 9 }, flags: [] },
+              { source: 'other', config: { maxPods: 9 } },
+              'hunter2',
+            ],
           },
         },
       ],
@@ -336,10 +441,17 @@ describe('prune', () => {
       resource: 'events',
       items: [
         {
-          metadata: { name: 'p.1', namespace: 'shop', uid: 'u', annotations: { a: 'hunter2' }, managedFields: ['hunter2'] },
+          metadata: {
+            name: 'p.1',
+            namespace: 'shop',
+            uid: 'u',
+            annotations: { a: 'hunter2' },
+            managedFields: ['hunter2'],
+          },
           involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p', resourceVersion: '5' },
           reason: 'Failed',
-          message: 'Failed to pull https://me:hunter2@example.com/x: exec: "login \\"hunter2\\"": --token=hunter2: cannot allocate memory',
+          message:
+            'Failed to pull https://me:hunter2@example.com/x: exec: "login \\"hunter2\\"": --token=hunter2: cannot allocate memory',
           type: 'Warning',
           count: 3,
           firstTimestamp: '2026-11-21T00:00:00Z',
@@ -370,7 +482,13 @@ describe('prune', () => {
               evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '(removed)' },
               password: '(removed)',
             },
-            flags: ['--max-pods=30', '--bootstrap-token', '(removed)', '--eviction-hard=memory.available<5%', '--api-key=(removed)'],
+            flags: [
+              '--max-pods=30',
+              '--bootstrap-token',
+              '(removed)',
+              '--eviction-hard=memory.available<5%',
+              '--api-key=(removed)',
+            ],
           },
         },
         { launchTemplateId: 'lt-2', versionNumber: 2, kubelet: null },
@@ -392,7 +510,10 @@ describe('prune', () => {
         {
           spec: {
             disruption: { consolidateAfter: '1m' },
-            template: { metadata: { labels: { a: 'b' } }, spec: { kubelet: { maxPods: 5 }, nodeClassRef: { name: 'burst' } } },
+            template: {
+              metadata: { labels: { a: 'b' } },
+              spec: { kubelet: { maxPods: 5 }, nodeClassRef: { name: 'burst' } },
+            },
           },
         },
       ],
@@ -402,7 +523,8 @@ describe('prune', () => {
         {
           metadata: { name: 'p.1', namespace: 'shop', uid: 'u' },
           involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p' },
-          message: 'Failed to pull https://(removed)@example.com/x: exec: "(removed)": --token=(removed) cannot allocate memory',
+          message:
+            'Failed to pull https://(removed)@example.com/x: exec: "(removed)": --token=(removed) cannot allocate memory',
           series: { count: 3, lastObservedTime: '2026-11-21T00:10:00.000000Z' },
           source: { component: 'kubelet', host: 'a' },
         },
@@ -417,12 +539,26 @@ describe('prune', () => {
   })
 
   it('keeps what rules read of log rotation', () => {
-    const log = { path: '/var/log/pods/a_b_c/d/0.log', bytes: 5, modifiedAt: '2026-11-20T12:00:00Z' }
+    const log = {
+      path: '/var/log/pods/a_b_c/d/0.log',
+      bytes: 5,
+      modifiedAt: '2026-11-20T12:00:00Z',
+    }
     const host = {
       logrotate: [
-        { path: '/etc/logrotate.d/app', sha256: 'ab', modifiedAt: '2026-11-18T09:30:00Z', directives: { patterns: ['/a'], rotate: 5 } },
+        {
+          path: '/etc/logrotate.d/app',
+          sha256: 'ab',
+          modifiedAt: '2026-11-18T09:30:00Z',
+          directives: { patterns: ['/a'], rotate: 5 },
+        },
       ],
-      logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00', last: 'Sat 2026-11-21 00:00:00 UTC', unsure: null },
+      logrotateRuns: {
+        by: 'timer',
+        schedule: '*-*-* 00:00:00',
+        last: 'Sat 2026-11-21 00:00:00 UTC',
+        unsure: null,
+      },
       logs: {
         files: 1,
         bytes: 5,
@@ -431,8 +567,12 @@ describe('prune', () => {
         rotatedByOthers: { files: 1, bytes: 5, sample: [log] },
       },
     }
-    expect(prune({ ...node('a'), host: { ...host, logs: { ...host.logs, other: 1 } } })).toMatchObject({ host })
-    expect(prune({ ...node('a'), host: { logrotateRuns: { by: null } } })).toMatchObject({ host: { logrotateRuns: { by: null } } })
+    expect(
+      prune({ ...node('a'), host: { ...host, logs: { ...host.logs, other: 1 } } }),
+    ).toMatchObject({ host })
+    expect(prune({ ...node('a'), host: { logrotateRuns: { by: null } } })).toMatchObject({
+      host: { logrotateRuns: { by: null } },
+    })
   })
 
   it('keeps what rules read', () => {
@@ -449,8 +589,16 @@ describe('prune', () => {
           '--token-auth-file=/etc/tokens',
         ],
         files: [
-          { path: '/etc/eks/kubelet/environment', role: 'environment', content: { KUBELET_ARGS: '--v=2 --token=(removed)' } },
-          { path: '/etc/default/kubelet', role: 'environment', content: 'KUBELET_EXTRA_ARGS=--image-gc-high-threshold=70' },
+          {
+            path: '/etc/eks/kubelet/environment',
+            role: 'environment',
+            content: { KUBELET_ARGS: '--v=2 --token=(removed)' },
+          },
+          {
+            path: '/etc/default/kubelet',
+            role: 'environment',
+            content: 'KUBELET_EXTRA_ARGS=--image-gc-high-threshold=70',
+          },
           { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { maxPods: 29 } },
         ],
       },
@@ -468,12 +616,20 @@ describe('prune', () => {
       kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' },
     })
     expect(kept.pods?.[0]).toEqual({
-      metadata: { name: 'web', namespace: 'shop', uid: 'u', annotations: { 'kubernetes.io/config.mirror': 'abc' } },
+      metadata: {
+        name: 'web',
+        namespace: 'shop',
+        uid: 'u',
+        annotations: { 'kubernetes.io/config.mirror': 'abc' },
+      },
       spec: {
         containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory: '1Gi' } } }],
         volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '1Gi' } }, { name: 'secret' }],
       },
-      status: { phase: 'Failed', containerStatuses: [{ name: 'app', state: { terminated: { exitCode: 1 } } }] },
+      status: {
+        phase: 'Failed',
+        containerStatuses: [{ name: 'app', state: { terminated: { exitCode: 1 } } }],
+      },
     })
   })
 
@@ -493,8 +649,14 @@ describe('prune', () => {
   it('drops what has another type than the API gives it', () => {
     const odd = {
       ...node('a'),
-      node: { metadata: { name: 'a', labels: 7 }, status: { conditions: { type: 'Ready' }, nodeInfo: { osImage: 5 } } },
+      node: {
+        metadata: { name: 'a', labels: 7 },
+        status: { conditions: { type: 'Ready' }, nodeInfo: { osImage: 5 } },
+      },
     }
-    expect(prune(odd as unknown as NodeRecord).node).toEqual({ metadata: { name: 'a' }, status: { nodeInfo: {} } })
+    expect(prune(odd as unknown as NodeRecord).node).toEqual({
+      metadata: { name: 'a' },
+      status: { nodeInfo: {} },
+    })
   })
 })

@@ -12,7 +12,10 @@ const run = promisify(execFile)
 
 /** The program's path, or null. */
 export function assetOf(name: string): string | null {
-  const folders = [process.env.KUBEBUILDER_ASSETS ?? '', ...(process.env.PATH ?? '').split(delimiter)].filter(folder => folder !== '')
+  const folders = [
+    process.env.KUBEBUILDER_ASSETS ?? '',
+    ...(process.env.PATH ?? '').split(delimiter),
+  ].filter(folder => folder !== '')
   for (const folder of folders) {
     try {
       accessSync(join(folder, name), constants.X_OK)
@@ -25,7 +28,9 @@ export function assetOf(name: string): string | null {
 }
 
 /** Whether this machine has all that an API server takes. */
-export const hasApiServer = ['etcd', 'kube-apiserver', 'kubectl'].every(name => assetOf(name) !== null)
+export const hasApiServer = ['etcd', 'kube-apiserver', 'kubectl'].every(
+  name => assetOf(name) !== null,
+)
 
 export interface ApiServer {
   host: string
@@ -49,10 +54,13 @@ export interface AuditedRequest {
   annotations?: Record<string, string>
 }
 
-const auditPolicy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Metadata }]\n'
+const auditPolicy =
+  'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Metadata }]\n'
 
 /** For one test. @param callers beside the administrator, and the groups they are in. There are no controllers and no nodes: what is applied is admitted and kept, and nothing comes of it. */
-export async function startApiServer(callers: Readonly<Record<string, readonly string[]>> = {}): Promise<ApiServer> {
+export async function startApiServer(
+  callers: Readonly<Record<string, readonly string[]>> = {},
+): Promise<ApiServer> {
   const folder = temporaryFolder()
   const home = join(folder, 'home')
   mkdirSync(home)
@@ -69,9 +77,13 @@ export async function startApiServer(callers: Readonly<Record<string, readonly s
     ...[...urls('peer', peer), `--initial-advertise-peer-urls=http://127.0.0.1:${peer}`],
   ])
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const [signing, verifying, tokens] = ['sa.key', 'sa.pub', 'tokens.csv'].map(name => join(folder, name)) as [string, string, string]
+  const [signing, verifying, tokens] = ['sa.key', 'sa.pub', 'tokens.csv'].map(name =>
+    join(folder, name),
+  ) as [string, string, string]
   const everybody: Record<string, readonly string[]> = { ...callers, admin: ['system:masters'] }
-  const tokenOf = Object.fromEntries(Object.keys(everybody).map(name => [name, randomBytes(16).toString('hex')]))
+  const tokenOf = Object.fromEntries(
+    Object.keys(everybody).map(name => [name, randomBytes(16).toString('hex')]),
+  )
   const auditLog = join(folder, 'audit.log')
   writeFileSync(join(folder, 'audit.yaml'), auditPolicy)
   writeFileSync(signing, privateKey.export({ type: 'pkcs8', format: 'pem' }))
@@ -89,20 +101,37 @@ export async function startApiServer(callers: Readonly<Record<string, readonly s
       `--secure-port=${port}`,
       `--cert-dir=${join(folder, 'certs')}`,
     ],
-    ...['--authorization-mode=RBAC', `--token-auth-file=${tokens}`, '--service-cluster-ip-range=10.0.0.0/24'],
-    ...['--service-account-issuer=https://kubernetes.default.svc', `--service-account-key-file=${verifying}`],
+    ...[
+      '--authorization-mode=RBAC',
+      `--token-auth-file=${tokens}`,
+      '--service-cluster-ip-range=10.0.0.0/24',
+    ],
+    ...[
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${verifying}`,
+    ],
     ...[`--service-account-signing-key-file=${signing}`, '--endpoint-reconciler-type=none'],
     ...[`--audit-policy-file=${join(folder, 'audit.yaml')}`, `--audit-log-path=${auditLog}`],
   ])
   const kubectl: ApiServer['kubectl'] = async (args, { input = '', caller = 'admin' } = {}) => {
-    const server = [`--server=https://127.0.0.1:${port}`, `--token=${tokenOf[caller]}`, '--insecure-skip-tls-verify']
-    const asked = run(assetOf('kubectl') ?? '', [...server, ...args], { env: { HOME: home }, maxBuffer: 2 ** 24 })
+    const server = [
+      `--server=https://127.0.0.1:${port}`,
+      `--token=${tokenOf[caller]}`,
+      '--insecure-skip-tls-verify',
+    ]
+    const asked = run(assetOf('kubectl') ?? '', [...server, ...args], {
+      env: { HOME: home },
+      maxBuffer: 2 ** 24,
+    })
     asked.child.stdin?.end(input)
     return (await asked).stdout
   }
   await vi.waitFor(() => kubectl(['get', '--raw', '/readyz']), { timeout: 120_000, interval: 500 })
   // The namespace of that name is made a moment after the server is ready.
-  await vi.waitFor(() => kubectl(['get', 'namespace', 'default']), { timeout: 60_000, interval: 500 })
+  await vi.waitFor(() => kubectl(['get', 'namespace', 'default']), {
+    timeout: 60_000,
+    interval: 500,
+  })
   const ca = readFileSync(join(folder, 'certs', 'apiserver.crt'), 'utf8')
   const kubeconfig = join(folder, 'kubeconfig')
   writeFileSync(kubeconfig, kubeconfigOf(`https://127.0.0.1:${port}`, ca, tokenOf))
@@ -118,9 +147,17 @@ const kubeconfigOf = (server: string, ca: string, tokenOf: Readonly<Record<strin
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'real', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    clusters: [
+      {
+        name: 'real',
+        cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') },
+      },
+    ],
     users: Object.entries(tokenOf).map(([name, token]) => ({ name, user: { token } })),
-    contexts: Object.keys(tokenOf).map(name => ({ name, context: { cluster: 'real', user: name } })),
+    contexts: Object.keys(tokenOf).map(name => ({
+      name,
+      context: { cluster: 'real', user: name },
+    })),
   })
 
 function start(name: string, args: string[]): void {

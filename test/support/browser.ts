@@ -12,11 +12,15 @@ const places = [
 ]
 
 /** Null: there is none. `CHROMIUM` names one elsewhere. */
-export const browserPath: string | null = [process.env.CHROMIUM ?? '', ...places].find(place => place !== '' && existsSync(place)) ?? null
+export const browserPath: string | null =
+  [process.env.CHROMIUM ?? '', ...places].find(place => place !== '' && existsSync(place)) ?? null
 
 /** @throws Error where `browserPath` is null */
 export function openBrowser(): Promise<Browser> {
   if (browserPath === null) throw new Error('no Chromium here: install one, or name it in CHROMIUM')
   // In a container there is often neither a user namespace nor a large /dev/shm.
-  return chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+  return chromium.launch({
+    executablePath: browserPath,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
 }

@@ -18,7 +18,8 @@ import { gzipSync } from 'node:zlib'
 import { applySchema } from '#facts/aws/apply-documents.ts'
 import { type NodeRoot, type Platform, scriptNamed, stand, which } from './node-root.ts'
 
-export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
+export const sha256 = (content: string | Buffer) =>
+  createHash('sha256').update(content).digest('hex')
 export const packed = (content: string | Buffer) => gzipSync(content).toString('base64')
 
 export interface Answer {
@@ -29,7 +30,12 @@ export interface Answer {
   oldSha256: string | null
   newSha256: string | null
   presentSha256: string | null
-  kubelet: { active: boolean | null; startedAtBefore: string | null; startedAtAfter: string | null; healthz: string | null } | null
+  kubelet: {
+    active: boolean | null
+    startedAtBefore: string | null
+    startedAtAfter: string | null
+    healthz: string | null
+  } | null
   steps: string[]
 }
 export interface Sent {
@@ -156,7 +162,18 @@ exec ${real} "$@"`
 const changing = ['df', 'env', 'sync']
 
 /** Programs after which the node may lose its power. */
-const acting = ['mv', 'rm', 'mkdir', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient', 'ctr', 'crictl']
+const acting = [
+  'mv',
+  'rm',
+  'mkdir',
+  'ln',
+  'sync',
+  'systemctl',
+  'nodeadm',
+  'apiclient',
+  'ctr',
+  'crictl',
+]
 
 export class ChangedNode {
   readonly root: string
@@ -183,20 +200,27 @@ export class ChangedNode {
     const tools = {
       systemctl: systemctl(node24, this.world()),
       curl: curl(this.world()),
-      cat: cat(platform.programs('cat') === which('busybox') ? `${which('busybox')} cat` : (which('cat') ?? ''), this.world()),
+      cat: cat(
+        platform.programs('cat') === which('busybox')
+          ? `${which('busybox')} cat`
+          : (which('cat') ?? ''),
+        this.world(),
+      ),
       apiclient: `case "$*" in 'get settings.kubernetes') read -r settings <${this.world('settings.json')}; echo '{ "settings": { "kubernetes": '"$settings"' } }'; exit ;; esac
 exec ${node24} ${resolve('test/support/pretend/apiclient.mjs')} ${this.world()} "$@"`,
       nodeadm: `cp ${this.world('acted')} ${this.world('actedBeforeNodeadm')} 2>/dev/null
 [ ! -e ${this.world('nodeadmPassesOver')} ] || exit 0
 exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" ${this.world()} "$@"`,
     }
-    for (const [name, text] of Object.entries(tools)) if (!node.missing?.includes(name)) this.tool(name, text)
+    for (const [name, text] of Object.entries(tools))
+      if (!node.missing?.includes(name)) this.tool(name, text)
     this.tell('kubelet', 'up\n')
     this.tell('starts', '1\n')
     this.tell('asked', '0\n')
     this.tell('health', '1000000\n')
     this.tell('user-data.json', JSON.stringify({ spec: { cluster: { name: 'prod' } } }))
-    for (const [name, value] of Object.entries(faults)) this.tell(name === 'nodeadmFails' ? 'nodeadm-fails' : name, `${value}\n`)
+    for (const [name, value] of Object.entries(faults))
+      this.tell(name === 'nodeadmFails' ? 'nodeadm-fails' : name, `${value}\n`)
   }
 
   world(name = ''): string {
@@ -221,14 +245,19 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
   }
   /** All files below /etc, by path, with mode and owner: what must be as it was. */
   everything(below = 'etc'): Record<string, string> {
-    const files = readdirSync(this.at(below), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+    const files = readdirSync(this.at(below), { recursive: true, withFileTypes: true }).filter(
+      entry => entry.isFile(),
+    )
     return Object.fromEntries(
       files
         .map(({ parentPath, name }) => join(parentPath, name))
         .toSorted()
         .map(path => {
           const { mode, uid, gid } = statSync(path)
-          return [path.slice(this.root.length), `${sha256(readFileSync(path))} ${mode.toString(8)} ${uid}:${gid}`]
+          return [
+            path.slice(this.root.length),
+            `${sha256(readFileSync(path))} ${mode.toString(8)} ${uid}:${gid}`,
+          ]
         }),
     )
   }
@@ -236,7 +265,9 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     return this.told('calls').split('\n').filter(Boolean).length
   }
   running(): unknown {
-    return this.told('kubelet') === 'up\n' && this.told('running.json') !== '' ? JSON.parse(this.told('running.json')) : null
+    return this.told('kubelet') === 'up\n' && this.told('running.json') !== ''
+      ? JSON.parse(this.told('running.json'))
+      : null
   }
 
   /** Counts what acts; after the Nth of it the script gets the signal. */
@@ -264,9 +295,18 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     return Number(this.told('acted'))
   }
 
-  send(parameters: Record<string, string>, environment: Record<string, string> = {}): Promise<Sent> {
-    const handed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`SSM_${name}`, value]))
-    return this.#run([this.#script], { AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0', ...handed, ...environment })
+  send(
+    parameters: Record<string, string>,
+    environment: Record<string, string> = {},
+  ): Promise<Sent> {
+    const handed = Object.fromEntries(
+      Object.entries(parameters).map(([name, value]) => [`SSM_${name}`, value]),
+    )
+    return this.#run([this.#script], {
+      AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0',
+      ...handed,
+      ...environment,
+    })
   }
 
   /** A script for one's own means, as a file or handed to a shell that reads it from its input. */
@@ -276,18 +316,35 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
     return isPiped ? this.#run(['-s', ...args], {}, file) : this.#run([file, ...args], {})
   }
 
-  #run(words: readonly string[], environment: Record<string, string>, input: string | null = null): Promise<Sent> {
+  #run(
+    words: readonly string[],
+    environment: Record<string, string>,
+    input: string | null = null,
+  ): Promise<Sent> {
     const [shell = 'sh', ...options] = this.#platform.shell
     const from = input === null ? '' : ` <${input}`
     // Its own id, so that whoever ends it ends this one.
-    const child = spawn(which('sh') ?? 'sh', ['-c', `echo $$ >${this.world('pid')}; exec "$@"${from}`, 'sh', shell, ...options, ...words], {
-      env: { PATH: this.#path, HIGHWATER_ROOT: this.root, HIGHWATER_PACE: '0.001', TMPDIR: this.#folder, ...environment },
-      cwd: this.#folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = spawn(
+      which('sh') ?? 'sh',
+      ['-c', `echo $$ >${this.world('pid')}; exec "$@"${from}`, 'sh', shell, ...options, ...words],
+      {
+        env: {
+          PATH: this.#path,
+          HIGHWATER_ROOT: this.root,
+          HIGHWATER_PACE: '0.001',
+          TMPDIR: this.#folder,
+          ...environment,
+        },
+        cwd: this.#folder,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
     const output = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'] as const) child[name].on('data', chunk => (output[name] += chunk))
-    return new Promise(done => child.on('close', code => done({ code, ...output, answer: answerIn(output.stdout) })))
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].on('data', chunk => (output[name] += chunk))
+    return new Promise(done =>
+      child.on('close', code => done({ code, ...output, answer: answerIn(output.stdout) })),
+    )
   }
 }
 

@@ -22,12 +22,17 @@ interface Place {
 export function highwater(args: string[], place: Place = {}): Promise<Run> {
   const child = start(args, place)
   const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', chunk => (output[name] += chunk))
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', chunk => (output[name] += chunk))
   return new Promise(done => child.on('close', code => done({ code, ...output })))
 }
 
 /** The same, ended by SIGKILL. @param afterMs by what it has said on standard error so far: in how long; null: not yet */
-export async function killedHighwater(args: string[], place: Place, afterMs: (told: string) => number | null): Promise<void> {
+export async function killedHighwater(
+  args: string[],
+  place: Place,
+  afterMs: (told: string) => number | null,
+): Promise<void> {
   const child = start(args, place)
   child.stdout.resume()
   const ended = new Promise<void>(done => child.once('close', () => done()))
@@ -49,7 +54,11 @@ export async function killedHighwater(args: string[], place: Place, afterMs: (to
 }
 
 function start(args: string[], { env = {}, cwd }: Place) {
-  const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS_|KUBECONFIG$|HOME$|NODE_OPTIONS$)/.test(name)))
+  const bare = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(AWS_|KUBECONFIG$|HOME$|NODE_OPTIONS$)/.test(name),
+    ),
+  )
   const home = cwd ?? temporaryFolder()
   return spawn(process.execPath, [resolve('src/cli/highwater.mjs'), ...args], {
     cwd: home,

@@ -11,7 +11,9 @@ export default class CountReporter implements Reporter {
     }
     const skipped = count.skipped + count.pending
     process.on('exit', () =>
-      console.log(`${count.passed} passed, ${count.failed + broken} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`),
+      console.log(
+        `${count.passed} passed, ${count.failed + broken} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+      ),
     )
   }
 }

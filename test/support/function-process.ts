@@ -33,9 +33,15 @@ const heapShare = 0.5
 const mark = '\u0001answer '
 
 /** @param environment of the functions, besides their memory. @param memoryMiB of each. @param atMs what their clocks stand at; absent: they go */
-export async function functionProcesses(environment: Record<string, string>, memoryMiB: number, atMs?: number): Promise<FunctionProcesses> {
+export async function functionProcesses(
+  environment: Record<string, string>,
+  memoryMiB: number,
+  atMs?: number,
+): Promise<FunctionProcesses> {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-functions-'))
-  const { bundleInto } = createRequire(import.meta.url)('../../src/handlers/bundle.cjs') as { bundleInto(folder: string): Promise<void> }
+  const { bundleInto } = createRequire(import.meta.url)('../../src/handlers/bundle.cjs') as {
+    bundleInto(folder: string): Promise<void>
+  }
   await bundleInto(folder)
   const invocations: Invocation[] = []
   return {
@@ -68,7 +74,13 @@ export async function functionProcesses(environment: Record<string, string>, mem
       const end = stdout.lastIndexOf(mark)
       const { answer, failed, used } = JSON.parse(stdout.slice(end + mark.length))
       if (failed) throw named(failed.name, failed.message)
-      invocations.push({ name, event, wallMs: performance.now() - startMs, ...used, logged: stdout.slice(0, end) })
+      invocations.push({
+        name,
+        event,
+        wallMs: performance.now() - startMs,
+        ...used,
+        logged: stdout.slice(0, end),
+      })
       return answer
     },
   }

@@ -53,18 +53,34 @@ export const overviewOf = (overrides: Partial<GarbageOverview> = {}): GarbageOve
     }),
   ],
   clean: ['leases', 'namespaces'],
-  gaps: [{ resource: 'secrets', reason: 'secrets: 403 Forbidden: cannot list', needs: ['owners', 'finalizers'] }],
+  gaps: [
+    {
+      resource: 'secrets',
+      reason: 'secrets: 403 Forbidden: cannot list',
+      needs: ['owners', 'finalizers'],
+    },
+  ],
   ...overrides,
 })
 
 /** The findings that the rows lead to. */
 export const garbageFindings = [
   finding('medium', {
-    ...{ id: 'g1', rule: 'released-volume', family: 'cluster-gc', subject: { kind: 'Namespace', namespace: null, name: 'shop' } },
+    ...{
+      id: 'g1',
+      rule: 'released-volume',
+      family: 'cluster-gc',
+      subject: { kind: 'Namespace', namespace: null, name: 'shop' },
+    },
     ...{ nodes: { count: 0, sample: [] }, title: 'Volumes without a claim stay' },
   }),
   finding('low', {
-    ...{ id: 'g2', rule: 'released-volume', family: 'cluster-gc', subject: { kind: 'Namespace', namespace: null, name: 'ci' } },
+    ...{
+      id: 'g2',
+      rule: 'released-volume',
+      family: 'cluster-gc',
+      subject: { kind: 'Namespace', namespace: null, name: 'ci' },
+    },
     ...{ nodes: { count: 0, sample: [] }, title: 'Volumes without a claim stay' },
   }),
 ]

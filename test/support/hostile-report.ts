@@ -12,12 +12,19 @@ const harmful = (text: string) => `${harm}${text}${'x'.repeat(10_000)}`
 export function hostileReport(): AuditReport {
   const report = structuredClone(withWeek(morningReport()))
   const { document, nodes } = report
-  Object.assign(document.run, { account: '111122223333', region: 'eu-central-1', inputErrors: [harmful('line 3')] })
+  Object.assign(document.run, {
+    account: '111122223333',
+    region: 'eu-central-1',
+    inputErrors: [harmful('line 3')],
+  })
   for (const found of [...document.findings, ...document.waived]) {
     for (const key of ['title', 'consequence', 'cluster'] as const) found[key] = harmful(found[key])
     found.subject = { ...found.subject, name: harmful(found.subject.name) }
     found.nodes = { ...found.nodes, sample: found.nodes.sample.map(harmful) }
-    found.evidence = found.evidence.map(({ what, value }) => ({ what: harmful(what), value: harmful(value) }))
+    found.evidence = found.evidence.map(({ what, value }) => ({
+      what: harmful(what),
+      value: harmful(value),
+    }))
     found.fix = { ...found.fix, commands: found.fix.commands.map(harmful) }
     if (found.waived) found.waived = { ...found.waived, reason: harmful(found.waived.reason) }
   }
@@ -33,7 +40,8 @@ export function hostileReport(): AuditReport {
   for (const cluster of document.clusters) cluster.name = harmful(cluster.name)
   for (const trend of report.trends ?? []) {
     trend.cluster = harmful(trend.cluster)
-    for (const { groups } of trend.points) for (const group of groups) group.name = harmful(group.name)
+    for (const { groups } of trend.points)
+      for (const group of groups) group.name = harmful(group.name)
   }
   for (const node of nodes) {
     node.cluster = harmful(node.cluster)

@@ -25,12 +25,19 @@ export interface Stub {
 }
 
 /** @param answer  `count` is 1 for the first request */
-export async function startStub(answer: (request: StubRequest, count: number) => StubAnswer): Promise<Stub> {
+export async function startStub(
+  answer: (request: StubRequest, count: number) => StubAnswer,
+): Promise<Stub> {
   const requests: StubRequest[] = []
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
-    const request = { method: incoming.method ?? '', url: incoming.url ?? '', headers: incoming.headers, body: Buffer.concat(chunks) }
+    const request = {
+      method: incoming.method ?? '',
+      url: incoming.url ?? '',
+      headers: incoming.headers,
+      body: Buffer.concat(chunks),
+    }
     requests.push(request)
     const reply = answer(request, requests.length)
     if (reply === 'hang') return
@@ -56,7 +63,13 @@ export const jsonError = (status: number, type: string, message: string): StubRe
 })
 
 /** An error as S3 gives it. */
-export const s3Error = (status: number, code: string, message: string, more = '', headers: Record<string, string> = {}): StubReply => ({
+export const s3Error = (
+  status: number,
+  code: string,
+  message: string,
+  more = '',
+  headers: Record<string, string> = {},
+): StubReply => ({
   status,
   headers: { 'content-type': 'application/xml', ...headers },
   body: `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${message}</Message>${more}</Error>`,

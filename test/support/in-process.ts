@@ -20,6 +20,7 @@ export async function inProcess(args: string[]): Promise<Run> {
     process.exitCode = before
     for (const spy of spies) spy.mockRestore()
     for (const listener of process.stdout.listeners('error'))
-      if (!listeners.includes(listener)) process.stdout.off('error', listener as (error: Error) => void)
+      if (!listeners.includes(listener))
+        process.stdout.off('error', listener as (error: Error) => void)
   }
 }

@@ -32,17 +32,23 @@ function answerOf(node: LabNode, instanceId: string, at: string): Answer {
   const configuration = objectAt(node.configz(at), 'kubeletconfig')
   const summary = objectAt(node.summary(at), 'node')
   const [fs, imageFs] = [objectAt(summary, 'fs'), objectAt(objectAt(summary, 'runtime'), 'imageFs')]
-  const isShared = fs.capacityBytes === imageFs.capacityBytes && fs.availableBytes === imageFs.availableBytes
-  const filesystem = (role: string, { capacityBytes, availableBytes, inodes, inodesFree }: RawObject, device: string, mount: string) => ({
-    ...{ role, device, mount, capacityBytes, availableBytes, inodes, inodesFree },
-  })
+  const isShared =
+    fs.capacityBytes === imageFs.capacityBytes && fs.availableBytes === imageFs.availableBytes
+  const filesystem = (
+    role: string,
+    { capacityBytes, availableBytes, inodes, inodesFree }: RawObject,
+    device: string,
+    mount: string,
+  ) => ({ ...{ role, device, mount, capacityBytes, availableBytes, inodes, inodesFree } })
   const pause = 'localhost/kubernetes/pause:latest'
   const statuses = node.podKeys().flatMap((_, index) => {
     const pod = node.pod(index, at)
     return (pod.status?.containerStatuses ?? []).map(status => ({ pod, status }))
   })
   const imageIds = new Map(
-    (object.status?.images ?? []).flatMap(({ names = [] }) => names.map(name => [name, `sha256:${digest(names.join())}`] as const)),
+    (object.status?.images ?? []).flatMap(({ names = [] }) =>
+      names.map(name => [name, `sha256:${digest(names.join())}`] as const),
+    ),
   )
   return {
     schema: 'highwater.inspect/1',
@@ -58,16 +64,30 @@ function answerOf(node: LabNode, instanceId: string, at: string): Answer {
           {
             path: kubeletFile,
             role: 'config',
-            content: { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...configuration },
+            content: {
+              kind: 'KubeletConfiguration',
+              apiVersion: 'kubelet.config.k8s.io/v1beta1',
+              ...configuration,
+            },
           },
         ],
       },
       filesystems: [
         filesystem('nodefs', fs, '/dev/nvme0n1p1', '/'),
-        filesystem('imagefs', imageFs, isShared ? '/dev/nvme0n1p1' : '/dev/nvme1n1', isShared ? '/' : '/var/lib/containerd'),
+        filesystem(
+          'imagefs',
+          imageFs,
+          isShared ? '/dev/nvme0n1p1' : '/dev/nvme1n1',
+          isShared ? '/' : '/var/lib/containerd',
+        ),
       ],
       containerd: { sandboxImage: pause, snapshotter: 'overlayfs', mirrors: [] },
-      kernel: { release: object.status?.nodeInfo?.kernelVersion, cmdline: 'ro quiet', cgroupVersion: 2, memoryCgroups: 300 },
+      kernel: {
+        release: object.status?.nodeInfo?.kernelVersion,
+        cmdline: 'ro quiet',
+        cgroupVersion: 2,
+        memoryCgroups: 300,
+      },
       podLogDirectories: [],
       unread: [],
     },
@@ -80,7 +100,13 @@ function answerOf(node: LabNode, instanceId: string, at: string): Answer {
           size: String(sizeBytes),
           pinned: false,
         })),
-        { id: `sha256:${digest(pause)}`, repoTags: [pause], repoDigests: [], size: '300000', pinned: true },
+        {
+          id: `sha256:${digest(pause)}`,
+          repoTags: [pause],
+          repoDigests: [],
+          size: '300000',
+          pinned: true,
+        },
       ],
       containers: statuses.map(({ pod, status: { name, image, containerID = '', state } }) => ({
         id: String(containerID).replace(/^.*:\/\//, '') || digest(`${pod.metadata?.uid}/${name}`),
@@ -114,20 +140,33 @@ export function printed(answer: Answer): string {
   const text = JSON.stringify(answer)
   if (text.length < 20_000) return text
   const bytes = Buffer.from(text)
-  const head = { schema: answer.schema, encoding: 'gzip+base64', bytes: bytes.length, sha256: digest(text) }
+  const head = {
+    schema: answer.schema,
+    encoding: 'gzip+base64',
+    bytes: bytes.length,
+    sha256: digest(text),
+  }
   return JSON.stringify({ ...head, data: gzipSync(bytes).toString('base64') })
 }
 
 export type Change = (answer: Answer) => Answer | string
 
 /** The node with an agent that answers so; text is printed as it is. */
-export function inspected(node: LabNode, change: Change = answer => answer, agent: Partial<AgentScenario> = {}): LabNode {
+export function inspected(
+  node: LabNode,
+  change: Change = answer => answer,
+  agent: Partial<AgentScenario> = {},
+): LabNode {
   return {
     ...node,
     agent: {
       run: async (_, { AWS_SSM_INSTANCE_ID = '' }) => {
         const answer = change(answerOf(node, AWS_SSM_INSTANCE_ID, new Date().toISOString()))
-        return { stdout: typeof answer === 'string' ? answer : printed(answer), stderr: '', exitCode: 0 }
+        return {
+          stdout: typeof answer === 'string' ? answer : printed(answer),
+          stderr: '',
+          exitCode: 0,
+        }
       },
       ...agent,
     },
@@ -137,7 +176,10 @@ export function inspected(node: LabNode, change: Change = answer => answer, agen
 /** Every node of the scenario with a sound agent. */
 export const withAgents = (scenario: Scenario, change?: Change): Scenario => ({
   ...scenario,
-  clusters: scenario.clusters.map(cluster => ({ ...cluster, nodes: inspectedSource(cluster.nodes, change) })),
+  clusters: scenario.clusters.map(cluster => ({
+    ...cluster,
+    nodes: inspectedSource(cluster.nodes, change),
+  })),
 })
 
 const inspectedSource = (nodes: NodeSource, change?: Change): NodeSource => ({

@@ -15,6 +15,8 @@ export function schemaErrors(schema: Record<string, unknown>): (value: unknown) 
   const validate = ajv.compile(own)
   return value => {
     validate(value)
-    return (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`)
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+    )
   }
 }

@@ -14,7 +14,10 @@ import { formats, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
 /** A lab for one test, with this process's AWS settings leading into it. */
-export async function labOf(scenarios: readonly Scenario[], options: LabOptions = {}): Promise<Lab> {
+export async function labOf(
+  scenarios: readonly Scenario[],
+  options: LabOptions = {},
+): Promise<Lab> {
   const lab = await startLab(scenarios, { documents: deployedDocuments(), ...options })
   const before = { ...process.env }
   Object.assign(process.env, lab.environment)
@@ -37,7 +40,12 @@ export interface LiveAuditOptions {
 /** The lab shares this machine with the tests, and has no other callers to be polite to. */
 const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 500 }
 
-export function auditLive({ policy, selection, signal, snapshotPath }: LiveAuditOptions = {}): Promise<AuditResult> {
+export function auditLive({
+  policy,
+  selection,
+  signal,
+  snapshotPath,
+}: LiveAuditOptions = {}): Promise<AuditResult> {
   const source = liveFleet({
     policy: { ...defaultPolicy, pace, ...policy },
     selection: { ...everything, ...selection },
@@ -48,7 +56,11 @@ export function auditLive({ policy, selection, signal, snapshotPath }: LiveAudit
 
 export function auditRecords(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
-  { policy, snapshotPath, history = null }: Pick<LiveAuditOptions, 'policy' | 'snapshotPath'> & { history?: History | null } = {},
+  {
+    policy,
+    snapshotPath,
+    history = null,
+  }: Pick<LiveAuditOptions, 'policy' | 'snapshotPath'> & { history?: History | null } = {},
 ): Promise<AuditResult> {
   return audit(source, {
     source: 'live',
@@ -68,6 +80,7 @@ export function auditRecords(
 export function firedRules({ findings }: FindingsDocument): Record<string, string[]> {
   const fired: Record<string, string[]> = {}
   for (const { rule, cluster, nodes } of findings)
-    for (const node of nodes.sample) fired[`${cluster}/${node}`] = [...(fired[`${cluster}/${node}`] ?? []), rule].toSorted()
+    for (const node of nodes.sample)
+      fired[`${cluster}/${node}`] = [...(fired[`${cluster}/${node}`] ?? []), rule].toSorted()
   return fired
 }

@@ -10,7 +10,8 @@ import type { Lab } from '#lab/lab.ts'
 import type { RemediationNode } from '#lab/scenarios/remediation.ts'
 import type { Answer } from './changed-node.ts'
 
-export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
+export const sha256 = (content: string | Buffer) =>
+  createHash('sha256').update(content).digest('hex')
 
 type DocumentName = keyof typeof applyDocumentHashes
 
@@ -22,12 +23,18 @@ interface SendOptions {
 
 function ssmOf({ environment }: Lab): SsmApi {
   const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = environment
-  const credentials = async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY })
+  const credentials = async () => ({
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+  })
   return new SsmApi('us-east-1', credentials, { requestsPerSecond: 200, concurrency: 4 })
 }
 
 /** Of its agent; undefined: SSM does not know it. */
-export async function pingStatusOf(lab: Lab, { instanceId }: Pick<RemediationNode, 'instanceId'>): Promise<string | undefined> {
+export async function pingStatusOf(
+  lab: Lab,
+  { instanceId }: Pick<RemediationNode, 'instanceId'>,
+): Promise<string | undefined> {
   const ssm = ssmOf(lab)
   try {
     const [found] = await ssm.instances([instanceId], new AbortController().signal)
@@ -67,7 +74,11 @@ export async function send(
 }
 
 /** A file of a node's root folder; null: it is not there. */
-export function fileOf(lab: Lab, { instanceId }: Pick<RemediationNode, 'instanceId'>, path: string): string | null {
+export function fileOf(
+  lab: Lab,
+  { instanceId }: Pick<RemediationNode, 'instanceId'>,
+  path: string,
+): string | null {
   const machine = lab.machineOf(instanceId)
   if (machine === null) throw new Error(`nothing has run on ${instanceId}`)
   try {
@@ -94,7 +105,10 @@ const common = (oldSha256: string, content: string, newSha256 = sha256(content))
   Content: gzipSync(content).toString('base64'),
 })
 
-const fields = (high: number, low: number) => ({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low })
+const fields = (high: number, low: number) => ({
+  imageGCHighThresholdPercent: high,
+  imageGCLowThresholdPercent: low,
+})
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
 /**
@@ -112,7 +126,12 @@ export function imageGcAt(nodegroup: string, high: number, low: number, main = '
   const whole = () => `${JSON.stringify({ ...JSON.parse(main), ...fields(high, low) }, null, 4)}\n`
   switch (nodegroup) {
     case 'al2':
-      return file('kubelet-file', '/etc/kubernetes/kubelet/kubelet-config.json', sha256(main), whole())
+      return file(
+        'kubelet-file',
+        '/etc/kubernetes/kubelet/kubelet-config.json',
+        sha256(main),
+        whole(),
+      )
     case 'al2023-plain':
       return file('kubelet-file', '/etc/kubernetes/kubelet/config.json', sha256(main), whole())
     case 'al2023-dropin':

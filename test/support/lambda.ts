@@ -23,7 +23,11 @@ const lambdaContext = (remainingMs = 120_000): LambdaContext => ({
   getRemainingTimeInMillis: () => remainingMs,
 })
 
-type Invoke<Answer> = (event: unknown, environment?: Record<string, string>, remainingMs?: number) => Promise<Answer>
+type Invoke<Answer> = (
+  event: unknown,
+  environment?: Record<string, string>,
+  remainingMs?: number,
+) => Promise<Answer>
 
 /** Settings go by the environment, as they do in Lambda: set for this call only. */
 const invoking =
@@ -48,7 +52,9 @@ export interface Written {
 }
 
 /** @param call  one that invokes a function; it may fail. Levels and names are those of a deployed function. */
-export async function written(call: () => Promise<unknown>): Promise<Written & { outcome: PromiseSettledResult<unknown> }> {
+export async function written(
+  call: () => Promise<unknown>,
+): Promise<Written & { outcome: PromiseSettledResult<unknown> }> {
   let text = ''
   const spies = (['stdout', 'stderr'] as const).map(name =>
     vi.spyOn(process[name], 'write').mockImplementation(chunk => {

@@ -30,7 +30,8 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
     prediction,
     ...example
   } = options
-  const { identity, configuration, conditions, filesystems, imageGC, eviction, nextStart } = exampleSubject(example, name)
+  const { identity, configuration, conditions, filesystems, imageGC, eviction, nextStart } =
+    exampleSubject(example, name)
   return {
     record: {
       kind: 'Node',
@@ -40,7 +41,9 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
         metadata: {
           name,
           labels: {
-            ...(identity.instanceType === null ? {} : { 'node.kubernetes.io/instance-type': identity.instanceType }),
+            ...(identity.instanceType === null
+              ? {}
+              : { 'node.kubernetes.io/instance-type': identity.instanceType }),
             ...(nodegroup === null ? {} : { 'eks.amazonaws.com/nodegroup': nodegroup }),
             ...labels,
           },
@@ -50,7 +53,8 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
           nodeInfo: {
             kubeletVersion: identity.kubeletVersion ?? '',
             operatingSystem: identity.operatingSystem,
-            osImage: identity.amiFamily === 'AL2023' ? 'Amazon Linux 2023.6.20250203' : identity.amiFamily,
+            osImage:
+              identity.amiFamily === 'AL2023' ? 'Amazon Linux 2023.6.20250203' : identity.amiFamily,
           },
         },
       },

@@ -66,7 +66,8 @@ export interface Platform {
   programs: (name: string) => string | null
 }
 
-const applets = () => execFileSync(which('busybox') ?? '', ['--list'], { encoding: 'utf8' }).split('\n')
+const applets = () =>
+  execFileSync(which('busybox') ?? '', ['--list'], { encoding: 'utf8' }).split('\n')
 
 /** The shells and the small tools that this machine has. */
 export function platforms(): Platform[] {
@@ -82,13 +83,22 @@ export function platforms(): Platform[] {
   const busybox = which('busybox')
   if (busybox !== null) {
     const known = new Set(applets())
-    found.push({ name: 'busybox', shell: [busybox, 'sh'], programs: name => (known.has(name) ? busybox : null) })
+    found.push({
+      name: 'busybox',
+      shell: [busybox, 'sh'],
+      programs: name => (known.has(name) ? busybox : null),
+    })
   }
   return found
 }
 
 /** Runs it to its end. Its output is bytes from anywhere: read as UTF-8 with the wrong ones replaced. */
-export function inspect(document: string, node: NodeRoot, platform: Platform, output = 'short'): Run {
+export function inspect(
+  document: string,
+  node: NodeRoot,
+  platform: Platform,
+  output = 'short',
+): Run {
   const { root, path } = stand(node, platform)
   const script = join(dirname(path), 'script.sh')
   writeFileSync(script, scriptNamed(document))

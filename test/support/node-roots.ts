@@ -10,7 +10,10 @@ export const prints = (text: string) => `cat <<'END_OF_TEXT'\n${text}\nEND_OF_TE
 /** Answers by its arguments, and fails for others as the real one does. */
 export const answers = (cases: Record<string, string>) =>
   `case "$*" in\n${Object.entries(cases)
-    .map(([given, script]) => `  '${given.replace(/\*$/, '')}'${given.endsWith('*') ? '*' : ''})\n${script}\n;;`)
+    .map(
+      ([given, script]) =>
+        `  '${given.replace(/\*$/, '')}'${given.endsWith('*') ? '*' : ''})\n${script}\n;;`,
+    )
     .join('\n')}\n  *) echo "unknown: $*" >&2; exit 1 ;;\nesac`
 
 const pause = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
@@ -45,7 +48,12 @@ export const cri = {
         id: hex('1'),
         podSandboxId: hex('2'),
         metadata: { name: 'app', attempt: 3 },
-        image: { image: `sha256:${hex('c')}`, annotations: { password: secret }, userSpecifiedImage: 'shop:1', runtimeHandler: '' },
+        image: {
+          image: `sha256:${hex('c')}`,
+          annotations: { password: secret },
+          userSpecifiedImage: 'shop:1',
+          runtimeHandler: '',
+        },
         imageRef: `sha256:${hex('c')}`,
         imageId: `sha256:${hex('c')}`,
         state: 'CONTAINER_EXITED',
@@ -57,7 +65,10 @@ export const cri = {
           'io.kubernetes.pod.uid': '11111111-2222-3333-4444-555555555555',
           team: secret,
         },
-        annotations: { 'io.kubernetes.container.terminationMessagePath': '/dev/termination-log', token: `{"a":"${secret} \\" { [ "}` },
+        annotations: {
+          'io.kubernetes.container.terminationMessagePath': '/dev/termination-log',
+          token: `{"a":"${secret} \\" { [ "}`,
+        },
       },
     ],
   },
@@ -65,10 +76,19 @@ export const cri = {
     items: [
       {
         id: hex('2'),
-        metadata: { name: 'shop-1', uid: '11111111-2222-3333-4444-555555555555', namespace: 'shop', attempt: 0 },
+        metadata: {
+          name: 'shop-1',
+          uid: '11111111-2222-3333-4444-555555555555',
+          namespace: 'shop',
+          attempt: 0,
+        },
         state: 'SANDBOX_READY',
         createdAt: '1763600000000000000',
-        labels: { app: secret, 'io.kubernetes.pod.name': 'shop-1', 'io.kubernetes.pod.namespace': 'shop' },
+        labels: {
+          app: secret,
+          'io.kubernetes.pod.name': 'shop-1',
+          'io.kubernetes.pod.namespace': 'shop',
+        },
         annotations: { 'kubernetes.io/config.seen': secret },
         runtimeHandler: '',
       },
@@ -90,12 +110,18 @@ export const cri = {
   info: {
     status: { conditions: [{ type: 'RuntimeReady', status: true }] },
     config: {
-      containerd: { snapshotter: 'overlayfs', discardUnpackedLayers: true, runtimes: { runc: { options: { SystemdCgroup: true } } } },
+      containerd: {
+        snapshotter: 'overlayfs',
+        discardUnpackedLayers: true,
+        runtimes: { runc: { options: { SystemdCgroup: true } } },
+      },
       sandboxImage: pause,
       registry: {
         configPath: '/etc/containerd/certs.d',
         mirrors: { 'docker.io': { endpoint: [`https://${secret}:${secret}@mirror.example.com`] } },
-        configs: { 'mirror.example.com': { auth: { username: 'x', password: secret, auth: secret } } },
+        configs: {
+          'mirror.example.com': { auth: { username: 'x', password: secret, auth: secret } },
+        },
         auths: { 'https://mirror.example.com': { password: secret } },
       },
     },
@@ -107,22 +133,44 @@ const [container] = cri.containers.containers
 const [sandbox] = cri.pods.items
 const only = (value: object | undefined, ...names: string[]) =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([name]) => names.includes(name)))
-const labels = Object.fromEntries(Object.entries(container?.labels ?? {}).filter(([name]) => name !== 'team'))
-const podLabels = Object.fromEntries(Object.entries(sandbox?.labels ?? {}).filter(([name]) => name !== 'app'))
+const labels = Object.fromEntries(
+  Object.entries(container?.labels ?? {}).filter(([name]) => name !== 'team'),
+)
+const podLabels = Object.fromEntries(
+  Object.entries(sandbox?.labels ?? {}).filter(([name]) => name !== 'app'),
+)
 export const runtime = {
-  images: [kept, other].map(image => only(image, 'id', 'repoTags', 'repoDigests', 'size', 'pinned')),
+  images: [kept, other].map(image =>
+    only(image, 'id', 'repoTags', 'repoDigests', 'size', 'pinned'),
+  ),
   containers: [
     {
-      ...only(container, 'id', 'podSandboxId', 'metadata', 'imageRef', 'imageId', 'state', 'createdAt'),
+      ...only(
+        container,
+        'id',
+        'podSandboxId',
+        'metadata',
+        'imageRef',
+        'imageId',
+        'state',
+        'createdAt',
+      ),
       image: { image: `sha256:${hex('c')}`, userSpecifiedImage: 'shop:1' },
       labels,
     },
   ],
-  sandboxes: [{ ...only(sandbox, 'id', 'metadata', 'state', 'createdAt', 'runtimeHandler'), labels: podLabels }],
+  sandboxes: [
+    {
+      ...only(sandbox, 'id', 'metadata', 'state', 'createdAt', 'runtimeHandler'),
+      labels: podLabels,
+    },
+  ],
   imageFs: cri.imagefsinfo.status,
 }
 
-export const crictl = (changed: Partial<Record<'images' | 'ps' | 'pods' | 'imagefsinfo' | 'info', string>> = {}) =>
+export const crictl = (
+  changed: Partial<Record<'images' | 'ps' | 'pods' | 'imagefsinfo' | 'info', string>> = {},
+) =>
   answers({
     'images -o json': changed.images ?? prints(json(cri.images)),
     'ps -a -o json': changed.ps ?? prints(json(cri.containers)),
@@ -135,7 +183,9 @@ const df = answers({
   '-P -k *': prints(
     'Filesystem     1024-blocks     Used Available Capacity Mounted on\n/dev/nvme0n1p1    20960236 12345678   8614558      59% /',
   ),
-  '-P -i *': prints('Filesystem      Inodes  IUsed   IFree IUse% Mounted on\n/dev/nvme0n1p1 10485760 250000 10235760    3% /'),
+  '-P -i *': prints(
+    'Filesystem      Inodes  IUsed   IFree IUse% Mounted on\n/dev/nvme0n1p1 10485760 250000 10235760    3% /',
+  ),
 })
 const journal = [
   '2026-11-21T10:00:00+0000 ip-10-0-0-1 kubelet[900]: I1121 10:00:00.000000     900 image_gc_manager.go:391] "Disk usage on image filesystem is over the high threshold, trying to free bytes down to the low threshold" usage=86',
@@ -172,11 +222,15 @@ function linux(
       '/var/log/pods/shop_shop-1_uid/app/0.log': 'x'.repeat(3000),
       '/var/log/pods/shop_shop-1_uid/app/0.log.20261120-101010.gz': 'x'.repeat(100),
       '/var/log/pods/shop_shop-1_uid/app/0.log.1-20261120.gz': 'x'.repeat(200),
-      '/etc/logrotate.conf': '# see "man logrotate"\nweekly\nrotate 4\ncreate\ndateext\ncompress\ninclude /etc/logrotate.d\n',
-      '/etc/logrotate.d/kube-proxy': '/var/log/kube-proxy.log {\n  copytruncate\n  missingok\n  rotate 5\n  daily\n  compress\n}\n',
+      '/etc/logrotate.conf':
+        '# see "man logrotate"\nweekly\nrotate 4\ncreate\ndateext\ncompress\ninclude /etc/logrotate.d\n',
+      '/etc/logrotate.d/kube-proxy':
+        '/var/log/kube-proxy.log {\n  copytruncate\n  missingok\n  rotate 5\n  daily\n  compress\n}\n',
     },
     folders: ['/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs', '/sys/fs/cgroup'],
-    links: { '/var/log/containers/shop-1_shop_app-1.log': '/var/log/pods/shop_shop-1_uid/app/0.log' },
+    links: {
+      '/var/log/containers/shop-1_shop_app-1.log': '/var/log/pods/shop_shop-1_uid/app/0.log',
+    },
     tools: {
       crictl: crictl(),
       df,
@@ -196,11 +250,15 @@ const timer = {
 }
 const cgroupV2 = {
   '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory pids\n',
-  '/sys/fs/cgroup/cgroup.stat': 'nr_descendants 220\nnr_subsys_memory 150\nnr_dying_descendants 40\nnr_dying_subsys_memory 33\n',
+  '/sys/fs/cgroup/cgroup.stat':
+    'nr_descendants 220\nnr_subsys_memory 150\nnr_dying_descendants 40\nnr_dying_subsys_memory 33\n',
 }
 
-export function al2023(dropIns: NodeRoot['files'] = {}): NodeRoot & { tools: Record<string, string> } {
-  const folder = Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
+export function al2023(
+  dropIns: NodeRoot['files'] = {},
+): NodeRoot & { tools: Record<string, string> } {
+  const folder =
+    Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
   const arguments_ = [
     '/usr/bin/kubelet',
     '--config=/etc/kubernetes/kubelet/config.json',
@@ -224,14 +282,23 @@ export function al2023(dropIns: NodeRoot['files'] = {}): NodeRoot & { tools: Rec
         apiVersion: 'kubelet.config.k8s.io/v1beta1',
         authorization: { mode: 'Webhook' },
         containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
-        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+        evictionHard: {
+          'memory.available': '100Mi',
+          'nodefs.available': '10%',
+          'nodefs.inodesFree': '5%',
+        },
         featureGates: { KubeletEnsureSecretPulledImages: true },
         staticPodURLHeader: { Authorization: [secret] },
         apiToken: secret,
         maxPods: 58,
       }),
       '/etc/eks/kubelet/environment': `NODEADM_KUBELET_ARGS=${arguments_.slice(1).join(' ')} --token=${secret}\nAWS_SECRET_ACCESS_KEY=${secret}\nPROXY=http://u:${secret}@proxy\n`,
-      ...Object.fromEntries(Object.entries(dropIns).map(([name, content]) => [`/etc/kubernetes/kubelet/config.json.d/${name}`, content])),
+      ...Object.fromEntries(
+        Object.entries(dropIns).map(([name, content]) => [
+          `/etc/kubernetes/kubelet/config.json.d/${name}`,
+          content,
+        ]),
+      ),
       '/etc/containerd/config.toml': `version = 3\nimports = ["/etc/containerd/conf.d/*.toml"]\n[plugins.'io.containerd.cri.v1.images']\ndiscard_unpacked_layers = true\nsnapshotter = "overlayfs"\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = "localhost/kubernetes/pause"\n[plugins.'io.containerd.cri.v1.images'.registry]\nconfig_path = "/etc/containerd/certs.d:/etc/docker/certs.d"\n`,
       '/etc/containerd/certs.d/quay.io/hosts.toml': `server = "https://quay.io"\n[host."https://x:${secret}@mirror.example.com"]\n  capabilities = ["pull"]\n[host."https://mirror.example.com".header]\n  authorization = "Bearer ${secret}"\n`,
       '/etc/systemd/journald.conf': '[Journal]\n#Storage=auto\nSystemMaxUse=1G\n',
@@ -241,7 +308,13 @@ export function al2023(dropIns: NodeRoot['files'] = {}): NodeRoot & { tools: Rec
 }
 
 export function al2(): NodeRoot & { tools: Record<string, string> } {
-  const arguments_ = ['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/kubelet-config.json', '--v=2', '--max-pods=29']
+  const arguments_ = [
+    '/usr/bin/kubelet',
+    '--config',
+    '/etc/kubernetes/kubelet/kubelet-config.json',
+    '--v=2',
+    '--max-pods=29',
+  ]
   const node = linux(arguments_, 'kubelet.service', {
     'show kubelet.service *': prints(
       'FragmentPath=/etc/systemd/system/kubelet.service\nDropInPaths=/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf /etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf',
@@ -252,9 +325,11 @@ export function al2(): NodeRoot & { tools: Record<string, string> } {
     ...node,
     files: {
       ...node.files,
-      '/proc/900/cgroup': '11:memory:/runtime.slice/kubelet.service\n1:name=systemd:/runtime.slice/kubelet.service\n',
+      '/proc/900/cgroup':
+        '11:memory:/runtime.slice/kubelet.service\n1:name=systemd:/runtime.slice/kubelet.service\n',
       '/proc/sys/kernel/osrelease': '5.10.245-243.979.amzn2.x86_64\n',
-      '/proc/cgroups': '#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t3\t200\t1\nmemory\t9\t1203\t1\n',
+      '/proc/cgroups':
+        '#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t3\t200\t1\nmemory\t9\t1203\t1\n',
       '/sys/fs/cgroup/memory/memory.limit_in_bytes': '1\n',
       '/sys/fs/cgroup/memory/kubepods/memory.limit_in_bytes': '1\n',
       '/etc/kubernetes/kubelet/kubelet-config.json': json({
@@ -263,7 +338,8 @@ export function al2(): NodeRoot & { tools: Record<string, string> } {
         maxPods: 29,
       }),
       '/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf': `[Service]\nEnvironment='KUBELET_ARGS=--node-ip=10.0.0.1 --v=2' "OTHER=${secret}"\n`,
-      '/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf': "[Service]\nEnvironment='KUBELET_EXTRA_ARGS=--max-pods=29'\n",
+      '/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf':
+        "[Service]\nEnvironment='KUBELET_EXTRA_ARGS=--max-pods=29'\n",
       '/etc/containerd/config.toml': `version = 2\n[plugins."io.containerd.grpc.v1.cri"]\nsandbox_image = "${pause}"\n[plugins."io.containerd.grpc.v1.cri".containerd]\ndiscard_unpacked_layers = true\nsnapshotter = "overlayfs"\n[plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"]\nendpoint = [\n  "https://mirror.example.com",\n  "https://registry-1.docker.io",\n]\n[plugins."io.containerd.grpc.v1.cri".registry.configs."mirror.example.com".auth]\npassword = "${secret}"\n`,
       '/etc/logrotate.d/containers':
         '/var/lib/docker/containers/*/*.log\n"/var/log/pods/*/*/*.log" {\n  size=100M\n  maxsize 1G\n  rotate 2\n  postrotate\n    echo hunter2 }\n  endscript\n}\n/var/log/a.log /var/log/b.log { \n hourly # often\n}\n',
@@ -282,7 +358,11 @@ export function al2(): NodeRoot & { tools: Record<string, string> } {
 
 export function ubuntu(): NodeRoot & { tools: Record<string, string> } {
   const node = linux(
-    ['/snap/kubelet-eks/200/kubelet', '--config=/etc/kubernetes/kubelet/kubelet-config.json', '--root-dir=/data/kubelet'],
+    [
+      '/snap/kubelet-eks/200/kubelet',
+      '--config=/etc/kubernetes/kubelet/kubelet-config.json',
+      '--root-dir=/data/kubelet',
+    ],
     'snap.kubelet-eks.daemon.service',
     { ...timer },
   )
@@ -302,7 +382,11 @@ export function ubuntu(): NodeRoot & { tools: Record<string, string> } {
 
 export function hybrid(): NodeRoot & { tools: Record<string, string> } {
   const node = al2023({
-    '00-nodeadm.conf': json({ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', maxPods: 42 }),
+    '00-nodeadm.conf': json({
+      kind: 'KubeletConfiguration',
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      maxPods: 42,
+    }),
   })
   return { ...node, environment: { AWS_SSM_INSTANCE_ID: 'mi-0123456789abcdef0' } }
 }
@@ -335,14 +419,20 @@ export function bottlerocket(): NodeRoot & { tools: Record<string, string> } {
           }),
         ),
         'get settings.container-runtime': prints(
-          json({ settings: { 'container-runtime': { snapshotter: 'overlayfs', 'max-concurrent-downloads': 3 } } }),
+          json({
+            settings: {
+              'container-runtime': { snapshotter: 'overlayfs', 'max-concurrent-downloads': 3 },
+            },
+          }),
         ),
         'get settings.container-registry': prints(
           json({
             settings: {
               'container-registry': {
                 credentials: [{ registry: 'x', password: secret }],
-                mirrors: [{ registry: 'docker.io', endpoint: [`https://u:${secret}@mirror.example.com`] }],
+                mirrors: [
+                  { registry: 'docker.io', endpoint: [`https://u:${secret}@mirror.example.com`] },
+                ],
               },
             },
           }),

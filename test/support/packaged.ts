@@ -8,7 +8,9 @@ import type { TestContext } from 'vitest'
 import type { Template } from './template.ts'
 
 export const run = promisify(execFile)
-export const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_')))
+export const bare = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('AWS_')),
+)
 
 export interface Packaged {
   template: Template
@@ -24,13 +26,24 @@ export interface Packaged {
 export async function packageService(...more: string[]): Promise<Packaged> {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-test-'))
   copyFileSync('serverless.yml', join(folder, 'serverless.yml'))
-  for (const name of ['package.json', 'src', 'templates', 'node_modules']) symlinkSync(resolve(name), join(folder, name))
+  for (const name of ['package.json', 'src', 'templates', 'node_modules'])
+    symlinkSync(resolve(name), join(folder, name))
   const env = { ...bare, HOME: '/nonexistent', CI: 'true' }
-  await run(resolve('node_modules/.bin/serverless'), ['package', ...more], { cwd: folder, env, timeout: 120_000 })
+  await run(resolve('node_modules/.bin/serverless'), ['package', ...more], {
+    cwd: folder,
+    env,
+    timeout: 120_000,
+  })
   const archives = join(folder, '.serverless')
   const templateFile = join(archives, 'cloudformation-template-update-stack.json')
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  return { template: JSON.parse(readFileSync(templateFile, 'utf8')), templateFile, archives, bundles: join(folder, '.build'), remove }
+  return {
+    template: JSON.parse(readFileSync(templateFile, 'utf8')),
+    templateFile,
+    archives,
+    bundles: join(folder, '.build'),
+    remove,
+  }
 }
 
 /** As whoever has the template would lint it: what may be passed over, and why, stands in it. @throws with what it found */

@@ -21,10 +21,17 @@ const images: Record<Family, string> = {
 const kind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
 const trio = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
 /** As nodeadm and jq write it. */
-export const indentOf = (family: Family): number => (family === 'AL2' || family === 'Ubuntu' ? 2 : 4)
+export const indentOf = (family: Family): number =>
+  family === 'AL2' || family === 'Ubuntu' ? 2 : 4
 export const pathOf = (family: Family): string =>
   `/etc/kubernetes/kubelet/${family === 'AL2' || family === 'Ubuntu' ? 'kubelet-config.json' : 'config.json'}`
-export const mainFile: RawObject = { ...kind, clusterDNS: ['172.20.0.10'], evictionHard: trio, maxPods: 58, serializeImagePulls: false }
+export const mainFile: RawObject = {
+  ...kind,
+  clusterDNS: ['172.20.0.10'],
+  evictionHard: trio,
+  maxPods: 58,
+  serializeImagePulls: false,
+}
 /** `mainFile` with every default, of the fields that are read. */
 const running: RawObject = {
   imageMinimumGCAge: '2m0s',
@@ -72,7 +79,14 @@ export interface FleetNode {
 const GiB = 2 ** 30
 
 export function fleetNode(node: FleetNode = {}): NodeRecord {
-  const { name = 'ip-10-0-0-1.ec2.internal', family = 'AL2023', minor = '34', nodegroup = 'workers', available = 60, labels = {} } = node
+  const {
+    name = 'ip-10-0-0-1.ec2.internal',
+    family = 'AL2023',
+    minor = '34',
+    nodegroup = 'workers',
+    available = 60,
+    labels = {},
+  } = node
   const filesystem = {
     time: takenAt,
     capacityBytes: 100 * GiB,
@@ -100,7 +114,11 @@ export function fleetNode(node: FleetNode = {}): NodeRecord {
         capacity: { cpu: '4', memory: '16Gi', 'ephemeral-storage': `${100 * GiB}`, pods: '58' },
         allocatable: { cpu: '4', memory: '16Gi', 'ephemeral-storage': `${90 * GiB}`, pods: '58' },
         conditions: [{ type: 'Ready', status: 'True' }],
-        nodeInfo: { kubeletVersion: `v1.${minor}.1-eks-0000000`, operatingSystem: 'linux', osImage: images[family] },
+        nodeInfo: {
+          kubeletVersion: `v1.${minor}.1-eks-0000000`,
+          operatingSystem: 'linux',
+          osImage: images[family],
+        },
       },
     },
     configz: { kubeletconfig: { ...running, ...node.configz } },
@@ -121,13 +139,20 @@ export function fleetNode(node: FleetNode = {}): NodeRecord {
   }
 }
 
-function hostOf({ file = mainFile, text, flags = [], dropIns = {} }: FleetNode, family: Family): RawObject {
+function hostOf(
+  { file = mainFile, text, flags = [], dropIns = {} }: FleetNode,
+  family: Family,
+): RawObject {
   if (family === 'Bottlerocket') {
     const kubernetes = { 'cluster-name': 'prod', 'max-pods': 58, 'eviction-hard': { ...trio } }
-    return { schema: 'highwater.host/1', bottlerocket: { kubernetes, os: { version_id: '1.51.0' } } }
+    return {
+      schema: 'highwater.host/1',
+      bottlerocket: { kubernetes, os: { version_id: '1.51.0' } },
+    }
   }
   const path = pathOf(family)
-  const folder = Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
+  const folder =
+    Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
   const written = text ?? `${JSON.stringify(file, null, indentOf(family))}\n`
   const entries = Object.entries(dropIns).map(([dropIn, content]) => ({
     path: `/etc/kubernetes/kubelet/config.json.d/${dropIn}`,
@@ -146,19 +171,42 @@ function hostOf({ file = mainFile, text, flags = [], dropIns = {} }: FleetNode, 
 }
 
 /** A ready pod of a Deployment, with a readiness probe. */
-export const readyPod = (name: string, owner: string, changed: RawObject = {}): NonNullable<NodeRecord['pods']>[number] => ({
+export const readyPod = (
+  name: string,
+  owner: string,
+  changed: RawObject = {},
+): NonNullable<NodeRecord['pods']>[number] => ({
   metadata: {
     namespace: 'shop',
     name,
     uid: `uid-${name}`,
     labels: { app: owner },
-    ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: `uid-${owner}`, controller: true }],
+    ownerReferences: [
+      {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        name: owner,
+        uid: `uid-${owner}`,
+        controller: true,
+      },
+    ],
   },
-  spec: { containers: [{ name: 'app', image: 'shop:1', readinessProbe: { periodSeconds: 10 }, ...changed }] },
+  spec: {
+    containers: [
+      { name: 'app', image: 'shop:1', readinessProbe: { periodSeconds: 10 }, ...changed },
+    ],
+  },
   status: {
     phase: 'Running',
     conditions: [{ type: 'Ready', status: 'True' }],
-    containerStatuses: [{ name: 'app', ready: true, started: true, state: { running: { startedAt: '2026-11-20T00:00:00Z' } } }],
+    containerStatuses: [
+      {
+        name: 'app',
+        ready: true,
+        started: true,
+        state: { running: { startedAt: '2026-11-20T00:00:00Z' } },
+      },
+    ],
   },
 })
 
@@ -174,7 +222,13 @@ export const idleImage = (name: string, size: number): RawObject => ({
 /** A snapshot file, gone after the test. */
 export function snapshotOf(nodes: readonly NodeRecord[], ...others: object[]): string {
   const path = join(temporaryFolder(), 'snapshot.ndjson')
-  const header = { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt, account: '111122223333', region: 'eu-west-1' }
+  const header = {
+    kind: 'Snapshot',
+    schema: 'highwater.snapshot/1',
+    takenAt,
+    account: '111122223333',
+    region: 'eu-west-1',
+  }
   const lines = [header, { kind: 'Cluster', cluster: 'prod' }, ...nodes, ...others]
   writeFileSync(path, lines.map(line => JSON.stringify(line)).join('\n'))
   return path

@@ -9,7 +9,10 @@ const startMs = 120_000
 
 /** Its path; null: it is not here. */
 export function findProgram(name: string): string | null {
-  const folders = [process.env.KUBEBUILDER_ASSETS ?? '', ...(process.env.PATH ?? '').split(delimiter)].filter(folder => folder !== '')
+  const folders = [
+    process.env.KUBEBUILDER_ASSETS ?? '',
+    ...(process.env.PATH ?? '').split(delimiter),
+  ].filter(folder => folder !== '')
   return folders.map(folder => join(folder, name)).find(isExecutable) ?? null
 }
 
@@ -25,8 +28,15 @@ function isExecutable(path: string): boolean {
 /** What it said last stays with it. */
 export type Started = ChildProcess & { said?: string }
 
-export function started(program: string, args: readonly string[], more: Readonly<Record<string, string>> = {}): Started {
-  const child: Started = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...more } })
+export function started(
+  program: string,
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Started {
+  const child: Started = spawn(program, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...more },
+  })
   child.stderr?.on('data', chunk => {
     child.said = `${child.said ?? ''}${chunk}`.slice(-4000)
   })
@@ -41,12 +51,21 @@ export async function ended(child: ChildProcess): Promise<void> {
 }
 
 /** @throws Error when one of the programs has ended, or the time is over */
-export async function until(isSo: () => Promise<boolean>, children: readonly Started[]): Promise<void> {
+export async function until(
+  isSo: () => Promise<boolean>,
+  children: readonly Started[],
+): Promise<void> {
   for (const deadline = performance.now() + startMs; ; ) {
-    const gone = children.find(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null)
-    if (gone) throw new Error(`${gone.spawnfile} ended with ${gone.exitCode ?? gone.signalCode}: ${gone.said}`)
+    const gone = children.find(
+      ({ exitCode, signalCode }) => exitCode !== null || signalCode !== null,
+    )
+    if (gone)
+      throw new Error(
+        `${gone.spawnfile} ended with ${gone.exitCode ?? gone.signalCode}: ${gone.said}`,
+      )
     if (await isSo().catch(() => false)) return
-    if (performance.now() > deadline) throw new Error(`not up after ${startMs / 1000} s: ${children.at(-1)?.said}`)
+    if (performance.now() > deadline)
+      throw new Error(`not up after ${startMs / 1000} s: ${children.at(-1)?.said}`)
     await new Promise(done => setTimeout(done, 200))
   }
 }

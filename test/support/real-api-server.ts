@@ -59,15 +59,35 @@ export async function startRealApiServer(
     const [client, peer] = [`http://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPort}`]
     children.push(
       started(etcd, [
-        ...['--data-dir', join(home, 'etcd'), '--listen-client-urls', client, '--advertise-client-urls', client],
-        ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
+        ...[
+          '--data-dir',
+          join(home, 'etcd'),
+          '--listen-client-urls',
+          client,
+          '--advertise-client-urls',
+          client,
+        ],
+        ...[
+          '--listen-peer-urls',
+          peer,
+          '--initial-advertise-peer-urls',
+          peer,
+          '--initial-cluster',
+          `default=${peer}`,
+        ],
       ]),
     )
     await until(async () => (await fetch(`${client}/health`)).ok, children)
-    for (const { key, object } of stored) await put(client, `/registry/${key}`, JSON.stringify(object))
+    for (const { key, object } of stored)
+      await put(client, `/registry/${key}`, JSON.stringify(object))
 
-    const tokens = new Map([administrators, ...groups].map(group => [group, randomBytes(24).toString('hex')]))
-    writeFileSync(join(home, 'tokens.csv'), [...tokens].map(([group, token]) => `${token},${group},${group},"${group}"\n`).join(''))
+    const tokens = new Map(
+      [administrators, ...groups].map(group => [group, randomBytes(24).toString('hex')]),
+    )
+    writeFileSync(
+      join(home, 'tokens.csv'),
+      [...tokens].map(([group, token]) => `${token},${group},${group},"${group}"\n`).join(''),
+    )
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     writeFileSync(join(home, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
     children.push(
@@ -82,9 +102,26 @@ export async function startRealApiServer(
           '--cert-dir',
           join(home, 'certificates'),
         ],
-        ...['--authorization-mode', 'RBAC', '--token-auth-file', join(home, 'tokens.csv'), '--service-cluster-ip-range', '10.96.0.0/16'],
-        ...['--service-account-issuer', 'https://kubernetes.default.svc', '--service-account-key-file', join(home, 'sa.key')],
-        ...['--service-account-signing-key-file', join(home, 'sa.key'), '--endpoint-reconciler-type', 'none'],
+        ...[
+          '--authorization-mode',
+          'RBAC',
+          '--token-auth-file',
+          join(home, 'tokens.csv'),
+          '--service-cluster-ip-range',
+          '10.96.0.0/16',
+        ],
+        ...[
+          '--service-account-issuer',
+          'https://kubernetes.default.svc',
+          '--service-account-key-file',
+          join(home, 'sa.key'),
+        ],
+        ...[
+          '--service-account-signing-key-file',
+          join(home, 'sa.key'),
+          '--endpoint-reconciler-type',
+          'none',
+        ],
         // Service accounts are made by controllers, and there are none.
         ...['--disable-admission-plugins', 'ServiceAccount'],
         ...flags,
@@ -93,7 +130,10 @@ export async function startRealApiServer(
     const server = `https://127.0.0.1:${port}`
     const ca = () => readFileSync(join(home, 'certificates', 'apiserver.crt'))
     const admin = tokens.get(administrators) ?? ''
-    await until(async () => (await asked(server, ca(), admin, 'GET', '/readyz')).status === 200, children)
+    await until(
+      async () => (await asked(server, ca(), admin, 'GET', '/readyz')).status === 200,
+      children,
+    )
     const ask: RealApiServer['ask'] = async (method, path, body) => {
       const { status, text } = await asked(server, ca(), admin, method, path, body)
       if (status >= 300) throw new Error(`${method} ${path} was answered ${status}: ${text}`)
@@ -102,7 +142,11 @@ export async function startRealApiServer(
     return {
       ask,
       awaits: (path, isSo) => until(async () => isSo(await ask('GET', path)), children),
-      endpointOf: group => ({ server, ca: ca(), authorization: async () => `Bearer ${tokens.get(group)}` }),
+      endpointOf: group => ({
+        server,
+        ca: ca(),
+        authorization: async () => `Bearer ${tokens.get(group)}`,
+      }),
       close,
     }
   } catch (error) {
@@ -114,7 +158,10 @@ export async function startRealApiServer(
 /** By etcd's JSON gateway. */
 async function put(client: string, key: string, value: string): Promise<void> {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
-  const answer = await fetch(`${client}/v3/kv/put`, { method: 'POST', body: JSON.stringify({ key: base64(key), value: base64(value) }) })
+  const answer = await fetch(`${client}/v3/kv/put`, {
+    method: 'POST',
+    body: JSON.stringify({ key: base64(key), value: base64(value) }),
+  })
   if (!answer.ok) throw new Error(`etcd refused ${key}: ${answer.status} ${await answer.text()}`)
 }
 
@@ -128,7 +175,10 @@ function asked(
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const agent = new Agent({ ca, keepAlive: false })
-    const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(body && { 'content-type': 'application/json' }),
+    }
     const sent = request(`${server}${path}`, { method, agent, headers }, response => {
       let text = ''
       response.setEncoding('utf8')

@@ -4,7 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Lab, type SentCommand, startLab } from '#lab/lab.ts'
-import { type RemediationNode, type RemediationOptions, remediationNodes, remediationScenario } from '#lab/scenarios/remediation.ts'
+import {
+  type RemediationNode,
+  type RemediationOptions,
+  remediationNodes,
+  remediationScenario,
+} from '#lab/scenarios/remediation.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { RemediationRun } from '#model/remediation.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
@@ -16,7 +21,12 @@ export type Terminal = (args: string[], lab: Lab) => Promise<Run>
 /** By path in its folder: the SHA-256 of each file of its configuration. */
 export type Disk = Readonly<Record<string, string>>
 
-const settings = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
+const settings = [
+  '--set',
+  'imageGCHighThresholdPercent=70',
+  '--set',
+  'imageGCLowThresholdPercent=50',
+]
 
 export class RemediationLab {
   readonly lab: Lab
@@ -26,7 +36,9 @@ export class RemediationLab {
 
   private constructor(lab: Lab, nodes: number, folder: string, terminal: Terminal) {
     this.lab = lab
-    this.nodes = new Map(remediationNodes(nodes).map(node => [`${node.cluster}/${node.name}`, node]))
+    this.nodes = new Map(
+      remediationNodes(nodes).map(node => [`${node.cluster}/${node.name}`, node]),
+    )
     this.#folder = folder
     this.#terminal = terminal
   }
@@ -39,7 +51,12 @@ export class RemediationLab {
   ): Promise<RemediationLab> {
     const folder = mkdtempSync(join(tmpdir(), 'highwater-remediation-'))
     const lab = await startLab(remediationScenario(options), { documents: deployedDocuments() })
-    const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 }
+    const pace = {
+      requestsPerSecond: 1000,
+      concurrency: 20,
+      clusters: 4,
+      ssmRequestsPerSecond: 100,
+    }
     const policy = {
       modes: [{ match: {}, mode: 'both' }],
       pace,
@@ -73,12 +90,25 @@ export class RemediationLab {
   }
 
   approve({ digest }: Plan, name = 'plan'): Promise<Run> {
-    return this.#terminal(['approve', this.at(`${name}.json`), '--digest', digest, '--by', 'Ada Lovelace'], this.lab)
+    return this.#terminal(
+      ['approve', this.at(`${name}.json`), '--digest', digest, '--by', 'Ada Lovelace'],
+      this.lab,
+    )
   }
 
   apply(name = 'plan', ...more: string[]): Promise<Run> {
     const approval = this.at(`${name}.approval.json`)
-    return this.run('apply', this.at(`${name}.json`), '--approval', approval, '--store', this.at('store'), '--format', 'json', ...more)
+    return this.run(
+      'apply',
+      this.at(`${name}.json`),
+      '--approval',
+      approval,
+      '--store',
+      this.at('store'),
+      '--format',
+      'json',
+      ...more,
+    )
   }
 
   rollback({ id }: Plan): Promise<Run> {
@@ -107,7 +137,11 @@ export class RemediationLab {
   /** Which file each of its configuration and of the run's own notes is, and when it was written last: a run that does nothing leaves all of it. */
   stampsOf({ instanceId }: Pick<RemediationNode, 'instanceId'>): Disk {
     const base = this.#baseOf(instanceId)
-    const found = [join(base, 'root', 'etc'), join(base, 'host', 'etc'), join(base, 'root', 'var/lib/highwater')].flatMap(filesIn)
+    const found = [
+      join(base, 'root', 'etc'),
+      join(base, 'host', 'etc'),
+      join(base, 'root', 'var/lib/highwater'),
+    ].flatMap(filesIn)
     return Object.fromEntries(found.map(path => [path.slice(base.length), stampOf(path)]))
   }
 
@@ -157,7 +191,9 @@ function stampOf(path: string): string {
 
 function hashed(base: string, path: string): [string, string][] {
   const text = textOf(path)
-  return text === null ? [] : [[path.slice(base.length), createHash('sha256').update(text).digest('hex')]]
+  return text === null
+    ? []
+    : [[path.slice(base.length), createHash('sha256').update(text).digest('hex')]]
 }
 
 function textOf(path: string): string | null {

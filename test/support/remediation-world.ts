@@ -1,7 +1,15 @@
 /** Nodes that answer as the scripts of the documents do, a store, and processes that may die at any call they make. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
-import { type Approval, approvalSchema, type Plan, type PlanCohort, type PlannedDeletion, type PlanStep, planSchema } from '#model/plan.ts'
+import {
+  type Approval,
+  approvalSchema,
+  type Plan,
+  type PlanCohort,
+  type PlannedDeletion,
+  type PlanStep,
+  planSchema,
+} from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediation.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
@@ -10,7 +18,12 @@ import { pruningFields } from '#remediate/plan/prune.ts'
 import type { Told } from '#remediate/run/apply.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { ImageUse } from '#remediate/run/node-work.ts'
-import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/run/session.ts'
+import {
+  type ApplyOptions,
+  applyPlan,
+  rollBack,
+  type SessionOptions,
+} from '#remediate/run/session.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 /** What a node does when it is told to change. */
@@ -97,7 +110,15 @@ function cohort(cluster: string, id: string, nodes: number): PlanCohort {
     effect: { before: counts, after: counts, pulls: [], text: '' },
     durable: [],
     blast: {
-      ...{ pods: 0, notReadyPods: 0, singletons: none, budgetsAtLimit: none, startupProbes: 0, imagesForgotten: 0, unreadNodes: 0 },
+      ...{
+        pods: 0,
+        notReadyPods: 0,
+        singletons: none,
+        budgetsAtLimit: none,
+        startupProbes: 0,
+        imagesForgotten: 0,
+        unreadNodes: 0,
+      },
       text: '',
     },
   }
@@ -106,8 +127,17 @@ function cohort(cluster: string, id: string, nodes: number): PlanCohort {
 /** The same, for a while: until the image filesystem is down to 69 %, and for 20 minutes at most. */
 export function pruningPlanOf(sizes: readonly number[]): Plan {
   const { id: _id, digest: _digest, ...plan } = planOf(sizes)
-  const until = { kind: 'image-gc', usedPercentAtMost: 69, atMostMs: 20 * 60_000, imagesAtMost: 9, bytesAtMost: 2 ** 35 } as const
-  const cohorts = plan.cohorts.map(one => ({ ...one, fields: pruningFields(until.usedPercentAtMost) }))
+  const until = {
+    kind: 'image-gc',
+    usedPercentAtMost: 69,
+    atMostMs: 20 * 60_000,
+    imagesAtMost: 9,
+    bytesAtMost: 2 ** 35,
+  } as const
+  const cohorts = plan.cohorts.map(one => ({
+    ...one,
+    fields: pruningFields(until.usedPercentAtMost),
+  }))
   const body = { ...plan, cohorts, steps: plan.steps.map(one => ({ ...one, until })) }
   const digest = digestOf(body)
   return { ...body, id: digest.slice(0, 16), digest }
@@ -129,24 +159,35 @@ export function deletionPlanOf(count: number, clusters = ['prod']): Plan {
       ageSeconds: 1_728_000,
     }),
   )
-  return planOfDeletions({ takenAt: '2026-11-21T00:00:00Z', account: null, region: null }, deletions, [])
+  return planOfDeletions(
+    { takenAt: '2026-11-21T00:00:00Z', account: null, region: null },
+    deletions,
+    [],
+  )
 }
 
 /** @param sizes of the waves of each cluster, all of one cohort; the nodes are called by their number, from 1 */
 export function planOf(sizes: readonly number[], ...clusters: string[]): Plan {
   const createdAt = '2026-11-21T00:00:00Z'
-  const numbers = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, index) => index + 1)
+  const numbers = Array.from(
+    { length: sizes.reduce((sum, size) => sum + size, 0) },
+    (_, index) => index + 1,
+  )
   const startOf = (wave: number) => sizes.slice(0, wave).reduce((sum, size) => sum + size, 0)
   const own = (clusters.length === 0 ? ['prod'] : clusters).map(cluster =>
     numbers.map(number => step(cluster, number, `workers of ${cluster}`)),
   )
   const steps = own.flat()
-  const waves = sizes.map((size, wave) => own.flatMap(some => some.slice(startOf(wave), startOf(wave) + size).map(stepKey)))
+  const waves = sizes.map((size, wave) =>
+    own.flatMap(some => some.slice(startOf(wave), startOf(wave) + size).map(stepKey)),
+  )
   const body: Omit<Plan, 'id' | 'digest'> = {
     schema: planSchema,
     createdAt,
     snapshot: { takenAt: createdAt, account: null, region: null },
-    cohorts: (clusters.length === 0 ? ['prod'] : clusters).map(cluster => cohort(cluster, `workers of ${cluster}`, numbers.length)),
+    cohorts: (clusters.length === 0 ? ['prod'] : clusters).map(cluster =>
+      cohort(cluster, `workers of ${cluster}`, numbers.length),
+    ),
     steps,
     never: [],
     refused: [],
@@ -175,7 +216,10 @@ export interface Death {
   when: 'before' | 'after'
 }
 
-export interface ProcessOptions extends Partial<Pick<ApplyOptions, 'resume' | 'skipChanged' | 'stop' | 'end' | 'onWait' | 'patienceMs'>> {
+export interface ProcessOptions
+  extends Partial<
+    Pick<ApplyOptions, 'resume' | 'skipChanged' | 'stop' | 'end' | 'onWait' | 'patienceMs'>
+  > {
   despiteErrors?: boolean
   death?: Death
   skewMs?: number
@@ -247,7 +291,10 @@ export class World {
   rollBack(options: ProcessOptions = {}): Promise<RemediationRun> {
     return this.#passed(
       options,
-      rollBack(this.plan.id, { ...this.#process(options).session, despiteErrors: options.despiteErrors ?? false }),
+      rollBack(this.plan.id, {
+        ...this.#process(options).session,
+        despiteErrors: options.despiteErrors ?? false,
+      }),
     )
   }
 
@@ -296,7 +343,11 @@ export class World {
       ...(options.onWait && { onWait: options.onWait }),
       ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
       effects: {
-        clock: { ...clock, sleep: (delayMs, signal) => (isDead ? Promise.reject(new Died()) : clock.sleep(delayMs, signal)) },
+        clock: {
+          ...clock,
+          sleep: (delayMs, signal) =>
+            isDead ? Promise.reject(new Died()) : clock.sleep(delayMs, signal),
+        },
         send: (one, action, onSent) => call(() => this.#send(one, action, onSent)),
         before: steps =>
           call(async () => ({
@@ -306,9 +357,14 @@ export class World {
             unasked: this.unasked,
             readyPods: new Map(steps.map(one => [stepKey(one), ['shop/web']])),
           })),
-        verify: nodes => call(async () => new Map(nodes.map(({ step: one }) => [stepKey(one), this.#verify(one)]))),
-        verifyBack: steps => call(async () => new Map(steps.map(one => [stepKey(one), this.#verifyBack(one)]))),
-        imageUse: steps => call(async () => new Map(steps.map(one => [stepKey(one), this.#imageUse(one)]))),
+        verify: nodes =>
+          call(
+            async () => new Map(nodes.map(({ step: one }) => [stepKey(one), this.#verify(one)])),
+          ),
+        verifyBack: steps =>
+          call(async () => new Map(steps.map(one => [stepKey(one), this.#verifyBack(one)]))),
+        imageUse: steps =>
+          call(async () => new Map(steps.map(one => [stepKey(one), this.#imageUse(one)]))),
         isGone: one => call(async () => !this.nodes.has(stepKey(one))),
         present: steps =>
           call(async () =>
@@ -317,7 +373,16 @@ export class World {
               const { cluster, instanceId } = one
               return node === undefined
                 ? []
-                : [{ cluster, node: one.node, instanceId, sha256: node.sha256, kubeletStartedAt: null, objection: node.objection }]
+                : [
+                    {
+                      cluster,
+                      node: one.node,
+                      instanceId,
+                      sha256: node.sha256,
+                      kubeletStartedAt: null,
+                      objection: node.objection,
+                    },
+                  ]
             }),
           ),
         deleteObject: one => call(async () => this.#delete(one)),
@@ -332,14 +397,19 @@ export class World {
     const node = this.nodes.get(stepKey(one))
     if (node === undefined) return { state: 'not-yet', why: 'the node is gone' }
     if (node.nature === 'wrong') return { state: 'wrong', why: 'imageGCHighThresholdPercent is 85' }
-    if (node.nature === 'down') return { state: 'not-yet', why: 'what its kubelet runs with was not read' }
-    return node.sha256 === newSha256 ? { state: 'verified' } : { state: 'not-yet', why: 'imageGCHighThresholdPercent is 85' }
+    if (node.nature === 'down')
+      return { state: 'not-yet', why: 'what its kubelet runs with was not read' }
+    return node.sha256 === newSha256
+      ? { state: 'verified' }
+      : { state: 'not-yet', why: 'imageGCHighThresholdPercent is 85' }
   }
 
   #verifyBack(one: PlanStep): Verification {
     const node = this.nodes.get(stepKey(one))
     const isBack = node?.sha256 === oldSha256 && node.nature !== 'stays'
-    return isBack ? { state: 'verified' } : { state: 'not-yet', why: 'imageGCHighThresholdPercent is not what it was: 70' }
+    return isBack
+      ? { state: 'verified' }
+      : { state: 'not-yet', why: 'imageGCHighThresholdPercent is not what it was: 70' }
   }
 
   #imageUse(one: PlanStep): ImageUse {
@@ -349,34 +419,50 @@ export class World {
     return { usedPercent: node.usedPercent, usedBytes: node.usedPercent * 2 ** 30 }
   }
 
-  #delete({ uid }: PlannedDeletion): { state: 'deleted' | 'gone' | 'changed' | 'failed'; why: string | null } {
+  #delete({ uid }: PlannedDeletion): {
+    state: 'deleted' | 'gone' | 'changed' | 'failed'
+    why: string | null
+  } {
     const nature = this.objects.get(uid)
     this.asked.push(uid)
     if (nature === undefined) return { state: 'gone', why: null }
-    if (nature === 'changed') return { state: 'changed', why: 'it was changed since the plan was made' }
+    if (nature === 'changed')
+      return { state: 'changed', why: 'it was changed since the plan was made' }
     if (nature === 'forbidden') return { state: 'failed', why: 'pods is forbidden: cannot delete' }
     this.objects.delete(uid)
     return { state: 'deleted', why: null }
   }
 
-  async #send(one: PlanStep, action: ApplyAnswer['action'], onSent: (commandId: string) => void): Promise<Told> {
+  async #send(
+    one: PlanStep,
+    action: ApplyAnswer['action'],
+    onSent: (commandId: string) => void,
+  ): Promise<Told> {
     const node = this.nodes.get(stepKey(one))
     if (this.fault !== null) return { kind: 'unsent', why: this.fault, isCommon: true }
-    if (node === undefined || node.nature === 'away') return { kind: 'unsent', why: 'SSM does not know the instance', isCommon: false }
+    if (node === undefined || node.nature === 'away')
+      return { kind: 'unsent', why: 'SSM does not know the instance', isCommon: false }
     this.commands.push(`${action} ${one.node}`)
     onSent(`command-${this.commands.length}`)
     const answer = this.#script(node, action)
     if (node.nature === 'replaced') this.nodes.delete(stepKey(one))
     if (['silent', 'replaced'].includes(node.nature) || node.lose > 0) {
       node.lose -= 1
-      return { kind: 'unknown', why: 'SSM: the command could not be delivered in time', isRefused: false }
+      return {
+        kind: 'unknown',
+        why: 'SSM: the command could not be delivered in time',
+        isRefused: false,
+      }
     }
     return { kind: 'answer', answer }
   }
 
   /** As change.sh does. */
   #script(node: PretendNode, action: ApplyAnswer['action']): ApplyAnswer {
-    const answer = (outcome: ApplyAnswer['outcome'], reason: string | null = null): ApplyAnswer => ({
+    const answer = (
+      outcome: ApplyAnswer['outcome'],
+      reason: string | null = null,
+    ): ApplyAnswer => ({
       run: this.plan.id,
       action,
       instanceId: node.step.instanceId,
@@ -396,27 +482,37 @@ export class World {
       return answer('broken', 'with what was there before it is not well')
     }
     if (action === 'rollback') {
-      if (node.nature === 'breaks' && node.phase === 'broken') return answer('broken', 'with what was there before it is not well either')
+      if (node.nature === 'breaks' && node.phase === 'broken')
+        return answer('broken', 'with what was there before it is not well either')
       if (node.phase === 'applied' || node.phase === 'broken') {
         swap(oldSha256, 'rolled-back')
         return answer('restored')
       }
       if (node.phase !== '') return answer('unchanged')
       if (node.sha256 === newSha256)
-        return answer('refused', 'what this run was to write is there, and nothing is kept of what was there before')
+        return answer(
+          'refused',
+          'what this run was to write is there, and nothing is kept of what was there before',
+        )
       node.phase = 'rolled-back'
       return answer('unchanged', 'this run changed nothing on this node')
     }
     if (node.phase === 'applied')
-      return node.sha256 === newSha256 ? answer('unchanged') : answer('refused', 'what this run wrote is not there any more')
+      return node.sha256 === newSha256
+        ? answer('unchanged')
+        : answer('refused', 'what this run wrote is not there any more')
     if (node.phase === 'restored') return answer('restored', 'this run was taken back before')
     if (node.phase === 'rolled-back') return answer('refused', 'this run was rolled back before')
-    if (node.phase === 'broken') return answer('broken', 'with what was there before it is not well either')
-    if (node.sha256 === newSha256) return answer('unchanged', 'this run changed nothing: it was there already')
-    if (node.sha256 !== oldSha256 || node.nature === 'refuses') return answer('refused', 'what is there is not what the plan was made for')
+    if (node.phase === 'broken')
+      return answer('broken', 'with what was there before it is not well either')
+    if (node.sha256 === newSha256)
+      return answer('unchanged', 'this run changed nothing: it was there already')
+    if (node.sha256 !== oldSha256 || node.nature === 'refuses')
+      return answer('refused', 'what is there is not what the plan was made for')
     swap(newSha256, 'applied')
     if (node.nature === 'breaks') node.phase = 'broken'
-    if (node.nature === 'breaks') return answer('broken', 'with what was there before it is not well either')
+    if (node.nature === 'breaks')
+      return answer('broken', 'with what was there before it is not well either')
     if (node.nature !== 'puts back') return answer('applied')
     swap(oldSha256, 'restored')
     return answer('restored', 'the kubelet does not stay: it exits soon after each start')
@@ -427,7 +523,8 @@ export class World {
 export function memoryStore(): Store {
   const objects = new Map<string, { body: Buffer; version: string }>()
   let versions = 0
-  const put = (key: string, body: Buffer | string) => void objects.set(key, { body: Buffer.from(body), version: String(++versions) })
+  const put = (key: string, body: Buffer | string) =>
+    void objects.set(key, { body: Buffer.from(body), version: String(++versions) })
   return {
     location: 's3://bucket',
     read: async key => objects.get(key) ?? null,

@@ -14,25 +14,40 @@ export interface WeekOptions {
 }
 
 /** The report with growth of its nodes and lines of its clusters. Nodes whose index is a multiple of seven are new. */
-export function withWeek(report: AuditReport, { days = 8, slope = index => (index % 5) / 2 }: WeekOptions = {}): AuditReport {
+export function withWeek(
+  report: AuditReport,
+  { days = 8, slope = index => (index % 5) / 2 }: WeekOptions = {},
+): AuditReport {
   const { document } = report
   const points = new Map<string, TrendPoint[]>(document.clusters.map(({ name }) => [name, []]))
   const fills: (FillSeries | null)[] = report.nodes.map(() => null)
   for (let back = days - 1; back >= 0; back--) {
     const time = new Date(Date.parse(document.run.takenAt) - back * dayMs).toISOString()
     const past = report.nodes.map((node, index) => asBefore(node, time, back * slope(index)))
-    for (const [index, node] of past.entries()) if (back === 0 || index % 7 !== 0) fills[index] = withReading(fills[index] ?? null, node)
+    for (const [index, node] of past.entries())
+      if (back === 0 || index % 7 !== 0) fills[index] = withReading(fills[index] ?? null, node)
     for (const cluster of document.clusters) {
-      const nodes = past.filter(node => node.cluster === cluster.name).map(audited => ({ audited, met: metNode(audited) }))
-      const findings = document.findings.filter((finding, index) => finding.cluster === cluster.name && index >= (back * 3) % 5)
+      const nodes = past
+        .filter(node => node.cluster === cluster.name)
+        .map(audited => ({ audited, met: metNode(audited) }))
+      const findings = document.findings.filter(
+        (finding, index) => finding.cluster === cluster.name && index >= (back * 3) % 5,
+      )
       const grade = back > 3 ? 'C' : cluster.grade
-      const point = trendPoint({ cluster: { ...cluster, grade }, findings, nodes }, time.slice(0, 10), time)
+      const point = trendPoint(
+        { cluster: { ...cluster, grade }, findings, nodes },
+        time.slice(0, 10),
+        time,
+      )
       points.set(cluster.name, withPoint(points.get(cluster.name) ?? [], point, ''))
     }
   }
   return {
     ...report,
-    nodes: report.nodes.map((node, index) => ({ ...node, growth: growthOf(fills[index] ?? null, node) })),
+    nodes: report.nodes.map((node, index) => ({
+      ...node,
+      growth: growthOf(fills[index] ?? null, node),
+    })),
     trends: [...points].map(([cluster, all]) => ({ cluster, points: all })),
   }
 }
@@ -40,12 +55,25 @@ export function withWeek(report: AuditReport, { days = 8, slope = index => (inde
 function asBefore(node: AuditedNode, at: string, lessPoints: number): AuditedNode {
   const { filesystems, imageGC } = node.prediction
   const emptier = (disk: typeof filesystems.nodefs) =>
-    disk && { ...disk, availableBytes: Math.min(disk.capacityBytes!, disk.availableBytes! + (lessPoints / 100) * disk.capacityBytes!) }
+    disk && {
+      ...disk,
+      availableBytes: Math.min(
+        disk.capacityBytes!,
+        disk.availableBytes! + (lessPoints / 100) * disk.capacityBytes!,
+      ),
+    }
   const [nodefs, imagefs] = [emptier(filesystems.nodefs), emptier(filesystems.imagefs)]
-  const usagePercent = imageGC?.usagePercent == null ? null : Math.max(0, Math.round(imageGC.usagePercent - lessPoints))
+  const usagePercent =
+    imageGC?.usagePercent == null
+      ? null
+      : Math.max(0, Math.round(imageGC.usagePercent - lessPoints))
   return {
     ...node,
     at,
-    prediction: { ...node.prediction, filesystems: { ...filesystems, nodefs, imagefs }, imageGC: imageGC && { ...imageGC, usagePercent } },
+    prediction: {
+      ...node.prediction,
+      filesystems: { ...filesystems, nodefs, imagefs },
+      imageGC: imageGC && { ...imageGC, usagePercent },
+    },
   }
 }

@@ -1,24 +1,57 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
-import { type Change, type ChangedFinding, changes, type Delta, type FindingState } from '#model/delta.ts'
+import {
+  type Change,
+  type ChangedFinding,
+  changes,
+  type Delta,
+  type FindingState,
+} from '#model/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { EvaluatedThreshold, FilesystemState, NodePrediction, Observation, Signal, ThresholdOrigin } from '#model/prediction.ts'
+import type {
+  EvaluatedThreshold,
+  FilesystemState,
+  NodePrediction,
+  Observation,
+  Signal,
+  ThresholdOrigin,
+} from '#model/prediction.ts'
 import type { ReadError } from '#model/record.ts'
-import type { Assumptions, AuditedNode, AuditedSettings, AuditReport, RunBefore } from '#model/report.ts'
+import type {
+  Assumptions,
+  AuditedNode,
+  AuditedSettings,
+  AuditReport,
+  RunBefore,
+} from '#model/report.ts'
 
 export const GiB = 1024 ** 3
 const MiB = 1024 ** 2
 
 export const nodegroup = (name: string): Subject => ({ kind: 'Nodegroup', namespace: null, name })
 
-export function filesystem(capacityBytes: number, availableBytes: number, inodesFreePercent = 78): FilesystemState {
+export function filesystem(
+  capacityBytes: number,
+  availableBytes: number,
+  inodesFreePercent = 78,
+): FilesystemState {
   const inodes = Math.round(capacityBytes / 2048)
   const usedPercent = 100 - Math.floor((availableBytes * 100) / capacityBytes)
-  return { capacityBytes, availableBytes, usedPercent, inodes, inodesFree: Math.round((inodes * inodesFreePercent) / 100) }
+  return {
+    capacityBytes,
+    availableBytes,
+    usedPercent,
+    inodes,
+    inodesFree: Math.round((inodes * inodesFreePercent) / 100),
+  }
 }
 
-const observation = (available: number, capacity: number): Observation => ({ available, capacity, time: '2026-11-21T06:59:50Z' })
+const observation = (available: number, capacity: number): Observation => ({
+  available,
+  capacity,
+  time: '2026-11-21T06:59:50Z',
+})
 
 interface ThresholdOptions {
   hard?: boolean
@@ -33,12 +66,26 @@ export function threshold(
   options: ThresholdOptions = {},
 ): EvaluatedThreshold {
   const { hard = true, gracePeriodMs = 0 } = options
-  const base = { signal, operator: 'LessThan', value, hard, gracePeriodMs, minReclaim: '0' } as const
+  const base = {
+    signal,
+    operator: 'LessThan',
+    value,
+    hard,
+    gracePeriodMs,
+    minReclaim: '0',
+  } as const
   if (observed === undefined) return { ...base, resolved: null, met: null, margin: null }
   const units: Record<string, number> = { Mi: MiB, Gi: GiB }
   const number = Number.parseFloat(value)
-  const resolved = value.endsWith('%') ? Math.trunc((observed.capacity * number) / 100) : number * (units[value.slice(-2)] ?? 1)
-  return { ...base, resolved, met: observed.available < resolved, margin: observed.available - resolved }
+  const resolved = value.endsWith('%')
+    ? Math.trunc((observed.capacity * number) / 100)
+    : number * (units[value.slice(-2)] ?? 1)
+  return {
+    ...base,
+    resolved,
+    met: observed.available < resolved,
+    margin: observed.available - resolved,
+  }
 }
 
 function identity(name: string, overrides: Partial<NodeIdentity> = {}): NodeIdentity {
@@ -80,11 +127,18 @@ export function settings(
   lowThresholdPercent: number,
   overrides: Partial<AuditedSettings> = {},
 ): AuditedSettings {
-  const setting = (field: NonNullable<AuditedSettings['imageGC']>[number]['field'], value: string, preset: string) => ({
+  const setting = (
+    field: NonNullable<AuditedSettings['imageGC']>[number]['field'],
+    value: string,
+    preset: string,
+  ) => ({
     field,
     value,
     preset,
-    origin: { ...fromUpstream, ...(value === preset ? {} : { source: 'configured' as const, certainty: 'certain' as const }) },
+    origin: {
+      ...fromUpstream,
+      ...(value === preset ? {} : { source: 'configured' as const, certainty: 'certain' as const }),
+    },
   })
   return {
     isOnDisk: false,
@@ -103,7 +157,11 @@ export function settings(
   }
 }
 
-const fromUpstream: ThresholdOrigin = { source: 'upstream default', certainty: 'likely', path: null }
+const fromUpstream: ThresholdOrigin = {
+  source: 'upstream default',
+  certainty: 'likely',
+  path: null,
+}
 const byConfiguration: ThresholdOrigin = { source: 'configured', certainty: 'likely', path: null }
 
 export const nothingPredicted: AuditedNode['prediction'] = {
@@ -134,19 +192,42 @@ const defaultHard: Partial<Record<Signal, string>> = {
 }
 
 /** One disk for everything, `usedPercent` of it used, under the kubelet's defaults. */
-export function sharedDisk(usedPercent: number, options: DiskOptions = {}): AuditedNode['prediction'] {
+export function sharedDisk(
+  usedPercent: number,
+  options: DiskOptions = {},
+): AuditedNode['prediction'] {
   const { capacityBytes = 80 * GiB, inodesFreePercent } = options
-  const disk = filesystem(capacityBytes, Math.round((capacityBytes * (100 - usedPercent)) / 100), inodesFreePercent)
+  const disk = filesystem(
+    capacityBytes,
+    Math.round((capacityBytes * (100 - usedPercent)) / 100),
+    inodesFreePercent,
+  )
   return {
-    filesystems: { nodefs: disk, imagefs: disk, containerfs: disk, layout: 'shared', layoutCertainty: 'likely' },
+    filesystems: {
+      nodefs: disk,
+      imagefs: disk,
+      containerfs: disk,
+      layout: 'shared',
+      layoutCertainty: 'likely',
+    },
     ...watchedBy(disk, disk, options),
   }
 }
 
 /** A disk for images and containers, beside that of the kubelet. */
-export function dedicatedDisks(nodefs: FilesystemState, imagefs: FilesystemState, options: DiskOptions = {}): AuditedNode['prediction'] {
+export function dedicatedDisks(
+  nodefs: FilesystemState,
+  imagefs: FilesystemState,
+  options: DiskOptions = {},
+): AuditedNode['prediction'] {
   return {
-    filesystems: { nodefs, imagefs, containerfs: imagefs, layout: 'imagefs', layoutCertainty: 'certain' },
+    filesystems: {
+      nodefs,
+      imagefs,
+      containerfs: imagefs,
+      layout: 'imagefs',
+      layoutCertainty: 'certain',
+    },
     ...watchedBy(nodefs, imagefs, options),
   }
 }
@@ -186,8 +267,12 @@ function watchedBy(
       lowThresholdPercent,
       triggered,
       usagePercent,
-      bytesUntilTrigger: triggered ? 0 : available - Math.ceil((capacity * (101 - highThresholdPercent)) / 100) + 1,
-      bytesToFree: triggered ? Math.trunc((capacity * (100 - lowThresholdPercent)) / 100) - available : 0,
+      bytesUntilTrigger: triggered
+        ? 0
+        : available - Math.ceil((capacity * (101 - highThresholdPercent)) / 100) + 1,
+      bytesToFree: triggered
+        ? Math.trunc((capacity * (100 - lowThresholdPercent)) / 100) - available
+        : 0,
       reachesLow: triggered ? null : true,
       freedBytes: triggered ? null : 0,
       shortfallBytes: triggered ? null : 0,
@@ -200,13 +285,20 @@ function watchedBy(
           { availableBytes: available, capacityBytes: capacity, time },
         ]),
       ),
-      thresholds: [...thresholds(evictionHard, {}), ...thresholds(evictionSoft, { hard: false, gracePeriodMs: 90_000 })],
+      thresholds: [
+        ...thresholds(evictionHard, {}),
+        ...thresholds(evictionSoft, { hard: false, gracePeriodMs: 90_000 }),
+      ],
       lost: Object.entries(hardDefaults)
         .filter(([signal]) => !Object.hasOwn(evictionHard, signal))
         .map(([signal, value]) => ({ signal, value, by: byConfiguration })),
       error: null,
       firstVictims: [
-        { signal: 'memory.available', pods: [{ namespace: 'shop', name: 'search-0', rank: 0 }], alike: 1 },
+        {
+          signal: 'memory.available',
+          pods: [{ namespace: 'shop', name: 'search-0', rank: 0 }],
+          alike: 1,
+        },
         {
           signal: 'nodefs.available',
           pods: [
@@ -248,7 +340,11 @@ export function auditedNode(
   }
 }
 
-export function unreadNode(name: string, errors: ReadError[], overrides: Parameters<typeof auditedNode>[2] = {}): AuditedNode {
+export function unreadNode(
+  name: string,
+  errors: ReadError[],
+  overrides: Parameters<typeof auditedNode>[2] = {},
+): AuditedNode {
   const reason = errors.map(({ what, message }) => `${what}: ${message}`).join('; ')
   const missing = { eviction: reason, imageGC: reason }
   const prediction = { ...nothingPredicted, settings: { ...nothingPredicted.settings, missing } }
@@ -327,37 +423,73 @@ export function findingsDocument(overrides: Partial<FindingsDocument> = {}): Fin
 }
 
 /** One cluster, the given nodes, nothing found. */
-export const assumptions: Assumptions = { growthPercent: 2, imageGcPeriodMs: 300_000, strandedPercent: 10, strandedBytes: 50 * GiB }
+export const assumptions: Assumptions = {
+  growthPercent: 2,
+  imageGcPeriodMs: 300_000,
+  strandedPercent: 10,
+  strandedBytes: 50 * GiB,
+}
 
-export function quietReport(nodes: AuditedNode[], overrides: Partial<FindingsDocument> = {}): AuditReport {
-  const count = (coverage: AuditedNode['coverage']) => nodes.filter(node => node.coverage === coverage).length
-  const coverage = { nodes: nodes.length, read: count('read'), partlyRead: count('partlyRead'), notRead: count('notRead') }
+export function quietReport(
+  nodes: AuditedNode[],
+  overrides: Partial<FindingsDocument> = {},
+): AuditReport {
+  const count = (coverage: AuditedNode['coverage']) =>
+    nodes.filter(node => node.coverage === coverage).length
+  const coverage = {
+    nodes: nodes.length,
+    read: count('read'),
+    partlyRead: count('partlyRead'),
+    notRead: count('notRead'),
+  }
   return {
-    document: findingsDocument({ clusters: [clusterResult('prod-eu', { coverage, grade: 'A' })], ...overrides }),
+    document: findingsDocument({
+      clusters: [clusterResult('prod-eu', { coverage, grade: 'A' })],
+      ...overrides,
+    }),
     nodes,
     alertPercent: 80,
     assumptions,
   }
 }
 
-const ip = (third: number, fourth: number) => `ip-10-0-${third}-${fourth}.eu-central-1.compute.internal`
+const ip = (third: number, fourth: number) =>
+  `ip-10-0-${third}-${fourth}.eu-central-1.compute.internal`
 
 /** Three clusters, one of them out of reach; every rule of the first release speaks. */
 export function morningReport(): AuditReport {
   const general = Array.from({ length: 36 }, (_, index) =>
     auditedNode(
       ip(1, 10 + index),
-      sharedDisk(index === 0 ? 91.3 : 38 + ((index * 37) % 45) + index / 10, { memoryAvailableBytes: (4 + (index % 9)) * GiB }),
+      sharedDisk(index === 0 ? 91.3 : 38 + ((index * 37) % 45) + index / 10, {
+        memoryAvailableBytes: (4 + (index % 9)) * GiB,
+      }),
     ),
   )
-  const oneByHand = auditedNode(ip(1, 90), sharedDisk(66.2, { highThresholdPercent: 70, lowThresholdPercent: 50 }))
-  const threeSignals = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+  const oneByHand = auditedNode(
+    ip(1, 90),
+    sharedDisk(66.2, { highThresholdPercent: 70, lowThresholdPercent: 50 }),
+  )
+  const threeSignals = {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+  }
   const batch = [1, 2].map(index =>
     auditedNode(
       ip(2, index),
-      dedicatedDisks(filesystem(20 * GiB, 11.4 * GiB), filesystem(200 * GiB, (60 - index * 15) * GiB), { evictionHard: threeSignals }),
+      dedicatedDisks(
+        filesystem(20 * GiB, 11.4 * GiB),
+        filesystem(200 * GiB, (60 - index * 15) * GiB),
+        { evictionHard: threeSignals },
+      ),
       {
-        identity: { group: nodegroup('batch'), instanceType: 'm6id.4xlarge', amiFamily: 'AL2', kubeletVersion: 'v1.31.13' },
+        identity: {
+          group: nodegroup('batch'),
+          instanceType: 'm6id.4xlarge',
+          amiFamily: 'AL2',
+          kubeletVersion: 'v1.31.13',
+        },
       },
     ),
   )
@@ -367,26 +499,46 @@ export function morningReport(): AuditReport {
       sharedDisk(85.1, { evictionSoft: { 'nodefs.available': '16%', 'imagefs.available': '20%' } }),
       {
         cluster: 'staging',
-        identity: { group: { kind: 'NodePool', namespace: null, name: 'default' }, owner: 'karpenter', instanceType: 'c7g.xlarge' },
+        identity: {
+          group: { kind: 'NodePool', namespace: null, name: 'default' },
+          owner: 'karpenter',
+          instanceType: 'c7g.xlarge',
+        },
       },
     ),
     auditedNode('ip-10-8-0-9.eu-west-1.compute.internal', nothingPredicted, {
       cluster: 'staging',
       coverage: 'partlyRead',
-      errors: [{ what: 'summary', message: 'GET /api/v1/nodes/ip-10-8-0-9/proxy/stats/summary: no answer within 10 s' }],
-      identity: { group: { kind: 'NodePool', namespace: null, name: 'default' }, owner: 'karpenter', ready: 'Unknown' },
+      errors: [
+        {
+          what: 'summary',
+          message: 'GET /api/v1/nodes/ip-10-8-0-9/proxy/stats/summary: no answer within 10 s',
+        },
+      ],
+      identity: {
+        group: { kind: 'NodePool', namespace: null, name: 'default' },
+        owner: 'karpenter',
+        ready: 'Unknown',
+      },
     }),
     unreadNode(
       'ip-10-8-3-77.eu-west-1.compute.internal',
-      [{ what: 'configz', message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused' }],
-      {
-        cluster: 'staging',
-        identity: { group: nodegroup('edge'), ready: 'False' },
-      },
+      [
+        {
+          what: 'configz',
+          message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused',
+        },
+      ],
+      { cluster: 'staging', identity: { group: nodegroup('edge'), ready: 'False' } },
     ),
     unreadNode(
       'win-10-8-4-5',
-      [{ what: 'stats/summary', message: 'Windows: image GC and the inode signals work otherwise there; not audited' }],
+      [
+        {
+          what: 'stats/summary',
+          message: 'Windows: image GC and the inode signals work otherwise there; not audited',
+        },
+      ],
       {
         cluster: 'staging',
         identity: { group: nodegroup('windows'), operatingSystem: 'windows', amiFamily: 'Windows' },
@@ -398,7 +550,11 @@ export function morningReport(): AuditReport {
       {
         cluster: 'staging',
         identity: {
-          group: { kind: 'Node', namespace: null, name: 'fargate-ip-10-8-5-1.eu-west-1.compute.internal' },
+          group: {
+            kind: 'Node',
+            namespace: null,
+            name: 'fargate-ip-10-8-5-1.eu-west-1.compute.internal',
+          },
           owner: 'fargate',
           amiFamily: 'other',
           instanceType: null,
@@ -413,7 +569,10 @@ export function morningReport(): AuditReport {
     title: 'Pods are evicted before image GC can start',
     why: 'The eviction manager looks every 10 s, image GC every 5 min. Where both wait for nearly the same fill, eviction wins: it sets DiskPressure, deletes every unused image at once, and then kills pods.',
     fix: 'Lower imageGCHighThresholdPercent until at least what grows in one GC period lies between the two.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ],
   }
   const docs = (title: string) => ({ ...before, title })
   const findings = [
@@ -447,15 +606,25 @@ export function morningReport(): AuditReport {
       consequence:
         'At 85% used eviction (imagefs.available<15%) acts within 10 s. Image GC starts above 84% and looks every 5 min: unless a GC round falls into that last 0.8 GiB, pods are evicted first.',
       evidence: [
-        { what: 'configz imageGCHighThresholdPercent', value: '85 (starts above 84% used: 67.2 GiB)' },
-        { what: 'configz evictionHard.imagefs.available', value: '15% (met above 85% used: 68.0 GiB)' },
+        {
+          what: 'configz imageGCHighThresholdPercent',
+          value: '85 (starts above 84% used: 67.2 GiB)',
+        },
+        {
+          what: 'configz evictionHard.imagefs.available',
+          value: '15% (met above 85% used: 68.0 GiB)',
+        },
         { what: 'Between the two', value: '0.8 GiB, 1% of the disk' },
       ],
       fix: {
         config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 },
         durable: [
           { target: 'nodeadm', snippet: nodeadm },
-          { target: 'eksctl', snippet: 'nodeGroups:\n  - name: general\n    kubeletExtraConfig:\n      imageGCHighThresholdPercent: 70\n' },
+          {
+            target: 'eksctl',
+            snippet:
+              'nodeGroups:\n  - name: general\n    kubeletExtraConfig:\n      imageGCHighThresholdPercent: 70\n',
+          },
         ],
         commands: [],
       },
@@ -471,10 +640,20 @@ export function morningReport(): AuditReport {
       title: 'Nothing watches the image filesystem',
       consequence:
         'imagefs is a disk of its own and no eviction threshold looks at it: it can fill to 100% with no DiskPressure, then pulls fail with "no space left on device".',
-      evidence: [{ what: 'configz evictionHard', value: 'memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%' }],
+      evidence: [
+        {
+          what: 'configz evictionHard',
+          value: 'memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
+        },
+      ],
       fix: {
         config: {
-          evictionHard: { 'imagefs.available': '15%', 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+          evictionHard: {
+            'imagefs.available': '15%',
+            'memory.available': '100Mi',
+            'nodefs.available': '10%',
+            'nodefs.inodesFree': '5%',
+          },
         },
         durable: [],
         commands: [],
@@ -489,7 +668,8 @@ export function morningReport(): AuditReport {
       subject: nodegroup('batch'),
       nodes: { count: 2, sample: [ip(2, 1), ip(2, 2)] },
       title: 'A default eviction threshold was lost',
-      consequence: 'evictionHard was set with three signals, so that the default imagefs.available<15% vanished.',
+      consequence:
+        'evictionHard was set with three signals, so that the default imagefs.available<15% vanished.',
       docs: docs('Setting one signal of evictionHard removes the defaults of all others'),
     }),
     finding('high', {
@@ -500,8 +680,14 @@ export function morningReport(): AuditReport {
       subject: nodegroup('edge'),
       nodes: { count: 1, sample: ['ip-10-8-3-77.eu-west-1.compute.internal'] },
       title: 'A node could not be read',
-      consequence: 'Its kubelet refuses connections: it may be down, and nothing here speaks of that node.',
-      evidence: [{ what: 'configz', value: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused' }],
+      consequence:
+        'Its kubelet refuses connections: it may be down, and nothing here speaks of that node.',
+      evidence: [
+        {
+          what: 'configz',
+          value: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused',
+        },
+      ],
       docs: docs('A node that could not be read'),
     }),
     finding('medium', {
@@ -509,7 +695,8 @@ export function morningReport(): AuditReport {
       rule: 'alert-before-image-gc',
       nodes: { count: 37, sample: generalNames.slice(0, 20) },
       title: 'The disk alert fires before image GC could help',
-      consequence: 'The alert fires at 80%, image GC would only start above 84%: people are woken for what the kubelet mends by itself.',
+      consequence:
+        'The alert fires at 80%, image GC would only start above 84%: people are woken for what the kubelet mends by itself.',
       evidence: [
         { what: 'policy alertPercent', value: '80' },
         { what: 'configz imageGCHighThresholdPercent', value: '85' },
@@ -602,7 +789,11 @@ export function morningReport(): AuditReport {
           reason: 'configz and stats/summary: 503 Service Unavailable',
         },
         { cluster: 'staging', node: 'win-10-8-4-5', reason: 'Windows nodes are not audited' },
-        { cluster: 'staging', node: 'fargate-ip-10-8-5-1.eu-west-1.compute.internal', reason: 'Fargate: AWS runs this node' },
+        {
+          cluster: 'staging',
+          node: 'fargate-ip-10-8-5-1.eu-west-1.compute.internal',
+          reason: 'Fargate: AWS runs this node',
+        },
       ],
     }),
   }
@@ -613,16 +804,30 @@ export function everyString(value: unknown, replace: (text: string) => string): 
   if (typeof value === 'string') return replace(value)
   if (Array.isArray(value)) return value.map(item => everyString(item, replace))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]),
+  )
 }
 
-const noChanges = () => Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
+const noChanges = () =>
+  Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
 
 /** A delta in which these findings changed like that, and nothing else. */
-export function deltaWith(changed: Iterable<[string, { change: Change; why: string[] } & Partial<ChangedFinding>]>): Delta {
+export function deltaWith(
+  changed: Iterable<[string, { change: Change; why: string[] } & Partial<ChangedFinding>]>,
+): Delta {
   const findings = noChanges()
   for (const [id, { change, ...more }] of changed)
-    findings[change].push({ id, rule: 'r', cluster: 'prod', subject: nodegroup('general'), title: id, before: null, after: null, ...more })
+    findings[change].push({
+      id,
+      rule: 'r',
+      cluster: 'prod',
+      subject: nodegroup('general'),
+      title: id,
+      before: null,
+      after: null,
+      ...more,
+    })
   return {
     clusters: [],
     findings,
@@ -655,7 +860,13 @@ export function lastRun(): RunBefore {
     nodes: { count, sample: [ip(1, 10)] },
     waived: null,
   })
-  const changed = (id: string, title: string, before: FindingState | null, after: FindingState | null, why: string[]): ChangedFinding => ({
+  const changed = (
+    id: string,
+    title: string,
+    before: FindingState | null,
+    after: FindingState | null,
+    why: string[],
+  ): ChangedFinding => ({
     id,
     rule: 'eviction-due',
     cluster: 'prod-eu',
@@ -685,18 +896,42 @@ export function lastRun(): RunBefore {
         ...noChanges(),
         new: [changed('a1', 'The kubelet is evicting pods now', null, state('critical', 1), [])],
         worse: [
-          changed('a2', 'Pods are evicted before image GC can start', state('high', 35), state('high', 37), [
-            '2 more nodes: ip-10-0-1-44, ip-10-0-1-45',
+          changed(
+            'a2',
+            'Pods are evicted before image GC can start',
+            state('high', 35),
+            state('high', 37),
+            ['2 more nodes: ip-10-0-1-44, ip-10-0-1-45'],
+          ),
+        ],
+        fixed: [
+          changed(
+            'z1',
+            'A soft eviction threshold can never take effect',
+            state('medium', 12),
+            null,
+            [],
+          ),
+        ],
+        cannotTell: [
+          changed('z2', 'Nothing watches the inodes', state('high', 1), null, [
+            'its node was not read today: ip-10-8-3-77',
           ]),
         ],
-        fixed: [changed('z1', 'A soft eviction threshold can never take effect', state('medium', 12), null, [])],
-        cannotTell: [changed('z2', 'Nothing watches the inodes', state('high', 1), null, ['its node was not read today: ip-10-8-3-77'])],
       },
       unchanged: { open: 5, waived: 1, inDoubt: 0 },
       nodes: {
         gone: [],
         come: [{ cluster: 'prod-eu', node: ip(1, 45) }],
-        notReadNow: [{ cluster: 'staging', node: 'ip-10-8-3-77', coverage: 'notRead', before: 'read', reason: '503 Service Unavailable' }],
+        notReadNow: [
+          {
+            cluster: 'staging',
+            node: 'ip-10-8-3-77',
+            coverage: 'notRead',
+            before: 'read',
+            reason: '503 Service Unavailable',
+          },
+        ],
       },
       notes: [],
     },

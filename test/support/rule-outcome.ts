@@ -5,7 +5,11 @@ import { type Outcome, outcomeOf } from '#judge/outcome.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 
-export function outcomeIn(rule: ContextRule, example: ContextExample, policy: Policy = defaultPolicy): Outcome {
+export function outcomeIn(
+  rule: ContextRule,
+  example: ContextExample,
+  policy: Policy = defaultPolicy,
+): Outcome {
   const contexts = new Contexts(rule)
   contexts.take(exampleSubject(example))
   const [found] = contexts.outcomes(() => exampleContext(example), policy)
@@ -14,5 +18,11 @@ export function outcomeIn(rule: ContextRule, example: ContextExample, policy: Po
 }
 
 /** Also of a rule that needs none: a test need not know which of its rules read what the cluster says. */
-export const outcomeFor = (rule: NodeRule | ContextRule, example: ContextExample, policy: Policy = defaultPolicy): Outcome =>
-  rule.kind === 'node' ? outcomeOf(rule, exampleSubject(example), policy) : outcomeIn(rule, example, policy)
+export const outcomeFor = (
+  rule: NodeRule | ContextRule,
+  example: ContextExample,
+  policy: Policy = defaultPolicy,
+): Outcome =>
+  rule.kind === 'node'
+    ? outcomeOf(rule, exampleSubject(example), policy)
+    : outcomeIn(rule, example, policy)

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { temporaryFolder } from './cli.ts'
 
-const recorded = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
+const recorded = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
 
 export interface SavedNode {
   name: string
@@ -18,7 +19,13 @@ export interface SavedNode {
 }
 
 /** A recorded node of nodegroup `workers` in cluster `prod`. */
-function savedNode({ name, configuration = {}, unread = [], usedPercent, bootId }: SavedNode): object {
+function savedNode({
+  name,
+  configuration = {},
+  unread = [],
+  usedPercent,
+  bootId,
+}: SavedNode): object {
   const node = recorded('single-disk-node')
   node.metadata.name = name
   node.metadata.labels['eks.amazonaws.com/nodegroup'] = 'workers'
@@ -27,10 +34,17 @@ function savedNode({ name, configuration = {}, unread = [], usedPercent, bootId 
   if (bootId !== undefined) node.status.nodeInfo.bootID = bootId
   const summary = recorded('single-disk-stats-summary')
   if (usedPercent !== undefined)
-    for (const disk of [summary.node.fs, summary.node.runtime.imageFs, summary.node.runtime.containerFs])
+    for (const disk of [
+      summary.node.fs,
+      summary.node.runtime.imageFs,
+      summary.node.runtime.containerFs,
+    ])
       disk.availableBytes = Math.round(disk.capacityBytes * (1 - usedPercent / 100))
   const sources = { configz, summary, pods: recorded('single-disk-pods').items }
-  const read = Object.entries(sources).map(([what, value]) => [what, unread.includes(what) ? null : value])
+  const read = Object.entries(sources).map(([what, value]) => [
+    what,
+    unread.includes(what) ? null : value,
+  ])
   return {
     kind: 'Node',
     cluster: 'prod',
@@ -57,7 +71,9 @@ export function savedSnapshot(
     { kind: 'Cluster', cluster: 'prod', errors: [] },
     ...nodes.map(node => (typeof node === 'string' ? node : savedNode(node))),
   ]
-  const text = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+  const text = lines
+    .map(line => (typeof line === 'string' ? line : JSON.stringify(line)))
+    .join('\n')
   writeFileSync(path, name.endsWith('.gz') ? gzipSync(text) : text)
   return path
 }

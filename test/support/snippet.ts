@@ -5,11 +5,16 @@ import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-export const isComment = (snippet: string) => snippet.split('\n').every(line => line === '' || line.startsWith('#'))
+export const isComment = (snippet: string) =>
+  snippet.split('\n').every(line => line === '' || line.startsWith('#'))
 
 /** What the kubelet would be told, whatever the form. */
 export function readBack(snippet: string): RawObject {
-  if (/^(MIME-Version|#!|<powershell>)/m.test(snippet) && !/^ /.test(snippet.split(/^spec:|Groups:/m)[1] ?? '')) return ofUserData(snippet)
+  if (
+    /^(MIME-Version|#!|<powershell>)/m.test(snippet) &&
+    !/^ /.test(snippet.split(/^spec:|Groups:/m)[1] ?? '')
+  )
+    return ofUserData(snippet)
   if (/^\[settings/m.test(snippet)) return ofUserData(snippet)
   const document: unknown = parse(snippet)
   if (!isRawObject(document)) throw new Error('no document')
@@ -21,11 +26,17 @@ export function readBack(snippet: string): RawObject {
 function ofUserData(text: string): RawObject {
   const { settings, unread } = readUserData(text)
   const { fields, error } = flagSettings(settings.flatMap(({ flags }) => flags))
-  if (unread.length > 0 || error !== null) throw new Error(`not readable: ${[...unread, error].join('; ')}`)
+  if (unread.length > 0 || error !== null)
+    throw new Error(`not readable: ${[...unread, error].join('; ')}`)
   const { kind: _kind, ...config } = Object.assign({}, ...settings.map(found => found.config))
   return {
     ...config,
-    ...Object.fromEntries([...fields].map(([field, value]) => [field, typeof value === 'bigint' ? formatDuration(value) : value])),
+    ...Object.fromEntries(
+      [...fields].map(([field, value]) => [
+        field,
+        typeof value === 'bigint' ? formatDuration(value) : value,
+      ]),
+    ),
   }
 }
 
@@ -38,13 +49,20 @@ function ofNodeClass(spec: unknown): RawObject {
 }
 
 function ofNodegroup({ nodeGroups, managedNodeGroups }: RawObject): RawObject {
-  const [group]: unknown[] = Array.isArray(nodeGroups) ? nodeGroups : Array.isArray(managedNodeGroups) ? managedNodeGroups : []
+  const [group]: unknown[] = Array.isArray(nodeGroups)
+    ? nodeGroups
+    : Array.isArray(managedNodeGroups)
+      ? managedNodeGroups
+      : []
   if (!isRawObject(group)) throw new Error('no nodegroup')
   const { kubeletExtraConfig, bottlerocket, overrideBootstrapCommand, preBootstrapCommands } = group
   if (isRawObject(kubeletExtraConfig)) return kubeletExtraConfig
   if (typeof overrideBootstrapCommand === 'string') return ofUserData(overrideBootstrapCommand)
   if (Array.isArray(preBootstrapCommands)) return ofUserData(String(preBootstrapCommands[0]))
-  const settings = isRawObject(bottlerocket) && isRawObject(bottlerocket.settings) ? bottlerocket.settings.kubernetes : null
+  const settings =
+    isRawObject(bottlerocket) && isRawObject(bottlerocket.settings)
+      ? bottlerocket.settings.kubernetes
+      : null
   if (!isRawObject(settings)) throw new Error('no settings')
   // eksctl writes them as TOML: each map a table, the rest before them.
   return ofUserData(

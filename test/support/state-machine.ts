@@ -19,7 +19,9 @@ interface Machine {
   States: Record<string, State>
 }
 
-export const stateMachine: Machine = JSON.parse(readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8'))
+export const stateMachine: Machine = JSON.parse(
+  readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8'),
+)
 
 /** Source: Step Functions developer guide, Quotas: input or output of a state. */
 const payloadMaxBytes = 262_144
@@ -38,31 +40,43 @@ export interface Execution {
 }
 
 /** @throws what the execution ends with when it fails */
-export async function execute(input: unknown, { invoke, readObject }: Functions): Promise<Execution> {
+export async function execute(
+  input: unknown,
+  { invoke, readObject }: Functions,
+): Promise<Execution> {
   let largestPayloadBytes = 0
   const measured = <Payload>(payload: Payload): Payload => {
     const bytes = Buffer.byteLength(JSON.stringify(payload) ?? '')
     largestPayloadBytes = Math.max(largestPayloadBytes, bytes)
-    if (bytes > payloadMaxBytes) throw Object.assign(new Error(`${bytes} bytes`), { name: 'States.DataLimitExceeded' })
+    if (bytes > payloadMaxBytes)
+      throw Object.assign(new Error(`${bytes} bytes`), { name: 'States.DataLimitExceeded' })
     return payload
   }
   const task = async ({ FunctionName, Payload }: { FunctionName: string; Payload: unknown }) => {
-    const answer = await invoke(/^\$\{(\w+)Arn\}$/.exec(FunctionName)?.[1] ?? FunctionName, measured(Payload))
+    const answer = await invoke(
+      /^\$\{(\w+)Arn\}$/.exec(FunctionName)?.[1] ?? FunctionName,
+      measured(Payload),
+    )
     return { Payload: measured(answer ?? null) }
   }
   const read = async ({ Bucket, Key }: { Bucket: string; Key: string }) => {
     try {
       return await readObject(Bucket, Key)
     } catch (error) {
-      throw Object.assign(new Error(error instanceof Error ? error.message : String(error), { cause: error }), {
-        name: 'States.ItemReaderFailed',
-      })
+      throw Object.assign(
+        new Error(error instanceof Error ? error.message : String(error), { cause: error }),
+        { name: 'States.ItemReaderFailed' },
+      )
     }
   }
   const definition = withItemsRead(stateMachine)
   const names = tasksOf(definition)
-  const handlers = Object.fromEntries(names.map(name => [name, name.startsWith(readerOf('')) ? read : task]))
-  const machine = new StateMachine(definition as unknown as StateMachineDefinition, { validationOptions: { checkArn: false } })
+  const handlers = Object.fromEntries(
+    names.map(name => [name, name.startsWith(readerOf('')) ? read : task]),
+  )
+  const machine = new StateMachine(definition as unknown as StateMachineDefinition, {
+    validationOptions: { checkArn: false },
+  })
   const { result } = machine.run(input as Parameters<typeof machine.run>[0], {
     overrides: {
       taskResourceLocalHandlers: handlers as never,
@@ -77,29 +91,33 @@ const itemsField = 'itemsOfMap'
 
 function withItemsRead({ StartAt, States, ...rest }: Machine): Machine {
   const readers = new Map(
-    Object.entries(States).flatMap(([name, { ItemReader }]) => (ItemReader ? [[name, ItemReader.Parameters] as const] : [])),
+    Object.entries(States).flatMap(([name, { ItemReader }]) =>
+      ItemReader ? [[name, ItemReader.Parameters] as const] : [],
+    ),
   )
   const to = (name: string) => (readers.has(name) ? readerOf(name) : name)
-  const states = Object.entries(States).flatMap(([name, { ItemReader: _reader, ItemProcessor, Next, Catch, ...state }]) => {
-    const parameters = readers.get(name)
-    const caught = Catch?.map(one => ({ ...one, Next: to(one.Next) }))
-    const made = {
-      ...state,
-      ...(Next !== undefined && { Next: to(Next) }),
-      ...(caught && { Catch: caught }),
-      ...(ItemProcessor && { ItemProcessor: withItemsRead(ItemProcessor) }),
-      ...(parameters && { ItemsPath: `$.${itemsField}` }),
-    }
-    const reader = {
-      Type: 'Task',
-      Resource: 'arn:aws:states:::lambda:invoke',
-      Parameters: parameters,
-      ResultPath: `$.${itemsField}`,
-      ...(caught && { Catch: caught }),
-      Next: name,
-    }
-    return [...(parameters ? [[readerOf(name), reader] as const] : []), [name, made] as const]
-  })
+  const states = Object.entries(States).flatMap(
+    ([name, { ItemReader: _reader, ItemProcessor, Next, Catch, ...state }]) => {
+      const parameters = readers.get(name)
+      const caught = Catch?.map(one => ({ ...one, Next: to(one.Next) }))
+      const made = {
+        ...state,
+        ...(Next !== undefined && { Next: to(Next) }),
+        ...(caught && { Catch: caught }),
+        ...(ItemProcessor && { ItemProcessor: withItemsRead(ItemProcessor) }),
+        ...(parameters && { ItemsPath: `$.${itemsField}` }),
+      }
+      const reader = {
+        Type: 'Task',
+        Resource: 'arn:aws:states:::lambda:invoke',
+        Parameters: parameters,
+        ResultPath: `$.${itemsField}`,
+        ...(caught && { Catch: caught }),
+        Next: name,
+      }
+      return [...(parameters ? [[readerOf(name), reader] as const] : []), [name, made] as const]
+    },
+  )
   return { ...rest, StartAt: to(StartAt), States: Object.fromEntries(states) as Machine['States'] }
 }
 

@@ -12,7 +12,10 @@ export interface Resource {
 }
 
 export interface Template {
-  Parameters: Record<string, { Type: string; Default?: string | number; Description?: string; AllowedValues?: string[] }>
+  Parameters: Record<
+    string,
+    { Type: string; Default?: string | number; Description?: string; AllowedValues?: string[] }
+  >
   Conditions: Record<string, unknown>
   Resources: Record<string, Resource>
   Outputs: Record<string, { Condition?: string; Description?: string; Value: unknown }>
@@ -57,13 +60,18 @@ const pseudo: Readonly<Record<string, unknown>> = {
 }
 
 /** @param given by name; the others have their defaults. @throws Error for what it does not know, or a reference to what is not there */
-export function instantiate(template: Template, given: Readonly<Record<string, string>> = {}): Stack {
-  for (const name of Object.keys(given)) if (!template.Parameters[name]) throw new Error(`there is no parameter ${name}`)
+export function instantiate(
+  template: Template,
+  given: Readonly<Record<string, string>> = {},
+): Stack {
+  for (const name of Object.keys(given))
+    if (!template.Parameters[name]) throw new Error(`there is no parameter ${name}`)
   const holds = (name: string): boolean => {
     if (!Object.hasOwn(template.Conditions, name)) throw new Error(`there is no condition ${name}`)
     return value(template.Conditions[name]) === true
   }
-  const isThere = ({ Condition }: { Condition?: string }) => Condition === undefined || holds(Condition)
+  const isThere = ({ Condition }: { Condition?: string }) =>
+    Condition === undefined || holds(Condition)
   const parameter = (name: string): unknown => {
     const { Type, Default } = template.Parameters[name] ?? {}
     const text = String(given[name] ?? Default)
@@ -86,7 +94,8 @@ export function instantiate(template: Template, given: Readonly<Record<string, s
       const [name, then, otherwise] = argument as [string, unknown, unknown]
       return value(holds(name) ? then : otherwise)
     },
-    'Fn::Equals': argument => new Set((argument as unknown[]).map(each => String(value(each)))).size === 1,
+    'Fn::Equals': argument =>
+      new Set((argument as unknown[]).map(each => String(value(each)))).size === 1,
     'Fn::Not': argument => !value((argument as unknown[])[0]),
     'Fn::And': argument => (argument as unknown[]).every(each => value(each) === true),
     'Fn::Or': argument => (argument as unknown[]).some(each => value(each) === true),
@@ -107,23 +116,42 @@ export function instantiate(template: Template, given: Readonly<Record<string, s
     if (Array.isArray(node)) return node.map(value).filter(each => each !== undefined)
     if (typeof node !== 'object' || node === null) return node
     const [[name, argument] = ['', undefined], ...others] = Object.entries(node)
-    const evaluate = others.length === 0 && Object.hasOwn(functions, name) ? functions[name] : undefined
+    const evaluate =
+      others.length === 0 && Object.hasOwn(functions, name) ? functions[name] : undefined
     if (evaluate) return evaluate(argument)
     if (name.startsWith('Fn::')) throw new Error(`${name} is not known here`)
-    return Object.fromEntries(Object.entries(node).flatMap(([key, each]) => [[key, value(each)]].filter(([, one]) => one !== undefined)))
+    return Object.fromEntries(
+      Object.entries(node).flatMap(([key, each]) =>
+        [[key, value(each)]].filter(([, one]) => one !== undefined),
+      ),
+    )
   }
   const made = <Part extends { Condition?: string }>(parts: Record<string, Part>) =>
     Object.entries(parts).filter(([, part]) => isThere(part))
   return {
-    resources: Object.fromEntries(made(template.Resources).map(([name, resource]) => [name, value(resource) as Resource])),
-    outputs: Object.fromEntries(made(template.Outputs).map(([name, { Value }]) => [name, value(Value)])),
+    resources: Object.fromEntries(
+      made(template.Resources).map(([name, resource]) => [name, value(resource) as Resource]),
+    ),
+    outputs: Object.fromEntries(
+      made(template.Outputs).map(([name, { Value }]) => [name, value(Value)]),
+    ),
   }
 }
 
-export const ofType = ({ resources }: Stack, type: string): Resource[] => Object.values(resources).filter(({ Type }) => Type === type)
+export const ofType = ({ resources }: Stack, type: string): Resource[] =>
+  Object.values(resources).filter(({ Type }) => Type === type)
 
 const scalars = ['Ref', 'Condition', 'Fn::Sub', 'Fn::GetAtt']
-const lists = ['Fn::If', 'Fn::Equals', 'Fn::Not', 'Fn::And', 'Fn::Or', 'Fn::Join', 'Fn::Select', 'Fn::Split']
+const lists = [
+  'Fn::If',
+  'Fn::Equals',
+  'Fn::Not',
+  'Fn::And',
+  'Fn::Or',
+  'Fn::Join',
+  'Fn::Select',
+  'Fn::Split',
+]
 const tagOf = (name: string) => `!${name.replace('Fn::', '')}`
 const longForm = (name: string, list: YAMLSeq): YAMLMap => {
   const map = new YAMLMap()

@@ -6,7 +6,10 @@ import type { RawObject } from '#model/record.ts'
 import { type Change, fileOf, imageGcAt, mainFileOf, send, sha256 } from './lab-changes.ts'
 
 /** What `GET path` on the API server of a cluster is answered. */
-export type AskCluster = (cluster: string, path: string) => Promise<{ status: number; json: RawObject }>
+export type AskCluster = (
+  cluster: string,
+  path: string,
+) => Promise<{ status: number; json: RawObject }>
 
 export class WatchedNode {
   readonly lab: Lab
@@ -29,7 +32,9 @@ export class WatchedNode {
   }
   async thresholds(): Promise<unknown[] | number> {
     const configz = await this.configz()
-    return typeof configz === 'number' ? configz : [configz.imageGCHighThresholdPercent, configz.imageGCLowThresholdPercent]
+    return typeof configz === 'number'
+      ? configz
+      : [configz.imageGCHighThresholdPercent, configz.imageGCLowThresholdPercent]
   }
   async object(): Promise<KubernetesNode> {
     return (await this.ask(`/api/v1/nodes/${this.node.name}`)).json as KubernetesNode
@@ -50,7 +55,11 @@ export class WatchedNode {
     if (this.lab.machineOf(this.node.instanceId) === null) {
       // The first command makes the machine stand; it is made for another file, and refused.
       const { document, parameters } = imageGcAt(nodegroup, high, low, '{}')
-      await send(this.lab, this.node, document, { ...parameters, OldSha256: sha256('nobody has it'), Run: 'run-that-is-refused' })
+      await send(this.lab, this.node, document, {
+        ...parameters,
+        OldSha256: sha256('nobody has it'),
+        Run: 'run-that-is-refused',
+      })
     }
     return imageGcAt(nodegroup, high, low, this.file(main) ?? '')
   }

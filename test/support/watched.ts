@@ -3,7 +3,8 @@ export function watched<T>(value: T, path = 'view'): T {
   if (typeof value !== 'object' || value === null) return value
   return new Proxy(value as object, {
     get(target, key) {
-      if (typeof key === 'string' && !(key in target)) throw new Error(`${path}.${key} is not in the view`)
+      if (typeof key === 'string' && !(key in target))
+        throw new Error(`${path}.${key} is not in the view`)
       return watched(Reflect.get(target, key), `${path}.${String(key)}`)
     },
   }) as T

@@ -18,9 +18,15 @@ interface Answer {
 }
 
 /** @param answers one a request, the last for all that follow. @param isTrusted whether this process knows its authority */
-export async function webhookServer(answers: Answer[] = [{ status: 200, body: 'ok' }], isTrusted = true): Promise<WebhookServer> {
+export async function webhookServer(
+  answers: Answer[] = [{ status: 200, body: 'ok' }],
+  isTrusted = true,
+): Promise<WebhookServer> {
   const authority = createAuthority('webhooks')
-  const { keyPem, certificatePem } = issueServing(authority, { dns: ['localhost'], ip: ['127.0.0.1'] })
+  const { keyPem, certificatePem } = issueServing(authority, {
+    dns: ['localhost'],
+    ip: ['127.0.0.1'],
+  })
   const bodies: string[] = []
   const server = createServer({ key: keyPem, cert: certificatePem }, (request, response) => {
     const chunks: Buffer[] = []
@@ -39,5 +45,8 @@ export async function webhookServer(answers: Answer[] = [{ status: 200, body: 'o
     server.closeAllConnections()
     await new Promise(resolve => server.close(resolve))
   })
-  return { url: `https://localhost:${(server.address() as AddressInfo).port}/services/T0/s3cret-path`, bodies }
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}/services/T0/s3cret-path`,
+    bodies,
+  }
 }

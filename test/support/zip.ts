@@ -6,11 +6,9 @@ export function unzip(archive: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>()
   let at = archive.readUInt32LE(end + 16)
   for (let count = archive.readUInt16LE(end + 10); count > 0; count -= 1) {
-    const [nameLength, extraLength, commentLength] = [28, 30, 32].map(offset => archive.readUInt16LE(at + offset)) as [
-      number,
-      number,
-      number,
-    ]
+    const [nameLength, extraLength, commentLength] = [28, 30, 32].map(offset =>
+      archive.readUInt16LE(at + offset),
+    ) as [number, number, number]
     const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
     const local = archive.readUInt32LE(at + 42)
     const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)

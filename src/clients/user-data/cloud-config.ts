@@ -9,9 +9,13 @@ export function readCloudConfig(text: string): Piece[] {
   const document = parsed(text)
   if (!isRawObject(document)) return []
   const files = Array.isArray(document.write_files) ? document.write_files.filter(isRawObject) : []
-  const commands = [document.bootcmd, document.runcmd].flatMap(list => (Array.isArray(list) ? list : []))
+  const commands = [document.bootcmd, document.runcmd].flatMap(list =>
+    Array.isArray(list) ? list : [],
+  )
   return [
-    ...files.flatMap(({ content, encoding }) => readFile(typeof content === 'string' ? content : '', String(encoding ?? ''))),
+    ...files.flatMap(({ content, encoding }) =>
+      readFile(typeof content === 'string' ? content : '', String(encoding ?? '')),
+    ),
     ...commands.flatMap(command => readShell(scriptOf(command))),
   ]
 }
@@ -20,7 +24,9 @@ export function readCloudConfig(text: string): Piece[] {
 function scriptOf(command: unknown): string {
   if (!Array.isArray(command)) return String(command)
   const words = command.map(String)
-  return words[1] === '-c' ? (words[2] ?? '') : words.map(word => `'${word.replaceAll("'", '"')}'`).join(' ')
+  return words[1] === '-c'
+    ? (words[2] ?? '')
+    : words.map(word => `'${word.replaceAll("'", '"')}'`).join(' ')
 }
 
 /**

@@ -35,7 +35,11 @@ function partsOf(section: string, depth: number): Part[] {
 function decoded(body: string, encoding: string): Buffer {
   if (/base64/i.test(encoding)) return Buffer.from(body, 'base64')
   if (!/quoted-printable/i.test(encoding)) return Buffer.from(body, 'latin1')
-  const plain = body.replace(/=\n/g, '').replace(/=([\dA-Fa-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+  const plain = body
+    .replace(/=\n/g, '')
+    .replace(/=([\dA-Fa-f]{2})/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    )
   return Buffer.from(plain, 'latin1')
 }
 
@@ -46,5 +50,8 @@ function split(text: string): { headers: Map<string, string>; body: string } {
   // A part may have no header at all: then its first line is empty, or already its body.
   if (text.startsWith('\n')) return { headers: new Map(), body: text.slice(1) }
   if (fields.some(field => field === null) || end < 0) return { headers: new Map(), body: text }
-  return { headers: new Map(fields.map(field => [field?.[1]?.toLowerCase() ?? '', field?.[2] ?? ''])), body: text.slice(end + 2) }
+  return {
+    headers: new Map(fields.map(field => [field?.[1]?.toLowerCase() ?? '', field?.[2] ?? ''])),
+    body: text.slice(end + 2),
+  }
 }

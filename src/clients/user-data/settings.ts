@@ -8,7 +8,11 @@ export class Unreadable extends Error {}
 /** One piece of settings; flags as words, nothing cut yet. It stays inside of clients/user-data. */
 export type Piece = KubeletSettings
 
-export const piece = (source: Piece['source'], config: RawObject, flags: string[] = []): Piece => ({ source, config, flags })
+export const piece = (source: Piece['source'], config: RawObject, flags: string[] = []): Piece => ({
+  source,
+  config,
+  flags,
+})
 
 /** One for each source: a later configuration wins by key, flags are added. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
 export function together(pieces: Piece[]): Piece[] {
@@ -31,18 +35,24 @@ function merged(under: RawObject, over: RawObject): RawObject {
 /** A NodeConfig, a KubeletConfiguration or a part of one; null: something else. */
 export function settingsOfDocument(value: unknown): Piece | null {
   if (!isRawObject(value)) return null
-  if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/')) return ofNodeConfig(value)
+  if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/'))
+    return ofNodeConfig(value)
   const { kind, apiVersion: _apiVersion, ...config } = value
-  return kind === 'KubeletConfiguration' || Object.keys(config).some(isOwnField) ? piece('script', config) : null
+  return kind === 'KubeletConfiguration' || Object.keys(config).some(isOwnField)
+    ? piece('script', config)
+    : null
 }
 
 /** `kind`, `port` and the like stand in many documents. */
 const isOwnField = (field: string) =>
-  isConfigurationField(field) && /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
+  isConfigurationField(field) &&
+  /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
 
 /** `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
 function ofNodeConfig({ spec }: RawObject): Piece {
   const kubelet = isRawObject(spec) && isRawObject(spec.kubelet) ? spec.kubelet : {}
-  const flags = Array.isArray(kubelet.flags) ? kubelet.flags.filter(flag => typeof flag === 'string') : []
+  const flags = Array.isArray(kubelet.flags)
+    ? kubelet.flags.filter(flag => typeof flag === 'string')
+    : []
   return piece('nodeadm', isRawObject(kubelet.config) ? kubelet.config : {}, flags)
 }

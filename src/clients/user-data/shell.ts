@@ -17,7 +17,11 @@ export function readShell(script: string): Piece[] {
     .split('\n')
     .filter(line => !/^\s*#/.test(line))
   const config = fieldsIn(lines.join('\n'))
-  return [...documents, ...lines.flatMap(readLine), ...(Object.keys(config).length > 0 ? [piece('script', config)] : [])]
+  return [
+    ...documents,
+    ...lines.flatMap(readLine),
+    ...(Object.keys(config).length > 0 ? [piece('script', config)] : []),
+  ]
 }
 
 /** What stands between `<<EOF` and `EOF`, where it is a document of the kubelet's; the rest is read as a script. */
@@ -51,7 +55,9 @@ function documentIn(text: string): Piece | null {
 function readLine(line: string): Piece[] {
   const words = wordsOf(line)
   const pieces: Piece[] = []
-  const isBootstrap = words.some(word => /(^|\/)bootstrap\.sh$|Start-EKSBootstrap/i.test(word)) || /-KubeletExtraArgs/i.test(line)
+  const isBootstrap =
+    words.some(word => /(^|\/)bootstrap\.sh$|Start-EKSBootstrap/i.test(word)) ||
+    /-KubeletExtraArgs/i.test(line)
   const rest: string[] = []
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? ''
@@ -67,22 +73,28 @@ function readLine(line: string): Piece[] {
     if (value !== undefined) pieces.push(piece('script', {}, wordsOf(value)))
   }
   // Flags of the kubelet's in any other command, a sed among them.
-  const loose = rest.filter(word => !/^\w*KUBELET\w*=/.test(word)).flatMap(word => [...word.matchAll(/--([a-z][\w-]*)=([^\s"'/|;]*)/g)])
+  const loose = rest
+    .filter(word => !/^\w*KUBELET\w*=/.test(word))
+    .flatMap(word => [...word.matchAll(/--([a-z][\w-]*)=([^\s"'/|;]*)/g)])
   const flags = loose.filter(([, name = '']) => isKubeletFlag(name)).map(([flag]) => flag)
   return flags.length > 0 ? [...pieces, piece('script', {}, flags)] : pieces
 }
 
 /** A line's words by the shell's quotes, which go; a variable or a command stays as it is written. */
 function wordsOf(line: string): string[] {
-  const words = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
+  const words =
+    line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
   return words.map(word =>
-    word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_, double?: string, single?: string, escaped?: string) =>
-      double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : (single ?? escaped ?? ''),
+    word.replace(
+      /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g,
+      (_, double?: string, single?: string, escaped?: string) =>
+        double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : (single ?? escaped ?? ''),
     ),
   )
 }
 
-const assignment = /(?<![\w.-])\.?"?([a-z][A-Za-z0-9]+)"?\s*(?:\|?=|:)\s*(\{[^{}\n]*\}|"[^"\n]*"|[\w.%]+)/g
+const assignment =
+  /(?<![\w.-])\.?"?([a-z][A-Za-z0-9]+)"?\s*(?:\|?=|:)\s*(\{[^{}\n]*\}|"[^"\n]*"|[\w.%]+)/g
 const inMap = /\.([a-z][A-Za-z0-9]+)\.?\[?"([\w.-]+)"\]?\s*\|?=\s*"([^"\n]*)"/g
 
 /** `.imageGCHighThresholdPercent=70`, `"evictionHard": {…}`, `.evictionHard["imagefs.available"]="15%"`. */
@@ -95,7 +107,8 @@ function fieldsIn(script: string): RawObject {
   }
   for (const [, field = '', key = '', value = ''] of text.matchAll(inMap)) {
     const before = Object.hasOwn(config, field) ? config[field] : {}
-    if (isConfigurationField(field) && isRawObject(before)) config[field] = { ...before, [key]: value }
+    if (isConfigurationField(field) && isRawObject(before))
+      config[field] = { ...before, [key]: value }
   }
   return config
 }

@@ -153,7 +153,9 @@ class Parser {
   }
 
   private mistake(): Unreadable {
-    return new Unreadable(`line ${this.text.slice(0, this.at).split('\n').length} is no TOML that is understood`)
+    return new Unreadable(
+      `line ${this.text.slice(0, this.at).split('\n').length} is no TOML that is understood`,
+    )
   }
 }
 
@@ -166,8 +168,14 @@ function put<Value>(table: RawObject, key: string, value: Value): Value {
 const escapes: Record<string, string> = { b: '\b', t: '\t', n: '\n', f: '\f', r: '\r' }
 
 const unescaped = (body: string) =>
-  body.replace(/\\(?:\n\s*|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8})|(.))/g, (_, short?: string, long?: string, char?: string) => {
-    const code = short ?? long
-    if (code !== undefined) return Number.parseInt(code, 16) <= 0x10ffff ? String.fromCodePoint(Number.parseInt(code, 16)) : ''
-    return char === undefined ? '' : (escapes[char] ?? char)
-  })
+  body.replace(
+    /\\(?:\n\s*|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8})|(.))/g,
+    (_, short?: string, long?: string, char?: string) => {
+      const code = short ?? long
+      if (code !== undefined)
+        return Number.parseInt(code, 16) <= 0x10ffff
+          ? String.fromCodePoint(Number.parseInt(code, 16))
+          : ''
+      return char === undefined ? '' : (escapes[char] ?? char)
+    },
+  )

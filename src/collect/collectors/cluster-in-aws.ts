@@ -10,10 +10,18 @@ import {
 } from '#facts/aws/cluster-resources.ts'
 import type { RawObject } from '#model/record.ts'
 
-type Pages = (ec2: Ec2Api, cluster: ClusterInAws, signal: AbortSignal) => AsyncGenerator<RawObject[]>[]
+type Pages = (
+  ec2: Ec2Api,
+  cluster: ClusterInAws,
+  signal: AbortSignal,
+) => AsyncGenerator<RawObject[]>[]
 
 /** What bears the cluster's tags, each thing once. Throttling is what the SDK is there for; the pace of the API server is another's. */
-const ofCluster = ({ resource, kind, action, tells }: AwsResource, id: string, lists: Pages): ClusterCollector => ({
+const ofCluster = (
+  { resource, kind, action, tells }: AwsResource,
+  id: string,
+  lists: Pages,
+): ClusterCollector => ({
   resource,
   garbage: [kind],
   permissions: { kubernetes: [], aws: [action] },
@@ -26,7 +34,8 @@ const ofCluster = ({ resource, kind, action, tells }: AwsResource, id: string, l
     const seen = new Set<unknown>()
     try {
       for (const pages of lists(ec2, aws, signal))
-        for await (const items of pages) yield items.filter(item => seen.size < seen.add(item[id]).size)
+        for await (const items of pages)
+          yield items.filter(item => seen.size < seen.add(item[id]).size)
     } finally {
       ec2.close()
     }
@@ -35,11 +44,16 @@ const ofCluster = ({ resource, kind, action, tells }: AwsResource, id: string, l
 
 export const awsCollectors: ClusterCollector[] = [
   ofCluster(volumesResource, 'VolumeId', (ec2, { name }, signal) =>
-    clusterFilters(name, 'volumes').map(filter => ec2.volumes([filter, { name: 'status', values: [unattachedVolumeState] }], signal)),
+    clusterFilters(name, 'volumes').map(filter =>
+      ec2.volumes([filter, { name: 'status', values: [unattachedVolumeState] }], signal),
+    ),
   ),
   ofCluster(instancesResource, 'InstanceId', (ec2, { name }, signal) =>
     clusterFilters(name, 'instances').map(filter =>
-      ec2.instances([filter, { name: 'instance-state-name', values: livingInstanceStates }], signal),
+      ec2.instances(
+        [filter, { name: 'instance-state-name', values: livingInstanceStates }],
+        signal,
+      ),
     ),
   ),
 ]

@@ -14,7 +14,9 @@ export const configz: Collector = {
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
     // What runs, not what is written on disk: a file changed without a restart does not show here.
     const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
-    return { configz: await configzOf(() => kubernetes.getJson(kubeletPath.configz(node.name), options)) }
+    return {
+      configz: await configzOf(() => kubernetes.getJson(kubeletPath.configz(node.name), options)),
+    }
   },
 }
 

@@ -20,7 +20,10 @@ export const discovery: ClusterCollector = {
     const groups = await kubernetes.getJson(discoveryPaths.groups, options)
     for (const versions of groupVersions(groups)) {
       const lists: RawObject[] = []
-      for (const version of versions) lists.push(await resourceList(kubernetes, version, discoveryPaths.version(version), options))
+      for (const version of versions)
+        lists.push(
+          await resourceList(kubernetes, version, discoveryPaths.version(version), options),
+        )
       yield lists
     }
   },
@@ -28,18 +31,31 @@ export const discovery: ClusterCollector = {
 
 /** Of each group its versions, the preferred one first. */
 function groupVersions(answer: unknown): string[][] {
-  const groups = isRawObject(answer) && Array.isArray(answer.groups) ? answer.groups.filter(isRawObject) : []
+  const groups =
+    isRawObject(answer) && Array.isArray(answer.groups) ? answer.groups.filter(isRawObject) : []
   return groups.map(({ preferredVersion, versions }) => {
     const named = [preferredVersion, ...(Array.isArray(versions) ? versions : [])]
-    return [...new Set(named.flatMap(version => (isRawObject(version) ? String(version.groupVersion) : [])))]
+    return [
+      ...new Set(
+        named.flatMap(version => (isRawObject(version) ? String(version.groupVersion) : [])),
+      ),
+    ]
   })
 }
 
 /** A group may be served by somebody behind the API server: when he is away, that is an answer, too. Of subresources nothing is kept. */
-async function resourceList(kubernetes: KubernetesClient, groupVersion: string, path: string, options: GetOptions): Promise<RawObject> {
+async function resourceList(
+  kubernetes: KubernetesClient,
+  groupVersion: string,
+  path: string,
+  options: GetOptions,
+): Promise<RawObject> {
   try {
     const answer = await kubernetes.getJson(path, { ...options, attempts: 2, isProxied: true })
-    const resources = isRawObject(answer) && Array.isArray(answer.resources) ? answer.resources.filter(isRawObject) : []
+    const resources =
+      isRawObject(answer) && Array.isArray(answer.resources)
+        ? answer.resources.filter(isRawObject)
+        : []
     return { groupVersion, resources: resources.filter(({ name }) => !String(name).includes('/')) }
   } catch (error) {
     if (error instanceof RequestFailure && isUnanswered(error)) return { groupVersion }

@@ -4,10 +4,15 @@ import type { ClusterCollector } from '#collect/collector.ts'
 export const disruptionBudgets: ClusterCollector = {
   resource: 'poddisruptionbudgets.policy',
   permissions: { kubernetes: ['list poddisruptionbudgets.policy'] },
-  tells: 'which PodDisruptionBudgets allow no disruption: without it a plan cannot name them, and no node is changed',
+  tells:
+    'which PodDisruptionBudgets allow no disruption: without it a plan cannot name them, and no node is changed',
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
-    for await (const { items } of kubernetes.list('/apis/policy/v1/poddisruptionbudgets', {}, { signal, timeoutMs: timeoutsMs.list }))
+    for await (const { items } of kubernetes.list(
+      '/apis/policy/v1/poddisruptionbudgets',
+      {},
+      { signal, timeoutMs: timeoutsMs.list },
+    ))
       yield items
   },
 }

@@ -23,7 +23,10 @@ export const events: ClusterCollector = {
       return count <= eventsKeptPerReason
     }
     const query = { fieldSelector: routineReasons.map(reason => `reason!=${reason}`).join(',') }
-    for await (const { items } of kubernetes.list('/api/v1/events', query, { signal, timeoutMs: timeoutsMs.list }))
+    for await (const { items } of kubernetes.list('/api/v1/events', query, {
+      signal,
+      timeoutMs: timeoutsMs.list,
+    }))
       yield items.filter(tells).filter(isKept)
     const over = [...counts]
       .filter(([, count]) => count > eventsKeptPerReason)

@@ -1,7 +1,11 @@
 import { RequestFailure } from '#clients/failure.ts'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { ClusterCollector, ObjectsContext } from '#collect/collector.ts'
-import { type GarbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import {
+  type GarbageResource,
+  garbageResources,
+  podResource,
+} from '#facts/kubernetes/garbage-resources.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** Objects that nobody may have collected, each kind in one paged list. A kind that the server does not have has none. */
@@ -29,8 +33,13 @@ const homelessPods: ClusterCollector = {
 
   async *collect(context) {
     yield* podsOf(context, 'spec.nodeName=')
-    for await (const items of podsOf(context, 'status.phase!=Running,status.phase!=Pending,spec.nodeName!='))
-      yield items.filter(pod => !context.nodesWithPods.has(String(isRawObject(pod.spec) ? pod.spec.nodeName : '')))
+    for await (const items of podsOf(
+      context,
+      'status.phase!=Running,status.phase!=Pending,spec.nodeName!=',
+    ))
+      yield items.filter(
+        pod => !context.nodesWithPods.has(String(isRawObject(pod.spec) ? pod.spec.nodeName : '')),
+      )
   },
 }
 
@@ -40,7 +49,11 @@ function asked({ resource, kinds, tells }: GarbageResource) {
   return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, tells }
 }
 
-async function* podsOf({ kubernetes, signal, timeoutsMs }: ObjectsContext, fieldSelector: string): AsyncGenerator<RawObject[]> {
+async function* podsOf(
+  { kubernetes, signal, timeoutsMs }: ObjectsContext,
+  fieldSelector: string,
+): AsyncGenerator<RawObject[]> {
   const options: Parameters<KubernetesClient['list']>[2] = { signal, timeoutMs: timeoutsMs.list }
-  for await (const { items } of kubernetes.list(podResource.path, { fieldSelector }, options)) yield items
+  for await (const { items } of kubernetes.list(podResource.path, { fieldSelector }, options))
+    yield items
 }

@@ -20,5 +20,10 @@ const clusterCollectors: readonly ClusterCollector[] = [
 ]
 
 /** Those that the policy asks for. */
-export const clusterCollectorsOf = ({ clusterGarbage: { enabled, kinds } }: Policy): ClusterCollector[] =>
-  clusterCollectors.filter(({ garbage }) => garbage === undefined || (enabled && garbage.some(kind => kinds.includes(kind))))
+export const clusterCollectorsOf = ({
+  clusterGarbage: { enabled, kinds },
+}: Policy): ClusterCollector[] =>
+  clusterCollectors.filter(
+    ({ garbage }) =>
+      garbage === undefined || (enabled && garbage.some(kind => kinds.includes(kind))),
+  )

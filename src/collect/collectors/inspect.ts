@@ -6,12 +6,15 @@ import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 export const inspect: Collector = {
   answers: ['host', 'runtime'],
   permissions: { kubernetes: [], aws: ssmPermissions },
-  tells: 'what only the node knows: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
+  tells:
+    'what only the node knows: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
   isAnsweredByKubelet: true,
 
   async collect(node, { inspector }) {
     if (inspector === null)
-      throw new Error("in which account and region the cluster's instances are is not known: give --region, or set AWS_REGION")
+      throw new Error(
+        "in which account and region the cluster's instances are is not known: give --region, or set AWS_REGION",
+      )
     const { host, runtime, configz } = await inspector.inspect(node)
     const isBare = Object.keys(host).every(key => key === 'schema' || key === 'unread')
     return {
@@ -21,7 +24,9 @@ export const inspect: Collector = {
       ...(configz !== null && { configz }),
       errors: [
         ...(isBare ? [lack('host', host, 'the node has told nothing of itself')] : []),
-        ...(runtime === null ? [lack('runtime', host, 'the node has told of no images and no containers')] : []),
+        ...(runtime === null
+          ? [lack('runtime', host, 'the node has told of no images and no containers')]
+          : []),
       ],
     }
   },

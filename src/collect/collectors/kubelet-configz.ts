@@ -14,9 +14,17 @@ export const kubeletConfigz: Collector = {
     const { signal, attempts, timeoutsMs, address } = context
     try {
       const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
-      return { configz: await configzOf(() => kubeletOf(context).getJson(address, ownPath.configz, options)) }
+      return {
+        configz: await configzOf(() =>
+          kubeletOf(context).getJson(address, ownPath.configz, options),
+        ),
+      }
     } catch (error) {
-      throw withRight(error, asksForConfigzRight(node.kubeletVersion) ? 'get nodes/configz' : null, node.kubeletVersion)
+      throw withRight(
+        error,
+        asksForConfigzRight(node.kubeletVersion) ? 'get nodes/configz' : null,
+        node.kubeletVersion,
+      )
     }
   },
 }
@@ -31,7 +39,11 @@ export function kubeletOf({ kubelet }: NodeContext) {
 }
 
 /** A kubelet's 403 names subresources, not what to grant. */
-export function withRight(error: unknown, right: string | null, kubeletVersion: string | null): unknown {
+export function withRight(
+  error: unknown,
+  right: string | null,
+  kubeletVersion: string | null,
+): unknown {
   if (!(error instanceof RequestFailure) || error.status !== 403) return error
   const advice =
     right === null

@@ -14,7 +14,11 @@ export const kubeletStatsSummary: Collector = {
     const { signal, attempts, timeoutsMs, address } = context
     try {
       const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
-      return { summary: summaryOf(await kubeletOf(context).getJson(address, ownPath.statsSummary, options)) }
+      return {
+        summary: summaryOf(
+          await kubeletOf(context).getJson(address, ownPath.statsSummary, options),
+        ),
+      }
     } catch (error) {
       throw withRight(error, 'get nodes/stats', node.kubeletVersion)
     }

@@ -17,7 +17,11 @@ export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource 
     if (version === null) return
     const unread: string[] = []
     try {
-      for await (const { items } of kubernetes.list(`/apis/${resource.group}/${version}/${resource.plural}`, {}, options))
+      for await (const { items } of kubernetes.list(
+        `/apis/${resource.group}/${version}/${resource.plural}`,
+        {},
+        options,
+      ))
         yield items.map(item => withCutUserData(item, unread))
     } catch (error) {
       // The group may be there for other resources.
@@ -36,7 +40,9 @@ async function servedVersion(
   try {
     const found = await kubernetes.getJson(`/apis/${group}`, options)
     const served =
-      isRawObject(found) && Array.isArray(found.versions) ? found.versions.filter(isRawObject).map(({ version }) => version) : []
+      isRawObject(found) && Array.isArray(found.versions)
+        ? found.versions.filter(isRawObject).map(({ version }) => version)
+        : []
     return versions.find(version => served.includes(version)) ?? null
   } catch (error) {
     if (isAbsent(error)) return null

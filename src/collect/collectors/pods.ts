@@ -14,7 +14,11 @@ export const pods: Collector = {
   async collect(node, { kubernetes, signal, timeoutsMs }) {
     const found: KubernetesPod[] = []
     const query = { fieldSelector: `spec.nodeName=${node.name}`, resourceVersion: '0' }
-    for await (const page of kubernetes.list('/api/v1/pods', query, { signal, timeoutMs: timeoutsMs.list })) found.push(...page.items)
+    for await (const page of kubernetes.list('/api/v1/pods', query, {
+      signal,
+      timeoutMs: timeoutsMs.list,
+    }))
+      found.push(...page.items)
     return { pods: found }
   },
 }

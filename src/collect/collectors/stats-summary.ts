@@ -11,12 +11,15 @@ export const statsSummary: Collector = {
 
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
     const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
-    return { summary: summaryOf(await kubernetes.getJson(kubeletPath.statsSummary(node.name), options)) }
+    return {
+      summary: summaryOf(await kubernetes.getJson(kubeletPath.statsSummary(node.name), options)),
+    }
   },
 }
 
 /** @throws Error when it is something else */
 export function summaryOf(body: unknown): RawObject {
-  if (!isRawObject(body) || !isRawObject(body.node)) throw new Error('the answer has no "node": it is no stats/summary')
+  if (!isRawObject(body) || !isRawObject(body.node))
+    throw new Error('the answer has no "node": it is no stats/summary')
   return body
 }

@@ -35,7 +35,11 @@ export const answerMaxBytes = 32 * 1024 * 1024
 const shownLength = 80
 
 /** @param asked the instance that the command was sent to, and its node: another one's answer says nothing of them. */
-export function readAnswer(output: string, asked: string, node: string | null = null): InspectAnswer | NoAnswer {
+export function readAnswer(
+  output: string,
+  asked: string,
+  node: string | null = null,
+): InspectAnswer | NoAnswer {
   try {
     const outer = parseDocument(output.trim())
     const document = outer.encoding === undefined ? outer : parseDocument(unpacked(outer))
@@ -45,7 +49,11 @@ export function readAnswer(output: string, asked: string, node: string | null = 
     if (other !== null) throw new Refusal(other)
     return answer
   } catch (error) {
-    if (error instanceof Refusal) return { isKnown: false, reason: `what the inspect script printed cannot be used: ${error.message}` }
+    if (error instanceof Refusal)
+      return {
+        isKnown: false,
+        reason: `what the inspect script printed cannot be used: ${error.message}`,
+      }
     throw error
   }
 }
@@ -57,30 +65,44 @@ export function readAnswer(output: string, asked: string, node: string | null = 
  */
 export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): string | null {
   const told = nodeName.trim().toLowerCase()
-  const isSame = told === '' || told === node || node.startsWith(`${told}.`) || told.startsWith(`${node}.`)
+  const isSame =
+    told === '' || told === node || node.startsWith(`${told}.`) || told.startsWith(`${node}.`)
   if (isSame || isNamedByProvider(host.kubelet)) return null
   return `it says that it is the node ${shown(nodeName)}, not ${node}`
 }
 
 function isNamedByProvider(kubelet: unknown): boolean {
-  const line = isRawObject(kubelet) && Array.isArray(kubelet.commandLine) ? kubelet.commandLine.map(String) : []
-  return flagValue(line, 'cloud-provider') === 'aws' && flagValue(line, 'hostname-override') === null
+  const line =
+    isRawObject(kubelet) && Array.isArray(kubelet.commandLine)
+      ? kubelet.commandLine.map(String)
+      : []
+  return (
+    flagValue(line, 'cloud-provider') === 'aws' && flagValue(line, 'hostname-override') === null
+  )
 }
 
 class Refusal extends Error {}
 
 function parseDocument(text: string): RawObject {
   if (text === '') throw new Refusal('it is empty')
-  if (text.length > answerMaxBytes) throw new Refusal(`it has ${text.length} characters: no answer is that long`)
+  if (text.length > answerMaxBytes)
+    throw new Refusal(`it has ${text.length} characters: no answer is that long`)
   const document = parsedOrNull(text)
   if (document === undefined) {
     const isBegun = text.startsWith('{"schema":"highwater.inspect/')
-    throw new Refusal(isBegun ? `it breaks off or is damaged within its ${text.length} characters` : 'it is no JSON')
+    throw new Refusal(
+      isBegun
+        ? `it breaks off or is damaged within its ${text.length} characters`
+        : 'it is no JSON',
+    )
   }
   const flaw = flawOf(text)
   if (flaw !== null) throw new Refusal(flaw)
   if (!isRawObject(document)) throw new Refusal('it is no JSON object')
-  if (document.schema !== inspectSchema) throw new Refusal(`it is of schema ${shown(document.schema)}; this version reads ${inspectSchema}`)
+  if (document.schema !== inspectSchema)
+    throw new Refusal(
+      `it is of schema ${shown(document.schema)}; this version reads ${inspectSchema}`,
+    )
   return document
 }
 
@@ -95,12 +117,17 @@ function parsedOrNull(text: string): unknown {
 /** The length and the hash that the node tells are those of the text that was packed. */
 function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   if (encoding !== 'gzip+base64') throw new Refusal(`its encoding ${shown(encoding)} is not known`)
-  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0) throw new Refusal('its data is no base64')
-  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw new Refusal('it does not say how long it is')
-  if (bytes > answerMaxBytes) throw new Refusal(`it says that it has ${bytes} bytes: no answer is that long`)
+  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0)
+    throw new Refusal('its data is no base64')
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0)
+    throw new Refusal('it does not say how long it is')
+  if (bytes > answerMaxBytes)
+    throw new Refusal(`it says that it has ${bytes} bytes: no answer is that long`)
   const text = gunzipped(Buffer.from(data, 'base64'), bytes)
-  if (text.length !== bytes) throw new Refusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
-  if (createHash('sha256').update(text).digest('hex') !== sha256) throw new Refusal('its SHA-256 is not the one it tells')
+  if (text.length !== bytes)
+    throw new Refusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
+  if (createHash('sha256').update(text).digest('hex') !== sha256)
+    throw new Refusal('its SHA-256 is not the one it tells')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(text).trim()
   } catch {
@@ -114,30 +141,50 @@ function gunzipped(packed: Buffer, bytes: number): Buffer {
     return gunzipSync(packed, { maxOutputLength: bytes + 1 })
   } catch (error) {
     const isTooLong = error instanceof RangeError
-    throw new Refusal(isTooLong ? `it says that it has ${bytes} bytes, and has more` : 'its data cannot be unpacked')
+    throw new Refusal(
+      isTooLong
+        ? `it says that it has ${bytes} bytes, and has more`
+        : 'its data cannot be unpacked',
+    )
   }
 }
 
 function answerOf(document: RawObject, asked: string): InspectAnswer {
   const { instanceId, nodeName, at, host, runtime, configz } = document
-  if (instanceId !== asked) throw new Refusal(`it is the answer of ${shown(instanceId)}, not of ${asked}`)
+  if (instanceId !== asked)
+    throw new Refusal(`it is the answer of ${shown(instanceId)}, not of ${asked}`)
   if (!isRawObject(host)) throw new Refusal('it has no "host"')
-  if (host.schema !== hostSchema) throw new Refusal(`its host is of schema ${shown(host.schema)}; this version reads ${hostSchema}`)
+  if (host.schema !== hostSchema)
+    throw new Refusal(
+      `its host is of schema ${shown(host.schema)}; this version reads ${hostSchema}`,
+    )
   const unread: Unread[] = []
   const keptHost = keptParts(host, hostParts, 'host.', unread)
-  const keptRuntime = isRawObject(runtime) ? keptParts(runtime, runtimeParts, 'runtime.', unread) : null
-  if (runtime !== undefined && runtime !== null && keptRuntime === null) unread.push(malformed('runtime', 'no object'))
+  const keptRuntime = isRawObject(runtime)
+    ? keptParts(runtime, runtimeParts, 'runtime.', unread)
+    : null
+  if (runtime !== undefined && runtime !== null && keptRuntime === null)
+    unread.push(malformed('runtime', 'no object'))
   const toldAt = typeof at === 'string' && isTime(at) ? at : null
-  if (isRawObject(keptHost.kubelet)) keptHost.kubelet = withSoundStart(keptHost.kubelet, toldAt, unread)
+  if (isRawObject(keptHost.kubelet))
+    keptHost.kubelet = withSoundStart(keptHost.kubelet, toldAt, unread)
   const told = Array.isArray(keptHost.unread) ? keptHost.unread : []
-  const kubelet = isRawObject(keptHost.kubelet) ? { kubelet: withParsedFiles(keptHost.kubelet, unread) } : {}
+  const kubelet = isRawObject(keptHost.kubelet)
+    ? { kubelet: withParsedFiles(keptHost.kubelet, unread) }
+    : {}
   const keptConfigz = readConfigz(configz, unread)
   return {
     isKnown: true,
     instanceId: asked,
     nodeName: typeof nodeName === 'string' ? nodeName : '',
     at: toldAt,
-    host: { schema: hostSchema, ...keptHost, ...kubelet, ...declaredMirrors(keptHost), unread: [...told, ...unread] },
+    host: {
+      schema: hostSchema,
+      ...keptHost,
+      ...kubelet,
+      ...declaredMirrors(keptHost),
+      unread: [...told, ...unread],
+    },
     runtime: keptRuntime !== null && Object.keys(keptRuntime).length > 0 ? keptRuntime : null,
     configz: keptConfigz,
   }
@@ -146,10 +193,18 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
 /** A clock that has been set back since explains minutes; a start that is still to come decides nothing of what has been restarted. */
 const clockSetBackMs = 5 * 60_000
 
-function withSoundStart({ startedAt, ...kubelet }: RawObject, at: string | null, unread: Unread[]): RawObject {
+function withSoundStart(
+  { startedAt, ...kubelet }: RawObject,
+  at: string | null,
+  unread: Unread[],
+): RawObject {
   if (typeof startedAt !== 'string') return kubelet
-  if (at !== null && Date.parse(startedAt) <= Date.parse(at) + clockSetBackMs) return { startedAt, ...kubelet }
-  const why = at === null ? 'the node told no time of its own to compare it with' : `${startedAt} is after ${at}, when the node told it`
+  if (at !== null && Date.parse(startedAt) <= Date.parse(at) + clockSetBackMs)
+    return { startedAt, ...kubelet }
+  const why =
+    at === null
+      ? 'the node told no time of its own to compare it with'
+      : `${startedAt} is after ${at}, when the node told it`
   unread.push({ what: "the kubelet's start", why })
   return kubelet
 }
@@ -157,14 +212,22 @@ function withSoundStart({ startedAt, ...kubelet }: RawObject, at: string | null,
 /** On Bottlerocket containerd's mirrors are settings: a list of registries with their endpoints, in older versions a map. */
 function declaredMirrors({ bottlerocket }: RawObject): RawObject {
   const registries =
-    isRawObject(bottlerocket) && isRawObject(bottlerocket.containerRegistry) ? bottlerocket.containerRegistry.mirrors : undefined
+    isRawObject(bottlerocket) && isRawObject(bottlerocket.containerRegistry)
+      ? bottlerocket.containerRegistry.mirrors
+      : undefined
   if (registries === undefined) return {}
   const entries: unknown[] = Array.isArray(registries)
     ? registries
-    : Object.entries(isRawObject(registries) ? registries : {}).map(([registry, endpoint]) => ({ registry, endpoint }))
+    : Object.entries(isRawObject(registries) ? registries : {}).map(([registry, endpoint]) => ({
+        registry,
+        endpoint,
+      }))
   const mirrors = entries
     .filter(isRawObject)
-    .map(({ registry, endpoint }) => ({ registry: String(registry), hosts: Array.isArray(endpoint) ? endpoint.map(String) : [] }))
+    .map(({ registry, endpoint }) => ({
+      registry: String(registry),
+      hosts: Array.isArray(endpoint) ? endpoint.map(String) : [],
+    }))
   return { containerd: { mirrors } }
 }
 
@@ -173,7 +236,12 @@ interface Unread {
   why: string
 }
 
-function keptParts(whole: RawObject, parts: Readonly<Record<string, Part>>, where: string, unread: Unread[]): RawObject {
+function keptParts(
+  whole: RawObject,
+  parts: Readonly<Record<string, Part>>,
+  where: string,
+  unread: Unread[],
+): RawObject {
   const kept: RawObject = {}
   for (const [name, part] of Object.entries(parts)) {
     if (whole[name] === undefined || whole[name] === null) continue
@@ -200,7 +268,8 @@ function parsedFile(file: HostFile, unread: Unread[]): HostFile {
   if (!isConfiguration || typeof file.content !== 'string') return file
   const parsed = parseYamlObject(file.content)
   // What the kubelet does not read casts no doubt on what it does.
-  if (parsed.value === null && file.role !== 'ignored') unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
+  if (parsed.value === null && file.role !== 'ignored')
+    unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
   return { ...file, content: parsed.value }
 }
 
@@ -210,7 +279,10 @@ function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
     parseAnsweredConfigz(configz)
     return isRawObject(configz) ? configz : null
   } catch (error) {
-    unread.push({ what: 'the running configuration', why: error instanceof Error ? error.message.slice(0, 300) : String(error) })
+    unread.push({
+      what: 'the running configuration',
+      why: error instanceof Error ? error.message.slice(0, 300) : String(error),
+    })
     return null
   }
 }

@@ -1,12 +1,23 @@
 /** Has nodes of one account and region tell by SSM what only they know: with our own documents and no other, and many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { sleep } from '#clients/pace.ts'
-import { agentSilentAfterMs, type CommandAnswer, pinnedDocument, RunCommand, rhythmWithin, ssmAtOnce } from '#clients/run-command.ts'
+import {
+  agentSilentAfterMs,
+  type CommandAnswer,
+  pinnedDocument,
+  RunCommand,
+  rhythmWithin,
+  ssmAtOnce,
+} from '#clients/run-command.ts'
 import { s3Store } from '#clients/s3.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import type { Store } from '#clients/store.ts'
 import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
-import { type InspectDocument, inspectDocumentHashes, inspectStep } from '#facts/aws/inspect-documents.ts'
+import {
+  type InspectDocument,
+  inspectDocumentHashes,
+  inspectStep,
+} from '#facts/aws/inspect-documents.ts'
 import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
@@ -35,12 +46,22 @@ export class Inspector {
   constructor(place: AwsPlace, policy: Policy, signal: AbortSignal) {
     const { region, credentials } = place
     const { inspectOutput, pace } = policy
-    this.#ssm = new SsmApi(region, credentials, { requestsPerSecond: pace.ssmRequestsPerSecond, concurrency: ssmAtOnce })
+    this.#ssm = new SsmApi(region, credentials, {
+      requestsPerSecond: pace.ssmRequestsPerSecond,
+      concurrency: ssmAtOnce,
+    })
     this.#policy = policy
     this.#signal = signal
     this.#store =
       inspectOutput &&
-      s3Store({ ...inspectOutput, prefix: outputFolder(inspectOutput), region, credentials, signal, readMaxBytes: answerMaxBytes })
+      s3Store({
+        ...inspectOutput,
+        prefix: outputFolder(inspectOutput),
+        region,
+        credentials,
+        signal,
+        readMaxBytes: answerMaxBytes,
+      })
   }
 
   /** @throws Error with the reason why this node has not told anything that can be used */
@@ -52,9 +73,12 @@ export class Inspector {
     const told = await command.ask(instanceId)
     const short = readAnswer(told.stdout, instanceId, node.name)
     const answer =
-      short.isKnown || this.#store === null ? short : await this.#wholeAnswer(told, { instanceId, name: node.name }, this.#store)
+      short.isKnown || this.#store === null
+        ? short
+        : await this.#wholeAnswer(told, { instanceId, name: node.name }, this.#store)
     if (answer.isKnown) return answer
-    const said = told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
+    const said =
+      told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
     throw new Error(`SSM: ${answer.reason}${said}`)
   }
 
@@ -81,7 +105,10 @@ export class Inspector {
       stepName: inspectStep,
       parameters: { Output: inspectOutput === null ? 'short' : 'full' },
       comment: 'highwater: reads the node, changes nothing',
-      output: inspectOutput && { bucket: inspectOutput.bucket, prefix: outputFolder(inspectOutput).replace(/\/$/, '') },
+      output: inspectOutput && {
+        bucket: inspectOutput.bucket,
+        prefix: outputFolder(inspectOutput).replace(/\/$/, ''),
+      },
       timeoutMs: timeoutsMs.inspect,
       reach: inspectReach,
       ...this.#rhythm,
@@ -101,7 +128,12 @@ export class Inspector {
       const object = await store.read(key)
       if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId, name)
     }
-    const what = stdout.length < commandOutputMax ? 'what it has told SSM is no answer' : 'what SSM keeps of it is cut off'
-    throw new Error(`SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`)
+    const what =
+      stdout.length < commandOutputMax
+        ? 'what it has told SSM is no answer'
+        : 'what SSM keeps of it is cut off'
+    throw new Error(
+      `SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`,
+    )
   }
 }

@@ -14,13 +14,15 @@ export function flawOf(json: string): string | null {
       const keys = open.at(-1)
       if (isKeyNext && keys) {
         const key: unknown = JSON.parse(json.slice(at, end + 1))
-        if (typeof key !== 'string' || keys.has(key)) return `the key ${JSON.stringify(key).slice(0, 80)} stands twice in one object`
+        if (typeof key !== 'string' || keys.has(key))
+          return `the key ${JSON.stringify(key).slice(0, 80)} stands twice in one object`
         keys.add(key)
       }
       isKeyNext = false
       at = end
     } else if (character === '{' || character === '[') {
-      if (open.push(character === '{' ? new Set() : null) > deepest) return `it is nested deeper than ${deepest}`
+      if (open.push(character === '{' ? new Set() : null) > deepest)
+        return `it is nested deeper than ${deepest}`
       isKeyNext = character === '{'
     } else if (character === '}' || character === ']') {
       open.pop()

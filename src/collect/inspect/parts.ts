@@ -46,7 +46,11 @@ const logFile = z.object({ path: text, bytes: count, modifiedAt: time })
 const rotated = z.object({ files: count, bytes: count })
 
 export const hostParts: Readonly<Record<string, Part>> = {
-  kubelet: z.object({ startedAt: time.optional(), commandLine: z.array(text).max(300).optional(), files: z.array(file).max(200) }),
+  kubelet: z.object({
+    startedAt: time.optional(),
+    commandLine: z.array(text).max(300).optional(),
+    files: z.array(file).max(200),
+  }),
   filesystems: z
     .array(filesystemSpace)
     .max(10)
@@ -72,7 +76,10 @@ export const hostParts: Readonly<Record<string, Part>> = {
         path: text,
         sha256: sha256.optional(),
         modifiedAt: time.nullable().optional(),
-        directives: z.record(text, z.union([text, z.number(), z.boolean(), z.array(text).max(1000)])),
+        directives: z.record(
+          text,
+          z.union([text, z.number(), z.boolean(), z.array(text).max(1000)]),
+        ),
       }),
     )
     .max(1000),
@@ -108,7 +115,12 @@ export const hostParts: Readonly<Record<string, Part>> = {
 
 /** The CRI writes 64-bit numbers as text. */
 const number = z.union([count, z.string().regex(/^-?\d{1,20}$/)])
-const metadata = z.object({ name: text.optional(), uid: text.optional(), namespace: text.optional(), attempt: count.optional() })
+const metadata = z.object({
+  name: text.optional(),
+  uid: text.optional(),
+  namespace: text.optional(),
+  attempt: count.optional(),
+})
 const labels = z.record(text, text)
 const filesystem = z.object({
   timestamp: number.optional(),
@@ -150,7 +162,10 @@ export const runtimeParts: Readonly<Record<string, Part>> = {
       runtimeHandler: text.optional(),
     }),
   ),
-  imageFs: z.object({ imageFilesystems: z.array(filesystem).optional(), containerFilesystems: z.array(filesystem).optional() }),
+  imageFs: z.object({
+    imageFilesystems: z.array(filesystem).optional(),
+    containerFilesystems: z.array(filesystem).optional(),
+  }),
 }
 
 export function isTime(text: string): boolean {

@@ -11,11 +11,20 @@ const longest = 256 * 1024
  *
  * Source: go.yaml.in/yaml/v2 yamlprivateh.go is_break
  */
-export function parseYamlObject(text: string): { value: RawObject; reason: '' } | { value: null; reason: string } {
-  if (text.length > longest) return { value: null, reason: `it has ${text.length} characters: no configuration is that long` }
+export function parseYamlObject(
+  text: string,
+): { value: RawObject; reason: '' } | { value: null; reason: string } {
+  if (text.length > longest)
+    return {
+      value: null,
+      reason: `it has ${text.length} characters: no configuration is that long`,
+    }
   try {
     if (/[\u0085\u2028\u2029]/.test(text))
-      return { value: null, reason: 'it has ends of line beyond CR and LF, which not every reader takes for such' }
+      return {
+        value: null,
+        reason: 'it has ends of line beyond CR and LF, which not every reader takes for such',
+      }
     const document = parseDocument(text.replace(/\r\n?/g, '\n'), {
       version: '1.1',
       uniqueKeys: true,
@@ -23,9 +32,12 @@ export function parseYamlObject(text: string): { value: RawObject; reason: '' } 
       logLevel: 'silent',
     })
     const [error] = document.errors
-    if (error !== undefined) return { value: null, reason: `it is no YAML that is read here (${error.code})` }
+    if (error !== undefined)
+      return { value: null, reason: `it is no YAML that is read here (${error.code})` }
     const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 0 })) ?? 'null')
-    return isRawObject(value) ? { value, reason: '' } : { value: null, reason: 'its YAML is no object' }
+    return isRawObject(value)
+      ? { value, reason: '' }
+      : { value: null, reason: 'its YAML is no object' }
   } catch {
     // The message would quote the text.
     return { value: null, reason: 'it is no YAML that is read here' }

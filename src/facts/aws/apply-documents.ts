@@ -12,7 +12,10 @@ export const applyAgentVersion = '3.3.2746.0'
 
 /** The only files of the kubelet that are ever written, by method. Sources: awslabs/amazon-eks-ami, templates/al2 and nodeadm/internal/kubelet. */
 export const applyPaths = {
-  'kubelet-file': ['/etc/kubernetes/kubelet/kubelet-config.json', '/etc/kubernetes/kubelet/config.json'],
+  'kubelet-file': [
+    '/etc/kubernetes/kubelet/kubelet-config.json',
+    '/etc/kubernetes/kubelet/config.json',
+  ],
   nodeadm: ['/etc/eks/nodeadm.d/50-highwater.yaml'],
   'drop-in': ['/etc/kubernetes/kubelet/config.json.d/90-highwater.conf'],
 } as const

@@ -37,7 +37,10 @@ export interface TagFilter {
  */
 export const clusterFilters = (cluster: string, resource: 'volumes' | 'instances'): TagFilter[] => [
   { name: `tag:kubernetes.io/cluster/${cluster}`, values: ['owned'] },
-  { name: resource === 'instances' ? 'tag:aws:eks:cluster-name' : 'tag:eks:eks-cluster-name', values: [cluster] },
+  {
+    name: resource === 'instances' ? 'tag:aws:eks:cluster-name' : 'tag:eks:eks-cluster-name',
+    values: [cluster],
+  },
 ]
 
 /** States in which there is an instance, and it may cost money. Source: EC2 API reference, InstanceState. */

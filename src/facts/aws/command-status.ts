@@ -22,12 +22,14 @@ const meanings: Readonly<Record<string, string>> = {
   Failed: 'the script failed',
   Cancelled: 'the command was cancelled in SSM before it ended',
   Cancelling: 'the command was being cancelled in SSM',
-  Undeliverable: 'the command cannot be delivered: the instance is gone, or its agent does not answer',
+  Undeliverable:
+    'the command cannot be delivered: the instance is gone, or its agent does not answer',
   Terminated: 'SSM ended the command because too many other instances of it had failed',
   AccessDenied: "the instance's role does not allow its agent to run the document",
   InvalidPlatform: "the document does not run on the instance's platform",
   NoInstancesInTag: 'no instance was found for the command',
-  LimitExceeded: "the account's limit of commands for one instance is reached: others are still waiting",
+  LimitExceeded:
+    "the account's limit of commands for one instance is reached: others are still waiting",
   Incomplete: 'the command ended before its script did',
   RateExceeded: "the account's limit of commands a second is reached",
 }
@@ -37,5 +39,7 @@ export function whyNotAnswered(status: string, statusDetails: string): string | 
   if (status === 'Success') return undefined
   const details = statusDetails.replaceAll(' ', '')
   const key = details === '' ? status : details
-  return Object.hasOwn(meanings, key) ? meanings[key] : `SSM gives it a status that is not known here (${statusDetails.slice(0, 50)})`
+  return Object.hasOwn(meanings, key)
+    ? meanings[key]
+    : `SSM gives it a status that is not known here (${statusDetails.slice(0, 50)})`
 }

@@ -35,22 +35,42 @@ const usdPerIopsMonth: Readonly<Record<string, readonly { above: number; usd: nu
 const throughputOfGp3 = { above: 125, usdPerMiBpsMonth: 0.04 }
 
 /** Null of a type that is not in the list. @param volumeType null: whatever the EBS CSI driver makes where nobody says it */
-export function monthlyUsd(capacityBytes: number, volumeType: string | null, performance?: VolumePerformance): number | null {
+export function monthlyUsd(
+  capacityBytes: number,
+  volumeType: string | null,
+  performance?: VolumePerformance,
+): number | null {
   const type = volumeType ?? defaultVolumeType
   if (!Object.hasOwn(usdPerGiBMonth, type)) return null
   const { iops, throughputMiBps } = performance ?? { iops: null, throughputMiBps: null }
-  const throughput = type === 'gp3' ? Math.max(0, (throughputMiBps ?? 0) - throughputOfGp3.above) * throughputOfGp3.usdPerMiBpsMonth : 0
-  return (capacityBytes / 2 ** 30) * (usdPerGiBMonth[type] ?? 0) + iopsUsd(type, iops ?? 0) + throughput
+  const throughput =
+    type === 'gp3'
+      ? Math.max(0, (throughputMiBps ?? 0) - throughputOfGp3.above) *
+        throughputOfGp3.usdPerMiBpsMonth
+      : 0
+  return (
+    (capacityBytes / 2 ** 30) * (usdPerGiBMonth[type] ?? 0) + iopsUsd(type, iops ?? 0) + throughput
+  )
 }
 
 function iopsUsd(type: string, iops: number): number {
   const tiers = usdPerIopsMonth[type] ?? []
-  return tiers.reduce((sum, { above, usd }, index) => sum + Math.max(0, Math.min(iops, tiers[index + 1]?.above ?? iops) - above) * usd, 0)
+  return tiers.reduce(
+    (sum, { above, usd }, index) =>
+      sum + Math.max(0, Math.min(iops, tiers[index + 1]?.above ?? iops) - above) * usd,
+    0,
+  )
 }
 
 /** Whether all that it costs is in its price: of a type that is paid by size alone, or whose IOPS are known. */
-export const isWholePrice = (volumeType: string | null, { iops }: Pick<VolumePerformance, 'iops'>): boolean =>
-  iops !== null || !Object.hasOwn(usdPerIopsMonth, volumeType ?? defaultVolumeType)
+export const isWholePrice = (
+  volumeType: string | null,
+  { iops }: Pick<VolumePerformance, 'iops'>,
+): boolean => iops !== null || !Object.hasOwn(usdPerIopsMonth, volumeType ?? defaultVolumeType)
 
 /** The drivers whose volumes are EBS's: the plugin of old, the CSI driver's, and Auto Mode's. */
-export const ebsDrivers: ReadonlySet<string> = new Set(['kubernetes.io/aws-ebs', 'ebs.csi.aws.com', 'ebs.csi.eks.amazonaws.com'])
+export const ebsDrivers: ReadonlySet<string> = new Set([
+  'kubernetes.io/aws-ebs',
+  'ebs.csi.aws.com',
+  'ebs.csi.eks.amazonaws.com',
+])

@@ -84,11 +84,16 @@ export interface IamPolicy {
 }
 
 /** The resources of each type that are meant; a type that is absent is not needed. */
-export type Grants = Readonly<Partial<Record<ResourceType, Pick<IamStatement, 'Resource' | 'Condition'>>>>
+export type Grants = Readonly<
+  Partial<Record<ResourceType, Pick<IamStatement, 'Resource' | 'Condition'>>>
+>
 
 /** One statement for all actions of the same resources. @throws Error for an action that the table does not know */
 export function iamStatements(actions: readonly string[], grants: Grants): IamStatement[] {
-  const statements = new Map<string, { Action: Set<string>; grant: Pick<IamStatement, 'Resource' | 'Condition'> }>()
+  const statements = new Map<
+    string,
+    { Action: Set<string>; grant: Pick<IamStatement, 'Resource' | 'Condition'> }
+  >()
   const grantAction = (action: string, grant: Pick<IamStatement, 'Resource' | 'Condition'>) => {
     const key = JSON.stringify(grant)
     const statement = statements.get(key) ?? { Action: new Set(), grant }
@@ -97,14 +102,19 @@ export function iamStatements(actions: readonly string[], grants: Grants): IamSt
   }
   for (const action of actions) {
     const types = Object.hasOwn(resourceTypes, action) ? resourceTypes[action] : undefined
-    if (types === undefined) throw new Error(`facts/aws/iam.ts does not know to what ${action} can be narrowed`)
+    if (types === undefined)
+      throw new Error(`facts/aws/iam.ts does not know to what ${action} can be narrowed`)
     if (types.length === 0) grantAction(action, { Resource: '*' })
     for (const type of types) {
       const grant = grants[type]
       if (grant) grantAction(action, grant)
     }
   }
-  return [...statements.values()].map(({ Action, grant }) => ({ Effect: 'Allow', Action: [...Action], ...grant }))
+  return [...statements.values()].map(({ Action, grant }) => ({
+    Effect: 'Allow',
+    Action: [...Action],
+    ...grant,
+  }))
 }
 
 /** Whose clusters are read. */
@@ -119,22 +129,32 @@ export interface Account {
 /** The names of those that read a node. */
 export const readingDocuments: readonly string[] = Object.keys(inspectDocumentHashes)
 /** Those, and the ones that change it. */
-export const everyDocument: readonly string[] = [...readingDocuments, ...Object.keys(applyDocumentHashes)]
+export const everyDocument: readonly string[] = [
+  ...readingDocuments,
+  ...Object.keys(applyDocumentHashes),
+]
 
 /**
  * What reading a fleet touches, or, with every document, changing it. Regions stay open: the policy names them.
  * EKS puts the tag `aws:eks:cluster-name` on every instance that joins a cluster, and nobody else can write it (source: EKS user guide, tagging for billing);
  * activations of hybrid nodes carry `EKSClusterARN` (source: EKS user guide, hybrid nodes credentials).
  */
-export function fleetGrants({ partition, account, clusters }: Account, documents = readingDocuments): Grants {
-  const arn = (service: string, resource: string) => `arn:${partition}:${service}:*:${account}:${resource}`
+export function fleetGrants(
+  { partition, account, clusters }: Account,
+  documents = readingDocuments,
+): Grants {
+  const arn = (service: string, resource: string) =>
+    `arn:${partition}:${service}:*:${account}:${resource}`
   const each = (named: (cluster: string) => string) => oneOrMore((clusters ?? ['*']).map(named))
-  const test = clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
+  const test =
+    clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
   return {
     // Composite alarms are told only to whoever may ask for all (source: CloudWatch API, DescribeAlarms).
     alarm: { Resource: '*' },
     cluster: { Resource: each(name => arn('eks', `cluster/${name}`)) },
-    nodegroup: { Resource: each(name => arn('eks', name === '*' ? 'nodegroup/*' : `nodegroup/${name}/*`)) },
+    nodegroup: {
+      Resource: each(name => arn('eks', name === '*' ? 'nodegroup/*' : `nodegroup/${name}/*`)),
+    },
     document: { Resource: documents.map(name => arn('ssm', `document/${name}`)) },
     instance: {
       Resource: arn('ec2', 'instance/*'),
@@ -143,7 +163,11 @@ export function fleetGrants({ partition, account, clusters }: Account, documents
     'managed-instance': {
       Resource: arn('ssm', 'managed-instance/*'),
       // The region in the tag's value is open.
-      Condition: { StringLike: { 'ssm:resourceTag/EKSClusterARN': each(name => arn('eks', `cluster/${name}`)) } },
+      Condition: {
+        StringLike: {
+          'ssm:resourceTag/EKSClusterARN': each(name => arn('eks', `cluster/${name}`)),
+        },
+      },
     },
   }
 }
@@ -163,8 +187,13 @@ export const keyGrants = (keyArn: string): Grants => ({
  * Mail from one address. Which identity has verified it, it or its domain, only SES knows, and in the sandbox SES asks for the recipients' identities, too: so the address narrows it.
  * @param test `StringLike` where it may have a `*`. Source: Service Authorization Reference, SES v2, ses:FromAddress.
  */
-export const senderGrants = (identities: string, sender: string, test: 'StringEqualsIgnoreCase' | 'StringLike'): Grants => ({
+export const senderGrants = (
+  identities: string,
+  sender: string,
+  test: 'StringEqualsIgnoreCase' | 'StringLike',
+): Grants => ({
   identity: { Resource: identities, Condition: { [test]: { 'ses:FromAddress': sender } } },
 })
 
-const oneOrMore = (values: readonly string[]): string | readonly string[] => (values.length === 1 ? (values[0] ?? '') : values)
+const oneOrMore = (values: readonly string[]): string | readonly string[] =>
+  values.length === 1 ? (values[0] ?? '') : values

@@ -5,22 +5,37 @@
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { InspectDocument } from './inspect-documents.ts'
 
-export type InspectTarget = { isReachable: true; instanceId: string; document: InspectDocument } | { isReachable: false; reason: string }
+export type InspectTarget =
+  | { isReachable: true; instanceId: string; document: InspectDocument }
+  | { isReachable: false; reason: string }
 
 const never = (reason: string): InspectTarget => ({ isReachable: false, reason })
 
-export function inspectTargetOf({ owner, amiFamily, operatingSystem, instanceId }: NodeIdentity): InspectTarget {
+export function inspectTargetOf({
+  owner,
+  amiFamily,
+  operatingSystem,
+  instanceId,
+}: NodeIdentity): InspectTarget {
   if (owner === 'fargate') return never('a Fargate node has no instance that SSM could reach')
   if (owner === 'auto-mode')
-    return never('AWS runs this instance (EKS Auto Mode): it has no SSM agent for its owner, so mode ssm cannot read it')
-  if (operatingSystem === 'windows') return never('a Windows node: what is run on nodes runs on Linux only, so mode ssm cannot read it')
+    return never(
+      'AWS runs this instance (EKS Auto Mode): it has no SSM agent for its owner, so mode ssm cannot read it',
+    )
+  if (operatingSystem === 'windows')
+    return never(
+      'a Windows node: what is run on nodes runs on Linux only, so mode ssm cannot read it',
+    )
   if (instanceId !== null)
     return {
       isReachable: true,
       instanceId,
-      document: amiFamily === 'Bottlerocket' ? 'Highwater-InspectBottlerocket' : 'Highwater-Inspect',
+      document:
+        amiFamily === 'Bottlerocket' ? 'Highwater-InspectBottlerocket' : 'Highwater-Inspect',
     }
   if (owner === 'hybrid')
-    return never('a hybrid node that SSM did not activate (IAM Roles Anywhere): it has no mi-… id by which SSM would know it')
+    return never(
+      'a hybrid node that SSM did not activate (IAM Roles Anywhere): it has no mi-… id by which SSM would know it',
+    )
   return never('its spec.providerID names no EC2 instance, so SSM cannot be asked for it')
 }

@@ -12,7 +12,12 @@ export interface VpcEndpoint {
 
 export const vpcEndpoints: readonly VpcEndpoint[] = [
   { name: 'eks', type: 'interface', of: 'always', when: 'always: clusters and nodegroups' },
-  { name: 'ec2', type: 'interface', of: 'always', when: 'always: launch templates, disks, instances' },
+  {
+    name: 'ec2',
+    type: 'interface',
+    of: 'always',
+    when: 'always: launch templates, disks, instances',
+  },
   {
     name: 'sts',
     type: 'interface',
@@ -20,11 +25,26 @@ export const vpcEndpoints: readonly VpcEndpoint[] = [
     when: 'always: who is asking, and roles in other accounts (tokens for clusters are signed without a call)',
   },
   { name: 's3', type: 'gateway', of: 'always', when: 'always: reports, policy, history' },
-  { name: 'ssm', type: 'interface', of: 'ssm', when: 'modes ssm and both, and whoever applies plans' },
-  { name: 'email', type: 'interface', of: 'mail', when: 'mail by SES: the API’s endpoint, not `email-smtp`' },
+  {
+    name: 'ssm',
+    type: 'interface',
+    of: 'ssm',
+    when: 'modes ssm and both, and whoever applies plans',
+  },
+  {
+    name: 'email',
+    type: 'interface',
+    of: 'mail',
+    when: 'mail by SES: the API’s endpoint, not `email-smtp`',
+  },
   { name: 'sns', type: 'interface', of: 'topic', when: 'with topicArn' },
   { name: 'states', type: 'interface', of: 'fan-out', when: 'with fanOut=on' },
-  { name: 'monitoring', type: 'interface', of: 'alarms', when: 'where the policy names remediation.alarms' },
+  {
+    name: 'monitoring',
+    type: 'interface',
+    of: 'alarms',
+    when: 'where the policy names remediation.alarms',
+  },
 ]
 
 /** And those of the nodes' own subnets, for SSM's agent. Source: Systems Manager user guide, create VPC endpoints. */

@@ -9,25 +9,42 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 
 const amazonLinux: KubeletConfiguration = {
-  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+  evictionHard: {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+  },
   kubeReservedCgroup: '/runtime',
   systemReservedCgroup: '/system',
   serializeImagePulls: false,
 }
-const bottlerocket: KubeletConfiguration = { kubeReservedCgroup: '/runtime', serializeImagePulls: false, podPidsLimit: 1_048_576 }
+const bottlerocket: KubeletConfiguration = {
+  kubeReservedCgroup: '/runtime',
+  serializeImagePulls: false,
+  podPidsLimit: 1_048_576,
+}
 // Since AMI v20250920.
-const gracefulShutdown: KubeletConfiguration = { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }
+const gracefulShutdown: KubeletConfiguration = {
+  shutdownGracePeriod: '2m30s',
+  shutdownGracePeriodCriticalPods: '30s',
+}
 
 /** Fields that differ from the kubelet's own defaults; empty where the image sets none. */
-export function amiDefaults(family: AmiFamily, kubeletVersion: string | null): KubeletConfiguration {
+export function amiDefaults(
+  family: AmiFamily,
+  kubeletVersion: string | null,
+): KubeletConfiguration {
   if (family === 'AL2') return amazonLinux
   if (family === 'AL2023')
-    return featuresOf(kubeletVersion).has('amiShutsDownGracefully') ? { ...amazonLinux, ...gracefulShutdown } : amazonLinux
+    return featuresOf(kubeletVersion).has('amiShutsDownGracefully')
+      ? { ...amazonLinux, ...gracefulShutdown }
+      : amazonLinux
   return family === 'Bottlerocket' ? bottlerocket : {}
 }
 
 /** Whether EKS publishes its images for managed nodegroups, and what they write is known. */
-export const isFamilyOfEks = (family: AmiFamily): boolean => family === 'AL2' || family === 'AL2023' || family === 'Bottlerocket'
+export const isFamilyOfEks = (family: AmiFamily): boolean =>
+  family === 'AL2' || family === 'AL2023' || family === 'Bottlerocket'
 
 /** Fields that bootstrap.sh of AL2 writes into the kubelet's file each time it runs, over what was there: only a flag outlives it. */
 export const al2BootstrapFields: ReadonlySet<string> = new Set([

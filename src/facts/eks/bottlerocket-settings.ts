@@ -4,45 +4,49 @@
  */
 type Kind = 'number' | 'text' | 'boolean' | 'map' | 'list'
 
-export const bottlerocketSettings: Readonly<Record<string, readonly [field: string, kind: Kind]>> = {
-  'allowed-unsafe-sysctls': ['allowedUnsafeSysctls', 'list'],
-  'container-log-max-files': ['containerLogMaxFiles', 'number'],
-  'container-log-max-size': ['containerLogMaxSize', 'text'],
-  'container-log-max-workers': ['containerLogMaxWorkers', 'number'],
-  'container-log-monitor-interval': ['containerLogMonitorInterval', 'text'],
-  'cpu-cfs-quota-enforced': ['cpuCFSQuota', 'boolean'],
-  'cpu-manager-policy': ['cpuManagerPolicy', 'text'],
-  'event-burst': ['eventBurst', 'number'],
-  'event-qps': ['eventRecordQPS', 'number'],
-  'eviction-hard': ['evictionHard', 'map'],
-  'eviction-max-pod-grace-period': ['evictionMaxPodGracePeriod', 'number'],
-  'eviction-soft': ['evictionSoft', 'map'],
-  'eviction-soft-grace-period': ['evictionSoftGracePeriod', 'map'],
-  'image-gc-high-threshold-percent': ['imageGCHighThresholdPercent', 'number'],
-  'image-gc-low-threshold-percent': ['imageGCLowThresholdPercent', 'number'],
-  'image-maximum-gc-age': ['imageMaximumGCAge', 'text'],
-  'image-minimum-gc-age': ['imageMinimumGCAge', 'text'],
-  'kube-api-burst': ['kubeAPIBurst', 'number'],
-  'kube-api-qps': ['kubeAPIQPS', 'number'],
-  'kube-reserved': ['kubeReserved', 'map'],
-  'max-parallel-image-pulls': ['maxParallelImagePulls', 'number'],
-  'max-pods': ['maxPods', 'number'],
-  'memory-manager-policy': ['memoryManagerPolicy', 'text'],
-  'pod-pids-limit': ['podPidsLimit', 'number'],
-  'registry-burst': ['registryBurst', 'number'],
-  'registry-qps': ['registryPullQPS', 'number'],
-  'reserved-cpus': ['reservedSystemCPUs', 'text'],
-  'seccomp-default': ['seccompDefault', 'boolean'],
-  'shutdown-grace-period': ['shutdownGracePeriod', 'text'],
-  'shutdown-grace-period-for-critical-pods': ['shutdownGracePeriodCriticalPods', 'text'],
-  'single-process-oom-kill': ['singleProcessOOMKill', 'boolean'],
-  'system-reserved': ['systemReserved', 'map'],
-  'topology-manager-policy': ['topologyManagerPolicy', 'text'],
-  'topology-manager-scope': ['topologyManagerScope', 'text'],
-}
+export const bottlerocketSettings: Readonly<Record<string, readonly [field: string, kind: Kind]>> =
+  {
+    'allowed-unsafe-sysctls': ['allowedUnsafeSysctls', 'list'],
+    'container-log-max-files': ['containerLogMaxFiles', 'number'],
+    'container-log-max-size': ['containerLogMaxSize', 'text'],
+    'container-log-max-workers': ['containerLogMaxWorkers', 'number'],
+    'container-log-monitor-interval': ['containerLogMonitorInterval', 'text'],
+    'cpu-cfs-quota-enforced': ['cpuCFSQuota', 'boolean'],
+    'cpu-manager-policy': ['cpuManagerPolicy', 'text'],
+    'event-burst': ['eventBurst', 'number'],
+    'event-qps': ['eventRecordQPS', 'number'],
+    'eviction-hard': ['evictionHard', 'map'],
+    'eviction-max-pod-grace-period': ['evictionMaxPodGracePeriod', 'number'],
+    'eviction-soft': ['evictionSoft', 'map'],
+    'eviction-soft-grace-period': ['evictionSoftGracePeriod', 'map'],
+    'image-gc-high-threshold-percent': ['imageGCHighThresholdPercent', 'number'],
+    'image-gc-low-threshold-percent': ['imageGCLowThresholdPercent', 'number'],
+    'image-maximum-gc-age': ['imageMaximumGCAge', 'text'],
+    'image-minimum-gc-age': ['imageMinimumGCAge', 'text'],
+    'kube-api-burst': ['kubeAPIBurst', 'number'],
+    'kube-api-qps': ['kubeAPIQPS', 'number'],
+    'kube-reserved': ['kubeReserved', 'map'],
+    'max-parallel-image-pulls': ['maxParallelImagePulls', 'number'],
+    'max-pods': ['maxPods', 'number'],
+    'memory-manager-policy': ['memoryManagerPolicy', 'text'],
+    'pod-pids-limit': ['podPidsLimit', 'number'],
+    'registry-burst': ['registryBurst', 'number'],
+    'registry-qps': ['registryPullQPS', 'number'],
+    'reserved-cpus': ['reservedSystemCPUs', 'text'],
+    'seccomp-default': ['seccompDefault', 'boolean'],
+    'shutdown-grace-period': ['shutdownGracePeriod', 'text'],
+    'shutdown-grace-period-for-critical-pods': ['shutdownGracePeriodCriticalPods', 'text'],
+    'single-process-oom-kill': ['singleProcessOOMKill', 'boolean'],
+    'system-reserved': ['systemReserved', 'map'],
+    'topology-manager-policy': ['topologyManagerPolicy', 'text'],
+    'topology-manager-scope': ['topologyManagerScope', 'text'],
+  }
 
 /** Numbers that Bottlerocket takes as text only. Source: bottlerocket-settings-sdk, IntegerPercent */
-export const bottlerocketTexts: ReadonlySet<string> = new Set(['image-gc-high-threshold-percent', 'image-gc-low-threshold-percent'])
+export const bottlerocketTexts: ReadonlySet<string> = new Set([
+  'image-gc-high-threshold-percent',
+  'image-gc-low-threshold-percent',
+])
 
 /** The first Bottlerocket release that has a setting; one that is not here is in every release that still runs. */
 export const bottlerocketSince: Readonly<Record<string, string>> = {
@@ -51,7 +55,14 @@ export const bottlerocketSince: Readonly<Record<string, string>> = {
   'single-process-oom-kill': '1.39',
 }
 
-const signals = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available']
+const signals = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'pid.available',
+]
 const resources = ['cpu', 'memory', 'ephemeral-storage']
 
 /** Keys that a map may have. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */
@@ -75,4 +86,5 @@ export function hasBottlerocketRelease(setting: string, release: string | null):
   return major > sinceMajor || (major === sinceMajor && minor >= sinceMinor)
 }
 
-const numbers = (text: string): number[] => (/^\d{1,6}(\.\d{1,6})*/.exec(text)?.[0] ?? '').split('.').map(Number)
+const numbers = (text: string): number[] =>
+  (/^\d{1,6}(\.\d{1,6})*/.exec(text)?.[0] ?? '').split('.').map(Number)

@@ -35,10 +35,18 @@ const ofMinors: readonly { since: number; fields: KubeletConfiguration }[] = [
   { since: 29, fields: { featureGates: { ImageMaximumGCAge: true } } },
   { since: 30, fields: {} },
   { since: 33, fields: { featureGates: { DynamicResourceAllocation: true } } },
-  { since: 34, fields: { featureGates: { DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true } } },
+  {
+    since: 34,
+    fields: {
+      featureGates: { DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true },
+    },
+  },
   {
     since: 35,
-    fields: { failCgroupV1: false, featureGates: { DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true } },
+    fields: {
+      failCgroupV1: false,
+      featureGates: { DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true },
+    },
   },
 ]
 

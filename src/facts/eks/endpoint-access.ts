@@ -3,7 +3,8 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** What EKS says of it, as the rest of a sentence about an endpoint that did not answer; empty where it is open to everybody. */
 export function endpointAccess(eks: RawObject | null | undefined): string {
-  const config = isRawObject(eks) && isRawObject(eks.resourcesVpcConfig) ? eks.resourcesVpcConfig : {}
+  const config =
+    isRawObject(eks) && isRawObject(eks.resourcesVpcConfig) ? eks.resourcesVpcConfig : {}
   if (config.endpointPublicAccess === false)
     return '. The endpoint is private: only its VPC, and what is routed to it, can reach it on port 443'
   const cidrs = Array.isArray(config.publicAccessCidrs) ? config.publicAccessCidrs.map(String) : []

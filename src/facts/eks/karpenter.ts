@@ -2,7 +2,14 @@
  * What `spec.kubelet` of Karpenter's EC2NodeClass takes, to v1.14: typed fields, and in maps only these keys. Later releases take any field.
  * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (what becomes settings there).
  */
-const signals = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available']
+const signals = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'pid.available',
+]
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
 interface NodeClassField {
@@ -28,4 +35,5 @@ export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = 
 
 /** Whether Karpenter turns the field into one of Bottlerocket's settings. */
 export const isTranslatedForBottlerocket = (field: string): boolean =>
-  Object.hasOwn(nodeClassKubeletFields, field) && nodeClassKubeletFields[field]?.isIgnoredOnBottlerocket === undefined
+  Object.hasOwn(nodeClassKubeletFields, field) &&
+  nodeClassKubeletFields[field]?.isIgnoredOnBottlerocket === undefined

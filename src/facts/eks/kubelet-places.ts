@@ -9,7 +9,10 @@ import { isImageName } from '#model/image-reference.ts'
 import type { PlanMethod } from '#model/plan.ts'
 
 /** Main configuration files that may be swapped as a whole. */
-export const kubeletFiles: readonly string[] = ['/etc/kubernetes/kubelet/config.json', '/etc/kubernetes/kubelet/kubelet-config.json']
+export const kubeletFiles: readonly string[] = [
+  '/etc/kubernetes/kubelet/config.json',
+  '/etc/kubernetes/kubelet/kubelet-config.json',
+]
 /** Read only with `--config-dir`; after nodeadm's own, 40-nodeadm.conf. */
 export const kubeletDropIn = '/etc/kubernetes/kubelet/config.json.d/90-highwater.conf'
 export const nodeadmPiece = '/etc/eks/nodeadm.d/50-highwater.yaml'

@@ -9,6 +9,11 @@ export interface CustomResource {
 
 export const nodeClasses: readonly CustomResource[] = [
   { group: 'karpenter.sh', plural: 'nodepools', kind: 'NodePool', versions: ['v1', 'v1beta1'] },
-  { group: 'karpenter.k8s.aws', plural: 'ec2nodeclasses', kind: 'EC2NodeClass', versions: ['v1', 'v1beta1'] },
+  {
+    group: 'karpenter.k8s.aws',
+    plural: 'ec2nodeclasses',
+    kind: 'EC2NodeClass',
+    versions: ['v1', 'v1beta1'],
+  },
   { group: 'eks.amazonaws.com', plural: 'nodeclasses', kind: 'NodeClass', versions: ['v1'] },
 ]

@@ -47,7 +47,10 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
 
 /** A hybrid node that SSM has activated goes by the id that SSM gave it. Source: EKS user guide, hybrid nodes; aws/eks-hybrid internal/kubelet. */
 function activatedId(labels: Record<string, string | undefined>, name: string): string | null {
-  return labels['eks.amazonaws.com/hybrid-credential-provider'] === 'ssm' && activatedName.test(name) ? name : null
+  return labels['eks.amazonaws.com/hybrid-credential-provider'] === 'ssm' &&
+    activatedName.test(name)
+    ? name
+    : null
 }
 
 function nodeOwner(labels: Record<string, string | undefined>, providerId: string): NodeOwner {

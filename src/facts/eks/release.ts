@@ -17,7 +17,8 @@ export function releaseOf(node: KubernetesNode, kubeletVersion: string | null): 
   return { image, osImage, minor: featuresOf(kubeletVersion).minor }
 }
 
-export const isOneMinor = (releases: readonly Release[]): boolean => new Set(releases.map(({ minor }) => minor)).size < 2
+export const isOneMinor = (releases: readonly Release[]): boolean =>
+  new Set(releases.map(({ minor }) => minor)).size < 2
 
 /** Below 0: `a` is older; 0: they are of one age, or it cannot be said. */
 export function byAge(a: Release, b: Release): number {
@@ -29,4 +30,5 @@ export function byAge(a: Release, b: Release): number {
   return differing ?? 0
 }
 
-const numbersOf = (text: string): number[] => (text.slice(0, 100).match(/\d{1,12}/g) ?? []).map(Number)
+const numbersOf = (text: string): number[] =>
+  (text.slice(0, 100).match(/\d{1,12}/g) ?? []).map(Number)

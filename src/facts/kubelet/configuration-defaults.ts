@@ -7,7 +7,10 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 
 type Replayed = Pick<
   KubeletConfiguration,
-  'imageGCHighThresholdPercent' | 'imageGCLowThresholdPercent' | 'evictionPressureTransitionPeriod' | 'evictionMaxPodGracePeriod'
+  | 'imageGCHighThresholdPercent'
+  | 'imageGCLowThresholdPercent'
+  | 'evictionPressureTransitionPeriod'
+  | 'evictionMaxPodGracePeriod'
 >
 
 export const configurationDefaults: KubeletConfiguration & Required<Replayed> = {

@@ -44,12 +44,28 @@ export const configurationStructs = {
     cgroupsPerQOS: { type: '*bool', default: true },
     clusterDNS: { type: '[]string' },
     clusterDomain: { type: 'string' },
-    configMapAndSecretChangeDetectionStrategy: { type: 'ResourceChangeDetectionStrategy', default: 'Watch' },
+    configMapAndSecretChangeDetectionStrategy: {
+      type: 'ResourceChangeDetectionStrategy',
+      default: 'Watch',
+    },
     containerLogMaxFiles: { type: '*int32', default: configurationDefaults.containerLogMaxFiles },
     containerLogMaxSize: { type: 'string', default: configurationDefaults.containerLogMaxSize },
-    containerLogMaxWorkers: { type: '*int32', default: configurationDefaults.containerLogMaxWorkers, since: 30 },
-    containerLogMonitorInterval: { type: '*Duration', default: configurationDefaults.containerLogMonitorInterval, since: 30 },
-    containerRuntimeEndpoint: { type: 'string', default: 'unix:///run/containerd/containerd.sock', since: 27, isAlwaysShown: true },
+    containerLogMaxWorkers: {
+      type: '*int32',
+      default: configurationDefaults.containerLogMaxWorkers,
+      since: 30,
+    },
+    containerLogMonitorInterval: {
+      type: '*Duration',
+      default: configurationDefaults.containerLogMonitorInterval,
+      since: 30,
+    },
+    containerRuntimeEndpoint: {
+      type: 'string',
+      default: 'unix:///run/containerd/containerd.sock',
+      since: 27,
+      isAlwaysShown: true,
+    },
     contentType: { type: 'string', default: 'application/vnd.kubernetes.protobuf' },
     cpuCFSQuota: { type: '*bool', default: true },
     cpuCFSQuotaPeriod: { type: '*Duration', default: '100ms' },
@@ -66,14 +82,20 @@ export const configurationStructs = {
     enableServer: { type: '*bool', default: true },
     enableSystemLogHandler: { type: '*bool', default: true },
     enableSystemLogQuery: { type: '*bool', default: false, since: 27 },
-    enforceNodeAllocatable: { type: '[]string', default: configurationDefaults.enforceNodeAllocatable },
+    enforceNodeAllocatable: {
+      type: '[]string',
+      default: configurationDefaults.enforceNodeAllocatable,
+    },
     eventBurst: { type: 'int32', defaults: { 24: 10, 27: 100 } },
     eventRecordQPS: { type: '*int32', defaults: { 24: 5, 27: 50 } },
     /** The default is not the field's: eviction-defaults.ts. */
     evictionHard: { type: 'map[string]string' },
     evictionMaxPodGracePeriod: { type: 'int32' },
     evictionMinimumReclaim: { type: 'map[string]string' },
-    evictionPressureTransitionPeriod: { type: 'Duration', default: configurationDefaults.evictionPressureTransitionPeriod },
+    evictionPressureTransitionPeriod: {
+      type: 'Duration',
+      default: configurationDefaults.evictionPressureTransitionPeriod,
+    },
     evictionSoft: { type: 'map[string]string' },
     evictionSoftGracePeriod: { type: 'map[string]string' },
     failCgroupV1: { type: '*bool', defaults: { 31: false, 35: true }, since: 31 },
@@ -84,8 +106,14 @@ export const configurationStructs = {
     healthzBindAddress: { type: 'string', default: '127.0.0.1' },
     healthzPort: { type: '*int32', default: 10248 },
     httpCheckFrequency: { type: 'Duration', default: '20s' },
-    imageGCHighThresholdPercent: { type: '*int32', default: configurationDefaults.imageGCHighThresholdPercent },
-    imageGCLowThresholdPercent: { type: '*int32', default: configurationDefaults.imageGCLowThresholdPercent },
+    imageGCHighThresholdPercent: {
+      type: '*int32',
+      default: configurationDefaults.imageGCHighThresholdPercent,
+    },
+    imageGCLowThresholdPercent: {
+      type: '*int32',
+      default: configurationDefaults.imageGCLowThresholdPercent,
+    },
     imageMaximumGCAge: { type: 'Duration', since: 29 },
     imageMinimumGCAge: { type: 'Duration', default: configurationDefaults.imageMinimumGCAge },
     imagePullCredentialsVerificationPolicy: {
@@ -113,7 +141,11 @@ export const configurationStructs = {
     memoryReservationPolicy: { type: 'MemoryReservationPolicy', default: 'None', since: 36 },
     memorySwap: { type: 'MemorySwapConfiguration' },
     memoryThrottlingFactor: { type: '*float64', defaults: { 24: 0.8, 27: 0.9, 37: null } },
-    mergeDefaultEvictionSettings: { type: '*bool', default: configurationDefaults.mergeDefaultEvictionSettings, since: 33 },
+    mergeDefaultEvictionSettings: {
+      type: '*bool',
+      default: configurationDefaults.mergeDefaultEvictionSettings,
+      since: 33,
+    },
     nodeLeaseDurationSeconds: { type: 'int32', default: 40 },
     nodeStatusMaxImages: { type: '*int32', default: 50 },
     /** Where only nodeStatusUpdateFrequency is set, it is the default. */
@@ -168,20 +200,23 @@ export const configurationStructs = {
     topologyManagerScope: { type: 'string', default: 'container' },
     tracing: { type: '*TracingConfiguration', since: 25 },
     userNamespaces: { type: '*UserNamespaces', since: 33 },
-    volumePluginDir: { type: 'string', default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/', isPath: true },
+    volumePluginDir: {
+      type: 'string',
+      default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
+      isPath: true,
+    },
     volumeStatsAggPeriod: { type: 'Duration', default: '1m0s' },
   },
   CrashLoopBackOffConfig: {
-    maxContainerRestartPeriod: { type: '*Duration', default: '5m0s', gate: 'KubeletCrashLoopBackOffMax' },
+    maxContainerRestartPeriod: {
+      type: '*Duration',
+      default: '5m0s',
+      gate: 'KubeletCrashLoopBackOffMax',
+    },
   },
-  FormatOptions: {
-    json: { type: 'JSONOptions' },
-    text: { type: 'TextOptions', since: 30 },
-  },
+  FormatOptions: { json: { type: 'JSONOptions' }, text: { type: 'TextOptions', since: 30 } },
   JSONOptions: outputRoutingOptions,
-  KubeletAnonymousAuthentication: {
-    enabled: { type: '*bool', default: false },
-  },
+  KubeletAnonymousAuthentication: { enabled: { type: '*bool', default: false } },
   KubeletAuthentication: {
     anonymous: { type: 'KubeletAnonymousAuthentication' },
     webhook: { type: 'KubeletWebhookAuthentication' },
@@ -199,9 +234,7 @@ export const configurationStructs = {
     cacheAuthorizedTTL: { type: 'Duration', default: '5m0s' },
     cacheUnauthorizedTTL: { type: 'Duration', default: '30s' },
   },
-  KubeletX509Authentication: {
-    clientCAFile: { type: 'string', isPath: true },
-  },
+  KubeletX509Authentication: { clientCAFile: { type: 'string', isPath: true } },
   LoggingConfiguration: {
     flushFrequency: { type: 'FlushFrequency', default: '5s', isAlwaysShown: true },
     format: { type: 'string', default: 'text' },
@@ -213,9 +246,7 @@ export const configurationStructs = {
     limits: { type: 'map[string]Quantity', isAlwaysShown: true },
     numaNode: { type: 'int32', isAlwaysShown: true },
   },
-  MemorySwapConfiguration: {
-    swapBehavior: { type: 'string' },
-  },
+  MemorySwapConfiguration: { swapBehavior: { type: 'string' } },
   ShutdownGracePeriodByPodPriority: {
     priority: { type: 'int32', isAlwaysShown: true },
     shutdownGracePeriodSeconds: { type: 'int64', isAlwaysShown: true },
@@ -231,9 +262,7 @@ export const configurationStructs = {
     endpoint: { type: '*string' },
     samplingRatePerMillion: { type: '*int32' },
   },
-  UserNamespaces: {
-    idsPerPod: { type: '*int64' },
-  },
+  UserNamespaces: { idsPerPod: { type: '*int64' } },
   VModuleItem: {
     filePattern: { type: 'string', isAlwaysShown: true },
     verbosity: { type: 'VerbosityLevel', isAlwaysShown: true },
@@ -243,10 +272,18 @@ export const configurationStructs = {
 type Structs = typeof configurationStructs
 export type StructName = keyof Structs
 
-export const isKnownField = ({ since = 0 }: FieldFacts, { rulesOfMinor }: KubeletFeatures): boolean => since <= rulesOfMinor
+export const isKnownField = (
+  { since = 0 }: FieldFacts,
+  { rulesOfMinor }: KubeletFeatures,
+): boolean => since <= rulesOfMinor
 
 /** What an unset field becomes in this minor, gates aside; undefined: nothing. */
-export function fieldDefault({ default: single, defaults }: FieldFacts, { rulesOfMinor }: KubeletFeatures): unknown {
-  const byMinor = Object.entries(defaults ?? {}).findLast(([minor], index) => index === 0 || Number(minor) <= rulesOfMinor)?.[1]
+export function fieldDefault(
+  { default: single, defaults }: FieldFacts,
+  { rulesOfMinor }: KubeletFeatures,
+): unknown {
+  const byMinor = Object.entries(defaults ?? {}).findLast(
+    ([minor], index) => index === 0 || Number(minor) <= rulesOfMinor,
+  )?.[1]
   return byMinor === undefined ? single : byMinor
 }

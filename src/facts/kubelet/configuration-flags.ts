@@ -16,8 +16,12 @@ export const configurationFlags: Readonly<Record<string, FlagFacts>> = {
   'authentication-token-webhook': { field: 'authentication.webhook.enabled' },
   'authentication-token-webhook-cache-ttl': { field: 'authentication.webhook.cacheTTL' },
   'authorization-mode': { field: 'authorization.mode' },
-  'authorization-webhook-cache-authorized-ttl': { field: 'authorization.webhook.cacheAuthorizedTTL' },
-  'authorization-webhook-cache-unauthorized-ttl': { field: 'authorization.webhook.cacheUnauthorizedTTL' },
+  'authorization-webhook-cache-authorized-ttl': {
+    field: 'authorization.webhook.cacheAuthorizedTTL',
+  },
+  'authorization-webhook-cache-unauthorized-ttl': {
+    field: 'authorization.webhook.cacheUnauthorizedTTL',
+  },
   'cgroup-driver': { field: 'cgroupDriver' },
   'cgroup-root': { field: 'cgroupRoot' },
   'cgroups-per-qos': { field: 'cgroupsPerQOS' },

@@ -1,6 +1,11 @@
 /** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { configurationStructs, type FieldFacts, isKnownField, type StructName } from './configuration-fields.ts'
+import {
+  configurationStructs,
+  type FieldFacts,
+  isKnownField,
+  type StructName,
+} from './configuration-fields.ts'
 import type { KubeletFeatures } from './features.ts'
 
 /**
@@ -9,9 +14,11 @@ import type { KubeletFeatures } from './features.ts'
  */
 export type ConfigurationForm = 'file' | 'versioned' | 'internal'
 
-export const isStruct = (type: string): type is StructName => Object.hasOwn(configurationStructs, type)
+export const isStruct = (type: string): type is StructName =>
+  Object.hasOwn(configurationStructs, type)
 
-export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> => configurationStructs[struct]
+export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> =>
+  configurationStructs[struct]
 
 /** Longer names are nobody's slip. */
 const longestName = 80
@@ -22,7 +29,9 @@ export function nearestName(written: string, names: readonly string[]): string |
   const lower = written.toLowerCase()
   const ranked = names
     .map(name => ({ name, distance: editDistance(lower, name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= (name.length < 8 ? 1 : Math.ceil(name.length * 0.3)))
+    .filter(
+      ({ name, distance }) => distance <= (name.length < 8 ? 1 : Math.ceil(name.length * 0.3)),
+    )
     .toSorted((a, b) => a.distance - b.distance)
   const [first, second] = ranked
   return first !== undefined && first.distance !== second?.distance ? first.name : null
@@ -34,7 +43,13 @@ function editDistance(a: string, b: string): number {
   for (const [i, letter] of [...a].entries()) {
     const next = [i + 1]
     for (let j = 0; j < b.length; j++)
-      next.push(Math.min((row[j] ?? 0) + (letter === b[j] ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+      next.push(
+        Math.min(
+          (row[j] ?? 0) + (letter === b[j] ? 0 : 1),
+          (row[j + 1] ?? 0) + 1,
+          (next[j] ?? 0) + 1,
+        ),
+      )
     row = next
   }
   return row[b.length] ?? 0
@@ -55,10 +70,15 @@ export function dropInForm(features: KubeletFeatures): ConfigurationForm {
 }
 
 /** In a merged form another case of a name acts where it is printed, and so decoded, after the name that the kubelet itself prints. */
-export function meaningOfKey(key: string, features: KubeletFeatures, form: ConfigurationForm = 'file'): KeyMeaning {
+export function meaningOfKey(
+  key: string,
+  features: KubeletFeatures,
+  form: ConfigurationForm = 'file',
+): KeyMeaning {
   const fields = fieldsOf('KubeletConfiguration')
   const facts = Object.hasOwn(fields, key) ? fields[key] : undefined
-  if (facts !== undefined) return { field: key, ignored: isKnownField(facts, features) ? null : 'minor' }
+  if (facts !== undefined)
+    return { field: key, ignored: isKnownField(facts, features) ? null : 'minor' }
   const field = nearestName(key, Object.keys(fields))
   if (field === null) return { field, ignored: 'unknown' }
   if (field.toLowerCase() !== key.toLowerCase()) return { field, ignored: 'misspelt' }
@@ -87,18 +107,31 @@ const packages: Readonly<Record<string, string>> = {
   VerbosityLevel: 'v1.',
 }
 const goNames: Readonly<Record<string, string>> = { 'map[string]Quantity': 'v1.ResourceList' }
-const loggingTypes = ['FormatOptions', 'JSONOptions', 'LoggingConfiguration', 'VModuleConfiguration', 'VModuleItem', 'VerbosityLevel']
+const loggingTypes = [
+  'FormatOptions',
+  'JSONOptions',
+  'LoggingConfiguration',
+  'VModuleConfiguration',
+  'VModuleItem',
+  'VerbosityLevel',
+]
 const basicTypes = ['bool', 'string', 'int32', 'int64', 'float64']
 
 /** As Go's errors name it. */
-export function goTypeName(type: string, form: ConfigurationForm, features: KubeletFeatures): string {
+export function goTypeName(
+  type: string,
+  form: ConfigurationForm,
+  features: KubeletFeatures,
+): string {
   for (const prefix of ['[]', 'map[string]'] as const) {
     const element = elementOf(type, prefix)
-    if (element !== null && type === '[]VModuleItem') return goTypeName('VModuleConfiguration', form, features)
+    if (element !== null && type === '[]VModuleItem')
+      return goTypeName('VModuleConfiguration', form, features)
     if (element !== null) return goNames[type] ?? `${prefix}${goTypeName(element, form, features)}`
   }
   if (basicTypes.includes(type) || type.startsWith('time.')) return type
-  if (!features.has('loggingApiV1') && loggingTypes.includes(type)) return type === 'VerbosityLevel' ? 'uint32' : `v1alpha1.${type}`
+  if (!features.has('loggingApiV1') && loggingTypes.includes(type))
+    return type === 'VerbosityLevel' ? 'uint32' : `v1alpha1.${type}`
   return `${packages[type] ?? (form === 'internal' ? 'config.' : 'v1beta1.')}${type}`
 }
 
@@ -116,13 +149,18 @@ export function combined(before: unknown, after: unknown, type: string): unknown
   if (before === undefined || before === null) return after
   const target = elementOf(type, '*')
   if (target !== null) return combined(before, after, target)
-  if (elementOf(type, 'map[string]') !== null) return isRawObject(before) && isRawObject(after) ? { ...before, ...after } : after
+  if (elementOf(type, 'map[string]') !== null)
+    return isRawObject(before) && isRawObject(after) ? { ...before, ...after } : after
   const item = elementOf(type, '[]')
   if (item !== null) {
     const items = Array.isArray(before) ? before : []
-    return isStruct(item) && Array.isArray(after) ? after.map((one, index) => combined(items[index], one, item)) : after
+    return isStruct(item) && Array.isArray(after)
+      ? after.map((one, index) => combined(items[index], one, item))
+      : after
   }
-  return isStruct(type) && isRawObject(before) && isRawObject(after) ? combinedFields(before, after, type) : after
+  return isStruct(type) && isRawObject(before) && isRawObject(after)
+    ? combinedFields(before, after, type)
+    : after
 }
 
 export function combinedFields(before: RawObject, after: RawObject, struct: StructName): RawObject {

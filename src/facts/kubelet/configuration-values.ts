@@ -21,7 +21,9 @@ export interface ValueMistake {
 
 /** None: a kubelet takes the value. Null is no mistake: it stands for what nobody set. */
 export function valueMistakes(field: string, value: unknown): ValueMistake[] {
-  const facts = Object.hasOwn(fieldsOf('KubeletConfiguration'), field) ? fieldsOf('KubeletConfiguration')[field] : undefined
+  const facts = Object.hasOwn(fieldsOf('KubeletConfiguration'), field)
+    ? fieldsOf('KubeletConfiguration')[field]
+    : undefined
   if (facts === undefined) return [{ path: [field], wanted: 'a KubeletConfiguration field' }]
   const ofType = [...typeMistakes(value, facts.type, [field])]
   return ofType.length > 0 || value === null ? ofType : [...boundMistakes(field, value)]
@@ -30,16 +32,28 @@ export function valueMistakes(field: string, value: unknown): ValueMistake[] {
 const second = 1_000_000_000n
 const int32Limit = 2 ** 31
 
-const scalarTypes: Readonly<Record<string, { wanted: string; holds: (value: unknown) => boolean }>> = {
+const scalarTypes: Readonly<
+  Record<string, { wanted: string; holds: (value: unknown) => boolean }>
+> = {
   bool: { wanted: 'true or false', holds: value => typeof value === 'boolean' },
-  int32: { wanted: 'a whole number', holds: value => Number.isInteger(value) && Math.abs(Number(value)) < int32Limit },
+  int32: {
+    wanted: 'a whole number',
+    holds: value => Number.isInteger(value) && Math.abs(Number(value)) < int32Limit,
+  },
   int64: { wanted: 'a whole number', holds: value => Number.isSafeInteger(value) },
   float64: { wanted: 'a number', holds: value => Number.isFinite(value) },
-  VerbosityLevel: { wanted: 'a whole number from 0', holds: value => Number.isInteger(value) && Number(value) >= 0 },
-  Duration: { wanted: 'a duration like 2m0s', holds: value => typeof value === 'string' && durationOf(value) !== null },
+  VerbosityLevel: {
+    wanted: 'a whole number from 0',
+    holds: value => Number.isInteger(value) && Number(value) >= 0,
+  },
+  Duration: {
+    wanted: 'a duration like 2m0s',
+    holds: value => typeof value === 'string' && durationOf(value) !== null,
+  },
   FlushFrequency: {
     wanted: 'a duration like 5s',
-    holds: value => Number.isSafeInteger(value) || (typeof value === 'string' && durationOf(value) !== null),
+    holds: value =>
+      Number.isSafeInteger(value) || (typeof value === 'string' && durationOf(value) !== null),
   },
   Quantity: {
     wanted: 'a quantity like 1Gi',
@@ -55,12 +69,18 @@ function* typeMistakes(value: unknown, type: string, path: string[]): Iterable<V
   if (value === null) return
   if (ofList !== null) {
     if (!Array.isArray(value)) yield { path, wanted: 'a list' }
-    else for (const [index, item] of value.entries()) yield* typeMistakes(item, ofList, [...path, String(index)])
+    else
+      for (const [index, item] of value.entries())
+        yield* typeMistakes(item, ofList, [...path, String(index)])
   } else if (ofMap !== null || isStruct(target)) {
     if (!isRawObject(value)) yield { path, wanted: 'a map' }
     else
       for (const [key, entry] of Object.entries(value)) {
-        const inner = ofMap ?? (isStruct(target) && Object.hasOwn(fieldsOf(target), key) ? fieldsOf(target)[key]?.type : undefined)
+        const inner =
+          ofMap ??
+          (isStruct(target) && Object.hasOwn(fieldsOf(target), key)
+            ? fieldsOf(target)[key]?.type
+            : undefined)
         if (inner === undefined) yield { path: [...path, key], wanted: `a field of ${target}` }
         else yield* typeMistakes(entry, inner, [...path, key])
       }
@@ -93,13 +113,27 @@ const numberBounds: Readonly<Record<string, readonly [least: number, greatest: n
   registryPullQPS: [0, int32Limit],
 }
 
-const durationBounds: Readonly<Record<string, { wanted: string; holds: (nanoseconds: bigint) => boolean }>> = {
-  containerLogMonitorInterval: { wanted: 'a duration of 3s or more', holds: period => period >= 3n * second },
-  evictionPressureTransitionPeriod: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
+const durationBounds: Readonly<
+  Record<string, { wanted: string; holds: (nanoseconds: bigint) => boolean }>
+> = {
+  containerLogMonitorInterval: {
+    wanted: 'a duration of 3s or more',
+    holds: period => period >= 3n * second,
+  },
+  evictionPressureTransitionPeriod: {
+    wanted: 'a duration that is not negative',
+    holds: period => period >= 0n,
+  },
   imageMaximumGCAge: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
   imageMinimumGCAge: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
-  shutdownGracePeriod: { wanted: '0s, or a duration of 1s or more', holds: period => period === 0n || period >= second },
-  shutdownGracePeriodCriticalPods: { wanted: '0s, or a duration of 1s or more', holds: period => period === 0n || period >= second },
+  shutdownGracePeriod: {
+    wanted: '0s, or a duration of 1s or more',
+    holds: period => period === 0n || period >= second,
+  },
+  shutdownGracePeriodCriticalPods: {
+    wanted: '0s, or a duration of 1s or more',
+    holds: period => period === 0n || period >= second,
+  },
 }
 
 const enforcements = [
@@ -119,11 +153,18 @@ const choices: Readonly<Record<string, readonly string[]>> = {
 }
 
 const textForms: Readonly<Record<string, { wanted: string; holds: (value: string) => boolean }>> = {
-  containerLogMaxSize: { wanted: 'a whole quantity of bytes like 10Mi', holds: value => isWholeQuantity(value) },
-  reservedSystemCPUs: { wanted: 'CPUs like 0-1,4', holds: value => /^(\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*)?$/.test(value) },
+  containerLogMaxSize: {
+    wanted: 'a whole quantity of bytes like 10Mi',
+    holds: value => isWholeQuantity(value),
+  },
+  reservedSystemCPUs: {
+    wanted: 'CPUs like 0-1,4',
+    holds: value => /^(\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*)?$/.test(value),
+  },
 }
 
-const signals = /^(memory\.available|allocatableMemory\.available|(nodefs|imagefs|containerfs)\.(available|inodesFree)|pid\.available)$/
+const signals =
+  /^(memory\.available|allocatableMemory\.available|(nodefs|imagefs|containerfs)\.(available|inodesFree)|pid\.available)$/
 const resources = /^(cpu|memory|ephemeral-storage|pid)$/
 
 interface EntryForm {
@@ -138,14 +179,21 @@ const threshold: EntryForm = {
   holds: value => amountHolds(value, { zeroPercent: true, zero: false }),
 }
 const reservation: EntryForm = {
-  key: { wanted: 'a resource that can be reserved (cpu, memory, ephemeral-storage, pid)', form: resources },
+  key: {
+    wanted: 'a resource that can be reserved (cpu, memory, ephemeral-storage, pid)',
+    form: resources,
+  },
   wanted: 'a quantity that is not negative',
   holds: value => isQuantity(value) && signOf(parseQuantity(value)) >= 0,
 }
 const entryForms: Readonly<Record<string, EntryForm>> = {
   evictionHard: threshold,
   evictionSoft: threshold,
-  evictionSoftGracePeriod: { key: ofSignal, wanted: 'a duration that is not negative', holds: value => (durationOf(value) ?? -1n) >= 0n },
+  evictionSoftGracePeriod: {
+    key: ofSignal,
+    wanted: 'a duration that is not negative',
+    holds: value => (durationOf(value) ?? -1n) >= 0n,
+  },
   evictionMinimumReclaim: {
     key: ofSignal,
     wanted: 'a percentage above 0%, or a quantity that is not negative',
@@ -160,7 +208,13 @@ function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
   const path = [field]
   const bounds = numberBounds[field]
   if (typeof value === 'number' && bounds !== undefined && (value < bounds[0] || value > bounds[1]))
-    yield { path, wanted: bounds[1] >= int32Limit ? `a number from ${bounds[0]}` : `a number from ${bounds[0]} to ${bounds[1]}` }
+    yield {
+      path,
+      wanted:
+        bounds[1] >= int32Limit
+          ? `a number from ${bounds[0]}`
+          : `a number from ${bounds[0]} to ${bounds[1]}`,
+    }
   if (typeof value === 'string') yield* ofText(field, value)
   if (Array.isArray(value)) yield* ofList(field, value)
   if (isRawObject(value)) yield* ofEntries(field, value)
@@ -169,9 +223,12 @@ function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
 function* ofText(field: string, value: string): Iterable<ValueMistake> {
   const [allowed, form, bounds] = [choices[field], textForms[field], durationBounds[field]]
   // Defaulting gives an empty text the default.
-  if (allowed !== undefined && value !== '' && !allowed.includes(value)) yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
-  if (form !== undefined && value !== '' && !form.holds(value)) yield { path: [field], wanted: form.wanted }
-  if (bounds !== undefined && !bounds.holds(durationOf(value) ?? 0n)) yield { path: [field], wanted: bounds.wanted }
+  if (allowed !== undefined && value !== '' && !allowed.includes(value))
+    yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
+  if (form !== undefined && value !== '' && !form.holds(value))
+    yield { path: [field], wanted: form.wanted }
+  if (bounds !== undefined && !bounds.holds(durationOf(value) ?? 0n))
+    yield { path: [field], wanted: bounds.wanted }
 }
 
 function* ofList(field: string, items: unknown[]): Iterable<ValueMistake> {
@@ -179,7 +236,8 @@ function* ofList(field: string, items: unknown[]): Iterable<ValueMistake> {
   for (const [index, item] of items.entries()) {
     if (allowed !== undefined && !allowed.includes(String(item)))
       yield { path: [field, String(index)], wanted: `one of ${allowed.join(', ')}` }
-    else if (allowed !== undefined && items.indexOf(item) < index) yield { path: [field, String(index)], wanted: 'each value once' }
+    else if (allowed !== undefined && items.indexOf(item) < index)
+      yield { path: [field, String(index)], wanted: 'each value once' }
   }
 }
 
@@ -187,7 +245,8 @@ function* ofEntries(field: string, map: Record<string, unknown>): Iterable<Value
   const form = entryForms[field]
   for (const [key, value] of Object.entries(map)) {
     const path = [field, key]
-    if (field === 'featureGates' && !Object.hasOwn(gateHistory, key)) yield { path, wanted: 'a feature gate of a kubelet' }
+    if (field === 'featureGates' && !Object.hasOwn(gateHistory, key))
+      yield { path, wanted: 'a feature gate of a kubelet' }
     if (form === undefined) continue
     if (!form.key.form.test(key)) yield { path, wanted: form.key.wanted }
     else if (value !== null && !form.holds(String(value))) yield { path, wanted: form.wanted }
@@ -211,10 +270,15 @@ function isQuantity(value: string): boolean {
   }
 }
 
-const isWholeQuantity = (value: string): boolean => isQuantity(value) && asInt64(parseQuantity(value)) !== null
+const isWholeQuantity = (value: string): boolean =>
+  isQuantity(value) && asInt64(parseQuantity(value)) !== null
 
-function amountHolds(value: string, { zeroPercent, zero }: { zeroPercent: boolean; zero: boolean }): boolean {
-  if (!value.endsWith('%')) return isQuantity(value) && signOf(parseQuantity(value)) >= (zero ? 0 : 1)
+function amountHolds(
+  value: string,
+  { zeroPercent, zero }: { zeroPercent: boolean; zero: boolean },
+): boolean {
+  if (!value.endsWith('%'))
+    return isQuantity(value) && signOf(parseQuantity(value)) >= (zero ? 0 : 1)
   try {
     const percent = parseFloat32(value.replace(/%+$/, ''))
     return percent <= 100 && (zeroPercent ? percent >= 0 : percent > 0)

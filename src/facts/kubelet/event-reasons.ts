@@ -44,7 +44,12 @@ const ofPods = [
  * Of whatever object: what the control plane's collectors could not do. Sources: pkg/controller/garbagecollector (OwnerRefInvalidNamespace),
  * pkg/controller/volume/persistentvolume (VolumeFailedDelete, VolumeFailedRecycle), pkg/controller/cronjob, pkg/controller/controller_utils.go (FailedDelete).
  */
-export const garbageReasons = ['FailedDelete', 'OwnerRefInvalidNamespace', 'VolumeFailedDelete', 'VolumeFailedRecycle'] as const
+export const garbageReasons = [
+  'FailedDelete',
+  'OwnerRefInvalidNamespace',
+  'VolumeFailedDelete',
+  'VolumeFailedRecycle',
+] as const
 
 const nodeReasons = new Set<unknown>(ofNodes)
 const podReasons = new Set<unknown>(ofPods)
@@ -63,7 +68,8 @@ export function isTelling(reason: unknown, kind: unknown, message: unknown): boo
   if (anyReasons.has(reason)) return true
   if (kind === 'Node') return nodeReasons.has(reason)
   if (kind !== 'Pod' || !podReasons.has(reason)) return false
-  const words = typeof reason === 'string' && Object.hasOwn(meant, reason) ? meant[reason] : undefined
+  const words =
+    typeof reason === 'string' && Object.hasOwn(meant, reason) ? meant[reason] : undefined
   return words === undefined || (typeof message === 'string' && words.test(message))
 }
 

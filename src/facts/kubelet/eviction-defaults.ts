@@ -7,7 +7,10 @@
 import { featuresOf } from './features.ts'
 
 /** `evictionHard` by signal, thresholds as written. An unknown version is taken for the newest. */
-export function evictionHardDefaults(kubeletVersion: string | null, operatingSystem: 'linux' | 'windows'): Record<string, string> {
+export function evictionHardDefaults(
+  kubeletVersion: string | null,
+  operatingSystem: 'linux' | 'windows',
+): Record<string, string> {
   const features = featuresOf(kubeletVersion)
   if (operatingSystem === 'windows') {
     return {

@@ -134,8 +134,10 @@ export const gateHistory = {
   DisableAllocatorDualWrite: '1.31 alpha off, 1.33 beta off, 1.34 GA on, 1.35 GA on locked',
   DisableCPUQuotaWithExclusiveCPUs: '1.33 beta on, 1.36 deprecated on, 1.37 deprecated on locked',
   DisableCloudProviders: '1.24 alpha off, 1.29 beta on, 1.31 GA on locked, 1.33 gone',
-  DisableKubeletCloudCredentialProviders: '1.24 alpha off, 1.29 beta on, 1.31 GA on locked, 1.33 gone',
-  DisableNodeKubeProxyVersion: '1.29 alpha off, 1.31 deprecated off, 1.33 deprecated on, 1.36 deprecated on locked',
+  DisableKubeletCloudCredentialProviders:
+    '1.24 alpha off, 1.29 beta on, 1.31 GA on locked, 1.33 gone',
+  DisableNodeKubeProxyVersion:
+    '1.29 alpha off, 1.31 deprecated off, 1.33 deprecated on, 1.36 deprecated on locked',
   DownwardAPIHugePages: '1.24 beta on, 1.27 GA on locked, 1.29 gone',
   DryRun: '1.24 GA on, 1.26 GA on locked, 1.28 gone',
   DynamicKubeletConfig: '1.24 deprecated off, 1.26 gone',
@@ -238,7 +240,8 @@ export const gateHistory = {
   KubeletServiceAccountTokenForCredentialProviders: '1.33 alpha off, 1.34 beta on',
   KubeletTracing: '1.25 alpha off, 1.27 beta on, 1.34 GA on locked',
   LegacyServiceAccountTokenCleanUp: '1.28 alpha off, 1.29 beta on, 1.30 GA on locked, 1.32 gone',
-  LegacyServiceAccountTokenNoAutoGeneration: '1.24 beta on, 1.26 GA on, 1.27 GA on locked, 1.29 gone',
+  LegacyServiceAccountTokenNoAutoGeneration:
+    '1.24 beta on, 1.26 GA on, 1.27 GA on locked, 1.29 gone',
   LegacyServiceAccountTokenTracking: '1.26 alpha off, 1.27 beta on, 1.28 GA on locked, 1.30 gone',
   LegacySidecarContainers: '1.33 deprecated off, 1.34 gone',
   ListFromCacheSnapshot: '1.33 alpha off, 1.34 beta on',
@@ -255,7 +258,8 @@ export const gateHistory = {
   MaxUnavailableStatefulSet: '1.24 alpha off, 1.35 beta off, 1.37 beta on',
   MemoryManager: '1.24 beta on, 1.32 GA on locked, 1.36 gone',
   MemoryQoS: '1.24 alpha off, 1.37 beta on',
-  MinDomainsInPodTopologySpread: '1.24 alpha off, 1.25 beta off, 1.27 beta on, 1.30 GA on locked, 1.32 gone',
+  MinDomainsInPodTopologySpread:
+    '1.24 alpha off, 1.25 beta off, 1.27 beta on, 1.30 GA on locked, 1.32 gone',
   MinimizeIPTablesRestore: '1.26 alpha off, 1.27 beta on, 1.28 GA on locked, 1.30 gone',
   MixedProtocolLBService: '1.24 beta on, 1.26 GA on locked, 1.28 gone',
   MultiCIDRRangeAllocator: '1.25 alpha off, 1.29 gone',
@@ -287,7 +291,8 @@ export const gateHistory = {
   PDBUnhealthyPodEvictionPolicy: '1.26 alpha off, 1.27 beta on, 1.31 GA on locked, 1.33 gone',
   PLEGOnDemandRelist: '1.36 beta on, 1.37 GA on locked',
   PersistentVolumeClaimUnusedSinceTime: '1.36 alpha off, 1.37 beta on',
-  PersistentVolumeLastPhaseTransitionTime: '1.28 alpha off, 1.29 beta on, 1.31 GA on locked, 1.33 gone',
+  PersistentVolumeLastPhaseTransitionTime:
+    '1.28 alpha off, 1.29 beta on, 1.31 GA on locked, 1.33 gone',
   PodAffinityNamespaceSelector: '1.24 GA on locked, 1.26 gone',
   PodAndContainerStatsFromCRI: '1.24 alpha off, 1.37 beta off',
   PodCertificateRequest: '1.34 alpha off, 1.35 beta off, 1.37 GA on',
@@ -395,10 +400,12 @@ export const gateHistory = {
   StrictCostEnforcementForVAP: '1.30 beta off, 1.32 GA on locked, 1.35 gone',
   StrictCostEnforcementForWebhooks: '1.30 beta off, 1.32 GA on locked, 1.35 gone',
   StrictIPCIDRValidation: '1.33 alpha off, 1.36 beta on',
-  StructuredAuthenticationConfiguration: '1.29 alpha off, 1.30 beta on, 1.34 GA on locked, 1.37 gone',
+  StructuredAuthenticationConfiguration:
+    '1.29 alpha off, 1.30 beta on, 1.34 GA on locked, 1.37 gone',
   StructuredAuthenticationConfigurationEgressSelector: '1.34 beta on',
   StructuredAuthenticationConfigurationJWKSMetrics: '1.35 beta on',
-  StructuredAuthorizationConfiguration: '1.29 alpha off, 1.30 beta on, 1.32 GA on locked, 1.36 gone',
+  StructuredAuthorizationConfiguration:
+    '1.29 alpha off, 1.30 beta on, 1.32 GA on locked, 1.36 gone',
   SupplementalGroupsPolicy: '1.31 alpha off, 1.33 beta on, 1.35 GA on locked',
   SuspendJob: '1.24 GA on locked, 1.26 gone',
   SystemdWatchdog: '1.32 beta on, 1.35 GA on locked',
@@ -462,9 +469,11 @@ export const gateDependencies = {
   DRANodeAllocatableResources: '1.36 DynamicResourceAllocation',
   DRAOptionalNodeOperations: '1.37 DynamicResourceAllocation NodeDeclaredFeatures',
   DRAPartitionableDevices: '1.35 DynamicResourceAllocation',
-  DRAPartitionableDevicesType: '1.37 DRAPartitionableDevices DRAResourcePoolStatus DynamicResourceAllocation',
+  DRAPartitionableDevicesType:
+    '1.37 DRAPartitionableDevices DRAResourcePoolStatus DynamicResourceAllocation',
   DRAPrioritizedList: '1.35 DynamicResourceAllocation',
-  DRAResourceClaimGranularStatusAuthorization: '1.36 DRAResourceClaimDeviceStatus DynamicResourceAllocation',
+  DRAResourceClaimGranularStatusAuthorization:
+    '1.36 DRAResourceClaimDeviceStatus DynamicResourceAllocation',
   DRAResourcePoolStatus: '1.36 DynamicResourceAllocation',
   DRASchedulerFilterTimeout: '1.35 DynamicResourceAllocation',
   DRAWorkloadResourceClaims: '1.36 DynamicResourceAllocation GenericWorkload',
@@ -477,12 +486,15 @@ export const gateDependencies = {
   GracefulNodeShutdownBasedOnPodPriority: '1.35 GracefulNodeShutdown',
   H2CContainerProbe: '1.37 NodeDeclaredFeatures',
   ImageVolumeWithDigest: '1.36 ImageVolume',
-  InPlacePodLevelResourcesVerticalScaling: '1.35 InPlacePodVerticalScaling NodeDeclaredFeatures PodLevelResources',
+  InPlacePodLevelResourcesVerticalScaling:
+    '1.35 InPlacePodVerticalScaling NodeDeclaredFeatures PodLevelResources',
   InPlacePodVerticalScalingAllocatedStatus: '1.35 InPlacePodVerticalScaling, 1.36',
   InPlacePodVerticalScalingExclusiveCPUs: '1.35 InPlacePodVerticalScaling',
-  InPlacePodVerticalScalingExclusiveMemory: '1.35 InPlacePodVerticalScaling MemoryManager, 1.36 InPlacePodVerticalScaling',
+  InPlacePodVerticalScalingExclusiveMemory:
+    '1.35 InPlacePodVerticalScaling MemoryManager, 1.36 InPlacePodVerticalScaling',
   InPlacePodVerticalScalingInitContainers: '1.36 InPlacePodVerticalScaling NodeDeclaredFeatures',
-  InPlacePodVerticalScalingMemoryBackedVolumes: '1.37 InPlacePodVerticalScaling NodeDeclaredFeatures',
+  InPlacePodVerticalScalingMemoryBackedVolumes:
+    '1.37 InPlacePodVerticalScaling NodeDeclaredFeatures',
   InPlacePodVerticalScalingSchedulerPreemption: '1.37 InPlacePodVerticalScaling',
   KubeletAllocatedPodsEndpoint: '1.37 InPlacePodVerticalScaling',
   MatchLabelKeysInPodTopologySpreadSelectorMerge: '1.35 MatchLabelKeysInPodTopologySpread',
@@ -504,11 +516,14 @@ export const gateDependencies = {
   StaleControllerConsistencyReplicaSet: '1.36 AtomicFIFO',
   StaleControllerConsistencyStatefulSet: '1.36 AtomicFIFO',
   StorageVersionAPI: '1.35 APIServerIdentity',
-  StructuredAuthenticationConfigurationEgressSelector: '1.35 StructuredAuthenticationConfiguration, 1.37',
-  StructuredAuthenticationConfigurationJWKSMetrics: '1.35 StructuredAuthenticationConfiguration, 1.37',
+  StructuredAuthenticationConfigurationEgressSelector:
+    '1.35 StructuredAuthenticationConfiguration, 1.37',
+  StructuredAuthenticationConfigurationJWKSMetrics:
+    '1.35 StructuredAuthenticationConfiguration, 1.37',
   TopologyAwareWorkloadScheduling: '1.36 GenericWorkload',
   UnknownVersionInteroperabilityProxy: '1.35 APIServerIdentity',
-  UserNamespacesHostNetworkSupport: '1.35 UserNamespacesSupport, 1.36 NodeDeclaredFeatures UserNamespacesSupport',
+  UserNamespacesHostNetworkSupport:
+    '1.35 UserNamespacesSupport, 1.36 NodeDeclaredFeatures UserNamespacesSupport',
   WindowsCPUAndMemoryAffinity: '1.35 MemoryManager, 1.36',
   WindowsGracefulNodeShutdown: '1.35 GracefulNodeShutdown',
   WorkloadAwarePreemption: '1.36 GangScheduling, 1.37',

@@ -39,9 +39,13 @@ function stateIn(history: string, minor: number): GateState | null {
   let state: GateState | null = null
   for (const entry of history.split(', ')) {
     const [, since, stage, value, lock] = entryForm.exec(entry) ?? []
-    if (since === undefined) throw new Error(`feature-gate-history.ts: ${JSON.stringify(entry)} is no stage of a gate`)
+    if (since === undefined)
+      throw new Error(`feature-gate-history.ts: ${JSON.stringify(entry)} is no stage of a gate`)
     if (Number(since) > minor) break
-    state = stage === undefined ? null : { isOn: value === 'on', isLocked: lock !== undefined, stage: stage as Stage }
+    state =
+      stage === undefined
+        ? null
+        : { isOn: value === 'on', isLocked: lock !== undefined, stage: stage as Stage }
   }
   return state
 }

@@ -182,7 +182,8 @@ export function featuresOf(kubeletVersion: string | null): KubeletFeatures {
   const minor = minorOf(kubeletVersion)
   const known = cache.get(minor)
   if (known) return known
-  const rulesOfMinor = minor === null ? newestMinor : Math.min(Math.max(minor, oldestMinor), newestMinor)
+  const rulesOfMinor =
+    minor === null ? newestMinor : Math.min(Math.max(minor, oldestMinor), newestMinor)
   const features: KubeletFeatures = {
     minor,
     exact: minor === rulesOfMinor,

@@ -24,14 +24,18 @@ export interface FlagSettings {
 export function flagSettings(commandLine: readonly string[]): FlagSettings {
   const fields = new Map<string, unknown>()
   for (const given of givenFlags(commandLine)) {
-    if (given.value === undefined) return { fields, error: `flag needs an argument: --${given.name}` }
+    if (given.value === undefined)
+      return { fields, error: `flag needs an argument: --${given.name}` }
     const { facts, type } = given.flag
     try {
       fields.set(facts.field, extended(fields.get(facts.field), parsed(given.value, type, facts)))
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       const flag = given.name === 'v' ? '-v, --v' : `--${given.name}`
-      return { fields, error: `invalid argument ${goQuote(given.value)} for ${goQuote(flag)} flag: ${why}` }
+      return {
+        fields,
+        error: `invalid argument ${goQuote(given.value)} for ${goQuote(flag)} flag: ${why}`,
+      }
     }
   }
   return { fields, error: null }
@@ -49,7 +53,8 @@ export function flagValue(commandLine: readonly string[], flag: string): string 
   for (const [at, argument] of commandLine.entries()) {
     if (argument === '--') break
     const [name = '', ...given] = argument.split('=')
-    if (name.replaceAll('_', '-') === `--${flag}`) value = given.length > 0 ? given.join('=') : (commandLine[at + 1] ?? '')
+    if (name.replaceAll('_', '-') === `--${flag}`)
+      value = given.length > 0 ? given.join('=') : (commandLine[at + 1] ?? '')
   }
   return value
 }
@@ -72,8 +77,14 @@ function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
     const argument = commandLine[at] ?? ''
     if (argument === '--') return
     const short = /^-v=?(.*)$/s.exec(argument)
-    const equals = short ? (short[1] === '' ? -1 : argument.length - (short[1] ?? '').length - 1) : argument.indexOf('=')
-    const name = short ? 'v' : argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
+    const equals = short
+      ? short[1] === ''
+        ? -1
+        : argument.length - (short[1] ?? '').length - 1
+      : argument.indexOf('=')
+    const name = short
+      ? 'v'
+      : argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
     const flag = short || argument.startsWith('--') ? knownFlag(name) : null
     if (flag === null) continue
     if (equals >= 0) yield { name, flag, value: argument.slice(equals + 1) }
@@ -96,12 +107,14 @@ function knownFlag(name: string): KnownFlag | null {
 
 function parsed(text: string, type: string, { form }: FlagFacts): unknown {
   if (type === 'bool') return parseBool(text)
-  if (type === 'int32' || type === 'int64') return Number(parseInt64(text, type === 'int32' ? 32 : 64))
+  if (type === 'int32' || type === 'int64')
+    return Number(parseInt64(text, type === 'int32' ? 32 : 64))
   if (type === 'VerbosityLevel') return Number(parseUint32(text))
   if (type === 'Duration' || type === 'FlushFrequency') return parseDuration(text)
   if (type === '[]string') return text === '' ? [] : text.split(',')
   if (elementOf(type, 'map[string]') !== null) return parsePairs(text, type, form)
-  if (form === 'ip' && !ipForm.test(text)) throw new Error(`${goQuote(text)} is not a valid IP address`)
+  if (form === 'ip' && !ipForm.test(text))
+    throw new Error(`${goQuote(text)} is not a valid IP address`)
   return text
 }
 
@@ -114,7 +127,8 @@ function parsePairs(text: string, type: string, form: FlagFacts['form']): RawObj
   const pairs: [string, unknown][] = []
   for (const pair of form === 'one-pair' ? [text] : text.split(',').filter(part => part !== '')) {
     const at = pair.indexOf(separator)
-    if (at < 0) throw new Error(`malformed pair, expect string${separator}${isGate ? 'bool' : 'string'}`)
+    if (at < 0)
+      throw new Error(`malformed pair, expect string${separator}${isGate ? 'bool' : 'string'}`)
     const key = pair.slice(0, at).trim()
     const value = pair.slice(at + 1).trim()
     pairs.push([key, isGate ? parseGate(key, value) : value])
@@ -126,7 +140,9 @@ function parseGate(key: string, text: string): boolean {
   try {
     return parseBool(text)
   } catch (error) {
-    throw new Error(`invalid value of ${key}: ${text}, err: ${error instanceof Error ? error.message : error}`)
+    throw new Error(
+      `invalid value of ${key}: ${text}, err: ${error instanceof Error ? error.message : error}`,
+    )
   }
 }
 

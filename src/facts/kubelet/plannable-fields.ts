@@ -4,7 +4,8 @@ const reasons = {
   imageGC: 'decides when unused images go; no running container loses anything',
   eviction: 'decides when pods are evicted; replayed on what is there before it is written',
   logs: 'the kubelet rotates by it from its next look at the files',
-  reservations: 'moves what pods may use; pods are admitted anew by it at the restart, which is checked before',
+  reservations:
+    'moves what pods may use; pods are admitted anew by it at the restart, which is checked before',
 } as const
 
 /**

@@ -8,5 +8,9 @@
 import type { KubeletFeatures } from './features.ts'
 
 /** Whether containers that were ready and started stay so. @param featureGates as the configuration sets them */
-export const keepsContainerStatus = (features: KubeletFeatures, featureGates: Readonly<Record<string, unknown>>): boolean =>
-  features.has('containerStatusOutlivesRestart') && featureGates.ChangeContainerStatusOnKubeletRestart !== true
+export const keepsContainerStatus = (
+  features: KubeletFeatures,
+  featureGates: Readonly<Record<string, unknown>>,
+): boolean =>
+  features.has('containerStatusOutlivesRestart') &&
+  featureGates.ChangeContainerStatusOnKubeletRestart !== true

@@ -4,4 +4,5 @@ import type { KubeletFeatures } from './features.ts'
 /** Source: cmd/kubelet/app/options/container_runtime.go defaultPodSandboxImage; since 1.29 the kubelet no longer asks. */
 const tags: Readonly<Record<number, string>> = { 24: '3.7', 25: '3.8' }
 
-export const defaultSandboxImage = ({ rulesOfMinor }: KubeletFeatures): string => `registry.k8s.io/pause:${tags[rulesOfMinor] ?? '3.9'}`
+export const defaultSandboxImage = ({ rulesOfMinor }: KubeletFeatures): string =>
+  `registry.k8s.io/pause:${tags[rulesOfMinor] ?? '3.9'}`

@@ -55,7 +55,8 @@ export const compared: Partial<Record<Field, Comparison>> = {
 }
 
 /** Whether each key of such a field is a setting of its own. */
-export const isMap = (kind: Kind): boolean => kind === 'durations' || kind === 'quantities' || kind === 'gates'
+export const isMap = (kind: Kind): boolean =>
+  kind === 'durations' || kind === 'quantities' || kind === 'gates'
 
 export const comparisonOf = (path: string): Comparison | undefined =>
   Object.hasOwn(compared, fieldOf(path)) ? compared[fieldOf(path) as Field] : undefined
@@ -66,8 +67,11 @@ export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''
 export const dependsOnSize = (path: string): boolean => comparisonOf(path)?.dependsOnSize === true
 
 /** Equal for values of one path that mean the same. @param kubeletVersion what feature gates are by themselves; null: only what is written is compared */
-export const meaningOf = (path: string, value: unknown, kubeletVersion: string | null = null): string =>
-  canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
+export const meaningOf = (
+  path: string,
+  value: unknown,
+  kubeletVersion: string | null = null,
+): string => canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
 
 export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
 
@@ -76,7 +80,12 @@ const longestNumber = 100
 const longestText = 400
 
 /** As meaningOf. Empty: as if nobody had set it. */
-export function canonicalValue(kind: Kind, value: unknown, path: string, kubeletVersion: string | null): string {
+export function canonicalValue(
+  kind: Kind,
+  value: unknown,
+  path: string,
+  kubeletVersion: string | null,
+): string {
   if (value === undefined || value === null || value === '') return ''
   if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted())
   // Upstream: SetDefaults_KubeletConfiguration: any negative number is -1, no limit.
@@ -95,7 +104,10 @@ export function canonicalValue(kind: Kind, value: unknown, path: string, kubelet
 }
 
 function isGateDefault(path: string, value: unknown, kubeletVersion: string | null): boolean {
-  const state = kubeletVersion === null ? null : gateState(path.slice(path.indexOf('.') + 1), featuresOf(kubeletVersion))
+  const state =
+    kubeletVersion === null
+      ? null
+      : gateState(path.slice(path.indexOf('.') + 1), featuresOf(kubeletVersion))
   return state !== null && state.isOn === value
 }
 
@@ -105,7 +117,9 @@ function isGateDefault(path: string, value: unknown, kubeletVersion: string | nu
  */
 function isNothing(path: string, text: string): boolean {
   const amount = canonicalAmount(text)
-  return amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))
+  return (
+    amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))
+  )
 }
 
 /** A percentage, or a quantity without what its form adds. @throws QuantityError */
@@ -114,5 +128,7 @@ function canonicalAmount(text: string): string {
   if (percentage !== undefined) return `${Number(percentage)}%`
   const { unscaled, exponent } = parseQuantity(text)
   const zeros = /0*$/.exec(String(unscaled))?.[0].length ?? 0
-  return unscaled === 0n ? '0' : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
+  return unscaled === 0n
+    ? '0'
+    : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
 }

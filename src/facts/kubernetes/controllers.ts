@@ -23,7 +23,8 @@ export const nodeMonitorPeriodMs = 5_000
 export const nodeStartupGracePeriodMs = 60_000
 
 /** `--node-monitor-grace-period`. Source: pkg/controller/nodelifecycle/config/v1alpha1/defaults.go. */
-export const nodeMonitorGracePeriodMs = (features: KubeletFeatures): number => (features.has('nodeMonitorGracePeriod50s') ? 50_000 : 40_000)
+export const nodeMonitorGracePeriodMs = (features: KubeletFeatures): number =>
+  features.has('nodeMonitorGracePeriod50s') ? 50_000 : 40_000
 
 /** The part of a lease's duration after which the kubelet renews it, and how much later that may be. Source: pkg/kubelet/kubelet.go nodeLeaseRenewIntervalFraction. */
 export const leaseRenewal = { fraction: 0.25, jitter: 0.04 }

@@ -24,4 +24,5 @@ export const readForNodes: ReadonlySet<string> = new Set([
 ])
 
 /** What cannot be deleted one by one was not stored. Upstream: pkg/controller/garbagecollector/garbagecollector.go GetDeletableResources, which also wants `watch`. */
-export const isCollectable = ({ verbs }: Pick<ApiResource, 'verbs'>): boolean => verbs.includes('delete') && verbs.includes('list')
+export const isCollectable = ({ verbs }: Pick<ApiResource, 'verbs'>): boolean =>
+  verbs.includes('delete') && verbs.includes('list')

@@ -26,18 +26,34 @@ const ebsDriver = {
 } as const
 const loadBalancers = {
   controller: 'the AWS Load Balancer Controller',
-  workload: { label: 'aws-load-balancer-controller', name: /(^|-)aws-load-balancer-controller$/, like: /load-balancer-controller/ },
+  workload: {
+    label: 'aws-load-balancer-controller',
+    name: /(^|-)aws-load-balancer-controller$/,
+    like: /load-balancer-controller/,
+  },
   isRunByAutoMode: true,
 } as const
 
 /** The first that fits. */
 const finalizerControllers: readonly FinalizerController[] = [
   // k8s.io/apimachinery pkg/apis/meta/v1 FinalizerOrphanDependents, FinalizerDeleteDependents
-  { finalizer: /^(orphan|foregroundDeletion)$/, controller: 'the garbage collector', workload: null },
+  {
+    finalizer: /^(orphan|foregroundDeletion)$/,
+    controller: 'the garbage collector',
+    workload: null,
+  },
   // k8s.io/api/batch/v1 JobTrackingFinalizer
-  { finalizer: 'batch.kubernetes.io/job-tracking', controller: 'the Job controller', workload: null },
+  {
+    finalizer: 'batch.kubernetes.io/job-tracking',
+    controller: 'the Job controller',
+    workload: null,
+  },
   // k8s.io/cloud-provider/service/helpers LoadBalancerCleanupFinalizer
-  { finalizer: 'service.kubernetes.io/load-balancer-cleanup', controller: 'the service controller', workload: null },
+  {
+    finalizer: 'service.kubernetes.io/load-balancer-cleanup',
+    controller: 'the service controller',
+    workload: null,
+  },
   // karpenter pkg/apis/v1 TerminationFinalizer; karpenter-provider-aws pkg/apis/v1
   {
     finalizer: /^karpenter\.(sh|k8s\.aws)\/termination$/,
@@ -51,16 +67,28 @@ const finalizerControllers: readonly FinalizerController[] = [
   // external-attacher pkg/controller/util.go GetFinalizerName
   { finalizer: 'external-attacher/ebs-csi-aws-com', ...ebsDriver },
   // pkg/volume/util/finalizer.go PVCProtectionFinalizer, PVProtectionFinalizer
-  { finalizer: /^kubernetes\.io\/pvc?-protection$/, controller: 'the volume protection controller', workload: null },
+  {
+    finalizer: /^kubernetes\.io\/pvc?-protection$/,
+    controller: 'the volume protection controller',
+    workload: null,
+  },
   // component-helpers storage/volume/pv_helpers.go PVDeletionInTreeProtectionFinalizer, PVDeletionProtectionFinalizer
   { finalizer: 'kubernetes.io/pv-controller', controller: 'the volume controller', workload: null },
-  { finalizer: 'external-provisioner.volume.kubernetes.io/finalizer', controller: "its CSI driver's provisioner", workload: 'any' },
+  {
+    finalizer: 'external-provisioner.volume.kubernetes.io/finalizer',
+    controller: "its CSI driver's provisioner",
+    workload: 'any',
+  },
   { finalizer: /^external-attacher\//, controller: "its CSI driver's attacher", workload: 'any' },
   // argo-cd pkg/apis/application/v1alpha1 ResourcesFinalizerName
   {
     finalizer: /^resources-finalizer\.argocd\.argoproj\.io(\/|$)/,
     controller: "Argo CD's application controller",
-    workload: { label: 'argocd-application-controller', name: /argocd-application-controller$/, like: /application-controller/ },
+    workload: {
+      label: 'argocd-application-controller',
+      name: /argocd-application-controller$/,
+      like: /application-controller/,
+    },
   },
   // cert-manager pkg/acme; fluxcd/pkg apis/meta
   {
@@ -71,10 +99,15 @@ const finalizerControllers: readonly FinalizerController[] = [
 ]
 
 export const finalizerController = (finalizer: string): FinalizerController | null =>
-  finalizerControllers.find(({ finalizer: of }) => (typeof of === 'string' ? of === finalizer : of.test(finalizer))) ?? null
+  finalizerControllers.find(({ finalizer: of }) =>
+    typeof of === 'string' ? of === finalizer : of.test(finalizer),
+  ) ?? null
 
 /** Whether a workload may be one of those that take finalizers away. @param label its `app.kubernetes.io/name`, where it has one */
 export const mayTakeFinalizers = (name: string, label: string | null): boolean =>
   finalizerControllers.some(
-    ({ workload }) => workload !== null && workload !== 'any' && (workload.label === label || workload.like.test(name)),
+    ({ workload }) =>
+      workload !== null &&
+      workload !== 'any' &&
+      (workload.label === label || workload.like.test(name)),
   )

@@ -38,7 +38,16 @@ function listed(
   const [plural, ...group] = resource.split('.')
   const apiVersion = group.length === 0 ? 'v1' : `${group.join('.')}/v1`
   const path = group.length === 0 ? `/api/v1/${plural}` : `/apis/${apiVersion}/${plural}`
-  return { resource, path, apiVersion, objectKind, isNamespaced: !isClusterScoped, kinds: kindsOf(kind, resource), isMetadataOnly, tells }
+  return {
+    resource,
+    path,
+    apiVersion,
+    objectKind,
+    isNamespaced: !isClusterScoped,
+    kinds: kindsOf(kind, resource),
+    isMetadataOnly,
+    tells,
+  }
 }
 
 /** Whose section looks through whatever is listed wants all lists, but ConfigMaps and Secrets nobody gets by the way. */
@@ -47,18 +56,25 @@ function kindsOf(kind: GarbageKind, resource: string): GarbageResource['kinds'] 
   const others: GarbageKind[] = []
   // Of leases, claims and volumes their own sections know more.
   if (kind !== 'leases') others.push('owners')
-  if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims') others.push('finalizers')
+  if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims')
+    others.push('finalizers')
   // A volume says which disk is its own.
   if (resource === 'persistentvolumes') others.push('disks')
   return [kind, ...others]
 }
 
 /** Of nodes that the audit reads, pods come with the nodes; here come those of no node, and those that are over of nodes that are gone. */
-export const podResource = listed('pods', 'pods', 'Pod', 'which pods failed, finished or hang in deletion, and stay')
+export const podResource = listed(
+  'pods',
+  'pods',
+  'Pod',
+  'which pods failed, finished or hang in deletion, and stay',
+)
 
 const metadata = { isMetadataOnly: true } as const
 const ofCluster = { isClusterScoped: true } as const
-const configTells = (plural: string) => `whose owners are gone of ${plural}; RBAC cannot grant their names without their content`
+const configTells = (plural: string) =>
+  `whose owners are gone of ${plural}; RBAC cannot grant their names without their content`
 
 /**
  * Beside pods; each one list. Owners come before what they own, and claims before volumes: who is gone when its dependents are listed was there
@@ -67,11 +83,36 @@ const configTells = (plural: string) => `whose owners are gone of ${plural}; RBA
 export const garbageResources: readonly GarbageResource[] = [
   listed('jobs', 'cronjobs.batch', 'CronJob', 'how many of its finished Jobs a CronJob keeps'),
   listed('jobs', 'jobs.batch', 'Job', 'which Jobs have finished, and stay'),
-  listed('leases', 'leases.coordination.k8s.io', 'Lease', 'which leases nobody renews, and nobody collects'),
-  listed('history', 'deployments.apps', 'Deployment', 'how many old ReplicaSets a Deployment keeps'),
-  listed('history', 'replicasets.apps', 'ReplicaSet', 'how many old ReplicaSets a Deployment keeps'),
-  listed('history', 'statefulsets.apps', 'StatefulSet', 'how many old ControllerRevisions a StatefulSet keeps'),
-  listed('history', 'daemonsets.apps', 'DaemonSet', 'how many old ControllerRevisions a DaemonSet keeps'),
+  listed(
+    'leases',
+    'leases.coordination.k8s.io',
+    'Lease',
+    'which leases nobody renews, and nobody collects',
+  ),
+  listed(
+    'history',
+    'deployments.apps',
+    'Deployment',
+    'how many old ReplicaSets a Deployment keeps',
+  ),
+  listed(
+    'history',
+    'replicasets.apps',
+    'ReplicaSet',
+    'how many old ReplicaSets a Deployment keeps',
+  ),
+  listed(
+    'history',
+    'statefulsets.apps',
+    'StatefulSet',
+    'how many old ControllerRevisions a StatefulSet keeps',
+  ),
+  listed(
+    'history',
+    'daemonsets.apps',
+    'DaemonSet',
+    'how many old ControllerRevisions a DaemonSet keeps',
+  ),
   listed(
     'history',
     'controllerrevisions.apps',
@@ -79,9 +120,26 @@ export const garbageResources: readonly GarbageResource[] = [
     'how many old ControllerRevisions StatefulSets and DaemonSets keep',
     metadata,
   ),
-  listed('volumes', 'storageclasses.storage.k8s.io', 'StorageClass', 'what becomes of volumes when their claims go', ofCluster),
-  listed('volumes', 'persistentvolumeclaims', 'PersistentVolumeClaim', 'which claims are still there, and what holds them'),
-  listed('volumes', 'persistentvolumes', 'PersistentVolume', 'which volumes are released, and stay', ofCluster),
+  listed(
+    'volumes',
+    'storageclasses.storage.k8s.io',
+    'StorageClass',
+    'what becomes of volumes when their claims go',
+    ofCluster,
+  ),
+  listed(
+    'volumes',
+    'persistentvolumeclaims',
+    'PersistentVolumeClaim',
+    'which claims are still there, and what holds them',
+  ),
+  listed(
+    'volumes',
+    'persistentvolumes',
+    'PersistentVolume',
+    'which volumes are released, and stay',
+    ofCluster,
+  ),
   listed(
     'certificates',
     'certificatesigningrequests.certificates.k8s.io',
@@ -89,7 +147,13 @@ export const garbageResources: readonly GarbageResource[] = [
     'which certificate requests nobody approves, issues or collects',
     ofCluster,
   ),
-  listed('namespaces', 'namespaces', 'Namespace', 'which namespaces hang in deletion, and for what', ofCluster),
+  listed(
+    'namespaces',
+    'namespaces',
+    'Namespace',
+    'which namespaces hang in deletion, and for what',
+    ofCluster,
+  ),
   listed('configs', 'configmaps', 'ConfigMap', configTells('ConfigMaps'), metadata),
   listed('configs', 'secrets', 'Secret', configTells('Secrets'), metadata),
 ]
@@ -97,10 +161,13 @@ export const garbageResources: readonly GarbageResource[] = [
 /** Who may list them may read what is in them. */
 export const configResources: ReadonlySet<string> = new Set(['configmaps', 'secrets'])
 
-const byResource: ReadonlyMap<string, GarbageResource> = new Map([podResource, ...garbageResources].map(each => [each.resource, each]))
+const byResource: ReadonlyMap<string, GarbageResource> = new Map(
+  [podResource, ...garbageResources].map(each => [each.resource, each]),
+)
 
 /** Null where it is not read for what nobody has collected. @param resource `plural` or `plural.group` */
-export const garbageResource = (resource: string): GarbageResource | null => byResource.get(resource) ?? null
+export const garbageResource = (resource: string): GarbageResource | null =>
+  byResource.get(resource) ?? null
 
 const ofAws: ReadonlySet<string> = new Set(awsResources.map(({ resource }) => resource))
 

@@ -16,7 +16,8 @@ export interface PolicyRule {
 
 /** `list nodepools.karpenter.sh`, `get nodes/proxy`; `list *.karpenter.sh`: all of a group, `list *.*`: of all groups */
 export function attributesOf(right: string): ResourceAttributes {
-  const [, verb = '', resource = '', subresource = '', group = ''] = /^(\w+) ([\w*-]+)(?:\/(\w+))?(?:\.(.+))?$/.exec(right) ?? []
+  const [, verb = '', resource = '', subresource = '', group = ''] =
+    /^(\w+) ([\w*-]+)(?:\/(\w+))?(?:\.(.+))?$/.exec(right) ?? []
   return { verb, group, resource, subresource }
 }
 
@@ -43,7 +44,11 @@ export interface ServiceAccount {
 }
 
 /** A ClusterRole and its binding: to the group of the same name, or to a service account. */
-export function clusterRole(name: string, rights: readonly string[], account: ServiceAccount | null = null): object[] {
+export function clusterRole(
+  name: string,
+  rights: readonly string[],
+  account: ServiceAccount | null = null,
+): object[] {
   return [
     { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: policyRules(rights) },
     {
@@ -51,7 +56,11 @@ export function clusterRole(name: string, rights: readonly string[], account: Se
       kind: 'ClusterRoleBinding',
       metadata: { name },
       roleRef: { apiGroup, kind: 'ClusterRole', name },
-      subjects: [account === null ? { apiGroup, kind: 'Group', name } : { kind: 'ServiceAccount', ...account }],
+      subjects: [
+        account === null
+          ? { apiGroup, kind: 'Group', name }
+          : { kind: 'ServiceAccount', ...account },
+      ],
     },
   ]
 }

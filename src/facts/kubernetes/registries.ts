@@ -18,7 +18,8 @@ export const endedRegistries: Readonly<Record<string, EndedRegistry>> = {
   // kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement
   'k8s.gcr.io': {
     successor: 'registry.k8s.io',
-    state: 'is frozen since 2023-04-03: no new images, and old ones only for as long as its redirect is kept',
+    state:
+      'is frozen since 2023-04-03: no new images, and old ones only for as long as its redirect is kept',
     isGone: false,
   },
 }
@@ -33,7 +34,11 @@ export const dockerHubLimits = {
 } as const
 
 /** Names that all mean Docker Hub. Source: distribution/reference normalize.go; docker.io's own API endpoint. */
-export const dockerHubHosts: ReadonlySet<string> = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io'])
+export const dockerHubHosts: ReadonlySet<string> = new Set([
+  'docker.io',
+  'index.docker.io',
+  'registry-1.docker.io',
+])
 
 /**
  * Private ECR: a pull needs a token of the node's role, for which only the kubelet has a plugin; containerd alone is refused.

@@ -47,7 +47,9 @@ export const taintingConditions: ReadonlySet<string> = new Set(ofConditions.valu
 export const conditionOfTaint = (key: string): string => ofConditions.get(key) ?? ''
 
 /** What makes a taint on a Ready node one that was left behind; null: it may well stay. `condition`, `cordon`: it may as long as that holds. */
-export function passingTaint(key: string): 'passing' | 'announcing' | 'condition' | 'cordon' | null {
+export function passingTaint(
+  key: string,
+): 'passing' | 'announcing' | 'condition' | 'cordon' | null {
   if (key === ofCordon) return 'cordon'
   if (passing.has(key)) return 'passing'
   if (announcing.has(key)) return 'announcing'

@@ -13,10 +13,21 @@ export interface VersionSkew {
  * Null where one of them is not told. Source: kubernetes.io/releases/version-skew-policy; KEP-3935: three minors from API server 1.28 on, two before.
  * @param controlPlaneVersion as EKS tells it, `1.34`
  */
-export function versionSkew(kubeletVersion: string | null, controlPlaneVersion: string | null): VersionSkew | null {
-  const [kubeletMinor, controlPlaneMinor] = [featuresOf(kubeletVersion).minor, featuresOf(controlPlaneVersion).minor]
+export function versionSkew(
+  kubeletVersion: string | null,
+  controlPlaneVersion: string | null,
+): VersionSkew | null {
+  const [kubeletMinor, controlPlaneMinor] = [
+    featuresOf(kubeletVersion).minor,
+    featuresOf(controlPlaneVersion).minor,
+  ]
   if (kubeletMinor === null || controlPlaneMinor === null) return null
   const allowedBehind = controlPlaneMinor >= 28 ? 3 : 2
   const behind = controlPlaneMinor - kubeletMinor
-  return { kubeletMinor, controlPlaneMinor, allowedBehind, state: behind < 0 ? 'newer' : behind > allowedBehind ? 'tooOld' : 'supported' }
+  return {
+    kubeletMinor,
+    controlPlaneMinor,
+    allowedBehind,
+    state: behind < 0 ? 'newer' : behind > allowedBehind ? 'tooOld' : 'supported',
+  }
 }

@@ -3,16 +3,25 @@
 export interface CloudFormationTemplate {
   Description: string
   Parameters: Record<string, object>
-  Resources: Record<string, { Type: string; DependsOn?: string[]; Metadata?: object; Properties?: Record<string, unknown> }>
+  Resources: Record<
+    string,
+    { Type: string; DependsOn?: string[]; Metadata?: object; Properties?: Record<string, unknown> }
+  >
   Outputs: Record<string, object>
 }
 
 /** @param packaged what `serverless package` writes, of any stage. @param version of highwater, which names where its code lies */
-export function plainTemplate(packaged: CloudFormationTemplate, version: string): CloudFormationTemplate {
+export function plainTemplate(
+  packaged: CloudFormationTemplate,
+  version: string,
+): CloudFormationTemplate {
   const { Parameters, Resources, Outputs, ...rest } = packaged
   const isOurs = ([name]: [string, unknown]) => !name.startsWith('ServerlessDeploymentBucket')
   const where = {
-    CodeBucket: { Type: 'String', Description: 'Bucket of this region that the archives of the functions lie in.' },
+    CodeBucket: {
+      Type: 'String',
+      Description: 'Bucket of this region that the archives of the functions lie in.',
+    },
     CodePrefix: {
       Type: 'String',
       Default: `highwater/${version}/`,
@@ -36,7 +45,14 @@ function withItsCode([name, resource]: [string, CloudFormationTemplate['Resource
   const { DependsOn = [], Metadata: _, Properties = {}, ...rest } = resource
   const archive = String(Properties.Handler).replace(/^\.build\/(\w+)\.handler$/, '$1.zip')
   const Code = { S3Bucket: { Ref: 'CodeBucket' }, S3Key: { 'Fn::Sub': `$\{CodePrefix}${archive}` } }
-  return [name, { ...rest, DependsOn: DependsOn.filter(other => other.endsWith('LogGroup')), Properties: { ...Properties, Code } }] as const
+  return [
+    name,
+    {
+      ...rest,
+      DependsOn: DependsOn.filter(other => other.endsWith('LogGroup')),
+      Properties: { ...Properties, Code },
+    },
+  ] as const
 }
 
 /** The framework names a stack SERVICE-STAGE, and each function SERVICE-STAGE-FUNCTION. */
@@ -52,5 +68,7 @@ function namedByStack(node: unknown, stack: string): unknown {
       : node
   if (Array.isArray(node)) return node.map(each => namedByStack(each, stack))
   if (typeof node !== 'object' || node === null) return node
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, namedByStack(value, stack)]))
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, namedByStack(value, stack)]),
+  )
 }

@@ -6,7 +6,11 @@ import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { plainTemplate } from './plain-template.ts'
 
 const folder = process.argv[2] ?? '.serverless'
-const packaged = JSON.parse(readFileSync(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'))
+const packaged = JSON.parse(
+  readFileSync(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'),
+)
 const file = join(folder, 'highwater.template.yaml')
 writeFileSync(file, cloudFormationYaml(plainTemplate(packaged, packageJson.version)))
-process.stdout.write(`${file}, and beside it the archives of the functions: docs/deploy.md says what to do with them\n`)
+process.stdout.write(
+  `${file}, and beside it the archives of the functions: docs/deploy.md says what to do with them\n`,
+)

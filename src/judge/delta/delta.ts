@@ -53,7 +53,11 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
       come: areNamed ? missingFrom(newNodes, then) : null,
       notReadNow: notReadNow(now, old, today),
     },
-    notes: [...notesOn(old, now), ...partialNotes('OLD', old, then), ...partialNotes('NEW', now, today)],
+    notes: [
+      ...notesOn(old, now),
+      ...partialNotes('OLD', old, then),
+      ...partialNotes('NEW', now, today),
+    ],
   }
 }
 
@@ -78,15 +82,26 @@ const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
 const sampleSize = 20
 
 const stateOf = (finding: ComparedFinding | undefined): FindingState | null =>
-  finding ? { severity: finding.severity, confidence: finding.confidence, nodes: cut(finding.nodes), waived: finding.waived } : null
-const cut = ({ count, sample }: NodeSample): NodeSample => ({ count, sample: sample.slice(0, sampleSize) })
+  finding
+    ? {
+        severity: finding.severity,
+        confidence: finding.confidence,
+        nodes: cut(finding.nodes),
+        waived: finding.waived,
+      }
+    : null
+const cut = ({ count, sample }: NodeSample): NodeSample => ({
+  count,
+  sample: sample.slice(0, sampleSize),
+})
 
 function changed(id: string, { before, after }: Pair, why: string[]): ChangedFinding {
   const { rule, cluster, subject, title } = (after ?? before)!
   return { id, rule, cluster, subject, title, before: stateOf(before), after: stateOf(after), why }
 }
 
-const worstOf = ({ before, after }: ChangedFinding) => severityRank((after ?? before)?.severity ?? 'info')
+const worstOf = ({ before, after }: ChangedFinding) =>
+  severityRank((after ?? before)?.severity ?? 'info')
 const byChanged = (a: ChangedFinding, b: ChangedFinding) =>
   worstOf(a) - worstOf(b) ||
   byText(a.rule, b.rule) ||
@@ -95,22 +110,38 @@ const byChanged = (a: ChangedFinding, b: ChangedFinding) =>
   byText(a.id, b.id)
 
 type OnNode = { cluster: string; node: string | null }
-const byNode = (a: OnNode, b: OnNode) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '')
+const byNode = (a: OnNode, b: OnNode) =>
+  byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '')
 
 function clusterChanges(old: ComparedRun, now: ComparedRun): ClusterChange[] {
-  const [before, after] = [old, now].map(({ document: { clusters } }) => new Map(clusters.map(cluster => [cluster.name, cluster])))
+  const [before, after] = [old, now].map(
+    ({ document: { clusters } }) => new Map(clusters.map(cluster => [cluster.name, cluster])),
+  )
   const stateIn = (clusters: typeof before, name: string) => {
     const found = clusters?.get(name)
     return found ? { grade: found.grade, coverage: found.coverage } : null
   }
   const names = new Set([...(before?.keys() ?? []), ...(after?.keys() ?? [])])
-  return [...names].toSorted(byText).map(name => ({ name, before: stateIn(before, name), after: stateIn(after, name) }))
+  return [...names]
+    .toSorted(byText)
+    .map(name => ({ name, before: stateIn(before, name), after: stateIn(after, name) }))
 }
 
 /** Nodes and clusters of which less was read today than there is; Fargate's cannot be read by anyone. */
-function notReadNow({ document, nodes }: ComparedRun, old: ComparedRun, today: Knowledge): NotReadNow[] {
-  const coverageThen = new Map(old.nodes?.map(({ cluster, name, coverage }) => [keyOf(cluster, name), coverage]))
-  const entry = (cluster: string, node: string | null, coverage: NotReadNow['coverage'], reason: string): NotReadNow => ({
+function notReadNow(
+  { document, nodes }: ComparedRun,
+  old: ComparedRun,
+  today: Knowledge,
+): NotReadNow[] {
+  const coverageThen = new Map(
+    old.nodes?.map(({ cluster, name, coverage }) => [keyOf(cluster, name), coverage]),
+  )
+  const entry = (
+    cluster: string,
+    node: string | null,
+    coverage: NotReadNow['coverage'],
+    reason: string,
+  ): NotReadNow => ({
     cluster,
     node,
     coverage,
@@ -118,11 +149,20 @@ function notReadNow({ document, nodes }: ComparedRun, old: ComparedRun, today: K
     reason,
   })
   const listedNow = document.notAudited.filter(({ reason }) => reason !== fargateReason)
-  const partly = (nodes ?? []).filter(({ coverage, isFargate }) => coverage === 'partlyRead' && !isFargate)
+  const partly = (nodes ?? []).filter(
+    ({ coverage, isFargate }) => coverage === 'partlyRead' && !isFargate,
+  )
   return [
     ...listedNow.map(({ cluster, node, reason }) =>
-      entry(cluster, node, node === null && today.nodeCount(cluster) > 0 ? 'partlyRead' : 'notRead', reason),
+      entry(
+        cluster,
+        node,
+        node === null && today.nodeCount(cluster) > 0 ? 'partlyRead' : 'notRead',
+        reason,
+      ),
     ),
-    ...partly.map(({ cluster, name, missed }) => entry(cluster, name, 'partlyRead', missed || 'not all of its sources are there')),
+    ...partly.map(({ cluster, name, missed }) =>
+      entry(cluster, name, 'partlyRead', missed || 'not all of its sources are there'),
+    ),
   ].toSorted((a, b) => byNode(a, b) || byText(a.reason, b.reason))
 }

@@ -4,7 +4,12 @@ import type { ComparedFinding } from '#model/delta.ts'
 import { isDrift, type Knowledge, listed, type Nodes } from './run-knowledge.ts'
 
 /** Where most nodes drift, or what was declared becomes known, another rule tells of the same nodes. Null: none does. */
-export function retoldDrift(finding: ComparedFinding, ended: Nodes['passing'], then: Knowledge, today: Knowledge): string | null {
+export function retoldDrift(
+  finding: ComparedFinding,
+  ended: Nodes['passing'],
+  then: Knowledge,
+  today: Knowledge,
+): string | null {
   if (!isDrift(finding)) return null
   const before = then.otherDrift(finding, ended.names)
   const rules = today.otherDrift(finding, ended.names).filter(rule => !before.includes(rule))
@@ -13,7 +18,12 @@ export function retoldDrift(finding: ComparedFinding, ended: Nodes['passing'], t
 }
 
 /** The same the other way round: null where on one of its nodes no other rule, which is silent today, told of drift. */
-export function toldBefore(finding: ComparedFinding, { count, names }: Nodes['passing'], then: Knowledge, today: Knowledge): string | null {
+export function toldBefore(
+  finding: ComparedFinding,
+  { count, names }: Nodes['passing'],
+  then: Knowledge,
+  today: Knowledge,
+): string | null {
   if (!isDrift(finding) || names.length < count) return null
   const rulesOn = (name: string) => {
     const now = today.otherDrift(finding, [name])

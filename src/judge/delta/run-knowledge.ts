@@ -29,7 +29,8 @@ export interface Knowledge {
 type OnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
 
 export const keyOf = (...parts: (string | null)[]) => JSON.stringify(parts)
-const subjectKey = ({ rule, cluster, subject }: OnSubject) => keyOf(rule, cluster, subject.kind, subject.namespace, subject.name)
+const subjectKey = ({ rule, cluster, subject }: OnSubject) =>
+  keyOf(rule, cluster, subject.kind, subject.namespace, subject.name)
 const wholeCluster = ({ rule, cluster }: OnSubject): OnSubject => ({
   rule,
   cluster,
@@ -47,38 +48,58 @@ function namesIn(found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
     else for (const node of nodes) known.add(node)
   }
   for (const { rule, cluster, nodes } of found) add(rule, cluster, nodes.sample)
-  return { add, has: (rule: string, cluster: string, node: string) => names.get(keyOf(rule, cluster))?.has(node) ?? false }
+  return {
+    add,
+    has: (rule: string, cluster: string, node: string) =>
+      names.get(keyOf(rule, cluster))?.has(node) ?? false,
+  }
 }
 
 /** @param when how sentences name it */
-export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 'before' | 'now'): Knowledge {
+export function knowledgeOf(
+  { document, nodes, ruleErrors }: ComparedRun,
+  when: 'before' | 'now',
+): Knowledge {
   const { run, clusters, findings, waived, unknowns, notAudited } = document
   const rules = new Set(run.rules)
   const failing = namesIn([...findings, ...waived])
   const undecided = namesIn(unknowns)
   for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(rule, cluster, [node])
   const unread = new Set(
-    nodes?.filter(({ coverage }) => coverage === 'notRead').map(({ cluster, name }) => keyOf(cluster, name)) ??
+    nodes
+      ?.filter(({ coverage }) => coverage === 'notRead')
+      .map(({ cluster, name }) => keyOf(cluster, name)) ??
       notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
   )
   const present = new Set(nodes?.map(({ cluster, name }) => keyOf(cluster, name)))
   const groups = new Map<string, number>()
-  for (const { cluster, group } of nodes ?? []) groups.set(groupKey(cluster, group), (groups.get(groupKey(cluster, group)) ?? 0) + 1)
+  for (const { cluster, group } of nodes ?? [])
+    groups.set(groupKey(cluster, group), (groups.get(groupKey(cluster, group)) ?? 0) + 1)
   const reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
   const touched = new Set([...findings, ...waived, ...unknowns].map(subjectKey))
-  const gathered = new Set([...findings, ...waived].filter(finding => placesOf(finding) !== null).map(subjectKey))
-  const failingRules = new Set([...findings, ...waived].map(({ rule, cluster }) => keyOf(rule, cluster)))
+  const gathered = new Set(
+    [...findings, ...waived].filter(finding => placesOf(finding) !== null).map(subjectKey),
+  )
+  const failingRules = new Set(
+    [...findings, ...waived].map(({ rule, cluster }) => keyOf(rule, cluster)),
+  )
   const unnamed = new Set(
-    [...findings, ...waived, ...unknowns].filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
+    [...findings, ...waived, ...unknowns]
+      .filter(({ nodes: { count, sample } }) => count > sample.length)
+      .map(subjectKey),
   )
   const listsBroken = new Set(notAudited.filter(isListBroken).map(({ cluster }) => cluster))
-  const areClustersMissing = notAudited.some(({ node, reason }) => node === null && reason.startsWith('clusters:'))
+  const areClustersMissing = notAudited.some(
+    ({ node, reason }) => node === null && reason.startsWith('clusters:'),
+  )
   const areLinesLost = run.inputErrors.some(error => /^line \d+:/.test(error))
-  const isPartial = (cluster: string) => areLinesLost || areClustersMissing || listsBroken.has(cluster)
+  const isPartial = (cluster: string) =>
+    areLinesLost || areClustersMissing || listsBroken.has(cluster)
   const clusterNamed = new Map(clusters.map(cluster => [cluster.name, cluster]))
   const nodeCount = (cluster: string) => clusterNamed.get(cluster)?.coverage.nodes ?? 0
   /** A rule that threw there, and the document does not say which. */
-  const isBroken = (cluster: string) => ruleErrors === null && (clusterNamed.get(cluster)?.outcomes.error ?? 0) > 0
+  const isBroken = (cluster: string) =>
+    ruleErrors === null && (clusterNamed.get(cluster)?.outcomes.error ?? 0) > 0
 
   /** Of a node that no list names. */
   function presence(cluster: string, isThere: () => boolean | null): State {
@@ -109,19 +130,29 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   function stateOfCluster(finding: ComparedFinding): State {
     const { rule, cluster } = finding
     const whole = subjectKey(wholeCluster(finding))
-    if (!rules.has(rule) || reasons.has(subjectKey(finding)) || reasons.has(whole)) return 'undecided'
+    if (!rules.has(rule) || reasons.has(subjectKey(finding)) || reasons.has(whole))
+      return 'undecided'
     if (touched.has(subjectKey(finding)) || gathered.has(whole)) return 'failing'
     if (placesOf(finding) !== null && failingRules.has(keyOf(rule, cluster))) return 'failing'
     if (isBroken(cluster)) return 'open'
     // Nobody looked.
-    if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined) return 'undecided'
-    return clusterNamed.has(cluster) && !isPartial(cluster) ? 'passing' : isPartial(cluster) ? 'undecided' : 'absent'
+    if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined)
+      return 'undecided'
+    return clusterNamed.has(cluster) && !isPartial(cluster)
+      ? 'passing'
+      : isPartial(cluster)
+        ? 'undecided'
+        : 'absent'
   }
 
   const reasonFor = (finding: OnSubject, node: string | undefined) =>
     reasons.get(subjectKey(finding)) ??
     reasons.get(subjectKey(wholeCluster(finding))) ??
-    notAudited.find(entry => entry.cluster === finding.cluster && (entry.node === null ? isListBroken(entry) : entry.node === node))?.reason
+    notAudited.find(
+      entry =>
+        entry.cluster === finding.cluster &&
+        (entry.node === null ? isListBroken(entry) : entry.node === node),
+    )?.reason
 
   function statesOf(finding: ComparedFinding): Nodes {
     const { count, sample } = finding.nodes
@@ -143,9 +174,19 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     nodeCount,
     otherDrift({ rule, cluster }, names) {
       const others = [...findings, ...waived].filter(
-        other => other.cluster === cluster && other.rule !== rule && isDrift(other) && other.isCarried !== true,
+        other =>
+          other.cluster === cluster &&
+          other.rule !== rule &&
+          isDrift(other) &&
+          other.isCarried !== true,
       )
-      return [...new Set(others.filter(({ nodes: { sample } }) => sample.some(name => names.includes(name))).map(other => other.rule))]
+      return [
+        ...new Set(
+          others
+            .filter(({ nodes: { sample } }) => sample.some(name => names.includes(name)))
+            .map(other => other.rule),
+        ),
+      ]
     },
     places: ({ rule, cluster }) =>
       [...findings, ...waived]
@@ -158,22 +199,30 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     successors({ cluster, subject }) {
       if (!clusterNamed.has(cluster)) return [`the cluster ${cluster} is not there`]
       const count = groups.get(groupKey(cluster, subject)) ?? 0
-      return count > 0 ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`] : []
+      return count > 0
+        ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`]
+        : []
     },
     doubts(finding, { undecided, open }) {
       if (!rules.has(finding.rule)) return [`the rule did not run ${when}`]
       const why = reasonFor(finding, undecided.names[0])
-      if (finding.nodes.count === 0 && undecided.count > 0) return [`not known ${when}: ${why ?? 'nobody looked'}`]
+      if (finding.nodes.count === 0 && undecided.count > 0)
+        return [`not known ${when}: ${why ?? 'nobody looked'}`]
       return [
-        undecided.count > 0 ? `not known ${when} of ${listed(undecided)}${why === undefined ? '' : ` (${why})`}` : '',
-        open.count > 0 ? `open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named` : '',
+        undecided.count > 0
+          ? `not known ${when} of ${listed(undecided)}${why === undefined ? '' : ` (${why})`}`
+          : '',
+        open.count > 0
+          ? `open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named`
+          : '',
       ].filter(text => text !== '')
     },
   }
 }
 
 /** The findings that name a layer. */
-export const isDrift = ({ evidence }: Pick<ComparedFinding, 'evidence'>): boolean => evidence.some(({ what }) => what === 'layer')
+export const isDrift = ({ evidence }: Pick<ComparedFinding, 'evidence'>): boolean =>
+  evidence.some(({ what }) => what === 'layer')
 
 const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
 const noStates = (): Nodes => ({
@@ -186,12 +235,15 @@ const noStates = (): Nodes => ({
 })
 
 /** Whether nodes of the cluster may be missing for it. */
-export const isListBroken = ({ node, reason }: NotAudited): boolean => node === null && /^(?:nodes|cluster|clusters):/.test(reason)
+export const isListBroken = ({ node, reason }: NotAudited): boolean =>
+  node === null && /^(?:nodes|cluster|clusters):/.test(reason)
 
 const shownNames = 2
 
 export function listed({ count, names }: Nodes[State]): string {
   const shown = names.slice(0, shownNames)
   if (shown.length === 0) return counted(count, 'node')
-  return count > shown.length ? `${counted(count, 'node')}: ${shown.join(', ')}, …` : shown.join(', ')
+  return count > shown.length
+    ? `${counted(count, 'node')}: ${shown.join(', ')}, …`
+    : shown.join(', ')
 }

@@ -16,7 +16,12 @@ interface Spread {
   why: string[]
 }
 
-export function spreadOf(before: ComparedFinding, after: ComparedFinding, then: Knowledge, today: Knowledge): Spread {
+export function spreadOf(
+  before: ComparedFinding,
+  after: ComparedFinding,
+  then: Knowledge,
+  today: Knowledge,
+): Spread {
   const [now, earlier] = [then.statesOf(after), today.statesOf(before)]
   if (now.open.count + earlier.open.count > 0) return spreadByCount(before, after, then, today)
   const ended = earlier.passing
@@ -47,7 +52,12 @@ export function spreadOf(before: ComparedFinding, after: ComparedFinding, then: 
 }
 
 /** Not all of its nodes are named, so only their number is compared, less what was not read and what left the cluster. */
-function spreadByCount(before: ComparedFinding, after: ComparedFinding, then: Knowledge, today: Knowledge): Spread {
+function spreadByCount(
+  before: ComparedFinding,
+  after: ComparedFinding,
+  then: Knowledge,
+  today: Knowledge,
+): Spread {
   const rise = after.nodes.count - before.nodes.count
   const [hiddenThen, hiddenNow] = [then.undecidedCount(before), today.undecidedCount(after)]
   const shrunk = Math.max(0, then.nodeCount(before.cluster) - today.nodeCount(before.cluster))

@@ -19,21 +19,29 @@ interface Verdict {
 }
 
 export function verdictOn({ before, after }: Pair, then: Knowledge, today: Knowledge): Verdict {
-  if (after === undefined) return before === undefined ? { change: 'unchanged', why: [] } : vanished(before, then, today)
+  if (after === undefined)
+    return before === undefined ? { change: 'unchanged', why: [] } : vanished(before, then, today)
   if (before === undefined) return appeared(after, then, today)
   if (after.waived && before.waived) return { change: 'unchanged', why: [] }
   const { change, why, isInDoubt } = compared(before, after, then, today)
   if (after.waived) return { change: 'waivedSince', why: [waiverText(after.waived), ...why] }
-  if (before.waived) return { change: 'waiverExpired', why: [waiverEnd(after, before.waived), ...why] }
+  if (before.waived)
+    return { change: 'waiverExpired', why: [waiverEnd(after, before.waived), ...why] }
   return { change, why, isInDoubt }
 }
 
-const waiverText = ({ until, reason }: NonNullable<ComparedFinding['waived']>) => `waived until ${until}: ${reason}`
+const waiverText = ({ until, reason }: NonNullable<ComparedFinding['waived']>) =>
+  `waived until ${until}: ${reason}`
 
 /** An expired waiver leaves its trace in the evidence; one that was taken out of the policy leaves none. */
-const waiverEnd = ({ evidence }: ComparedFinding, { until }: NonNullable<ComparedFinding['waived']>): string => {
+const waiverEnd = (
+  { evidence }: ComparedFinding,
+  { until }: NonNullable<ComparedFinding['waived']>,
+): string => {
   const trace = evidence.find(({ what }) => what === 'waiver')
-  return trace ? `the waiver ${trace.value}` : `the waiver, until ${until}, is no longer in the policy`
+  return trace
+    ? `the waiver ${trace.value}`
+    : `the waiver, until ${until}, is no longer in the policy`
 }
 
 function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
@@ -42,37 +50,59 @@ function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   const left = absent.count > 0 ? [`gone: ${listed(absent)}`] : []
   if (undecided.count + open.count > 0) {
     const mended = passing.count > 0 ? [`no longer on ${listed(passing)}`] : []
-    return { change: 'cannotTell', why: [...today.doubts(finding, { undecided, open }), ...mended, ...left] }
+    return {
+      change: 'cannotTell',
+      why: [...today.doubts(finding, { undecided, open }), ...mended, ...left],
+    }
   }
   const retold = retoldDrift(finding, passing, then, today)
   if (retold !== null) return { change: 'moved', why: [...waived, retold, ...left] }
   if (passing.count > 0) return { change: 'fixed', why: [...waived, ...left] }
-  if (failing.count > 0 && finding.nodes.count === 0) return { change: 'moved', why: [placesRetold(finding, then, today)] }
-  if (failing.count > 0) return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
+  if (failing.count > 0 && finding.nodes.count === 0)
+    return { change: 'moved', why: [placesRetold(finding, then, today)] }
+  if (failing.count > 0)
+    return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
   return { change: 'gone', why: [...waived, ...today.successors(finding)] }
 }
 
 function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
-  if (finding.waived) return { change: 'waivedSince', why: ['it was not there before', waiverText(finding.waived)] }
+  if (finding.waived)
+    return { change: 'waivedSince', why: ['it was not there before', waiverText(finding.waived)] }
   const { passing, absent, notFailing, failing, undecided, open } = then.statesOf(finding)
-  const unseen = undecided.count > 0 ? then.doubts(finding, { undecided, open: { count: 0, names: [] } }) : []
-  const isKnown = passing.count > 0 && absent.count + notFailing.count + open.count + undecided.count === 0
+  const unseen =
+    undecided.count > 0 ? then.doubts(finding, { undecided, open: { count: 0, names: [] } }) : []
+  const isKnown =
+    passing.count > 0 && absent.count + notFailing.count + open.count + undecided.count === 0
   const told = isKnown ? toldBefore(finding, passing, then, today) : null
   if (told !== null) return { change: 'moved', why: [told] }
   if (passing.count + absent.count + notFailing.count > 0) {
     const came = absent.count > 0 ? [`on nodes that came since: ${listed(absent)}`] : []
     return { change: 'new', why: [...came, ...unseen] }
   }
-  if (open.count > 0) return { change: 'cannotTell', why: then.doubts(finding, { undecided, open }) }
+  if (open.count > 0)
+    return { change: 'cannotTell', why: then.doubts(finding, { undecided, open }) }
   if (undecided.count > 0) return { change: 'newlySeen', why: unseen }
-  if (finding.nodes.count > 0) return { change: 'moved', why: [`${listed(failing)} failed before, as part of another subject`] }
+  if (finding.nodes.count > 0)
+    return {
+      change: 'moved',
+      why: [`${listed(failing)} failed before, as part of another subject`],
+    }
   const why = [placesRetold(finding, then, today)]
-  return { change: placesOf(finding) !== null && today.places(finding) > then.places(finding) ? 'new' : 'moved', why }
+  return {
+    change:
+      placesOf(finding) !== null && today.places(finding) > then.places(finding) ? 'new' : 'moved',
+    why,
+  }
 }
 
 /** The same finding in both. */
-function compared(before: ComparedFinding, after: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
+function compared(
+  before: ComparedFinding,
+  after: ComparedFinding,
+  then: Knowledge,
+  today: Knowledge,
+): Verdict {
   const worse: string[] = []
   const better: string[] = []
   const severity = `severity ${before.severity} → ${after.severity}`
@@ -82,7 +112,10 @@ function compared(before: ComparedFinding, after: ComparedFinding, then: Knowled
   const surer = certainty.indexOf(after.confidence) - certainty.indexOf(before.confidence)
   if (surer !== 0) (surer > 0 ? worse : better).push(confidence)
   const more = (placesOf(after) ?? 0) - (placesOf(before) ?? 0)
-  if (more !== 0) (more > 0 ? worse : better).push(`in ${placesText(placesOf(after) ?? 0)}, before in ${placesOf(before) ?? 0}`)
+  if (more !== 0)
+    (more > 0 ? worse : better).push(
+      `in ${placesText(placesOf(after) ?? 0)}, before in ${placesOf(before) ?? 0}`,
+    )
   const spread = spreadOf(before, after, then, today)
   const isBetterWhole = better.length > 0 && !spread.isHidden
   const why = [...worse, ...better, ...spread.why]

@@ -54,11 +54,16 @@ export interface Older {
   hash: string | null
 }
 
-export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : null
 export const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 /** @param source `{ config, flags, source }` as launch templates and user data are kept; without a source Karpenter puts it where the image reads it */
-export function ofSource({ config, flags, source }: RawObject, where: string, node: DeclaredNode): Declaration {
+export function ofSource(
+  { config, flags, source }: RawObject,
+  where: string,
+  node: DeclaredNode,
+): Declaration {
   const from = textOf(source)
   const written = Array.isArray(flags) ? flags.filter(flag => typeof flag === 'string') : []
   const ofFlags = [...flagSettings(written).fields].map(([field, value]) => [
@@ -67,7 +72,11 @@ export function ofSource({ config, flags, source }: RawObject, where: string, no
   ])
   const all = [
     ...fromConfig(objectOf(config), { where, by: 'config', source: from }, node),
-    ...fromConfig(Object.fromEntries(ofFlags), { where: `${where} flags`, by: 'flag', source: from }, node),
+    ...fromConfig(
+      Object.fromEntries(ofFlags),
+      { where: `${where} flags`, by: 'flag', source: from },
+      node,
+    ),
   ]
   const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
   return {
@@ -81,13 +90,25 @@ interface Origin extends Pick<DeclaredSetting, 'where' | 'by'> {
   source: string | null
 }
 
-function fromConfig(config: RawObject, { where, by, source }: Origin, { kubeletVersion, amiFamily }: DeclaredNode): DeclaredSetting[] {
+function fromConfig(
+  config: RawObject,
+  { where, by, source }: Origin,
+  { kubeletVersion, amiFamily }: DeclaredNode,
+): DeclaredSetting[] {
   const features = featuresOf(kubeletVersion)
   return Object.entries(config).flatMap(([key, value]) => {
-    if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key)) return []
+    if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key))
+      return []
     // nodeadm hands a NodeConfig on as a drop-in.
-    const { field, ignored } = meaningOfKey(key, features, source === 'nodeadm' ? dropInForm(features) : 'file')
-    const lostBy = unreadBy(amiFamily, source, by) ?? ignoredWords(key, field, ignored) ?? withoutSetting(amiFamily, source, key)
+    const { field, ignored } = meaningOfKey(
+      key,
+      features,
+      source === 'nodeadm' ? dropInForm(features) : 'file',
+    )
+    const lostBy =
+      unreadBy(amiFamily, source, by) ??
+      ignoredWords(key, field, ignored) ??
+      withoutSetting(amiFamily, source, key)
     const setting = (path: string, entry: unknown): DeclaredSetting => ({
       path,
       value: entry,
@@ -97,31 +118,48 @@ function fromConfig(config: RawObject, { where, by, source }: Origin, { kubeletV
       isMisnamed: ignored !== null,
     })
     if (field === null) return [setting(bounded(key, 100), value)]
-    const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) => isSet(entry))
+    const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) =>
+      isSet(entry),
+    )
     return found.map(([path, entry]) => setting(path, entry))
   })
 }
 
 /** Why a kubelet drops a key, in words; null: it does not. */
-export function ignoredWords(key: string, field: string | null, ignored: string | null): string | null {
+export function ignoredWords(
+  key: string,
+  field: string | null,
+  ignored: string | null,
+): string | null {
   const written = bounded(key, 80)
   if (ignored === null) return null
-  if (ignored === 'minor') return `this kubelet's minor does not know ${written}, and drops it in silence`
-  if (field === null) return `${written} is no field of KubeletConfiguration: the kubelet drops it in silence`
+  if (ignored === 'minor')
+    return `this kubelet's minor does not know ${written}, and drops it in silence`
+  if (field === null)
+    return `${written} is no field of KubeletConfiguration: the kubelet drops it in silence`
   return `${written} is no field of KubeletConfiguration (${field} is): the kubelet drops it in silence`
 }
 
-const families: Partial<Record<AmiFamily, string>> = { AL2: 'Amazon Linux 2', AL2023: 'Amazon Linux 2023' }
+const families: Partial<Record<AmiFamily, string>> = {
+  AL2: 'Amazon Linux 2',
+  AL2023: 'Amazon Linux 2023',
+}
 
 /** Why an image never reads such a source. Sources: amazon-eks-ami nodeadm/doc, templates/al2/runtime/bootstrap.sh; Bottlerocket's README, User data */
-function unreadBy(family: AmiFamily, source: string | null, by: DeclaredSetting['by']): string | null {
+function unreadBy(
+  family: AmiFamily,
+  source: string | null,
+  by: DeclaredSetting['by'],
+): string | null {
   if (source === null) return null
   const name = families[family]
   if (family === 'AL2023' && (source === 'bootstrap' || (source === 'script' && by === 'flag'))) {
     return `nodeadm on ${name} reads NodeConfig, not ${source === 'bootstrap' ? "bootstrap.sh's --kubelet-extra-args" : 'KUBELET_EXTRA_ARGS'}`
   }
-  if (family === 'AL2' && source === 'nodeadm') return `bootstrap.sh on ${name} does not read NodeConfig`
-  if (name !== undefined && source === 'bottlerocket') return `${name} does not read Bottlerocket's settings`
+  if (family === 'AL2' && source === 'nodeadm')
+    return `bootstrap.sh on ${name} does not read NodeConfig`
+  if (name !== undefined && source === 'bottlerocket')
+    return `${name} does not read Bottlerocket's settings`
   return family === 'Bottlerocket' && source !== 'bottlerocket'
     ? 'Bottlerocket reads its own settings (TOML), and neither NodeConfig nor scripts'
     : null
@@ -130,6 +168,9 @@ function unreadBy(family: AmiFamily, source: string | null, by: DeclaredSetting[
 /** @param source null: a node class, or a NodePool */
 function withoutSetting(family: AmiFamily, source: string | null, field: string): string | null {
   if (family !== 'Bottlerocket') return null
-  if (source === null) return isTranslatedForBottlerocket(field) ? null : `Karpenter does not turn ${field} into a setting of Bottlerocket`
+  if (source === null)
+    return isTranslatedForBottlerocket(field)
+      ? null
+      : `Karpenter does not turn ${field} into a setting of Bottlerocket`
   return hasBottlerocketSetting(field) ? null : `Bottlerocket has no setting for ${field}`
 }

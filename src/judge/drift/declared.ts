@@ -4,13 +4,24 @@ import type { ClusterContext } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { type Declaration, type DeclaredNode, type DeclaredSetting, type Older, objectOf, ofSource, textOf } from './declared-source.ts'
+import {
+  type Declaration,
+  type DeclaredNode,
+  type DeclaredSetting,
+  type Older,
+  objectOf,
+  ofSource,
+  textOf,
+} from './declared-source.ts'
 import { meaningOf } from './drift.ts'
 
 const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
 const poolResource = 'nodepools.karpenter.sh'
 
-export function declaredNode({ identity, node }: Pick<NodeSubject, 'identity' | 'node'>): DeclaredNode {
+export function declaredNode({
+  identity,
+  node,
+}: Pick<NodeSubject, 'identity' | 'node'>): DeclaredNode {
   const { owner, group, amiFamily, kubeletVersion } = identity
   const { labels, annotations } = node.metadata ?? {}
   return {
@@ -51,22 +62,32 @@ function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
     return nodegroup !== null && nodegroup.amiType !== 'CUSTOM'
   }
   const name = node.owner === 'karpenter' ? classNameOf(node, context) : null
-  const nodeClass = context.objects(classResource)?.find(({ metadata }) => name !== null && objectOf(metadata).name === name)
+  const nodeClass = context
+    .objects(classResource)
+    ?.find(({ metadata }) => name !== null && objectOf(metadata).name === name)
   const { amiFamily, amiSelectorTerms } = objectOf(nodeClass?.spec)
   const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(objectOf) : []
-  return nodeClass !== undefined && amiFamily !== 'Custom' && terms.every(({ alias }) => textOf(alias) !== null)
+  return (
+    nodeClass !== undefined &&
+    amiFamily !== 'Custom' &&
+    terms.every(({ alias }) => textOf(alias) !== null)
+  )
 }
 
 /** All that is declared for a node on an image of EKS, so that in every other field the image's own value is known. Null: it is not. */
 export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): Declaration | null {
   if (!isFamilyOfEks(node.amiFamily) || !isImageOfEks(node, context)) return null
   const declaration = declarationOf(node, context)
-  if (typeof declaration === 'string' || declaration.older !== undefined || declaration.hasScript) return null
+  if (typeof declaration === 'string' || declaration.older !== undefined || declaration.hasScript)
+    return null
   return declaration.undecided.length === 0 ? declaration : null
 }
 
 /** The value that was declared last of a field, a flag's before all others. Undefined: none. */
-export const declaredValue = ({ settings }: Declaration, path: string): DeclaredSetting | undefined => {
+export const declaredValue = (
+  { settings }: Declaration,
+  path: string,
+): DeclaredSetting | undefined => {
   const own = settings.filter(setting => setting.path === path && setting.before === undefined)
   return own.findLast(({ by }) => by === 'flag') ?? own.at(-1)
 }
@@ -93,7 +114,10 @@ interface Template {
   entries: readonly RawObject[]
 }
 
-const versionsOf = ({ id, name }: RawObject, { launchTemplates }: ClusterContext): readonly RawObject[] =>
+const versionsOf = (
+  { id, name }: RawObject,
+  { launchTemplates }: ClusterContext,
+): readonly RawObject[] =>
   (launchTemplates ?? []).filter(({ launchTemplateId, launchTemplateName }) =>
     textOf(id) !== null ? launchTemplateId === id : launchTemplateName === name,
   )
@@ -103,7 +127,10 @@ function namedTemplate(named: RawObject, context: ClusterContext): Template | st
   const versions = versionsOf(named, context)
   const version = versionNamed(textOf(named.version) ?? '$Default', versions, context)
   const entries = versions.filter(({ versionNumber }) => versionNumber === version)
-  const name = bounded(textOf(named.name) ?? textOf(entries[0]?.launchTemplateName) ?? textOf(named.id) ?? '', 128)
+  const name = bounded(
+    textOf(named.name) ?? textOf(entries[0]?.launchTemplateName) ?? textOf(named.id) ?? '',
+    128,
+  )
   if (version === null || entries.length === 0) {
     return `launchTemplates: version ${bounded(textOf(named.version) ?? '$Default', 20)} of ${name} was not read`
   }
@@ -111,11 +138,23 @@ function namedTemplate(named: RawObject, context: ClusterContext): Template | st
 }
 
 /** `$Latest` and `$Default` were read with the others, and came back as numbers: the highest, and the one that nobody names by its number. */
-function versionNamed(named: string, versions: readonly RawObject[], { nodegroups }: ClusterContext): number | null {
-  const numbers = [...new Set(versions.flatMap(({ versionNumber }) => (typeof versionNumber === 'number' ? [versionNumber] : [])))]
+function versionNamed(
+  named: string,
+  versions: readonly RawObject[],
+  { nodegroups }: ClusterContext,
+): number | null {
+  const numbers = [
+    ...new Set(
+      versions.flatMap(({ versionNumber }) =>
+        typeof versionNumber === 'number' ? [versionNumber] : [],
+      ),
+    ),
+  ]
   if (named === '$Latest') return numbers.length === 0 ? null : Math.max(...numbers)
   if (named !== '$Default') return Number(named)
-  const byNumber = (nodegroups ?? []).map(({ launchTemplate }) => Number(objectOf(launchTemplate).version))
+  const byNumber = (nodegroups ?? []).map(({ launchTemplate }) =>
+    Number(objectOf(launchTemplate).version),
+  )
   const others = numbers.filter(number => !byNumber.includes(number))
   return numbers.length === 1 ? numbers[0]! : others.length === 1 ? others[0]! : null
 }
@@ -125,39 +164,74 @@ function ofTemplate(template: Template, node: DeclaredNode): Declaration | strin
   const where = whereOf(template)
   if (entries.some(entry => !('kubelet' in entry)))
     return `launchTemplates: what version ${version} of ${name} tells the kubelet is not known`
-  return together(entries.flatMap(({ kubelet }) => (isRawObject(kubelet) ? [ofSource(kubelet, where, node)] : [])))
+  return together(
+    entries.flatMap(({ kubelet }) =>
+      isRawObject(kubelet) ? [ofSource(kubelet, where, node)] : [],
+    ),
+  )
 }
 
 /** Whether the node was made from another version than its nodegroup names now. */
 function isOlder({ template }: DeclaredNode, { id, version }: Template): boolean {
-  return template.version !== null && (template.id === null || id === null || template.id === id) && template.version !== String(version)
+  return (
+    template.version !== null &&
+    (template.id === null || id === null || template.id === id) &&
+    template.version !== String(version)
+  )
 }
 
 /** What the newer version says otherwise is lost by that; what both say alike is not. */
-function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, context: ClusterContext): Declaration {
+function sinceOlder(
+  declared: Declaration,
+  named: Template,
+  node: DeclaredNode,
+  context: ClusterContext,
+): Declaration {
   const version = Number(node.template.version)
-  const entries = versionsOf({ id: named.id, name: named.name }, context).filter(({ versionNumber }) => versionNumber === version)
-  const before = entries.length === 0 ? 'not read' : ofTemplate({ ...named, version, entries }, node)
+  const entries = versionsOf({ id: named.id, name: named.name }, context).filter(
+    ({ versionNumber }) => versionNumber === version,
+  )
+  const before =
+    entries.length === 0 ? 'not read' : ofTemplate({ ...named, version, entries }, node)
   const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
-  if (typeof before === 'string') return { ...withReason(declared, lostBy), older: { lostBy, version: String(named.version), hash: null } }
+  if (typeof before === 'string')
+    return {
+      ...withReason(declared, lostBy),
+      older: { lostBy, version: String(named.version), hash: null },
+    }
   const isSaid = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
     settings.some(
-      other => other.path === path && meaningOf(path, other.value, node.kubeletVersion) === meaningOf(path, value, node.kubeletVersion),
+      other =>
+        other.path === path &&
+        meaningOf(path, other.value, node.kubeletVersion) ===
+          meaningOf(path, value, node.kubeletVersion),
     )
   const changed = declared.settings.map(setting =>
     isSaid(before.settings, setting) ? setting : { ...setting, lostBy: setting.lostBy ?? lostBy },
   )
-  const dropped = before.settings.filter(({ path, lostBy }) => lostBy === null && !declared.settings.some(setting => setting.path === path))
+  const dropped = before.settings.filter(
+    ({ path, lostBy }) =>
+      lostBy === null && !declared.settings.some(setting => setting.path === path),
+  )
   const gone = dropped.map(
-    (setting): DeclaredSetting => ({ ...setting, value: undefined, before: setting.value, where: whereOf(named), lostBy }),
+    (setting): DeclaredSetting => ({
+      ...setting,
+      value: undefined,
+      before: setting.value,
+      where: whereOf(named),
+      lostBy,
+    }),
   )
   return { ...declared, settings: [...changed, ...gone] }
 }
 
-const whereOf = ({ name, version }: Template): string => `launch template ${name} version ${version}`
+const whereOf = ({ name, version }: Template): string =>
+  `launch template ${name} version ${version}`
 
 function templateOfPool({ group }: DeclaredNode, context: ClusterContext): RawObject {
-  const pool = objectOf(context.objects(poolResource)?.find(({ metadata }) => objectOf(metadata).name === group))
+  const pool = objectOf(
+    context.objects(poolResource)?.find(({ metadata }) => objectOf(metadata).name === group),
+  )
   return objectOf(objectOf(objectOf(pool.spec).template).spec)
 }
 
@@ -169,13 +243,25 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
   const template = templateOfPool(node, context)
   const name = classNameOf(node, context)
   // Upstream: karpenter's v1beta1 has the kubelet's settings in the pool.
-  const ofPool = isRawObject(template.kubelet) ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)] : []
+  const ofPool = isRawObject(template.kubelet)
+    ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)]
+    : []
   const classes = context.objects(classResource)
   if (name === null)
-    return ofPool[0] ?? (pools === null ? context.why(poolResource) : 'its EC2NodeClass is not named by its label or its NodePool')
+    return (
+      ofPool[0] ??
+      (pools === null
+        ? context.why(poolResource)
+        : 'its EC2NodeClass is not named by its label or its NodePool')
+    )
   const nodeClass = classes?.find(({ metadata }) => objectOf(metadata).name === name)
   if (nodeClass === undefined) {
-    return ofPool[0] ?? (classes === null ? context.why(classResource) : `${classResource}: ${bounded(name, 63)} is not among them`)
+    return (
+      ofPool[0] ??
+      (classes === null
+        ? context.why(classResource)
+        : `${classResource}: ${bounded(name, 63)} is not among them`)
+    )
   }
   const ofClass = ofNodeClass(nodeClass, name, node)
   return { ...ofClass, ...together([ofClass, ...ofPool]) }
@@ -185,20 +271,30 @@ function ofNodeClass({ metadata, spec }: RawObject, name: string, node: Declared
   const where = `EC2NodeClass ${bounded(name, 63)}`
   const { kubelet, userData, amiFamily } = objectOf(spec)
   const older = changedClass(objectOf(objectOf(metadata).annotations), where, node)
-  const custom = amiFamily === 'Custom' ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data' : null
+  const custom =
+    amiFamily === 'Custom'
+      ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
+      : null
   const sources = Array.isArray(userData) ? userData.filter(isRawObject) : []
-  const own = isRawObject(kubelet) ? withReason(ofSource({ config: kubelet }, where, node), custom) : none
+  const own = isRawObject(kubelet)
+    ? withReason(ofSource({ config: kubelet }, where, node), custom)
+    : none
   const ofUserData = together(sources.map(source => ofSource(source, `${where} userData`, node)))
   // Karpenter puts its own part after the user data's, so that it wins, but not over flags.
   const isWonOver = ({ path, by }: DeclaredSetting) =>
     by === 'config' && custom === null && own.settings.some(setting => setting.path === path)
-  const declared = together([{ ...ofUserData, settings: ofUserData.settings.filter(setting => !isWonOver(setting)) }, own])
+  const declared = together([
+    { ...ofUserData, settings: ofUserData.settings.filter(setting => !isWonOver(setting)) },
+    own,
+  ])
   const isKnown = userData === undefined || Array.isArray(userData)
   return {
     settings: withReason(declared, older?.lostBy ?? null).settings,
     ...(older && { older }),
     hasScript: declared.hasScript,
-    undecided: isKnown ? declared.undecided : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
+    undecided: isKnown
+      ? declared.undecided
+      : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
   }
 }
 
@@ -208,11 +304,22 @@ const withReason = (declaration: Declaration, lostBy: string | null): Declaratio
 })
 
 /** Hashes of one version are comparable. Upstream: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go Hash */
-function changedClass(annotations: RawObject, where: string, { nodeClass: { hash, hashVersion } }: DeclaredNode): Older | null {
+function changedClass(
+  annotations: RawObject,
+  where: string,
+  { nodeClass: { hash, hashVersion } }: DeclaredNode,
+): Older | null {
   const now = textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash'])
-  const isComparable = hash !== null && now !== null && hashVersion === textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash-version'])
+  const isComparable =
+    hash !== null &&
+    now !== null &&
+    hashVersion === textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash-version'])
   return isComparable && hash !== now
-    ? { lostBy: `the node was made from ${where} as it was before it changed`, version: null, hash: now }
+    ? {
+        lostBy: `the node was made from ${where} as it was before it changed`,
+        version: null,
+        hash: now,
+      }
     : null
 }
 

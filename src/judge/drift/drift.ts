@@ -45,7 +45,9 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
     const comparison = Object.hasOwn(compared, field) ? compared[field as Field] : undefined
     if (comparison === undefined || value === undefined) continue
     if (!isMap(comparison.kind)) found[field] = value
-    else for (const [key, entry] of Object.entries(asMap(value))) found[`${field}.${bounded(key, 100)}`] = entry
+    else
+      for (const [key, entry] of Object.entries(asMap(value)))
+        found[`${field}.${bounded(key, 100)}`] = entry
   }
   return found
 }
@@ -59,17 +61,25 @@ export function isWrittenOut(path: string, value: unknown): boolean {
 }
 
 /** Upstream's decoder takes null, and defaulting an empty text, for a field that nobody set. */
-export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== ''
+export const isSet = (value: unknown): boolean =>
+  value !== null && value !== undefined && value !== ''
 
-export const shownSetting = (value: unknown): string => (value === undefined || value === null ? 'none' : bounded(shownValue(value), 100))
+export const shownSetting = (value: unknown): string =>
+  value === undefined || value === null ? 'none' : bounded(shownValue(value), 100)
 
 type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
 /** Several rules ask it of one node. */
-const known = new WeakMap<KubeletConfiguration, { identity: Image; values: Record<string, FieldValue> }>()
+const known = new WeakMap<
+  KubeletConfiguration,
+  { identity: Image; values: Record<string, FieldValue> }
+>()
 
 /** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
-export function fieldValues(configuration: KubeletConfiguration, identity: Image): Readonly<Record<string, FieldValue>> {
+export function fieldValues(
+  configuration: KubeletConfiguration,
+  identity: Image,
+): Readonly<Record<string, FieldValue>> {
   const found = known.get(configuration)
   if (found?.identity === identity) return found.values
   const values = comparedValues(configuration, identity)
@@ -77,7 +87,10 @@ export function fieldValues(configuration: KubeletConfiguration, identity: Image
   return values
 }
 
-function comparedValues(configuration: KubeletConfiguration, identity: Image): Record<string, FieldValue> {
+function comparedValues(
+  configuration: KubeletConfiguration,
+  identity: Image,
+): Record<string, FieldValue> {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
@@ -87,12 +100,20 @@ function comparedValues(configuration: KubeletConfiguration, identity: Image): R
   for (const [field, { kind }] of Object.entries(compared) as [Field, Comparison][]) {
     if (isMap(kind)) {
       const map = asMap(configuration[field])
-      const version = kind === 'gates' && switchesMany.some(gate => map[gate] === true) ? null : identity.kubeletVersion
+      const version =
+        kind === 'gates' && switchesMany.some(gate => map[gate] === true)
+          ? null
+          : identity.kubeletVersion
       addMap(values, { field, kind, version }, map, asMap(defaults[field]))
     } else {
       // The kubelet fills what is absent from its own defaults, whatever the image would have written.
       const value = configuration[field] ?? configurationDefaults[field]
-      values[field] = fieldValue({ field, kind, version: identity.kubeletVersion }, field, value, defaults[field])
+      values[field] = fieldValue(
+        { field, kind, version: identity.kubeletVersion },
+        field,
+        value,
+        defaults[field],
+      )
     }
   }
   return values
@@ -119,7 +140,12 @@ function addMap(
   }
 }
 
-function fieldValue({ field, kind, version }: ComparedField, path: string, value: unknown, preset: unknown): FieldValue {
+function fieldValue(
+  { field, kind, version }: ComparedField,
+  path: string,
+  value: unknown,
+  preset: unknown,
+): FieldValue {
   const isSizeDependent = dependsOnSize(field)
   const canonical = canonicalValue(kind, value, path, version)
   const canonicalPreset = canonicalValue(kind, preset, path, version)
@@ -132,7 +158,11 @@ function fieldValue({ field, kind, version }: ComparedField, path: string, value
 }
 
 const shownValue = (value: unknown) =>
-  Array.isArray(value) ? `[${value.join(', ')}]` : value === '' ? 'none' : String(typeof value === 'object' ? JSON.stringify(value) : value)
+  Array.isArray(value)
+    ? `[${value.join(', ')}]`
+    : value === ''
+      ? 'none'
+      : String(typeof value === 'object' ? JSON.stringify(value) : value)
 
 function distance(a: string, b: string): number | null {
   if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null

@@ -7,22 +7,39 @@ import { type Loss, type Running, type StartFact, saidOf, shownRunning } from '.
 
 /** One line for each layer in play, first the one where most was lost. */
 export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[] {
-  const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({ layer, count: of.length }))
-  return counts.toSorted((a, b) => b.count - a.count).map(({ layer }) => ({ what: 'layer', value: layer }))
+  const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({
+    layer,
+    count: of.length,
+  }))
+  return counts
+    .toSorted((a, b) => b.count - a.count)
+    .map(({ layer }) => ({ what: 'layer', value: layer }))
 }
 
 /** What was said of each field on its way, and what runs. */
-export function wayEvidence(losses: readonly Loss[], start: StartFact | null, running: Running): Evidence[] {
+export function wayEvidence(
+  losses: readonly Loss[],
+  start: StartFact | null,
+  running: Running,
+): Evidence[] {
   const paths = [...new Set(losses.map(({ path }) => path))]
   return paths.flatMap(path => {
     const own = losses.filter(loss => loss.path === path)
     const said =
       start === null
         ? []
-        : saidOf(start, path).filter(({ where, value }) => !own.some(loss => loss.where === where && loss.value === value))
+        : saidOf(start, path).filter(
+            ({ where, value }) => !own.some(loss => loss.where === where && loss.value === value),
+          )
     return [
-      ...own.map(({ by, where, value }) => ({ what: `${by} ${path}`, value: `${shownSetting(value)} (${where})` })),
-      ...said.map(({ by, where, value }) => ({ what: `${by} ${path}`, value: `${shownSetting(value)} (${where})` })),
+      ...own.map(({ by, where, value }) => ({
+        what: `${by} ${path}`,
+        value: `${shownSetting(value)} (${where})`,
+      })),
+      ...said.map(({ by, where, value }) => ({
+        what: `${by} ${path}`,
+        value: `${shownSetting(value)} (${where})`,
+      })),
       { what: `configz ${path}`, value: shownRunning(running, path) },
     ]
   })
@@ -35,7 +52,11 @@ const mostFields = 4
 export function told(losses: readonly Loss[], running: Running): string {
   const reasons = [...Map.groupBy(losses, ({ why }) => why)]
   const words = reasons.slice(0, mostReasons).map(([why, of]) => {
-    const fields = of.slice(0, mostFields).map(({ path, value }) => `${path} ${shownSetting(value)} (${shownRunning(running, path)} runs)`)
+    const fields = of
+      .slice(0, mostFields)
+      .map(
+        ({ path, value }) => `${path} ${shownSetting(value)} (${shownRunning(running, path)} runs)`,
+      )
     const rest = of.length - fields.length
     return `${fields.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}: ${why}.`
   })
@@ -44,13 +65,20 @@ export function told(losses: readonly Loss[], running: Running): string {
 }
 
 /** The values as configuration fields; of a map, with what else of it runs: the kubelet takes it as a whole. */
-export function configOf(values: readonly { path: string; value: unknown }[], running: Running): Record<string, unknown> {
+export function configOf(
+  values: readonly { path: string; value: unknown }[],
+  running: Running,
+): Record<string, unknown> {
   const config = new Map<string, unknown>()
   for (const { path, value } of values) {
     const field = fieldOf(path)
     if (!isCompared(path) || value === undefined) continue
     if (path === field) config.set(field, value)
-    else config.set(field, { ...objectOf(config.get(field) ?? mapThatRuns(field, running)), [path.slice(field.length + 1)]: value })
+    else
+      config.set(field, {
+        ...objectOf(config.get(field) ?? mapThatRuns(field, running)),
+        [path.slice(field.length + 1)]: value,
+      })
   }
   return Object.fromEntries(config)
 }
@@ -58,7 +86,11 @@ export function configOf(values: readonly { path: string; value: unknown }[], ru
 const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 function mapThatRuns(field: string, running: Running): RawObject {
-  const own = Object.entries(running).filter(([path, { shown }]) => path !== field && fieldOf(path) === field && shown !== 'none')
+  const own = Object.entries(running).filter(
+    ([path, { shown }]) => path !== field && fieldOf(path) === field && shown !== 'none',
+  )
   const asWritten = (shown: string) => (field === 'featureGates' ? shown === 'true' : shown)
-  return Object.fromEntries(own.map(([path, { shown }]) => [path.slice(field.length + 1), asWritten(shown)]))
+  return Object.fromEntries(
+    own.map(([path, { shown }]) => [path.slice(field.length + 1), asWritten(shown)]),
+  )
 }

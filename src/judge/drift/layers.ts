@@ -8,7 +8,16 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AmiFamily, NodeIdentity } from '#model/node-identity.ts'
 import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { type DeclaredSetting, ignoredWords } from './declared-source.ts'
-import { dependsOnSize, type FieldValue, fieldOf, isCompared, isSet, isWrittenOut, meaningOf, writtenSettings } from './drift.ts'
+import {
+  dependsOnSize,
+  type FieldValue,
+  fieldOf,
+  isCompared,
+  isSet,
+  isWrittenOut,
+  meaningOf,
+  writtenSettings,
+} from './drift.ts'
 
 export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'
 
@@ -53,30 +62,53 @@ const comesTo = (configuration: KubeletConfiguration): Record<string, unknown> =
   writtenSettings({ ...configurationDefaults, ...configuration })
 
 export const runs = (running: Running, path: string): string => running[path]?.canonical ?? ''
-export const shownRunning = (running: Running, path: string): string => running[path]?.shown ?? 'none'
+export const shownRunning = (running: Running, path: string): string =>
+  running[path]?.shown ?? 'none'
 
 /** Where a declared value that does not run was lost; `configz`: nowhere before it, it only does not run. */
-export function lossOfDeclared(setting: DeclaredSetting, start: StartFact | null, { amiFamily, kubeletVersion }: Image): Loss {
+export function lossOfDeclared(
+  setting: DeclaredSetting,
+  start: StartFact | null,
+  { amiFamily, kubeletVersion }: Image,
+): Loss {
   const { path, value, where, lostBy, isMisnamed } = setting
   const confidence = start === null ? 'likely' : 'certain'
-  const lost = (layer: Layer, why: string): Loss => ({ path, layer, value, where, by: 'declared', why, confidence })
-  if (start === null) return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
+  const lost = (layer: Layer, why: string): Loss => ({
+    path,
+    layer,
+    value,
+    where,
+    by: 'declared',
+    why,
+    confidence,
+  })
+  if (start === null)
+    return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
   const meaning = meaningOf(path, value, kubeletVersion)
-  const isIt = (other: unknown) => other !== undefined && meaningOf(path, other, kubeletVersion) === meaning
+  const isIt = (other: unknown) =>
+    other !== undefined && meaningOf(path, other, kubeletVersion) === meaning
   const said = saidOf(start, path)
   const last = said.at(-1)
-  if (isIt(start.comesTo[path])) return lost('configz', 'the files and flags come to it, and the kubelet was not restarted since')
+  if (isIt(start.comesTo[path]))
+    return lost(
+      'configz',
+      'the files and flags come to it, and the kubelet was not restarted since',
+    )
   // Whatever copied it to the disk under that name, it was lost where it was written.
   if (isMisnamed && lostBy !== null) return lost('declared', lostBy)
-  if (isIt(start.withoutFlags[path]) && last !== undefined) return lost('flags', `the flag ${last.where} takes its place`)
+  if (isIt(start.withoutFlags[path]) && last !== undefined)
+    return lost('flags', `the flag ${last.where} takes its place`)
   const held = said.find(entry => isIt(entry.value))
-  if (held !== undefined) return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+  if (held !== undefined)
+    return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
   const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
   if (ignored !== undefined) return lost('disk', ignored.why)
   const unread = start.unread.find(file => isIt(file.values[path]))
   if (unread !== undefined) return lost('disk', unreadWords(unread))
-  const edited = lostBy === null ? editedBy(fieldOf(path), start, imageValues(amiFamily, kubeletVersion)) : null
-  if (edited !== null) return lost('disk', `${edited} says something else, which is not the image's own`)
+  const edited =
+    lostBy === null ? editedBy(fieldOf(path), start, imageValues(amiFamily, kubeletVersion)) : null
+  if (edited !== null)
+    return lost('disk', `${edited} says something else, which is not the image's own`)
   return lost('declared', lostBy ?? 'nothing on the disk of the node has it')
 }
 
@@ -85,20 +117,31 @@ type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
 /** The file that says something of a field which its image would not write there; of a map also one from which keys of the image's are gone. */
 function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null): string | null {
   const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
-  const inFile = own.flatMap(([path, entries]) => entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })))
+  const inFile = own.flatMap(([path, entries]) =>
+    entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })),
+  )
   const foreign = own.flatMap(([path, entries]) =>
-    entries.filter(({ by, value }) => by !== 'flag' && (by === 'drop-in' || ofImage?.isOwn(path, value) === false)),
+    entries.filter(
+      ({ by, value }) =>
+        by !== 'flag' && (by === 'drop-in' || ofImage?.isOwn(path, value) === false),
+    ),
   )
   const [first] = inFile
-  const lacks = ofImage?.keysOf(field).some(path => !inFile.some(entry => entry.path === path)) === true
+  const lacks =
+    ofImage?.keysOf(field).some(path => !inFile.some(entry => entry.path === path)) === true
   return foreign[0]?.where ?? (lacks ? (first?.where ?? null) : null)
 }
 
-export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] => (Object.hasOwn(said, path) ? (said[path] ?? []) : [])
+export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] =>
+  Object.hasOwn(said, path) ? (said[path] ?? []) : []
 
 function overrider(held: SaidSetting, said: readonly SaidSetting[]): string {
   const later = said.slice(said.indexOf(held) + 1).at(-1)
-  return later === undefined ? "the kubelet's own default" : later.by === 'flag' ? `the flag ${later.where}` : later.where
+  return later === undefined
+    ? "the kubelet's own default"
+    : later.by === 'flag'
+      ? `the flag ${later.where}`
+      : later.where
 }
 
 interface IgnoredValue {
@@ -112,7 +155,12 @@ function ignoredValues({ ignored }: StartFact): IgnoredValue[] {
   return ignored.flatMap(({ file, key, value, field, why }) => {
     const words = `${ignoredWords(key, field, why)} (${file})`
     if (field === null) return [{ path: bounded(key, 100), value, file, why: words }]
-    return Object.entries(writtenSettings({ [field]: value })).map(([path, entry]) => ({ path, value: entry, file, why: words }))
+    return Object.entries(writtenSettings({ [field]: value })).map(([path, entry]) => ({
+      path,
+      value: entry,
+      file,
+      why: words,
+    }))
   })
 }
 
@@ -122,19 +170,33 @@ const unreadWhy: Record<UnreadFile['why'], string> = {
   minor: 'this kubelet reads no drop-ins',
   other: '--config names another file',
 }
-export const unreadWords = ({ path, why }: UnreadFile): string => `${path} is not read: ${unreadWhy[why]}`
+export const unreadWords = ({ path, why }: UnreadFile): string =>
+  `${path} is not read: ${unreadWhy[why]}`
 
 /** What editors and package managers leave behind; nobody means it to run. */
-const isLeftover = ({ path }: UnreadFile): boolean => /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
+const isLeftover = ({ path }: UnreadFile): boolean =>
+  /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
 
 /** What stands on the disk, does not run, and does not come from the image itself. */
-export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, kubeletVersion }: Image): Loss[] {
+export function lossesOnDisk(
+  start: StartFact,
+  running: Running,
+  { amiFamily, kubeletVersion }: Image,
+): Loss[] {
   const means = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
-  const isRunning = (path: string, value: unknown) => isCompared(path) && means(path, value) === runs(running, path)
+  const isRunning = (path: string, value: unknown) =>
+    isCompared(path) && means(path, value) === runs(running, path)
   const ofImage = imageValues(amiFamily, kubeletVersion)
-  const isPreset = (path: string, value: unknown) => ofImage === null || ofImage.isPreset(path, value)
+  const isPreset = (path: string, value: unknown) =>
+    ofImage === null || ofImage.isPreset(path, value)
   const losses: Loss[] = []
-  const add = (layer: Layer, { path, value }: { path: string; value: unknown }, by: Loss['by'], where: string, why: string) => {
+  const add = (
+    layer: Layer,
+    { path, value }: { path: string; value: unknown },
+    by: Loss['by'],
+    where: string,
+    why: string,
+  ) => {
     if (isSet(value) && isWrittenOut(path, value) && !isRunning(path, value))
       losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
   }
@@ -146,14 +208,22 @@ export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, ku
       const meaning = means(path, value)
       if (by === 'flag' || meaning === final || (by === 'file' && isPreset(path, value))) continue
       const layer = meaning === beforeFlags ? 'flags' : 'disk'
-      add(layer, { path, value }, by, where, `${where} has it, and ${overrider(entry, said)} takes its place`)
+      add(
+        layer,
+        { path, value },
+        by,
+        where,
+        `${where} has it, and ${overrider(entry, said)} takes its place`,
+      )
     }
   }
-  for (const ignored of ignoredValues(start)) add('disk', ignored, 'file', ignored.file, ignored.why)
+  for (const ignored of ignoredValues(start))
+    add('disk', ignored, 'file', ignored.file, ignored.why)
   for (const file of start.unread.filter(file => !isLeftover(file))) {
     for (const [path, value] of Object.entries(file.values)) {
       const isForeign = file.why !== 'other' || !isPreset(path, value)
-      if (isCompared(path) && isForeign) add('disk', { path, value }, 'drop-in', file.path, unreadWords(file))
+      if (isCompared(path) && isForeign)
+        add('disk', { path, value }, 'drop-in', file.path, unreadWords(file))
     }
   }
   return losses
@@ -174,10 +244,15 @@ function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageVal
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
   const isIn = (known: Record<string, unknown>, path: string, value: unknown) =>
-    known[path] !== undefined && meaningOf(path, known[path], kubeletVersion) === meaningOf(path, value, kubeletVersion)
+    known[path] !== undefined &&
+    meaningOf(path, known[path], kubeletVersion) === meaningOf(path, value, kubeletVersion)
   const writes = (path: string, value: unknown) =>
-    isIn(ofAmi, path, value) || dependsOnSize(path) || fieldOf(path) === 'featureGates' || isNewInAmi(path)
-  const isPreset = (path: string, value: unknown) => writes(path, value) || isIn(ofKubelet, path, value)
+    isIn(ofAmi, path, value) ||
+    dependsOnSize(path) ||
+    fieldOf(path) === 'featureGates' ||
+    isNewInAmi(path)
+  const isPreset = (path: string, value: unknown) =>
+    writes(path, value) || isIn(ofKubelet, path, value)
   return {
     isPreset,
     isOwn: family === 'AL2' ? writes : isPreset,

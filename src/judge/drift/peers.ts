@@ -57,13 +57,22 @@ export const driftOf = <Fact extends PeerSettings>(
 ): Drift | null =>
   driftOfValues(
     `configz ${path}${qualifier}`,
-    members.map(({ node, fact }) => ({ node, value: settingOfPeer(fact, path), meant: meantOf(fact, path) })),
+    members.map(({ node, fact }) => ({
+      node,
+      value: settingOfPeer(fact, path),
+      meant: meantOf(fact, path),
+    })),
   )
 
-export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValue => fields[path] ?? absentValue(path)
+export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValue =>
+  fields[path] ?? absentValue(path)
 
 /** @param wanted the norm where the policy says it, whatever most peers have */
-export function driftOfValues(what: string, values: readonly NodeValue[], wanted: FieldValue | null = null): Drift | null {
+export function driftOfValues(
+  what: string,
+  values: readonly NodeValue[],
+  wanted: FieldValue | null = null,
+): Drift | null {
   const groups = new Map<string, NodesOfValue>()
   for (const { node, value } of values) {
     const group = groups.get(value.canonical)
@@ -75,23 +84,34 @@ export function driftOfValues(what: string, values: readonly NodeValue[], wanted
       group.value = { ...group.value, shown, isDefault: group.value.isDefault || value.isDefault }
     }
   }
-  if (wanted && !groups.has(wanted.canonical)) groups.set(wanted.canonical, { value: wanted, nodes: [] })
+  if (wanted && !groups.has(wanted.canonical))
+    groups.set(wanted.canonical, { value: wanted, nodes: [] })
   if (groups.size < 2) return null
-  const ranked = [...groups.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical))
+  const ranked = [...groups.values()].toSorted(
+    (a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical),
+  )
   const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
   const meant = tied.length > 1 ? meantAmong(tied, values) : null
   // Whoever has another value than all of these are meant to is named elsewhere.
   if (meant === 'none') return null
   const norm = (wanted && groups.get(wanted.canonical)) ?? meant?.group ?? normOf(tied)
   const reference = norm ?? referenceOf(tied)
-  const sound = new Set(values.flatMap(({ node, value, meant }) => (meant?.canonical === value.canonical ? [node] : [])))
+  const sound = new Set(
+    values.flatMap(({ node, value, meant }) =>
+      meant?.canonical === value.canonical ? [node] : [],
+    ),
+  )
   const outlying = ranked
     .filter(group => group !== reference)
     .map(({ value, nodes }) => ({ value, nodes: nodes.filter(node => !sound.has(node)) }))
     .filter(({ nodes }) => nodes.length > 0)
   if (outlying.length === 0) return null
   const ofNorm = meant ? (meant.by === 'declared' ? '(declared)' : '(the baseline)') : '(the norm)'
-  const standing = wanted ? '(the policy)' : norm ? ofNorm : '(no value has a majority: compared with this one)'
+  const standing = wanted
+    ? '(the policy)'
+    : norm
+      ? ofNorm
+      : '(no value has a majority: compared with this one)'
   const held = reference.nodes.length === 0 ? '' : ` on ${counted(reference.nodes.length, 'node')}`
   return {
     hasNorm: norm !== null,
@@ -106,7 +126,10 @@ export function driftOfValues(what: string, values: readonly NodeValue[], wanted
 }
 
 /** Of values that are tied the one that nodes are meant to have; `none`: they are meant to have another. */
-function meantAmong(tied: readonly NodesOfValue[], values: readonly NodeValue[]): { group: NodesOfValue; by: Meant['by'] } | 'none' | null {
+function meantAmong(
+  tied: readonly NodesOfValue[],
+  values: readonly NodeValue[],
+): { group: NodesOfValue; by: Meant['by'] } | 'none' | null {
   for (const by of ['declared', 'baseline'] as const) {
     const said = values.flatMap(({ meant }) => (meant?.by === by ? [meant.canonical] : []))
     const group = tied.find(({ value }) => said.includes(value.canonical))
@@ -124,7 +147,12 @@ function normOf(tied: NodesOfValue[]): NodesOfValue | null {
 
 /** Of values that none is the norm of, the nearest to the default; else the first as sorted. */
 const referenceOf = (tied: NodesOfValue[]): NodesOfValue =>
-  tied.reduce((a, b) => ((b.value.fromDefault ?? Number.POSITIVE_INFINITY) < (a.value.fromDefault ?? Number.POSITIVE_INFINITY) ? b : a))
+  tied.reduce((a, b) =>
+    (b.value.fromDefault ?? Number.POSITIVE_INFINITY) <
+    (a.value.fromDefault ?? Number.POSITIVE_INFINITY)
+      ? b
+      : a,
+  )
 
 function described({ value, nodes }: NodesOfValue): string {
   const [first = ''] = nodes.toSorted(byText)

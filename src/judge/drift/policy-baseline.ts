@@ -8,15 +8,24 @@ import { isRawObject } from '#model/record.ts'
 type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: string; group: string }
 
 /** Of several that match a later one's fields win, of maps by key. Null: none matches. */
-export function baselineOf({ cluster, group, amiFamily, instanceType }: Matched, { baseline }: Policy): Baseline['configuration'] | null {
+export function baselineOf(
+  { cluster, group, amiFamily, instanceType }: Matched,
+  { baseline }: Policy,
+): Baseline['configuration'] | null {
   const actual = { cluster, group, amiFamily, instanceType: instanceType ?? '' }
   const keys = ['cluster', 'group', 'amiFamily', 'instanceType'] as const
   const matching = baseline.filter(({ match }) =>
-    keys.every(key => match[key] === undefined || (key === 'cluster' ? matchesCluster : matchesGlob)(match[key], actual[key])),
+    keys.every(
+      key =>
+        match[key] === undefined ||
+        (key === 'cluster' ? matchesCluster : matchesGlob)(match[key], actual[key]),
+    ),
   )
   if (matching.length === 0) return null
   const merged: Record<string, unknown> = {}
-  for (const [field, value] of matching.flatMap(({ configuration }) => Object.entries(configuration))) {
+  for (const [field, value] of matching.flatMap(({ configuration }) =>
+    Object.entries(configuration),
+  )) {
     const before = merged[field]
     merged[field] = isRawObject(before) && isRawObject(value) ? { ...before, ...value } : value
   }

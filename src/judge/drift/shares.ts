@@ -27,7 +27,10 @@ export function isOnMost<Fact>(
   return shares !== undefined && 2 * (shares.of.get(key) ?? 0) > shares.nodes
 }
 
-function sharesOf<Fact>(group: readonly FactOfGroup<Fact>[], sharedOf: (fact: Fact) => Shared): Map<string, Shares> {
+function sharesOf<Fact>(
+  group: readonly FactOfGroup<Fact>[],
+  sharedOf: (fact: Fact) => Shared,
+): Map<string, Shares> {
   const parts = new Map<string, Shares>()
   for (const { fact, nodes } of group) {
     const { part, keys } = sharedOf(fact)

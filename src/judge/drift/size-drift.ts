@@ -25,10 +25,15 @@ type Member = CohortMember<SizedSettings>
 type MeantOf<Fact> = (fact: Fact, path: string) => Meant | null
 
 /** The sizes whose nodes are alike, and reserve otherwise than most nodes of the group. What differs within a size is told without this. */
-export function sizeDrifts<Fact extends SizedSettings>(members: readonly CohortMember<Fact>[], meantOf: MeantOf<Fact>): SizeDrift[] {
+export function sizeDrifts<Fact extends SizedSettings>(
+  members: readonly CohortMember<Fact>[],
+  meantOf: MeantOf<Fact>,
+): SizeDrift[] {
   const types = Map.groupBy(members, ({ fact }) => fact.instanceType)
   if (types.size < 2) return []
-  const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(byText)
+  const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(
+    byText,
+  )
   return paths.flatMap(path => {
     const norm = normOf(path, members)
     if (norm === null) return []
@@ -36,14 +41,20 @@ export function sizeDrifts<Fact extends SizedSettings>(members: readonly CohortM
       const [first] = equals
       if (first === undefined || type === null) return []
       const value = settingOfPeer(first.fact, path)
-      const isAlike = equals.every(({ fact }) => settingOfPeer(fact, path).canonical === value.canonical)
-      if (!isAlike || norm.isMet(first) || meantOf(first.fact, path)?.canonical === value.canonical) return []
+      const isAlike = equals.every(
+        ({ fact }) => settingOfPeer(fact, path).canonical === value.canonical,
+      )
+      if (!isAlike || norm.isMet(first) || meantOf(first.fact, path)?.canonical === value.canonical)
+        return []
       const outliers = equals.map(({ node }) => node).toSorted(byText)
       const shownType = bounded(type, 40)
       const on = `${counted(outliers.length, 'node')} (${bounded(outliers[0] ?? '', 63)}${outliers.length > 1 ? ', ...' : ''})`
       return [
         {
-          evidence: { what: `configz ${path} (${shownType})`, value: `${norm.shown} (most nodes of other sizes); ${value.shown} on ${on}` },
+          evidence: {
+            what: `configz ${path} (${shownType})`,
+            value: `${norm.shown} (most nodes of other sizes); ${value.shown} on ${on}`,
+          },
           outliers,
           words: `${path} is ${value.shown} on ${shownType}, and ${norm.shown} on most others`,
         },
@@ -62,18 +73,23 @@ function normOf(path: string, members: readonly Member[]): Norm | null {
   if (path === 'kubeReserved.cpu' || path === 'kubeReserved.memory') {
     const resource = path === 'kubeReserved.cpu' ? 'cpu' : 'memory'
     // Open where the cores are not known.
-    const isMet = ({ fact }: Member) => isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
+    const isMet = ({ fact }: Member) =>
+      isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
     const isOfEks = members.every(({ fact }) => isFamilyOfEks(fact.amiFamily))
     if (!isOfEks || !isMost(members.filter(member => isMet(member) === true))) return null
     return { shown: "by the formula of EKS's images", isMet: member => isMet(member) !== false }
   }
   if (fieldOf(path) !== 'systemReserved') return null
-  const groups = [...Map.groupBy(members, ({ fact }) => settingOfPeer(fact, path).canonical).values()]
+  const groups = [
+    ...Map.groupBy(members, ({ fact }) => settingOfPeer(fact, path).canonical).values(),
+  ]
   const most = groups.find(isMost)
   const [example] = most ?? []
   if (most === undefined || example === undefined) return null
   const value = settingOfPeer(example.fact, path)
-  const isMet = (member: Member) => settingOfPeer(member.fact, path).canonical === value.canonical || isInProportion(path, member, example)
+  const isMet = (member: Member) =>
+    settingOfPeer(member.fact, path).canonical === value.canonical ||
+    isInProportion(path, member, example)
   return { shown: value.shown, isMet }
 }
 
@@ -86,10 +102,17 @@ function isInProportion(path: string, a: Member, b: Member): boolean {
 }
 
 function shareOf(path: string, { fact }: Member): number | null {
-  const capacity = path.endsWith('.cpu') ? fact.cores : path.endsWith('.memory') ? fact.memoryGiB : null
+  const capacity = path.endsWith('.cpu')
+    ? fact.cores
+    : path.endsWith('.memory')
+      ? fact.memoryGiB
+      : null
   try {
     const { unscaled, exponent } = parseQuantity(settingOfPeer(fact, path).shown)
-    const amount = exponent < 0 ? Number(unscaled) * 10 ** exponent : quantityNumber(parseQuantity(settingOfPeer(fact, path).shown))
+    const amount =
+      exponent < 0
+        ? Number(unscaled) * 10 ** exponent
+        : quantityNumber(parseQuantity(settingOfPeer(fact, path).shown))
     return capacity === null || capacity === 0 ? null : amount / capacity
   } catch {
     return null

@@ -14,7 +14,11 @@ export interface Variant<Value> {
 const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 
 /** Values that differ only in a network address are one variant, or "connection refused" would be another one on each node. */
-export function add<Value>(variants: Map<string, Variant<Value>>, node: string, value: Value): void {
+export function add<Value>(
+  variants: Map<string, Variant<Value>>,
+  node: string,
+  value: Value,
+): void {
   const text = JSON.stringify(value)
   const key = text.replace(addresses, '*')
   const known = variants.get(key)
@@ -27,11 +31,21 @@ export function add<Value>(variants: Map<string, Variant<Value>>, node: string, 
 }
 
 export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
-  [...variants.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.text, b.text))
+  [...variants.values()].toSorted(
+    (a, b) => b.nodes.length - a.nodes.length || byText(a.text, b.text),
+  )
 
-export function sample(variants: Variant<unknown>[], allNodes: boolean, size = sampleSize): NodeSample {
+export function sample(
+  variants: Variant<unknown>[],
+  allNodes: boolean,
+  size = sampleSize,
+): NodeSample {
   const names = variants.flatMap(({ nodes }) => nodes).toSorted(byText)
-  return { count: names.length, sample: (allNodes ? names : names.slice(0, size)).map(name => bounded(name, nameLength)) }
+  return {
+    count: names.length,
+    sample: (allNodes ? names : names.slice(0, size)).map(name => bounded(name, nameLength)),
+  }
 }
 
-export const nodeCount = (variants: Variant<unknown>[]) => variants.reduce((sum, { nodes }) => sum + nodes.length, 0)
+export const nodeCount = (variants: Variant<unknown>[]) =>
+  variants.reduce((sum, { nodes }) => sum + nodes.length, 0)

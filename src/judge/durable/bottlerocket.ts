@@ -2,7 +2,12 @@
  * Settings of Bottlerocket, as TOML in user data.
  * Source: bottlerocket-core-kit packages/kubernetes-*, kubelet-config; terraform-aws-eks modules/_user_data
  */
-import { bottlerocketKeys, bottlerocketSettings, bottlerocketSince, bottlerocketTexts } from '#facts/eks/bottlerocket-settings.ts'
+import {
+  bottlerocketKeys,
+  bottlerocketSettings,
+  bottlerocketSince,
+  bottlerocketTexts,
+} from '#facts/eks/bottlerocket-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { DurableRequest, DurableTarget } from './durable.ts'
 import { comments, isEmpty, settable } from './writing.ts'
@@ -13,7 +18,8 @@ export const bottlerocket: DurableTarget = {
 
   snippet(request) {
     const { settings, notes } = bottlerocketTerms(request)
-    if (isEmpty(settings)) return comments(['Bottlerocket can be told nothing of this fix.', ...notes])
+    if (isEmpty(settings))
+      return comments(['Bottlerocket can be told nothing of this fix.', ...notes])
     return `${comments([...inUserData, ...notes])}${bottlerocketToml(settings)}`
   },
 }
@@ -23,7 +29,9 @@ const inUserData = [
   'With terraform-aws-modules/eks it belongs into bootstrap_extra_args.',
 ]
 
-const settingOf = new Map(Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]))
+const settingOf = new Map(
+  Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
+)
 
 interface BottlerocketTerms {
   /** Of `settings.kubernetes`. */
@@ -37,28 +45,41 @@ export function bottlerocketTerms(request: DurableRequest): BottlerocketTerms {
     refusal: field => (settingOf.has(field) ? null : 'not settable on Bottlerocket'),
     keys: field => bottlerocketKeys[settingOf.get(field) ?? ''],
   })
-  const settings = Object.fromEntries(Object.entries(config).map(([field, value]) => inTerms(settingOf.get(field) ?? field, value)))
+  const settings = Object.fromEntries(
+    Object.entries(config).map(([field, value]) => inTerms(settingOf.get(field) ?? field, value)),
+  )
   const young = Object.keys(settings).filter(setting => Object.hasOwn(bottlerocketSince, setting))
   return {
     settings,
     notes: [
-      ...('eviction-hard' in settings ? ['eviction-hard replaces every default: a signal that it does not name is off.'] : []),
-      ...young.map(setting => `${setting} needs Bottlerocket ${bottlerocketSince[setting]} or later.`),
+      ...('eviction-hard' in settings
+        ? ['eviction-hard replaces every default: a signal that it does not name is off.']
+        : []),
+      ...young.map(
+        setting => `${setting} needs Bottlerocket ${bottlerocketSince[setting]} or later.`,
+      ),
       ...leftOut,
     ],
   }
 }
 
-const inTerms = (setting: string, value: unknown): [string, unknown] => [setting, bottlerocketTexts.has(setting) ? String(value) : value]
+const inTerms = (setting: string, value: unknown): [string, unknown] => [
+  setting,
+  bottlerocketTexts.has(setting) ? String(value) : value,
+]
 
 /** Maps become tables, which TOML wants last. */
 export function bottlerocketToml(settings: RawObject): string {
   const entries = Object.entries(settings)
   const plain = entries.filter(([, value]) => !isRawObject(value))
-  const tables = entries.flatMap(([setting, value]) => (isRawObject(value) ? [{ setting, value }] : []))
+  const tables = entries.flatMap(([setting, value]) =>
+    isRawObject(value) ? [{ setting, value }] : [],
+  )
   return [
     ...(plain.length > 0 ? [table('settings.kubernetes', plain)] : []),
-    ...tables.map(({ setting, value }) => table(`settings.kubernetes.${setting}`, Object.entries(value))),
+    ...tables.map(({ setting, value }) =>
+      table(`settings.kubernetes.${setting}`, Object.entries(value)),
+    ),
   ].join('\n')
 }
 

@@ -46,7 +46,11 @@ export function originOf({ owner, isEksctl, amiFamily, kubeletVersion }: NodeIde
  * One text for each image family and place, of the first proposal that goes there.
  * @param targets the first that fits an origin is the one @param proposals those of most nodes first
  */
-export function durableFixes(targets: readonly DurableTarget[], group: Subject, proposals: readonly Proposal[]): DurableFix[] {
+export function durableFixes(
+  targets: readonly DurableTarget[],
+  group: Subject,
+  proposals: readonly Proposal[],
+): DurableFix[] {
   const found = new Map<string, DurableFix>()
   for (const { origin, config, notes = [] } of proposals) {
     const target = targets.find(({ isFor }) => isFor(origin))
@@ -54,8 +58,13 @@ export function durableFixes(targets: readonly DurableTarget[], group: Subject, 
     if (target === undefined || (isNothing && notes.length === 0)) continue
     const place = `${target.target} ${origin.amiFamily}`
     if (found.has(place)) continue
-    const snippet = isNothing ? comments(['There is nothing to set here.', ...notes]) : target.snippet({ origin, config, notes, group })
-    found.set(place, { target: target.target, snippet: snippet.length > longestSnippet ? tooLong : snippet })
+    const snippet = isNothing
+      ? comments(['There is nothing to set here.', ...notes])
+      : target.snippet({ origin, config, notes, group })
+    found.set(place, {
+      target: target.target,
+      snippet: snippet.length > longestSnippet ? tooLong : snippet,
+    })
     if (found.size === targetsShown) break
   }
   return [...found.values()]

@@ -12,7 +12,8 @@ import { comments, indented, isEmpty, quotedName, settable, yaml } from './writi
 export const eksctl: DurableTarget = {
   target: 'eksctl',
   isFor: ({ owner, isEksctl, amiFamily }) =>
-    amiFamily !== 'Windows' && (owner === 'eksctl' || (isEksctl && owner === 'managed-nodegroup' && amiFamily !== 'other')),
+    amiFamily !== 'Windows' &&
+    (owner === 'eksctl' || (isEksctl && owner === 'managed-nodegroup' && amiFamily !== 'other')),
 
   snippet(request) {
     const { text, notes } = settingsOf(request)
@@ -38,16 +39,26 @@ function settingsOf(request: DurableRequest): NodegroupSettings {
   const { owner, amiFamily } = request.origin
   if (amiFamily === 'Bottlerocket') {
     const { settings, notes } = bottlerocketTerms(request)
-    return { text: isEmpty(settings) ? '' : yaml({ bottlerocket: { settings: { kubernetes: settings } } }), notes }
+    return {
+      text: isEmpty(settings) ? '' : yaml({ bottlerocket: { settings: { kubernetes: settings } } }),
+      notes,
+    }
   }
   if (owner === 'eksctl') {
-    const { config, leftOut } = settable(request, { refusal: field => (refusedByEksctl.has(field) ? 'refused by eksctl' : null) })
+    const { config, leftOut } = settable(request, {
+      refusal: field => (refusedByEksctl.has(field) ? 'refused by eksctl' : null),
+    })
     return { text: isEmpty(config) ? '' : yaml({ kubeletExtraConfig: config }), notes: leftOut }
   }
   if (amiFamily === 'AL2') {
     const { script, leftOut } = al2Script(request, [])
-    return script === '' ? { text: '', notes: leftOut } : { text: `preBootstrapCommands:\n  - |\n${indented(script, 4)}`, notes: [] }
+    return script === ''
+      ? { text: '', notes: leftOut }
+      : { text: `preBootstrapCommands:\n  - |\n${indented(script, 4)}`, notes: [] }
   }
   const { config, leftOut } = settable(request)
-  return { text: isEmpty(config) ? '' : `overrideBootstrapCommand: |\n${indented(nodeConfig(config), 2)}`, notes: leftOut }
+  return {
+    text: isEmpty(config) ? '' : `overrideBootstrapCommand: |\n${indented(nodeConfig(config), 2)}`,
+    notes: leftOut,
+  }
 }

@@ -7,4 +7,11 @@ import { launchTemplate } from './launch-template.ts'
 import { nodeadm } from './nodeadm.ts'
 
 /** Who makes nodes before what their image reads: the first that fits is the one. */
-export const durableTargets: readonly DurableTarget[] = [autoMode, karpenter, eksctl, bottlerocket, nodeadm, launchTemplate]
+export const durableTargets: readonly DurableTarget[] = [
+  autoMode,
+  karpenter,
+  eksctl,
+  bottlerocket,
+  nodeadm,
+  launchTemplate,
+]

@@ -20,17 +20,26 @@ export const karpenter: DurableTarget = {
       { ...request, config: Object.fromEntries(Object.entries(config).filter(isTyped)) },
       { keys: field => nodeClassKubeletFields[field]?.keys },
     )
-    const rest = inUserData({ ...request, notes: [], config: Object.fromEntries(Object.entries(config).filter(entry => !isTyped(entry))) })
+    const rest = inUserData({
+      ...request,
+      notes: [],
+      config: Object.fromEntries(Object.entries(config).filter(entry => !isTyped(entry))),
+    })
     const notes = [...typed.leftOut, ...rest.notes]
-    if (isEmpty(typed.config) && rest.userData === '') return comments(['An EC2NodeClass can hold nothing of this fix.', ...notes])
+    if (isEmpty(typed.config) && rest.userData === '')
+      return comments(['An EC2NodeClass can hold nothing of this fix.', ...notes])
     const pool = quotedName(group.name, 'of these nodes')
     return [
       comments([
         `The EC2NodeClass of NodePool ${pool}, ${origin.amiFamily} nodes. A change of the class replaces all its nodes, within the disruption budgets.`,
-        ...(origin.amiFamily === 'other' ? ['With amiFamily Custom Karpenter passes none of it on: the user data has to.'] : []),
+        ...(origin.amiFamily === 'other'
+          ? ['With amiFamily Custom Karpenter passes none of it on: the user data has to.']
+          : []),
         ...(rest.userData === ''
           ? []
-          : ['Join userData with what is there. Karpenter later than v1.14 takes its fields in spec.kubelet, too.']),
+          : [
+              'Join userData with what is there. Karpenter later than v1.14 takes its fields in spec.kubelet, too.',
+            ]),
         ...notes,
       ]),
       'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n',
@@ -41,7 +50,9 @@ export const karpenter: DurableTarget = {
 }
 
 function isTypedOn({ amiFamily }: Origin, field: string): boolean {
-  const facts = Object.hasOwn(nodeClassKubeletFields, field) ? nodeClassKubeletFields[field] : undefined
+  const facts = Object.hasOwn(nodeClassKubeletFields, field)
+    ? nodeClassKubeletFields[field]
+    : undefined
   return facts !== undefined && !(amiFamily === 'Bottlerocket' && facts.isIgnoredOnBottlerocket)
 }
 

@@ -24,9 +24,12 @@ const inUserData = [
   'With terraform-aws-modules/eks it is pre_bootstrap_user_data. AL2 gets no more releases: better move to AL2023.',
 ]
 
-const flagOf = new Map(Object.entries(configurationFlags).map(([flag, { field, form }]) => [field, { flag, form }]))
+const flagOf = new Map(
+  Object.entries(configurationFlags).map(([flag, { field, form }]) => [field, { flag, form }]),
+)
 
-const withoutFlag = (field: string): string | null => (flagOf.has(field) ? null : 'the kubelet has no flag for it')
+const withoutFlag = (field: string): string | null =>
+  flagOf.has(field) ? null : 'the kubelet has no flag for it'
 
 /** Flags for a command line; nothing in them needs quotes but `<`. */
 function flags(config: RawObject): string {
@@ -34,7 +37,8 @@ function flags(config: RawObject): string {
     .map(([field, value]) => {
       const { flag, form } = flagOf.get(field) ?? { flag: field }
       const pairs = isRawObject(value) ? Object.entries(value) : []
-      if (form === 'one-pair') return pairs.map(([key, entry]) => `--${flag}=${key}=${entry}`).join(' ')
+      if (form === 'one-pair')
+        return pairs.map(([key, entry]) => `--${flag}=${key}=${entry}`).join(' ')
       const separator = form === 'less-than' ? '<' : '='
       return `--${flag}=${isRawObject(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
     })
@@ -52,10 +56,19 @@ export function al2Script(request: DurableRequest, where: readonly string[]): Al
   const { config, leftOut } = settable(request, {
     refusal: field => (al2BootstrapFields.has(field) ? withoutFlag(field) : null),
   })
-  const part = (isFlag: boolean) => Object.fromEntries(Object.entries(config).filter(([field]) => al2BootstrapFields.has(field) === isFlag))
+  const part = (isFlag: boolean) =>
+    Object.fromEntries(
+      Object.entries(config).filter(([field]) => al2BootstrapFields.has(field) === isFlag),
+    )
   const [byFile, byFlag] = [part(false), part(true)]
-  const steps = [isEmpty(byFile) ? '' : intoFile(byFile), isEmpty(byFlag) ? '' : intoBootstrap(byFlag)].join('')
-  return { script: steps === '' ? '' : `#!/bin/bash\n${comments([...where, ...leftOut])}set -e\n${steps}`, leftOut }
+  const steps = [
+    isEmpty(byFile) ? '' : intoFile(byFile),
+    isEmpty(byFlag) ? '' : intoBootstrap(byFlag),
+  ].join('')
+  return {
+    script: steps === '' ? '' : `#!/bin/bash\n${comments([...where, ...leftOut])}set -e\n${steps}`,
+    leftOut,
+  }
 }
 
 const intoFile = (config: RawObject): string => `file=/etc/kubernetes/kubelet/kubelet-config.json
@@ -80,9 +93,12 @@ sed -i '/^KUBELET_EXTRA_ARGS=/r /etc/eks/highwater-kubelet-args' /etc/eks/bootst
 function windowsUserData(request: DurableRequest): string {
   const { config, leftOut } = settable(request, { refusal: withoutFlag })
   const eksctl = request.origin.isEksctl
-    ? ['eksctl passes no flags to Windows kubelets: the nodegroup needs a launch template of your own.']
+    ? [
+        'eksctl passes no flags to Windows kubelets: the nodegroup needs a launch template of your own.',
+      ]
     : []
-  if (isEmpty(config)) return comments(['Windows nodes can be told nothing of this fix.', ...leftOut])
+  if (isEmpty(config))
+    return comments(['Windows nodes can be told nothing of this fix.', ...leftOut])
   return `<powershell>
 ${comments([...inWindows, ...eksctl, ...leftOut])}[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"
 & $EKSBootstrapScriptFile -EKSClusterName 'my-cluster' -KubeletExtraArgs '${flags(config)}' 3>&1 4>&1 5>&1 6>&1

@@ -8,7 +8,8 @@ import { comments, indented, isEmpty, settable, yaml } from './writing.ts'
 
 export const nodeadm: DurableTarget = {
   target: 'nodeadm',
-  isFor: ({ owner, amiFamily }) => amiFamily === 'AL2023' || (owner === 'hybrid' && amiFamily !== 'Bottlerocket'),
+  isFor: ({ owner, amiFamily }) =>
+    amiFamily === 'AL2023' || (owner === 'hybrid' && amiFamily !== 'Bottlerocket'),
 
   snippet(request) {
     const { config, leftOut } = settable(request)

@@ -1,6 +1,10 @@
 /** What the targets share: what of a fix can be set somewhere, and how it is written so that nothing in it can be more than a value. */
 import { stringify } from 'yaml'
-import { configurationStructs, type FieldFacts, isKnownField } from '#facts/kubelet/configuration-fields.ts'
+import {
+  configurationStructs,
+  type FieldFacts,
+  isKnownField,
+} from '#facts/kubelet/configuration-fields.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
@@ -23,26 +27,38 @@ interface Settable {
 const namesShown = 12
 
 /** What of the fix this kubelet knows, the place takes, and every format can hold. */
-export function settable({ config, origin, notes = [] }: DurableRequest, { refusal, keys }: Limits = {}): Settable {
+export function settable(
+  { config, origin, notes = [] }: DurableRequest,
+  { refusal, keys }: Limits = {},
+): Settable {
   const set: [field: string, value: unknown][] = []
   const leftOut = new Map<string, string[]>()
-  const leaveOut = (name: string, why: string) => leftOut.set(why, [...(leftOut.get(why) ?? []), bounded(name, 60)])
+  const leaveOut = (name: string, why: string) =>
+    leftOut.set(why, [...(leftOut.get(why) ?? []), bounded(name, 60)])
   for (const [field, value] of Object.entries(config)) {
-    const why = unknownTo(origin, field) ?? refusal?.(field) ?? (isPlain(value) ? null : 'no value that a kubelet would read')
+    const why =
+      unknownTo(origin, field) ??
+      refusal?.(field) ??
+      (isPlain(value) ? null : 'no value that a kubelet would read')
     const allowed = keys?.(field)
     if (why !== null) leaveOut(field, why)
     else if (!isRawObject(value) || allowed === undefined) set.push([field, value])
     else {
       const entries = Object.entries(value)
-      for (const [key] of entries) if (!allowed.includes(key)) leaveOut(`${field} ${key}`, 'no key that can be set there')
+      for (const [key] of entries)
+        if (!allowed.includes(key)) leaveOut(`${field} ${key}`, 'no key that can be set there')
       set.push([field, Object.fromEntries(entries.filter(([key]) => allowed.includes(key)))])
     }
   }
-  const isLeftOut = (field: string) => Object.hasOwn(config, field) && !set.some(([other]) => other === field)
-  for (const [field] of set.filter(([field]) => companionsOf(field).some(isLeftOut))) leaveOut(field, 'nothing without its companion')
+  const isLeftOut = (field: string) =>
+    Object.hasOwn(config, field) && !set.some(([other]) => other === field)
+  for (const [field] of set.filter(([field]) => companionsOf(field).some(isLeftOut)))
+    leaveOut(field, 'nothing without its companion')
   const whole = set.filter(([field]) => !companionsOf(field).some(isLeftOut))
   return {
-    config: Object.fromEntries(whole.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0)),
+    config: Object.fromEntries(
+      whole.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0),
+    ),
     leftOut: [
       ...notes,
       ...[...leftOut].map(([why, names]) => {
@@ -54,13 +70,17 @@ export function settable({ config, origin, notes = [] }: DurableRequest, { refus
 }
 
 const companionsOf = (field: string): string[] =>
-  companions.flatMap(fields => (fields.includes(field) ? fields.filter(other => other !== field) : []))
+  companions.flatMap(fields =>
+    fields.includes(field) ? fields.filter(other => other !== field) : [],
+  )
 
 function unknownTo({ kubeletMinor }: Origin, field: string): string | null {
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   const facts = Object.hasOwn(fields, field) ? fields[field] : undefined
   if (facts === undefined) return 'no field of the kubelet'
-  return isKnownField(facts, featuresOf(kubeletMinor)) ? null : `not known to kubelet ${kubeletMinor ?? 'of this version'}`
+  return isKnownField(facts, featuresOf(kubeletMinor))
+    ? null
+    : `not known to kubelet ${kubeletMinor ?? 'of this version'}`
 }
 
 /** Quantities, percentages, durations, names, paths: nothing that any format or shell would read as its own. */
@@ -68,7 +88,9 @@ const plainText = /^[\w.%+:/-]{0,100}$/
 const plainKey = /^[A-Za-z][\w.-]{0,62}$/
 
 const isPlainScalar = (value: unknown): boolean =>
-  typeof value === 'string' ? plainText.test(value) : typeof value === 'boolean' || Number.isFinite(value)
+  typeof value === 'string'
+    ? plainText.test(value)
+    : typeof value === 'boolean' || Number.isFinite(value)
 
 /** A scalar, or a list or map of scalars: what rules propose has no other form. */
 function isPlain(value: unknown): boolean {
@@ -79,13 +101,15 @@ function isPlain(value: unknown): boolean {
 
 export const isEmpty = (config: RawObject): boolean => Object.keys(config).length === 0
 
-export const comments = (lines: readonly string[]): string => lines.map(line => `# ${line}\n`).join('')
+export const comments = (lines: readonly string[]): string =>
+  lines.map(line => `# ${line}\n`).join('')
 
 /** Every text quoted: `1e3`, `yes` and `0x1F` stay texts. */
 export const yaml = (value: unknown): string =>
   stringify(value, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 })
 
-export const indented = (text: string, columns: number): string => text.replace(/^(?=.)/gm, ' '.repeat(columns))
+export const indented = (text: string, columns: number): string =>
+  text.replace(/^(?=.)/gm, ' '.repeat(columns))
 
 /** A nodegroup's or nodepool's name as a quoted text; the placeholder where it is no name that AWS or Kubernetes would take. */
 export const quotedName = (name: string, placeholder: string): string =>

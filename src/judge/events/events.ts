@@ -15,11 +15,18 @@ export function agoMs(time: string | null, at: string): number | null {
 }
 
 /** Not longer ago than that; what has no time was remembered by the API server, which does so for an hour. */
-export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs): boolean => (agoMs(time, at) ?? 0) <= windowMs
+export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs): boolean =>
+  (agoMs(time, at) ?? 0) <= windowMs
 
 /** Those of the last hour, by time. */
-export function recentEvents(events: readonly NodeEvent[] | null, at: string, reasons: readonly string[]): NodeEvent[] {
-  return (events ?? []).filter(({ reason, lastTime }) => reasons.includes(reason) && isWithin(lastTime, at))
+export function recentEvents(
+  events: readonly NodeEvent[] | null,
+  at: string,
+  reasons: readonly string[],
+): NodeEvent[] {
+  return (events ?? []).filter(
+    ({ reason, lastTime }) => reasons.includes(reason) && isWithin(lastTime, at),
+  )
 }
 
 /** Where the list failed or broke off, what no event tells may have happened all the same. */
@@ -35,7 +42,10 @@ export interface Told {
 }
 
 /** Several events as one. */
-export function toldOf(events: readonly Pick<NodeEvent, 'count' | 'firstTime' | 'lastTime'>[], at: string): Told {
+export function toldOf(
+  events: readonly Pick<NodeEvent, 'count' | 'firstTime' | 'lastTime'>[],
+  at: string,
+): Told {
   const isTime = (time: string | null): time is string => agoMs(time, at) !== null
   const times = events
     .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
@@ -55,16 +65,28 @@ export function toldOf(events: readonly Pick<NodeEvent, 'count' | 'firstTime' | 
 export function timesOf({ count, first, last }: Told): string {
   if (count === 1) return `once${last === null ? '' : ` at ${bounded(last, 40)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
-  return first === null || last === null ? times : `${times} since ${bounded(first, 40)}, last at ${bounded(last, 40)}`
+  return first === null || last === null
+    ? times
+    : `${times} since ${bounded(first, 40)}, last at ${bounded(last, 40)}`
 }
 
 /** Evidence of events of one reason, the newest message first. */
 export function toldEvidence(events: readonly NodeEvent[], at: string): Evidence[] {
   const newest = events.at(-1)
   if (newest === undefined) return []
-  return [{ what: `event ${newest.reason}, ${timesOf(toldOf(events, at))}`, value: newest.message === '' ? 'no message' : newest.message }]
+  return [
+    {
+      what: `event ${newest.reason}, ${timesOf(toldOf(events, at))}`,
+      value: newest.message === '' ? 'no message' : newest.message,
+    },
+  ]
 }
 
 /** What the node itself showed, borne out by what was told of it. */
-export const withEvidence = (yields: readonly (Failing | Undecided)[], told: readonly Evidence[]): (Failing | Undecided)[] =>
-  yields.map(said => ('consequence' in said ? { ...said, evidence: [...said.evidence, ...told] } : said))
+export const withEvidence = (
+  yields: readonly (Failing | Undecided)[],
+  told: readonly Evidence[],
+): (Failing | Undecided)[] =>
+  yields.map(said =>
+    'consequence' in said ? { ...said, evidence: [...said.evidence, ...told] } : said,
+  )

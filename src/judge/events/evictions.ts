@@ -39,7 +39,16 @@ export function recordedEvictions(pods: readonly KubernetesPod[], at: string): E
     if (time === null || !isWithin(time, at)) return []
     const [namespace, name] = [metadata?.namespace ?? '', metadata?.name ?? '']
     const message = bounded(String(status?.message ?? ''), 1024)
-    return [{ pod: metadata?.uid ?? `${namespace}/${name}`, namespace, name, owner: ownerOf(pod), time, message }]
+    return [
+      {
+        pod: metadata?.uid ?? `${namespace}/${name}`,
+        namespace,
+        name,
+        owner: ownerOf(pod),
+        time,
+        message,
+      },
+    ]
   })
   return evicted.slice(0, mostRecorded)
 }
@@ -50,22 +59,34 @@ function failedAt({ status }: KubernetesPod): string | null {
   const timeOf = ({ lastTransitionTime }: { lastTransitionTime?: unknown }) =>
     typeof lastTransitionTime === 'string' ? lastTransitionTime : null
   const disrupted = conditions.find(({ type }) => type === 'DisruptionTarget')
-  const ended = conditions.filter(condition => condition.status === 'False').flatMap(condition => timeOf(condition) ?? [])
+  const ended = conditions
+    .filter(condition => condition.status === 'False')
+    .flatMap(condition => timeOf(condition) ?? [])
   const started = typeof status?.startTime === 'string' ? status.startTime : null
   return (disrupted && timeOf(disrupted)) ?? ended.toSorted(byText).at(-1) ?? started
 }
 
 /** Each pod once: one that dies slowly is evicted by several passes, and each tells an event. */
-export function allEvictions(recorded: readonly Eviction[], events: readonly NodeEvent[] | null, at: string): Eviction[] {
+export function allEvictions(
+  recorded: readonly Eviction[],
+  events: readonly NodeEvent[] | null,
+  at: string,
+): Eviction[] {
   const all = new Map(recorded.map(eviction => [eviction.pod, eviction]))
   for (const { pod, lastTime, message } of recentEvents(events, at, [reason])) {
     if (pod === null) continue
     const { namespace, name, uid = `${namespace}/${name}` } = pod
     const known =
-      all.get(uid) ?? recorded.find(eviction => pod.uid === undefined && eviction.namespace === namespace && eviction.name === name)
+      all.get(uid) ??
+      recorded.find(
+        eviction =>
+          pod.uid === undefined && eviction.namespace === namespace && eviction.name === name,
+      )
     if (!known) all.set(uid, { pod: uid, namespace, name, owner: null, time: lastTime, message })
   }
-  return [...all.values()].toSorted((a, b) => byText(a.time ?? '', b.time ?? '') || byText(a.pod, b.pod))
+  return [...all.values()].toSorted(
+    (a, b) => byText(a.time ?? '', b.time ?? '') || byText(a.pod, b.pod),
+  )
 }
 
 export interface ToldEviction {
@@ -80,30 +101,54 @@ export interface ToldEviction {
 /** Upstream: pkg/kubelet/eviction/helpers.go evictionMessage; eviction_manager.go Admit. */
 export function readEvictionMessage(message: string): ToldEviction {
   const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
-  const [, condition] = /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
-  const [, quantity, available] = /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
-  const using = /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
-  const resource = low ?? (condition === 'Disk' ? 'ephemeral-storage' : condition === 'PID' ? 'pids' : condition?.toLowerCase())
+  const [, condition] =
+    /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
+  const [, quantity, available] =
+    /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
+  const using =
+    /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
+  const resource =
+    low ??
+    (condition === 'Disk'
+      ? 'ephemeral-storage'
+      : condition === 'PID'
+        ? 'pids'
+        : condition?.toLowerCase())
   return {
     resource: resource !== undefined && Object.hasOwn(signalsOf, resource) ? resource : null,
     isRefused: condition !== undefined,
     threshold: quantity === undefined || available === undefined ? null : { quantity, available },
-    containers: [...message.matchAll(using)].map(([, name = '', used = '', request = '']) => ({ name, used, request })),
+    containers: [...message.matchAll(using)].map(([, name = '', used = '', request = '']) => ({
+      name,
+      used,
+      request,
+    })),
   }
 }
 
 /** By resource: the owners of those that replay evicts first. */
-export function nextVictims(eviction: NodeSubject['eviction'], pods: readonly KubernetesPod[]): Record<string, readonly (string | null)[]> {
+export function nextVictims(
+  eviction: NodeSubject['eviction'],
+  pods: readonly KubernetesPod[],
+): Record<string, readonly (string | null)[]> {
   const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
-  const owners = new Map(pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]))
-  const spared = new Set((eviction?.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
+  const owners = new Map(
+    pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]),
+  )
+  const spared = new Set(
+    (eviction?.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)),
+  )
   const firstOf = (signals: readonly Signal[]) =>
     (eviction?.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
-        const [first] = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name))).toSorted((a, b) => a.rank - b.rank)
+        const [first] = order
+          .filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
+          .toSorted((a, b) => a.rank - b.rank)
         return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
       })
-  const byResource = Object.entries(signalsOf).map(([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const)
+  const byResource = Object.entries(signalsOf).map(
+    ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,
+  )
   return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
 }

@@ -14,10 +14,12 @@ const stillFailingMs = 2 * imageGcPeriodMs
 /** What fails within so long of the kubelet's start may only have come too early. */
 const startingMs = 10 * 60_000
 
-const isStillFailing = (event: NodeEvent, at: string): boolean => isWithin(event.lastTime, at, stillFailingMs)
+const isStillFailing = (event: NodeEvent, at: string): boolean =>
+  isWithin(event.lastTime, at, stillFailingMs)
 
 /** Within the last round of image GC. */
-export const isJustTold = (time: string | null, at: string): boolean => (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
+export const isJustTold = (time: string | null, at: string): boolean =>
+  (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
 
 /** The texts of 1.24 to 1.25, 1.26 to 1.34, and from 1.35 on, which no longer says how much was wanted. */
 const shortfall =
@@ -26,15 +28,23 @@ const isShortfall = ({ message }: NodeEvent) => shortfall.test(message)
 
 /** Rounds that freed too little, and still do. Only FreeDiskSpaceFailed: ImageGCFailed tells the same again. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
-  recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(event => isShortfall(event) && isStillFailing(event, at))
+  recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
+    event => isShortfall(event) && isStillFailing(event, at),
+  )
 
 /** Bytes asked for (null where the text does not tell) and freed. */
-export function shortfallBytes({ message }: NodeEvent): { asked: number | null; freed: number } | null {
+export function shortfallBytes({
+  message,
+}: NodeEvent): { asked: number | null; freed: number } | null {
   const [, asked, freed = ''] =
-    /(?:Wanted|Attempted) to free (\d{1,16}) bytes, but (?:freed|only found) (\d{1,16}) bytes/.exec(message) ??
+    /(?:Wanted|Attempted) to free (\d{1,16}) bytes, but (?:freed|only found) (\d{1,16}) bytes/.exec(
+      message,
+    ) ??
     /( )\(freed (\d{1,16}) bytes\)/.exec(message) ??
     []
-  return asked === undefined ? null : { asked: asked === ' ' ? null : Number(asked), freed: Number(freed) }
+  return asked === undefined
+    ? null
+    : { asked: asked === ' ' ? null : Number(asked), freed: Number(freed) }
 }
 
 const periodMs: Readonly<Record<string, number>> = {
@@ -43,7 +53,11 @@ const periodMs: Readonly<Record<string, number>> = {
   ContainerGCFailed: containerGcPeriodMs,
 }
 /** Once may have been nothing; ImageGCFailed already is the second time. */
-const leastTimes: Readonly<Record<string, number>> = { InvalidDiskCapacity: 2, ImageGCFailed: 1, ContainerGCFailed: 2 }
+const leastTimes: Readonly<Record<string, number>> = {
+  InvalidDiskCapacity: 2,
+  ImageGCFailed: 1,
+  ContainerGCFailed: 2,
+}
 
 /** Events of that reason that tell of a GC which fails until now for another cause than too little to free; none while the kubelet was only starting. */
 export function failingGc(
@@ -53,13 +67,18 @@ export function failingGc(
 ): NodeEvent[] {
   const failed = recentEvents(events, at, [reason]).filter(event => !isShortfall(event))
   const { count, last } = toldOf(failed, at)
-  if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at))) return []
+  if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
+    return []
   // kube-proxy tells of its start on the node, too.
-  const starts = recentEvents(events, at, ['Starting']).filter(({ message }) => message.includes('kubelet'))
+  const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
+    message.includes('kubelet'),
+  )
   const rounds = 1 + startingMs / (periodMs[reason] ?? startingMs)
   const isStarting =
     last !== null &&
-    starts.flatMap(({ firstTime, lastTime }) => [firstTime, lastTime]).some(start => isFollowing(start, last, at)) &&
+    starts
+      .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
+      .some(start => isFollowing(start, last, at)) &&
     count <= rounds * toldOf(starts, at).count
   return isStarting ? [] : failed
 }

@@ -7,8 +7,12 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 function splitReference(image: string): { registry: string; path: string } {
   const slash = image.indexOf('/')
   const host = slash < 0 ? '' : image.slice(0, slash)
-  const isHost = host.includes('.') || host.includes(':') || host === 'localhost' || host.toLowerCase() !== host
-  return { registry: !isHost || dockerHubHosts.has(host) ? 'docker.io' : host, path: isHost ? image.slice(slash + 1) : image }
+  const isHost =
+    host.includes('.') || host.includes(':') || host === 'localhost' || host.toLowerCase() !== host
+  return {
+    registry: !isHost || dockerHubHosts.has(host) ? 'docker.io' : host,
+    path: isHost ? image.slice(slash + 1) : image,
+  }
 }
 
 export const registryOf = (image: string): string => splitReference(image).registry
@@ -21,12 +25,14 @@ export function canonicalName(image: string): string {
   const repository = registry === 'docker.io' && !named.includes('/') ? `library/${named}` : named
   const colon = repository.lastIndexOf(':')
   const hasTag = colon > repository.lastIndexOf('/')
-  if (at >= 0) return `${registry}/${hasTag ? repository.slice(0, colon) : repository}${path.slice(at)}`
+  if (at >= 0)
+    return `${registry}/${hasTag ? repository.slice(0, colon) : repository}${path.slice(at)}`
   return `${registry}/${repository}${hasTag ? '' : ':latest'}`
 }
 
 /** As people write it: without Docker Hub's host and its `library/`. */
-export const familiarName = (image: string): string => canonicalName(image).replace(/^docker\.io\/(library\/)?/, '')
+export const familiarName = (image: string): string =>
+  canonicalName(image).replace(/^docker\.io\/(library\/)?/, '')
 
 export interface UsedImage {
   image: string
@@ -43,7 +49,9 @@ export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
     const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
     const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
     return [spec?.containers, spec?.initContainers, spec?.ephemeralContainers].flatMap(containers =>
-      (containers ?? []).flatMap(({ image }) => (image ? [{ image, registry: registryOf(image), pod, hasPullSecret }] : [])),
+      (containers ?? []).flatMap(({ image }) =>
+        image ? [{ image, registry: registryOf(image), pod, hasPullSecret }] : [],
+      ),
     )
   })
 }

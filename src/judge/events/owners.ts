@@ -7,16 +7,26 @@ import { isRawObject } from '#model/record.ts'
 /** `namespace/DaemonSet/name`. Null: no controller makes another. A static pod's owner is its node, whose kubelet never evicts it. */
 export function ownerOf({ metadata }: KubernetesPod): string | null {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
-  return typeof owner?.name !== 'string' || owner.kind === 'Node' ? null : `${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
+  return typeof owner?.name !== 'string' || owner.kind === 'Node'
+    ? null
+    : `${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
 }
 
 /** Of the others a pod that was evicted lies there, with its owner, until pod GC: these two delete it at once. Upstream: pkg/controller/daemon, statefulset. */
 const deletingKinds: readonly unknown[] = ['DaemonSet', 'StatefulSet']
 
 /** Owners that are known of a node for good, sorted: those whose evicted pods are gone, and those of pods that `isWanted`. Few enough to be kept of every node. */
-export function lastingOwners(pods: readonly KubernetesPod[], isWanted: (pod: KubernetesPod) => boolean): string[] {
-  const isDeleting = ({ metadata }: KubernetesPod) => metadata?.ownerReferences?.some(({ kind }) => deletingKinds.includes(kind)) === true
-  return [...new Set(pods.filter(pod => isDeleting(pod) || isWanted(pod)).flatMap(pod => ownerOf(pod) ?? []))].toSorted(byText)
+export function lastingOwners(
+  pods: readonly KubernetesPod[],
+  isWanted: (pod: KubernetesPod) => boolean,
+): string[] {
+  const isDeleting = ({ metadata }: KubernetesPod) =>
+    metadata?.ownerReferences?.some(({ kind }) => deletingKinds.includes(kind)) === true
+  return [
+    ...new Set(
+      pods.filter(pod => isDeleting(pod) || isWanted(pod)).flatMap(pod => ownerOf(pod) ?? []),
+    ),
+  ].toSorted(byText)
 }
 
 interface OwnedPod {
@@ -38,15 +48,25 @@ const generated = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/
 const longestPrefix = 58
 
 /** By the record; else by the pod's name, where a pod of an owner of that name is known; else by what the name begins with. */
-export function likelyOwner({ owner, namespace, name }: OwnedPod, owners: readonly string[]): LikelyOwner {
+export function likelyOwner(
+  { owner, namespace, name }: OwnedPod,
+  owners: readonly string[],
+): LikelyOwner {
   const key = owner ?? owners.find(known => isNameOf(known, namespace, name)) ?? null
   if (key !== null) {
     const [inNamespace = '', kind = '', ...rest] = key.split('/')
-    return { name: bounded(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength), key, isKnown: true }
+    return {
+      name: bounded(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength),
+      key,
+      isKnown: true,
+    }
   }
   const parts = name.split('-')
   const last = parts.at(-1) ?? ''
-  const stem = parts.length > 1 && (generated.test(last) || /^\d{1,9}$/.test(last)) ? `${parts.slice(0, -1).join('-')}-...` : name
+  const stem =
+    parts.length > 1 && (generated.test(last) || /^\d{1,9}$/.test(last))
+      ? `${parts.slice(0, -1).join('-')}-...`
+      : name
   return { name: bounded(`pods ${namespace}/${stem}`, nameLength), key: null, isKnown: false }
 }
 
@@ -61,8 +81,15 @@ function isNameOf(owner: string, namespace: string, pod: string): boolean {
 
 /** The taint under which a pod comes to a node where this resource is low. Upstream: pkg/controller/nodelifecycle nodeConditionToTaintKeyStatusMap. */
 export function taintOf(resource: string | null): string | null {
-  const condition = resource === 'ephemeral-storage' || resource === 'inodes' ? 'disk' : resource === 'pids' ? 'pid' : resource
-  return condition === 'disk' || condition === 'pid' || condition === 'memory' ? `node.kubernetes.io/${condition}-pressure` : null
+  const condition =
+    resource === 'ephemeral-storage' || resource === 'inodes'
+      ? 'disk'
+      : resource === 'pids'
+        ? 'pid'
+        : resource
+  return condition === 'disk' || condition === 'pid' || condition === 'memory'
+    ? `node.kubernetes.io/${condition}-pressure`
+    : null
 }
 const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(resource) ?? [])
 
@@ -78,7 +105,9 @@ const tolerates = (taint: string, toleration: unknown): boolean => {
 
 function toleratedTaints({ spec }: KubernetesPod): string[] {
   const tolerations = Array.isArray(spec?.tolerations) ? spec.tolerations : []
-  return pressureTaints.filter(taint => tolerations.some(toleration => tolerates(taint, toleration)))
+  return pressureTaints.filter(taint =>
+    tolerations.some(toleration => tolerates(taint, toleration)),
+  )
 }
 
 /** By owner: the pressure taints that its living pods tolerate. */

@@ -27,7 +27,8 @@ export function causeOf(message: string, image: string | null): string | null {
 }
 
 /** Upstream prints it with %q. */
-const imageIn = (message: string): string | null => /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
+const imageIn = (message: string): string | null =>
+  /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
 
 export interface PullFailure extends Told {
   /** `namespace/pod`. */
@@ -42,7 +43,8 @@ export interface PullFailure extends Told {
 const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed']
 /** `Failed` stands for containers that did not start, too. */
 const isOfPull = ({ reason, message }: NodeEvent) =>
-  reason !== 'Failed' || /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
+  reason !== 'Failed' ||
+  /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
 
 const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.name}` : '')
 
@@ -52,22 +54,41 @@ const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.nam
  */
 export function pullFailures(events: readonly NodeEvent[] | null, at: string): PullFailure[] {
   const pulled = recentEvents(events, at, ['Pulled'])
-  const failed = recentEvents(events, at, reasons).filter(event => event.pod !== null && isOfPull(event))
+  const failed = recentEvents(events, at, reasons).filter(
+    event => event.pod !== null && isOfPull(event),
+  )
   return [...Map.groupBy(failed, podOf)].flatMap(([pod, ofPod]) => {
     const byImage = Map.groupBy(ofPod, ({ message }) => imageIn(message))
     if (byImage.size > 1) byImage.delete(null)
     return [...byImage].map(([image, told]) => {
       const { first, last } = toldOf(told, at)
-      const telling = told.findLast(({ message }) => causeOf(message, image) !== null) ?? told.at(-1)
+      const telling =
+        told.findLast(({ message }) => causeOf(message, image) !== null) ?? told.at(-1)
       const message = telling?.message ?? ''
       const cause = causeOf(message, image)
       // An attempt is told up to three times: counted by those that tell the same.
-      const same = told.filter(event => event.reason === telling?.reason && causeOf(event.message, image) === cause)
+      const same = told.filter(
+        event => event.reason === telling?.reason && causeOf(event.message, image) === cause,
+      )
       const isPulledSince = pulled.some(
-        event => podOf(event) === pod && imageIn(event.message) === image && last !== null && (event.lastTime ?? '') > last,
+        event =>
+          podOf(event) === pod &&
+          imageIn(event.message) === image &&
+          last !== null &&
+          (event.lastTime ?? '') > last,
       )
       const registry = image === null ? null : registryOf(image)
-      return { count: toldOf(same, at).count, first, last, pod, image, registry, cause, message, isPulledSince }
+      return {
+        count: toldOf(same, at).count,
+        first,
+        last,
+        pod,
+        image,
+        registry,
+        cause,
+        message,
+        isPulledSince,
+      }
     })
   })
 }
@@ -77,12 +98,17 @@ export function recentStarts(pods: readonly KubernetesPod[], at: string): Record
   return Object.fromEntries(
     pods.flatMap(pod => {
       const { metadata, status } = pod
-      const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]
+      const statuses = [
+        ...(status?.containerStatuses ?? []),
+        ...(status?.initContainerStatuses ?? []),
+      ]
       const started = statuses
         .flatMap(({ state }) => [state?.running?.startedAt, state?.terminated?.startedAt])
         .filter(time => typeof time === 'string' && isWithin(time, at))
       const last = started.map(String).toSorted(byText).at(-1)
-      return last === undefined || waitingOf(pod).length > 0 ? [] : [[`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, last]]
+      return last === undefined || waitingOf(pod).length > 0
+        ? []
+        : [[`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, last]]
     }),
   )
 }
@@ -97,13 +123,24 @@ export interface WaitingContainer {
 
 /** Containers that wait for their image now. */
 export function waitingOf({ metadata, status }: KubernetesPod): WaitingContainer[] {
-  const statuses = [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses]
+  const statuses = [
+    status?.initContainerStatuses,
+    status?.containerStatuses,
+    status?.ephemeralContainerStatuses,
+  ]
   return statuses.flatMap(list =>
     (list ?? []).flatMap(({ image = '', state }) => {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined || !pullErrors.has(reason)) return []
       const text = bounded(typeof message === 'string' ? message : '', 1024)
-      return [{ pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, image, reason, message: text }]
+      return [
+        {
+          pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
+          image,
+          reason,
+          message: text,
+        },
+      ]
     }),
   )
 }

@@ -24,20 +24,25 @@ export interface Wishes {
 
 /** Families whose fixes put back what somebody has declared, sound or not. */
 const declaring: readonly Family[] = ['drift', 'configuration']
-export const isDeclaring = ({ family }: Pick<Finding, 'family'>): boolean => declaring.includes(family)
+export const isDeclaring = ({ family }: Pick<Finding, 'family'>): boolean =>
+  declaring.includes(family)
 
 const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
 
 /** @param group of one subject, the worst first; what is declared gives way to what a rule calls sound */
 export function agree(group: readonly Wishes[]): void {
-  const ordered = [...group.filter(({ finding }) => !isDeclaring(finding)), ...group.filter(({ finding }) => isDeclaring(finding))]
+  const ordered = [
+    ...group.filter(({ finding }) => !isDeclaring(finding)),
+    ...group.filter(({ finding }) => isDeclaring(finding)),
+  ]
   agreeOnImageGc(ordered)
   const wishes = ordered.flatMap(({ wishes }) => wishes)
   for (const field of new Set(wishes.flatMap(({ config }) => Object.keys(config)))) {
     if (field === high || field === low) continue
     const own = wishes.filter(({ config }) => Object.hasOwn(config, field))
     if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own)
-    else if (!dependsOnSize(field)) for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
+    else if (!dependsOnSize(field))
+      for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
   }
 }
 
@@ -53,21 +58,29 @@ function percentagesOf({ config }: Wish): Percentages | null {
 
 /** Rules propose the highest that is sound for a node, so the lowest is sound for every one; and a band as wide as theirs. */
 function agreeOnImageGc(ordered: readonly Wishes[]): void {
-  const of = (found: readonly Wishes[]) => found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
-  const lowest = (found: Percentages[]) => found.toSorted((a, b) => a.high - b.high || a.low - b.low)[0]
+  const of = (found: readonly Wishes[]) =>
+    found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
+  const lowest = (found: Percentages[]) =>
+    found.toSorted((a, b) => a.high - b.high || a.low - b.low)[0]
   const sound = lowest(of(ordered.filter(({ finding }) => !isDeclaring(finding))))
   const all = lowest(of(ordered))
   if (all === undefined) return
-  const stop = sound === undefined ? all.low : Math.max(0, Math.min(all.low, all.high - (sound.high - sound.low)))
+  const stop =
+    sound === undefined
+      ? all.low
+      : Math.max(0, Math.min(all.low, all.high - (sound.high - sound.low)))
   for (const wish of ordered.flatMap(({ wishes }) => wishes))
-    if (percentagesOf(wish) !== null) wish.config = { ...wish.config, [high]: all.high, [low]: Math.min(stop, all.high - 1) }
+    if (percentagesOf(wish) !== null)
+      wish.config = { ...wish.config, [high]: all.high, [low]: Math.min(stop, all.high - 1) }
 }
 
 /** A fix that moves image GC, with the lowest percentages that any of `all` has: sound for each of them. */
 export function withLowestImageGc(config: RawObject, all: readonly RawObject[]): RawObject {
   if (typeof config[high] !== 'number') return config
   const lowest =
-    [config, ...all].filter(one => typeof one[high] === 'number').toSorted((a, b) => Number(a[high]) - Number(b[high]))[0] ?? config
+    [config, ...all]
+      .filter(one => typeof one[high] === 'number')
+      .toSorted((a, b) => Number(a[high]) - Number(b[high]))[0] ?? config
   return { ...config, [high]: lowest[high], [low]: lowest[low] }
 }
 
@@ -79,16 +92,21 @@ function agreeOnMap(field: string, own: readonly Wish[]): void {
     agreed.set(sizeOf(field, wish), entries)
     for (const [key, value] of changesOf(field, wish)) {
       const before = entries.get(key)
-      if (before === undefined || (dependsOnSize(field) && amount(value) > amount(before))) entries.set(key, value)
+      if (before === undefined || (dependsOnSize(field) && amount(value) > amount(before)))
+        entries.set(key, value)
     }
   }
   for (const wish of own) {
     const entries = Object.fromEntries(agreed.get(sizeOf(field, wish)) ?? [])
-    wish.config = { ...wish.config, [field]: { ...running(field, wish), ...asMap(wish.config[field]), ...entries } }
+    wish.config = {
+      ...wish.config,
+      [field]: { ...running(field, wish), ...asMap(wish.config[field]), ...entries },
+    }
   }
 }
 
-const sizeOf = (field: string, { fact }: Wish): string => (dependsOnSize(field) ? (fact?.instanceType ?? '') : '')
+const sizeOf = (field: string, { fact }: Wish): string =>
+  dependsOnSize(field) ? (fact?.instanceType ?? '') : ''
 const running = (field: string, { fact }: Wish): RawObject => asMap(fact?.running?.[field])
 
 const changesOf = (field: string, wish: Wish): [string, unknown][] =>

@@ -21,8 +21,16 @@ export interface Completion {
 }
 
 /** @param running null: what runs is not known, so the defaults stand in */
-export function completed(config: RawObject, running: RawObject | null, kubeletVersion: string | null): Completion {
-  const fix = new Draft(config, { ...configurationDefaults, ...running }, featuresOf(kubeletVersion))
+export function completed(
+  config: RawObject,
+  running: RawObject | null,
+  kubeletVersion: string | null,
+): Completion {
+  const fix = new Draft(
+    config,
+    { ...configurationDefaults, ...running },
+    featuresOf(kubeletVersion),
+  )
   for (const step of steps) step(fix)
   return { config: fix.config, refused: fix.refused }
 }
@@ -41,7 +49,8 @@ const bandPercent = 10
 const soundGracePeriod = '1m30s'
 
 /** With a text's quotes, which may be what is wrong. */
-const shownAsWritten = (value: unknown): string => bounded(typeof value === 'string' ? JSON.stringify(value) : shownSetting(value), 60)
+const shownAsWritten = (value: unknown): string =>
+  bounded(typeof value === 'string' ? JSON.stringify(value) : shownSetting(value), 60)
 
 class Draft {
   config: RawObject
@@ -84,7 +93,9 @@ class Draft {
     this.refused.push(
       `Left out, ${why}: ${dropped.map(field => `${bounded(field, 60)} ${shownAsWritten(this.config[field])}`).join(', ')}.`,
     )
-    this.config = Object.fromEntries(Object.entries(this.config).filter(([field]) => !dropped.includes(field)))
+    this.config = Object.fromEntries(
+      Object.entries(this.config).filter(([field]) => !dropped.includes(field)),
+    )
   }
 
   dropKey(field: string, key: string, why: string): void {
@@ -92,7 +103,9 @@ class Draft {
     if (!isRawObject(map) || !Object.hasOwn(map, key)) return
     this.refused.push(`Left out, ${why}: ${bounded(`${field} ${key}`, 80)}.`)
     const rest = Object.entries(map).filter(([other]) => other !== key)
-    this.config = Object.fromEntries(Object.entries(this.config).filter(([other]) => other !== field || rest.length > 0))
+    this.config = Object.fromEntries(
+      Object.entries(this.config).filter(([other]) => other !== field || rest.length > 0),
+    )
     if (rest.length > 0) this.set(field, Object.fromEntries(rest))
   }
 }
@@ -113,19 +126,30 @@ const steps: readonly ((fix: Draft) => void)[] = [
 function rightValues(fix: Draft): void {
   for (const [field, value] of Object.entries(fix.config)) {
     const [mistake] = valueMistakes(field, value)
-    if (mistake !== undefined) fix.drop([field], `a kubelet takes ${mistake.wanted} for ${bounded(mistake.path.join('.'), 80)}`)
+    if (mistake !== undefined)
+      fix.drop(
+        [field],
+        `a kubelet takes ${mistake.wanted} for ${bounded(mistake.path.join('.'), 80)}`,
+      )
     else if (value === null) fix.drop([field], 'null is no value to set')
-    else if (isRawObject(value) && Object.values(value).includes(null)) withoutNulls(fix, field, value)
+    else if (isRawObject(value) && Object.values(value).includes(null))
+      withoutNulls(fix, field, value)
   }
   if (fix.features.has('containerfsSignals')) return
-  for (const field of ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'])
+  for (const field of [
+    'evictionHard',
+    'evictionSoft',
+    'evictionSoftGracePeriod',
+    'evictionMinimumReclaim',
+  ])
     for (const key of Object.keys(fix.map(field)).filter(key => key.startsWith('containerfs.')))
       fix.dropKey(field, key, 'not known to a kubelet of this version')
 }
 
 /** A key that is not to run can only be taken away where it is set. */
 function withoutNulls(fix: Draft, field: string, map: RawObject): void {
-  for (const key of Object.keys(map)) if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
+  for (const key of Object.keys(map))
+    if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
   const running = isRawObject(fix.running[field]) ? fix.running[field] : {}
   const left = Object.entries(fix.sets(field) ? fix.map(field) : {})
   if (left.every(([key, value]) => meaningOf(field, value) === meaningOf(field, running[key])))
@@ -140,7 +164,10 @@ function percentages(fix: Draft): void {
   const stop = Number(fix.value(low))
   const fits = stop < start
   if (!fits && fix.sets(low)) {
-    fix.drop([high, low], `image GC must stop below where it starts, and ${stop} is not below ${start}`)
+    fix.drop(
+      [high, low],
+      `image GC must stop below where it starts, and ${stop} is not below ${start}`,
+    )
   } else if (!fits && start <= 0) fix.drop([high], 'image GC cannot stop below 0 %')
   else {
     fix.set(high, start)
@@ -156,13 +183,16 @@ function softThresholds(fix: Draft): void {
     const running = isRawObject(fix.running[grace]) ? fix.running[grace] : {}
     const own = fix.sets(grace) ? fix.map(grace) : {}
     if (signals.length > 0) {
-      const all = Object.fromEntries(signals.map(signal => [signal, own[signal] ?? running[signal] ?? soundGracePeriod]))
+      const all = Object.fromEntries(
+        signals.map(signal => [signal, own[signal] ?? running[signal] ?? soundGracePeriod]),
+      )
       fix.set(grace, { ...own, ...all })
     }
   }
   if (!fix.sets(grace)) return
   for (const signal of Object.keys(fix.map(grace)))
-    if (!Object.hasOwn(fix.map(soft), signal)) fix.dropKey(grace, signal, 'there is no soft threshold that it is for')
+    if (!Object.hasOwn(fix.map(soft), signal))
+      fix.dropKey(grace, signal, 'there is no soft threshold that it is for')
   if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
 }
 
@@ -170,9 +200,12 @@ function imageAges(fix: Draft): void {
   const [most, least] = ['imageMaximumGCAge', 'imageMinimumGCAge'] as const
   const maximum = durationMs(fix.text(most)) ?? 0
   // Upstream: SetDefaults_KubeletConfiguration: 0s is what nobody set.
-  const minimum = durationMs(fix.text(least)) || durationMs(configurationDefaults.imageMinimumGCAge ?? '') || 0
-  if (maximum > 0 && maximum <= minimum) fix.drop([most, least], `the maximum age must be above the minimum age, ${minimum / 1000}s`)
-  if (maximum > 0 && !isOn(fix, 'ImageMaximumGCAge')) fix.drop([most], 'it needs the feature gate ImageMaximumGCAge')
+  const minimum =
+    durationMs(fix.text(least)) || durationMs(configurationDefaults.imageMinimumGCAge ?? '') || 0
+  if (maximum > 0 && maximum <= minimum)
+    fix.drop([most, least], `the maximum age must be above the minimum age, ${minimum / 1000}s`)
+  if (maximum > 0 && !isOn(fix, 'ImageMaximumGCAge'))
+    fix.drop([most], 'it needs the feature gate ImageMaximumGCAge')
 }
 
 function parallelPulls(fix: Draft): void {
@@ -185,20 +218,30 @@ function parallelPulls(fix: Draft): void {
 function shutdown(fix: Draft): void {
   const [total, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
   if (!fix.sets(total) && !fix.sets(critical)) return
-  if (!isOn(fix, 'GracefulNodeShutdown')) fix.drop([total, critical], 'it needs the feature gate GracefulNodeShutdown')
-  if (isFilled(fix.value('shutdownGracePeriodByPodPriority'))) fix.drop([total, critical], 'shutdownGracePeriodByPodPriority excludes it')
+  if (!isOn(fix, 'GracefulNodeShutdown'))
+    fix.drop([total, critical], 'it needs the feature gate GracefulNodeShutdown')
+  if (isFilled(fix.value('shutdownGracePeriodByPodPriority')))
+    fix.drop([total, critical], 'shutdownGracePeriodByPodPriority excludes it')
   if (!fix.sets(total) && !fix.sets(critical)) return
   const [all = 0, ofCritical = 0] = [total, critical].map(field => durationMs(fix.text(field)) ?? 0)
   if (ofCritical <= all) {
-    if (fix.text(total) !== '' && fix.text(critical) !== '') for (const field of [total, critical]) fix.set(field, fix.text(field))
+    if (fix.text(total) !== '' && fix.text(critical) !== '')
+      for (const field of [total, critical]) fix.set(field, fix.text(field))
   } else if (all === 0 && fix.sets(total) && !fix.sets(critical)) fix.set(critical, '0s')
-  else fix.drop([total, critical], `critical pods cannot have more of the time than there is, ${fix.text(total)}`)
+  else
+    fix.drop(
+      [total, critical],
+      `critical pods cannot have more of the time than there is, ${fix.text(total)}`,
+    )
 }
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0
 
 const enforced = ['kube-reserved', 'system-reserved'] as const
-const cgroupOf = { 'kube-reserved': 'kubeReservedCgroup', 'system-reserved': 'systemReservedCgroup' } as const
+const cgroupOf = {
+  'kube-reserved': 'kubeReservedCgroup',
+  'system-reserved': 'systemReservedCgroup',
+} as const
 
 function enforcement(fix: Draft): void {
   const field = 'enforceNodeAllocatable'
@@ -208,24 +251,41 @@ function enforcement(fix: Draft): void {
     const cgroup = cgroupOf[base]
     const names = [base, `${base}-compressible`]
     if (!entries.some(entry => names.includes(entry))) continue
-    if (fix.text(cgroup) === '') fix.drop([field, cgroup], `${base} cannot be enforced without ${cgroup}`)
+    if (fix.text(cgroup) === '')
+      fix.drop([field, cgroup], `${base} cannot be enforced without ${cgroup}`)
     if (names.every(name => entries.includes(name))) fix.drop([field], `${base} is enforced twice`)
   }
   if (entries.includes('none') && entries.length > 1) fix.drop([field], 'none stands alone')
-  if (entries.some(entry => entry.endsWith('-compressible')) && !fix.features.has('compressibleEnforcement'))
+  if (
+    entries.some(entry => entry.endsWith('-compressible')) &&
+    !fix.features.has('compressibleEnforcement')
+  )
     fix.drop([field], 'not known to a kubelet of this version')
 }
 
 function reservedCpus(fix: Draft): void {
   const cgroups = ['kubeReservedCgroup', 'systemReservedCgroup']
-  if (fix.text('reservedSystemCPUs') === '' || cgroups.every(cgroup => fix.text(cgroup) === '')) return
-  fix.drop(['reservedSystemCPUs', ...cgroups], 'reserved CPUs and a cgroup of what is reserved exclude each other')
+  if (fix.text('reservedSystemCPUs') === '' || cgroups.every(cgroup => fix.text(cgroup) === ''))
+    return
+  fix.drop(
+    ['reservedSystemCPUs', ...cgroups],
+    'reserved CPUs and a cgroup of what is reserved exclude each other',
+  )
 }
 
 function managers(fix: Draft): void {
-  const reserves = ['kubeReserved', 'systemReserved'].some(map => !['', '0'].includes(meaningOf(map, fix.map(map).cpu)))
-  if (fix.value('cpuManagerPolicy') === 'static' && !reserves && fix.text('reservedSystemCPUs') === '')
-    fix.drop(['cpuManagerPolicy', 'kubeReserved', 'systemReserved'], 'the static CPU manager needs reserved CPU')
+  const reserves = ['kubeReserved', 'systemReserved'].some(
+    map => !['', '0'].includes(meaningOf(map, fix.map(map).cpu)),
+  )
+  if (
+    fix.value('cpuManagerPolicy') === 'static' &&
+    !reserves &&
+    fix.text('reservedSystemCPUs') === ''
+  )
+    fix.drop(
+      ['cpuManagerPolicy', 'kubeReserved', 'systemReserved'],
+      'the static CPU manager needs reserved CPU',
+    )
   if (fix.value('memoryManagerPolicy') === 'Static' && !isFilled(fix.value('reservedMemory')))
     fix.drop(['memoryManagerPolicy'], 'the static memory manager needs reservedMemory')
 }
@@ -242,18 +302,22 @@ function featureGates(fix: Draft): void {
     if (running[gate] === value) continue
     const state = gateState(gate, fix.features)
     if (state === null) fix.dropKey(field, gate, 'no feature gate of this version')
-    else if (state.isLocked && state.isOn !== value) fix.dropKey(field, gate, 'locked in this version')
+    else if (state.isLocked && state.isOn !== value)
+      fix.dropKey(field, gate, 'locked in this version')
     else if (gatesOfOtherFields.test(gate)) fix.dropKey(field, gate, 'other fields depend on it')
   }
   for (const { gate, needs } of dependenciesOfGates(fix.features))
     if (isOn(fix, gate) && needs.some(need => !isOn(fix, need)))
       for (const name of [gate, ...needs])
-        if (running[name] !== fix.map(field)[name]) fix.dropKey(field, name, `${gate} needs ${needs.join(', ')}`)
+        if (running[name] !== fix.map(field)[name])
+          fix.dropKey(field, name, `${gate} needs ${needs.join(', ')}`)
 }
 
 const isOn = (fix: Draft, gate: string): boolean => isGateOn(gate, gatesOf(fix), fix.features)
 
 const gatesOf = (fix: Draft): Record<string, boolean> =>
   Object.fromEntries(
-    Object.entries(fix.map('featureGates')).flatMap(([gate, value]) => (typeof value === 'boolean' ? [[gate, value]] : [])),
+    Object.entries(fix.map('featureGates')).flatMap(([gate, value]) =>
+      typeof value === 'boolean' ? [[gate, value]] : [],
+    ),
   )

@@ -30,7 +30,8 @@ const nodeadmDropIn = '40-nodeadm.conf'
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** What else decides whether a kubelet starts with a fix. */
-const isAsked = (field: string): boolean => field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
+const isAsked = (field: string): boolean =>
+  field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
 
 function fixFact(subject: NodeSubject): FixFact {
   const { identity, configuration } = subject
@@ -38,13 +39,22 @@ function fixFact(subject: NodeSubject): FixFact {
   const unread = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
   const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
     const last = said.at(-1)
-    if (last === undefined || last.by === 'file' || (last.by === 'drop-in' && baseName(last.where) <= nodeadmDropIn)) return []
+    if (
+      last === undefined ||
+      last.by === 'file' ||
+      (last.by === 'drop-in' && baseName(last.where) <= nodeadmDropIn)
+    )
+      return []
     return [{ path, value: last.value, by: last.by, where: last.where }]
   })
   return {
     node: declaredNode(subject),
     instanceType: identity.instanceType,
-    running: configuration && Object.fromEntries(Object.entries(configuration).filter(([field]) => isCompared(field) || isAsked(field))),
+    running:
+      configuration &&
+      Object.fromEntries(
+        Object.entries(configuration).filter(([field]) => isCompared(field) || isAsked(field)),
+      ),
     later,
     unread: unread === undefined ? null : unreadWords(unread),
   }
@@ -71,7 +81,9 @@ export class FixFacts {
   /** What holds for most of these nodes. */
   ofMost(cluster: string, nodes: readonly string[]): FixFact | null {
     const keys = nodes.flatMap(node => this.#ofNode.get(nodeKey(cluster, node)) ?? [])
-    const ranked = [...Map.groupBy(keys, key => key)].toSorted(([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1))
+    const ranked = [...Map.groupBy(keys, key => key)].toSorted(
+      ([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1),
+    )
     return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
   }
 
@@ -82,4 +94,5 @@ export class FixFacts {
 }
 
 const nodeKey = (cluster: string, node: string): string => JSON.stringify([cluster, node])
-const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }): string => JSON.stringify([cluster, kind, name])
+const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }): string =>
+  JSON.stringify([cluster, kind, name])

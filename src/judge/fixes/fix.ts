@@ -13,7 +13,9 @@ import { actingPart } from './obstacles.ts'
 
 /** The fixes of all findings, in the findings themselves. @param all worst first */
 export function settleFixes(all: readonly Wishes[]): void {
-  const fixable = all.filter(({ wishes }) => wishes[0] !== undefined && Object.keys(wishes[0].config).length > 0)
+  const fixable = all.filter(
+    ({ wishes }) => wishes[0] !== undefined && Object.keys(wishes[0].config).length > 0,
+  )
   const groups = Map.groupBy(fixable, ({ finding: { cluster, subject } }) =>
     JSON.stringify([cluster, subject.kind, subject.namespace, subject.name]),
   )
@@ -31,7 +33,11 @@ export function settleFixes(all: readonly Wishes[]): void {
 }
 
 function makeWhole(wish: Wish): void {
-  const { config, refused } = completed(wish.config, wish.fact?.running ?? null, wish.fact?.node.kubeletVersion ?? null)
+  const { config, refused } = completed(
+    wish.config,
+    wish.fact?.running ?? null,
+    wish.fact?.node.kubeletVersion ?? null,
+  )
   wish.config = config
   wish.notes = [...new Set([...(wish.notes ?? []), ...refused])]
 }
@@ -42,13 +48,19 @@ function settle({ finding, wishes, sizes }: Wishes): void {
   if (main === undefined) return
   const isPinning = sizes.length > 1 && !isDeclaring(finding)
   // On EKS Auto Mode nothing could apply a configuration.
-  fix.config = main.origin.owner === 'auto-mode' ? {} : isPinning ? withoutReservations(main.config) : main.config
+  fix.config =
+    main.origin.owner === 'auto-mode'
+      ? {}
+      : isPinning
+        ? withoutReservations(main.config)
+        : main.config
   fix.durable = durableFixes(
     durableTargets,
     finding.subject,
     wishes.map(wish => lasting(wish, finding, sizes)),
   )
-  if (Object.keys(fix.config).length > 0) fix.commands = nodes.sample.filter(isDnsName).slice(0, 1).map(showConfigz)
+  if (Object.keys(fix.config).length > 0)
+    fix.commands = nodes.sample.filter(isDnsName).slice(0, 1).map(showConfigz)
 }
 
 /** What of it is to be written where the nodes come from, and what is to be done beside it. */
@@ -60,29 +72,41 @@ function lasting(wish: Wish, finding: Finding, sizes: readonly string[]): Propos
   return {
     origin,
     config: acting.config,
-    notes: Object.keys(config).length === 0 ? notes : [...notes, ...reserving.notes, ...acting.notes],
+    notes:
+      Object.keys(config).length === 0 ? notes : [...notes, ...reserving.notes, ...acting.notes],
   }
 }
 
-const withoutReservations = ({ kubeReserved: _kube, systemReserved: _system, ...config }: RawObject): RawObject => config
+const withoutReservations = ({
+  kubeReserved: _kube,
+  systemReserved: _system,
+  ...config
+}: RawObject): RawObject => config
 
 /** A fix does not restore what other findings on the same nodes call unsound, and says so. */
 function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void {
   const agreed = writtenSettings(wishes[0]?.config ?? {})
   const changed = Object.entries(writtenSettings(proposed)).filter(
-    ([path, value]) => Object.hasOwn(agreed, path) && meaningOf(path, agreed[path]) !== meaningOf(path, value),
+    ([path, value]) =>
+      Object.hasOwn(agreed, path) && meaningOf(path, agreed[path]) !== meaningOf(path, value),
   )
   if (changed.length === 0) return
-  const words = changed.map(([path, value]) => `${path} ${shownSetting(agreed[path])}, not ${shownSetting(value)}`)
+  const words = changed.map(
+    ([path, value]) => `${path} ${shownSetting(agreed[path])}, not ${shownSetting(value)}`,
+  )
   finding.consequence = bounded(
     `${finding.consequence} Other findings on these nodes call for other values, and the fix has theirs: ${words.slice(0, 4).join('; ')}.`,
     consequenceLength,
   )
-  finding.evidence = [...finding.evidence, ...words.map(value => ({ what: 'fix', value: bounded(value) }))]
+  finding.evidence = [
+    ...finding.evidence,
+    ...words.map(value => ({ what: 'fix', value: bounded(value) })),
+  ]
 }
 
 const consequenceLength = 1200
 
 const isDnsName = (name: string): boolean =>
-  name.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
+  name.length <= 253 &&
+  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
 const showConfigz = (node: string): string => `kubectl get --raw ${kubeletPath.configz(node)}`

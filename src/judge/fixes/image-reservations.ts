@@ -14,14 +14,22 @@ interface Reserving {
 }
 
 const mebibyte = 1024 ** 2
-const computing: Partial<Record<AmiFamily, string>> = { AL2023: 'nodeadm', AL2: 'bootstrap.sh', Bottlerocket: 'Bottlerocket' }
+const computing: Partial<Record<AmiFamily, string>> = {
+  AL2023: 'nodeadm',
+  AL2: 'bootstrap.sh',
+  Bottlerocket: 'Bottlerocket',
+}
 const computed = ['cpu', 'memory', 'ephemeral-storage']
 
 /**
  * Without what would pin or spoil what the image computes.
  * @param isDeclared whoever runs the nodes has chosen these values himself @param sizes the group's instance types
  */
-export function durableReservations({ config, origin, fact, declaration }: Wish, isDeclared: boolean, sizes: readonly string[]): Reserving {
+export function durableReservations(
+  { config, origin, fact, declaration }: Wish,
+  isDeclared: boolean,
+  sizes: readonly string[],
+): Reserving {
   const notes: string[] = []
   const image = origin.owner === 'hybrid' ? undefined : computing[origin.amiFamily]
   const running = mapOf(fact?.running?.kubeReserved)
@@ -29,28 +37,46 @@ export function durableReservations({ config, origin, fact, declaration }: Wish,
   let kube = wanted
   if (image !== undefined) {
     const changed = Object.entries(wanted).filter(
-      ([key, value]) => meaningOf('kubeReserved', running[key]) !== meaningOf('kubeReserved', value),
+      ([key, value]) =>
+        meaningOf('kubeReserved', running[key]) !== meaningOf('kubeReserved', value),
     )
-    const overridden = isDeclared ? [] : changed.filter(([key]) => isOverride(key, running)).map(([key]) => key)
+    const overridden = isDeclared
+      ? []
+      : changed.filter(([key]) => isOverride(key, running)).map(([key]) => key)
     const kept = changed.filter(([key]) => !overridden.includes(key))
     if (overridden.length > 0) notes.push(takeAway(overridden, image, declaration))
     // A flag of AL2's takes the place of the whole map, also of what bootstrap.sh computed.
     const isWhole = origin.amiFamily === 'AL2' && origin.owner !== 'karpenter' && kept.length > 0
     if (isWhole && sizes.length > 1) {
-      notes.push(`Left out: on AL2 kubeReserved goes by flag, which would fix for all sizes what ${image} computes for each.`)
+      notes.push(
+        `Left out: on AL2 kubeReserved goes by flag, which would fix for all sizes what ${image} computes for each.`,
+      )
       kube = {}
     } else kube = isWhole ? wanted : Object.fromEntries(kept)
   }
   const system = mapOf(config.systemReserved)
-  if (sizes.length > 1 && !isDeclared && Object.keys(kube).length + Object.keys(system).length > 0) {
-    const names = [...(Object.keys(kube).length > 0 ? ['kubeReserved'] : []), ...(Object.keys(system).length > 0 ? ['systemReserved'] : [])]
+  if (
+    sizes.length > 1 &&
+    !isDeclared &&
+    Object.keys(kube).length + Object.keys(system).length > 0
+  ) {
+    const names = [
+      ...(Object.keys(kube).length > 0 ? ['kubeReserved'] : []),
+      ...(Object.keys(system).length > 0 ? ['systemReserved'] : []),
+    ]
     notes.push(
       `Left out ${names.join(' and ')}: the group has nodes of ${counted(sizes.length, 'size')} (${bounded(sizes.join(', '), 100)}), and one value does not suit them all. Make it groups of one size${names.includes('kubeReserved') ? ', or lower maxPods' : ''}.`,
     )
     return { config: without(config, ['kubeReserved', 'systemReserved']), notes }
   }
   if (config.kubeReserved === undefined) return { config, notes }
-  return { config: Object.keys(kube).length === 0 ? without(config, ['kubeReserved']) : { ...config, kubeReserved: kube }, notes }
+  return {
+    config:
+      Object.keys(kube).length === 0
+        ? without(config, ['kubeReserved'])
+        : { ...config, kubeReserved: kube },
+    notes,
+  }
 }
 
 /** What runs is not what an image would have computed: memory for any number of pods, the rest for the instance alone. */
@@ -71,7 +97,9 @@ function isOfFormula(memory: unknown): boolean {
 }
 
 function takeAway(keys: readonly string[], image: string, declaration: Declaration | null): string {
-  const by = declaration?.settings.find(({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`))
+  const by = declaration?.settings.find(
+    ({ path, value }) => value !== undefined && keys.some(key => path === `kubeReserved.${key}`),
+  )
   return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : bounded(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }
 

@@ -26,15 +26,27 @@ interface Acting {
 
 export function actingPart({ config, origin, fact, declaration }: Wish): Acting {
   const isConfiguration = (field: string) => writesConfiguration(origin, field)
-  if (fact !== null && fact.unread !== null && origin.amiFamily === 'AL2023' && Object.keys(config).some(isConfiguration)) {
-    return { config: {}, notes: [`What a NodeConfig says does not reach this kubelet: ${fact.unread}. Start it as the image does first.`] }
+  if (
+    fact !== null &&
+    fact.unread !== null &&
+    origin.amiFamily === 'AL2023' &&
+    Object.keys(config).some(isConfiguration)
+  ) {
+    return {
+      config: {},
+      notes: [
+        `What a NodeConfig says does not reach this kubelet: ${fact.unread}. Start it as the image does first.`,
+      ],
+    }
   }
   const blocking = obstaclesOf(origin, fact, declaration).filter(
     obstacle => isConfiguration(fieldOf(obstacle.path)) && blocks(obstacle, config),
   )
   if (blocking.length === 0) return { config, notes: [] }
   const acting = withoutBlocked(config, blocking)
-  const lost = Object.entries(writtenSettings(config)).filter(([path]) => !Object.hasOwn(writtenSettings(acting), path))
+  const lost = Object.entries(writtenSettings(config)).filter(
+    ([path]) => !Object.hasOwn(writtenSettings(acting), path),
+  )
   const missing = lost
     .filter(([path, value]) => !isDeclared(declaration, path, value))
     .map(([path, value]) => `${path} ${shownSetting(value)}`)
@@ -44,25 +56,47 @@ export function actingPart({ config, origin, fact, declaration }: Wish): Acting 
   )
   return {
     config: acting,
-    notes: [...removals, ...(missing.length > 0 ? [`Set here at the same time: ${bounded(missing.join(', '), 300)}.`] : [])],
+    notes: [
+      ...removals,
+      ...(missing.length > 0
+        ? [`Set here at the same time: ${bounded(missing.join(', '), 300)}.`]
+        : []),
+    ],
   }
 }
 
 /** Whether the place writes the field into the kubelet's configuration, which any flag wins over. */
 function writesConfiguration({ amiFamily, owner }: Origin, field: string): boolean {
   if (amiFamily === 'Bottlerocket' || amiFamily === 'Windows') return false
-  return amiFamily !== 'AL2' || owner === 'eksctl' || owner === 'karpenter' || !al2BootstrapFields.has(field)
+  return (
+    amiFamily !== 'AL2' ||
+    owner === 'eksctl' ||
+    owner === 'karpenter' ||
+    !al2BootstrapFields.has(field)
+  )
 }
 
-function obstaclesOf({ amiFamily }: Origin, fact: FixFact | null, declaration: Declaration | null): Obstacle[] {
+function obstaclesOf(
+  { amiFamily }: Origin,
+  fact: FixFact | null,
+  declaration: Declaration | null,
+): Obstacle[] {
   const onNode = (fact?.later ?? [])
     .filter(({ by }) => by === 'flag' || amiFamily === 'AL2023')
-    .map(({ path, value, by, where }) => ({ path, value, isFlag: by === 'flag', who: by === 'flag' ? `the flag ${where}` : where }))
+    .map(({ path, value, by, where }) => ({
+      path,
+      value,
+      isFlag: by === 'flag',
+      who: by === 'flag' ? `the flag ${where}` : where,
+    }))
   const declared = (declaration?.settings ?? [])
     .filter(({ by, lostBy, value }) => by === 'flag' && lostBy === null && value !== undefined)
     .map(({ path, value, where }) => ({ path, value, isFlag: true, who: where }))
   // Who declares a flag is where it is taken away.
-  return [...declared, ...onNode.filter(({ path, isFlag }) => !isFlag || !declared.some(other => other.path === path))]
+  return [
+    ...declared,
+    ...onNode.filter(({ path, isFlag }) => !isFlag || !declared.some(other => other.path === path)),
+  ]
 }
 
 /** A flag takes the place of a whole map, a file that of its keys. */
@@ -72,16 +106,21 @@ function blocks({ path, value, isFlag }: Obstacle, config: RawObject): boolean {
   if (set === undefined) return false
   if (!isRawObject(set)) return meaningOf(path, set) !== meaningOf(path, value)
   const key = path.slice(field.length + 1)
-  return isFlag && field !== 'featureGates' ? true : Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value)
+  return isFlag && field !== 'featureGates'
+    ? true
+    : Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value)
 }
 
 function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawObject {
   const whole = new Set(
     blocking
-      .filter(({ path, isFlag }) => !path.includes('.') || (isFlag && fieldOf(path) !== 'featureGates'))
+      .filter(
+        ({ path, isFlag }) => !path.includes('.') || (isFlag && fieldOf(path) !== 'featureGates'),
+      )
       .map(({ path }) => fieldOf(path)),
   )
-  for (const fields of companions) if (fields.some(field => whole.has(field))) for (const field of fields) whole.add(field)
+  for (const fields of companions)
+    if (fields.some(field => whole.has(field))) for (const field of fields) whole.add(field)
   const paths = new Set(blocking.map(({ path }) => path))
   return Object.fromEntries(
     Object.entries(config).flatMap(([field, value]): [string, unknown][] => {
@@ -95,5 +134,8 @@ function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawOb
 
 const isDeclared = (declaration: Declaration | null, path: string, value: unknown): boolean =>
   (declaration?.settings ?? []).some(
-    setting => setting.by === 'config' && setting.path === path && meaningOf(path, setting.value) === meaningOf(path, value),
+    setting =>
+      setting.by === 'config' &&
+      setting.path === path &&
+      meaningOf(path, setting.value) === meaningOf(path, value),
   )

@@ -16,18 +16,29 @@ import type {
 import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { byItself, type Lying, type Moment, rowOf } from './row.ts'
 
-export function nodeRows(nodes: NodeGarbage, moment: Moment, { instances }: ClusterPrediction): GarbageRow[] {
+export function nodeRows(
+  nodes: NodeGarbage,
+  moment: Moment,
+  { instances }: ClusterPrediction,
+): GarbageRow[] {
   return [
     ...rowOf(
       'not-ready-nodes',
-      silentNodes(nodes, instances, moment.nowMs).map(({ node: whose, sinceMs }) => ({ whose, sinceMs })),
+      silentNodes(nodes, instances, moment.nowMs).map(({ node: whose, sinceMs }) => ({
+        whose,
+        sinceMs,
+      })),
       { is: 'with' },
       moment,
     ),
     ...rowOf(
       'left-taints',
       nodes.leftTaints.map(({ node, key, sinceMs, isAnnounced }) => ({
-        ...{ whose: `${key} on ${node}`, sinceMs, ripeHours: leftHours.taint({ isAnnounced }, moment.minAgeHours) },
+        ...{
+          whose: `${key} on ${node}`,
+          sinceMs,
+          ripeHours: leftHours.taint({ isAnnounced }, moment.minAgeHours),
+        },
       })),
       { is: 'never' },
       moment,
@@ -35,7 +46,10 @@ export function nodeRows(nodes: NodeGarbage, moment: Moment, { instances }: Clus
   ]
 }
 
-export function instanceRows({ withoutNode, withoutInstance }: InstanceGarbage, moment: Moment): GarbageRow[] {
+export function instanceRows(
+  { withoutNode, withoutInstance }: InstanceGarbage,
+  moment: Moment,
+): GarbageRow[] {
   return [
     ...rowOf(
       'instances-without-node',
@@ -49,7 +63,11 @@ export function instanceRows({ withoutNode, withoutInstance }: InstanceGarbage, 
     ),
     ...rowOf(
       'nodes-without-instance',
-      withoutInstance.map(({ node: whose, sinceMs }) => ({ whose, sinceMs, ripeHours: leftHours.nodeWithoutInstance })),
+      withoutInstance.map(({ node: whose, sinceMs }) => ({
+        whose,
+        sinceMs,
+        ripeHours: leftHours.nodeWithoutInstance,
+      })),
       { is: 'late' },
       moment,
     ),
@@ -72,12 +90,16 @@ export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): 
   const kindOf = (lease: NodeLeaseGarbage) => {
     if (isPassedOver(lease, nowMs, minAgeHours)) return 'overdue-leases'
     // Its node is there, and its kubelet has not made it anew: it is one of those that nobody renews.
-    return lease.state === 'stale-owner' && isOld(lease.renewedMs, nowMs, minAgeHours) ? 'unrenewed-leases' : leaseRow[lease.state]
+    return lease.state === 'stale-owner' && isOld(lease.renewedMs, nowMs, minAgeHours)
+      ? 'unrenewed-leases'
+      : leaseRow[lease.state]
   }
   const row = (kind: GarbageRowKind, fate: GarbageFate) =>
     rowOf(
       kind,
-      told.filter(lease => kindOf(lease) === kind).map(({ node: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
+      told
+        .filter(lease => kindOf(lease) === kind)
+        .map(({ node: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
       fate,
       moment,
     )
@@ -88,7 +110,9 @@ export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): 
   const identityRow = (fate: GarbageFate) =>
     rowOf(
       'identity-leases',
-      identities.filter(each => identityFate(each) === fate.is).map(({ lease: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
+      identities
+        .filter(each => identityFate(each) === fate.is)
+        .map(({ lease: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
       fate,
       moment,
     )
@@ -115,7 +139,10 @@ export function certificateRows({ requests }: CertificateGarbage, moment: Moment
   const row = (kind: GarbageRowKind, found: CertificateRequest[], lifetimeMs: number) =>
     rowOf(
       kind,
-      found.map(each => ({ ...lying(each), ...(kind === 'waiting-requests' && { ripeHours: leftHours.pendingRequest }) })),
+      found.map(each => ({
+        ...lying(each),
+        ...(kind === 'waiting-requests' && { ripeHours: leftHours.pendingRequest }),
+      })),
       byItself(found.map(({ sinceMs }) => (sinceMs === null ? null : sinceMs + lifetimeMs))),
       moment,
     )

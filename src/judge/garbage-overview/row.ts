@@ -2,7 +2,12 @@
 import { isOld } from '#judge/garbage/garbage.ts'
 import { bounded, byText, nameLength } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
-import type { GarbageFate, GarbageRow, GarbageRowKind, GarbageShare } from '#model/garbage-overview.ts'
+import type {
+  GarbageFate,
+  GarbageRow,
+  GarbageRowKind,
+  GarbageShare,
+} from '#model/garbage-overview.ts'
 import type { GarbageKind } from '#model/policy.ts'
 
 export interface Lying {
@@ -118,7 +123,10 @@ export function rowOf<Item extends Lying>(
       kind,
       count: total(lying),
       young: total(young),
-      youngHours: young.length === 0 ? minAgeHours : young.reduce((most, { ripeHours = minAgeHours }) => Math.max(most, ripeHours), 0),
+      youngHours:
+        young.length === 0
+          ? minAgeHours
+          : young.reduce((most, { ripeHours = minAgeHours }) => Math.max(most, ripeHours), 0),
       oldestMs: earliest(times),
       whose: shares.slice(0, shownShares),
       whoseLeftOut: Math.max(shares.length - shownShares, 0),
@@ -129,18 +137,21 @@ export function rowOf<Item extends Lying>(
   ]
 }
 
-const total = (lying: readonly Lying[]): number => lying.reduce((sum, { count = 1 }) => sum + count, 0)
+const total = (lying: readonly Lying[]): number =>
+  lying.reduce((sum, { count = 1 }) => sum + count, 0)
 
 /** Null: there is none. */
 export const earliest = (times: readonly number[]): number | null =>
   times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
 
-const latest = (times: readonly number[]): number | null => (times.length === 0 ? null : times.reduce((most, time) => Math.max(most, time)))
+const latest = (times: readonly number[]): number | null =>
+  times.length === 0 ? null : times.reduce((most, time) => Math.max(most, time))
 
 /** By name, the largest first; what has no name is nobody's. */
 function sharesOf(parts: readonly GarbageShare[]): GarbageShare[] {
   const counts = new Map<string, number>()
-  for (const { name, count } of parts) if (name !== '') counts.set(name, (counts.get(name) ?? 0) + count)
+  for (const { name, count } of parts)
+    if (name !== '') counts.set(name, (counts.get(name) ?? 0) + count)
   return [...counts]
     .toSorted(([a, one], [b, other]) => other - one || byText(a, b))
     .map(([name, count]) => ({ name: bounded(name, nameLength), count }))

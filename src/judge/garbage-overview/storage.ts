@@ -7,13 +7,20 @@ import type { DiskGarbage, ReleasedVolume, VolumeGarbage } from '#model/cluster-
 import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { heldBy, type Moment, rowOf } from './row.ts'
 
-export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage, moment: Moment): GarbageRow[] {
+export function volumeRows(
+  { released, held, retainedEphemeral }: VolumeGarbage,
+  moment: Moment,
+): GarbageRow[] {
   const row = (kind: GarbageRowKind, volumes: ReleasedVolume[], fate: GarbageFate) =>
     rowOf(
       kind,
       volumes.map(each => ({
         ...{ whose: each.claim ?? '', sinceMs: each.sinceMs, notBeforeMs: each.createdMs },
-        ...{ capacityBytes: each.capacityBytes, volumeType: each.volumeType, isEbs: ebsDrivers.has(each.driver ?? '') },
+        ...{
+          capacityBytes: each.capacityBytes,
+          volumeType: each.volumeType,
+          isEbs: ebsDrivers.has(each.driver ?? ''),
+        },
       })),
       fate,
       moment,
@@ -22,7 +29,9 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
   const undeleted = released.filter(({ action }) => action !== 'retain')
   return [
     ...row('released-volumes', released.filter(isKept), { is: 'never' }),
-    ...row('undeleted-volumes', undeleted, { is: undeleted.every(({ action }) => action === 'fail') ? 'never' : 'late' }),
+    ...row('undeleted-volumes', undeleted, {
+      is: undeleted.every(({ action }) => action === 'fail') ? 'never' : 'late',
+    }),
     ...rowOf(
       'held-volumes',
       held.map(({ namespace, name, sinceMs }) => ({ whose: namespace || name, sinceMs })),
@@ -41,12 +50,24 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
   ]
 }
 
-export function diskRows({ unattached, areVolumesKnown }: DiskGarbage, moment: Moment): GarbageRow[] {
+export function diskRows(
+  { unattached, areVolumesKnown }: DiskGarbage,
+  moment: Moment,
+): GarbageRow[] {
   return rowOf(
     'unattached-disks',
-    unattached.map(({ volumeId: whose, createdMs: sinceMs, capacityBytes, volumeType, iops, throughputMiBps }) => ({
-      ...{ whose, sinceMs, capacityBytes, volumeType, iops, throughputMiBps, isEbs: true },
-    })),
+    unattached.map(
+      ({
+        volumeId: whose,
+        createdMs: sinceMs,
+        capacityBytes,
+        volumeType,
+        iops,
+        throughputMiBps,
+      }) => ({
+        ...{ whose, sinceMs, capacityBytes, volumeType, iops, throughputMiBps, isEbs: true },
+      }),
+    ),
     { is: areVolumesKnown ? 'never' : 'unknown' },
     moment,
     sizeOf,

@@ -9,7 +9,12 @@ export interface ClusterExample extends Partial<ClusterSections> {
 }
 
 const nothing: ClusterSections = {
-  pods: { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] },
+  pods: {
+    terminated: [],
+    threshold: { pods: 12_500, isAssumed: true },
+    excess: 0,
+    terminating: [],
+  },
   jobs: { finished: [], cronJobs: [], suspended: [] },
   leases: { nodes: [], identities: [] },
   history: { deployments: [], revisions: [] },
@@ -25,7 +30,11 @@ const nothing: ClusterSections = {
   instances: { withoutNode: [], withoutInstance: [] },
 }
 
-export const exampleCluster = ({ eks, controlPlane, ...sections }: ClusterExample): ClusterPrediction => ({
+export const exampleCluster = ({
+  eks,
+  controlPlane,
+  ...sections
+}: ClusterExample): ClusterPrediction => ({
   cluster: 'prod',
   at: exampleTime,
   eks: eks ?? null,

@@ -3,16 +3,35 @@ import type { ClusterFailing } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
-import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest, sharesOf } from './garbage.ts'
+import {
+  byNamespace,
+  controllersOf,
+  isOld,
+  named,
+  namesInCommand,
+  oldest,
+  sharesOf,
+} from './garbage.ts'
 import { kubectl, said } from './kubectl.ts'
 
 type WithPods = Pick<ClusterPrediction, 'at'> & { pods: NonNullable<ClusterPrediction['pods']> }
 
 /** Pods that node pressure or the end of their node ended, not their own containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
-const byNode: ReadonlySet<string | null> = new Set(['Evicted', 'NodeShutdown', 'Terminated', 'Preempting', 'NodeLost', 'Shutdown'])
+const byNode: ReadonlySet<string | null> = new Set([
+  'Evicted',
+  'NodeShutdown',
+  'Terminated',
+  'Preempting',
+  'NodeLost',
+  'Shutdown',
+])
 
 /** A pod that failed and stays; `debris`: because of its node. */
-export function failedPodKind({ phase, reason, isBeingDeleted }: TerminatedPod): 'debris' | 'failed' | null {
+export function failedPodKind({
+  phase,
+  reason,
+  isBeingDeleted,
+}: TerminatedPod): 'debris' | 'failed' | null {
   if (phase !== 'Failed' || isBeingDeleted) return null
   return byNode.has(reason) ? 'debris' : 'failed'
 }
@@ -24,7 +43,11 @@ export function* stayingPods(
   isDebris: boolean,
 ): Generator<ClusterFailing> {
   const nowMs = Date.parse(at)
-  const failed = terminated.filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed') && isOld(endOf(pod), nowMs, minAgeHours))
+  const failed = terminated.filter(
+    pod =>
+      failedPodKind(pod) === (isDebris ? 'debris' : 'failed') &&
+      isOld(endOf(pod), nowMs, minAgeHours),
+  )
   const noun = isDebris ? 'evicted pod' : 'failed pod'
   for (const [subject, found] of byNamespace(failed)) {
     const { length: count } = found
@@ -44,7 +67,9 @@ export function* stayingPods(
         controllersOf(found),
         ...oldest(found.map(endOf), nowMs, 'first'),
         { what: 'pods', value: named(found) },
-        ...(threshold.isAssumed ? [{ what: 'threshold of pod GC', value: thresholdTold(threshold) }] : []),
+        ...(threshold.isAssumed
+          ? [{ what: 'threshold of pod GC', value: thresholdTold(threshold) }]
+          : []),
       ],
       commands: [
         kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
@@ -61,12 +86,14 @@ export const thresholdTold = ({ pods, isAssumed }: PodGarbage['threshold']): str
 function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number): string {
   if (pods <= 0) return 'pod GC deletes never'
   const limit = `${pods}${isAssumed ? ' (assumed)' : ''}`
-  if (excess <= 0) return `pod GC deletes not before more than ${limit} pods of the cluster have finished`
+  if (excess <= 0)
+    return `pod GC deletes not before more than ${limit} pods of the cluster have finished`
   return `of all that have finished pod GC keeps ${limit}, and deletes the first ${excess} in its next round, these or others`
 }
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */
-export const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
+export const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null =>
+  finishedMs ?? createdMs
 
 /** For examples: a pod that ended so many hours ago. */
 export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({

@@ -15,31 +15,51 @@ export const namesInCommand = 20
 const sharesShown = 5
 
 /** By namespace, in the order of names; each in the order of its objects' names, so that equal input gives equal bytes. */
-export function byNamespace<Item extends Named>(items: readonly Item[]): [subject: Subject, items: Item[]][] {
+export function byNamespace<Item extends Named>(
+  items: readonly Item[],
+): [subject: Subject, items: Item[]][] {
   const groups = Map.groupBy(items, ({ namespace }) => namespace)
   return [...groups]
     .toSorted(([a], [b]) => byText(a, b))
-    .map(([name, group]) => [{ kind: 'Namespace', namespace: null, name }, group.toSorted((a, b) => byText(a.name, b.name))])
+    .map(([name, group]) => [
+      { kind: 'Namespace', namespace: null, name },
+      group.toSorted((a, b) => byText(a.name, b.name)),
+    ])
 }
 
 /** As above; of what stands in no namespace the cluster is the subject. */
-export const byPlace = <Item extends Named>(items: readonly Item[], cluster: string): [subject: Subject, items: Item[]][] =>
-  byNamespace(items).map(([subject, group]) => [subject.name === '' ? { ...subject, kind: 'Cluster', name: cluster } : subject, group])
+export const byPlace = <Item extends Named>(
+  items: readonly Item[],
+  cluster: string,
+): [subject: Subject, items: Item[]][] =>
+  byNamespace(items).map(([subject, group]) => [
+    subject.name === '' ? { ...subject, kind: 'Cluster', name: cluster } : subject,
+    group,
+  ])
 
 /** Words of `kubectl` for a place: none of a cluster-scoped object. */
-export const inNamespace = (namespace: string): string[] => (namespace === '' ? [] : ['-n', namespace])
+export const inNamespace = (namespace: string): string[] =>
+  namespace === '' ? [] : ['-n', namespace]
 
 /** `cart-0, cart-1 and 3 more` */
 export function named(items: readonly { name: string }[], shown = namesShown): string {
-  const names = items.slice(0, shown).map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
-  return items.length > shown ? `${names.join(', ')} and ${items.length - shown} more` : names.join(', ')
+  const names = items
+    .slice(0, shown)
+    .map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
+  return items.length > shown
+    ? `${names.join(', ')} and ${items.length - shown} more`
+    : names.join(', ')
 }
 
 /** How many belong to whom, the largest share first. */
-export const controllersOf = (items: readonly { controller: Controller | null }[]): ClusterEvidence =>
+export const controllersOf = (
+  items: readonly { controller: Controller | null }[],
+): ClusterEvidence =>
   sharesOf(
     'controlled by',
-    items.map(({ controller }) => (controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'nobody')),
+    items.map(({ controller }) =>
+      controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'nobody',
+    ),
   )
 
 /** How many times each is said, the largest share first. */
@@ -57,14 +77,17 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
 }
 
 /** Amounts of which the sum over many places says something, too. */
-export const summed = (what: string, amounts: readonly number[], told: (amounts: readonly number[]) => string): ClusterEvidence => ({
-  what,
-  value: told(amounts),
-  total: { amounts, told },
-})
+export const summed = (
+  what: string,
+  amounts: readonly number[],
+  told: (amounts: readonly number[]) => string,
+): ClusterEvidence => ({ what, value: told(amounts), total: { amounts, told } })
 
 /** Names that are known wherever they are read. */
-export const namedEvidence = (what: string, names: readonly { name: string }[]): ClusterEvidence => ({ what, value: named(names), names })
+export const namedEvidence = (
+  what: string,
+  names: readonly { name: string }[],
+): ClusterEvidence => ({ what, value: named(names), names })
 
 /** A reason, and which objects have it. */
 export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
@@ -74,7 +97,11 @@ export const reasonOf = (what: string, items: readonly { name: string }[]): Clus
 })
 
 /** Evidence of the earliest of these times; none where no time is known. */
-export function oldest(times: readonly (number | null)[], nowMs: number, what = 'oldest'): ClusterEvidence[] {
+export function oldest(
+  times: readonly (number | null)[],
+  nowMs: number,
+  what = 'oldest',
+): ClusterEvidence[] {
   const known = times.filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
@@ -87,7 +114,8 @@ export const ago = (timeMs: number, nowMs: number): string =>
 const dayMs = 86_400_000
 
 /** `3 days`, below two days as `span`. */
-const age = (ms: number): string => (ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day'))
+const age = (ms: number): string =>
+  ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day')
 
 /** Whether something that happened then is old enough to be called garbage; what has no time is. */
 export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number): boolean =>
@@ -102,5 +130,6 @@ export const leftHours = {
   /** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
   pendingRequest: 1,
   /** Controllers take a taint away within seconds; an autoscaler may wait until it can. */
-  taint: ({ isAnnounced }: { isAnnounced: boolean }, minAgeHours: number): number => (isAnnounced ? Math.max(1, minAgeHours) : 1),
+  taint: ({ isAnnounced }: { isAnnounced: boolean }, minAgeHours: number): number =>
+    isAnnounced ? Math.max(1, minAgeHours) : 1,
 } as const

@@ -3,7 +3,8 @@
 const plainWord = /^[\w@%+=:,./-]+$/
 
 /** A word as POSIX shells read it. */
-const quoted = (word: string): string => (plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+const quoted = (word: string): string =>
+  plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** A word that a cluster has said. */
 export interface Said {
@@ -19,13 +20,21 @@ const isLikeOption = (word: string | Said): boolean => isSaid(word) && word.said
  * @param words what a cluster has said stands in it as `said`, unless it is an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag)
  */
 export function kubectl(...words: readonly (string | Said)[]): string {
-  const ordered = words.some(isLikeOption) ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)] : words
-  return ['kubectl', ...ordered.map(word => (isSaid(word) ? word.said : word))].map(quoted).join(' ')
+  const ordered = words.some(isLikeOption)
+    ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)]
+    : words
+  return ['kubectl', ...ordered.map(word => (isSaid(word) ? word.said : word))]
+    .map(quoted)
+    .join(' ')
 }
 
 /** `aws ec2 describe-volumes --volume-ids vol-0123`: the last word is the last option's value. */
 export function aws(...words: readonly [...string[], option: string, value: Said]): string {
-  const [value, option, ...others] = (words as readonly (string | Said)[]).toReversed() as [Said, string, ...string[]]
+  const [value, option, ...others] = (words as readonly (string | Said)[]).toReversed() as [
+    Said,
+    string,
+    ...string[],
+  ]
   const last = value.said.startsWith('-') ? [`${option}=${value.said}`] : [option, value.said]
   return ['aws', ...others.toReversed(), ...last].map(quoted).join(' ')
 }

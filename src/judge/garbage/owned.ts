@@ -2,10 +2,13 @@
 import type { OwnedGroup } from '#model/cluster-garbage.ts'
 
 /** By the first of them, so that groups have an order; `told`: `Pod cart-0, cart-1 and 3 more`. */
-export function owned<Group extends OwnedGroup>(group: Group): Group & { name: string; told: string } {
+export function owned<Group extends OwnedGroup>(
+  group: Group,
+): Group & { name: string; told: string } {
   const { kind, names, count } = group
   const more = count > names.length ? ` and ${count - names.length} more` : ''
   return { ...group, name: names[0] ?? '', told: `${kind} ${names.join(', ')}${more}` }
 }
 
-export const totalOf = (groups: readonly OwnedGroup[]): number => groups.reduce((sum, { count }) => sum + count, 0)
+export const totalOf = (groups: readonly OwnedGroup[]): number =>
+  groups.reduce((sum, { count }) => sum + count, 0)

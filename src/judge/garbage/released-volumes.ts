@@ -4,14 +4,21 @@ import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { isOld, oldest, summed } from './garbage.ts'
 
 /** Those that stay as they are until somebody deletes them. */
-export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean => action === 'retain' && !isBeingDeleted
+export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
+  action === 'retain' && !isBeingDeleted
 
 /** What was released under an API server before 1.29 does not say when (KEP-3762); before it was made it was not. */
-export const isLongReleased = ({ sinceMs, createdMs }: ReleasedVolume, nowMs: number, minAgeHours: number): boolean =>
-  isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
+export const isLongReleased = (
+  { sinceMs, createdMs }: ReleasedVolume,
+  nowMs: number,
+  minAgeHours: number,
+): boolean => isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
 
 /** Since when; of those that do not say, when they were made. */
-export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number): ClusterEvidence[] {
+export function releasedSince(
+  volumes: readonly ReleasedVolume[],
+  nowMs: number,
+): ClusterEvidence[] {
   const untold = volumes.filter(({ sinceMs }) => sinceMs === null)
   return [
     ...oldest(
@@ -19,7 +26,15 @@ export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number)
       nowMs,
       'first was released',
     ),
-    ...(untold.length === 0 ? [] : [summed('since when is not known', [untold.length], ([all]) => `${all}, by age of the volume`)]),
+    ...(untold.length === 0
+      ? []
+      : [
+          summed(
+            'since when is not known',
+            [untold.length],
+            ([all]) => `${all}, by age of the volume`,
+          ),
+        ]),
     ...oldest(
       untold.map(({ createdMs }) => createdMs),
       nowMs,
@@ -29,5 +44,7 @@ export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number)
 }
 
 /** Where no time is known of any, some may have been released just now. */
-export const releasedConfidence = (volumes: readonly ReleasedVolume[]): { confidence?: 'likely' } =>
+export const releasedConfidence = (
+  volumes: readonly ReleasedVolume[],
+): { confidence?: 'likely' } =>
   volumes.every(({ sinceMs }) => sinceMs === null) ? { confidence: 'likely' } : {}

@@ -2,8 +2,10 @@
 import type { ClusterPrediction, InstanceGarbage, NodeGarbage } from '#model/cluster-garbage.ts'
 import { isOld, leftHours } from './garbage.ts'
 
-export const isWithoutInstance = ({ sinceMs }: InstanceGarbage['withoutInstance'][number], nowMs: number): boolean =>
-  isOld(sinceMs, nowMs, leftHours.nodeWithoutInstance)
+export const isWithoutInstance = (
+  { sinceMs }: InstanceGarbage['withoutInstance'][number],
+  nowMs: number,
+): boolean => isOld(sinceMs, nowMs, leftHours.nodeWithoutInstance)
 
 /** But for those of which is told that their instance is gone. @param instances null: nobody tells of it */
 export function silentNodes(
@@ -11,6 +13,10 @@ export function silentNodes(
   instances: ClusterPrediction['instances'],
   nowMs: number,
 ): NodeGarbage['notReady'][number][] {
-  const gone = new Set(instances?.withoutInstance.filter(each => isWithoutInstance(each, nowMs)).map(({ node }) => node))
+  const gone = new Set(
+    instances?.withoutInstance
+      .filter(each => isWithoutInstance(each, nowMs))
+      .map(({ node }) => node),
+  )
   return notReady.filter(({ node }) => !gone.has(node))
 }

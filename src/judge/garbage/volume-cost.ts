@@ -11,7 +11,10 @@ export interface SizedVolume extends Partial<VolumePerformance> {
 }
 
 /** Null where it is not known of any of them. `monthlyUsd`: of those of EBS, at list price of us-east-1. */
-export function sizeOf(volumes: readonly SizedVolume[]): { bytes: number | null; monthlyUsd: number | null } {
+export function sizeOf(volumes: readonly SizedVolume[]): {
+  bytes: number | null
+  monthlyUsd: number | null
+} {
   const sizes = volumes.flatMap(({ capacityBytes }) => capacityBytes ?? [])
   const costs = volumes.flatMap(volume => costOfOne(volume) ?? [])
   return { bytes: sum(sizes), monthlyUsd: sum(costs) }
@@ -19,25 +22,55 @@ export function sizeOf(volumes: readonly SizedVolume[]): { bytes: number | null;
 
 /** Null: it is none of EBS, or its price is not known. */
 const costOfOne = (volume: SizedVolume): number | null =>
-  volume.isEbs && volume.capacityBytes !== null ? monthlyUsd(volume.capacityBytes, volume.volumeType, performanceOf(volume)) : null
+  volume.isEbs && volume.capacityBytes !== null
+    ? monthlyUsd(volume.capacityBytes, volume.volumeType, performanceOf(volume))
+    : null
 
-const performanceOf = ({ iops = null, throughputMiBps = null }: SizedVolume): VolumePerformance => ({ iops, throughputMiBps })
+const performanceOf = ({
+  iops = null,
+  throughputMiBps = null,
+}: SizedVolume): VolumePerformance => ({ iops, throughputMiBps })
 
 /** Their capacity, and of those of EBS what they cost at list price. */
 export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
-  const bySize = volumes.filter(each => costOfOne(each) !== null && !isWholePrice(each.volumeType, performanceOf(each))).length
+  const bySize = volumes.filter(
+    each => costOfOne(each) !== null && !isWholePrice(each.volumeType, performanceOf(each)),
+  ).length
   const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
   return [
     ...(held === null ? [] : [summed('capacity', [held], ([all = 0]) => bytes(all))]),
-    ...(usd === null ? [] : [summed('cost of EBS at list price of us-east-1', [usd], ([all = 0]) => `${dollars(all)} a month`)]),
+    ...(usd === null
+      ? []
+      : [
+          summed(
+            'cost of EBS at list price of us-east-1',
+            [usd],
+            ([all = 0]) => `${dollars(all)} a month`,
+          ),
+        ]),
     ...(bySize === 0
       ? []
-      : [summed('of EBS, and in the cost by size alone', [bySize], ([all]) => `${all}: IOPS and throughput are not known`)]),
-    ...(unpriced === 0 ? [] : [summed('of EBS, and not in the cost', [unpriced], ([all]) => `${all}: size or price is not known`)]),
+      : [
+          summed(
+            'of EBS, and in the cost by size alone',
+            [bySize],
+            ([all]) => `${all}: IOPS and throughput are not known`,
+          ),
+        ]),
+    ...(unpriced === 0
+      ? []
+      : [
+          summed(
+            'of EBS, and not in the cost',
+            [unpriced],
+            ([all]) => `${all}: size or price is not known`,
+          ),
+        ]),
   ]
 }
 
 /** Null: there are none. */
-const sum = (numbers: readonly number[]): number | null => (numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0))
+const sum = (numbers: readonly number[]): number | null =>
+  numbers.length === 0 ? null : numbers.reduce((all, one) => all + one, 0)
 const dollars = (usd: number): string => `about ${usd < 10 ? usd.toFixed(2) : Math.round(usd)} USD`

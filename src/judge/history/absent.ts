@@ -15,12 +15,21 @@ interface Split {
 }
 
 /** @param forgetBefore clusters that were read before that day are no longer kept */
-export function splitAbsent(previous: RememberedRun, now: ComparedRun, scope: string | null, forgetBefore: string): Split {
+export function splitAbsent(
+  previous: RememberedRun,
+  now: ComparedRun,
+  scope: string | null,
+  forgetBefore: string,
+): Split {
   const present = new Set(now.document.clusters.map(({ name }) => name))
   const readings = new Map(previous.readings.map(reading => [reading.cluster, reading]))
-  const isWhole = !now.document.notAudited.some(({ node, reason }) => node === null && reason.startsWith('clusters:'))
-  const isGone = (cluster: string) => isWhole && scope !== null && readings.get(cluster)?.scope === scope
-  const isForgotten = (cluster: string) => (readings.get(cluster)?.on ?? forgetBefore) < forgetBefore
+  const isWhole = !now.document.notAudited.some(
+    ({ node, reason }) => node === null && reason.startsWith('clusters:'),
+  )
+  const isGone = (cluster: string) =>
+    isWhole && scope !== null && readings.get(cluster)?.scope === scope
+  const isForgotten = (cluster: string) =>
+    (readings.get(cluster)?.on ?? forgetBefore) < forgetBefore
   const known = knownClusters(previous).filter(cluster => !present.has(cluster) && !isGone(cluster))
   const absent = new Set(known.filter(cluster => !isForgotten(cluster)))
   const away = new Set(known)
@@ -31,11 +40,15 @@ export function splitAbsent(previous: RememberedRun, now: ComparedRun, scope: st
 }
 
 const knownClusters = ({ document: { clusters, findings, waived } }: RememberedRun) => [
-  ...new Set([...clusters.map(({ name }) => name), ...[...findings, ...waived].map(({ cluster }) => cluster)]),
+  ...new Set([
+    ...clusters.map(({ name }) => name),
+    ...[...findings, ...waived].map(({ cluster }) => cluster),
+  ]),
 ]
 
 function partOf(run: RememberedRun, isOf: (cluster: string) => boolean): RememberedRun {
-  const own = <T extends { cluster: string }>(list: readonly T[]) => list.filter(({ cluster }) => isOf(cluster))
+  const own = <T extends { cluster: string }>(list: readonly T[]) =>
+    list.filter(({ cluster }) => isOf(cluster))
   const { document } = run
   return {
     ...run,
@@ -54,7 +67,10 @@ function partOf(run: RememberedRun, isOf: (cluster: string) => boolean): Remembe
 }
 
 /** This run's part of what the next one is to know, and after it what stands of clusters that were not in it. */
-export function withAbsent(run: Omit<RememberedRun, 'runId'>, absent: RememberedRun | null): Omit<RememberedRun, 'runId'> {
+export function withAbsent(
+  run: Omit<RememberedRun, 'runId'>,
+  absent: RememberedRun | null,
+): Omit<RememberedRun, 'runId'> {
   if (absent === null) return run
   const { document } = absent
   return {
@@ -69,25 +85,47 @@ export function withAbsent(run: Omit<RememberedRun, 'runId'>, absent: Remembered
     },
     nodes: [...run.nodes, ...absent.nodes],
     ruleErrors: [...run.ruleErrors, ...absent.ruleErrors],
-    readings: [...run.readings, ...absent.readings.map(reading => ({ ...reading, isCarried: true }))],
+    readings: [
+      ...run.readings,
+      ...absent.readings.map(reading => ({ ...reading, isCarried: true })),
+    ],
   }
 }
 
 /** @param scope of this run: where the same place was enumerated, a cluster that is missing is news */
-export function absentClusters(absent: RememberedRun | null, previous: RememberedRun, scope: string | null): AbsentCluster[] {
-  const inLast = new Set(previous.readings.filter(reading => reading.scope === scope && !reading.isCarried).map(({ cluster }) => cluster))
+export function absentClusters(
+  absent: RememberedRun | null,
+  previous: RememberedRun,
+  scope: string | null,
+): AbsentCluster[] {
+  const inLast = new Set(
+    previous.readings
+      .filter(reading => reading.scope === scope && !reading.isCarried)
+      .map(({ cluster }) => cluster),
+  )
   return (absent?.document.clusters ?? []).map(({ name }) => ({
     cluster: name,
-    severities: absent!.document.findings.filter(({ cluster }) => cluster === name).map(({ severity }) => severity),
+    severities: absent!.document.findings
+      .filter(({ cluster }) => cluster === name)
+      .map(({ severity }) => severity),
     isNew: scope !== null && inLast.has(name),
   }))
 }
 
 /** Of a cluster that no run has met, nobody knows since when its findings stand, unless the run before enumerated the same place. */
-export function firstMet(delta: Delta, now: ComparedRun, previous: RememberedRun, scope: string | null): Delta {
+export function firstMet(
+  delta: Delta,
+  now: ComparedRun,
+  previous: RememberedRun,
+  scope: string | null,
+): Delta {
   const known = new Set(knownClusters(previous))
   const hadSameScope = scope !== null && previous.readings.some(reading => reading.scope === scope)
-  const strange = new Set(hadSameScope ? [] : now.document.clusters.map(({ name }) => name).filter(name => !known.has(name)))
+  const strange = new Set(
+    hadSameScope
+      ? []
+      : now.document.clusters.map(({ name }) => name).filter(name => !known.has(name)),
+  )
   if (strange.size === 0) return delta
   const { new: fresh, newlySeen } = delta.findings
   const first = fresh
@@ -95,9 +133,19 @@ export function firstMet(delta: Delta, now: ComparedRun, previous: RememberedRun
     .map(finding => ({ ...finding, why: ['its cluster is met for the first time'] }))
   return {
     ...delta,
-    findings: { ...delta.findings, new: fresh.filter(({ cluster }) => !strange.has(cluster)), newlySeen: [...first, ...newlySeen] },
+    findings: {
+      ...delta.findings,
+      new: fresh.filter(({ cluster }) => !strange.has(cluster)),
+      newlySeen: [...first, ...newlySeen],
+    },
   }
 }
 
-export const readingsOf = ({ document }: ComparedRun, scope: string | null, on: string): ClusterReading[] =>
-  document.clusters.map(({ name: cluster }) => ({ cluster, scope, on, isCarried: false })).toSorted((a, b) => byText(a.cluster, b.cluster))
+export const readingsOf = (
+  { document }: ComparedRun,
+  scope: string | null,
+  on: string,
+): ClusterReading[] =>
+  document.clusters
+    .map(({ name: cluster }) => ({ cluster, scope, on, isCarried: false }))
+    .toSorted((a, b) => byText(a.cluster, b.cluster))

@@ -23,14 +23,26 @@ export const fillLimits = {
 type Disk = 'nodefs' | 'imagefs'
 
 /** The series with this reading at its end. A node whose disks were not read keeps what is known; one that was started anew begins anew. */
-export function withReading(before: FillSeries | null, { identity, at, prediction }: AuditedNode): FillSeries | null {
+export function withReading(
+  before: FillSeries | null,
+  { identity, at, prediction }: AuditedNode,
+): FillSeries | null {
   if (identity.bootId === null) return null
   const bootId = bounded(identity.bootId, 40)
   const earlier = before?.bootId === bootId ? before : null
   const { layout, nodefs, imagefs: images } = prediction.filesystems
   const imagefs = layout === 'shared' ? null : images
-  const reading: FillReading = { at, nodefsUsedBytes: usedOf(nodefs), imagefsUsedBytes: usedOf(imagefs) }
-  if (layout === null || Number.isNaN(Date.parse(at)) || (reading.nodefsUsedBytes ?? reading.imagefsUsedBytes) === null) return earlier
+  const reading: FillReading = {
+    at,
+    nodefsUsedBytes: usedOf(nodefs),
+    imagefsUsedBytes: usedOf(imagefs),
+  }
+  if (
+    layout === null ||
+    Number.isNaN(Date.parse(at)) ||
+    (reading.nodefsUsedBytes ?? reading.imagefsUsedBytes) === null
+  )
+    return earlier
   const disks = {
     bootId,
     layout,
@@ -46,8 +58,13 @@ export function withReading(before: FillSeries | null, { identity, at, predictio
 }
 
 function usedOf(filesystem: FilesystemState | null): number | null {
-  const { capacityBytes, availableBytes } = filesystem ?? { capacityBytes: null, availableBytes: null }
-  return capacityBytes === null || availableBytes === null ? null : Math.max(0, capacityBytes - availableBytes)
+  const { capacityBytes, availableBytes } = filesystem ?? {
+    capacityBytes: null,
+    availableBytes: null,
+  }
+  return capacityBytes === null || availableBytes === null
+    ? null
+    : Math.max(0, capacityBytes - availableBytes)
 }
 
 const timeOf = ({ at }: FillReading) => Date.parse(at)
@@ -61,19 +78,27 @@ function isWithin(reading: FillReading, at: string): boolean {
 function thinned(readings: FillReading[]): FillReading[] {
   const kept = [...readings]
   while (kept.length > fillLimits.readings) {
-    const gapsWithout = kept.slice(2).map((reading, index) => timeOf(reading) - timeOf(kept[index]!))
+    const gapsWithout = kept
+      .slice(2)
+      .map((reading, index) => timeOf(reading) - timeOf(kept[index]!))
     kept.splice(gapsWithout.indexOf(Math.min(...gapsWithout)) + 1, 1)
   }
   return kept
 }
 
 /** @param series with this run's reading; null: nothing of it is known */
-export function growthOf(series: FillSeries | null, { prediction: { filesystems } }: AuditedNode): NodeGrowth {
+export function growthOf(
+  series: FillSeries | null,
+  { prediction: { filesystems } }: AuditedNode,
+): NodeGrowth {
   const { layout } = filesystems
   return layout === null ? {} : growthIn({ layout, readings: series?.readings ?? [] })
 }
 
-export function growthIn({ layout, readings }: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth {
+export function growthIn({
+  layout,
+  readings,
+}: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth {
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return Object.fromEntries(disks.map(disk => [disk, diskGrowth(readings, disk)]))
 }
@@ -90,18 +115,31 @@ function diskGrowth(all: FillReading[], disk: Disk): ObservedGrowth | UnseenGrow
       return usedBytes === null ? [] : [{ atMs: timeOf(reading), usedBytes }]
     }),
   )
-  const unseen = (why: UnseenGrowth['why']): UnseenGrowth => ({ isSeen: false, why, readings: readings.length })
+  const unseen = (why: UnseenGrowth['why']): UnseenGrowth => ({
+    isSeen: false,
+    why,
+    readings: readings.length,
+  })
   const overMs = readings.length === 0 ? 0 : readings.at(-1)!.atMs - readings[0]!.atMs
   if (readings.length < 2) return unseen(all.length < 2 ? 'first' : 'near')
   if (readings.length < fillLimits.leastReadings) return unseen('few')
   if (overMs < fillLimits.leastOverMs) return unseen('near')
   const stretches = readings.slice(1).map((reading, index) => {
     const lengthMs = reading.atMs - readings[index]!.atMs
-    return { lengthMs, bytesPerHour: ((reading.usedBytes - readings[index]!.usedBytes) * hourMs) / lengthMs }
+    return {
+      lengthMs,
+      bytesPerHour: ((reading.usedBytes - readings[index]!.usedBytes) * hourMs) / lengthMs,
+    }
   })
   const rises = stretches.filter(({ bytesPerHour }) => bytesPerHour >= 0)
   if (rises.length < fillLimits.leastRises) return unseen('emptier')
-  return { isSeen: true, bytesPerHour: spreadOf(rises), overMs, readings: readings.length, falls: stretches.length - rises.length }
+  return {
+    isSeen: true,
+    bytesPerHour: spreadOf(rises),
+    overMs,
+    readings: readings.length,
+    falls: stretches.length - rises.length,
+  }
 }
 
 /** The last of those that are too near to each other. */
@@ -123,5 +161,9 @@ function spreadOf(rises: { lengthMs: number; bytesPerHour: number }[]): Spread {
     passedMs += lengthMs
     return passedMs >= half
   })
-  return { min: sorted[0]!.bytesPerHour, median: middle!.bytesPerHour, max: sorted.at(-1)!.bytesPerHour }
+  return {
+    min: sorted[0]!.bytesPerHour,
+    median: middle!.bytesPerHour,
+    max: sorted.at(-1)!.bytesPerHour,
+  }
 }

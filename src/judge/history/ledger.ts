@@ -1,7 +1,13 @@
 /** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
 import { compareRuns } from '#judge/delta/delta.ts'
 import { placesEvidence } from '#judge/places.ts'
-import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
+import {
+  type Change,
+  type ComparedRun,
+  changesById,
+  type Delta,
+  type MetNode,
+} from '#model/delta.ts'
 import type { FindingsDocument, NotAudited, UnknownOutcome } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
@@ -31,13 +37,26 @@ export interface Ledger {
  * @param day of this run, YYYY-MM-DD in UTC
  * @param forgetBefore findings that ended before that day are no longer kept
  */
-export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
+export function nextLedger(
+  last: RememberedRun | null,
+  now: RunToCompare,
+  day: string,
+  forgetBefore: string,
+): Ledger {
   const split = last && splitAbsent(last, now, now.scope, forgetBefore)
   const previous = split?.compared ?? null
-  const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
+  const before = new Map(
+    previous
+      ? [...previous.document.findings, ...previous.document.waived].map(finding => [
+          finding.id,
+          finding,
+        ])
+      : [],
+  )
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
   const compared = previous && last && firstMet(compareRuns(previous, now), now, last, now.scope)
-  const changes = compared === null ? new Map<string, { change: Change; why: string[] }>() : changesById(compared)
+  const changes =
+    compared === null ? new Map<string, { change: Change; why: string[] }>() : changesById(compared)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
@@ -50,7 +69,9 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
 
   const unseen = [...before.values()].filter(({ id }) => !ids.has(id))
   // Nobody could look today: it stands as it was last seen, until somebody can.
-  const carried = unseen.filter(({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id))
+  const carried = unseen.filter(
+    ({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id),
+  )
   const met = new Set(previous?.nodes.map(keyOfNode))
   const newcomers = now.nodes.filter(node => !met.has(keyOfNode(node)))
   const ended = unseen.flatMap((finding): PastFinding[] => {
@@ -58,14 +79,38 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
     if (change === undefined || change === 'cannotTell') return []
     const { id, rule, cluster, subject, title, severity, lastSeen } = finding
     return [
-      { id, rule, cluster, subject, title, severity, since: finding.since, lastSeen, ended: endingOf(change, finding, newcomers), on: day },
+      {
+        id,
+        rule,
+        cluster,
+        subject,
+        title,
+        severity,
+        since: finding.since,
+        lastSeen,
+        ended: endingOf(change, finding, newcomers),
+        on: day,
+      },
     ]
   })
   const resolved = ended.filter(({ ended: how }) => isRepair(how)).map(({ id }) => id)
   const remembered = (finding: FindingsDocument['findings'][number]): RememberedFinding => {
-    const { id, rule, severity, confidence, cluster, subject, nodes, title, evidence, waived: waiver } = finding
+    const {
+      id,
+      rule,
+      severity,
+      confidence,
+      cluster,
+      subject,
+      nodes,
+      title,
+      evidence,
+      waived: waiver,
+    } = finding
     // Of the evidence, the comparison reads these.
-    const told = evidence.filter(({ what }) => what === 'layer' || what === 'waiver' || what === placesEvidence)
+    const told = evidence.filter(
+      ({ what }) => what === 'layer' || what === 'waiver' || what === placesEvidence,
+    )
     return {
       id,
       rule,
@@ -102,8 +147,15 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
         delta: compared,
         ended,
         closed: closedSince(previous, now.document),
-        returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({ id, since: firstDay, ended: how, on })),
-        hidden: stillOpen.map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
+        returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({
+          id,
+          since: firstDay,
+          ended: how,
+          on,
+        })),
+        hidden: stillOpen.map(finding =>
+          hiddenFinding(finding, changes.get(finding.id)?.why ?? []),
+        ),
         absent: absentClusters(split?.absent ?? null, last, now.scope),
         unread: unreadSince(compared, previous),
       },
@@ -116,11 +168,17 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
           unknowns: now.document.unknowns,
           notAudited: now.document.notAudited,
           findings: [...findings.map(remembered), ...stillOpen.map(asCarried)],
-          waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding)).map(asCarried)],
+          waived: [
+            ...waived.map(remembered),
+            ...carried.filter(finding => !isOpen(finding)).map(asCarried),
+          ],
         },
         nodes: now.nodes,
         ruleErrors: now.ruleErrors,
-        past: [...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore), ...ended],
+        past: [
+          ...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore),
+          ...ended,
+        ],
         readings: readingsOf(now, now.scope, day),
       },
       split?.absent ?? null,
@@ -128,7 +186,10 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
   }
 }
 
-function closedSince({ document }: RememberedRun, { unknowns, notAudited }: FindingsDocument): RunBefore['closed'] {
+function closedSince(
+  { document }: RememberedRun,
+  { unknowns, notAudited }: FindingsDocument,
+): RunBefore['closed'] {
   const open = new Set([...unknowns.map(keyOfUnknown), ...notAudited.map(keyOfUnread)])
   return {
     unknowns: document.unknowns.filter(unknown => !open.has(keyOfUnknown(unknown))),
@@ -139,27 +200,58 @@ function closedSince({ document }: RememberedRun, { unknowns, notAudited }: Find
 const keyOfUnknown = ({ rule, cluster, subject: { kind, namespace, name } }: UnknownOutcome) =>
   JSON.stringify([rule, cluster, kind, namespace, name])
 const keyOfUnread = ({ cluster, node }: NotAudited) => JSON.stringify([cluster, node])
-const keyOfNode = ({ cluster, name }: Pick<MetNode, 'cluster' | 'name'>) => JSON.stringify([cluster, name])
-const asCarried = (finding: RememberedFinding): RememberedFinding => ({ ...finding, isCarried: true })
+const keyOfNode = ({ cluster, name }: Pick<MetNode, 'cluster' | 'name'>) =>
+  JSON.stringify([cluster, name])
+const asCarried = (finding: RememberedFinding): RememberedFinding => ({
+  ...finding,
+  isCarried: true,
+})
 
 function hiddenFinding(finding: RememberedFinding, why: string[]): HiddenFinding {
   const { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isCarried } = finding
-  return { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isNew: isCarried !== true, why }
+  return {
+    id,
+    rule,
+    cluster,
+    subject,
+    title,
+    severity,
+    nodes,
+    since,
+    lastSeen,
+    isNew: isCarried !== true,
+    why,
+  }
 }
 
 function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
-  const broken = new Set(document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+  const broken = new Set(
+    document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
+  )
   const known = new Set(document.clusters.map(({ name }) => name))
   return nodes.notReadNow
-    .filter(({ cluster, node, coverage, before }) => (node === null ? !broken.has(cluster) : coverage !== before && before !== 'notRead'))
-    .map(({ cluster, node, before }) => ({ cluster, node, hasCome: node === null ? !known.has(cluster) : before === null }))
+    .filter(({ cluster, node, coverage, before }) =>
+      node === null ? !broken.has(cluster) : coverage !== before && before !== 'notRead',
+    )
+    .map(({ cluster, node, before }) => ({
+      cluster,
+      node,
+      hasCome: node === null ? !known.has(cluster) : before === null,
+    }))
 }
 
 /** @param newcomers nodes that the run before has not met: new ones in the place of old are the way in which most nodes are mended */
-function endingOf(change: Change, { cluster, subject }: RememberedFinding, newcomers: MetNode[]): Ending {
+function endingOf(
+  change: Change,
+  { cluster, subject }: RememberedFinding,
+  newcomers: MetNode[],
+): Ending {
   if (change === 'fixed' || change === 'moved') return change
   const isReplaced = newcomers.some(
-    node => node.cluster === cluster && node.group.kind === subject.kind && node.group.name === subject.name,
+    node =>
+      node.cluster === cluster &&
+      node.group.kind === subject.kind &&
+      node.group.name === subject.name,
   )
   return isReplaced ? 'replaced' : 'gone'
 }

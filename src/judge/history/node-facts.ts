@@ -11,7 +11,9 @@ const keptRules = 24
 const keptThresholds = 12
 
 /** Rules by node, of findings that name every one. */
-export function rulesByNode(findings: Pick<ComparedFinding, 'rule' | 'cluster' | 'nodes'>[]): Map<string, string[]> {
+export function rulesByNode(
+  findings: Pick<ComparedFinding, 'rule' | 'cluster' | 'nodes'>[],
+): Map<string, string[]> {
   const rules = new Map<string, string[]>()
   for (const { rule, cluster, nodes } of findings)
     for (const name of nodes.sample) {
@@ -63,11 +65,18 @@ export function nodeFacts(
     thresholds:
       thresholds
         ?.slice(0, keptThresholds)
-        .map(({ signal, value, hard, margin }) => ({ signal, value: bounded(value, 24), hard, margin })) ?? null,
+        .map(({ signal, value, hard, margin }) => ({
+          signal,
+          value: bounded(value, 24),
+          hard,
+          margin,
+        })) ?? null,
     fill,
     rules: failing.slice(0, keptRules),
     missed: bounded(met.missed, textLength),
-    leftOut: Math.max(0, failing.length - keptRules) + Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
+    leftOut:
+      Math.max(0, failing.length - keptRules) +
+      Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
   }
   return fitted(facts)
 }
@@ -83,15 +92,19 @@ const filesystemOf = (filesystem: FilesystemState | null) =>
   }
 
 const encoder = new TextEncoder()
-const isTooLong = (facts: NodeFacts) => encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
+const isTooLong = (facts: NodeFacts) =>
+  encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
 
 /** Gives up rules first, then thresholds: both are in that day's findings and snapshot, too; earlier readings of its disks stand nowhere else. */
 function fitted(facts: NodeFacts): NodeFacts {
   let kept = facts
-  while (isTooLong(kept) && kept.rules.length > 0) kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
-  while (isTooLong(kept) && kept.thresholds?.length) kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
+  while (isTooLong(kept) && kept.rules.length > 0)
+    kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
+  while (isTooLong(kept) && kept.thresholds?.length)
+    kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
   if (isTooLong(kept)) kept = { ...kept, missed: bounded(kept.missed, 20) }
-  while (isTooLong(kept) && kept.fill?.readings.length) kept = { ...kept, fill: { ...kept.fill, readings: kept.fill.readings.slice(1) } }
+  while (isTooLong(kept) && kept.fill?.readings.length)
+    kept = { ...kept, fill: { ...kept.fill, readings: kept.fill.readings.slice(1) } }
   return kept
 }
 
@@ -100,7 +113,8 @@ export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
   const day = new Map(before.map(facts => [facts.node, facts]))
   for (const facts of now) {
     const earlier = day.get(facts.node)
-    if (earlier === undefined || facts.coverage !== 'notRead' || earlier.coverage === 'notRead') day.set(facts.node, facts)
+    if (earlier === undefined || facts.coverage !== 'notRead' || earlier.coverage === 'notRead')
+      day.set(facts.node, facts)
   }
   return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
 }

@@ -16,9 +16,15 @@ export interface DayOfCluster {
   nodes: { audited: AuditedNode; met: MetNode }[]
 }
 
-export function trendPoint({ cluster, findings, nodes }: DayOfCluster, day: string, runId: string): TrendPoint {
+export function trendPoint(
+  { cluster, findings, nodes }: DayOfCluster,
+  day: string,
+  runId: string,
+): TrendPoint {
   const groups = [
-    ...Map.groupBy(nodes, ({ met: { group } }) => JSON.stringify(group.kind === 'Node' ? ['Node', ''] : [group.kind, group.name])),
+    ...Map.groupBy(nodes, ({ met: { group } }) =>
+      JSON.stringify(group.kind === 'Node' ? ['Node', ''] : [group.kind, group.name]),
+    ),
   ]
     .map(([key, members]) =>
       groupPoint(
@@ -28,7 +34,10 @@ export function trendPoint({ cluster, findings, nodes }: DayOfCluster, day: stri
     )
     .toSorted((a, b) => b.nodes - a.nodes || byText(a.kind, b.kind) || byText(a.name, b.name))
   const counts = Object.fromEntries(
-    severities.map(severity => [severity, findings.filter(finding => finding.severity === severity).length]),
+    severities.map(severity => [
+      severity,
+      findings.filter(finding => finding.severity === severity).length,
+    ]),
   ) as Record<Severity, number>
   const { grade, coverage } = cluster
   return {
@@ -46,9 +55,13 @@ function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
   const [kind, name]: [GroupPoint['kind'], string] = JSON.parse(key)
   const used = members.flatMap(({ prediction: { imageGC } }) => imageGC?.usagePercent ?? [])
   const near = members.flatMap(({ prediction: { imageGC } }) =>
-    imageGC?.enabled && imageGC.usagePercent !== null ? [imageGC.usagePercent >= imageGC.highThresholdPercent - nearPoints] : [],
+    imageGC?.enabled && imageGC.usagePercent !== null
+      ? [imageGC.usagePercent >= imageGC.highThresholdPercent - nearPoints]
+      : [],
   )
-  const headroom = members.flatMap(({ prediction: { imageGC } }) => (imageGC?.enabled ? (imageGC.bytesUntilTrigger ?? []) : []))
+  const headroom = members.flatMap(({ prediction: { imageGC } }) =>
+    imageGC?.enabled ? (imageGC.bytesUntilTrigger ?? []) : [],
+  )
   return {
     kind,
     name,
@@ -63,9 +76,17 @@ function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
 function spreadOf(values: number[]): Spread | null {
   const sorted = values.toSorted((a, b) => a - b)
   const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
-  return min === undefined || median === undefined || max === undefined ? null : { min, median, max }
+  return min === undefined || median === undefined || max === undefined
+    ? null
+    : { min, median, max }
 }
 
 /** A point a day, none from before `forgetBefore`, in their order. */
-export const withPoint = (points: TrendPoint[], point: TrendPoint, forgetBefore: string): TrendPoint[] =>
-  [...points.filter(({ day }) => day !== point.day && day >= forgetBefore), point].toSorted((a, b) => byText(a.day, b.day))
+export const withPoint = (
+  points: TrendPoint[],
+  point: TrendPoint,
+  forgetBefore: string,
+): TrendPoint[] =>
+  [...points.filter(({ day }) => day !== point.day && day >= forgetBefore), point].toSorted(
+    (a, b) => byText(a.day, b.day),
+  )

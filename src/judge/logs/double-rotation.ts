@@ -9,8 +9,22 @@ import { bounded, bytes, counted, exactBytes, span } from '#judge/text.ts'
 import type { Evidence, Severity } from '#model/finding.ts'
 import { formatBytes } from '#model/quantity.ts'
 import { seenLogsOf } from './log-paths.ts'
-import { type LogBlock, limitBytes, rotationsOf, type Settings, settingOf, sizeIn } from './logrotate.ts'
-import { type LogRotation, logGrowth, logMonitorMs, logRotationOf, roomForLogs, runningLogs } from './logs.ts'
+import {
+  type LogBlock,
+  limitBytes,
+  rotationsOf,
+  type Settings,
+  settingOf,
+  sizeIn,
+} from './logrotate.ts'
+import {
+  type LogRotation,
+  logGrowth,
+  logMonitorMs,
+  logRotationOf,
+  roomForLogs,
+  runningLogs,
+} from './logs.ts'
 
 interface DoubleRotation {
   consequence: string
@@ -22,7 +36,10 @@ interface DoubleRotation {
 const isSet = (settings: Settings, name: string) => settingOf(settings, name).canonical !== ''
 
 /** Null: the kubelet does not rotate, as `invalid-log-size` says. */
-export function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBlock): DoubleRotation | null {
+export function doubleRotation(
+  subject: Satisfied<'host'>,
+  { settings }: LogBlock,
+): DoubleRotation | null {
   const { configuration } = subject
   const kubelet = configuration && logRotationOf(configuration)
   if (configuration && !kubelet) return null
@@ -34,8 +51,14 @@ export function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBloc
       : `The kubelet rotates the same logs, and neither knows of the other. ${whatHappens(settings)}`,
     severity: !isIdle && isLeftBehind(settings) ? 'medium' : 'low',
     evidence: [
-      { what: 'configz containerLogMaxSize', value: kubelet ? bounded(kubelet.maxSize) : 'not known' },
-      { what: 'configz containerLogMaxFiles', value: kubelet ? String(kubelet.files) : 'not known' },
+      {
+        what: 'configz containerLogMaxSize',
+        value: kubelet ? bounded(kubelet.maxSize) : 'not known',
+      },
+      {
+        what: 'configz containerLogMaxFiles',
+        value: kubelet ? String(kubelet.files) : 'not known',
+      },
       ...debrisOf(subject),
     ],
     fix: kubelet ? kubeletsOwn(subject, settings, kubelet) : undefined,
@@ -62,7 +85,8 @@ function whatHappens(settings: Settings): string {
     : `The kubelet takes ${name} for one of its own, and removes it before its older ones.`
   if (isSet(settings, 'copytruncate'))
     return `Lines that are written between the copy and the cut are lost (copytruncate), and who follows the log begins anew. ${copies}`
-  if (isSet(settings, 'copy')) return `Each run leaves one more copy of lines that the kubelet keeps as well. ${copies}`
+  if (isSet(settings, 'copy'))
+    return `Each run leaves one more copy of lines that the kubelet keeps as well. ${copies}`
   return isLeftBehind(settings)
     ? `The container goes on writing into the renamed ${name} while an empty log stands in its place (create): kubectl logs shows nothing more, and nobody rotates what grows, until the container starts anew.`
     : `The container goes on writing into the renamed ${name} until the kubelet misses the log and has it opened anew. ${copies}`
@@ -73,7 +97,10 @@ function debrisOf({ host }: Satisfied<'host'>): Evidence[] {
   if (others === null) return []
   const [first] = others.sample
   const example = first ? `, as ${bounded(first.path, 200)}` : ''
-  const value = others.files === 0 ? 'none' : `${counted(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
+  const value =
+    others.files === 0
+      ? 'none'
+      : `${counted(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
   return [{ what: 'files there that were rotated, but not by the kubelet', value }]
 }
 
@@ -84,11 +111,22 @@ const mostFiles = 100
 function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: LogRotation) {
   const sizeBytes = limitBytes(settings)
   const files = (rotationsOf(settings) ?? 0) + 1
-  if (sizeBytes === null || sizeBytes < mebibyte || sizeBytes % mebibyte !== 0 || files < 2 || files > mostFiles) return undefined
+  if (
+    sizeBytes === null ||
+    sizeBytes < mebibyte ||
+    sizeBytes % mebibyte !== 0 ||
+    files < 2 ||
+    files > mostFiles
+  )
+    return undefined
   if (sizeBytes === kubelet.sizeBytes && files === kubelet.files) return undefined
   const { pods, summary } = subject
   const room = roomForLogs(subject)
-  const hasRoom = pods !== null && summary !== null && room !== null && logGrowth(runningLogs(pods, summary), sizeBytes * files) <= room
+  const hasRoom =
+    pods !== null &&
+    summary !== null &&
+    room !== null &&
+    logGrowth(runningLogs(pods, summary), sizeBytes * files) <= room
   if (sizeBytes * files > kubelet.perContainerBytes && !hasRoom) return undefined
   return { config: { containerLogMaxSize: formatBytes(sizeBytes), containerLogMaxFiles: files } }
 }

@@ -5,7 +5,15 @@ import type { Evidence } from '#model/finding.ts'
 import { isRawObject } from '#model/record.ts'
 import { doubleRotation } from './double-rotation.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
-import { blockInWords, type LogBlock, type LogFiles, limitBytes, refusedOf, rotationsOf, settingOf } from './logrotate.ts'
+import {
+  blockInWords,
+  type LogBlock,
+  type LogFiles,
+  limitBytes,
+  refusedOf,
+  rotationsOf,
+  settingOf,
+} from './logrotate.ts'
 import { dayMs, hourMs, type LogrotateRuns, minuteMs, weekMs } from './logrotate-runs.ts'
 
 export interface PlacedBlock {
@@ -31,9 +39,19 @@ export const patternsAt = ({ block, podLogs }: PlacedBlock, places: Place[]) =>
   block.patterns.filter(pattern => places.includes(placeOf(pattern, podLogs)))
 
 const shown = 4
-const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) => block.patterns): Evidence[] => [
-  ...placed.slice(0, shown).map(one => ({ what: `${one.path} ${bounded(patterns(one).join(' '), 200)}`, value: blockInWords(one.block) })),
-  ...(placed.length > shown ? [{ what: 'not shown', value: counted(placed.length - shown, 'more block') }] : []),
+const evidenceOf = (
+  placed: PlacedBlock[],
+  patterns = ({ block }: PlacedBlock) => block.patterns,
+): Evidence[] => [
+  ...placed
+    .slice(0, shown)
+    .map(one => ({
+      what: `${one.path} ${bounded(patterns(one).join(' '), 200)}`,
+      value: blockInWords(one.block),
+    })),
+  ...(placed.length > shown
+    ? [{ what: 'not shown', value: counted(placed.length - shown, 'more block') }]
+    : []),
 ]
 
 /** `/etc/logrotate.d/app (and 2 more blocks)` */
@@ -43,15 +61,22 @@ const named = ([first, ...others]: PlacedBlock[]): string =>
 export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
   confidence: unsure === null ? 'certain' : 'likely',
   consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${counted(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
-  evidence: [{ what: 'host logrotateRuns.by', value: 'null: no timer is active, and no cron job calls it' }, ...evidenceOf(blocks)],
+  evidence: [
+    { what: 'host logrotateRuns.by', value: 'null: no timer is active, and no cron job calls it' },
+    ...evidenceOf(blocks),
+  ],
 })
 
 /** What runs its containers; null: not told. */
 const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
-  node.status?.nodeInfo?.containerRuntimeVersion ?? (isRawObject(host.containerd) ? 'containerd' : null)
+  node.status?.nodeInfo?.containerRuntimeVersion ??
+  (isRawObject(host.containerd) ? 'containerd' : null)
 
 /** Blocks of which each pattern meets nothing, or what the kubelet rotates: without them no log is kept longer, or lost. */
-export function removableBlocks(subject: Satisfied<'host'>, all: readonly PlacedBlock[]): PlacedBlock[] {
+export function removableBlocks(
+  subject: Satisfied<'host'>,
+  all: readonly PlacedBlock[],
+): PlacedBlock[] {
   const runtime = runtimeOf(subject)
   const seen = seenLogsOf(subject.host)
   const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
@@ -60,19 +85,26 @@ export function removableBlocks(subject: Satisfied<'host'>, all: readonly Placed
     const places = block.patterns.map(pattern => placeOf(pattern, podLogs))
     const isTwice = places.includes('pods') && doubleRotation(subject, block) !== null
     return places.every(
-      place => place === 'links' || place === 'nothing' || (place === 'docker' ? isDockerIdle : place === 'pods' && isTwice),
+      place =>
+        place === 'links' ||
+        place === 'nothing' ||
+        (place === 'docker' ? isDockerIdle : place === 'pods' && isTwice),
     )
   })
 }
 
 /** Nobody writes where the pattern looks, or only links lie there. */
-export function* unwritten(subject: Satisfied<'host'>, all: PlacedBlock[]): Iterable<Failing | Undecided> {
+export function* unwritten(
+  subject: Satisfied<'host'>,
+  all: PlacedBlock[],
+): Iterable<Failing | Undecided> {
   const { host } = subject
   const docker = all.filter(placed => patternsAt(placed, ['docker']).length > 0)
   const version = runtimeOf(subject)
   const seen = seenLogsOf(host)
   const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
-  if (docker.length > 0 && version === null) yield { unknown: 'node: its status names no container runtime' }
+  if (docker.length > 0 && version === null)
+    yield { unknown: 'node: its status names no container runtime' }
   else if (docker.length > 0 && !version?.startsWith('docker') && !isWritten)
     yield {
       // Docker may run beside the kubelet's runtime: only a look at the folder tells.
@@ -114,7 +146,9 @@ export function* refused(blocks: PlacedBlock[]): Iterable<Failing> {
 }
 
 export function* deleted(blocks: PlacedBlock[]): Iterable<Failing> {
-  const without = blocks.filter(({ block }) => rotationsOf(block.settings) === 0 && refusedOf(block).length === 0)
+  const without = blocks.filter(
+    ({ block }) => rotationsOf(block.settings) === 0 && refusedOf(block).length === 0,
+  )
   if (without.length > 0)
     yield {
       consequence: `${named(without)} keeps no old log (rotate 0, or none at all): at each rotation all lines up to then are deleted.`,
@@ -122,13 +156,19 @@ export function* deleted(blocks: PlacedBlock[]): Iterable<Failing> {
     }
 }
 
-const criterionMs: Readonly<Record<string, number>> = { hourly: hourMs, daily: dayMs, weekly: weekMs }
+const criterionMs: Readonly<Record<string, number>> = {
+  hourly: hourMs,
+  daily: dayMs,
+  weekly: weekMs,
+}
 
 /** How often logrotate must run for the block; a size holds no log that is looked at less than daily. Null: whenever. */
 function wantedMs({ settings }: LogBlock): number | null {
   const [name = '', amount] = settingOf(settings, 'criterion').canonical.split(' ')
   const byTime = name === 'minutes' ? Number(amount) * minuteMs : criterionMs[name]
-  const wanted = [byTime ?? Number.NaN, limitBytes(settings) === null ? Number.NaN : dayMs].filter(ms => ms > 0)
+  const wanted = [byTime ?? Number.NaN, limitBytes(settings) === null ? Number.NaN : dayMs].filter(
+    ms => ms > 0,
+  )
   return wanted.length === 0 ? null : Math.min(...wanted)
 }
 
@@ -139,9 +179,13 @@ export function* late(
   blocks: PlacedBlock[],
   { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns,
 ): Iterable<Failing | Undecided> {
-  const wanting = blocks.filter(({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0)
+  const wanting = blocks.filter(
+    ({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0,
+  )
   if (wanting.length > 0 && periodMs === null) {
-    yield { unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}` }
+    yield {
+      unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}`,
+    }
     return
   }
   const missed = wanting.filter(({ block }) => (periodMs ?? 0) > (wantedMs(block) ?? 0) * slack)
@@ -156,6 +200,12 @@ export function* late(
   const isSize = limit !== null && (periodMs ?? 0) > dayMs * slack
   yield {
     consequence: `logrotate runs every ${span(periodMs ?? 0)}, and only then it acts: ${named(missed)} ${isSize ? 'gives a size, and its logs pass it by all that is written between two runs' : 'wants to rotate more often, and cannot'}.`,
-    evidence: [{ what: `logrotate runs by ${by}`, value: `${schedule}${last === null ? '' : `, last ${last}`}` }, ...evidenceOf(missed)],
+    evidence: [
+      {
+        what: `logrotate runs by ${by}`,
+        value: `${schedule}${last === null ? '' : `, last ${last}`}`,
+      },
+      ...evidenceOf(missed),
+    ],
   }
 }

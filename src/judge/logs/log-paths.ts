@@ -7,7 +7,10 @@ import { matchesShellGlob } from './shell-glob.ts'
 export function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const parts = path.split('/')
-  return wanted.length === parts.length && parts.every((part, index) => matchesShellGlob(wanted[index] ?? '', part))
+  return (
+    wanted.length === parts.length &&
+    parts.every((part, index) => matchesShellGlob(wanted[index] ?? '', part))
+  )
 }
 
 export type Place =
@@ -59,8 +62,14 @@ export function seenLogsOf(host: RawObject): SeenLogs | null {
     biggest: logs,
     areAll: typeof files === 'number' && files <= logs.length,
     byOthers:
-      isRawObject(rotatedByOthers) && isCount(rotatedByOthers.files) && isCount(rotatedByOthers.bytes)
-        ? { files: rotatedByOthers.files, bytes: rotatedByOthers.bytes, sample: logsIn(rotatedByOthers.sample) }
+      isRawObject(rotatedByOthers) &&
+      isCount(rotatedByOthers.files) &&
+      isCount(rotatedByOthers.bytes)
+        ? {
+            files: rotatedByOthers.files,
+            bytes: rotatedByOthers.bytes,
+            sample: logsIn(rotatedByOthers.sample),
+          }
         : null,
   }
 }
@@ -71,7 +80,10 @@ const logsIn = (value: unknown): SeenLog[] =>
   (Array.isArray(value) ? value : [])
     .slice(0, mostLogs)
     .flatMap(log =>
-      isRawObject(log) && typeof log.path === 'string' && isCount(log.bytes) ? [{ path: bounded(log.path), bytes: log.bytes }] : [],
+      isRawObject(log) && typeof log.path === 'string' && isCount(log.bytes)
+        ? [{ path: bounded(log.path), bytes: log.bytes }]
+        : [],
     )
 
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

@@ -48,7 +48,8 @@ export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
   return {
     by,
     schedule: texts.filter(text => text !== null).join(' and ') || null,
-    periodMs: known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
+    periodMs:
+      known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
     unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'not told'),
     last: typeof last === 'string' ? bounded(last, 80) : null,
     unsure: typeof unsure === 'string' ? bounded(unsure, 200) : unsure === null ? null : undefined,
@@ -56,7 +57,8 @@ export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
 }
 
 const mostRuns = 20
-const textOf = (schedule: unknown) => (typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null)
+const textOf = (schedule: unknown) =>
+  typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null
 
 interface Times {
   weekday: string
@@ -84,7 +86,8 @@ export function periodOf(schedule: string): number | null {
 
 /** `Mon *-*-* 00:00:00` */
 function calendarTimes(text: string): Times | null {
-  const found = /^(?:([a-z][a-z.,]*) )?(?:\S+-)?(\S+)-(\S+) ([^:\s]+):([^:\s]+)(?::\S+)?(?: \S+)?$/.exec(text)
+  const found =
+    /^(?:([a-z][a-z.,]*) )?(?:\S+-)?(\S+)-(\S+) ([^:\s]+):([^:\s]+)(?::\S+)?(?: \S+)?$/.exec(text)
   if (!found) return null
   const [, weekday = '*', month = '', day = '', hour = '', minute = ''] = found
   return { weekday, month, day, hour, minute }
@@ -93,7 +96,9 @@ function calendarTimes(text: string): Times | null {
 /** `15 3 * * 0` */
 function cronTimes(text: string): Times | null {
   const [minute, hour, day, month, weekday, ...rest] = text.split(/\s+/)
-  return minute && hour && day && month && weekday && rest.length === 0 ? { minute, hour, day, month, weekday } : null
+  return minute && hour && day && month && weekday && rest.length === 0
+    ? { minute, hour, day, month, weekday }
+    : null
 }
 
 /** `whole` through as many times as the field names: `0,30` of 60 are two, `*\/6` of 24 are four. */
@@ -104,11 +109,13 @@ function part(wholeMs: number, field: string, most: number): number | null {
 }
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const numbered = (text: string): number => (/^\d{1,4}$/.test(text) ? Number(text) : weekdays.indexOf(text.slice(0, 3)))
+const numbered = (text: string): number =>
+  /^\d{1,4}$/.test(text) ? Number(text) : weekdays.indexOf(text.slice(0, 3))
 
 function timesOf(item: string, most: number): number | null {
   const step = /^[^/]+\/(\d{1,4})$/.exec(item)?.[1]
-  if (step !== undefined) return Number(step) > 0 ? Math.max(1, Math.floor(most / Number(step))) : null
+  if (step !== undefined)
+    return Number(step) > 0 ? Math.max(1, Math.floor(most / Number(step))) : null
   const [from = '', to] = item.split(/\.\.|-/)
   if (numbered(from) < 0 || (to !== undefined && numbered(to) < 0)) return null
   return to === undefined ? 1 : ((numbered(to) - numbered(from) + most) % most) + 1

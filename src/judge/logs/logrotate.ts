@@ -56,10 +56,13 @@ const defaults: Settings = {
 const notSet: Setting = { canonical: '', shown: 'not set' }
 
 /** Names come from outside: `constructor` is none of the object's own. */
-export const ownOf = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | null =>
-  Object.hasOwn(record, name) ? (record[name] ?? null) : null
+export const ownOf = <Value>(
+  record: Readonly<Record<string, Value>>,
+  name: string,
+): Value | null => (Object.hasOwn(record, name) ? (record[name] ?? null) : null)
 
-export const settingOf = (settings: Settings, name: string): Setting => ownOf(settings, name) ?? ownOf(defaults, name) ?? notSet
+export const settingOf = (settings: Settings, name: string): Setting =>
+  ownOf(settings, name) ?? ownOf(defaults, name) ?? notSet
 
 /** Of the file that the policy wants; null: it says no whole file. */
 export const wantedHash = ({ sha256, content }: WantedLogRotation): string | null =>
@@ -69,26 +72,45 @@ export const wantedHash = ({ sha256, content }: WantedLogRotation): string | nul
 export function logFilesOf(host: RawObject): LogFiles | null {
   if (!Array.isArray(host.logrotate)) return null
   const entries = host.logrotate.filter(isRawObject).filter(({ path }) => typeof path === 'string')
-  const ordered = [...entries.filter(({ path }) => path === mainFile), ...entries.filter(({ path }) => path !== mainFile)]
+  const ordered = [
+    ...entries.filter(({ path }) => path === mainFile),
+    ...entries.filter(({ path }) => path !== mainFile),
+  ]
   const files = new Map<string, { sha256: string | null; blocks: Map<string, LogBlock> }>()
   // A file's own words outside of blocks hold for the files after it, too.
   let inForce: Settings = {}
   for (const { path, sha256, directives } of ordered.slice(0, mostEntries)) {
     const name = bounded(String(path), 300)
-    const file = files.get(name) ?? { sha256: typeof sha256 === 'string' && sha256 !== '' ? bounded(sha256, 64) : null, blocks: new Map() }
+    const file = files.get(name) ?? {
+      sha256: typeof sha256 === 'string' && sha256 !== '' ? bounded(sha256, 64) : null,
+      blocks: new Map(),
+    }
     files.set(name, file)
     const patterns = isRawObject(directives) ? patternsOf(directives.patterns) : []
     const own = isRawObject(directives) ? settingsOf(directives) : {}
     if (patterns.length > 0)
-      addBlock(file.blocks, keyOf(patterns), { patterns, settings: { ...inForce, ...own }, written: Object.keys(own) })
+      addBlock(file.blocks, keyOf(patterns), {
+        patterns,
+        settings: { ...inForce, ...own },
+        written: Object.keys(own),
+      })
     else if (Object.keys(own).length > 0) {
       inForce = { ...inForce, ...own }
       const before = file.blocks.get('')?.written ?? []
-      file.blocks.set('', { patterns, settings: inForce, written: [...new Set([...before, ...Object.keys(own)])] })
+      file.blocks.set('', {
+        patterns,
+        settings: inForce,
+        written: [...new Set([...before, ...Object.keys(own)])],
+      })
     }
   }
   const sorted = [...files].toSorted(([a], [b]) => byText(a, b))
-  return Object.fromEntries(sorted.map(([path, { sha256, blocks }]) => [path, { sha256, blocks: Object.fromEntries(blocks) }]))
+  return Object.fromEntries(
+    sorted.map(([path, { sha256, blocks }]) => [
+      path,
+      { sha256, blocks: Object.fromEntries(blocks) },
+    ]),
+  )
 }
 
 /** The second block with the same patterns is another one. */
@@ -128,12 +150,21 @@ export function settingsOf(directives: RawObject): Settings {
       if (value === false) continue
       const bytes = name === 'size' ? sizeOf(value) : null
       const amount = text === '' || text === '0' ? '' : ` ${text}`
-      set('criterion', `${name}${name === 'size' ? ` ${bytes ?? text}` : amount}`, `${name}${name === 'size' ? ` ${text}` : amount}`)
+      set(
+        'criterion',
+        `${name}${name === 'size' ? ` ${bytes ?? text}` : amount}`,
+        `${name}${name === 'size' ? ` ${text}` : amount}`,
+      )
     } else if (sizes.has(name)) {
       const bytes = sizeOf(value)
       // Zero is what is there without it.
-      set(name, value === false || bytes === 0 ? '' : String(bytes ?? text), value === false ? notSet.shown : text)
-    } else if (negated !== name && flags.has(negated)) set(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
+      set(
+        name,
+        value === false || bytes === 0 ? '' : String(bytes ?? text),
+        value === false ? notSet.shown : text,
+      )
+    } else if (negated !== name && flags.has(negated))
+      set(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
     else if (value === false) set(name, '', notSet.shown)
     else set(name, text === '' ? 'set' : (numberOf(text) ?? text), text === '' ? 'set' : text)
   }
@@ -143,12 +174,21 @@ export function settingsOf(directives: RawObject): Settings {
 /** Empty where a directive has no value. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return bounded(value.slice(0, mostPatterns).map(String).join(', '), 300)
-  return typeof value === 'string' || typeof value === 'number' ? bounded(String(value), 300).trim().replace(/\s+/g, ' ') : ''
+  return typeof value === 'string' || typeof value === 'number'
+    ? bounded(String(value), 300).trim().replace(/\s+/g, ' ')
+    : ''
 }
 
-const numberOf = (text: string): string | null => (/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null)
+const numberOf = (text: string): string | null =>
+  /^-?\d{1,15}$/.test(text) ? String(Number(text)) : null
 
-const multipliers: Readonly<Record<string, number>> = { '': 1, k: 1024, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }
+const multipliers: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1024,
+  K: 1024,
+  M: 1024 ** 2,
+  G: 1024 ** 3,
+}
 
 /** Null: logrotate would not read it either (it knows no `m` and no `Mi`). */
 function sizeOf(value: unknown): number | null {
@@ -181,13 +221,18 @@ export function refusedOf({ settings }: LogBlock): string[] {
       ? canonical.startsWith('size ') && sizeIn(settings, name) === null
       : canonical !== '' && sizeIn(settings, name) === null
   })
-  const shown = (name: string) => (name === 'size' ? settingOf(settings, 'criterion').shown : `${name} ${settingOf(settings, name).shown}`)
+  const shown = (name: string) =>
+    name === 'size'
+      ? settingOf(settings, 'criterion').shown
+      : `${name} ${settingOf(settings, name).shown}`
   return [...sizesOf, ...(rotationsOf(settings) === null ? ['rotate'] : [])].map(shown)
 }
 
 /** The size from which on a run rotates, whatever the time; null: none does. */
 export function limitBytes(settings: Settings): number | null {
-  const limits = [sizeIn(settings, 'size'), sizeIn(settings, 'maxsize')].filter(limit => limit !== null)
+  const limits = [sizeIn(settings, 'size'), sizeIn(settings, 'maxsize')].filter(
+    limit => limit !== null,
+  )
   return limits.length === 0 ? null : Math.min(...limits)
 }
 
@@ -209,6 +254,8 @@ export function blockInWords({ settings }: LogBlock): string {
     const { canonical, shown } = settingOf(settings, name)
     return canonical === '' ? [] : [`${name} ${shown}`]
   })
-  const methods = ['copytruncate', 'copy', 'create', 'dateext', 'compress'].filter(name => settingOf(settings, name).canonical !== '')
+  const methods = ['copytruncate', 'copy', 'create', 'dateext', 'compress'].filter(
+    name => settingOf(settings, name).canonical !== '',
+  )
   return [settingOf(settings, 'criterion').shown, ...words, ...methods].join(', ')
 }

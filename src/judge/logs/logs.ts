@@ -10,7 +10,8 @@ import { asInt64, parseQuantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
-const listOf = (value: unknown): RawObject[] => (Array.isArray(value) ? value.filter(isRawObject) : [])
+const listOf = (value: unknown): RawObject[] =>
+  Array.isArray(value) ? value.filter(isRawObject) : []
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */
@@ -28,25 +29,29 @@ export function runningLogs(pods: readonly KubernetesPod[], summary: RawObject):
   const measured = new Map<string, RawObject>()
   for (const { podRef, containers } of listOf(summary.pods)) {
     const { namespace, name } = isRawObject(podRef) ? podRef : {}
-    for (const container of listOf(containers)) measured.set(JSON.stringify([namespace, name, container.name]), container)
+    for (const container of listOf(containers))
+      measured.set(JSON.stringify([namespace, name, container.name]), container)
   }
   return pods.flatMap(({ metadata, status }) =>
-    [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].flatMap(({ name, state, restartCount = 0 }) => {
-      if (state?.running === undefined || state.running === null) return []
-      const stats = measured.get(JSON.stringify([metadata?.namespace, metadata?.name, name]))
-      const bytes = isRawObject(stats?.logs) ? stats.logs.usedBytes : null
-      // The folder is the container's through all its restarts: of one that was started anew it holds older logs too.
-      const since = restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
-      const sinceMs = typeof since === 'string' ? Date.parse(since) : Number.NaN
-      return [
-        {
-          name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
-          usedBytes: typeof bytes === 'number' ? bytes : null,
-          wasRestarted: restartCount > 0,
-          sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
-        },
-      ]
-    }),
+    [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].flatMap(
+      ({ name, state, restartCount = 0 }) => {
+        if (state?.running === undefined || state.running === null) return []
+        const stats = measured.get(JSON.stringify([metadata?.namespace, metadata?.name, name]))
+        const bytes = isRawObject(stats?.logs) ? stats.logs.usedBytes : null
+        // The folder is the container's through all its restarts: of one that was started anew it holds older logs too.
+        const since =
+          restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
+        const sinceMs = typeof since === 'string' ? Date.parse(since) : Number.NaN
+        return [
+          {
+            name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
+            usedBytes: typeof bytes === 'number' ? bytes : null,
+            wasRestarted: restartCount > 0,
+            sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
+          },
+        ]
+      },
+    ),
   )
 }
 
@@ -56,9 +61,13 @@ export const logBound = (logs: readonly ContainerLog[], perContainerBytes: numbe
 
 /** What the logs may still take of that; one without statistics counts as empty. */
 export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
-  logs.reduce((sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)), 0)
+  logs.reduce(
+    (sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)),
+    0,
+  )
 
-const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number): number => (wasRestarted ? 2 : 1) * perContainerBytes
+const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number): number =>
+  (wasRestarted ? 2 : 1) * perContainerBytes
 
 export interface LogRate {
   name: string
@@ -93,11 +102,16 @@ export interface LogRotation {
 }
 
 /** Null: the kubelet refuses it, or rotation is off. */
-export function logRotationOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletConfiguration): LogRotation | null {
+export function logRotationOf({
+  containerLogMaxSize,
+  containerLogMaxFiles,
+}: KubeletConfiguration): LogRotation | null {
   const maxSize = containerLogMaxSize ?? configurationDefaults.containerLogMaxSize ?? '10Mi'
   const files = containerLogMaxFiles ?? configurationDefaults.containerLogMaxFiles ?? 5
   const sizeBytes = Number(sizeOf(maxSize) ?? -1)
-  return sizeBytes < 0 || files <= 1 ? null : { maxSize, sizeBytes, files, perContainerBytes: sizeBytes * files }
+  return sizeBytes < 0 || files <= 1
+    ? null
+    : { maxSize, sizeBytes, files, perContainerBytes: sizeBytes * files }
 }
 
 function sizeOf(text: string): bigint | null {
@@ -109,17 +123,30 @@ function sizeOf(text: string): bigint | null {
 }
 
 /** How often logs are looked at; the default where what is written is no duration. */
-export function logMonitorMs({ identity, configuration }: Pick<NodeSubject, 'identity' | 'configuration'>): number {
-  const written = featuresOf(identity.kubeletVersion).has('containerLogWorkers') ? configuration?.containerLogMonitorInterval : undefined
+export function logMonitorMs({
+  identity,
+  configuration,
+}: Pick<NodeSubject, 'identity' | 'configuration'>): number {
+  const written = featuresOf(identity.kubeletVersion).has('containerLogWorkers')
+    ? configuration?.containerLogMonitorInterval
+    : undefined
   return (written === undefined ? null : durationMs(written)) ?? containerLogMonitorPeriodMs
 }
 
 /** What logs may take of nodefs before pods are evicted, 0 where they are already; null: not known. */
-export function roomForLogs({ eviction, filesystems }: Pick<NodeSubject, 'eviction' | 'filesystems'>): number | null {
+export function roomForLogs({
+  eviction,
+  filesystems,
+}: Pick<NodeSubject, 'eviction' | 'filesystems'>): number | null {
   const available = filesystems.nodefs?.availableBytes ?? null
   if (available === null || eviction === null) return null
   const watching = eviction.thresholds.filter(
-    ({ signal }) => signal === 'nodefs.available' || (signal === 'imagefs.available' && filesystems.layout === 'shared'),
+    ({ signal }) =>
+      signal === 'nodefs.available' ||
+      (signal === 'imagefs.available' && filesystems.layout === 'shared'),
   )
-  return Math.max(0, available - Math.max(0, ...watching.filter(canBeMet).map(({ resolved }) => resolved ?? 0)))
+  return Math.max(
+    0,
+    available - Math.max(0, ...watching.filter(canBeMet).map(({ resolved }) => resolved ?? 0)),
+  )
 }

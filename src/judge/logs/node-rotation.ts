@@ -3,7 +3,14 @@ import type { NodeSubject } from '#judge/rule.ts'
 import { bounded, byText } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
-import { type LogBlock, type LogFile, type LogFiles, limitBytes, logFilesOf, ownOf } from './logrotate.ts'
+import {
+  type LogBlock,
+  type LogFile,
+  type LogFiles,
+  limitBytes,
+  logFilesOf,
+  ownOf,
+} from './logrotate.ts'
 import { roomForLogs } from './logs.ts'
 
 export interface NodeRotation {
@@ -47,7 +54,9 @@ function rounded(count: number): number {
 
 function haveLogsOwnDisk(host: RawObject): boolean {
   const list = Array.isArray(host.filesystems) ? host.filesystems.filter(isRawObject) : []
-  const [logs, nodefs] = ['logs', 'nodefs'].map(wanted => list.find(({ role }) => role === wanted)?.mount)
+  const [logs, nodefs] = ['logs', 'nodefs'].map(
+    wanted => list.find(({ role }) => role === wanted)?.mount,
+  )
   return logs !== undefined && nodefs !== undefined && logs !== nodefs
 }
 
@@ -55,7 +64,10 @@ function haveLogsOwnDisk(host: RawObject): boolean {
 export function unreadFiles(host: RawObject): Record<string, string> {
   const list = Array.isArray(host.unread) ? host.unread.filter(isRawObject) : []
   const about = list.flatMap(({ what, why }) => {
-    const [, path] = typeof what === 'string' ? (/^logrotate(?: file (.*))?$/s.exec(what) ?? [null, null]) : [null, null]
+    const [, path] =
+      typeof what === 'string'
+        ? (/^logrotate(?: file (.*))?$/s.exec(what) ?? [null, null])
+        : [null, null]
     return path === null ? [] : [[bounded(path ?? '', 300), bounded(String(why), 200)] as const]
   })
   return Object.fromEntries(about.slice(0, mostUnread))
@@ -64,7 +76,10 @@ export function unreadFiles(host: RawObject): Record<string, string> {
 function daysOf({ logrotate }: RawObject): Record<string, string> {
   const entries = Array.isArray(logrotate) ? logrotate.filter(isRawObject) : []
   const days = entries.flatMap(({ path, modifiedAt }) => {
-    const [day] = typeof path === 'string' && typeof modifiedAt === 'string' ? (/^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt) ?? []) : []
+    const [day] =
+      typeof path === 'string' && typeof modifiedAt === 'string'
+        ? (/^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt) ?? [])
+        : []
     return day === undefined ? [] : [[bounded(String(path), 300), day] as const]
   })
   return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
@@ -74,7 +89,9 @@ function daysOf({ logrotate }: RawObject): Record<string, string> {
 function beyondOf(files: LogFiles, host: RawObject): Record<string, number> {
   const seen = seenLogsOf(host)?.biggest ?? []
   const found = new Map<string, number>()
-  for (const { patterns, settings } of Object.values(files).flatMap(({ blocks }) => Object.values(blocks))) {
+  for (const { patterns, settings } of Object.values(files).flatMap(({ blocks }) =>
+    Object.values(blocks),
+  )) {
     const limit = limitBytes(settings)
     if (limit === null) continue
     for (const pattern of patterns)
@@ -87,7 +104,9 @@ function beyondOf(files: LogFiles, host: RawObject): Record<string, number> {
 
 /** Whether a file that is not among the node's is not there, rather than not read. */
 export const knowsFile = ({ files, unread }: NodeRotation, path: string): boolean =>
-  files !== null && ownOf(unread, path) === null && (ownOf(files, path) !== null || ownOf(unread, '') === null)
+  files !== null &&
+  ownOf(unread, path) === null &&
+  (ownOf(files, path) !== null || ownOf(unread, '') === null)
 
 /** Null: there is none, or it is empty or commented out; that is the same to logrotate. */
 export function fileIn({ files }: NodeRotation, path: string): LogFile | null {
@@ -95,7 +114,8 @@ export function fileIn({ files }: NodeRotation, path: string): LogFile | null {
   return file && Object.keys(file.blocks).length > 0 ? file : null
 }
 
-export const blockIn = (fact: NodeRotation, path: string, block: string): LogBlock | null => ownOf(fileIn(fact, path)?.blocks ?? {}, block)
+export const blockIn = (fact: NodeRotation, path: string, block: string): LogBlock | null =>
+  ownOf(fileIn(fact, path)?.blocks ?? {}, block)
 
 export const beyondIn = ({ beyondBytes }: NodeRotation, { patterns }: LogBlock): number =>
   Math.max(0, ...patterns.map(pattern => ownOf(beyondBytes, pattern) ?? 0))

@@ -5,7 +5,16 @@ import type { CohortMember } from '#judge/rule.ts'
 import { byText, bytes, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
-import { keptBytes, type LogBlock, ownOf, type Setting, type Settings, settingOf, settingsOf, wantedHash } from './logrotate.ts'
+import {
+  keptBytes,
+  type LogBlock,
+  ownOf,
+  type Setting,
+  type Settings,
+  settingOf,
+  settingsOf,
+  wantedHash,
+} from './logrotate.ts'
 import { beyondIn, blockIn, fileIn, knowsFile, type NodeRotation } from './node-rotation.ts'
 
 type Member = CohortMember<NodeRotation>
@@ -30,20 +39,42 @@ export interface Cost {
 /** The directives that decide how much is kept. */
 const deciding = ['criterion', 'maxsize', 'rotate']
 
-const there: FieldValue = { canonical: 'there', shown: 'there', isDefault: false, fromDefault: null }
+const there: FieldValue = {
+  canonical: 'there',
+  shown: 'there',
+  isDefault: false,
+  fromDefault: null,
+}
 const notThere: FieldValue = { ...there, canonical: '', shown: 'missing, empty or commented out' }
 
 /** @param wanted null: the majority is the norm */
-export function fileDrift(path: string, members: readonly Member[], wanted: WantedLogRotation | null): FileDrift {
+export function fileDrift(
+  path: string,
+  members: readonly Member[],
+  wanted: WantedLogRotation | null,
+): FileDrift {
   const known = members.filter(({ fact }) => knowsFile(fact, path))
   const holders = known.filter(({ fact }) => fileIn(fact, path) !== null)
-  const ofFile = compared(`file ${path}`, known, fact => (fileIn(fact, path) ? there : notThere), wanted && there)
+  const ofFile = compared(
+    `file ${path}`,
+    known,
+    fact => (fileIn(fact, path) ? there : notThere),
+    wanted && there,
+  )
   const hashed = holders.filter(({ fact }) => hashIn(fact, path) !== null)
   const hash = wanted && wantedHash(wanted)
-  const ofHash = compared(`sha256 of ${path}`, hashed, fact => hashValue(hashIn(fact, path)), hash === null ? null : hashValue(hash))
+  const ofHash = compared(
+    `sha256 of ${path}`,
+    hashed,
+    fact => hashValue(hashIn(fact, path)),
+    hash === null ? null : hashValue(hash),
+  )
   // Whoever has the wanted file shows what is wanted in it.
-  const model = hash === null ? null : (hashed.find(({ fact }) => hashIn(fact, path) === hash)?.fact ?? null)
-  const names = [...new Set(distinct(holders).flatMap(fact => Object.keys(fileIn(fact, path)?.blocks ?? {})))].toSorted(byText)
+  const model =
+    hash === null ? null : (hashed.find(({ fact }) => hashIn(fact, path) === hash)?.fact ?? null)
+  const names = [
+    ...new Set(distinct(holders).flatMap(fact => Object.keys(fileIn(fact, path)?.blocks ?? {}))),
+  ].toSorted(byText)
   const asked = settingsOf(wanted?.directives ?? {})
   const blocks = names.map(name => {
     // What the policy says of a file holds in its blocks.
@@ -51,17 +82,28 @@ export function fileDrift(path: string, members: readonly Member[], wanted: Want
     return blockDrift({ path, name, known, holders, model, asked: said, ofFile })
   })
   return {
-    drifts: [...(ofFile ? [ofFile] : []), ...(hash !== null && ofHash ? [ofHash] : []), ...blocks.flatMap(({ drifts }) => drifts)],
+    drifts: [
+      ...(ofFile ? [ofFile] : []),
+      ...(hash !== null && ofHash ? [ofHash] : []),
+      ...blocks.flatMap(({ drifts }) => drifts),
+    ],
     costs: blocks.flatMap(({ cost }) => cost ?? []),
     text: hash === null ? ofHash : null,
-    unhashed: hash === null ? [] : holders.flatMap(({ node, fact }) => (hashIn(fact, path) === null ? [node] : [])),
+    unhashed:
+      hash === null
+        ? []
+        : holders.flatMap(({ node, fact }) => (hashIn(fact, path) === null ? [node] : [])),
   }
 }
 
 const shownChanges = 5
 
 /** Since when: on which day the file was changed on those that differ, the latest first. Null where no node tells. */
-export function changesOf(path: string, { drifts, text }: FileDrift, members: readonly Member[]): Evidence | null {
+export function changesOf(
+  path: string,
+  { drifts, text }: FileDrift,
+  members: readonly Member[],
+): Evidence | null {
   const odd = new Set([...drifts, ...(text ? [text] : [])].flatMap(({ outliers }) => outliers))
   const changes = members
     .flatMap(({ node, fact }) => {
@@ -70,9 +112,14 @@ export function changesOf(path: string, { drifts, text }: FileDrift, members: re
     })
     .toSorted((a, b) => byText(b.day, a.day) || byText(a.node, b.node))
   if (changes.length === 0) return null
-  const shown = changes.slice(0, shownChanges).map(({ node, day }) => `changed on ${node} on ${day}`)
+  const shown = changes
+    .slice(0, shownChanges)
+    .map(({ node, day }) => `changed on ${node} on ${day}`)
   const more = changes.length - shown.length
-  return { what: `${path} last changed`, value: [...shown, ...(more > 0 ? [`and on ${counted(more, 'more node')}`] : [])].join('; ') }
+  return {
+    what: `${path} last changed`,
+    value: [...shown, ...(more > 0 ? [`and on ${counted(more, 'more node')}`] : [])].join('; '),
+  }
 }
 
 interface BlockPeers {
@@ -86,11 +133,15 @@ interface BlockPeers {
   ofFile: Drift | null
 }
 
-function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockPeers): { drifts: Drift[]; cost: Cost | null } {
+function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockPeers): {
+  drifts: Drift[]
+  cost: Cost | null
+} {
   const blockOf = (fact: NodeRotation) => blockIn(fact, path, name)
   const presence = (fact: NodeRotation) => (blockOf(fact) ? there : notThere)
   // What stands outside of blocks is compared by its words alone.
-  const ofBlock = name === '' ? null : compared(`${path} ${name}`, holders, presence, model && presence(model))
+  const ofBlock =
+    name === '' ? null : compared(`${path} ${name}`, holders, presence, model && presence(model))
   const having = holders.filter(({ fact }) => name === '' || blockOf(fact) !== null)
   const modelBlock = model && blockOf(model)
   const settings = writtenIn(
@@ -98,17 +149,32 @@ function blockDrift({ path, name, known, holders, model, asked, ofFile }: BlockP
     asked,
   )
   const changed = settings.flatMap(setting => {
-    const value = (block: LogBlock | null) => settingValue(settingOf(block?.settings ?? {}, setting))
-    const norm = Object.hasOwn(asked, setting) ? settingValue(settingOf(asked, setting)) : modelBlock && value(modelBlock)
-    const knowing = having.filter(({ fact }) => isWhole(fact) || blockOf(fact)?.written.includes(setting))
-    return compared(`${path}${name === '' ? '' : ` ${name}`}: ${setting}`, knowing, fact => value(blockOf(fact)), norm) ?? []
+    const value = (block: LogBlock | null) =>
+      settingValue(settingOf(block?.settings ?? {}, setting))
+    const norm = Object.hasOwn(asked, setting)
+      ? settingValue(settingOf(asked, setting))
+      : modelBlock && value(modelBlock)
+    const knowing = having.filter(
+      ({ fact }) => isWhole(fact) || blockOf(fact)?.written.includes(setting),
+    )
+    return (
+      compared(
+        `${path}${name === '' ? '' : ` ${name}`}: ${setting}`,
+        knowing,
+        fact => value(blockOf(fact)),
+        norm,
+      ) ?? []
+    )
   })
   const drifts = [...(ofBlock ? [ofBlock] : []), ...changed]
   if (name === '') return { drifts, cost: null }
   const [first] = having
   const example = modelBlock ?? (first ? blockOf(first.fact) : null)
   const isWanted = modelBlock !== null || Object.keys(asked).length > 0
-  const norm = isWanted && example ? keptValue({ ...example, settings: { ...example.settings, ...asked } }, 0) : null
+  const norm =
+    isWanted && example
+      ? keptValue({ ...example, settings: { ...example.settings, ...asked } }, 0)
+      : null
   const odd = new Set([...(ofFile ? [ofFile] : []), ...drifts].flatMap(({ outliers }) => outliers))
   // Equal facts are odd together.
   const oddFacts = new Set(known.flatMap(({ node, fact }) => (odd.has(node) ? [fact] : [])))
@@ -126,15 +192,23 @@ const isWhole = ({ unread }: NodeRotation) => Object.keys(unread).length === 0
 
 /** A directive that no node has in the block itself comes from outside, and is compared there. */
 function writtenIn(blocks: readonly LogBlock[], asked: Settings): string[] {
-  const rank = (name: string) => (deciding.includes(name) ? deciding.indexOf(name) : deciding.length)
-  return [...new Set([...blocks.flatMap(({ written }) => written), ...Object.keys(asked)])].toSorted(
-    (a, b) => rank(a) - rank(b) || byText(a, b),
-  )
+  const rank = (name: string) =>
+    deciding.includes(name) ? deciding.indexOf(name) : deciding.length
+  return [
+    ...new Set([...blocks.flatMap(({ written }) => written), ...Object.keys(asked)]),
+  ].toSorted((a, b) => rank(a) - rank(b) || byText(a, b))
 }
 
-function compared(what: string, members: readonly Member[], read: ReadValue, wanted: FieldValue | null): Drift | null {
+function compared(
+  what: string,
+  members: readonly Member[],
+  read: ReadValue,
+  wanted: FieldValue | null,
+): Drift | null {
   const values = new Map(distinct(members).map(fact => [fact, read(fact)]))
-  const found = new Set([...values.values(), ...(wanted ? [wanted] : [])].map(({ canonical }) => canonical))
+  const found = new Set(
+    [...values.values(), ...(wanted ? [wanted] : [])].map(({ canonical }) => canonical),
+  )
   if (members.length === 0 || found.size < 2) return null
   return driftOfValues(
     what,
@@ -144,21 +218,35 @@ function compared(what: string, members: readonly Member[], read: ReadValue, wan
 }
 
 /** Nodes that tell the same have one fact between them. */
-export const distinct = (members: readonly Member[]): NodeRotation[] => [...new Set(members.map(({ fact }) => fact))]
+export const distinct = (members: readonly Member[]): NodeRotation[] => [
+  ...new Set(members.map(({ fact }) => fact)),
+]
 
-const hashIn = (fact: NodeRotation, path: string): string | null => fileIn(fact, path)?.sha256 ?? null
+const hashIn = (fact: NodeRotation, path: string): string | null =>
+  fileIn(fact, path)?.sha256 ?? null
 const shownHash = 12
-const hashValue = (hash: string | null): FieldValue => ({ ...there, canonical: hash ?? '', shown: (hash ?? '').slice(0, shownHash) })
+const hashValue = (hash: string | null): FieldValue => ({
+  ...there,
+  canonical: hash ?? '',
+  shown: (hash ?? '').slice(0, shownHash),
+})
 
 /** Of values that none is the norm of, the smaller is what the others are compared with. */
 function settingValue({ canonical, shown }: Setting): FieldValue {
   const amount = /^(?:size )?(\d+)$/.exec(canonical)?.[1]
-  return { canonical, shown, isDefault: false, fromDefault: amount === undefined ? null : Number(amount) }
+  return {
+    canonical,
+    shown,
+    isDefault: false,
+    fromDefault: amount === undefined ? null : Number(amount),
+  }
 }
 
 function keptValue(block: LogBlock | null, beyondBytes: number): FieldValue {
-  if (block === null) return { ...there, canonical: 'not rotated', shown: 'all that is written (nothing rotates it)' }
+  if (block === null)
+    return { ...there, canonical: 'not rotated', shown: 'all that is written (nothing rotates it)' }
   const kept = keptBytes(block, beyondBytes)
-  if (kept === null) return { ...there, canonical: 'without end', shown: 'what comes (no size holds it)' }
+  if (kept === null)
+    return { ...there, canonical: 'without end', shown: 'what comes (no size holds it)' }
   return { ...there, canonical: String(kept), shown: bytes(kept), fromDefault: kept }
 }

@@ -41,7 +41,10 @@ function tokensOf(pattern: string): Token[] {
 }
 
 /** Null: no bracket closes it, and so it stands for itself. */
-function listAt(characters: readonly string[], start: number): { has: (character: string) => boolean; end: number } | null {
+function listAt(
+  characters: readonly string[],
+  start: number,
+): { has: (character: string) => boolean; end: number } | null {
   const isNot = characters[start + 1] === '!' || characters[start + 1] === '^'
   const first = start + (isNot ? 2 : 1)
   // A bracket that comes first is one of the list.
@@ -54,5 +57,8 @@ function listAt(characters: readonly string[], start: number): { has: (character
     ranges.push([from, isRange ? (characters[at + 2] ?? '') : from])
     if (isRange) at += 2
   }
-  return { has: character => ranges.some(([from, to]) => from <= character && character <= to) !== isNot, end }
+  return {
+    has: character => ranges.some(([from, to]) => from <= character && character <= to) !== isNot,
+    end,
+  }
 }

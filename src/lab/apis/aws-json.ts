@@ -20,7 +20,10 @@ interface AwsJsonAction {
   answer(input: RawObject, caller: Caller): RawObject
 }
 
-export function awsJsonApi(world: World, { name, signingName, version, target, actions }: AwsJsonService): Api<Caller> {
+export function awsJsonApi(
+  world: World,
+  { name, signingName, version, target, actions }: AwsJsonService,
+): Api<Caller> {
   const json = (body: object, status = 200): Reply => ({
     status,
     headers: { 'content-type': `application/x-amz-json-${version}` },
@@ -30,11 +33,15 @@ export function awsJsonApi(world: World, { name, signingName, version, target, a
     name,
     routes: Object.entries(actions).map(([id, { parameters, answer }]) => ({
       id,
-      match: request => (request.method === 'POST' && request.headers['x-amz-target'] === `${target}.${id}` ? {} : null),
+      match: request =>
+        request.method === 'POST' && request.headers['x-amz-target'] === `${target}.${id}`
+          ? {}
+          : null,
       parameters,
       answer: (request, _, caller) => json(answer(inputOf(request), caller)),
     })),
-    parametersOf: request => new URLSearchParams(Object.fromEntries(Object.keys(inputOf(request)).map(key => [key, '']))),
+    parametersOf: request =>
+      new URLSearchParams(Object.fromEntries(Object.keys(inputOf(request)).map(key => [key, '']))),
     authenticate: request => authenticated(request, world, signingName),
     error: ({ status, code, message }) => json({ __type: code, message }, status),
   }

@@ -6,11 +6,17 @@ import { type Elements, elements } from '#lab/xml.ts'
 
 const problems: Record<CredentialProblem, [code: string, message: string]> = {
   missing: ['MissingAuthenticationToken', 'Request is missing Authentication Token'],
-  malformed: ['IncompleteSignature', 'Authorization header is not of the form that Signature Version 4 has.'],
+  malformed: [
+    'IncompleteSignature',
+    'Authorization header is not of the form that Signature Version 4 has.',
+  ],
   'unknown-key': ['InvalidClientTokenId', 'The security token included in the request is invalid.'],
   'expired-session': ['ExpiredToken', 'The security token included in the request is expired'],
   clock: ['SignatureDoesNotMatch', 'Signature expired or not yet current: check the clock.'],
-  signature: ['SignatureDoesNotMatch', 'The request signature we calculated does not match the signature you provided.'],
+  signature: [
+    'SignatureDoesNotMatch',
+    'The request signature we calculated does not match the signature you provided.',
+  ],
 }
 
 export interface QueryService {
@@ -24,7 +30,11 @@ export interface QueryService {
 export const form = (request: LabRequest) => new URLSearchParams(request.body.toString())
 
 /** What every service of the protocol does alike. */
-export function queryApi(world: World, service: QueryService, routes: Route<Caller>[]): Api<Caller> {
+export function queryApi(
+  world: World,
+  service: QueryService,
+  routes: Route<Caller>[],
+): Api<Caller> {
   return {
     name: service.name,
     routes,
@@ -37,7 +47,10 @@ export function queryApi(world: World, service: QueryService, routes: Route<Call
     error: ({ status, code, message }) => {
       const type = status >= 500 ? 'Receiver' : 'Sender'
       const error = `<Error><Type>${type}</Type>${elements({ Code: code, Message: message })}</Error>`
-      return xml(status, `<ErrorResponse xmlns="${service.namespace}">${error}${requestId()}</ErrorResponse>`)
+      return xml(
+        status,
+        `<ErrorResponse xmlns="${service.namespace}">${error}${requestId()}</ErrorResponse>`,
+      )
     },
   }
 }
@@ -46,7 +59,10 @@ export function isAction(action: string, { version }: QueryService): Route<Calle
   return request => {
     const parameters = form(request)
     const isOne =
-      request.method === 'POST' && request.path === '/' && parameters.get('Action') === action && parameters.get('Version') === version
+      request.method === 'POST' &&
+      request.path === '/' &&
+      parameters.get('Action') === action &&
+      parameters.get('Version') === version
     return isOne ? {} : null
   }
 }
@@ -59,4 +75,8 @@ export const queryResult = (action: string, { namespace }: QueryService, fields:
 
 const requestId = () => elements({ RequestId: crypto.randomUUID() })
 
-const xml = (status: number, body: string): Reply => ({ status, headers: { 'content-type': 'text/xml' }, body })
+const xml = (status: number, body: string): Reply => ({
+  status,
+  headers: { 'content-type': 'text/xml' },
+  body,
+})

@@ -10,13 +10,23 @@ const namesMax = 100
 
 export const cloudwatchApi = (world: World): Api<Caller> =>
   awsJsonApi(world, {
-    ...{ name: 'cloudwatch', signingName: 'monitoring', version: '1.0', target: 'GraniteServiceVersion20100801' },
+    ...{
+      name: 'cloudwatch',
+      signingName: 'monitoring',
+      version: '1.0',
+      target: 'GraniteServiceVersion20100801',
+    },
     actions: {
       DescribeAlarms: {
         parameters: ['AlarmNames', 'AlarmTypes', 'MaxRecords', 'NextToken'],
         answer(input, caller) {
           const { alarms, denied } = world.cloudwatch
-          if (denied) throw new Refusal(403, 'AccessDenied', notAuthorized(caller, 'cloudwatch:DescribeAlarms'))
+          if (denied)
+            throw new Refusal(
+              403,
+              'AccessDenied',
+              notAuthorized(caller, 'cloudwatch:DescribeAlarms'),
+            )
           return described(
             input,
             alarms.filter(alarm => (alarm.region ?? world.region) === caller.region),
@@ -29,8 +39,15 @@ export const cloudwatchApi = (world: World): Api<Caller> =>
 function described(input: RawObject, alarms: readonly AlarmScenario[]): RawObject {
   const names = Array.isArray(input.AlarmNames) ? input.AlarmNames.map(String) : []
   const types = Array.isArray(input.AlarmTypes) ? input.AlarmTypes.map(String) : ['MetricAlarm']
-  if (names.length > namesMax) throw new Refusal(400, 'ValidationError', `Member must have length less than or equal to ${namesMax}`)
-  const wanted = alarms.filter(({ name }) => names.length === 0 || names.includes(name)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  if (names.length > namesMax)
+    throw new Refusal(
+      400,
+      'ValidationError',
+      `Member must have length less than or equal to ${namesMax}`,
+    )
+  const wanted = alarms
+    .filter(({ name }) => names.length === 0 || names.includes(name))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const start = input.NextToken === undefined ? 0 : Number(input.NextToken)
   const end = start + (typeof input.MaxRecords === 'number' ? input.MaxRecords : 50)
   const page = wanted.slice(start, end)

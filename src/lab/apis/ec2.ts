@@ -15,7 +15,11 @@ const pageMin = 5
 const notValid = 'AWS was not able to validate the provided access credentials'
 const problems: Record<CredentialProblem, [status: number, code: string, message: string]> = {
   missing: [400, 'MissingAuthenticationToken', 'Request is missing Authentication Token'],
-  malformed: [400, 'IncompleteSignature', 'Authorization header is not of the form that Signature Version 4 has.'],
+  malformed: [
+    400,
+    'IncompleteSignature',
+    'Authorization header is not of the form that Signature Version 4 has.',
+  ],
   'unknown-key': [401, 'AuthFailure', notValid],
   'expired-session': [400, 'RequestExpired', 'Request has expired.'],
   clock: [401, 'AuthFailure', notValid],
@@ -30,21 +34,33 @@ type Describe = [
 ]
 
 const paging = ['MaxResults', 'NextToken']
-const filters = Array.from({ length: filtersMax }, (_, index) => `Filter.${index + 1}`).flatMap(filter => [
-  `${filter}.Name`,
-  ...Array.from({ length: filtersMax }, (_, index) => `${filter}.Value.${index + 1}`),
-])
+const filters = Array.from({ length: filtersMax }, (_, index) => `Filter.${index + 1}`).flatMap(
+  filter => [
+    `${filter}.Name`,
+    ...Array.from({ length: filtersMax }, (_, index) => `${filter}.Value.${index + 1}`),
+  ],
+)
 
 const describes: readonly Describe[] = [
   [
     'DescribeLaunchTemplateVersions',
-    ['LaunchTemplateId', 'LaunchTemplateName', ...Array.from({ length: versionsMax }, (_, index) => `LaunchTemplateVersion.${index + 1}`)],
+    [
+      'LaunchTemplateId',
+      'LaunchTemplateName',
+      ...Array.from({ length: versionsMax }, (_, index) => `LaunchTemplateVersion.${index + 1}`),
+    ],
     versionsReply,
   ],
   [
     'DescribeVolumes',
     filters,
-    (world, caller, parameters) => listed(world, parameters, 'volumeSet', filtered(volumesOf(world, caller), parameters, 'status')),
+    (world, caller, parameters) =>
+      listed(
+        world,
+        parameters,
+        'volumeSet',
+        filtered(volumesOf(world, caller), parameters, 'status'),
+      ),
   ],
   [
     'DescribeInstances',
@@ -66,7 +82,8 @@ export function ec2Api(world: World): Api<Caller> {
     id: action,
     match: request => {
       const parameters = form(request)
-      const isOne = request.method === 'POST' && request.path === '/' && parameters.get('Action') === action
+      const isOne =
+        request.method === 'POST' && request.path === '/' && parameters.get('Action') === action
       return isOne && parameters.get('Version') === version ? {} : null
     },
     parameters: ['Action', 'Version', ...paging, ...own],
@@ -76,8 +93,14 @@ export function ec2Api(world: World): Api<Caller> {
         const message = `You are not authorized to perform this operation. User: ${caller.principal.arn} is not authorized to perform: ec2:${action} because no identity-based policy allows the ec2:${action} action`
         throw new Refusal(403, 'UnauthorizedOperation', message)
       }
-      const fields: Elements = { requestId: crypto.randomUUID(), ...answer(world, caller, form(request)) }
-      return xml(200, `<${action}Response xmlns="${namespace}">${elements(fields)}</${action}Response>`)
+      const fields: Elements = {
+        requestId: crypto.randomUUID(),
+        ...answer(world, caller, form(request)),
+      }
+      return xml(
+        200,
+        `<${action}Response xmlns="${namespace}">${elements(fields)}</${action}Response>`,
+      )
     },
   })
   return {
@@ -99,8 +122,11 @@ export function ec2Api(world: World): Api<Caller> {
 
 function versionsReply(world: World, caller: Caller, parameters: URLSearchParams): Elements {
   const template = findTemplate(world, caller, parameters)
-  const asked = [...parameters].filter(([name]) => name.startsWith('LaunchTemplateVersion.')).map(([, value]) => value)
-  const found = asked.length === 0 ? template.versions : asked.map(which => findVersion(template, which))
+  const asked = [...parameters]
+    .filter(([name]) => name.startsWith('LaunchTemplateVersion.'))
+    .map(([, value]) => value)
+  const found =
+    asked.length === 0 ? template.versions : asked.map(which => findVersion(template, which))
   const items = [...new Set(found)].map(
     ({ number, userData }): Elements => ({
       launchTemplateId: template.id,
@@ -109,21 +135,39 @@ function versionsReply(world: World, caller: Caller, parameters: URLSearchParams
       createTime: '2026-03-02T10:00:00.000Z',
       createdBy: `arn:aws:iam::${labAccount}:user/platform`,
       defaultVersion: String(number === defaultOf(template)),
-      launchTemplateData: { ...(userData !== undefined && { userData }), metadataOptions: { httpTokens: 'required' } },
+      launchTemplateData: {
+        ...(userData !== undefined && { userData }),
+        metadataOptions: { httpTokens: 'required' },
+      },
     }),
   )
   return page(world, parameters, 'launchTemplateVersionSet', items, versionsMax)
 }
 
 /** Source: EC2 API reference, MaxResults of DescribeVolumes and DescribeInstances: 5 to 1,000. */
-function listed(world: World, parameters: URLSearchParams, set: string, items: readonly Elements[]): Elements {
+function listed(
+  world: World,
+  parameters: URLSearchParams,
+  set: string,
+  items: readonly Elements[],
+): Elements {
   const limit = Number(parameters.get('MaxResults') ?? 1000)
   if (!(limit >= pageMin && limit <= 1000))
-    throw new Refusal(400, 'InvalidParameterValue', `Value ( ${limit} ) for parameter maxResults is invalid.`)
+    throw new Refusal(
+      400,
+      'InvalidParameterValue',
+      `Value ( ${limit} ) for parameter maxResults is invalid.`,
+    )
   return page(world, parameters, set, items, 1000)
 }
 
-function page({ ec2 }: World, parameters: URLSearchParams, set: string, items: readonly Elements[], most: number): Elements {
+function page(
+  { ec2 }: World,
+  parameters: URLSearchParams,
+  set: string,
+  items: readonly Elements[],
+  most: number,
+): Elements {
   const start = Number(Buffer.from(parameters.get('NextToken') ?? '', 'base64').toString() || 0)
   if (!Number.isInteger(start)) throw new Refusal(400, 'InvalidNextToken', 'The token is not valid')
   const end = start + Math.min(Number(parameters.get('MaxResults') ?? most), ec2.pageSize)
@@ -133,14 +177,25 @@ function page({ ec2 }: World, parameters: URLSearchParams, set: string, items: r
   }
 }
 
-function findTemplate(world: World, { principal, region }: Caller, parameters: URLSearchParams): LaunchTemplateScenario {
+function findTemplate(
+  world: World,
+  { principal, region }: Caller,
+  parameters: URLSearchParams,
+): LaunchTemplateScenario {
   const id = parameters.get('LaunchTemplateId')
   const name = parameters.get('LaunchTemplateName')
   if ((id === null) === (name === null))
-    throw new Refusal(400, 'InvalidParameterCombination', 'Specify either the launch template ID or the launch template name, not both')
+    throw new Refusal(
+      400,
+      'InvalidParameterCombination',
+      'Specify either the launch template ID or the launch template name, not both',
+    )
   const isHere = (template: LaunchTemplateScenario) =>
-    (template.region ?? world.region) === region && (template.account ?? labAccount) === principal.account
-  const template = world.ec2.launchTemplates.find(each => isHere(each) && (id === null ? each.name === name : each.id === id))
+    (template.region ?? world.region) === region &&
+    (template.account ?? labAccount) === principal.account
+  const template = world.ec2.launchTemplates.find(
+    each => isHere(each) && (id === null ? each.name === name : each.id === id),
+  )
   if (template) return template
   if (id === null)
     throw new Refusal(
@@ -148,12 +203,20 @@ function findTemplate(world: World, { principal, region }: Caller, parameters: U
       'InvalidLaunchTemplateName.NotFoundException',
       'At least one of the launch templates specified in the request does not exist.',
     )
-  throw new Refusal(400, 'InvalidLaunchTemplateId.NotFound', `The specified launch template, with template ID ${id}, does not exist.`)
+  throw new Refusal(
+    400,
+    'InvalidLaunchTemplateId.NotFound',
+    `The specified launch template, with template ID ${id}, does not exist.`,
+  )
 }
 
-function findVersion(template: LaunchTemplateScenario, which: string): LaunchTemplateScenario['versions'][number] {
+function findVersion(
+  template: LaunchTemplateScenario,
+  which: string,
+): LaunchTemplateScenario['versions'][number] {
   const latest = Math.max(...template.versions.map(({ number }) => number))
-  const number = which === '$Latest' ? latest : which === '$Default' ? defaultOf(template) : Number(which)
+  const number =
+    which === '$Latest' ? latest : which === '$Default' ? defaultOf(template) : Number(which)
   const found = template.versions.find(each => each.number === number)
   if (!found)
     throw new Refusal(
@@ -165,8 +228,13 @@ function findVersion(template: LaunchTemplateScenario, which: string): LaunchTem
 }
 
 /** The first one, as EC2 has it until somebody says otherwise. */
-const defaultOf = ({ defaultVersion, versions }: LaunchTemplateScenario) => defaultVersion ?? versions[0]?.number
+const defaultOf = ({ defaultVersion, versions }: LaunchTemplateScenario) =>
+  defaultVersion ?? versions[0]?.number
 
 const form = (request: LabRequest) => new URLSearchParams(request.body.toString())
 
-const xml = (status: number, body: string): Reply => ({ status, headers: { 'content-type': 'text/xml;charset=UTF-8' }, body })
+const xml = (status: number, body: string): Reply => ({
+  status,
+  headers: { 'content-type': 'text/xml;charset=UTF-8' },
+  body,
+})

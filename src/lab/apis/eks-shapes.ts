@@ -5,7 +5,13 @@ import type { WorldCluster } from '#lab/world.ts'
 /** 2026-03-02, when the lab's clusters were made. */
 const createdAt = 1_772_445_600.25
 
-export function describeCluster({ scenario, region, account, endpoint, shownAuthorityPem }: WorldCluster): object {
+export function describeCluster({
+  scenario,
+  region,
+  account,
+  endpoint,
+  shownAuthorityPem,
+}: WorldCluster): object {
   const creating = scenario.status === 'CREATING'
   return {
     name: scenario.name,
@@ -30,28 +36,56 @@ export function describeCluster({ scenario, region, account, endpoint, shownAuth
       endpointPrivateAccess: true,
       publicAccessCidrs: ['0.0.0.0/0'],
     },
-    kubernetesNetworkConfig: { serviceIpv4Cidr: '10.100.0.0/16', ipFamily: 'ipv4', elasticLoadBalancing: { enabled: !!scenario.autoMode } },
-    logging: { clusterLogging: [{ types: ['api', 'audit', 'authenticator', 'controllerManager', 'scheduler'], enabled: false }] },
-    ...(!creating && { identity: { oidc: { issuer: `https://oidc.eks.${region}.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF` } } }),
+    kubernetesNetworkConfig: {
+      serviceIpv4Cidr: '10.100.0.0/16',
+      ipFamily: 'ipv4',
+      elasticLoadBalancing: { enabled: !!scenario.autoMode },
+    },
+    logging: {
+      clusterLogging: [
+        {
+          types: ['api', 'audit', 'authenticator', 'controllerManager', 'scheduler'],
+          enabled: false,
+        },
+      ],
+    },
+    ...(!creating && {
+      identity: {
+        oidc: {
+          issuer: `https://oidc.eks.${region}.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF`,
+        },
+      },
+    }),
     status: scenario.status ?? 'ACTIVE',
-    certificateAuthority: creating ? {} : { data: Buffer.from(shownAuthorityPem).toString('base64') },
+    certificateAuthority: creating
+      ? {}
+      : { data: Buffer.from(shownAuthorityPem).toString('base64') },
     platformVersion: 'eks.9',
     tags: scenario.tags ?? {},
     health: { issues: [] },
     accessConfig: { authenticationMode: 'API_AND_CONFIG_MAP' },
     upgradePolicy: { supportType: 'STANDARD' },
     computeConfig: scenario.autoMode
-      ? { enabled: true, nodePools: ['general-purpose', 'system'], nodeRoleArn: `arn:aws:iam::${account}:role/${scenario.name}-auto` }
+      ? {
+          enabled: true,
+          nodePools: ['general-purpose', 'system'],
+          nodeRoleArn: `arn:aws:iam::${account}:role/${scenario.name}-auto`,
+        }
       : { enabled: false },
     storageConfig: { blockStorage: { enabled: !!scenario.autoMode } },
     ...(scenario.terminatedPodThreshold !== undefined && {
-      kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: scenario.terminatedPodThreshold } },
+      kubeControllerManagerConfig: {
+        podGcControllerConfig: { terminatedPodGcThreshold: scenario.terminatedPodThreshold },
+      },
     }),
     deletionProtection: false,
   }
 }
 
-export function describeNodegroup({ scenario, region, account }: WorldCluster, group: NodegroupScenario): object {
+export function describeNodegroup(
+  { scenario, region, account }: WorldCluster,
+  group: NodegroupScenario,
+): object {
   return {
     nodegroupName: group.name,
     nodegroupArn: `arn:aws:eks:${region}:${account}:nodegroup/${scenario.name}/${group.name}/0a11ab00-0000-0000-0000-000000000000`,
@@ -62,14 +96,20 @@ export function describeNodegroup({ scenario, region, account }: WorldCluster, g
     modifiedAt: createdAt + 86_400,
     status: 'ACTIVE',
     capacityType: 'ON_DEMAND',
-    scalingConfig: { minSize: 0, maxSize: Math.max(1, group.desiredSize * 2), desiredSize: group.desiredSize },
+    scalingConfig: {
+      minSize: 0,
+      maxSize: Math.max(1, group.desiredSize * 2),
+      desiredSize: group.desiredSize,
+    },
     ...(!group.launchTemplate && { instanceTypes: group.instanceTypes }),
     subnets: ['subnet-0a11ab0000000001', 'subnet-0a11ab0000000002'],
     amiType: group.amiType,
     nodeRole: `arn:aws:iam::${account}:role/${scenario.name}-node`,
     labels: {},
     taints: [],
-    resources: { autoScalingGroups: [{ name: `eks-${group.name}-0a11ab00-0000-0000-0000-000000000000` }] },
+    resources: {
+      autoScalingGroups: [{ name: `eks-${group.name}-0a11ab00-0000-0000-0000-000000000000` }],
+    },
     ...(group.diskSize !== undefined && { diskSize: group.diskSize }),
     health: { issues: [] },
     updateConfig: { maxUnavailable: 1 },

@@ -13,13 +13,15 @@ export function eksApi(world: World): Api<Caller> {
       id: 'ListClusters',
       match: atPath('GET', '/clusters'),
       parameters: [...paging, 'include'],
-      answer: (request, _, caller) => json(page(world, 'clusters', visible(world, caller).map(nameOf), request)),
+      answer: (request, _, caller) =>
+        json(page(world, 'clusters', visible(world, caller).map(nameOf), request)),
     },
     {
       id: 'DescribeCluster',
       match: atPath('GET', '/clusters/{name}'),
       parameters: [],
-      answer: (_, { name = '' }, caller) => json({ cluster: describeCluster(findCluster(world, caller, name)) }),
+      answer: (_, { name = '' }, caller) =>
+        json({ cluster: describeCluster(findCluster(world, caller, name)) }),
     },
     {
       id: 'ListNodegroups',
@@ -37,7 +39,12 @@ export function eksApi(world: World): Api<Caller> {
       answer: (_, { name = '', nodegroup = '' }, caller) => {
         const cluster = findCluster(world, caller, name)
         const group = cluster.scenario.nodegroups.find(each => each.name === nodegroup)
-        if (!group) throw new Refusal(404, 'ResourceNotFoundException', `No node group found for name: ${nodegroup}.`)
+        if (!group)
+          throw new Refusal(
+            404,
+            'ResourceNotFoundException',
+            `No node group found for name: ${nodegroup}.`,
+          )
         return json({ nodegroup: describeNodegroup(cluster, group) })
       },
     },
@@ -47,7 +54,8 @@ export function eksApi(world: World): Api<Caller> {
     routes: routes.map(route => ({
       ...route,
       answer(request, params, caller) {
-        if (!world.eksDenied.includes(`eks:${route.id}`)) return route.answer(request, params, caller)
+        if (!world.eksDenied.includes(`eks:${route.id}`))
+          return route.answer(request, params, caller)
         const message = `User: ${caller.principal.arn} is not authorized to perform: eks:${route.id} because no identity-based policy allows the eks:${route.id} action`
         throw new Refusal(403, 'AccessDeniedException', message)
       },
@@ -56,7 +64,11 @@ export function eksApi(world: World): Api<Caller> {
     authenticate(request) {
       const caller = authenticated(request, world, 'eks')
       if (!caller.principal.mayReadEks) {
-        throw new Refusal(403, 'AccessDeniedException', `User: ${caller.principal.arn} is not authorized to perform this action`)
+        throw new Refusal(
+          403,
+          'AccessDeniedException',
+          `User: ${caller.principal.arn} is not authorized to perform this action`,
+        )
       }
       if (world.eksThrottlesLeft > 0) {
         world.eksThrottlesLeft -= 1
@@ -78,7 +90,8 @@ const visible = (world: World, { principal, region }: Caller) =>
 
 function findCluster(world: World, caller: Caller, name: string): WorldCluster {
   const cluster = visible(world, caller).find(each => nameOf(each) === name)
-  if (!cluster) throw new Refusal(404, 'ResourceNotFoundException', `No cluster found for name: ${name}.`)
+  if (!cluster)
+    throw new Refusal(404, 'ResourceNotFoundException', `No cluster found for name: ${name}.`)
   return cluster
 }
 
@@ -90,7 +103,10 @@ function page(world: World, key: string, items: string[], request: LabRequest): 
   }
   const start = startOf(request.query.get('nextToken'), key)
   const end = start + Math.min(maxResults, world.eksPageSize)
-  return { [key]: items.slice(start, end), ...(end < items.length && { nextToken: tokenOf(key, end) }) }
+  return {
+    [key]: items.slice(start, end),
+    ...(end < items.length && { nextToken: tokenOf(key, end) }),
+  }
 }
 
 const tokenOf = (key: string, start: number) => Buffer.from(`${key}/${start}`).toString('base64')
@@ -98,6 +114,7 @@ const tokenOf = (key: string, start: number) => Buffer.from(`${key}/${start}`).t
 function startOf(token: string | null, key: string): number {
   if (token === null) return 0
   const [list, start = ''] = Buffer.from(token, 'base64').toString().split('/')
-  if (list !== key || !/^\d+$/.test(start)) throw new Refusal(400, 'InvalidParameterException', 'nextToken is not valid')
+  if (list !== key || !/^\d+$/.test(start))
+    throw new Refusal(400, 'InvalidParameterException', 'nextToken is not valid')
   return Number(start)
 }

@@ -12,7 +12,12 @@ import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { unauthorized } from './kubernetes/status.ts'
 
 /** @param nodeOf the node as it is now; undefined: it is gone */
-export function kubeletApi(node: LabNode, nodeOf: () => LabNode | undefined, cluster: WorldCluster, world: World): Api<User> {
+export function kubeletApi(
+  node: LabNode,
+  nodeOf: () => LabNode | undefined,
+  cluster: WorldCluster,
+  world: World,
+): Api<User> {
   const version = node.node(world.at).status?.nodeInfo?.kubeletVersion ?? null
   const route = (path: KubeletPath, subresources: readonly string[]): Route<User> => ({
     id: path,
@@ -26,7 +31,10 @@ export function kubeletApi(node: LabNode, nodeOf: () => LabNode | undefined, clu
   })
   return {
     name: `kubelet/${cluster.scenario.name}`,
-    routes: [route('configz', asksForConfigzRight(version) ? ['configz', 'proxy'] : ['proxy']), route('stats/summary', ['stats'])],
+    routes: [
+      route('configz', asksForConfigzRight(version) ? ['configz', 'proxy'] : ['proxy']),
+      route('stats/summary', ['stats']),
+    ],
     parametersOf: request => request.query,
     authenticate(request) {
       const user = authenticate(request, cluster, world)
@@ -37,11 +45,21 @@ export function kubeletApi(node: LabNode, nodeOf: () => LabNode | undefined, clu
       const now = nodeOf()
       return now === undefined || now.fault?.kind === 'down'
     },
-    error: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: message }),
+    error: ({ status, message }) => ({
+      status,
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body: message,
+    }),
   }
 }
 
-function forbidden({ username }: User, subresources: readonly string[], version: string | null): string {
-  const asked = asksForConfigzRight(version) ? `subresource(s)=[${subresources.join(' ')}]` : `subresource=${subresources.join('')}`
+function forbidden(
+  { username }: User,
+  subresources: readonly string[],
+  version: string | null,
+): string {
+  const asked = asksForConfigzRight(version)
+    ? `subresource(s)=[${subresources.join(' ')}]`
+    : `subresource=${subresources.join('')}`
   return `Forbidden (user=${username}, verb=get, resource=nodes, ${asked})`
 }

@@ -25,7 +25,16 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     document('version', '/version', serverVersion(cluster.scenario.version)),
     ...[
       document('apiVersions', '/api', apiVersions),
-      document('apiGroups', '/apis', apiGroups([policyGroup, ...builtInGroups, ...installedGroups(cluster), ...moreGroups(cluster)])),
+      document(
+        'apiGroups',
+        '/apis',
+        apiGroups([
+          policyGroup,
+          ...builtInGroups,
+          ...installedGroups(cluster),
+          ...moreGroups(cluster),
+        ]),
+      ),
       document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
     ...[
@@ -56,7 +65,11 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       parameters: [],
       answer(request, { name = '' }, user) {
         authorize(user, 'get', 'nodes', { name })
-        return objectReply(request, { kind: 'Node', apiVersion: 'v1', ...findNode(nodes, name).node(world.at) })
+        return objectReply(request, {
+          kind: 'Node',
+          apiVersion: 'v1',
+          ...findNode(nodes, name).node(world.at),
+        })
       },
     },
     {
@@ -65,7 +78,9 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       parameters: [...listParameters, 'fieldSelector'],
       answer(request, _, user) {
         authorize(user, 'list', 'pods')
-        const listing = podsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') })
+        const listing = podsListing(cluster, world.at, {
+          fieldSelector: request.query.get('fieldSelector'),
+        })
         return listReply(request, cluster, withoutDeleted(cluster, 'pods', listing))
       },
     },
@@ -75,7 +90,10 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       parameters: [...listParameters, 'fieldSelector'],
       answer(request, { namespace = '' }, user) {
         authorize(user, 'list', 'pods', { namespace })
-        const listing = podsListing(cluster, world.at, { namespace, fieldSelector: request.query.get('fieldSelector') })
+        const listing = podsListing(cluster, world.at, {
+          namespace,
+          fieldSelector: request.query.get('fieldSelector'),
+        })
         return listReply(request, cluster, withoutDeleted(cluster, 'pods', listing))
       },
     },
@@ -85,7 +103,11 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       parameters: [...listParameters, 'fieldSelector'],
       answer(request, _, user) {
         authorize(user, 'list', 'events')
-        return listReply(request, cluster, eventsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') }))
+        return listReply(
+          request,
+          cluster,
+          eventsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') }),
+        )
       },
     },
     {
@@ -95,13 +117,21 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       answer(request, { namespace = '' }, user) {
         authorize(user, 'list', 'events', { namespace })
         const fieldSelector = request.query.get('fieldSelector')
-        return listReply(request, cluster, eventsListing(cluster, world.at, { namespace, fieldSelector }))
+        return listReply(
+          request,
+          cluster,
+          eventsListing(cluster, world.at, { namespace, fieldSelector }),
+        )
       },
     },
   ]
   return {
     name: `kubernetes/${cluster.scenario.name}`,
-    routes: [...routes.map(route => paced(route, cluster)), proxied('configz', nodes, world), proxied('stats/summary', nodes, world)],
+    routes: [
+      ...routes.map(route => paced(route, cluster)),
+      proxied('configz', nodes, world),
+      proxied('stats/summary', nodes, world),
+    ],
     parametersOf: request => request.query,
     authenticate: request => authenticate(request, cluster, world),
     isAway: () => isAway(cluster, world),
@@ -133,7 +163,12 @@ function onlyAuthenticated(route: Route<User>): Route<User> {
     ...route,
     answer(request, params, user) {
       if (user === anonymous) {
-        throw new Refusal(403, 'Forbidden', `forbidden: User "${user.username}" cannot get path "${request.path}"`, { details: {} })
+        throw new Refusal(
+          403,
+          'Forbidden',
+          `forbidden: User "${user.username}" cannot get path "${request.path}"`,
+          { details: {} },
+        )
       }
       return route.answer(request, params, user)
     },
@@ -151,7 +186,10 @@ function paced(route: Route<User>, cluster: WorldCluster): Route<User> {
       cluster.refusalsLeft -= 1
       return {
         status: 429,
-        headers: { 'retry-after': String(tooManyRequests.retryAfterSeconds), 'content-type': 'text/plain; charset=utf-8' },
+        headers: {
+          'retry-after': String(tooManyRequests.retryAfterSeconds),
+          'content-type': 'text/plain; charset=utf-8',
+        },
         body: 'Too many requests, please try again later.\n',
       }
     },

@@ -5,11 +5,23 @@ import type { World } from '#lab/world.ts'
 
 const problems: Record<CredentialProblem, [code: string, message: string]> = {
   missing: ['MissingAuthenticationTokenException', 'Missing Authentication Token'],
-  malformed: ['IncompleteSignatureException', 'Authorization header is not of the form that Signature Version 4 has.'],
-  'unknown-key': ['UnrecognizedClientException', 'The security token included in the request is invalid.'],
-  'expired-session': ['ExpiredTokenException', 'The security token included in the request is expired'],
+  malformed: [
+    'IncompleteSignatureException',
+    'Authorization header is not of the form that Signature Version 4 has.',
+  ],
+  'unknown-key': [
+    'UnrecognizedClientException',
+    'The security token included in the request is invalid.',
+  ],
+  'expired-session': [
+    'ExpiredTokenException',
+    'The security token included in the request is expired',
+  ],
   clock: ['InvalidSignatureException', 'Signature expired or not yet current: check the clock.'],
-  signature: ['InvalidSignatureException', 'The request signature we calculated does not match the signature you provided.'],
+  signature: [
+    'InvalidSignatureException',
+    'The request signature we calculated does not match the signature you provided.',
+  ],
 }
 
 /** Who asks, by the request's signature for `service`. @throws Refusal when the credentials are not good. */

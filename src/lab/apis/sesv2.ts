@@ -22,7 +22,8 @@ export function sesApi(world: World): Api<Caller> {
       match: atPath('GET', '/v2/email/suppression/addresses/{address}'),
       parameters: [],
       answer(_, { address = '' }, caller) {
-        if (world.ses.scenario.suppressionDenied) throw notAllowed(caller, 'ses:GetSuppressedDestination', '*')
+        if (world.ses.scenario.suppressionDenied)
+          throw notAllowed(caller, 'ses:GetSuppressedDestination', '*')
         return json(suppressedDestination(world, address))
       },
     },
@@ -45,7 +46,8 @@ export function sesApi(world: World): Api<Caller> {
 }
 
 function allow({ ses, region }: World, caller: Caller, action: string): void {
-  if (ses.scenario.denied) throw notAllowed(caller, action, `arn:aws:ses:${region}:${caller.principal.account}:identity/*`)
+  if (ses.scenario.denied)
+    throw notAllowed(caller, action, `arn:aws:ses:${region}:${caller.principal.account}:identity/*`)
 }
 
 function notAllowed({ principal }: Caller, action: string, resource: string): Refusal {
@@ -58,7 +60,12 @@ function notAllowed({ principal }: Caller, action: string, resource: string): Re
 
 function suppressedDestination({ ses }: World, address: string): object {
   const found = suppressionOf(ses, address)
-  if (!found) throw new Refusal(404, 'NotFoundException', `Email address ${address} does not exist on your suppression list.`)
+  if (!found)
+    throw new Refusal(
+      404,
+      'NotFoundException',
+      `Email address ${address} does not exist on your suppression list.`,
+    )
   return {
     SuppressedDestination: {
       EmailAddress: found.address,
@@ -75,7 +82,11 @@ function account({ ses }: World): object {
     DedicatedIpAutoWarmupEnabled: false,
     EnforcementStatus: sendingPaused ? 'SHUTDOWN' : 'HEALTHY',
     ProductionAccessEnabled: !sandbox,
-    SendQuota: { Max24HourSend: sandbox ? sandboxMessagesPerDay : 50_000, MaxSendRate: sandbox ? 1 : 14, SentLast24Hours: ses.sent },
+    SendQuota: {
+      Max24HourSend: sandbox ? sandboxMessagesPerDay : 50_000,
+      MaxSendRate: sandbox ? 1 : 14,
+      SentLast24Hours: ses.sent,
+    },
     SendingEnabled: !sendingPaused,
   }
 }

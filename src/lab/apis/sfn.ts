@@ -28,7 +28,12 @@ export const sfnApi = (world: World): Api<Caller> =>
       StartExecution: {
         parameters: ['stateMachineArn', 'name', 'input'],
         answer(input, caller) {
-          if (world.sfn.denied) throw new Refusal(400, 'AccessDeniedException', notAuthorized(caller, 'states:StartExecution'))
+          if (world.sfn.denied)
+            throw new Refusal(
+              400,
+              'AccessDeniedException',
+              notAuthorized(caller, 'states:StartExecution'),
+            )
           return started(input, world)
         },
       },
@@ -41,13 +46,19 @@ function started({ stateMachineArn, name, input }: RawObject, { sfn }: World): R
   const arn = String(stateMachineArn)
   if (!sfn.stateMachines.some(machine => arn.endsWith(`:stateMachine:${machine}`)))
     throw new Refusal(400, 'StateMachineDoesNotExist', `State Machine Does Not Exist: '${arn}'`)
-  if (typeof name !== 'string' || !/^[\w-]{1,80}$/.test(name)) throw new Refusal(400, 'InvalidName', `Invalid Name: '${name}'`)
+  if (typeof name !== 'string' || !/^[\w-]{1,80}$/.test(name))
+    throw new Refusal(400, 'InvalidName', `Invalid Name: '${name}'`)
   if (typeof input !== 'string' || Buffer.byteLength(input) > inputMaxBytes)
     throw new Refusal(400, 'InvalidExecutionInput', 'Invalid input')
   const executionArn = executionArnOf({ stateMachineArn: arn, name })
   const parsed: unknown = JSON.parse(input)
-  const known = sfn.executions.find(execution => execution.stateMachineArn === arn && execution.name === name)
-  if (known && (known.status !== 'RUNNING' || JSON.stringify(known.input) !== JSON.stringify(parsed)))
+  const known = sfn.executions.find(
+    execution => execution.stateMachineArn === arn && execution.name === name,
+  )
+  if (
+    known &&
+    (known.status !== 'RUNNING' || JSON.stringify(known.input) !== JSON.stringify(parsed))
+  )
     throw new Refusal(400, 'ExecutionAlreadyExists', `Execution Already Exists: '${executionArn}'`)
   const execution: LabExecution = known ?? {
     stateMachineArn: arn,
@@ -62,10 +73,21 @@ function started({ stateMachineArn, name, input }: RawObject, { sfn }: World): R
 
 function described({ executionArn }: RawObject, { sfn }: World): RawObject {
   const execution = sfn.executions.find(one => executionArnOf(one) === executionArn)
-  if (!execution) throw new Refusal(400, 'ExecutionDoesNotExist', `Execution Does Not Exist: '${executionArn}'`)
+  if (!execution)
+    throw new Refusal(400, 'ExecutionDoesNotExist', `Execution Does Not Exist: '${executionArn}'`)
   const { stateMachineArn, name, input, startedAt, status } = execution
-  return { executionArn, stateMachineArn, name, status, startDate: Date.parse(startedAt) / 1000, input: JSON.stringify(input) }
+  return {
+    executionArn,
+    stateMachineArn,
+    name,
+    status,
+    startDate: Date.parse(startedAt) / 1000,
+    input: JSON.stringify(input),
+  }
 }
 
-const executionArnOf = ({ stateMachineArn, name }: Pick<LabExecution, 'stateMachineArn' | 'name'>): string =>
+const executionArnOf = ({
+  stateMachineArn,
+  name,
+}: Pick<LabExecution, 'stateMachineArn' | 'name'>): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`

@@ -15,16 +15,34 @@ type Action = (input: RawObject, world: World) => RawObject
 
 const actions: Readonly<Record<string, { parameters: readonly string[]; run: Action }>> = {
   DescribeDocument: { parameters: ['Name', 'DocumentVersion'], run: describeDocument },
-  DescribeInstanceInformation: { parameters: ['Filters', 'MaxResults', 'NextToken'], run: describeInstances },
+  DescribeInstanceInformation: {
+    parameters: ['Filters', 'MaxResults', 'NextToken'],
+    run: describeInstances,
+  },
   SendCommand: {
     parameters: [
-      ...['DocumentName', 'DocumentVersion', 'DocumentHash', 'DocumentHashType', 'InstanceIds', 'Parameters', 'Comment', 'TimeoutSeconds'],
+      ...[
+        'DocumentName',
+        'DocumentVersion',
+        'DocumentHash',
+        'DocumentHashType',
+        'InstanceIds',
+        'Parameters',
+        'Comment',
+        'TimeoutSeconds',
+      ],
       ...['MaxConcurrency', 'MaxErrors', 'OutputS3BucketName', 'OutputS3KeyPrefix'],
     ],
     run: sendCommand,
   },
-  ListCommandInvocations: { parameters: ['CommandId', 'InstanceId', 'MaxResults', 'NextToken'], run: listInvocations },
-  GetCommandInvocation: { parameters: ['CommandId', 'InstanceId', 'PluginName'], run: getInvocation },
+  ListCommandInvocations: {
+    parameters: ['CommandId', 'InstanceId', 'MaxResults', 'NextToken'],
+    run: listInvocations,
+  },
+  GetCommandInvocation: {
+    parameters: ['CommandId', 'InstanceId', 'PluginName'],
+    run: getInvocation,
+  },
 }
 
 export const ssmApi = (world: World): Api<Caller> =>
@@ -37,8 +55,10 @@ export const ssmApi = (world: World): Api<Caller> =>
           parameters,
           answer(input, caller) {
             const action = `ssm:${name}`
-            if (world.ssm.scenario.denied.includes(action)) throw new Refusal(400, 'AccessDeniedException', notAuthorized(caller, action))
-            if (isThrottled(name, world)) throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
+            if (world.ssm.scenario.denied.includes(action))
+              throw new Refusal(400, 'AccessDeniedException', notAuthorized(caller, action))
+            if (isThrottled(name, world))
+              throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
             return run(input, world)
           },
         },
@@ -55,16 +75,24 @@ function isThrottled(action: string, { ssm }: World): boolean {
 }
 
 /** A page of a list; the token is the index at which the next one begins. */
-function page<Item>(items: readonly Item[], { MaxResults, NextToken }: RawObject): { items: Item[]; more: { NextToken?: string } } {
+function page<Item>(
+  items: readonly Item[],
+  { MaxResults, NextToken }: RawObject,
+): { items: Item[]; more: { NextToken?: string } } {
   const start = NextToken === undefined ? 0 : Number(NextToken)
-  if (!Number.isInteger(start)) throw new Refusal(400, 'InvalidNextToken', 'The specified token is not valid.')
+  if (!Number.isInteger(start))
+    throw new Refusal(400, 'InvalidNextToken', 'The specified token is not valid.')
   const end = start + Math.min(50, typeof MaxResults === 'number' ? MaxResults : 50)
-  return { items: items.slice(start, end), more: end < items.length ? { NextToken: String(end) } : {} }
+  return {
+    items: items.slice(start, end),
+    more: end < items.length ? { NextToken: String(end) } : {},
+  }
 }
 
 function describeDocument({ Name }: RawObject, { ssm }: World): RawObject {
   const document = ssm.documents.get(String(Name))
-  if (!document) throw new Refusal(400, 'InvalidDocument', `Document with name ${String(Name)} does not exist.`)
+  if (!document)
+    throw new Refusal(400, 'InvalidDocument', `Document with name ${String(Name)} does not exist.`)
   return {
     Document: {
       Name: document.name,
@@ -84,23 +112,37 @@ function describeDocument({ Name }: RawObject, { ssm }: World): RawObject {
 
 function describeInstances(input: RawObject, { ssm }: World): RawObject {
   const filters = Array.isArray(input.Filters) ? input.Filters.filter(isRawObject) : []
-  if (filters.some(({ Key }) => Key !== 'InstanceIds')) throw notImplemented("the lab's ssm filters by InstanceIds only")
-  const wanted = filters.map(({ Values }) => new Set(Array.isArray(Values) ? Values.map(String) : []))
-  if (wanted.some(ids => ids.size > 100)) throw new Refusal(400, 'ValidationException', 'Member must have length less than or equal to 100')
+  if (filters.some(({ Key }) => Key !== 'InstanceIds'))
+    throw notImplemented("the lab's ssm filters by InstanceIds only")
+  const wanted = filters.map(
+    ({ Values }) => new Set(Array.isArray(Values) ? Values.map(String) : []),
+  )
+  if (wanted.some(ids => ids.size > 100))
+    throw new Refusal(
+      400,
+      'ValidationException',
+      'Member must have length less than or equal to 100',
+    )
   const { items, more } = page(
     ssm.instanceIds().filter(id => wanted.every(ids => ids.has(id))),
     input,
   )
   return {
     InstanceInformationList: items.map(id => {
-      const { version = '3.3.3598.0', platform = 'Linux', pingStatus = 'Online', lastPingMinutesAgo = 0 } = ssm.agentOf(id)!
+      const {
+        version = '3.3.3598.0',
+        platform = 'Linux',
+        pingStatus = 'Online',
+        lastPingMinutesAgo = 0,
+      } = ssm.agentOf(id)!
       return {
         InstanceId: id,
         PingStatus: pingStatus,
         LastPingDateTime: Date.now() / 1000 - 60 * lastPingMinutesAgo,
         AgentVersion: version,
         PlatformType: platform,
-        PlatformName: platform === 'Linux' ? 'Amazon Linux' : 'Microsoft Windows Server 2022 Datacenter',
+        PlatformName:
+          platform === 'Linux' ? 'Amazon Linux' : 'Microsoft Windows Server 2022 Datacenter',
         ResourceType: id.startsWith('mi-') ? 'ManagedInstance' : 'EC2Instance',
       }
     }),
@@ -112,16 +154,41 @@ function sendCommand(input: RawObject, world: World): RawObject {
   const { ssm } = world
   const ids = Array.isArray(input.InstanceIds) ? input.InstanceIds.map(String) : []
   if (ids.length === 0 || ids.length > commandInstancesMax)
-    throw new Refusal(400, 'ValidationException', "Value at 'instanceIds' failed to satisfy constraint: 1 to 50 members")
+    throw new Refusal(
+      400,
+      'ValidationException',
+      "Value at 'instanceIds' failed to satisfy constraint: 1 to 50 members",
+    )
   if (new Set(ids).size < ids.length)
-    throw new Refusal(400, 'DuplicateInstanceId', 'You can’t specify an instance ID in more than one place.')
+    throw new Refusal(
+      400,
+      'DuplicateInstanceId',
+      'You can’t specify an instance ID in more than one place.',
+    )
   const document = ssm.documents.get(String(input.DocumentName))
-  if (!document) throw new Refusal(400, 'InvalidDocument', `Document with name ${String(input.DocumentName)} does not exist.`)
-  if (input.DocumentVersion !== undefined && !/^(1|\$LATEST|\$DEFAULT)$/.test(String(input.DocumentVersion)))
-    throw new Refusal(400, 'InvalidDocumentVersion', 'The document version is not valid or doesn’t exist.')
+  if (!document)
+    throw new Refusal(
+      400,
+      'InvalidDocument',
+      `Document with name ${String(input.DocumentName)} does not exist.`,
+    )
+  if (
+    input.DocumentVersion !== undefined &&
+    !/^(1|\$LATEST|\$DEFAULT)$/.test(String(input.DocumentVersion))
+  )
+    throw new Refusal(
+      400,
+      'InvalidDocumentVersion',
+      'The document version is not valid or doesn’t exist.',
+    )
   if (input.DocumentHash !== undefined && input.DocumentHash !== document.sha256)
-    throw new Refusal(400, 'InvalidDocumentContent', 'The document hash does not match the content of the document.')
-  if (ids.filter(ssm.isRefused).length > 0) throw new Refusal(400, 'InvalidInstanceId', 'Instances not in a valid state for account')
+    throw new Refusal(
+      400,
+      'InvalidDocumentContent',
+      'The document hash does not match the content of the document.',
+    )
+  if (ids.filter(ssm.isRefused).length > 0)
+    throw new Refusal(400, 'InvalidInstanceId', 'Instances not in a valid state for account')
   const parameters = isRawObject(input.Parameters) ? input.Parameters : {}
   const step = stepOf(document.content, parameters)
   const bucket = typeof input.OutputS3BucketName === 'string' ? input.OutputS3BucketName : null
@@ -162,12 +229,21 @@ const pending = (instanceId: string, unseenLeft: number): Invocation => ({
 })
 
 /** Longer output goes to S3, where the command says so: `prefix/command/instance/awsrunShellScript/step/stdout`. */
-async function runAll({ id, stepName, output, invocations }: Command, step: Step, { ssm, s3 }: World): Promise<void> {
+async function runAll(
+  { id, stepName, output, invocations }: Command,
+  step: Step,
+  { ssm, s3 }: World,
+): Promise<void> {
   const work = async (invocation: Invocation) => {
     const agent = ssm.agentOf(invocation.instanceId)
     const said = agent ? await runOn(agent, step, invocation) : ''
-    const key = [output?.prefix, id, invocation.instanceId, 'awsrunShellScript', stepName, 'stdout'].filter(part => part).join('/')
-    const mayWrite = output !== null && s3.scenario.buckets.includes(output.bucket) && !s3.scenario.denied.includes('s3:PutObject')
+    const key = [output?.prefix, id, invocation.instanceId, 'awsrunShellScript', stepName, 'stdout']
+      .filter(part => part)
+      .join('/')
+    const mayWrite =
+      output !== null &&
+      s3.scenario.buckets.includes(output.bucket) &&
+      !s3.scenario.denied.includes('s3:PutObject')
     if (mayWrite && said !== '') s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
   }
   await Promise.all([...invocations.values()].map(work))
@@ -217,7 +293,11 @@ function getInvocation(input: RawObject, world: World): RawObject {
   const command = commandOf(input, world)
   const invocation = command.invocations.get(String(input.InstanceId))
   if (!invocation || !isSeen(invocation))
-    throw new Refusal(400, 'InvocationDoesNotExist', 'The command ID and managed node ID you specified didn’t match any invocations.')
+    throw new Refusal(
+      400,
+      'InvocationDoesNotExist',
+      'The command ID and managed node ID you specified didn’t match any invocations.',
+    )
   if (input.PluginName !== undefined && input.PluginName !== command.stepName)
     throw new Refusal(400, 'InvalidPluginName', 'The plugin name isn’t valid.')
   return {

@@ -4,7 +4,11 @@ import type { Caller } from '#lab/credentials.ts'
 import { createKey, type Principal, type World } from '#lab/world.ts'
 import { form, isAction, type QueryService, queryApi, queryResult } from './aws-query.ts'
 
-const service: QueryService = { name: 'sts', version: '2011-06-15', namespace: 'https://sts.amazonaws.com/doc/2011-06-15/' }
+const service: QueryService = {
+  name: 'sts',
+  version: '2011-06-15',
+  namespace: 'https://sts.amazonaws.com/doc/2011-06-15/',
+}
 
 export function stsApi(world: World): Api<Caller> {
   return queryApi(world, service, [
@@ -13,12 +17,23 @@ export function stsApi(world: World): Api<Caller> {
       match: isAction('GetCallerIdentity', service),
       parameters: ['Action', 'Version'],
       answer: (_, _params, { principal }) =>
-        queryResult('GetCallerIdentity', service, { UserId: principal.userId, Account: principal.account, Arn: principal.arn }),
+        queryResult('GetCallerIdentity', service, {
+          UserId: principal.userId,
+          Account: principal.account,
+          Arn: principal.arn,
+        }),
     },
     {
       id: 'AssumeRole',
       match: isAction('AssumeRole', service),
-      parameters: ['Action', 'Version', 'RoleArn', 'RoleSessionName', 'ExternalId', 'DurationSeconds'],
+      parameters: [
+        'Action',
+        'Version',
+        'RoleArn',
+        'RoleSessionName',
+        'ExternalId',
+        'DurationSeconds',
+      ],
       answer: (request, _, { principal }) => assumeRole(world, principal, form(request)),
     },
   ])
@@ -28,18 +43,30 @@ function assumeRole(world: World, caller: Principal, parameters: URLSearchParams
   const roleArn = parameters.get('RoleArn') ?? ''
   const session = parameters.get('RoleSessionName') ?? ''
   const durationSeconds = Number(parameters.get('DurationSeconds') ?? 3600)
-  const [, account, name] = /^arn:aws[\w-]*:iam::(\d{12}):role\/(?:.*\/)?([\w+=,.@-]+)$/.exec(roleArn) ?? []
+  const [, account, name] =
+    /^arn:aws[\w-]*:iam::(\d{12}):role\/(?:.*\/)?([\w+=,.@-]+)$/.exec(roleArn) ?? []
   if (!account || !name || !/^[\w+=,.@-]{2,64}$/.test(session)) {
     throw new Refusal(400, 'ValidationError', 'RoleArn or RoleSessionName is not valid')
   }
   // Role chaining: a session that came from a role gets one hour at most.
   const maxSeconds = caller.arn.includes(':assumed-role/') ? 3600 : 43_200
   if (!(durationSeconds >= 900 && durationSeconds <= maxSeconds)) {
-    throw new Refusal(400, 'ValidationError', `DurationSeconds must be between 900 and ${maxSeconds}`)
+    throw new Refusal(
+      400,
+      'ValidationError',
+      `DurationSeconds must be between 900 and ${maxSeconds}`,
+    )
   }
   const role = world.roles.get(roleArn)
-  if (!role || (role.externalId !== undefined && role.externalId !== parameters.get('ExternalId'))) {
-    throw new Refusal(403, 'AccessDenied', `User: ${caller.arn} is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`)
+  if (
+    !role ||
+    (role.externalId !== undefined && role.externalId !== parameters.get('ExternalId'))
+  ) {
+    throw new Refusal(
+      403,
+      'AccessDenied',
+      `User: ${caller.arn} is not authorized to perform: sts:AssumeRole on resource: ${roleArn}`,
+    )
   }
   const roleId = `AROALAB${name
     .toUpperCase()

@@ -35,18 +35,40 @@ const everyday = [
 ]
 
 const standIns: Record<Machine['programs'], readonly string[]> = {
-  host: ['crictl', 'curl', 'df', 'findmnt', 'journalctl', 'logrotate', 'nodeadm', 'nproc', 'sync', 'systemctl'],
+  host: [
+    'crictl',
+    'curl',
+    'df',
+    'findmnt',
+    'journalctl',
+    'logrotate',
+    'nodeadm',
+    'nproc',
+    'sync',
+    'systemctl',
+  ],
   'control-container': ['apiclient', 'df', 'sync'],
 }
 
-const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/run/current-system/sw/bin']
+const folders = [
+  '/usr/bin',
+  '/bin',
+  '/usr/sbin',
+  '/sbin',
+  '/usr/local/bin',
+  '/run/current-system/sw/bin',
+]
 
 /** Where this machine has the program; null: it does not. */
 export const systemProgram = (name: string): string | null =>
   folders.map(folder => join(folder, name)).find(path => existsSync(path)) ?? null
 
 /** @param find where the real ones are; null: this node does not have that one */
-export function writeBin(folder: string, find: (name: string) => string | null, scripts: Readonly<Record<string, string>>): void {
+export function writeBin(
+  folder: string,
+  find: (name: string) => string | null,
+  scripts: Readonly<Record<string, string>>,
+): void {
   mkdirSync(folder)
   for (const name of everyday) {
     const real = name in scripts ? null : find(name)
@@ -59,4 +81,9 @@ export function writeBin(folder: string, find: (name: string) => string | null, 
 }
 
 export const standInsOf = (programs: Machine['programs']): Record<string, string> =>
-  Object.fromEntries(standIns[programs].map(name => [name, readFileSync(new URL(`stand-ins/${name}.sh`, import.meta.url), 'utf8')]))
+  Object.fromEntries(
+    standIns[programs].map(name => [
+      name,
+      readFileSync(new URL(`stand-ins/${name}.sh`, import.meta.url), 'utf8'),
+    ]),
+  )

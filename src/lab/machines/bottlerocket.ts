@@ -23,8 +23,12 @@ export function bottlerocketPart(profile: NodeProfile): MachinePart {
   const variant = `aws-k8s-${profile.version.slice(0, 4)}`
   return {
     answers: {
-      'apiclient.settings.kubernetes.json': printed({ settings: { kubernetes: settingsOf(profile) } }),
-      'apiclient.settings.container-runtime.json': printed({ settings: { 'container-runtime': { snapshotter: 'overlayfs' } } }),
+      'apiclient.settings.kubernetes.json': printed({
+        settings: { kubernetes: settingsOf(profile) },
+      }),
+      'apiclient.settings.container-runtime.json': printed({
+        settings: { 'container-runtime': { snapshotter: 'overlayfs' } },
+      }),
       'apiclient.settings.container-registry.json': printed({ settings: {} }),
       'apiclient.os.json': printed({
         os: {

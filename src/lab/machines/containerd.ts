@@ -22,17 +22,34 @@ export function containerdPart(profile: NodeProfile, at: string): MachinePart {
     images: { images: criImages(profile) },
     containers: { containers: profile.pods.flatMap(pod => containersOf(pod, at)) },
     sandboxes: { items: profile.pods.filter(isThere).map(pod => sandboxOf(pod, at)) },
-    imagefsinfo: { status: { imageFilesystems: [imageFilesystem(profile, at)], containerFilesystems: [] } },
-    info: { status: { conditions: ['RuntimeReady', 'NetworkReady'].map(type => ({ type, status: true })) }, config: infoConfig(profile) },
+    imagefsinfo: {
+      status: { imageFilesystems: [imageFilesystem(profile, at)], containerFilesystems: [] },
+    },
+    info: {
+      status: {
+        conditions: ['RuntimeReady', 'NetworkReady'].map(type => ({ type, status: true })),
+      },
+      config: infoConfig(profile),
+    },
   }
   return {
-    files: { '/etc/containerd/config.toml': hasVersion2(profile) ? tomlOfVersion2(profile) : tomlOfVersion3(profile) },
+    files: {
+      '/etc/containerd/config.toml': hasVersion2(profile)
+        ? tomlOfVersion2(profile)
+        : tomlOfVersion3(profile),
+    },
     folders: [snapshots, '/run/containerd'],
-    answers: Object.fromEntries(Object.entries(lists).map(([name, list]) => [`crictl.${name}.json`, `${JSON.stringify(list, null, 2)}\n`])),
+    answers: Object.fromEntries(
+      Object.entries(lists).map(([name, list]) => [
+        `crictl.${name}.json`,
+        `${JSON.stringify(list, null, 2)}\n`,
+      ]),
+    ),
   }
 }
 
-const hasVersion2 = (profile: NodeProfile) => nodeInfo(profile).containerRuntimeVersion.startsWith('containerd://1.')
+const hasVersion2 = (profile: NodeProfile) =>
+  nodeInfo(profile).containerRuntimeVersion.startsWith('containerd://1.')
 
 const tomlOfVersion2 = (profile: NodeProfile) => `version = 2
 root = "${runtimeFolder}"
@@ -75,7 +92,13 @@ const infoConfig = (profile: NodeProfile): RawObject => ({
   },
   ...(hasVersion2(profile) && {
     sandboxImage: sandboxImageOf(profile),
-    registry: { configPath: certificates, mirrors: null, configs: null, auths: null, headers: null },
+    registry: {
+      configPath: certificates,
+      mirrors: null,
+      configs: null,
+      auths: null,
+      headers: null,
+    },
   }),
   containerdEndpoint: '/run/containerd/containerd.sock',
 })
@@ -95,7 +118,8 @@ function criImages(profile: NodeProfile): RawObject[] {
   }))
 }
 
-const isSandboxImage = (profile: NodeProfile, name: string) => [name, name.replace(/:latest$/, '')].includes(sandboxImageOf(profile))
+const isSandboxImage = (profile: NodeProfile, name: string) =>
+  [name, name.replace(/:latest$/, '')].includes(sandboxImageOf(profile))
 
 /** Of an evicted pod the kubelet has removed both. */
 const isThere = ({ phase }: PodProfile) => phase !== 'Failed'
@@ -115,13 +139,21 @@ function containersOf(pod: PodProfile, at: string): RawObject[] {
     id: containerId(pod, container),
     podSandboxId: sandboxId(pod),
     metadata: { name: container.name, attempt: 0 },
-    image: { image: imageId(container.image), annotations: {}, userSpecifiedImage: container.image, runtimeHandler: '' },
+    image: {
+      image: imageId(container.image),
+      annotations: {},
+      userSpecifiedImage: container.image,
+      runtimeHandler: '',
+    },
     imageRef: imageId(container.image),
     imageId: imageId(container.image),
     state: pod.phase === 'Running' ? 'CONTAINER_RUNNING' : 'CONTAINER_EXITED',
     createdAt: nanoseconds(podStart(at)),
     labels: { 'io.kubernetes.container.name': container.name, ...podLabels(pod) },
-    annotations: { 'io.kubernetes.container.hash': digits(container.image).slice(0, 8), 'io.kubernetes.container.restartCount': '0' },
+    annotations: {
+      'io.kubernetes.container.hash': digits(container.image).slice(0, 8),
+      'io.kubernetes.container.restartCount': '0',
+    },
   }))
 }
 

@@ -6,7 +6,12 @@ import type { ChangeFault, SwapMoment } from './start.ts'
  * @param bin where its ordinary programs are
  * @param find where this machine has a program; null: it does not
  */
-export function faultyTools(fault: ChangeFault, node: string, bin: string, find: (name: string) => string | null): Record<string, string> {
+export function faultyTools(
+  fault: ChangeFault,
+  node: string,
+  bin: string,
+  find: (name: string) => string | null,
+): Record<string, string> {
   switch (fault.kind) {
     case 'agent-lost':
     case 'replaced':
@@ -15,7 +20,9 @@ export function faultyTools(fault: ChangeFault, node: string, bin: string, find:
         apiclient: striking(node, `${bin}/apiclient`, fault.when, setsSettings),
       }
     case 'disk-full':
-      return { cat: short(node, `${bin}/cat`, find('readlink') ?? 'readlink', fault.from === 'write') }
+      return {
+        cat: short(node, `${bin}/cat`, find('readlink') ?? 'readlink', fault.from === 'write'),
+      }
     case 'clock-skew':
       return { date: ahead(`${bin}/date`, Math.trunc(fault.byMs / 1000)) }
     case 'never-up':

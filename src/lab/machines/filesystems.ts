@@ -8,15 +8,35 @@ export const runtimeFolder = '/var/lib/containerd'
 
 export function filesystemsPart(profile: NodeProfile): MachinePart {
   const { nodefs, imagefs } = filesystemsOf(profile)
-  const lines = [line('/', '/dev/nvme0n1p1', nodefs), ...(profile.imagefs ? [line(runtimeFolder, '/dev/nvme1n1', imagefs)] : [])]
+  const lines = [
+    line('/', '/dev/nvme0n1p1', nodefs),
+    ...(profile.imagefs ? [line(runtimeFolder, '/dev/nvme1n1', imagefs)] : []),
+  ]
   return {
     folders: ['/var/lib/kubelet/pods', '/var/log/pods'],
-    answers: { filesystems: `${lines.join('\n')}\n`, nproc: `${instanceTypes[profile.instanceType].vcpus}\n` },
+    answers: {
+      filesystems: `${lines.join('\n')}\n`,
+      nproc: `${instanceTypes[profile.instanceType].vcpus}\n`,
+    },
   }
 }
 
 /** MOUNT DEVICE TYPE BLOCKS USED AVAILABLE INODES IUSED IFREE, in blocks of 1024 bytes. */
-function line(mount: string, device: string, { capacityBytes, availableBytes, inodes = 0, inodesFree = 0 }: Filesystem): string {
+function line(
+  mount: string,
+  device: string,
+  { capacityBytes, availableBytes, inodes = 0, inodesFree = 0 }: Filesystem,
+): string {
   const [blocks, available] = [capacityBytes, availableBytes].map(bytes => Math.trunc(bytes / 1024))
-  return [mount, device, 'xfs', blocks, blocks! - available!, available, inodes, inodes - inodesFree, inodesFree].join(' ')
+  return [
+    mount,
+    device,
+    'xfs',
+    blocks,
+    blocks! - available!,
+    available,
+    inodes,
+    inodes - inodesFree,
+    inodesFree,
+  ].join(' ')
 }

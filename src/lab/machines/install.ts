@@ -8,7 +8,11 @@ import type { Machine } from './machine.ts'
 import type { Installed } from './start.ts'
 
 /** @param aheadMs how far the lab's clock is ahead of this machine's */
-export function install(folder: string, { kubelet, nodeadm, running, fault, programs }: Machine, aheadMs: number): void {
+export function install(
+  folder: string,
+  { kubelet, nodeadm, running, fault, programs }: Machine,
+  aheadMs: number,
+): void {
   if (fault?.kind === 'disk-full' && fault.from === 'start') writeFileSync(join(folder, 'full'), '')
   if (!kubelet) return
   const clockAheadMs = aheadMs + (fault?.kind === 'clock-skew' ? fault.byMs : 0)
@@ -24,7 +28,10 @@ export function install(folder: string, { kubelet, nodeadm, running, fault, prog
   writeFileSync(join(folder, 'unit'), `${kubelet.unit}\n`)
   const program = join(folder, 'run')
   const sources = fileURLToPath(new URL('programs', import.meta.url))
-  writeFileSync(program, `#!/bin/sh\nprogram=$1\nshift\nexec '${process.execPath}' "${sources}/$program.ts" '${folder}' "$@"\n`)
+  writeFileSync(
+    program,
+    `#!/bin/sh\nprogram=$1\nshift\nexec '${process.execPath}' "${sources}/$program.ts" '${folder}' "$@"\n`,
+  )
   chmodSync(program, 0o755)
 }
 
@@ -32,7 +39,9 @@ export function install(folder: string, { kubelet, nodeadm, running, fault, prog
 export function ownBin(folder: string, bin: string, { fault, programs }: Machine): string {
   const own = join(folder, 'bin')
   mkdirSync(own)
-  for (const [name, script] of Object.entries(fault ? faultyTools(fault, folder, bin, systemProgram) : {})) {
+  for (const [name, script] of Object.entries(
+    fault ? faultyTools(fault, folder, bin, systemProgram) : {},
+  )) {
     // What this kind of node does not have, its fault does not bring.
     if (!existsSync(join(bin, name))) continue
     // The agent's container is no place where the swap is.

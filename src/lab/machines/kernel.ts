@@ -19,7 +19,9 @@ export function kernelPart(profile: NodeProfile): MachinePart {
       '/proc/sys/kernel/osrelease': `${release}\n`,
       '/proc/sys/kernel/hostname': `${profile.name}\n`,
       '/proc/cmdline': `BOOT_IMAGE=/boot/vmlinuz-${release} root=UUID=8d1f7c1e-23aa ro console=tty0 console=ttyS0,115200n8 net.ifnames=0\n`,
-      ...(instance !== undefined && { '/sys/devices/virtual/dmi/id/board_asset_tag': `${instance}\n` }),
+      ...(instance !== undefined && {
+        '/sys/devices/virtual/dmi/id/board_asset_tag': `${instance}\n`,
+      }),
     },
   }
 }
@@ -29,16 +31,25 @@ function groupsOfV1(profile: NodeProfile): MachinePart & { files: Record<string,
   const groups = [...groupsOf(profile)]
   // The hierarchy itself is a group, too.
   const count = groups.length + 1 + dyingOf(profile)
-  const lines = ['cpuset', 'cpu', 'memory', 'pids'].map((name, index) => `${name}\t${index + 3}\t${name === 'memory' ? count : 61}\t1`)
+  const lines = ['cpuset', 'cpu', 'memory', 'pids'].map(
+    (name, index) => `${name}\t${index + 3}\t${name === 'memory' ? count : 61}\t1`,
+  )
   return {
     folders: groups.map(group => posix.join('/sys/fs/cgroup/memory', group)),
-    files: { '/proc/cgroups': `#subsys_name\thierarchy\tnum_cgroups\tenabled\n${lines.join('\n')}\n` },
+    files: {
+      '/proc/cgroups': `#subsys_name\thierarchy\tnum_cgroups\tenabled\n${lines.join('\n')}\n`,
+    },
   }
 }
 
 function groupsOfV2(profile: NodeProfile): MachinePart & { files: Record<string, string> } {
   const [alive, dying] = [groupsOf(profile).size, dyingOf(profile)]
-  const stat = { nr_descendants: alive, nr_subsys_memory: alive, nr_dying_descendants: dying, nr_dying_subsys_memory: dying }
+  const stat = {
+    nr_descendants: alive,
+    nr_subsys_memory: alive,
+    nr_dying_descendants: dying,
+    nr_dying_subsys_memory: dying,
+  }
   return {
     files: {
       '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory hugetlb pids rdma misc\n',
@@ -55,9 +66,19 @@ const dyingOf = ({ disk }: NodeProfile) => disk?.dyingCgroups ?? quietDying
 function groupsOf({ pods }: NodeProfile): Set<string> {
   const containers = pods
     .filter(({ phase }) => phase === 'Running')
-    .flatMap(pod => pod.containers.map(container => `kubepods.slice/kubepods-pod${podUid(pod)}.slice/${containerId(pod, container)}`))
+    .flatMap(pod =>
+      pod.containers.map(
+        container =>
+          `kubepods.slice/kubepods-pod${podUid(pod)}.slice/${containerId(pod, container)}`,
+      ),
+    )
   const all = new Set<string>()
-  for (const group of ['system.slice/sshd.service', 'runtime.slice/kubelet.service', 'runtime.slice/containerd.service', ...containers])
+  for (const group of [
+    'system.slice/sshd.service',
+    'runtime.slice/kubelet.service',
+    'runtime.slice/containerd.service',
+    ...containers,
+  ])
     for (let one = group; one !== '.'; one = posix.dirname(one)) all.add(one)
   return all
 }

@@ -16,7 +16,11 @@ const startSeconds = 60
 
 export function kubeletPart(profile: NodeProfile, at: string): MachinePart {
   const setUp = setUpOf(profile)
-  const arguments_ = [setUp.program, ...setUp.unitFlags, ...setUp.environment.flatMap(({ flags }) => flags)]
+  const arguments_ = [
+    setUp.program,
+    ...setUp.unitFlags,
+    ...setUp.environment.flatMap(({ flags }) => flags),
+  ]
   const running = configurationOf(profile)
   const main = { ...kind, ...setUp.fields, ...profile.disk?.editedConfiguration }
   const dropIns = { ...setUp.dropIns, ...profile.disk?.dropIns }
@@ -26,14 +30,28 @@ export function kubeletPart(profile: NodeProfile, at: string): MachinePart {
   return {
     files: {
       [setUp.main]: setUp.isYaml ? stringify(main) : configurationText(main),
-      ...Object.fromEntries(Object.entries(dropIns).map(([name, fields]) => [`${dropInFolder}/${name}`, configurationText(fields)])),
-      ...Object.fromEntries(setUp.environment.map(({ path, text, flags }) => [path, text(flags.join(' '))])),
+      ...Object.fromEntries(
+        Object.entries(dropIns).map(([name, fields]) => [
+          `${dropInFolder}/${name}`,
+          configurationText(fields),
+        ]),
+      ),
+      ...Object.fromEntries(
+        setUp.environment.map(({ path, text, flags }) => [path, text(flags.join(' '))]),
+      ),
       '/proc/stat': `cpu  1 2 3 4\nbtime ${bootSeconds}\n`,
       ...processFiles(1, '0::/init.scope', ['/sbin/init'], 0),
-      ...processFiles(containerdPid, `${cgroup}containerd.service`, ['/usr/bin/containerd'], startSeconds),
+      ...processFiles(
+        containerdPid,
+        `${cgroup}containerd.service`,
+        ['/usr/bin/containerd'],
+        startSeconds,
+      ),
       // One that refuses its configuration is gone again each time somebody looks.
       ...(isUp && processFiles(kubeletPid(1), `${cgroup}${setUp.unit}`, arguments_, startSeconds)),
-      ...(isOwnCluster(profile) && { '/var/lib/kubelet/pki/kubelet-client-current.pem': 'lab-secret-client-key\n' }),
+      ...(isOwnCluster(profile) && {
+        '/var/lib/kubelet/pki/kubelet-client-current.pem': 'lab-secret-client-key\n',
+      }),
     },
     answers: {
       [`unit.${setUp.unit}`]: unitText(setUp, unitState(1, isUp, startSeconds * 1000)),
@@ -58,7 +76,8 @@ export function kubeletPart(profile: NodeProfile, at: string): MachinePart {
 
 /** Where nodeadm looks for more NodeConfigs, if its release does. */
 const nodeadmFolder = '/etc/eks/nodeadm.d'
-const readsFolder = (profile: NodeProfile) => profile.family === 'AL2023' && readsNodeadmFolder(nodeInfo(profile).osImage, null)
+const readsFolder = (profile: NodeProfile) =>
+  profile.family === 'AL2023' && readsNodeadmFolder(nodeInfo(profile).osImage, null)
 
 /** What runs at each boot. Source: awslabs/amazon-eks-ami nodeadm-run.service */
 const nodeadmUnit = (isWithFolder: boolean) =>
@@ -80,7 +99,9 @@ const unitText = ({ unitFile, environment }: SetUp, state: readonly string[]) =>
       .map(({ path }) => path)
       .filter(path => !isPlain(path))
       .join(' ')}`,
-    ...environment.filter(({ path }) => isPlain(path)).map(({ path }) => `EnvironmentFiles=${path} (ignore_errors=no)`),
+    ...environment
+      .filter(({ path }) => isPlain(path))
+      .map(({ path }) => `EnvironmentFiles=${path} (ignore_errors=no)`),
     'LoadState=loaded',
     ...state,
     '',

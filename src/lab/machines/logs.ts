@@ -31,18 +31,30 @@ const rotatedBytes = 10 * MiB
 
 export function logsPart(profile: NodeProfile, at: string): MachinePart {
   const isByCron = profile.family === 'AL2'
-  const logs = profile.pods.filter(({ phase }) => phase !== 'Failed').flatMap(pod => pod.containers.map(container => ({ pod, container })))
+  const logs = profile.pods
+    .filter(({ phase }) => phase !== 'Failed')
+    .flatMap(pod => pod.containers.map(container => ({ pod, container })))
   return {
     files: {
       '/etc/logrotate.conf': weekly,
       ...(profile.family !== 'Ubuntu' && { '/etc/logrotate.d/kube-proxy': kubeProxy }),
       ...(isByCron && {
-        '/etc/cron.daily/logrotate': { text: '#!/bin/sh\n/usr/sbin/logrotate /etc/logrotate.conf\n', isExecutable: true },
+        '/etc/cron.daily/logrotate': {
+          text: '#!/bin/sh\n/usr/sbin/logrotate /etc/logrotate.conf\n',
+          isExecutable: true,
+        },
       }),
       '/etc/systemd/journald.conf': '[Journal]\n#SystemMaxUse=\n',
-      ...Object.fromEntries(logs.flatMap(({ pod, container }) => filesOf(pod, container, Date.parse(at)))),
+      ...Object.fromEntries(
+        logs.flatMap(({ pod, container }) => filesOf(pod, container, Date.parse(at))),
+      ),
     },
-    links: Object.fromEntries(logs.map(({ pod, container }) => [linkOf(pod, container), `${folderOf(pod, container)}/0.log`])),
+    links: Object.fromEntries(
+      logs.map(({ pod, container }) => [
+        linkOf(pod, container),
+        `${folderOf(pod, container)}/0.log`,
+      ]),
+    ),
     answers: {
       ...(!isByCron && { 'unit.logrotate.timer': timer }),
       'journal.usage': 'Archived and active journals take up 488.0M in the file system.\n',
@@ -51,7 +63,8 @@ export function logsPart(profile: NodeProfile, at: string): MachinePart {
   }
 }
 
-const folderOf = (pod: PodProfile, { name }: ContainerProfile) => `/var/log/pods/${pod.namespace}_${pod.name}_${podUid(pod)}/${name}`
+const folderOf = (pod: PodProfile, { name }: ContainerProfile) =>
+  `/var/log/pods/${pod.namespace}_${pod.name}_${podUid(pod)}/${name}`
 
 const linkOf = (pod: PodProfile, container: ContainerProfile) =>
   `/var/log/containers/${pod.name}_${pod.namespace}_${container.name}-${containerId(pod, container)}.log`
@@ -65,7 +78,11 @@ function filesOf(pod: PodProfile, container: ContainerProfile, atMs: number): [s
     [`${folder}/0.log`, { bytes: bytes - rotated * rotatedBytes, modifiedAtMs: atMs - 5000 }],
     ...Array.from({ length: rotated }, (_, index): [string, RootFile] => {
       const modifiedAtMs = atMs - (index + 1) * 3_600_000
-      const stamp = new Date(modifiedAtMs).toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15)
+      const stamp = new Date(modifiedAtMs)
+        .toISOString()
+        .replaceAll(/[-:]/g, '')
+        .replace('T', '-')
+        .slice(0, 15)
       return [`${folder}/0.log.${stamp}`, { bytes: rotatedBytes, modifiedAtMs }]
     }),
   ]
@@ -75,7 +92,8 @@ function filesOf(pod: PodProfile, container: ContainerProfile, atMs: number): [s
 function journalOf(profile: NodeProfile, at: string): string {
   const { capacityBytes, availableBytes } = filesystemsOf(profile).imagefs
   const usage = 100 - Math.trunc((availableBytes * 100) / capacityBytes)
-  const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } = configurationOf(profile)
+  const { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low } =
+    configurationOf(profile)
   const isDue = typeof high === 'number' && usage >= high
   const toFree = Math.trunc((capacityBytes * (100 - Number(low))) / 100) - availableBytes
   const told = [
@@ -94,5 +112,7 @@ function journalOf(profile: NodeProfile, at: string): string {
       : []),
   ]
   const time = `${at.slice(0, 19)}+0000`
-  return told.map(line => `${time} ${profile.name} kubelet[900]: I1121 02:00:00.000000     900 ${line}\n`).join('')
+  return told
+    .map(line => `${time} ${profile.name} kubelet[900]: I1121 02:00:00.000000     900 ${line}\n`)
+    .join('')
 }

@@ -19,8 +19,16 @@ export function machineOf(profile: NodeProfile, at: string): Machine {
       ]),
       ...fault,
     }
-  const parts = [kernelPart, kubeletPart, containerdPart, filesystemsPart, logsPart].map(part => part(profile, at))
+  const parts = [kernelPart, kubeletPart, containerdPart, filesystemsPart, logsPart].map(part =>
+    part(profile, at),
+  )
   const machine = machineFrom('host', parts)
   const files = Object.entries({ ...machine.files, ...profile.disk?.files })
-  return { ...machine, ...fault, files: Object.fromEntries(files.flatMap(([path, file]) => (file === null ? [] : [[path, file]]))) }
+  return {
+    ...machine,
+    ...fault,
+    files: Object.fromEntries(
+      files.flatMap(([path, file]) => (file === null ? [] : [[path, file]])),
+    ),
+  }
 }

@@ -25,13 +25,18 @@ export interface RootContents {
 }
 
 /** A log is as long as it says and takes no room. */
-export type RootFile = string | Uint8Array | { text: string; isExecutable: true } | { bytes: number; modifiedAtMs: number }
+export type RootFile =
+  | string
+  | Uint8Array
+  | { text: string; isExecutable: true }
+  | { bytes: number; modifiedAtMs: number }
 
 /** One concern's share of a machine. */
 export type MachinePart = Partial<Omit<Machine, 'programs' | 'fault'>>
 
 export function machineFrom(programs: Machine['programs'], parts: readonly MachinePart[]): Machine {
-  const lastOf = <Name extends keyof MachinePart>(name: Name): MachinePart[Name] => parts.findLast(part => part[name] !== undefined)?.[name]
+  const lastOf = <Name extends keyof MachinePart>(name: Name): MachinePart[Name] =>
+    parts.findLast(part => part[name] !== undefined)?.[name]
   const [kubelet, nodeadm, running] = [lastOf('kubelet'), lastOf('nodeadm'), lastOf('running')]
   return {
     programs,

@@ -17,7 +17,12 @@ import type { KubeletStart } from './start.ts'
 
 export interface Machines {
   /** @param build called once for each id */
-  run(id: string, build: () => Machine, script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
+  run(
+    id: string,
+    build: () => Machine,
+    script: string,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<ScriptRun>
   /** The last start of its kubelet, read from its disk; null: it was not started anew. */
   startOf(id: string): KubeletStart | null
   /** When its fault struck, by this machine's clock; null: it has not. */
@@ -56,12 +61,19 @@ export function createMachines(aheadMs: number): Machines {
     base ??= mkdtempSync(join(tmpdir(), 'highwater-lab-machines-'))
     const machine = build()
     const folder = join(base, `node-${standing.size}`)
-    for (const name of ['root', 'answers', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
+    for (const name of ['root', 'answers', 'tmp'])
+      mkdirSync(join(folder, name), { recursive: true })
     writeRoot(join(folder, 'root'), machine, new Date())
-    for (const [name, text] of Object.entries(machine.answers)) writeFileSync(join(folder, 'answers', name), text)
+    for (const [name, text] of Object.entries(machine.answers))
+      writeFileSync(join(folder, 'answers', name), text)
     install(folder, machine, aheadMs)
     const bin = binOf(base, machine.programs)
-    const made = { folder, path: machine.fault ? `${ownBin(folder, bin, machine)}:${bin}` : bin, struckAtMs: null, seen: null }
+    const made = {
+      folder,
+      path: machine.fault ? `${ownBin(folder, bin, machine)}:${bin}` : bin,
+      struckAtMs: null,
+      seen: null,
+    }
     standing.set(id, made)
     return made
   }
@@ -78,7 +90,8 @@ export function createMachines(aheadMs: number): Machines {
       while (underWay >= runsAtOnce) await new Promise<void>(resolve => waiting.push(resolve))
       underWay += 1
       try {
-        if (closing.signal.aborted) return { stdout: '', stderr: 'the lab is closed', exitCode: killed }
+        if (closing.signal.aborted)
+          return { stdout: '', stderr: 'the lab is closed', exitCode: killed }
         const run = runScript(stand(id, build), script, environment, closing.signal)
         running.add(run)
         const ended = await run.finally(() => running.delete(run))

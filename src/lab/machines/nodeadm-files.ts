@@ -5,7 +5,10 @@ export const mainFile = '/etc/kubernetes/kubelet/config.json'
 export const dropInFolder = '/etc/kubernetes/kubelet/config.json.d'
 /** What the user wants. */
 export const nodeadmDropIn = '40-nodeadm.conf'
-export const kind: RawObject = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+export const kind: RawObject = {
+  kind: 'KubeletConfiguration',
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+}
 
 /** As nodeadm and bootstrap.sh write it. */
 export const configurationText = (fields: RawObject) => `${JSON.stringify(fields, null, 4)}\n`
@@ -16,4 +19,5 @@ export const nodeadmEnvironment = {
 }
 
 /** Only where somebody wants something is the folder named to the kubelet. */
-export const withoutFolder = (flags: readonly string[]) => flags.filter(flag => !flag.startsWith('--config-dir='))
+export const withoutFolder = (flags: readonly string[]) =>
+  flags.filter(flag => !flag.startsWith('--config-dir='))

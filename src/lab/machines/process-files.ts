@@ -1,7 +1,12 @@
 /** What /proc tells of a process. Source: proc(5) */
 
 /** @param startedSeconds after the machine */
-export function processFiles(pid: number, cgroup: string, arguments_: readonly string[], startedSeconds: number): Record<string, string> {
+export function processFiles(
+  pid: number,
+  cgroup: string,
+  arguments_: readonly string[],
+  startedSeconds: number,
+): Record<string, string> {
   const name = (arguments_[0] ?? '').replace(/^.*\//, '')
   return {
     [`/proc/${pid}/comm`]: `${name}\n`,

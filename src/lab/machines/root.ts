@@ -7,7 +7,11 @@ import type { RootContents, RootFile } from './machine.ts'
 const ours = { recursive: true, mode: 0o755 } as const
 
 /** @param modifiedAt of all files that do not say it themselves */
-export function writeRoot(root: string, { files, links = {}, folders = [] }: RootContents, modifiedAt: Date): void {
+export function writeRoot(
+  root: string,
+  { files, links = {}, folders = [] }: RootContents,
+  modifiedAt: Date,
+): void {
   for (const folder of folders) mkdirSync(inside(root, folder), ours)
   for (const [path, file] of Object.entries(files)) {
     const place = inside(root, path)
@@ -17,7 +21,10 @@ export function writeRoot(root: string, { files, links = {}, folders = [] }: Roo
   for (const [path, target] of Object.entries(links)) {
     const place = inside(root, path)
     mkdirSync(dirname(place), ours)
-    symlinkSync(inside(root, posix.resolve('/', posix.dirname(posix.join('/', path)), target)), place)
+    symlinkSync(
+      inside(root, posix.resolve('/', posix.dirname(posix.join('/', path)), target)),
+      place,
+    )
   }
 }
 
@@ -30,7 +37,8 @@ function writeRootFile(place: string, file: RootFile, modifiedAt: Date): void {
     writeFileSync(place, '')
     truncateSync(place, file.bytes)
   }
-  const at = typeof file === 'object' && 'modifiedAtMs' in file ? new Date(file.modifiedAtMs) : modifiedAt
+  const at =
+    typeof file === 'object' && 'modifiedAtMs' in file ? new Date(file.modifiedAtMs) : modifiedAt
   utimesSync(place, at, at)
 }
 

@@ -33,12 +33,16 @@ export function runScript(
     TMPDIR: join(folder, 'tmp'),
   }
   // A group of its own, so that it can be ended with all that it has started.
-  const child = spawn(shell, ['-c', 'echo $$ >"$HIGHWATER_LAB_RUN/pid"; exec "$0" "$1"', shell, file], {
-    cwd: own.TMPDIR,
-    env: { ...environment, ...own },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
+  const child = spawn(
+    shell,
+    ['-c', 'echo $$ >"$HIGHWATER_LAB_RUN/pid"; exec "$0" "$1"', shell, file],
+    {
+      cwd: own.TMPDIR,
+      env: { ...environment, ...own },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
+  )
   const kill = () => killGroup(child.pid)
   const timer = setTimeout(kill, hardTimeoutMs)
   closing.addEventListener('abort', kill, { once: true })

@@ -7,7 +7,14 @@
 import { imageFields } from '#lab/nodes/configz.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
 import type { RawObject } from '#model/record.ts'
-import { dropInFolder, kind, mainFile, nodeadmDropIn, nodeadmEnvironment, withoutFolder } from './nodeadm-files.ts'
+import {
+  dropInFolder,
+  kind,
+  mainFile,
+  nodeadmDropIn,
+  nodeadmEnvironment,
+  withoutFolder,
+} from './nodeadm-files.ts'
 import type { NodeadmSources } from './start.ts'
 
 export interface SetUp {
@@ -22,7 +29,11 @@ export interface SetUp {
   /** Flags in the unit's own command. */
   unitFlags: readonly string[]
   /** Files that give the unit flags, by path: the text around them, and the flags. */
-  environment: readonly { path: string; text: (flags: string) => string; flags: readonly string[] }[]
+  environment: readonly {
+    path: string
+    text: (flags: string) => string
+    flags: readonly string[]
+  }[]
   isYaml: boolean
   /** What it is made anew of. */
   nodeadm?: NodeadmSources
@@ -31,9 +42,11 @@ export interface SetUp {
 const kubeconfig = '--kubeconfig=/var/lib/kubelet/kubeconfig'
 
 /** A kubelet that joined by a bootstrap token has a certificate; those of EKS's images ask IAM for each token. */
-export const isOwnCluster = ({ family, labels }: NodeProfile) => family === 'Ubuntu' && !('eks.amazonaws.com/nodegroup' in labels)
+export const isOwnCluster = ({ family, labels }: NodeProfile) =>
+  family === 'Ubuntu' && !('eks.amazonaws.com/nodegroup' in labels)
 
-const flagsOf = ({ flags = {} }: NodeProfile) => Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
+const flagsOf = ({ flags = {} }: NodeProfile) =>
+  Object.entries(flags).map(([name, value]) => `--${name}=${value}`)
 
 const labelsFlag = ({ labels }: NodeProfile) => {
   const given = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
@@ -63,7 +76,12 @@ const bootstrapped = (profile: NodeProfile): SetUp => ({
     {
       path: '/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf',
       text: flags => `[Service]\nEnvironment='KUBELET_ARGS=${flags}'\n`,
-      flags: [`--node-ip=${profile.ip}`, '--v=2', `--hostname-override=${profile.name}`, '--cloud-provider=external'],
+      flags: [
+        `--node-ip=${profile.ip}`,
+        '--v=2',
+        `--hostname-override=${profile.name}`,
+        '--cloud-provider=external',
+      ],
     },
     {
       path: '/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf',
@@ -98,9 +116,13 @@ function byNodeadm(profile: NodeProfile): SetUp {
     unitFile: '/etc/systemd/system/kubelet.service',
     main: mainFile,
     fields: main,
-    dropIns: wanted ? { [isHybrid ? '00-nodeadm.conf' : nodeadmDropIn]: { ...kind, ...userData } } : {},
+    dropIns: wanted
+      ? { [isHybrid ? '00-nodeadm.conf' : nodeadmDropIn]: { ...kind, ...userData } }
+      : {},
     unitFlags: [],
-    environment: [{ path, text: given => text([given]), flags: wanted ? flags : withoutFolder(flags) }],
+    environment: [
+      { path, text: given => text([given]), flags: wanted ? flags : withoutFolder(flags) },
+    ],
     isYaml: false,
     // On a machine of one's own nobody calls it again.
     ...(!isHybrid && { nodeadm: { main, flags, userData } }),

@@ -3,14 +3,24 @@ import type { Machines } from '#lab/machines/machines.ts'
 import type { LabNode, NodeSource } from '#lab/scenarios/scenario.ts'
 
 /** @param at the lab's own time, RFC 3339 @param now the lab's clock, which goes on from there */
-export function asTheyAre(nodes: NodeSource, machines: Machines, at: string, now: () => number): NodeSource {
+export function asTheyAre(
+  nodes: NodeSource,
+  machines: Machines,
+  at: string,
+  now: () => number,
+): NodeSource {
   const successors = new Map(Object.entries(nodes.successors ?? {}))
-  const predecessors = new Map([...successors].map(([name, { name: successor }]) => [successor, name]))
+  const predecessors = new Map(
+    [...successors].map(([name, { name: successor }]) => [successor, name]),
+  )
   let shown: { gone: string; names: readonly string[] } | null = null
 
   const isGone = (name: string) => {
     const node = nodes.node(name)
-    return node?.changeFault?.kind === 'replaced' && machines.struckAtMs(managedIdOf(name, node, at)) !== null
+    return (
+      node?.changeFault?.kind === 'replaced' &&
+      machines.struckAtMs(managedIdOf(name, node, at)) !== null
+    )
   }
 
   return {
@@ -20,7 +30,10 @@ export function asTheyAre(nodes: NodeSource, machines: Machines, at: string, now
       // The same list as long as it holds the same nodes.
       if (shown?.gone !== gone.join()) {
         const others = nodes.names().filter(name => !gone.includes(name))
-        shown = { gone: gone.join(), names: [...others, ...gone.map(name => successors.get(name)!.name)].sort() }
+        shown = {
+          gone: gone.join(),
+          names: [...others, ...gone.map(name => successors.get(name)!.name)].sort(),
+        }
       }
       return shown.names
     },
@@ -39,7 +52,10 @@ export function asTheyAre(nodes: NodeSource, machines: Machines, at: string, now
   function asStarted(name: string, node: LabNode): LabNode {
     const start = node.asStarted ? machines.startOf(managedIdOf(name, node, at)) : null
     if (!start || !node.asStarted) return node
-    return node.asStarted(start, now() + (node.changeFault?.kind === 'clock-skew' ? node.changeFault.byMs : 0))
+    return node.asStarted(
+      start,
+      now() + (node.changeFault?.kind === 'clock-skew' ? node.changeFault.byMs : 0),
+    )
   }
 }
 

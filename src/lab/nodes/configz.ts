@@ -12,10 +12,18 @@ import { minorOf } from './minors.ts'
 import { type Family, MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'
 
 /** What the Amazon images write; it takes imagefs away. */
-const evictionTrio: StringMap = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+const evictionTrio: StringMap = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+}
 
 /** Upstream: pkg/kubelet/apis/config/v1beta1/defaults_linux.go DefaultEvictionHard. */
-const upstreamEvictionHard: StringMap = { ...evictionTrio, 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' }
+const upstreamEvictionHard: StringMap = {
+  ...evictionTrio,
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+}
 
 export function configzOf(profile: NodeProfile): { kubeletconfig: RawObject } {
   return { kubeletconfig: configurationOf(profile) }
@@ -25,7 +33,12 @@ export function configzOf(profile: NodeProfile): { kubeletconfig: RawObject } {
 export function configurationOf(profile: NodeProfile): RawObject {
   const started = profile.started?.start.configuration
   if (started) return started
-  const fields = { ...upstreamDefaults(profile), ...ofFamily[profile.family](profile), ...profile.configuration, ...ofFlags(profile) }
+  const fields = {
+    ...upstreamDefaults(profile),
+    ...ofFamily[profile.family](profile),
+    ...profile.configuration,
+    ...ofFlags(profile),
+  }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
@@ -45,11 +58,16 @@ const alsoWritten = [
 ]
 
 /** What Bottlerocket's kubelet runs with where nothing is set. */
-export const bottlerocketDefaults = (profile: NodeProfile): RawObject => ({ ...upstreamDefaults(profile), ...bottlerocketFields(profile) })
+export const bottlerocketDefaults = (profile: NodeProfile): RawObject => ({
+  ...upstreamDefaults(profile),
+  ...bottlerocketFields(profile),
+})
 
 /** What the image's own set-up writes into the kubelet's main file. */
 export function imageFields(profile: NodeProfile): RawObject {
-  const upstream = Object.entries(upstreamDefaults(profile)).filter(([name]) => alsoWritten.includes(name))
+  const upstream = Object.entries(upstreamDefaults(profile)).filter(([name]) =>
+    alsoWritten.includes(name),
+  )
   return { ...Object.fromEntries(upstream), ...ofFamily[profile.family](profile) }
 }
 
@@ -76,7 +94,10 @@ export function upstreamDefaults(profile: NodeProfile): RawObject {
       webhook: { enabled: true, cacheTTL: '2m0s' },
       anonymous: { enabled: false },
     },
-    authorization: { mode: 'Webhook', webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' } },
+    authorization: {
+      mode: 'Webhook',
+      webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' },
+    },
     registryPullQPS: 5,
     registryBurst: 10,
     eventRecordQPS: 50,
@@ -152,13 +173,25 @@ export function upstreamDefaults(profile: NodeProfile): RawObject {
 
 function amazonReservation({ instanceType }: NodeProfile): StringMap {
   const { vcpus, maxPods } = instanceTypes[instanceType]
-  return { cpu: `${reservedCpuMillis(vcpus)}m`, 'ephemeral-storage': '1Gi', memory: `${255 + 11 * maxPods}Mi` }
+  return {
+    cpu: `${reservedCpuMillis(vcpus)}m`,
+    'ephemeral-storage': '1Gi',
+    memory: `${255 + 11 * maxPods}Mi`,
+  }
 }
 
 /** 6 % of the first core, 1 % of the second, 0.5 % of two more, 0.25 % of the rest. */
 function reservedCpuMillis(vcpus: number): number {
-  const cores = [Math.min(vcpus, 1), Math.min(Math.max(vcpus - 1, 0), 1), Math.min(Math.max(vcpus - 2, 0), 2), Math.max(vcpus - 4, 0)]
-  return [60, 10, 5, 2.5].reduce((sum, millis, index) => sum + Math.trunc(millis * cores[index]!), 0)
+  const cores = [
+    Math.min(vcpus, 1),
+    Math.min(Math.max(vcpus - 1, 0), 1),
+    Math.min(Math.max(vcpus - 2, 0), 2),
+    Math.max(vcpus - 4, 0),
+  ]
+  return [60, 10, 5, 2.5].reduce(
+    (sum, millis, index) => sum + Math.trunc(millis * cores[index]!),
+    0,
+  )
 }
 
 /** 25 % of the first 4 GiB, 20 % of the next 4, 10 % of the next 8, 6 % of the next 112. Source: aws/eks-hybrid internal/kubelet/config.go. */
@@ -170,7 +203,10 @@ function hybridReservedMemory(profile: NodeProfile): string {
     [16_384, 0.1],
     [131_072, 0.06],
   ]
-  const shares = steps.map(([upTo, share], index) => share * Math.max(0, Math.min(mebibytes, upTo) - (steps[index - 1]?.[0] ?? 0)))
+  const shares = steps.map(
+    ([upTo, share], index) =>
+      share * Math.max(0, Math.min(mebibytes, upTo) - (steps[index - 1]?.[0] ?? 0)),
+  )
   return `${Math.trunc(shares.reduce((sum, one) => sum + one, 0))}Mi`
 }
 
@@ -213,7 +249,11 @@ const ofFamily: Record<Family, (profile: NodeProfile) => RawObject> = {
   Fargate: () => ({}),
   Windows: () => ({
     // Upstream: defaults_windows.go: no inode signals, and more memory.
-    evictionHard: { 'imagefs.available': '15%', 'memory.available': '500Mi', 'nodefs.available': '10%' },
+    evictionHard: {
+      'imagefs.available': '15%',
+      'memory.available': '500Mi',
+      'nodefs.available': '10%',
+    },
     cgroupsPerQOS: false,
     enforceNodeAllocatable: undefined,
     resolvConf: '',

@@ -19,7 +19,9 @@ export interface EventProfile {
   lastMinutesAgo?: number
 }
 
-type EventSubject = { kind: 'Node'; name: string } | { kind: 'Pod'; namespace: string; name: string; fieldPath?: string }
+type EventSubject =
+  | { kind: 'Node'; name: string }
+  | { kind: 'Pod'; namespace: string; name: string; fieldPath?: string }
 
 export function eventObject(profile: EventProfile, at: string): RawObject {
   const {
@@ -44,7 +46,13 @@ export function eventObject(profile: EventProfile, at: string): RawObject {
       resourceVersion: String(200_000 + Number.parseInt(key.slice(0, 5), 16)),
       creationTimestamp: before(at, firstMinutesAgo),
       managedFields: [
-        { manager: component, operation: 'Update', apiVersion: 'v1', time: before(at, lastMinutesAgo), fieldsType: 'FieldsV1' },
+        {
+          manager: component,
+          operation: 'Update',
+          apiVersion: 'v1',
+          time: before(at, lastMinutesAgo),
+          fieldsType: 'FieldsV1',
+        },
       ],
     },
     involvedObject: isNode
@@ -63,19 +71,45 @@ export function eventObject(profile: EventProfile, at: string): RawObject {
   }
 }
 
-const before = (at: string, minutes: number) => `${new Date(Date.parse(at) - minutes * 60_000).toISOString().slice(0, 19)}Z`
+const before = (at: string, minutes: number) =>
+  `${new Date(Date.parse(at) - minutes * 60_000).toISOString().slice(0, 19)}Z`
 
-export const onNode = (name: string): { about: EventSubject; host: string } => ({ about: { kind: 'Node', name }, host: name })
+export const onNode = (name: string): { about: EventSubject; host: string } => ({
+  about: { kind: 'Node', name },
+  host: name,
+})
 
-export const onPod = (host: string, { namespace, name }: { namespace: string; name: string }, container?: string) => ({
-  about: { kind: 'Pod' as const, namespace, name, ...(container !== undefined && { fieldPath: `spec.containers{${container}}` }) },
+export const onPod = (
+  host: string,
+  { namespace, name }: { namespace: string; name: string },
+  container?: string,
+) => ({
+  about: {
+    kind: 'Pod' as const,
+    namespace,
+    name,
+    ...(container !== undefined && { fieldPath: `spec.containers{${container}}` }),
+  },
   host,
 })
 
 /** What every start of a pod leaves behind. */
-export function startOfPod(host: string, pod: { namespace: string; name: string }, minutesAgo: number): EventProfile[] {
-  const common = { ...onPod(host, pod, 'app'), type: 'Normal' as const, firstMinutesAgo: minutesAgo }
-  const scheduled = { ...common, component: 'default-scheduler', host: undefined, reason: 'Scheduled' }
+export function startOfPod(
+  host: string,
+  pod: { namespace: string; name: string },
+  minutesAgo: number,
+): EventProfile[] {
+  const common = {
+    ...onPod(host, pod, 'app'),
+    type: 'Normal' as const,
+    firstMinutesAgo: minutesAgo,
+  }
+  const scheduled = {
+    ...common,
+    component: 'default-scheduler',
+    host: undefined,
+    reason: 'Scheduled',
+  }
   return [
     { ...scheduled, message: `Successfully assigned ${pod.namespace}/${pod.name} to ${host}` },
     { ...common, reason: 'Pulled', message: 'Container image already present on machine' },
@@ -87,7 +121,13 @@ export function startOfPod(host: string, pod: { namespace: string; name: string 
 /** A round of image GC that found too little. Upstream: pkg/kubelet/images/image_gc_manager.go, from 1.26. */
 export function imageGcFailing(node: string, bytesToFree: number): EventProfile[] {
   const message = `Failed to garbage collect required amount of images. Attempted to free ${bytesToFree} bytes, but only found 0 bytes eligible to free.`
-  const common = { ...onNode(node), type: 'Warning' as const, message, firstMinutesAgo: 58, lastMinutesAgo: 3 }
+  const common = {
+    ...onNode(node),
+    type: 'Warning' as const,
+    message,
+    firstMinutesAgo: 58,
+    lastMinutesAgo: 3,
+  }
   return [
     { ...common, reason: 'FreeDiskSpaceFailed', count: 12 },
     { ...common, reason: 'ImageGCFailed', count: 11 },

@@ -23,11 +23,24 @@ export function jobObject(at: string, job: JobProfile): RawObject {
       completions: 1,
       suspend,
       ...(ttlSeconds !== undefined && { ttlSecondsAfterFinished: ttlSeconds }),
-      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'busybox', args: ['--token=lab-secret-job'] }] } },
+      template: {
+        spec: {
+          restartPolicy: 'Never',
+          containers: [{ name: 'main', image: 'busybox', args: ['--token=lab-secret-job'] }],
+        },
+      },
     },
     status: {
       ...(!suspend && { startTime: hoursBefore(at, startedHoursAgo) }),
-      ...(suspend && { conditions: [{ type: 'Suspended', status: 'True', lastTransitionTime: hoursBefore(at, suspendedHoursAgo) }] }),
+      ...(suspend && {
+        conditions: [
+          {
+            type: 'Suspended',
+            status: 'True',
+            lastTransitionTime: hoursBefore(at, suspendedHoursAgo),
+          },
+        ],
+      }),
       ...(finishedHoursAgo !== null && {
         ...(outcome === 'Complete' && { completionTime: lastTransitionTime, succeeded: 1 }),
         conditions: [{ type: outcome, status: 'True', lastTransitionTime }],
@@ -44,14 +57,21 @@ interface LeaseProfile {
 }
 
 /** Of a node. */
-export function leaseObject(at: string, { node, renewedHoursAgo, nodeUid }: LeaseProfile): RawObject {
+export function leaseObject(
+  at: string,
+  { node, renewedHoursAgo, nodeUid }: LeaseProfile,
+): RawObject {
   const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: nodeUid }
   return {
     metadata: {
       ...metadataOf('Lease', at, { namespace: 'kube-node-lease', name: node }),
       ...(nodeUid !== undefined && { ownerReferences: [owner] }),
     },
-    spec: { holderIdentity: node, leaseDurationSeconds: 40, renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z') },
+    spec: {
+      holderIdentity: node,
+      leaseDurationSeconds: 40,
+      renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z'),
+    },
   }
 }
 
@@ -62,7 +82,11 @@ interface CronJobProfile extends Named {
 }
 
 export function cronJobObject(at: string, cronJob: CronJobProfile): RawObject {
-  const { limits = { successful: 3, failed: 1 }, suspended = false, lastScheduledHoursAgo } = cronJob
+  const {
+    limits = { successful: 3, failed: 1 },
+    suspended = false,
+    lastScheduledHoursAgo,
+  } = cronJob
   return {
     metadata: metadataOf('CronJob', at, { createdHoursAgo: 9000, ...cronJob }),
     spec: {
@@ -76,10 +100,19 @@ export function cronJobObject(at: string, cronJob: CronJobProfile): RawObject {
 }
 
 /** Of an API server; `label`: how its version marks it. */
-export function identityLeaseObject(at: string, name: string, renewedHoursAgo: number, label: Record<string, string>): RawObject {
+export function identityLeaseObject(
+  at: string,
+  name: string,
+  renewedHoursAgo: number,
+  label: Record<string, string>,
+): RawObject {
   return {
     metadata: { ...metadataOf('Lease', at, { namespace: 'kube-system', name }), labels: label },
-    spec: { holderIdentity: `${name}_0`, leaseDurationSeconds: 3600, renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z') },
+    spec: {
+      holderIdentity: `${name}_0`,
+      leaseDurationSeconds: 3600,
+      renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z'),
+    },
   }
 }
 
@@ -94,7 +127,10 @@ interface PodElsewhere extends Named {
 export function podElsewhere(at: string, pod: PodElsewhere): RawObject {
   const { node, phase, claimName } = pod
   return {
-    metadata: { ...metadataOf('Pod', at, pod), ...(pod.deletedHoursAgo !== undefined && { deletionGracePeriodSeconds: 0 }) },
+    metadata: {
+      ...metadataOf('Pod', at, pod),
+      ...(pod.deletedHoursAgo !== undefined && { deletionGracePeriodSeconds: 0 }),
+    },
     spec: {
       ...(node && { nodeName: node }),
       ...(claimName && { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] }),
@@ -116,23 +152,47 @@ interface DeploymentProfile extends Named {
 }
 
 /** And all of its ReplicaSets, of which the last is the current one. */
-export function deploymentObjects(at: string, deployment: DeploymentProfile): { deployment: RawObject; replicaSets: RawObject[] } {
+export function deploymentObjects(
+  at: string,
+  deployment: DeploymentProfile,
+): { deployment: RawObject; replicaSets: RawObject[] } {
   const { namespace, name, revisions, limit = 10, isComplete, rolledOutHoursAgo } = deployment
-  const counts = { replicas: 2, updatedReplicas: isComplete ? 2 : 1, availableReplicas: isComplete ? 2 : 1, observedGeneration: 1 }
+  const counts = {
+    replicas: 2,
+    updatedReplicas: isComplete ? 2 : 1,
+    availableReplicas: isComplete ? 2 : 1,
+    observedGeneration: 1,
+  }
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name }
-  const template = { spec: { containers: [{ name: 'app', image: 'busybox', env: [{ name: 'TOKEN', value: 'lab-secret-replicas' }] }] } }
+  const template = {
+    spec: {
+      containers: [
+        { name: 'app', image: 'busybox', env: [{ name: 'TOKEN', value: 'lab-secret-replicas' }] },
+      ],
+    },
+  }
   return {
     deployment: {
-      metadata: { ...metadataOf('Deployment', at, deployment), generation: 1, annotations: { [revisionKey]: String(revisions) } },
+      metadata: {
+        ...metadataOf('Deployment', at, deployment),
+        generation: 1,
+        annotations: { [revisionKey]: String(revisions) },
+      },
       spec: { replicas: 2, revisionHistoryLimit: limit, template },
       status: counts,
     },
     replicaSets: Array.from({ length: revisions }, (_, index) => {
       const replicas = index === revisions - 1 ? 2 : 0
-      const createdHoursAgo = (index === revisions - 1 ? rolledOutHoursAgo : undefined) ?? 500 - index
+      const createdHoursAgo =
+        (index === revisions - 1 ? rolledOutHoursAgo : undefined) ?? 500 - index
       return {
         metadata: {
-          ...metadataOf('ReplicaSet', at, { namespace, name: `${name}-${String(index).padStart(3, '0')}`, owner, createdHoursAgo }),
+          ...metadataOf('ReplicaSet', at, {
+            namespace,
+            name: `${name}-${String(index).padStart(3, '0')}`,
+            owner,
+            createdHoursAgo,
+          }),
           generation: 1,
           annotations: { [revisionKey]: String(index + 1) },
         },
@@ -148,7 +208,10 @@ interface StatefulSetProfile extends Named {
 }
 
 /** And all of its ControllerRevisions, of which the last is the current one. */
-export function statefulSetObjects(at: string, set: StatefulSetProfile): { statefulSet: RawObject; revisions: RawObject[] } {
+export function statefulSetObjects(
+  at: string,
+  set: StatefulSetProfile,
+): { statefulSet: RawObject; revisions: RawObject[] } {
   const { namespace, name, revisions } = set
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name }
   const revisionName = (index: number) => `${name}-r${String(index).padStart(3, '0')}`
@@ -160,9 +223,20 @@ export function statefulSetObjects(at: string, set: StatefulSetProfile): { state
       status: { observedGeneration: 1, currentRevision: current, updateRevision: current },
     },
     revisions: Array.from({ length: revisions }, (_, index) => ({
-      metadata: metadataOf('ControllerRevision', at, { namespace, name: revisionName(index), owner, createdHoursAgo: 500 - index }),
+      metadata: metadataOf('ControllerRevision', at, {
+        namespace,
+        name: revisionName(index),
+        owner,
+        createdHoursAgo: 500 - index,
+      }),
       revision: index + 1,
-      data: { spec: { template: { spec: { containers: [{ env: [{ name: 'TOKEN', value: 'lab-secret-revision' }] }] } } } },
+      data: {
+        spec: {
+          template: {
+            spec: { containers: [{ env: [{ name: 'TOKEN', value: 'lab-secret-revision' }] }] },
+          },
+        },
+      },
     })),
   }
 }

@@ -4,7 +4,12 @@ import { hoursBefore, metadataOf, type Named, type Owner, objectUid } from './ob
 
 type ClusterScoped = Omit<Named, 'namespace'>
 
-export const storageClassObject = (at: string, name: string, reclaimPolicy: 'Delete' | 'Retain', owner?: Owner): RawObject => ({
+export const storageClassObject = (
+  at: string,
+  name: string,
+  reclaimPolicy: 'Delete' | 'Retain',
+  owner?: Owner,
+): RawObject => ({
   metadata: metadataOf('StorageClass', at, { namespace: '', name, ...(owner && { owner }) }),
   provisioner: 'ebs.csi.aws.com',
   parameters: { type: 'gp3' },
@@ -19,7 +24,10 @@ interface ClaimProfile extends Named {
 }
 
 export const claimObject = (at: string, claim: ClaimProfile): RawObject => ({
-  metadata: metadataOf('PersistentVolumeClaim', at, { finalizers: ['kubernetes.io/pvc-protection'], ...claim }),
+  metadata: metadataOf('PersistentVolumeClaim', at, {
+    finalizers: ['kubernetes.io/pvc-protection'],
+    ...claim,
+  }),
   spec: {
     storageClassName: claim.storageClass,
     resources: { requests: { storage: '20Gi' } },
@@ -45,12 +53,25 @@ export function volumeObject(at: string, volume: VolumeProfile): RawObject {
   const { claim, phase, phaseHoursAgo, reclaimPolicy, storageClass, capacity, volumeId } = volume
   return {
     metadata: {
-      ...metadataOf('PersistentVolume', at, { namespace: '', finalizers: ['kubernetes.io/pv-protection'], ...volume }),
-      annotations: { 'pv.kubernetes.io/provisioned-by': 'ebs.csi.aws.com', 'example.com/token': 'lab-secret-volume' },
+      ...metadataOf('PersistentVolume', at, {
+        namespace: '',
+        finalizers: ['kubernetes.io/pv-protection'],
+        ...volume,
+      }),
+      annotations: {
+        'pv.kubernetes.io/provisioned-by': 'ebs.csi.aws.com',
+        'example.com/token': 'lab-secret-volume',
+      },
     },
     spec: {
       capacity: { storage: capacity },
-      ...(claim && { claimRef: { ...claim, kind: 'PersistentVolumeClaim', uid: objectUid('PersistentVolumeClaim', claim) } }),
+      ...(claim && {
+        claimRef: {
+          ...claim,
+          kind: 'PersistentVolumeClaim',
+          uid: objectUid('PersistentVolumeClaim', claim),
+        },
+      }),
       csi: { driver: 'ebs.csi.aws.com', volumeHandle: volumeId, fsType: 'ext4' },
       persistentVolumeReclaimPolicy: reclaimPolicy,
       storageClassName: storageClass ?? (reclaimPolicy === 'Retain' ? 'keep' : 'gp3'),
@@ -67,7 +88,10 @@ interface CertificateRequestProfile extends ClusterScoped {
   isIssued?: true
 }
 
-export function certificateRequestObject(at: string, request: CertificateRequestProfile): RawObject {
+export function certificateRequestObject(
+  at: string,
+  request: CertificateRequestProfile,
+): RawObject {
   const { requestor, answered, isIssued } = request
   const time = answered && hoursBefore(at, answered.hoursAgo)
   return {
@@ -80,9 +104,19 @@ export function certificateRequestObject(at: string, request: CertificateRequest
     },
     status: answered
       ? {
-          conditions: [{ type: answered.as, status: 'True', reason: 'Answered', lastUpdateTime: time, lastTransitionTime: time }],
+          conditions: [
+            {
+              type: answered.as,
+              status: 'True',
+              reason: 'Answered',
+              lastUpdateTime: time,
+              lastTransitionTime: time,
+            },
+          ],
           ...(isIssued && {
-            certificate: Buffer.from('-----BEGIN CERTIFICATE-----\nlab-secret-certificate\n-----END CERTIFICATE-----\n').toString('base64'),
+            certificate: Buffer.from(
+              '-----BEGIN CERTIFICATE-----\nlab-secret-certificate\n-----END CERTIFICATE-----\n',
+            ).toString('base64'),
           }),
         }
       : {},
@@ -99,7 +133,12 @@ export const namespaceObject = (at: string, namespace: NamespaceProfile): RawObj
   spec: { finalizers: ['kubernetes'] },
   status: {
     phase: namespace.deletedHoursAgo === undefined ? 'Active' : 'Terminating',
-    conditions: Object.entries(namespace.holds ?? {}).map(([type, { reason, message }]) => ({ type, status: 'True', reason, message })),
+    conditions: Object.entries(namespace.holds ?? {}).map(([type, { reason, message }]) => ({
+      type,
+      status: 'True',
+      reason,
+      message,
+    })),
   },
 })
 
@@ -107,14 +146,22 @@ const counts = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, observed
 
 /** Without its ReplicaSets. */
 export const bareDeployment = (at: string, deployment: Named): RawObject => ({
-  metadata: { ...metadataOf('Deployment', at, deployment), generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } },
+  metadata: {
+    ...metadataOf('Deployment', at, deployment),
+    generation: 1,
+    annotations: { 'deployment.kubernetes.io/revision': '1' },
+  },
   spec: { replicas: 1, revisionHistoryLimit: 10 },
   status: counts,
 })
 
 /** Of a Deployment, as its revision says, whoever owns it now. */
 export const bareReplicaSet = (at: string, replicaSet: Named): RawObject => ({
-  metadata: { ...metadataOf('ReplicaSet', at, replicaSet), generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } },
+  metadata: {
+    ...metadataOf('ReplicaSet', at, replicaSet),
+    generation: 1,
+    annotations: { 'deployment.kubernetes.io/revision': '1' },
+  },
   spec: { replicas: 1 },
   status: counts,
 })

@@ -34,4 +34,5 @@ const minors: Record<KubeletMinor, Minor> = {
   },
 }
 
-export const minorOf = ({ version }: { version: KubeletVersion }): Minor => minors[version.slice(0, 4) as KubeletMinor]
+export const minorOf = ({ version }: { version: KubeletVersion }): Minor =>
+  minors[version.slice(0, 4) as KubeletMinor]

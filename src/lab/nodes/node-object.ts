@@ -35,7 +35,10 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
         }),
         ...profile.labels,
       },
-      annotations: { 'node.alpha.kubernetes.io/ttl': '0', 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+      annotations: {
+        'node.alpha.kubernetes.io/ttl': '0',
+        'volumes.kubernetes.io/controller-managed-attach-detach': 'true',
+      },
     },
     spec: {
       ...(profile.providerId && { providerID: profile.providerId }),
@@ -57,8 +60,18 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
   }
 }
 
-function conditionsOf(profile: NodeProfile, at: string): NonNullable<NonNullable<KubernetesNode['status']>['conditions']> {
-  const kinds: [type: string, on: boolean, reasonOn: string, reasonOff: string, messageOn: string, messageOff: string][] = [
+function conditionsOf(
+  profile: NodeProfile,
+  at: string,
+): NonNullable<NonNullable<KubernetesNode['status']>['conditions']> {
+  const kinds: [
+    type: string,
+    on: boolean,
+    reasonOn: string,
+    reasonOff: string,
+    messageOn: string,
+    messageOff: string,
+  ][] = [
     [
       'MemoryPressure',
       false,
@@ -98,29 +111,49 @@ function conditionsOf(profile: NodeProfile, at: string): NonNullable<NonNullable
     lastTransitionTime: transitionOf(profile, type, on, at),
     // Upstream: pkg/controller/nodelifecycle: a kubelet that stopped posting leaves every condition Unknown.
     ...(profile.silent
-      ? { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
-      : { status: on ? 'True' : 'False', reason: on ? reasonOn : reasonOff, message: on ? messageOn : messageOff }),
+      ? {
+          status: 'Unknown',
+          reason: 'NodeStatusUnknown',
+          message: 'Kubelet stopped posting node status.',
+        }
+      : {
+          status: on ? 'True' : 'False',
+          reason: on ? reasonOn : reasonOff,
+          message: on ? messageOn : messageOff,
+        }),
   }))
 }
 
 function isReady({ started }: NodeProfile): boolean {
-  return !started || started.start.downSinceMs !== null || started.nowMs - started.start.atMs >= restartTimes.readyMs
+  return (
+    !started ||
+    started.start.downSinceMs !== null ||
+    started.nowMs - started.start.atMs >= restartTimes.readyMs
+  )
 }
 
-const silentSinceMs = ({ silentHours }: NodeProfile): number => (silentHours === undefined ? silentMs : silentHours * 3_600_000)
+const silentSinceMs = ({ silentHours }: NodeProfile): number =>
+  silentHours === undefined ? silentMs : silentHours * 3_600_000
 
 /** What the kubelet itself has told, and so by its clock. */
 function heartbeatOf(profile: NodeProfile, at: string): string {
   const { silent, started, changeFault } = profile
   if (started) return time(started.start.downSinceMs ?? started.nowMs)
-  return before(at, (silent ? silentSinceMs(profile) + 40_000 : 12_000) - (changeFault?.kind === 'clock-skew' ? changeFault.byMs : 0))
+  return before(
+    at,
+    (silent ? silentSinceMs(profile) + 40_000 : 12_000) -
+      (changeFault?.kind === 'clock-skew' ? changeFault.byMs : 0),
+  )
 }
 
 function transitionOf(profile: NodeProfile, type: string, on: boolean, at: string): string {
   const { silent, started } = profile
   if (silent)
-    return started?.start.downSinceMs ? time(started.start.downSinceMs + restartTimes.unheardMs) : before(at, silentSinceMs(profile))
-  if (started && type === 'Ready' && started.start.downSinceMs === null) return time(started.start.atMs + (on ? restartTimes.readyMs : 0))
+    return started?.start.downSinceMs
+      ? time(started.start.downSinceMs + restartTimes.unheardMs)
+      : before(at, silentSinceMs(profile))
+  if (started && type === 'Ready' && started.start.downSinceMs === null)
+    return time(started.start.atMs + (on ? restartTimes.readyMs : 0))
   return before(at, type === 'DiskPressure' && on ? transitionMs : ageMs)
 }
 
@@ -129,14 +162,21 @@ function taintsOf(
   at: string,
 ): NonNullable<NonNullable<KubernetesNode['spec']>['taints']> {
   return [
-    ...(silent ? ['NoSchedule', 'NoExecute'].map(effect => ({ key: 'node.kubernetes.io/unreachable', effect })) : []),
+    ...(silent
+      ? ['NoSchedule', 'NoExecute'].map(effect => ({
+          key: 'node.kubernetes.io/unreachable',
+          effect,
+        }))
+      : []),
     ...(diskPressure ? [{ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }] : []),
     ...taints.map(({ key, effect, addedHoursAgo }) => ({
       key,
       effect,
       ...(addedHoursAgo !== undefined && { timeAdded: before(at, addedHoursAgo * 3_600_000) }),
     })),
-    ...(family === 'Fargate' ? [{ key: 'eks.amazonaws.com/compute-type', value: 'fargate', effect: 'NoSchedule' }] : []),
+    ...(family === 'Fargate'
+      ? [{ key: 'eks.amazonaws.com/compute-type', value: 'fargate', effect: 'NoSchedule' }]
+      : []),
   ]
 }
 
@@ -145,7 +185,11 @@ export function nodeInfo(profile: NodeProfile) {
     AL2: ['Amazon Linux 2', '5.10.245-241.976.amzn2.x86_64', '1.7.29'],
     AL2023: ['Amazon Linux 2023.9.20261103', '6.12.55-74.119.amzn2023.x86_64', '2.1.5'],
     Bottlerocket: ['Bottlerocket OS 1.51.0 (aws-k8s)', '6.12.55', '2.1.5+bottlerocket'],
-    'Auto Mode': ['Bottlerocket (EKS Auto, Standard) 2026.11.4 (aws-k8s-standard)', '6.12.55', '2.1.5+bottlerocket'],
+    'Auto Mode': [
+      'Bottlerocket (EKS Auto, Standard) 2026.11.4 (aws-k8s-standard)',
+      '6.12.55',
+      '2.1.5+bottlerocket',
+    ],
     Ubuntu: ['Ubuntu 22.04.5 LTS', '5.15.0-160-generic', '1.7.28'],
     Hybrid: ['Ubuntu 24.04.3 LTS', '6.8.0-87-generic', '1.7.28'],
     Windows: ['Windows Server 2022 Datacenter', '10.0.20348.4297', '1.7.28'],
@@ -188,13 +232,19 @@ function namedImagesOf(profile: NodeProfile) {
 /** The images of its pods, compressed sizes, the largest first. */
 export function imagesOf(profile: NodeProfile) {
   const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
-  const names = new Set([...profile.pods.flatMap(pod => pod.containers.map(container => container.image)), sandboxImage])
+  const names = new Set([
+    ...profile.pods.flatMap(pod => pod.containers.map(container => container.image)),
+    sandboxImage,
+  ])
   return [...names]
     .map(name => {
       const digest = digits(name)
       return {
         names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
-        sizeBytes: name === sandboxImage ? sandboxImageBytes : (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321,
+        sizeBytes:
+          name === sandboxImage
+            ? sandboxImageBytes
+            : (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321,
       }
     })
     .sort((a, b) => b.sizeBytes - a.sizeBytes)

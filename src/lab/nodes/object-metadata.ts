@@ -3,7 +3,8 @@ import type { RawObject } from '#model/record.ts'
 import { uidOf } from './random.ts'
 
 /** RFC 3339, to the second. */
-export const hoursBefore = (at: string, hours: number) => `${new Date(Date.parse(at) - hours * 3_600_000).toISOString().slice(0, 19)}Z`
+export const hoursBefore = (at: string, hours: number) =>
+  `${new Date(Date.parse(at) - hours * 3_600_000).toISOString().slice(0, 19)}Z`
 
 export interface Owner {
   apiVersion: string
@@ -29,9 +30,14 @@ export interface Named {
 }
 
 /** Every reference to an object finds it by this. */
-export const objectUid = (kind: string, { namespace, name }: Pick<Named, 'namespace' | 'name'>) => uidOf(`${kind}/${namespace}/${name}`)
+export const objectUid = (kind: string, { namespace, name }: Pick<Named, 'namespace' | 'name'>) =>
+  uidOf(`${kind}/${namespace}/${name}`)
 
-const ownedBy = (kind: string, namespace: string, { apiVersion, kind: of, name, uid, isFree }: Owner): RawObject => ({
+const ownedBy = (
+  kind: string,
+  namespace: string,
+  { apiVersion, kind: of, name, uid, isFree }: Owner,
+): RawObject => ({
   apiVersion,
   kind: of,
   name,
@@ -42,8 +48,18 @@ const ownedBy = (kind: string, namespace: string, { apiVersion, kind: of, name, 
 
 /** Of an object of that kind, as the API server shows it; without a namespace it stands in none. */
 export function metadataOf(kind: string, at: string, object: Named): RawObject {
-  const { namespace, name, owner, alsoOwnedBy, createdHoursAgo = 500, deletedHoursAgo, finalizers } = object
-  const others = alsoOwnedBy ? [{ ...ownedBy(kind, namespace, alsoOwnedBy), controller: false }] : []
+  const {
+    namespace,
+    name,
+    owner,
+    alsoOwnedBy,
+    createdHoursAgo = 500,
+    deletedHoursAgo,
+    finalizers,
+  } = object
+  const others = alsoOwnedBy
+    ? [{ ...ownedBy(kind, namespace, alsoOwnedBy), controller: false }]
+    : []
   return {
     name,
     ...(namespace !== '' && { namespace }),

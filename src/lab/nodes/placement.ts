@@ -10,7 +10,10 @@ import { digits, instanceIdOf } from './random.ts'
 
 const zone = 'us-east-1a'
 
-type Placement = Pick<NodeProfile, 'name' | 'family' | 'version' | 'instanceType' | 'zone' | 'ip' | 'providerId' | 'labels'>
+type Placement = Pick<
+  NodeProfile,
+  'name' | 'family' | 'version' | 'instanceType' | 'zone' | 'ip' | 'providerId' | 'labels'
+>
 
 interface Place {
   family: Family
@@ -29,7 +32,10 @@ export const inNodegroup = (nodegroup: string, place: Place): Placement =>
     'eks.amazonaws.com/capacityType': 'ON_DEMAND',
   })
 
-export const selfManaged = (place: Place, name = nodeNameOf(place.ip)): Placement => ({ ...onEc2(place, {}), name })
+export const selfManaged = (place: Place, name = nodeNameOf(place.ip)): Placement => ({
+  ...onEc2(place, {}),
+  name,
+})
 
 export const autoMode = (nodePool: string, place: Place): Placement => {
   const id = instanceIdOf(place.ip)
@@ -54,7 +60,10 @@ export const onPremises = (cluster: string, place: Omit<Place, 'family'>): Place
     name,
     zone,
     providerId: `eks-hybrid:///${zone.slice(0, -1)}/${cluster}/${name}`,
-    labels: { 'eks.amazonaws.com/compute-type': 'hybrid', 'eks.amazonaws.com/hybrid-credential-provider': 'ssm' },
+    labels: {
+      'eks.amazonaws.com/compute-type': 'hybrid',
+      'eks.amazonaws.com/hybrid-credential-provider': 'ssm',
+    },
   }
 }
 

@@ -10,9 +10,11 @@ import { podReadiness, readinessOf } from './readiness.ts'
 const ageMs = 6 * 3_600_000
 const endedMs = 2 * 3_600_000
 
-export const podUid = ({ namespace, name }: { namespace: string; name: string }) => uidOf(`pod/${namespace}/${name}`)
+export const podUid = ({ namespace, name }: { namespace: string; name: string }) =>
+  uidOf(`pod/${namespace}/${name}`)
 
-export const containerId = (pod: { name: string }, container: { name: string }) => digits(`${pod.name}/${container.name}`)
+export const containerId = (pod: { name: string }, container: { name: string }) =>
+  digits(`${pod.name}/${container.name}`)
 
 export const podStart = (at: string) => before(at, ageMs)
 
@@ -44,10 +46,14 @@ export function podObject(node: NodeProfile, pod: PodProfile, at: string): Kuber
       containers: pod.containers.map(container => ({
         name: container.name,
         image: container.image,
-        ...(container.env && { env: Object.entries(container.env).map(([name, value]) => ({ name, value })) }),
+        ...(container.env && {
+          env: Object.entries(container.env).map(([name, value]) => ({ name, value })),
+        }),
         resources: resourcesOf(container),
         ...Object.fromEntries((container.probes ?? []).map(name => [`${name}Probe`, probe])),
-        ...(pod.emptyDir && { volumeMounts: [{ name: pod.emptyDir.name, mountPath: `/${pod.emptyDir.name}` }] }),
+        ...(pod.emptyDir && {
+          volumeMounts: [{ name: pod.emptyDir.name, mountPath: `/${pod.emptyDir.name}` }],
+        }),
         terminationMessagePath: '/dev/termination-log',
         terminationMessagePolicy: 'File',
         imagePullPolicy: 'IfNotPresent',
@@ -67,7 +73,12 @@ export function podObject(node: NodeProfile, pod: PodProfile, at: string): Kuber
   }
 }
 
-function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt: string): NonNullable<KubernetesPod['status']> {
+function statusOf(
+  node: NodeProfile,
+  pod: PodProfile,
+  startedAt: string,
+  endedAt: string,
+): NonNullable<KubernetesPod['status']> {
   const common = { phase: pod.phase, hostIP: node.ip, startTime: startedAt }
   if (pod.failure) return { ...common, ...pod.failure }
   const running = pod.phase === 'Running'
@@ -76,10 +87,24 @@ function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt
   return {
     ...common,
     podIP: node.ip,
-    conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(type => ({
+    conditions: [
+      'PodReadyToStartContainers',
+      'Initialized',
+      'Ready',
+      'ContainersReady',
+      'PodScheduled',
+    ].map(type => ({
       type,
-      status: (/Ready$/.test(type) ? isReady : running) || type === 'Initialized' || type === 'PodScheduled' ? 'True' : 'False',
-      lastTransitionTime: running && readiness.sinceMs !== null && /Ready$/.test(type) ? timeOf(readiness.sinceMs) : startedAt,
+      status:
+        (/Ready$/.test(type) ? isReady : running) ||
+        type === 'Initialized' ||
+        type === 'PodScheduled'
+          ? 'True'
+          : 'False',
+      lastTransitionTime:
+        running && readiness.sinceMs !== null && /Ready$/.test(type)
+          ? timeOf(readiness.sinceMs)
+          : startedAt,
       ...(!running && type !== 'PodScheduled' && { reason: 'PodCompleted' }),
       ...(running && !isReady && /Ready$/.test(type) && { reason: 'ContainersNotReady' }),
     })),
@@ -92,7 +117,9 @@ function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt
           ? { running: { startedAt } }
           : {
               terminated: {
-                ...(pod.phase === 'Failed' ? { exitCode: 1, reason: 'Error' } : { exitCode: 0, reason: 'Completed' }),
+                ...(pod.phase === 'Failed'
+                  ? { exitCode: 1, reason: 'Error' }
+                  : { exitCode: 0, reason: 'Completed' }),
                 startedAt,
                 finishedAt: endedAt,
                 containerID,
@@ -136,12 +163,15 @@ const tolerationsOf = (pod: PodProfile) =>
 /** Upstream: pkg/apis/core/v1/helper/qos ComputePodQOS. */
 function qosClass({ containers }: PodProfile): string {
   const isGuaranteed = ({ requests, limits }: ContainerProfile) =>
-    ['cpu', 'memory'].every(name => limits?.[name] && requestOf(requests, limits, name) === limits[name])
+    ['cpu', 'memory'].every(
+      name => limits?.[name] && requestOf(requests, limits, name) === limits[name],
+    )
   if (containers.every(isGuaranteed)) return 'Guaranteed'
   return containers.some(({ requests, limits }) => requests || limits) ? 'Burstable' : 'BestEffort'
 }
 
-const requestOf = (requests: StringMap | undefined, limits: StringMap, name: string) => requests?.[name] ?? limits[name]
+const requestOf = (requests: StringMap | undefined, limits: StringMap, name: string) =>
+  requests?.[name] ?? limits[name]
 
 const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 const before = (at: string, ms: number) => timeOf(Date.parse(at) - ms)

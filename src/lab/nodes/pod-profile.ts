@@ -56,24 +56,35 @@ export const systemPods = (node: string): PodProfile[] => [
   daemon(node, 'aws-node', [
     container('aws-node', `${registry}/amazon-k8s-cni:v1.20.4-eksbuild.1`, [62, 3, 9], {
       requests: { cpu: '25m' },
-      env: { AWS_VPC_K8S_CNI_LOGLEVEL: 'DEBUG', ENABLE_PREFIX_DELEGATION: 'false', WARM_ENI_TARGET: '1' },
+      env: {
+        AWS_VPC_K8S_CNI_LOGLEVEL: 'DEBUG',
+        ENABLE_PREFIX_DELEGATION: 'false',
+        WARM_ENI_TARGET: '1',
+      },
     }),
-    container('aws-eks-nodeagent', `${registry}/amazon/aws-network-policy-agent:v1.2.6-eksbuild.1`, [21, 1, 2], {
-      requests: { cpu: '25m' },
-    }),
+    container(
+      'aws-eks-nodeagent',
+      `${registry}/amazon/aws-network-policy-agent:v1.2.6-eksbuild.1`,
+      [21, 1, 2],
+      { requests: { cpu: '25m' } },
+    ),
   ]),
   daemon(node, 'kube-proxy', [
-    container('kube-proxy', `${registry}/eks/kube-proxy:v1.32.6-eksbuild.2`, [28, 1, 1], { requests: { cpu: '100m' } }),
+    container('kube-proxy', `${registry}/eks/kube-proxy:v1.32.6-eksbuild.2`, [28, 1, 1], {
+      requests: { cpu: '100m' },
+    }),
   ]),
   daemon(node, 'ebs-csi-node', [
     container('ebs-plugin', `${registry}/eks/aws-ebs-csi-driver:v1.48.0`, [34, 1, 3], {
       requests: { cpu: '10m', memory: '40Mi' },
       limits: { memory: '256Mi' },
     }),
-    container('node-driver-registrar', `${registry}/eks/csi-node-driver-registrar:v2.14.0`, [14, 1, 1], {
-      requests: { cpu: '10m', memory: '40Mi' },
-      limits: { memory: '256Mi' },
-    }),
+    container(
+      'node-driver-registrar',
+      `${registry}/eks/csi-node-driver-registrar:v2.14.0`,
+      [14, 1, 1],
+      { requests: { cpu: '10m', memory: '40Mi' }, limits: { memory: '256Mi' } },
+    ),
   ]),
 ]
 
@@ -89,11 +100,19 @@ export const workloadPods = (node: string): PodProfile[] => [
       'kubectl.kubernetes.io/restartedAt': '2026-11-14T09:12:44Z',
     },
     containers: [
-      container('checkout', '111122223333.dkr.ecr.us-east-1.amazonaws.com/shop/checkout:2026.11.3', [311, 18, 41], {
-        requests: { cpu: '250m', memory: '256Mi' },
-        limits: { memory: '512Mi' },
-        env: { DATABASE_URL: 'postgres://checkout:lab-secret-Zx81@db.shop.internal:5432/checkout', PAYMENT_API_KEY: 'lab-secret-sk-4242' },
-      }),
+      container(
+        'checkout',
+        '111122223333.dkr.ecr.us-east-1.amazonaws.com/shop/checkout:2026.11.3',
+        [311, 18, 41],
+        {
+          requests: { cpu: '250m', memory: '256Mi' },
+          limits: { memory: '512Mi' },
+          env: {
+            DATABASE_URL: 'postgres://checkout:lab-secret-Zx81@db.shop.internal:5432/checkout',
+            PAYMENT_API_KEY: 'lab-secret-sk-4242',
+          },
+        },
+      ),
     ],
     emptyDir: { name: 'tmp', usedMiB: 96 },
     phase: 'Running',
@@ -118,7 +137,13 @@ export const workloadPods = (node: string): PodProfile[] => [
     owner: { kind: 'DaemonSet', name: 'log-shipper' },
     labels: { app: 'log-shipper' },
     annotations: { 'checksum/config': 'lab-secret-checksum-1f0c' },
-    containers: [container('fluent-bit', 'public.ecr.aws/aws-observability/aws-for-fluent-bit:2.34.0', [74, 1, 12])],
+    containers: [
+      container(
+        'fluent-bit',
+        'public.ecr.aws/aws-observability/aws-for-fluent-bit:2.34.0',
+        [74, 1, 12],
+      ),
+    ],
     phase: 'Running',
   },
 ]
@@ -130,9 +155,12 @@ export const finishedPod = (node: string): PodProfile => ({
   owner: { kind: 'Job', name: 'nightly-report-29384710' },
   labels: { 'job-name': 'nightly-report-29384710' },
   containers: [
-    container('report', '111122223333.dkr.ecr.us-east-1.amazonaws.com/batch/report:5.2', [0, 0, 1], {
-      requests: { cpu: '1', memory: '1Gi' },
-    }),
+    container(
+      'report',
+      '111122223333.dkr.ecr.us-east-1.amazonaws.com/batch/report:5.2',
+      [0, 0, 1],
+      { requests: { cpu: '1', memory: '1Gi' } },
+    ),
   ],
   phase: 'Succeeded',
 })
@@ -143,9 +171,19 @@ export const evictedPod = (node: string, message: string): PodProfile => ({
   name: `thumbnails-6b8f9d4c77-${suffixOf(`${node}/thumbnails`)}`,
   owner: { kind: 'ReplicaSet', name: 'thumbnails-6b8f9d4c77' },
   labels: { app: 'thumbnails', 'pod-template-hash': '6b8f9d4c77' },
-  containers: [container('thumbnails', '111122223333.dkr.ecr.us-east-1.amazonaws.com/media/thumbnails:91', [0, 0, 0])],
+  containers: [
+    container(
+      'thumbnails',
+      '111122223333.dkr.ecr.us-east-1.amazonaws.com/media/thumbnails:91',
+      [0, 0, 0],
+    ),
+  ],
   phase: 'Failed',
   failure: { reason: 'Evicted', message },
 })
 
-export const ordinaryPods = (node: string): PodProfile[] => [...systemPods(node), ...workloadPods(node), finishedPod(node)]
+export const ordinaryPods = (node: string): PodProfile[] => [
+  ...systemPods(node),
+  ...workloadPods(node),
+  finishedPod(node),
+]

@@ -7,7 +7,15 @@ import { type InstanceTypeName, instanceTypes } from './instance-types.ts'
 import type { KubeletVersion } from './minors.ts'
 import type { PodProfile } from './pod-profile.ts'
 
-export type Family = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Ubuntu' | 'Hybrid' | 'Windows' | 'Fargate' | 'Auto Mode'
+export type Family =
+  | 'AL2'
+  | 'AL2023'
+  | 'Bottlerocket'
+  | 'Ubuntu'
+  | 'Hybrid'
+  | 'Windows'
+  | 'Fargate'
+  | 'Auto Mode'
 
 export interface Disk {
   capacityBytes: number
@@ -85,4 +93,5 @@ const usableMemory = 0.965
 export const memoryCapacityBytes = ({ instanceType, memoryBytes }: NodeProfile) =>
   memoryBytes ?? Math.trunc(instanceTypes[instanceType].memoryMiB * usableMemory) * MiB
 
-export const availableBytes = ({ capacityBytes, usedPercent }: Disk) => Math.trunc((capacityBytes * (100 - usedPercent)) / 100)
+export const availableBytes = ({ capacityBytes, usedPercent }: Disk) =>
+  Math.trunc((capacityBytes * (100 - usedPercent)) / 100)

@@ -25,8 +25,17 @@ export function profiledNode(profile: NodeProfile): LabNode {
 }
 
 /** One that exits cannot be reached; in time the cluster notices that it tells nothing any more. */
-function restarted({ fault: _, silent: __, ...profile }: NodeProfile, start: KubeletStart, nowMs: number): NodeProfile {
+function restarted(
+  { fault: _, silent: __, ...profile }: NodeProfile,
+  start: KubeletStart,
+  nowMs: number,
+): NodeProfile {
   const started = { start, nowMs }
   if (start.downSinceMs === null) return { ...profile, started }
-  return { ...profile, started, fault: { kind: 'down' }, silent: nowMs - start.downSinceMs >= restartTimes.unheardMs }
+  return {
+    ...profile,
+    started,
+    fault: { kind: 'down' },
+    silent: nowMs - start.downSinceMs >= restartTimes.unheardMs,
+  }
 }

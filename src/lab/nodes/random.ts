@@ -14,7 +14,10 @@ export function uidOf(text: string): string {
 export function suffixOf(text: string, length = 5): string {
   const letters = 'bcdfghjklmnpqrstvwxz2456789'
   const hex = digits(text)
-  return Array.from({ length }, (_, index) => letters[parseInt(hex.slice(index * 2, index * 2 + 2), 16) % letters.length]).join('')
+  return Array.from(
+    { length },
+    (_, index) => letters[parseInt(hex.slice(index * 2, index * 2 + 2), 16) % letters.length],
+  ).join('')
 }
 
 /** Numbers in [0, 1), the same sequence for the same text. Mulberry32, public domain. */

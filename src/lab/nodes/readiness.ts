@@ -22,23 +22,38 @@ export function readinessOf(node: NodeProfile, { probes = [] }: ContainerProfile
   const { start, nowMs } = started
   // Upstream: pkg/controller/nodelifecycle MarkPodsNotReady
   if (start.downSinceMs !== null)
-    return silent ? { isStarted: true, isReady: false, sinceMs: start.downSinceMs + restartTimes.unheardMs } : asEver
+    return silent
+      ? { isStarted: true, isReady: false, sinceMs: start.downSinceMs + restartTimes.unheardMs }
+      : asEver
   if (probes.length === 0 || keepsStatus(node)) return asEver
-  const startedAtMs = start.atMs + restartTimes.readyMs + (probes.includes('startup') ? restartTimes.probeMs : 0)
+  const startedAtMs =
+    start.atMs + restartTimes.readyMs + (probes.includes('startup') ? restartTimes.probeMs : 0)
   const readyAtMs = startedAtMs + (probes.includes('readiness') ? restartTimes.probeMs : 0)
   const isReady = nowMs >= readyAtMs
-  return { isStarted: !probes.includes('startup') || nowMs >= startedAtMs, isReady, sinceMs: isReady ? readyAtMs : start.atMs }
+  return {
+    isStarted: !probes.includes('startup') || nowMs >= startedAtMs,
+    isReady,
+    sinceMs: isReady ? readyAtMs : start.atMs,
+  }
 }
 
 /** All of its containers together. */
-export function podReadiness(node: NodeProfile, { containers }: PodProfile): Pick<Readiness, 'isReady' | 'sinceMs'> {
+export function podReadiness(
+  node: NodeProfile,
+  { containers }: PodProfile,
+): Pick<Readiness, 'isReady' | 'sinceMs'> {
   const all = containers.map(container => readinessOf(node, container))
   const isReady = all.every(one => one.isReady)
-  const moments = all.flatMap(({ isReady: isOneReady, sinceMs }) => (isOneReady === isReady && sinceMs !== null ? [sinceMs] : []))
+  const moments = all.flatMap(({ isReady: isOneReady, sinceMs }) =>
+    isOneReady === isReady && sinceMs !== null ? [sinceMs] : [],
+  )
   return { isReady, sinceMs: moments.length > 0 ? Math.max(...moments) : null }
 }
 
 function keepsStatus({ version, started }: NodeProfile): boolean {
   const { featureGates } = started?.start.configuration ?? {}
-  return keepsContainerStatus(featuresOf(`v${version}`), isRawObject(featureGates) ? featureGates : {})
+  return keepsContainerStatus(
+    featuresOf(`v${version}`),
+    isRawObject(featureGates) ? featureGates : {},
+  )
 }

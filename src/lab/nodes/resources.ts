@@ -21,9 +21,14 @@ export function allocatableOf(profile: NodeProfile): StringMap {
   const { evictionHard = {} } = configurationOf(profile) as { evictionHard?: StringMap }
   const memoryBytes = memoryCapacityBytes(profile)
   const storageBytes = profile.nodefs.capacityBytes
-  const memory = memoryBytes - reservedBytes(profile, 'memory') - thresholdBytes(evictionHard['memory.available'], memoryBytes)
+  const memory =
+    memoryBytes -
+    reservedBytes(profile, 'memory') -
+    thresholdBytes(evictionHard['memory.available'], memoryBytes)
   const storage =
-    storageBytes - reservedBytes(profile, 'ephemeral-storage') - thresholdBytes(evictionHard['nodefs.available'], storageBytes)
+    storageBytes -
+    reservedBytes(profile, 'ephemeral-storage') -
+    thresholdBytes(evictionHard['nodefs.available'], storageBytes)
   return {
     ...capacityOf(profile),
     cpu: `${instanceTypes[profile.instanceType].vcpus * 1000 - reserved(profile, 'cpu', cpuMillis)}m`,
@@ -33,26 +38,39 @@ export function allocatableOf(profile: NodeProfile): StringMap {
 }
 
 /** Bytes that pods may use: without what is reserved, with what eviction keeps. */
-export const podsMemoryLimitBytes = (profile: NodeProfile) => memoryCapacityBytes(profile) - reservedBytes(profile, 'memory')
+export const podsMemoryLimitBytes = (profile: NodeProfile) =>
+  memoryCapacityBytes(profile) - reservedBytes(profile, 'memory')
 
-const reservedBytes = (profile: NodeProfile, resource: string) => reserved(profile, resource, quantityBytes)
+const reservedBytes = (profile: NodeProfile, resource: string) =>
+  reserved(profile, resource, quantityBytes)
 
 function reserved(profile: NodeProfile, resource: string, parse: (text: string) => number): number {
-  const { kubeReserved = {}, systemReserved = {} } = configurationOf(profile) as { kubeReserved?: StringMap; systemReserved?: StringMap }
-  return [kubeReserved[resource], systemReserved[resource]].reduce((sum, text) => sum + (text === undefined ? 0 : parse(text)), 0)
+  const { kubeReserved = {}, systemReserved = {} } = configurationOf(profile) as {
+    kubeReserved?: StringMap
+    systemReserved?: StringMap
+  }
+  return [kubeReserved[resource], systemReserved[resource]].reduce(
+    (sum, text) => sum + (text === undefined ? 0 : parse(text)),
+    0,
+  )
 }
 
 function thresholdBytes(text: string | undefined, capacityBytes: number): number {
   if (text === undefined) return 0
   // Upstream: eviction/helpers.go parsePercentage: a percentage is a float32.
-  return text.endsWith('%') ? Math.trunc(capacityBytes * Math.fround(Math.fround(parseFloat(text)) / 100)) : quantityBytes(text)
+  return text.endsWith('%')
+    ? Math.trunc(capacityBytes * Math.fround(Math.fround(parseFloat(text)) / 100))
+    : quantityBytes(text)
 }
 
-const cpuMillis = (text: string) => (text.endsWith('m') ? Number(text.slice(0, -1)) : Number(text) * 1000)
+const cpuMillis = (text: string) =>
+  text.endsWith('m') ? Number(text.slice(0, -1)) : Number(text) * 1000
 
 /** The forms that the lab itself writes: `574Mi`, `1Gi`, plain bytes. @throws Error for any other. */
 function quantityBytes(text: string): number {
   const [, number = '', unit = ''] = /^(\d+)(Ki|Mi|Gi|)$/.exec(text) ?? []
   if (number === '') throw new Error(`the lab does not write quantities like ${text}`)
-  return Number(number) * { Ki: 1024, Mi: MiB, Gi: 1024 * MiB, '': 1 }[unit as 'Ki' | 'Mi' | 'Gi' | '']
+  return (
+    Number(number) * { Ki: 1024, Mi: MiB, Gi: 1024 * MiB, '': 1 }[unit as 'Ki' | 'Mi' | 'Gi' | '']
+  )
 }

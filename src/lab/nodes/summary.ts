@@ -49,7 +49,10 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
       nodeName: profile.name,
       systemContainers: containers.map(([name, usedMiB, limitBytes]) => ({
         name,
-        startTime: name === 'kubelet' && profile.started ? timeOf(profile.started.start.atMs) : scene.startTime,
+        startTime:
+          name === 'kubelet' && profile.started
+            ? timeOf(profile.started.start.atMs)
+            : scene.startTime,
         ...usage(scene, usedMiB, limitBytes),
       })),
       startTime: scene.startTime,
@@ -73,7 +76,11 @@ export function filesystemsOf(profile: NodeProfile): { nodefs: Filesystem; image
 function sceneOf(profile: NodeProfile, at: string): Scene {
   const hasInodes = profile.family !== 'Windows'
   return {
-    time: timeOf(profile.started ? Math.max(profile.started.start.atMs, profile.started.nowMs - 4000) : Date.parse(at) - 4000),
+    time: timeOf(
+      profile.started
+        ? Math.max(profile.started.start.atMs, profile.started.nowMs - 4000)
+        : Date.parse(at) - 4000,
+    ),
     startTime: podStart(at),
     hasInodes,
     hasPsi: hasInodes && minorOf(profile).hasPsi,
@@ -82,7 +89,8 @@ function sceneOf(profile: NodeProfile, at: string): Scene {
 }
 
 /** What snapshots take of the filesystem's used part. */
-export const imagesBytes = ({ capacityBytes, availableBytes }: Filesystem) => Math.trunc((capacityBytes - availableBytes) * 0.8)
+export const imagesBytes = ({ capacityBytes, availableBytes }: Filesystem) =>
+  Math.trunc((capacityBytes - availableBytes) * 0.8)
 
 /** About one inode for 40 KiB. */
 export const inodesOf = (usedBytes: number) => Math.trunc(usedBytes / 40_960)
@@ -90,29 +98,44 @@ export const inodesOf = (usedBytes: number) => Math.trunc(usedBytes / 40_960)
 function measured(disk: Disk, hasInodes: boolean): Filesystem {
   const inodes = Math.trunc(disk.capacityBytes / bytesPerInode)
   const bytes = { capacityBytes: disk.capacityBytes, availableBytes: availableBytes(disk) }
-  return hasInodes ? { ...bytes, inodes, inodesFree: inodes - Math.trunc((inodes * disk.usedPercent) / 1000) } : bytes
+  return hasInodes
+    ? { ...bytes, inodes, inodesFree: inodes - Math.trunc((inodes * disk.usedPercent) / 1000) }
+    : bytes
 }
 
 function podStats(pod: PodProfile, scene: Scene): RawObject {
   const memoryMiB = sum(pod.containers.map(container => container.memoryMiB))
-  const ownMiB = sum(pod.containers.map(({ rootfsMiB, logsMiB }) => rootfsMiB + logsMiB)) + (pod.emptyDir?.usedMiB ?? 0)
+  const ownMiB =
+    sum(pod.containers.map(({ rootfsMiB, logsMiB }) => rootfsMiB + logsMiB)) +
+    (pod.emptyDir?.usedMiB ?? 0)
   return {
     podRef: { name: pod.name, namespace: pod.namespace, uid: podUid(pod) },
     startTime: scene.startTime,
     containers: pod.containers.map(container => containerStats(container, scene)),
     ...usage(scene, memoryMiB + 1, null),
     network: network(scene, 81_204_113),
-    ...(pod.emptyDir && { volume: [{ ...filesystem(scene, scene.nodefs, pod.emptyDir.usedMiB * MiB), name: pod.emptyDir.name }] }),
+    ...(pod.emptyDir && {
+      volume: [
+        { ...filesystem(scene, scene.nodefs, pod.emptyDir.usedMiB * MiB), name: pod.emptyDir.name },
+      ],
+    }),
     'ephemeral-storage': filesystem(scene, scene.nodefs, ownMiB * MiB),
     process_stats: { process_count: 1 + pod.containers.length },
     swap: { time: scene.time, swapUsageBytes: 0 },
   }
 }
 
-const containerStats = ({ name, memoryMiB, rootfsMiB, logsMiB, limits }: ContainerProfile, scene: Scene): RawObject => ({
+const containerStats = (
+  { name, memoryMiB, rootfsMiB, logsMiB, limits }: ContainerProfile,
+  scene: Scene,
+): RawObject => ({
   name,
   startTime: scene.startTime,
-  ...usage(scene, memoryMiB, limits?.memory === undefined ? null : parseInt(limits.memory, 10) * MiB),
+  ...usage(
+    scene,
+    memoryMiB,
+    limits?.memory === undefined ? null : parseInt(limits.memory, 10) * MiB,
+  ),
   rootfs: filesystem(scene, scene.imagefs, rootfsMiB * MiB),
   logs: filesystem(scene, scene.nodefs, logsMiB * MiB),
   swap: { time: scene.time, swapUsageBytes: 0 },
@@ -121,9 +144,19 @@ const containerStats = ({ name, memoryMiB, rootfsMiB, logsMiB, limits }: Contain
 /** cpu and memory, and io where the kernel counts pressure. `limitBytes` null: unlimited, so nothing is called available. */
 function usage({ time, hasPsi }: Scene, usedMiB: number, limitBytes: number | null): RawObject {
   const workingSetBytes = usedMiB * MiB
-  const psi = hasPsi && { psi: { full: { total: 0, avg10: 0, avg60: 0, avg300: 0 }, some: { total: 0, avg10: 0, avg60: 0, avg300: 0 } } }
+  const psi = hasPsi && {
+    psi: {
+      full: { total: 0, avg10: 0, avg60: 0, avg300: 0 },
+      some: { total: 0, avg10: 0, avg60: 0, avg300: 0 },
+    },
+  }
   return {
-    cpu: { time, usageNanoCores: usedMiB * 61_003, usageCoreNanoSeconds: usedMiB * 1_311_204_177, ...psi },
+    cpu: {
+      time,
+      usageNanoCores: usedMiB * 61_003,
+      usageCoreNanoSeconds: usedMiB * 1_311_204_177,
+      ...psi,
+    },
     memory: {
       time,
       ...(limitBytes !== null && { availableBytes: limitBytes - workingSetBytes }),
@@ -138,16 +171,27 @@ function usage({ time, hasPsi }: Scene, usedMiB: number, limitBytes: number | nu
   }
 }
 
-const filesystem = ({ time }: Scene, { capacityBytes, availableBytes, inodes, inodesFree }: Filesystem, usedBytes: number): RawObject => ({
+const filesystem = (
+  { time }: Scene,
+  { capacityBytes, availableBytes, inodes, inodesFree }: Filesystem,
+  usedBytes: number,
+): RawObject => ({
   time,
   availableBytes,
   capacityBytes,
   usedBytes,
-  ...(inodes !== undefined && inodesFree !== undefined && { inodesFree, inodes, inodesUsed: inodesOf(usedBytes) }),
+  ...(inodes !== undefined &&
+    inodesFree !== undefined && { inodesFree, inodes, inodesUsed: inodesOf(usedBytes) }),
 })
 
 function network({ time }: Scene, rxBytes: number): RawObject {
-  const counters = { name: 'eth0', rxBytes, rxErrors: 0, txBytes: Math.trunc(rxBytes / 3), txErrors: 0 }
+  const counters = {
+    name: 'eth0',
+    rxBytes,
+    rxErrors: 0,
+    txBytes: Math.trunc(rxBytes / 3),
+    txErrors: 0,
+  }
   return { time, ...counters, interfaces: [counters] }
 }
 

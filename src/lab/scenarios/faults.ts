@@ -30,7 +30,11 @@ const failing: { ip: string; fault?: NodeFault; rules: readonly ExpectedRule[] }
   { ip: '10.0.9.2', fault: { kind: 'hanging' }, rules: ['unread-node'] },
   {
     ip: '10.0.9.3',
-    fault: { kind: 'status', status: 500, body: 'Internal Error: failed to list pod stats: rpc error: code = DeadlineExceeded\n' },
+    fault: {
+      kind: 'status',
+      status: 500,
+      body: 'Internal Error: failed to list pod stats: rpc error: code = DeadlineExceeded\n',
+    },
     rules: ['unread-node'],
   },
   { ip: '10.0.9.4', fault: { kind: 'truncated' }, rules: ['unread-node'] },
@@ -38,7 +42,12 @@ const failing: { ip: string; fault?: NodeFault; rules: readonly ExpectedRule[] }
 
 /** A healthy AL2023 node with 70/50, with a fault or without. */
 export function faultyNode(ip: string, fault?: NodeFault): { name: string; node: LabNode } {
-  const placement = inNodegroup(nodegroup.name, { family: 'AL2023', version: '1.34.1', instanceType: 'm6i.large', ip })
+  const placement = inNodegroup(nodegroup.name, {
+    family: 'AL2023',
+    version: '1.34.1',
+    instanceType: 'm6i.large',
+    ip,
+  })
   const node = profiledNode({
     ...placement,
     nodefs: { capacityBytes: 20 * GiB, usedPercent: 49 },
@@ -50,9 +59,19 @@ export function faultyNode(ip: string, fault?: NodeFault): { name: string; node:
 }
 
 /** A cluster with one healthy node, unless the fault hides it. */
-const lone = (name: string, ip: string, more: { status?: ClusterScenario['status']; faults?: ClusterFaults }): ClusterScenario => {
+const lone = (
+  name: string,
+  ip: string,
+  more: { status?: ClusterScenario['status']; faults?: ClusterFaults },
+): ClusterScenario => {
   const { name: nodeName, node } = faultyNode(ip)
-  return { name, version: '1.34', nodegroups: [{ ...nodegroup, desiredSize: 1 }], nodes: fixedNodes({ [nodeName]: node }), ...more }
+  return {
+    name,
+    version: '1.34',
+    nodegroups: [{ ...nodegroup, desiredSize: 1 }],
+    nodes: fixedNodes({ [nodeName]: node }),
+    ...more,
+  }
 }
 
 const nodes = failing.map(({ ip, fault, rules }) => ({ ...faultyNode(ip, fault), rules }))

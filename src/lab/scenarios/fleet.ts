@@ -93,8 +93,15 @@ const groups: readonly Group[] = [
 ]
 
 /** @throws Error when the number of nodes is not between 1 and 60,000. */
-export function fleet({ nodes, seed = 1, podsPerNode = 12, cluster = 'fleet', isEdited = true }: FleetOptions): Scenario {
-  if (!Number.isInteger(nodes) || nodes < 1 || nodes > 60_000) throw new Error('a fleet has 1 to 60,000 nodes')
+export function fleet({
+  nodes,
+  seed = 1,
+  podsPerNode = 12,
+  cluster = 'fleet',
+  isEdited = true,
+}: FleetOptions): Scenario {
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > 60_000)
+    throw new Error('a fleet has 1 to 60,000 nodes')
   const drawn = (index: number) => draw(`${seed}/${index}`, index, { podsPerNode, isEdited })
   return {
     name: cluster,
@@ -105,7 +112,8 @@ export function fleet({ nodes, seed = 1, podsPerNode = 12, cluster = 'fleet', is
         version: '1.34',
         nodegroups: groups.map(group => nodegroupOf(group, nodes)),
         nodes: sourceOf(nodes, drawn),
-        events: at => Array.from({ length: nodes }, (_, index) => eventsOf(drawn(index), at)).flat(),
+        events: at =>
+          Array.from({ length: nodes }, (_, index) => eventsOf(drawn(index), at)).flat(),
       },
     ],
     launchTemplates: fleetTemplates,
@@ -120,7 +128,8 @@ export function fleet({ nodes, seed = 1, podsPerNode = 12, cluster = 'fleet', is
 }
 
 /** Node n is 10.(n / 62,500).(n / 250 mod 250).(n mod 250 + 1): the name gives the number back. */
-const addressOf = (index: number) => `10.${64 + Math.trunc(index / 62_500)}.${Math.trunc(index / 250) % 250}.${(index % 250) + 1}`
+const addressOf = (index: number) =>
+  `10.${64 + Math.trunc(index / 62_500)}.${Math.trunc(index / 250) % 250}.${(index % 250) + 1}`
 
 function sourceOf(nodes: number, drawn: (index: number) => Drawn): NodeSource {
   let sorted: readonly string[] | undefined
@@ -153,14 +162,23 @@ const uses = [
 const outlierEvery = 97
 const outlierAt = 13
 
-function draw(seed: string, index: number, { podsPerNode, isEdited }: Required<Pick<FleetOptions, 'podsPerNode' | 'isEdited'>>): Drawn {
+function draw(
+  seed: string,
+  index: number,
+  { podsPerNode, isEdited }: Required<Pick<FleetOptions, 'podsPerNode' | 'isEdited'>>,
+): Drawn {
   const random = randomOf(seed)
   const group = groups[index % groups.length]!
   const chance = random()
   const use = uses.find(({ upTo }) => chance < upTo)!
   const usedPercent = Math.round((use.from + random() * use.range) * 10) / 10
   const ip = addressOf(index)
-  const placement = inNodegroup(group.name, { family: group.family, version, instanceType: group.instanceType, ip })
+  const placement = inNodegroup(group.name, {
+    family: group.family,
+    version,
+    instanceType: group.instanceType,
+    ip,
+  })
   const ownImagefs = group.imagefsGiB !== undefined
   const isOutlier = isEdited && index % outlierEvery === outlierAt
   // Bottlerocket's imagefs.available<15% is met together with image GC; nothing else watches at 86 to 89 %.
@@ -169,7 +187,9 @@ function draw(seed: string, index: number, { podsPerNode, isEdited }: Required<P
     profile: {
       ...placement,
       nodefs: { capacityBytes: group.diskGiB * GiB, usedPercent: ownImagefs ? 35 : usedPercent },
-      ...(group.imagefsGiB !== undefined && { imagefs: { capacityBytes: group.imagefsGiB * GiB, usedPercent } }),
+      ...(group.imagefsGiB !== undefined && {
+        imagefs: { capacityBytes: group.imagefsGiB * GiB, usedPercent },
+      }),
       configuration: { ...group.configuration, ...(isOutlier && { containerLogMaxFiles: 10 }) },
       ...(isEvicting && { diskPressure: true }),
       agent: {},
@@ -185,10 +205,15 @@ function draw(seed: string, index: number, { podsPerNode, isEdited }: Required<P
 }
 
 /** The telling ones of a node in trouble, and of every node what the start of a pod leaves. */
-function eventsOf({ profile: { name, nodefs, imagefs, pods }, rules }: Drawn, at: string): RawObject[] {
+function eventsOf(
+  { profile: { name, nodefs, imagefs, pods }, rules }: Drawn,
+  at: string,
+): RawObject[] {
   const { capacityBytes, usedPercent } = imagefs ?? nodefs
   const told = [
-    ...(rules.includes('image-gc-due') ? imageGcFailing(name, Math.trunc((capacityBytes * (usedPercent - 80)) / 100)) : []),
+    ...(rules.includes('image-gc-due')
+      ? imageGcFailing(name, Math.trunc((capacityBytes * (usedPercent - 80)) / 100))
+      : []),
     ...(rules.includes('eviction-due') ? diskPressure(name) : []),
     ...pods.slice(-1).flatMap(pod => startOfPod(name, pod, 25)),
   ]
@@ -197,7 +222,8 @@ function eventsOf({ profile: { name, nodefs, imagefs, pods }, rules }: Drawn, at
 
 function podsOf(node: string, count: number): PodProfile[] {
   const pods = [...systemPods(node), finishedPod(node)]
-  for (let round = 0; pods.length < count; round += 1) pods.push(...workloadPods(`${node}/${round}`))
+  for (let round = 0; pods.length < count; round += 1)
+    pods.push(...workloadPods(`${node}/${round}`))
   return pods.slice(0, count)
 }
 
@@ -210,6 +236,8 @@ function nodegroupOf(group: Group, nodes: number): NodegroupScenario {
     releaseVersion: group.family === 'Bottlerocket' ? '1.51.0-a1b2c3d4' : '1.34.1-20261103',
     instanceTypes: [group.instanceType],
     desiredSize: Math.ceil((nodes - position) / groups.length),
-    ...(group.launchTemplate ? { launchTemplate: group.launchTemplate } : { diskSize: group.diskGiB }),
+    ...(group.launchTemplate
+      ? { launchTemplate: group.launchTemplate }
+      : { diskSize: group.diskGiB }),
   }
 }

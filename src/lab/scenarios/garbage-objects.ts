@@ -20,9 +20,24 @@ const days = (count: number) => count * 24
 
 const jobs = (at: string): RawObject[] => [
   jobObject(at, { namespace: 'batch', name: 'catalog-import-29384701', finishedHoursAgo: 400 }),
-  jobObject(at, { namespace: 'batch', name: 'catalog-import-29384702', finishedHoursAgo: 300, outcome: 'Failed' }),
-  jobObject(at, { namespace: 'batch', name: 'kept-by-time', finishedHoursAgo: 30, ttlSeconds: 7 * 86_400 }),
-  jobObject(at, { namespace: 'batch', name: 'kept-nightly-29384710', finishedHoursAgo: 30, owner: ofCronJob('kept-nightly') }),
+  jobObject(at, {
+    namespace: 'batch',
+    name: 'catalog-import-29384702',
+    finishedHoursAgo: 300,
+    outcome: 'Failed',
+  }),
+  jobObject(at, {
+    namespace: 'batch',
+    name: 'kept-by-time',
+    finishedHoursAgo: 30,
+    ttlSeconds: 7 * 86_400,
+  }),
+  jobObject(at, {
+    namespace: 'batch',
+    name: 'kept-nightly-29384710',
+    finishedHoursAgo: 30,
+    owner: ofCronJob('kept-nightly'),
+  }),
   jobObject(at, {
     ...{ namespace: 'shop', name: 'kept-by-checkout', finishedHoursAgo: 300 },
     owner: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'checkout' },
@@ -30,10 +45,22 @@ const jobs = (at: string): RawObject[] => [
   jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
   jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
   jobObject(at, {
-    ...{ namespace: 'old', name: 'backfill', finishedHoursAgo: null, createdHoursAgo: days(300), suspendedHoursAgo: days(200) },
+    ...{
+      namespace: 'old',
+      name: 'backfill',
+      finishedHoursAgo: null,
+      createdHoursAgo: days(300),
+      suspendedHoursAgo: days(200),
+    },
   }),
   jobObject(at, {
-    ...{ namespace: 'old', name: 'kept-paused', finishedHoursAgo: null, createdHoursAgo: days(300), suspendedHoursAgo: 1 },
+    ...{
+      namespace: 'old',
+      name: 'kept-paused',
+      finishedHoursAgo: null,
+      createdHoursAgo: days(300),
+      suspendedHoursAgo: 1,
+    },
   }),
   // Its time is over since two days, and a finalizer holds it.
   jobObject(at, {
@@ -42,9 +69,20 @@ const jobs = (at: string): RawObject[] => [
   }),
   // Nobody has begun to delete it.
   jobObject(at, { namespace: 'etl', name: 'load-8', finishedHoursAgo: 49, ttlSeconds: 3600 }),
-  jobObject(at, { namespace: 'etl', name: 'kept-due-soon', finishedHoursAgo: 0.9, ttlSeconds: 3600 }),
+  jobObject(at, {
+    namespace: 'etl',
+    name: 'kept-due-soon',
+    finishedHoursAgo: 0.9,
+    ttlSeconds: 3600,
+  }),
   // Its pod, which nobody has deleted, holds it.
-  jobObject(at, { namespace: 'legacy', name: 'sync', finishedHoursAgo: null, deletedHoursAgo: 40, finalizers: ['foregroundDeletion'] }),
+  jobObject(at, {
+    namespace: 'legacy',
+    name: 'sync',
+    finishedHoursAgo: null,
+    deletedHoursAgo: 40,
+    finalizers: ['foregroundDeletion'],
+  }),
   // Everything that it ever made.
   ...Array.from({ length: 45 }, (_, index) =>
     jobObject(at, {
@@ -58,9 +96,24 @@ const jobs = (at: string): RawObject[] => [
 
 const cronJobs = (at: string): RawObject[] => [
   cronJobObject(at, { namespace: 'batch', name: 'kept-nightly', lastScheduledHoursAgo: 5 }),
-  cronJobObject(at, { namespace: 'reports', name: 'daily', limits: { successful: 100, failed: 10 }, lastScheduledHoursAgo: 5 }),
-  cronJobObject(at, { namespace: 'old', name: 'migrate', suspended: true, lastScheduledHoursAgo: days(200) }),
-  cronJobObject(at, { namespace: 'old', name: 'kept-for-the-freeze', suspended: true, lastScheduledHoursAgo: days(10) }),
+  cronJobObject(at, {
+    namespace: 'reports',
+    name: 'daily',
+    limits: { successful: 100, failed: 10 },
+    lastScheduledHoursAgo: 5,
+  }),
+  cronJobObject(at, {
+    namespace: 'old',
+    name: 'migrate',
+    suspended: true,
+    lastScheduledHoursAgo: days(200),
+  }),
+  cronJobObject(at, {
+    namespace: 'old',
+    name: 'kept-for-the-freeze',
+    suspended: true,
+    lastScheduledHoursAgo: days(10),
+  }),
 ]
 
 /** @param ready names of nodes that renew their leases @param silent those that do not, the first for longest */
@@ -69,11 +122,19 @@ function leases(at: string, ready: readonly string[], silent: readonly string[])
   const current = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
   return [
     ...ready.map(node => leaseObject(at, { node, renewedHoursAgo: 0.001, nodeUid: nodeUid(node) })),
-    ...silent.map((node, index) => leaseObject(at, { node, renewedHoursAgo: days(3 - index), nodeUid: nodeUid(node) })),
+    ...silent.map((node, index) =>
+      leaseObject(at, { node, renewedHoursAgo: days(3 - index), nodeUid: nodeUid(node) }),
+    ),
     leaseObject(at, { node: nodeNameOf('10.0.7.99'), renewedHoursAgo: 1100 }),
-    leaseObject(at, { node: 'kept-until-collected', renewedHoursAgo: 0.01, nodeUid: nodeUid('gone') }),
+    leaseObject(at, {
+      node: 'kept-until-collected',
+      renewedHoursAgo: 0.01,
+      nodeUid: nodeUid('gone'),
+    }),
     // Of 1.26, whose label nobody looks for any more.
-    identityLeaseObject(at, 'kube-apiserver-old', days(300), { 'k8s.io/component': 'kube-apiserver' }),
+    identityLeaseObject(at, 'kube-apiserver-old', days(300), {
+      'k8s.io/component': 'kube-apiserver',
+    }),
     // The others should have taken it within an hour.
     identityLeaseObject(at, 'apiserver-passed-over', days(40), current),
     identityLeaseObject(at, 'kept-apiserver-restarted', 1.5, current),
@@ -91,14 +152,39 @@ const pods = (at: string): RawObject[] => [
   // It had finished before its node went, and its Job is gone.
   podElsewhere(at, {
     ...{ namespace: 'queue', name: 'batch-4', node: nodeNameOf('10.0.7.99'), phase: 'Succeeded' },
-    ...{ createdHoursAgo: 90, deletedHoursAgo: 80, finalizers: ['batch.kubernetes.io/job-tracking'] },
+    ...{
+      createdHoursAgo: 90,
+      deletedHoursAgo: 80,
+      finalizers: ['batch.kubernetes.io/job-tracking'],
+    },
   }),
   podElsewhere(at, {
-    ...{ namespace: 'queue', name: 'kept-batch-5', node: nodeNameOf('10.0.7.99'), phase: 'Succeeded' },
-    ...{ createdHoursAgo: 90, deletedHoursAgo: 0.5, finalizers: ['batch.kubernetes.io/job-tracking'] },
+    ...{
+      namespace: 'queue',
+      name: 'kept-batch-5',
+      node: nodeNameOf('10.0.7.99'),
+      phase: 'Succeeded',
+    },
+    ...{
+      createdHoursAgo: 90,
+      deletedHoursAgo: 0.5,
+      finalizers: ['batch.kubernetes.io/job-tracking'],
+    },
   }),
-  podElsewhere(at, { namespace: 'queue', name: 'kept-going', phase: 'Pending', createdHoursAgo: 1, deletedHoursAgo: 0.001 }),
-  podElsewhere(at, { namespace: 'legacy', name: 'sync-4x2lp', phase: 'Pending', createdHoursAgo: 45, owner: ofJob('sync') }),
+  podElsewhere(at, {
+    namespace: 'queue',
+    name: 'kept-going',
+    phase: 'Pending',
+    createdHoursAgo: 1,
+    deletedHoursAgo: 0.001,
+  }),
+  podElsewhere(at, {
+    namespace: 'legacy',
+    name: 'sync-4x2lp',
+    phase: 'Pending',
+    createdHoursAgo: 45,
+    owner: ofJob('sync'),
+  }),
   podElsewhere(at, {
     namespace: 'legacy',
     name: 'kept-free',
@@ -111,7 +197,13 @@ const pods = (at: string): RawObject[] => [
 const deployments = (at: string) => [
   deploymentObjects(at, { namespace: 'shop', name: 'checkout', revisions: 24, isComplete: false }),
   // Its rollout runs: when that is complete, the oldest goes.
-  deploymentObjects(at, { namespace: 'shop', name: 'kept-basket', revisions: 12, isComplete: false, rolledOutHoursAgo: 0.1 }),
+  deploymentObjects(at, {
+    namespace: 'shop',
+    name: 'kept-basket',
+    revisions: 12,
+    isComplete: false,
+    rolledOutHoursAgo: 0.1,
+  }),
   deploymentObjects(at, { namespace: 'shop', name: 'kept-cart', revisions: 11, isComplete: true }),
 ]
 
@@ -120,23 +212,45 @@ const statefulSets = (at: string) => [
   statefulSetObjects(at, { namespace: 'data', name: 'kept-index', revisions: 11 }),
 ]
 
-export const garbageObjects = (ready: readonly string[], silent: readonly string[]): Record<string, ObjectSource> => ({
+export const garbageObjects = (
+  ready: readonly string[],
+  silent: readonly string[],
+): Record<string, ObjectSource> => ({
   pods: fixedObjects(pods),
   'jobs.batch': fixedObjects(jobs),
   'cronjobs.batch': fixedObjects(cronJobs),
   'leases.coordination.k8s.io': fixedObjects(at => leases(at, ready, silent)),
   ...leftoverObjects,
-  'deployments.apps': fixedObjects(at => [...deployments(at).map(({ deployment }) => deployment), ...leftoverDeployments(at)]),
-  'replicasets.apps': fixedObjects(at => [...deployments(at).flatMap(({ replicaSets }) => replicaSets), ...leftoverReplicaSets(at)]),
+  'deployments.apps': fixedObjects(at => [
+    ...deployments(at).map(({ deployment }) => deployment),
+    ...leftoverDeployments(at),
+  ]),
+  'replicasets.apps': fixedObjects(at => [
+    ...deployments(at).flatMap(({ replicaSets }) => replicaSets),
+    ...leftoverReplicaSets(at),
+  ]),
   'statefulsets.apps': fixedObjects(at => statefulSets(at).map(({ statefulSet }) => statefulSet)),
-  'controllerrevisions.apps': fixedObjects(at => statefulSets(at).flatMap(({ revisions }) => revisions)),
+  'controllerrevisions.apps': fixedObjects(at =>
+    statefulSets(at).flatMap(({ revisions }) => revisions),
+  ),
 })
 
 /** The garbage collector names an owner that is not where it is said to be. Upstream: graph_builder.go reportInvalidNamespaceOwnerRef. */
 export const garbageEvents = (at: string): RawObject[] => [
   {
-    metadata: { name: 'settings.17a', namespace: 'shared', uid: uidOf('event/settings.17a'), creationTimestamp: at },
-    involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shared', name: 'settings', uid: uidOf('ConfigMap/shared/settings') },
+    metadata: {
+      name: 'settings.17a',
+      namespace: 'shared',
+      uid: uidOf('event/settings.17a'),
+      creationTimestamp: at,
+    },
+    involvedObject: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      namespace: 'shared',
+      name: 'settings',
+      uid: uidOf('ConfigMap/shared/settings'),
+    },
     reason: 'OwnerRefInvalidNamespace',
     message: `ownerRef [apps/v1/Deployment, namespace: shared, name: cart, uid: ${uidOf('Deployment/shop/cart')}] does not exist in namespace "shared"`,
     type: 'Warning',

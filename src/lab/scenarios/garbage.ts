@@ -9,10 +9,15 @@ import { type ExpectedRule, fixedNodes, type Scenario } from './scenario.ts'
 
 const cluster = 'garbage'
 const place = { family: 'AL2023', version: '1.34.1', instanceType: 'm6i.large' } as const
-const low = 'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
+const low =
+  'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
 
 const failures = (node: string): PodProfile[] => [
-  ...Array.from({ length: 3 }, (_, index) => ({ ...evictedPod(`${node}/${index}`, low), namespace: 'media', endedHoursAgo: 60 + index })),
+  ...Array.from({ length: 3 }, (_, index) => ({
+    ...evictedPod(`${node}/${index}`, low),
+    namespace: 'media',
+    endedHoursAgo: 60 + index,
+  })),
   // Evicted a while ago, and somebody may still look at it.
   { ...evictedPod(`${node}/kept`, low), namespace: 'kept-media', endedHoursAgo: 3 },
   { ...finishedPod(`${node}/failed`), namespace: 'mail', phase: 'Failed', endedHoursAgo: 70 },
@@ -31,13 +36,27 @@ const cordon = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule', 
 const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }
 /** What they run with was written on them by hand: no template says it. */
 const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
-  { profile: profile('10.0.7.11', { pods: [...ordinaryPods('10.0.7.11'), ...failures('10.0.7.11')] }), rules: ['baseline-drift'] },
-  // Nobody has it cordoned any more.
-  { profile: profile('10.0.7.12', { taints: [cordon] }), rules: ['baseline-drift', 'leftover-taint'] },
-  // Back since days, and nobody took away what was set by hand; its neighbour came back just now.
-  { profile: profile('10.0.7.13', { taints: [{ ...outOfService, addedHoursAgo: 90 }] }), rules: ['baseline-drift', 'leftover-taint'] },
   {
-    profile: profile('10.0.7.14', { cordoned: true, taints: [cordon, { ...outOfService, addedHoursAgo: 0.2 }] }),
+    profile: profile('10.0.7.11', {
+      pods: [...ordinaryPods('10.0.7.11'), ...failures('10.0.7.11')],
+    }),
+    rules: ['baseline-drift'],
+  },
+  // Nobody has it cordoned any more.
+  {
+    profile: profile('10.0.7.12', { taints: [cordon] }),
+    rules: ['baseline-drift', 'leftover-taint'],
+  },
+  // Back since days, and nobody took away what was set by hand; its neighbour came back just now.
+  {
+    profile: profile('10.0.7.13', { taints: [{ ...outOfService, addedHoursAgo: 90 }] }),
+    rules: ['baseline-drift', 'leftover-taint'],
+  },
+  {
+    profile: profile('10.0.7.14', {
+      cordoned: true,
+      taints: [cordon, { ...outOfService, addedHoursAgo: 0.2 }],
+    }),
     rules: ['baseline-drift'],
   },
   {
@@ -49,17 +68,23 @@ const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
     profile: profile('10.0.7.23', { silent: true, silentHours: 48, fault: { kind: 'down' } }),
     rules: ['node-not-ready-long', 'unread-node', 'unrenewed-lease'],
   },
-  { profile: profile('10.0.7.22', { silent: true, silentHours: 0.1, fault: { kind: 'down' } }), rules: ['unread-node'] },
+  {
+    profile: profile('10.0.7.22', { silent: true, silentHours: 0.1, fault: { kind: 'down' } }),
+    rules: ['unread-node'],
+  },
 ]
 /** Those that have been silent for days; the instance of the first is gone. */
-const silent = nodes.flatMap(({ profile: { name, silentHours = 0 } }) => (silentHours >= 24 ? [name] : []))
+const silent = nodes.flatMap(({ profile: { name, silentHours = 0 } }) =>
+  silentHours >= 24 ? [name] : [],
+)
 const others = nodes.map(({ profile: { name } }) => name).filter(name => !silent.includes(name))
 
 const finding = (rule: string, subject: string) => ({ cluster, rule, subject })
 
 export const garbage: Scenario = {
   name: 'garbage',
-  about: 'objects that the control plane should have collected, each beside one that is as it should be',
+  about:
+    'objects that the control plane should have collected, each beside one that is as it should be',
   clusters: [
     {
       name: cluster,
@@ -76,7 +101,9 @@ export const garbage: Scenario = {
           diskSize: 20,
         },
       ],
-      nodes: fixedNodes(Object.fromEntries(nodes.map(each => [each.profile.name, profiledNode(each.profile)]))),
+      nodes: fixedNodes(
+        Object.fromEntries(nodes.map(each => [each.profile.name, profiledNode(each.profile)])),
+      ),
       objects: garbageObjects(others, silent),
       events: garbageEvents,
       installed: installedResources,
@@ -87,7 +114,12 @@ export const garbage: Scenario = {
         { volumeId: 'vol-0bbbbbbbbbbbbbbb3', sizeGiB: 200, madeHoursAgo: 2000, isAttached: true },
         // A PersistentVolume names it.
         // One that no claim has.
-        { volumeId: 'vol-0bbbbbbbbbbbbbbb4', sizeGiB: 50, madeHoursAgo: 2000, type: { name: 'io2', iops: 4000 } },
+        {
+          volumeId: 'vol-0bbbbbbbbbbbbbbb4',
+          sizeGiB: 50,
+          madeHoursAgo: 2000,
+          type: { name: 'io2', iops: 4000 },
+        },
         { volumeId: 'vol-0bbbbbbbbbbbbbbb5', sizeGiB: 50, madeHoursAgo: 2000 },
         { volumeId: 'vol-0aaaaaaaaaaaaaaa1', sizeGiB: 500, madeHoursAgo: 2000 },
       ],

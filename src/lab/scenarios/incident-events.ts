@@ -1,5 +1,13 @@
 /** What the API server still remembers of the incidents: an hour of events, the telling ones among the routine. */
-import { diskPressure, type EventProfile, eventObject, imageGcFailing, onNode, onPod, startOfPod } from '#lab/nodes/event-object.ts'
+import {
+  diskPressure,
+  type EventProfile,
+  eventObject,
+  imageGcFailing,
+  onNode,
+  onPod,
+  startOfPod,
+} from '#lab/nodes/event-object.ts'
 import { nodeNameOf } from '#lab/nodes/placement.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
 import { incidentNodes } from './incident-nodes.ts'
@@ -16,16 +24,26 @@ const image = 'docker.io/library/busybox:1.36'
 const limit = `Failed to pull image "${image}": failed to pull and unpack image "${image}": failed to copy: httpReadSeeker: failed open: unexpected status code 429 Too Many Requests: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit`
 
 const evicted = incidentNodes.flatMap(({ profile }) =>
-  profile.pods.flatMap(pod => (pod.failure?.reason === 'Evicted' ? [evictionOf(profile, pod, pod.failure.message)] : [])),
+  profile.pods.flatMap(pod =>
+    pod.failure?.reason === 'Evicted' ? [evictionOf(profile, pod, pod.failure.message)] : [],
+  ),
 )
 
-function evictionOf({ name }: Pick<NodeProfile, 'name'>, pod: { namespace: string; name: string }, message: string): EventProfile {
+function evictionOf(
+  { name }: Pick<NodeProfile, 'name'>,
+  pod: { namespace: string; name: string },
+  message: string,
+): EventProfile {
   return { ...onPod(name, pod), type: 'Warning', reason: 'Evicted', message, firstMinutesAgo: 40 }
 }
 
 /** A DaemonSet that fills the disk: what replaces the pod that was evicted is refused, for as long as the pressure lasts. Its pods are deleted at once. */
 const scanner = (suffix: string, message: string, firstMinutesAgo: number): EventProfile => ({
-  ...evictionOf({ name: edited }, { namespace: 'security', name: `node-scanner-${suffix}` }, message),
+  ...evictionOf(
+    { name: edited },
+    { namespace: 'security', name: `node-scanner-${suffix}` },
+    message,
+  ),
   firstMinutesAgo,
 })
 const scannerLoop = [
@@ -66,7 +84,13 @@ const told: EventProfile[] = [
   },
   { ...pull, type: 'Warning', reason: 'Failed', message: limit, count: 4 },
   { ...pull, type: 'Warning', reason: 'Failed', message: 'Error: ErrImagePull', count: 4 },
-  { ...pull, type: 'Normal', reason: 'BackOff', message: `Back-off pulling image "${image}"`, count: 17 },
+  {
+    ...pull,
+    type: 'Normal',
+    reason: 'BackOff',
+    message: `Back-off pulling image "${image}"`,
+    count: 17,
+  },
   { ...pull, type: 'Normal', reason: 'Pulling', message: `Pulling image "${image}"`, count: 4 },
   {
     ...onPod(general, { namespace: 'shop', name: 'checkout-7d9c6bf5c8-old42' }, 'checkout'),
@@ -80,10 +104,17 @@ const told: EventProfile[] = [
     ...onPod(general, { namespace: 'shop', name: 'migrate-p7l2c' }, 'migrate'),
     type: 'Warning',
     reason: 'Failed',
-    message: 'Error: failed to create containerd task: exec: "migrate --password=lab-secret-db-9": cannot allocate memory',
+    message:
+      'Error: failed to create containerd task: exec: "migrate --password=lab-secret-db-9": cannot allocate memory',
     firstMinutesAgo: 9,
   },
-  { ...onNode(general), type: 'Normal', reason: 'Starting', message: 'Starting kubelet.', firstMinutesAgo: 55 },
+  {
+    ...onNode(general),
+    type: 'Normal',
+    reason: 'Starting',
+    message: 'Starting kubelet.',
+    firstMinutesAgo: 55,
+  },
   // The first round of image GC comes before the first statistics.
   {
     ...onNode(general),
@@ -92,7 +123,9 @@ const told: EventProfile[] = [
     message: 'invalid capacity 0 on image filesystem',
     firstMinutesAgo: 55,
   },
-  ...incidentNodes.flatMap(({ profile }) => profile.pods.slice(-1).flatMap(pod => startOfPod(profile.name, pod, 25))),
+  ...incidentNodes.flatMap(({ profile }) =>
+    profile.pods.slice(-1).flatMap(pod => startOfPod(profile.name, pod, 25)),
+  ),
 ]
 
 export const incidentEvents = (at: string) => told.map(profile => eventObject(profile, at))

@@ -10,9 +10,15 @@ export interface Told {
   rules: readonly ExpectedRule[]
 }
 
-const told = (placement: Parameters<typeof withPods>[0], rules: readonly ExpectedRule[]): Told => ({ profile: withPods(placement), rules })
+const told = (placement: Parameters<typeof withPods>[0], rules: readonly ExpectedRule[]): Told => ({
+  profile: withPods(placement),
+  rules,
+})
 
-const withPods = ({ pods, ...placement }: Omit<NodeProfile, 'pods'> & { pods?: NodeProfile['pods'] }): NodeProfile => ({
+const withPods = ({
+  pods,
+  ...placement
+}: Omit<NodeProfile, 'pods'> & { pods?: NodeProfile['pods'] }): NodeProfile => ({
   ...agentOf(placement.family),
   ...placement,
   pods: pods ?? ordinaryPods(placement.name),
@@ -24,13 +30,18 @@ const agentOf = (family: Family): Pick<NodeProfile, 'agent'> => {
   return { agent: family === 'Windows' ? { platform: 'Windows' } : {} }
 }
 
-const disk = (gibibytes: number, usedPercent: number) => ({ capacityBytes: gibibytes * GiB, usedPercent })
+const disk = (gibibytes: number, usedPercent: number) => ({
+  capacityBytes: gibibytes * GiB,
+  usedPercent,
+})
 export const al2 = { family: 'AL2', version: '1.32.9', instanceType: 'm5.large' } as const
 export const al2023 = { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.large' } as const
 
 /** EKS's Amazon Linux 2 image as it comes. The second node's disk has passed image GC's 85 %, and no eviction threshold. */
 const defaults: Told[] = [
-  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) }, ['alert-before-image-gc']),
+  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) }, [
+    'alert-before-image-gc',
+  ]),
   told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) }, [
     'alert-before-image-gc',
     'image-gc-due',
@@ -54,16 +65,30 @@ const tuned: Told[] = ['10.0.1.21', '10.0.1.22'].map(ip =>
 const kubespray: Told[] = [
   told(
     {
-      ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.31' }, 'kubespray-worker-1'),
+      ...selfManaged(
+        { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.31' },
+        'kubespray-worker-1',
+      ),
       nodefs: disk(100, 52),
       configuration: {
-        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' },
+        evictionHard: {
+          'memory.available': '100Mi',
+          'nodefs.available': '10%',
+          'nodefs.inodesFree': '5%',
+          'imagefs.available': '15%',
+        },
         kubeReserved: { cpu: '100m', memory: '256Mi' },
         systemReserved: { cpu: '500m', memory: '512Mi', 'ephemeral-storage': '2Gi' },
         maxPods: 110,
       },
     },
-    ['alert-before-image-gc', 'eviction-before-image-gc', 'image-gc-dead', 'reserved-below-eks-formula', 'serialized-pulls'],
+    [
+      'alert-before-image-gc',
+      'eviction-before-image-gc',
+      'image-gc-dead',
+      'reserved-below-eks-formula',
+      'serialized-pulls',
+    ],
   ),
 ]
 
@@ -74,12 +99,19 @@ const kubespray: Told[] = [
 const sized: Told[] = [
   told(
     {
-      ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.32' }, 'sized-worker-1'),
+      ...selfManaged(
+        { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.32' },
+        'sized-worker-1',
+      ),
       nodefs: disk(100, 41),
       memoryBytes: 10 * GiB,
       daemonsMiB: { kubelet: 400, runtime: 624 },
       configuration: {
-        evictionHard: { 'memory.available': '500Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+        evictionHard: {
+          'memory.available': '500Mi',
+          'nodefs.available': '10%',
+          'nodefs.inodesFree': '5%',
+        },
         imageGCHighThresholdPercent: 75,
         imageGCLowThresholdPercent: 65,
         serializeImagePulls: false,
@@ -107,15 +139,19 @@ const refused: Told[] = [
 
 /** The runtime on its own disk, which none of the three signals watches. */
 const dataDisk: Told[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
-  told({ ...inNodegroup('data-disk', { ...al2023, ip }), nodefs: disk(20, 31), imagefs: disk(200, 57 + 9 * index) }, [
-    'alert-before-image-gc',
-    'lost-default-threshold',
-    'unwatched-imagefs',
-  ]),
+  told(
+    {
+      ...inNodegroup('data-disk', { ...al2023, ip }),
+      nodefs: disk(20, 31),
+      imagefs: disk(200, 57 + 9 * index),
+    },
+    ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs'],
+  ),
 )
 
 const editedAddress = '10.0.1.64'
-const pressure = 'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
+const pressure =
+  'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
 
 /** Four nodes of one nodegroup, of which one was edited by hand. */
 const edited: Told[] = [
@@ -131,14 +167,24 @@ const edited: Told[] = [
       ...inNodegroup('general', { ...al2023, ip: editedAddress }),
       nodefs: disk(20, 73),
       configuration: {
-        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '30%', 'nodefs.inodesFree': '5%' },
+        evictionHard: {
+          'memory.available': '100Mi',
+          'nodefs.available': '30%',
+          'nodefs.inodesFree': '5%',
+        },
         imageGCHighThresholdPercent: 75,
         imageGCLowThresholdPercent: 70,
       },
       diskPressure: true,
       pods: [...ordinaryPods(editedAddress), evictedPod(editedAddress, pressure)],
     },
-    ['eviction-before-image-gc', 'eviction-due', 'eviction-loop', 'peer-drift', 'zero-min-reclaim-thrash'],
+    [
+      'eviction-before-image-gc',
+      'eviction-due',
+      'eviction-loop',
+      'peer-drift',
+      'zero-min-reclaim-thrash',
+    ],
   ),
 ]
 
@@ -146,7 +192,12 @@ const edited: Told[] = [
 export const managedNodes: Told[] = [
   told(
     {
-      ...onFargate({ family: 'Fargate', version: '1.34.1', instanceType: 'm5.large', ip: '10.0.4.11' }),
+      ...onFargate({
+        family: 'Fargate',
+        version: '1.34.1',
+        instanceType: 'm5.large',
+        ip: '10.0.4.11',
+      }),
       nodefs: disk(20, 22),
       pods: workloadPods('fargate').slice(0, 1),
       fault: {
@@ -159,7 +210,12 @@ export const managedNodes: Told[] = [
   ),
   told(
     {
-      ...inNodegroup('windows', { family: 'Windows', version: '1.34.1', instanceType: 'm5.xlarge', ip: '10.0.4.21' }),
+      ...inNodegroup('windows', {
+        family: 'Windows',
+        version: '1.34.1',
+        instanceType: 'm5.xlarge',
+        ip: '10.0.4.21',
+      }),
       nodefs: disk(50, 66),
       pods: workloadPods('windows').slice(0, 1),
     },
@@ -167,7 +223,12 @@ export const managedNodes: Told[] = [
   ),
   told(
     {
-      ...autoMode('general-purpose', { family: 'Auto Mode', version: '1.34.1', instanceType: 'm6i.2xlarge', ip: '10.0.4.31' }),
+      ...autoMode('general-purpose', {
+        family: 'Auto Mode',
+        version: '1.34.1',
+        instanceType: 'm6i.2xlarge',
+        ip: '10.0.4.31',
+      }),
       nodefs: disk(80, 37),
       pods: [...systemPods('auto').slice(1, 2), ...workloadPods('auto')],
     },
@@ -175,7 +236,15 @@ export const managedNodes: Told[] = [
   ),
 ]
 
-export const incidentNodes: Told[] = [...defaults, ...tuned, ...kubespray, ...sized, ...refused, ...dataDisk, ...edited]
+export const incidentNodes: Told[] = [
+  ...defaults,
+  ...tuned,
+  ...kubespray,
+  ...sized,
+  ...refused,
+  ...dataDisk,
+  ...edited,
+]
 
 export const sourceOf = (nodes: readonly Told[]): NodeSource =>
   fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)])))

@@ -43,18 +43,35 @@ const dailyPercent: Record<string, number> = {
  * @param isRepaired somebody has given one node the 70/50 that it needs; nothing else has changed
  */
 export const incidentsAfter = (days: number, isRepaired: boolean): Scenario =>
-  incidentsOf(incidentNodes.map(told => repairedWhere(isRepaired && told.profile.name === repairedNode, filledFor(days, told))))
+  incidentsOf(
+    incidentNodes.map(told =>
+      repairedWhere(isRepaired && told.profile.name === repairedNode, filledFor(days, told)),
+    ),
+  )
 
 function filledFor(days: number, { profile, rules }: Told): Told {
   const { nodefs, name } = profile
   const percent = dailyPercent[name] ?? 0
-  return { profile: { ...profile, nodefs: { ...nodefs, usedPercent: nodefs.usedPercent + days * percent } }, rules }
+  return {
+    profile: {
+      ...profile,
+      nodefs: { ...nodefs, usedPercent: nodefs.usedPercent + days * percent },
+    },
+    rules,
+  }
 }
 
 function repairedWhere(isRepaired: boolean, { profile, rules }: Told): Told {
   if (!isRepaired) return { profile, rules }
-  const configuration = { ...profile.configuration, imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
-  return { profile: { ...profile, configuration }, rules: rules.filter(rule => !mendedRules.includes(rule)) }
+  const configuration = {
+    ...profile.configuration,
+    imageGCHighThresholdPercent: 70,
+    imageGCLowThresholdPercent: 50,
+  }
+  return {
+    profile: { ...profile, configuration },
+    rules: rules.filter(rule => !mendedRules.includes(rule)),
+  }
 }
 
 function incidentsOf(nodes: readonly Told[]): Scenario {
@@ -68,9 +85,15 @@ function incidentsOf(nodes: readonly Told[]): Scenario {
         tags: { team: 'platform' },
         nodegroups: [
           al2Group('al2-defaults', 2),
-          { ...al2Group('al2-tuned', 2), launchTemplate: { id: 'lt-0a11ab00000000001', name: 'al2-tuned', version: '4' } },
+          {
+            ...al2Group('al2-tuned', 2),
+            launchTemplate: { id: 'lt-0a11ab00000000001', name: 'al2-tuned', version: '4' },
+          },
           al2Group('al2-refused', 1),
-          { ...dataDiskGroup, launchTemplate: { id: 'lt-0a11ab00000000002', name: 'data-disk', version: '1' } },
+          {
+            ...dataDiskGroup,
+            launchTemplate: { id: 'lt-0a11ab00000000002', name: 'data-disk', version: '1' },
+          },
           al2023Group('general', 4),
         ],
         nodes: sourceOf(nodes),
@@ -97,8 +120,12 @@ function incidentsOf(nodes: readonly Told[]): Scenario {
       },
     ],
     launchTemplates: incidentTemplates,
-    expect: () => ({ nodes: [...expected('incidents', nodes), ...expected('incidents-managed', managedNodes)], notAudited: [] }),
+    expect: () => ({
+      nodes: [...expected('incidents', nodes), ...expected('incidents-managed', managedNodes)],
+      notAudited: [],
+    }),
   }
 }
 
-const expected = (cluster: string, nodes: readonly Told[]) => nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules }))
+const expected = (cluster: string, nodes: readonly Told[]) =>
+  nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules }))

@@ -52,11 +52,17 @@ ${config}
 `
 
 const calmByNodeadm = multipart([
-  { type: 'application/node.eks.aws', body: nodeConfig('      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 50') },
+  {
+    type: 'application/node.eks.aws',
+    body: nodeConfig('      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 50'),
+  },
 ])
 
 const arm = multipart([
-  { type: 'application/node.eks.aws', body: nodeConfig('      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 50') },
+  {
+    type: 'application/node.eks.aws',
+    body: nodeConfig('      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 50'),
+  },
   { type: script, body: '#!/bin/bash\necho lab-secret-token > /etc/agent.key\n' },
 ])
 
@@ -77,11 +83,19 @@ export const incidentTemplates: LaunchTemplateScenario[] = [
     name: 'al2-tuned',
     versions: [{ number: 1 }, { number: 3 }, { number: 4, userData: base64(al2Tuned) }],
   },
-  { id: 'lt-0a11ab00000000002', name: 'data-disk', versions: [{ number: 1, userData: base64(dataDisk) }] },
+  {
+    id: 'lt-0a11ab00000000002',
+    name: 'data-disk',
+    versions: [{ number: 1, userData: base64(dataDisk) }],
+  },
 ]
 
 export const fleetTemplates: LaunchTemplateScenario[] = [
-  { id: 'lt-0a11ab00000000011', name: 'fleet-arm', versions: [{ number: 1 }, { number: 2, userData: base64(arm) }] },
+  {
+    id: 'lt-0a11ab00000000011',
+    name: 'fleet-arm',
+    versions: [{ number: 1 }, { number: 2, userData: base64(arm) }],
+  },
   {
     id: 'lt-0a11ab00000000012',
     name: 'fleet-bottlerocket',
@@ -91,7 +105,19 @@ export const fleetTemplates: LaunchTemplateScenario[] = [
 
 /** What each family's nodes of scenario probe are meant to run with. */
 export const probeTemplates: LaunchTemplateScenario[] = [
-  { id: 'lt-0a11ab00000000021', name: 'probe-al2', versions: [{ number: 1, userData: base64(al2Tuned) }] },
-  { id: 'lt-0a11ab00000000022', name: 'probe-al2023', versions: [{ number: 1, userData: base64(calmByNodeadm) }] },
-  { id: 'lt-0a11ab00000000023', name: 'probe-bottlerocket', versions: [{ number: 1, userData: base64(bottlerocket(70, 50)) }] },
+  {
+    id: 'lt-0a11ab00000000021',
+    name: 'probe-al2',
+    versions: [{ number: 1, userData: base64(al2Tuned) }],
+  },
+  {
+    id: 'lt-0a11ab00000000022',
+    name: 'probe-al2023',
+    versions: [{ number: 1, userData: base64(calmByNodeadm) }],
+  },
+  {
+    id: 'lt-0a11ab00000000023',
+    name: 'probe-bottlerocket',
+    versions: [{ number: 1, userData: base64(bottlerocket(70, 50)) }],
+  },
 ]

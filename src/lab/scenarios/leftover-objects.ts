@@ -13,14 +13,31 @@ import { nodeNameOf } from '#lab/nodes/placement.ts'
 import type { RawObject } from '#model/record.ts'
 import { fixedObjects, type InstalledResource, type ObjectSource } from './scenario.ts'
 
-const deployment = (name: string, uid?: string) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name, ...(uid && { uid }) })
+const deployment = (name: string, uid?: string) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  name,
+  ...(uid && { uid }),
+})
 const ofJob = (name: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name })
 const pod = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name })
 
 const claims = (at: string): RawObject[] => [
   // The pod `worker-9` holds it, and does not go.
-  claimObject(at, { namespace: 'queue', name: 'spool', storageClass: 'gp3', volume: 'pvc-0004', deletedHoursAgo: 60 }),
-  claimObject(at, { namespace: 'queue', name: 'kept-spool', storageClass: 'gp3', volume: 'pvc-0005', deletedHoursAgo: 0.5 }),
+  claimObject(at, {
+    namespace: 'queue',
+    name: 'spool',
+    storageClass: 'gp3',
+    volume: 'pvc-0004',
+    deletedHoursAgo: 60,
+  }),
+  claimObject(at, {
+    namespace: 'queue',
+    name: 'kept-spool',
+    storageClass: 'gp3',
+    volume: 'pvc-0005',
+    deletedHoursAgo: 0.5,
+  }),
   claimObject(at, {
     namespace: 'ci',
     name: 'build-7-scratch',
@@ -39,24 +56,62 @@ const claims = (at: string): RawObject[] => [
   }),
   // Of a class that keeps, but somebody has set its own volume to Delete; and the other way round.
   claimObject(at, {
-    ...{ namespace: 'ci', name: 'kept-build-9-scratch', storageClass: 'keep', volume: 'kept-set-to-delete' },
+    ...{
+      namespace: 'ci',
+      name: 'kept-build-9-scratch',
+      storageClass: 'keep',
+      volume: 'kept-set-to-delete',
+    },
     ...{ createdHoursAgo: 2, owner: pod('build-9') },
   }),
   claimObject(at, {
-    ...{ namespace: 'ci-nightly', name: 'build-10-scratch', storageClass: 'gp3', volume: 'pvc-0010' },
+    ...{
+      namespace: 'ci-nightly',
+      name: 'build-10-scratch',
+      storageClass: 'gp3',
+      volume: 'pvc-0010',
+    },
     ...{ createdHoursAgo: 2, owner: pod('build-10') },
   }),
   // Of a pod and of a Job that are gone.
-  claimObject(at, { namespace: 'stray', name: 'scratch-of-pod', storageClass: 'gp3', owner: pod('build-1') }),
-  claimObject(at, { namespace: 'stray', name: 'scratch-of-job', storageClass: 'gp3', owner: ofJob('build-2') }),
-  claimObject(at, { namespace: 'legacy', name: 'kept-of-pod', storageClass: 'gp3', owner: pod('kept-free') }),
-  claimObject(at, { namespace: 'batch', name: 'kept-of-job', storageClass: 'gp3', owner: ofJob('kept-by-time') }),
+  claimObject(at, {
+    namespace: 'stray',
+    name: 'scratch-of-pod',
+    storageClass: 'gp3',
+    owner: pod('build-1'),
+  }),
+  claimObject(at, {
+    namespace: 'stray',
+    name: 'scratch-of-job',
+    storageClass: 'gp3',
+    owner: ofJob('build-2'),
+  }),
+  claimObject(at, {
+    namespace: 'legacy',
+    name: 'kept-of-pod',
+    storageClass: 'gp3',
+    owner: pod('kept-free'),
+  }),
+  claimObject(at, {
+    namespace: 'batch',
+    name: 'kept-of-job',
+    storageClass: 'gp3',
+    owner: ofJob('kept-by-time'),
+  }),
   // Another owner of it is there.
   claimObject(at, {
     ...{ namespace: 'tenant', name: 'spare', storageClass: 'gp3', owner: deployment('kept-front') },
-    alsoOwnedBy: deployment('checkout', objectUid('Deployment', { namespace: 'shop', name: 'checkout' })),
+    alsoOwnedBy: deployment(
+      'checkout',
+      objectUid('Deployment', { namespace: 'shop', name: 'checkout' }),
+    ),
   }),
-  claimObject(at, { namespace: 'tenant', name: 'kept-own', storageClass: 'gp3', owner: deployment('kept-front') }),
+  claimObject(at, {
+    namespace: 'tenant',
+    name: 'kept-own',
+    storageClass: 'gp3',
+    owner: deployment('kept-front'),
+  }),
   // Its owner lives, in another namespace.
   claimObject(at, {
     ...{ namespace: 'tenant', name: 'cache', storageClass: 'gp3' },
@@ -66,16 +121,31 @@ const claims = (at: string): RawObject[] => [
 
 const volumes = (at: string): RawObject[] => [
   volumeObject(at, {
-    ...{ name: 'pvc-0001', claim: { namespace: 'archive', name: 'films-0' }, phase: 'Released', phaseHoursAgo: 960 },
+    ...{
+      name: 'pvc-0001',
+      claim: { namespace: 'archive', name: 'films-0' },
+      phase: 'Released',
+      phaseHoursAgo: 960,
+    },
     ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa1' },
   }),
   volumeObject(at, {
-    ...{ name: 'kept-just-released', claim: { namespace: 'archive', name: 'films-1' }, phase: 'Released', phaseHoursAgo: 2 },
+    ...{
+      name: 'kept-just-released',
+      claim: { namespace: 'archive', name: 'films-1' },
+      phase: 'Released',
+      phaseHoursAgo: 2,
+    },
     ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa2' },
   }),
   // Somebody has deleted it, and its driver has not let go of it.
   volumeObject(at, {
-    ...{ name: 'pvc-0008', claim: { namespace: 'archive', name: 'films-2' }, phase: 'Released', phaseHoursAgo: 960 },
+    ...{
+      name: 'pvc-0008',
+      claim: { namespace: 'archive', name: 'films-2' },
+      phase: 'Released',
+      phaseHoursAgo: 960,
+    },
     ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa8' },
     ...{ deletedHoursAgo: 200, finalizers: ['external-attacher/ebs-csi-aws-com'] },
   }),
@@ -90,24 +160,50 @@ const volumes = (at: string): RawObject[] => [
   }),
   // Its driver has not deleted it.
   volumeObject(at, {
-    ...{ name: 'pvc-0003', claim: { namespace: 'scratch', name: 'tmp-1' }, phase: 'Released', phaseHoursAgo: 90 },
+    ...{
+      name: 'pvc-0003',
+      claim: { namespace: 'scratch', name: 'tmp-1' },
+      phase: 'Released',
+      phaseHoursAgo: 90,
+    },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa3' },
   }),
   volumeObject(at, {
-    ...{ name: 'kept-being-deleted', claim: { namespace: 'scratch', name: 'tmp-2' }, phase: 'Released', phaseHoursAgo: 0.05 },
+    ...{
+      name: 'kept-being-deleted',
+      claim: { namespace: 'scratch', name: 'tmp-2' },
+      phase: 'Released',
+      phaseHoursAgo: 0.05,
+    },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa6' },
   }),
   volumeObject(at, {
-    ...{ name: 'pvc-0004', claim: { namespace: 'queue', name: 'spool' }, phase: 'Bound', phaseHoursAgo: 400 },
+    ...{
+      name: 'pvc-0004',
+      claim: { namespace: 'queue', name: 'spool' },
+      phase: 'Bound',
+      phaseHoursAgo: 400,
+    },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa4' },
   }),
   volumeObject(at, {
-    ...{ name: 'pvc-0005', claim: { namespace: 'queue', name: 'kept-spool' }, phase: 'Bound', phaseHoursAgo: 400 },
+    ...{
+      name: 'pvc-0005',
+      claim: { namespace: 'queue', name: 'kept-spool' },
+      phase: 'Bound',
+      phaseHoursAgo: 400,
+    },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa5' },
   }),
   // Deleted before its claim, which keeps it.
   volumeObject(at, {
-    ...{ name: 'pvc-0006', claim: { namespace: 'ci', name: 'build-7-scratch' }, phase: 'Bound', phaseHoursAgo: 400, deletedHoursAgo: 60 },
+    ...{
+      name: 'pvc-0006',
+      claim: { namespace: 'ci', name: 'build-7-scratch' },
+      phase: 'Bound',
+      phaseHoursAgo: 400,
+      deletedHoursAgo: 60,
+    },
     ...{ reclaimPolicy: 'Retain', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa6' },
   }),
   volumeObject(at, {
@@ -121,12 +217,32 @@ const volumes = (at: string): RawObject[] => [
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa7' },
   }),
   volumeObject(at, {
-    ...{ name: 'kept-set-to-delete', claim: { namespace: 'ci', name: 'kept-build-9-scratch' }, phase: 'Bound', phaseHoursAgo: 2 },
-    ...{ reclaimPolicy: 'Delete', storageClass: 'keep', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa9' },
+    ...{
+      name: 'kept-set-to-delete',
+      claim: { namespace: 'ci', name: 'kept-build-9-scratch' },
+      phase: 'Bound',
+      phaseHoursAgo: 2,
+    },
+    ...{
+      reclaimPolicy: 'Delete',
+      storageClass: 'keep',
+      capacity: '20Gi',
+      volumeId: 'vol-0aaaaaaaaaaaaaaa9',
+    },
   }),
   volumeObject(at, {
-    ...{ name: 'pvc-0010', claim: { namespace: 'ci-nightly', name: 'build-10-scratch' }, phase: 'Bound', phaseHoursAgo: 2 },
-    ...{ reclaimPolicy: 'Retain', storageClass: 'gp3', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaab0' },
+    ...{
+      name: 'pvc-0010',
+      claim: { namespace: 'ci-nightly', name: 'build-10-scratch' },
+      phase: 'Bound',
+      phaseHoursAgo: 2,
+    },
+    ...{
+      reclaimPolicy: 'Retain',
+      storageClass: 'gp3',
+      capacity: '20Gi',
+      volumeId: 'vol-0aaaaaaaaaaaaaab0',
+    },
   }),
 ]
 
@@ -135,18 +251,48 @@ const certificateRequests = (at: string): RawObject[] => {
   const nodesTwin = `system:node:${nodeNameOf('10.0.7.11')}`
   return [
     certificateRequestObject(at, { name: 'csr-4x2lp', requestor, createdHoursAgo: 5 }),
-    certificateRequestObject(at, { name: 'kept-csr-new', requestor: nodesTwin, createdHoursAgo: 0.05 }),
+    certificateRequestObject(at, {
+      name: 'kept-csr-new',
+      requestor: nodesTwin,
+      createdHoursAgo: 0.05,
+    }),
     // Its node has asked again since, and got it.
-    certificateRequestObject(at, { name: 'kept-csr-before', requestor: nodesTwin, createdHoursAgo: 6 }),
-    certificateRequestObject(at, { name: 'csr-9k3vd', requestor, createdHoursAgo: 31, answered: { as: 'Denied', hoursAgo: 30 } }),
     certificateRequestObject(at, {
-      ...{ name: 'csr-issued', requestor, createdHoursAgo: 31, answered: { as: 'Approved', hoursAgo: 30 }, isIssued: true },
+      name: 'kept-csr-before',
+      requestor: nodesTwin,
+      createdHoursAgo: 6,
     }),
     certificateRequestObject(at, {
-      ...{ name: 'kept-csr-issued', requestor: nodesTwin, createdHoursAgo: 1, answered: { as: 'Approved', hoursAgo: 0.5 }, isIssued: true },
+      name: 'csr-9k3vd',
+      requestor,
+      createdHoursAgo: 31,
+      answered: { as: 'Denied', hoursAgo: 30 },
     }),
     certificateRequestObject(at, {
-      ...{ name: 'kept-csr-denied', requestor: nodesTwin, createdHoursAgo: 1, answered: { as: 'Denied', hoursAgo: 0.5 } },
+      ...{
+        name: 'csr-issued',
+        requestor,
+        createdHoursAgo: 31,
+        answered: { as: 'Approved', hoursAgo: 30 },
+        isIssued: true,
+      },
+    }),
+    certificateRequestObject(at, {
+      ...{
+        name: 'kept-csr-issued',
+        requestor: nodesTwin,
+        createdHoursAgo: 1,
+        answered: { as: 'Approved', hoursAgo: 0.5 },
+        isIssued: true,
+      },
+    }),
+    certificateRequestObject(at, {
+      ...{
+        name: 'kept-csr-denied',
+        requestor: nodesTwin,
+        createdHoursAgo: 1,
+        answered: { as: 'Denied', hoursAgo: 0.5 },
+      },
     }),
   ]
 }
@@ -174,7 +320,8 @@ const namespaces = (at: string): RawObject[] => [
       },
       NamespaceFinalizersRemaining: {
         reason: 'SomeFinalizersRemain',
-        message: 'Some content in the namespace has finalizers remaining: web.example.com/unpublish in 1 resource instances',
+        message:
+          'Some content in the namespace has finalizers remaining: web.example.com/unpublish in 1 resource instances',
       },
     },
   }),
@@ -184,14 +331,38 @@ const namespaces = (at: string): RawObject[] => [
 
 export const leftoverDeployments = (at: string): RawObject[] => [
   // Nobody is there to take this away.
-  bareDeployment(at, { namespace: 'edge', name: 'proxy', deletedHoursAgo: 70, finalizers: ['service.k8s.aws/resources'] }),
-  bareDeployment(at, { namespace: 'edge', name: 'kept-proxy', deletedHoursAgo: 0.2, finalizers: ['service.k8s.aws/resources'] }),
-  bareDeployment(at, { namespace: 'legacy', name: 'portal', deletedHoursAgo: 50, finalizers: ['foregroundDeletion'] }),
-  bareDeployment(at, { namespace: 'legacy', name: 'kept-portal', deletedHoursAgo: 0.1, finalizers: ['foregroundDeletion'] }),
+  bareDeployment(at, {
+    namespace: 'edge',
+    name: 'proxy',
+    deletedHoursAgo: 70,
+    finalizers: ['service.k8s.aws/resources'],
+  }),
+  bareDeployment(at, {
+    namespace: 'edge',
+    name: 'kept-proxy',
+    deletedHoursAgo: 0.2,
+    finalizers: ['service.k8s.aws/resources'],
+  }),
+  bareDeployment(at, {
+    namespace: 'legacy',
+    name: 'portal',
+    deletedHoursAgo: 50,
+    finalizers: ['foregroundDeletion'],
+  }),
+  bareDeployment(at, {
+    namespace: 'legacy',
+    name: 'kept-portal',
+    deletedHoursAgo: 0.1,
+    finalizers: ['foregroundDeletion'],
+  }),
   bareDeployment(at, { namespace: 'tenant', name: 'kept-front' }),
   bareDeployment(at, { namespace: 'stray', name: 'api', createdHoursAgo: 300 }),
   // Blogs are gone with their CustomResourceDefinition; Sites are there.
-  bareDeployment(at, { namespace: 'pages', name: 'render-blog', owner: { apiVersion: 'web.example.com/v1', kind: 'Blog', name: 'news' } }),
+  bareDeployment(at, {
+    namespace: 'pages',
+    name: 'render-blog',
+    owner: { apiVersion: 'web.example.com/v1', kind: 'Blog', name: 'news' },
+  }),
   bareDeployment(at, {
     namespace: 'pages',
     name: 'kept-render-site',
@@ -202,8 +373,16 @@ export const leftoverDeployments = (at: string): RawObject[] => [
 export const leftoverReplicaSets = (at: string): RawObject[] => [
   bareReplicaSet(at, { namespace: 'legacy', name: 'portal-1', owner: deployment('portal') }),
   // Nobody waits for it.
-  bareReplicaSet(at, { namespace: 'legacy', name: 'kept-portal-0', owner: { ...deployment('portal'), isFree: true } }),
-  bareReplicaSet(at, { namespace: 'legacy', name: 'kept-portal-1', owner: deployment('kept-portal') }),
+  bareReplicaSet(at, {
+    namespace: 'legacy',
+    name: 'kept-portal-0',
+    owner: { ...deployment('portal'), isFree: true },
+  }),
+  bareReplicaSet(at, {
+    namespace: 'legacy',
+    name: 'kept-portal-1',
+    owner: deployment('kept-portal'),
+  }),
   // Of the Deployment that was there before the one of this name.
   bareReplicaSet(at, {
     namespace: 'stray',
@@ -219,7 +398,12 @@ export const leftoverReplicaSets = (at: string): RawObject[] => [
     createdHoursAgo: 299,
     owner: deployment('apis', objectUid('Deployment', { namespace: 'stray', name: 'api' })),
   }),
-  bareReplicaSet(at, { namespace: 'stray', name: 'kept-api-new', createdHoursAgo: 299, owner: deployment('api') }),
+  bareReplicaSet(at, {
+    namespace: 'stray',
+    name: 'kept-api-new',
+    createdHoursAgo: 299,
+    owner: deployment('api'),
+  }),
   bareReplicaSet(at, { namespace: 'canary', name: 'web-1' }),
   bareReplicaSet(at, { namespace: 'canary', name: 'kept-web-2', createdHoursAgo: 1 }),
 ]
@@ -228,7 +412,11 @@ export const leftoverReplicaSets = (at: string): RawObject[] => [
 function ofPortal(at: string, name: string, owner: string): RawObject {
   const uid = objectUid('Deployment', { namespace: 'legacy', name: owner })
   return {
-    metadata: metadataOf('ConfigMap', at, { namespace: 'legacy', name, owner: deployment('portal', uid) }),
+    metadata: metadataOf('ConfigMap', at, {
+      namespace: 'legacy',
+      name,
+      owner: deployment('portal', uid),
+    }),
     data: { token: 'lab-secret-data' },
   }
 }
@@ -250,29 +438,65 @@ export const leftoverObjects: Record<string, ObjectSource> = {
   persistentvolumes: fixedObjects(volumes),
   'certificatesigningrequests.certificates.k8s.io': fixedObjects(certificateRequests),
   namespaces: fixedObjects(namespaces),
-  configmaps: fixedObjects(at => [ofPortal(at, 'render-1', 'portal before'), ofPortal(at, 'kept-render-2', 'portal')]),
+  configmaps: fixedObjects(at => [
+    ofPortal(at, 'render-1', 'portal before'),
+    ofPortal(at, 'kept-render-2', 'portal'),
+  ]),
   secrets: fixedObjects(at => [
-    { metadata: metadataOf('Secret', at, { namespace: 'legacy', name: 'kept-token' }), data: { token: 'bGFiLXNlY3JldC1kYXRh' } },
+    {
+      metadata: metadataOf('Secret', at, { namespace: 'legacy', name: 'kept-token' }),
+      data: { token: 'bGFiLXNlY3JldC1kYXRh' },
+    },
   ]),
 }
 
 const siteObject = (at: string, site: Named): RawObject => ({
-  metadata: { ...metadataOf('Site', at, site), annotations: { 'example.com/token': 'lab-secret-site' } },
+  metadata: {
+    ...metadataOf('Site', at, site),
+    annotations: { 'example.com/token': 'lab-secret-site' },
+  },
   spec: { password: 'lab-secret-site' },
 })
 
 /** Of groups that nothing lists unless somebody asks for it; who would take that finalizer away nobody knows. */
 export const installedResources: readonly InstalledResource[] = [
   {
-    ...{ group: 'web.example.com', version: 'v1', plural: 'sites', kind: 'Site', isNamespaced: true },
+    ...{
+      group: 'web.example.com',
+      version: 'v1',
+      plural: 'sites',
+      kind: 'Site',
+      isNamespaced: true,
+    },
     objects: fixedObjects(at => [
-      siteObject(at, { namespace: 'old-web', name: 'front', deletedHoursAgo: 70, finalizers: ['web.example.com/unpublish'] }),
-      siteObject(at, { namespace: 'pages', name: 'kept-leaving', deletedHoursAgo: 0.2, finalizers: ['web.example.com/unpublish'] }),
-      siteObject(at, { namespace: 'pages', name: 'kept-home', finalizers: ['web.example.com/unpublish'] }),
+      siteObject(at, {
+        namespace: 'old-web',
+        name: 'front',
+        deletedHoursAgo: 70,
+        finalizers: ['web.example.com/unpublish'],
+      }),
+      siteObject(at, {
+        namespace: 'pages',
+        name: 'kept-leaving',
+        deletedHoursAgo: 0.2,
+        finalizers: ['web.example.com/unpublish'],
+      }),
+      siteObject(at, {
+        namespace: 'pages',
+        name: 'kept-home',
+        finalizers: ['web.example.com/unpublish'],
+      }),
     ]),
   },
   {
-    ...{ group: 'metrics.k8s.io', version: 'v1beta1', plural: 'nodes', kind: 'NodeMetrics', isNamespaced: false, isStored: false },
+    ...{
+      group: 'metrics.k8s.io',
+      version: 'v1beta1',
+      plural: 'nodes',
+      kind: 'NodeMetrics',
+      isNamespaced: false,
+      isStored: false,
+    },
     objects: fixedObjects(() => []),
   },
 ]

@@ -3,16 +3,28 @@ import { uidOf } from '#lab/nodes/random.ts'
 import type { RawObject } from '#model/record.ts'
 
 const created = '2026-03-02T10:00:00Z'
-const metadata = (kind: string, name: string) => ({ name, uid: uidOf(`${kind}/${name}`), generation: 1, creationTimestamp: created })
+const metadata = (kind: string, name: string) => ({
+  name,
+  uid: uidOf(`${kind}/${name}`),
+  generation: 1,
+  creationTimestamp: created,
+})
 
 function nodePool(name: string, nodeClassRef: RawObject): RawObject {
-  const disruption = { consolidationPolicy: 'WhenEmptyOrUnderutilized', consolidateAfter: '1m', budgets: [{ nodes: '10%' }] }
+  const disruption = {
+    consolidationPolicy: 'WhenEmptyOrUnderutilized',
+    consolidateAfter: '1m',
+    budgets: [{ nodes: '10%' }],
+  }
   return {
     metadata: metadata('NodePool', name),
     spec: {
       disruption,
       weight: 10,
-      template: { metadata: { labels: { pool: name } }, spec: { nodeClassRef, expireAfter: '336h', requirements: [] } },
+      template: {
+        metadata: { labels: { pool: name } },
+        spec: { nodeClassRef, expireAfter: '336h', requirements: [] },
+      },
     },
     status: { resources: { nodes: '0' } },
   }
@@ -20,7 +32,9 @@ function nodePool(name: string, nodeClassRef: RawObject): RawObject {
 
 /** A pool for peaks, scaled to nothing just now. */
 export const karpenter: Record<string, RawObject[]> = {
-  'nodepools.karpenter.sh': [nodePool('burst', { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'burst' })],
+  'nodepools.karpenter.sh': [
+    nodePool('burst', { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'burst' }),
+  ],
   'ec2nodeclasses.karpenter.k8s.aws': [
     {
       metadata: metadata('EC2NodeClass', 'burst'),
@@ -29,8 +43,17 @@ export const karpenter: Record<string, RawObject[]> = {
         amiSelectorTerms: [{ alias: 'al2023@v20251120' }],
         role: 'incidents-karpenter',
         subnetSelectorTerms: [{ tags: { 'karpenter.sh/discovery': 'incidents' } }],
-        blockDeviceMappings: [{ deviceName: '/dev/xvda', ebs: { volumeSize: '40Gi', volumeType: 'gp3', encrypted: true } }],
-        kubelet: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50, evictionHard: { 'memory.available': '200Mi' } },
+        blockDeviceMappings: [
+          {
+            deviceName: '/dev/xvda',
+            ebs: { volumeSize: '40Gi', volumeType: 'gp3', encrypted: true },
+          },
+        ],
+        kubelet: {
+          imageGCHighThresholdPercent: 70,
+          imageGCLowThresholdPercent: 50,
+          evictionHard: { 'memory.available': '200Mi' },
+        },
         userData: `apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:

@@ -1,12 +1,24 @@
 /** A cluster that grants nobody its kubelets (`nodes/proxy`): what its nodes hide is told by their own machines, where SSM reaches them. */
 import { inNodegroup, onPremises, selfManaged } from '#lab/nodes/placement.ts'
-import { finishedPod, ordinaryPods, type PodProfile, systemPods, workloadPods } from '#lab/nodes/pod-profile.ts'
+import {
+  finishedPod,
+  ordinaryPods,
+  type PodProfile,
+  systemPods,
+  workloadPods,
+} from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { probeTemplates } from './launch-templates.ts'
-import { type AgentFault, type ExpectedRule, fixedNodes, type NodegroupScenario, type Scenario } from './scenario.ts'
+import {
+  type AgentFault,
+  type ExpectedRule,
+  fixedNodes,
+  type NodegroupScenario,
+  type Scenario,
+} from './scenario.ts'
 
 interface Told {
   profile: NodeProfile
@@ -21,7 +33,12 @@ const calm = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
 type Unfinished = Omit<NodeProfile, 'pods' | 'nodefs' | 'agent'> & Partial<NodeProfile>
 
 const told = (profile: Unfinished, rules: readonly ExpectedRule[]): Told => ({
-  profile: { nodefs: { capacityBytes: 20 * GiB, usedPercent: 47 }, agent: {}, pods: ordinaryPods(profile.name), ...profile },
+  profile: {
+    nodefs: { capacityBytes: 20 * GiB, usedPercent: 47 },
+    agent: {},
+    pods: ordinaryPods(profile.name),
+    ...profile,
+  },
   rules,
 })
 
@@ -69,7 +86,11 @@ const rotated = (size: string) => ({ files: { '/etc/logrotate.d/app': rotation(s
 /** Four nodes alike, until somebody gave one of them tenfold logs. */
 const alike: Told[] = ['10.0.5.21', '10.0.5.22', '10.0.5.23', '10.0.5.24'].map((ip, index) =>
   told(
-    { ...inNodegroup('general', { ...al2023, ip }), configuration: calm, disk: rotated(index === 2 ? '1G' : '100M') },
+    {
+      ...inNodegroup('general', { ...al2023, ip }),
+      configuration: calm,
+      disk: rotated(index === 2 ? '1G' : '100M'),
+    },
     index === 2 ? ['log-rotation-drift'] : [],
   ),
 )
@@ -77,7 +98,11 @@ const alike: Told[] = ['10.0.5.21', '10.0.5.22', '10.0.5.23', '10.0.5.24'].map((
 const finishedJobs = (node: string): PodProfile[] =>
   Array.from({ length: 60 }, (_, index) => {
     const name = `nightly-report-${29_380_000 + index * 60}`
-    return { ...finishedPod(`${node}/${index}`), name: `${name}-x${index.toString(36).padStart(4, 'b')}`, owner: { kind: 'Job', name } }
+    return {
+      ...finishedPod(`${node}/${index}`),
+      name: `${name}-x${index.toString(36).padStart(4, 'b')}`,
+      owner: { kind: 'Job', name },
+    }
   })
 
 /** Each of an image of its own. */
@@ -86,7 +111,10 @@ const services = (node: string, count: number): PodProfile[] =>
     .flat()
     .map((pod, index) => ({
       ...pod,
-      containers: pod.containers.map(container => ({ ...container, image: `registry.example.com/services/part-${index}:4.2` })),
+      containers: pod.containers.map(container => ({
+        ...container,
+        image: `registry.example.com/services/part-${index}:4.2`,
+      })),
     }))
 
 const others: Told[] = [
@@ -113,13 +141,26 @@ const others: Told[] = [
   told(
     {
       ...inNodegroup('stray', { ...al2023, ip: '10.0.5.41' }),
-      disk: { dropIns: { '90-disk.conf': { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...calm } } },
+      disk: {
+        dropIns: {
+          '90-disk.conf': {
+            kind: 'KubeletConfiguration',
+            apiVersion: 'kubelet.config.k8s.io/v1beta1',
+            ...calm,
+          },
+        },
+      },
     },
     ['alert-before-image-gc', 'lost-on-the-way'],
   ),
   told(
     {
-      ...inNodegroup('bottlerocket', { family: 'Bottlerocket', version: '1.32.9', instanceType: 'm6i.large', ip: '10.0.5.51' }),
+      ...inNodegroup('bottlerocket', {
+        family: 'Bottlerocket',
+        version: '1.32.9',
+        instanceType: 'm6i.large',
+        ip: '10.0.5.51',
+      }),
       nodefs: { capacityBytes: 80 * GiB, usedPercent: 33 },
       configuration: { ...calm, evictionHard: { 'memory.available': '200Mi' } },
     },
@@ -129,11 +170,17 @@ const others: Told[] = [
   // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted.
   told(
     {
-      ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.61' }, 'probe-worker-1'),
+      ...selfManaged(
+        { family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.61' },
+        'probe-worker-1',
+      ),
       nodefs: { capacityBytes: 100 * GiB, usedPercent: 38 },
       configuration: {
         ...calm,
-        authorization: { mode: 'AlwaysAllow', webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' } },
+        authorization: {
+          mode: 'AlwaysAllow',
+          webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' },
+        },
         serializeImagePulls: false,
         systemReserved: { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '2Gi' },
       },
@@ -151,7 +198,8 @@ const others: Told[] = [
   ),
 ]
 
-const olderAnswer = '{"schema":"highwater.inspect/0","instanceId":"","nodeName":"","at":null,"host":null,"runtime":null}\n'
+const olderAnswer =
+  '{"schema":"highwater.inspect/0","instanceId":"","nodeName":"","at":null,"host":null,"runtime":null}\n'
 
 /** Nodes that tell nothing, each in its own way. */
 const silent: Told[] = (
@@ -164,7 +212,9 @@ const silent: Told[] = (
     ['10.0.5.85', failing({ kind: 'other-identity', instanceId: instanceIdOf('10.0.5.21') })],
     ['10.0.5.86', { run: async () => ({ stdout: olderAnswer, stderr: '', exitCode: 0 }) }],
   ] as const
-).map(([ip, agent]) => told({ ...inNodegroup('silent', { ...al2023, ip }), agent }, ['unread-node']))
+).map(([ip, agent]) =>
+  told({ ...inNodegroup('silent', { ...al2023, ip }), agent }, ['unread-node']),
+)
 
 function failing(fault: AgentFault): { fault: AgentFault } {
   return { fault }
@@ -188,7 +238,11 @@ const withDisk = (name: string, desiredSize: number): NodegroupScenario => {
   return { ...plain, diskSize: 20 }
 }
 
-const ofAl2 = { amiType: 'AL2_x86_64', releaseVersion: '1.32.9-20251120', instanceTypes: [al2.instanceType] }
+const ofAl2 = {
+  amiType: 'AL2_x86_64',
+  releaseVersion: '1.32.9-20251120',
+  instanceTypes: [al2.instanceType],
+}
 
 export const probe: Scenario = {
   name: 'probe',
@@ -199,7 +253,11 @@ export const probe: Scenario = {
       version: '1.32',
       nodegroups: [
         { ...withDisk('al2-edited', 1), ...ofAl2 },
-        { ...nodegroup('al2', 2), ...ofAl2, launchTemplate: { id: 'lt-0a11ab00000000021', name: 'probe-al2', version: '1' } },
+        {
+          ...nodegroup('al2', 2),
+          ...ofAl2,
+          launchTemplate: { id: 'lt-0a11ab00000000021', name: 'probe-al2', version: '1' },
+        },
         nodegroup('general', 4),
         { ...nodegroup('full', 1), instanceTypes: ['m6i.2xlarge'] },
         nodegroup('jobs', 1),
@@ -212,14 +270,20 @@ export const probe: Scenario = {
         },
         nodegroup('silent', silent.length),
       ],
-      nodes: fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)]))),
+      nodes: fixedNodes(
+        Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)])),
+      ),
       access: { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') },
     },
   ],
   launchTemplates: probeTemplates,
   expect: () => ({
     mode: 'ssm',
-    nodes: nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules: [...rules].toSorted() })),
+    nodes: nodes.map(({ profile, rules }) => ({
+      cluster,
+      node: profile.name,
+      rules: [...rules].toSorted(),
+    })),
     notAudited: [],
   }),
 }

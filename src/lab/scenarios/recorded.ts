@@ -24,7 +24,10 @@ export const recorded: Scenario = {
           desiredSize: 2,
         },
       ],
-      nodes: fixedNodes({ [singleDisk]: recordedNode('single-disk'), [splitDisk]: recordedNode('split-disk') }),
+      nodes: fixedNodes({
+        [singleDisk]: recordedNode('single-disk'),
+        [splitDisk]: recordedNode('split-disk'),
+      }),
     },
   ],
   expect: () => ({
@@ -50,7 +53,11 @@ function recordedNode(disk: 'single-disk' | 'split-disk'): LabNode {
     },
     configz: () => body('configz'),
     summary: () => body('stats-summary'),
-    podKeys: () => pods().map(pod => ({ namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' })),
+    podKeys: () =>
+      pods().map(pod => ({
+        namespace: pod.metadata?.namespace ?? '',
+        name: pod.metadata?.name ?? '',
+      })),
     pod: index => pods()[index]!,
   }
 }
@@ -60,7 +67,10 @@ function lazy(disk: string): (name: string) => RawObject {
   const read = new Map<string, RawObject>()
   return name => {
     const known =
-      read.get(name) ?? (JSON.parse(readFileSync(new URL(`recorded/${disk}-${name}.json`, import.meta.url), 'utf8')) as RawObject)
+      read.get(name) ??
+      (JSON.parse(
+        readFileSync(new URL(`recorded/${disk}-${name}.json`, import.meta.url), 'utf8'),
+      ) as RawObject)
     read.set(name, known)
     return known
   }

@@ -59,8 +59,16 @@ interface Group {
 }
 
 const disk = { capacityBytes: 20 * GiB, usedPercent: 47 }
-const older = { releaseVersion: '1.32.9-20250920', instanceType: 'm6i.large', amiType: 'AL2023_x86_64_STANDARD' } as const
-const olderProfile = { family: 'AL2023', nodefs: disk, osImage: 'Amazon Linux 2023.8.20250915' } as const
+const older = {
+  releaseVersion: '1.32.9-20250920',
+  instanceType: 'm6i.large',
+  amiType: 'AL2023_x86_64_STANDARD',
+} as const
+const olderProfile = {
+  family: 'AL2023',
+  nodefs: disk,
+  osImage: 'Amazon Linux 2023.8.20250915',
+} as const
 const nodeadmMain = '/etc/kubernetes/kubelet/config.json'
 
 const groups: readonly Group[] = [
@@ -82,7 +90,12 @@ const groups: readonly Group[] = [
     main: nodeadmMain,
   },
   // An older nodeadm; its user data says something, so the kubelet reads drop-ins.
-  { name: 'al2023-dropin', ...older, profile: { ...olderProfile, configuration: { maxPods: 29 } }, main: nodeadmMain },
+  {
+    name: 'al2023-dropin',
+    ...older,
+    profile: { ...olderProfile, configuration: { maxPods: 29 } },
+    main: nodeadmMain,
+  },
   // It says nothing, so there is the one file only.
   { name: 'al2023-plain', ...older, profile: olderProfile, main: nodeadmMain },
   {
@@ -124,7 +137,8 @@ export function remediationScenario({
   hasTightBudget = false,
   kubelets = false,
 }: RemediationOptions = {}): Scenario {
-  if (!Number.isInteger(nodes) || nodes < 1 || nodes > mostNodes) throw new Error(`the scenario remediation has 1 to ${mostNodes} nodes`)
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > mostNodes)
+    throw new Error(`the scenario remediation has 1 to ${mostNodes} nodes`)
   const places = placesOf(nodes)
   const stray = Object.keys(faults).find(key => !places.some(place => keyOf(place) === key))
   if (stray !== undefined) throw new Error(`the scenario remediation has no node ${stray}`)
@@ -134,10 +148,16 @@ export function remediationScenario({
     return {
       name,
       version: '1.32',
-      nodegroups: groups.map(group => nodegroupOf(group, own.filter(place => place.group === group).length)),
+      nodegroups: groups.map(group =>
+        nodegroupOf(group, own.filter(place => place.group === group).length),
+      ),
       nodes: fixedNodes(
-        Object.fromEntries(own.map(place => [remediationNodeAt(place).name, labNode(place, faults[keyOf(place)])])),
-        Object.fromEntries(successors.map(place => [remediationNodeAt(place).name, successor(place)])),
+        Object.fromEntries(
+          own.map(place => [remediationNodeAt(place).name, labNode(place, faults[keyOf(place)])]),
+        ),
+        Object.fromEntries(
+          successors.map(place => [remediationNodeAt(place).name, successor(place)]),
+        ),
       ),
       disruptionBudgets: requiredBudgets(own.length, hasTightBudget),
       ...(kubelets && { kubelets }),
@@ -154,7 +174,9 @@ export function remediationScenario({
         cluster: place.cluster,
         node: remediationNodeAt(place).name,
         rules:
-          place.group.profile.family === 'Bottlerocket' ? ['alert-before-image-gc', 'eviction-before-image-gc'] : ['alert-before-image-gc'],
+          place.group.profile.family === 'Bottlerocket'
+            ? ['alert-before-image-gc', 'eviction-before-image-gc']
+            : ['alert-before-image-gc'],
       })),
       notAudited: [],
     }),
@@ -162,7 +184,8 @@ export function remediationScenario({
 }
 
 /** Every node of a scenario of that many. */
-export const remediationNodes = (nodes = 60): RemediationNode[] => placesOf(nodes).map(remediationNodeAt)
+export const remediationNodes = (nodes = 60): RemediationNode[] =>
+  placesOf(nodes).map(remediationNodeAt)
 
 /** Who comes in the place of a node whose instance is replaced. @throws Error when there is no node of that key */
 export function successorOf(key: string): RemediationNode {
@@ -184,7 +207,8 @@ const placesOf = (nodes: number): Place[] =>
 const keyOf = ({ cluster, group, index }: Place) => `${cluster}/${group.name}/${index}`
 const behind = (place: Place): Place => ({ ...place, index: place.index + successorsFrom })
 
-const ipOf = ({ cluster, group, index }: Place) => `10.${20 + clusterNames.indexOf(cluster)}.${groups.indexOf(group)}.${index + 1}`
+const ipOf = ({ cluster, group, index }: Place) =>
+  `10.${20 + clusterNames.indexOf(cluster)}.${groups.indexOf(group)}.${index + 1}`
 
 const placementOf = (place: Place) =>
   inNodegroup(place.group.name, {
@@ -205,13 +229,17 @@ const remediationNodeAt = (place: Place): RemediationNode => ({
 function labNode(place: Place, { change, agent, isFileBroken }: NodeTrouble = {}): LabNode {
   const placement = placementOf(place)
   const { profile, main } = place.group
-  if (isFileBroken && main === undefined) throw new Error(`${keyOf(place)} has no file of its kubelet to break`)
+  if (isFileBroken && main === undefined)
+    throw new Error(`${keyOf(place)} has no file of its kubelet to break`)
   return profiledNode({
     ...profile,
     ...placement,
     agent: { ...(agent && { fault: agent }) },
     ...(change && { changeFault: change }),
-    ...(isFileBroken && main !== undefined && { disk: { files: { [main]: '{\n    "kind": "KubeletConfiguration",\n' } } }),
+    ...(isFileBroken &&
+      main !== undefined && {
+        disk: { files: { [main]: '{\n    "kind": "KubeletConfiguration",\n' } },
+      }),
     pods: [...systemPods(placement.name), ...requiredPods(placement.name, place.index)],
   })
 }
@@ -220,7 +248,10 @@ function successor(place: Place): { name: string; node: LabNode } {
   return { name: remediationNodeAt(behind(place)).name, node: labNode(behind(place)) }
 }
 
-const nodegroupOf = ({ name, amiType, releaseVersion, instanceType, profile }: Group, desiredSize: number): NodegroupScenario => ({
+const nodegroupOf = (
+  { name, amiType, releaseVersion, instanceType, profile }: Group,
+  desiredSize: number,
+): NodegroupScenario => ({
   name,
   amiType,
   version: '1.32',

@@ -6,7 +6,10 @@ import type { DisruptionBudget } from './scenario.ts'
 const registry = '111122223333.dkr.ecr.us-east-1.amazonaws.com'
 
 /** @param index of the node in its nodegroup: every third has a pod that is the only one of its owner */
-export const requiredPods = (node: string, index: number): PodProfile[] => [storefront(node), ...(index % 3 === 0 ? [ledger(node)] : [])]
+export const requiredPods = (node: string, index: number): PodProfile[] => [
+  storefront(node),
+  ...(index % 3 === 0 ? [ledger(node)] : []),
+]
 
 const storefront = (node: string): PodProfile => ({
   namespace: 'store',
@@ -53,6 +56,13 @@ const ledger = (node: string): PodProfile => {
 
 /** @param nodes of the cluster; half of the storefronts may be missing at a time @param hasTightBudget none of the ledgers may */
 export const requiredBudgets = (nodes: number, hasTightBudget: boolean): DisruptionBudget[] => [
-  { namespace: 'store', name: 'storefront', matchLabels: { app: 'storefront' }, minAvailable: Math.floor(nodes / 2) },
-  ...(hasTightBudget ? [{ namespace: 'store', name: 'ledger', matchLabels: { app: 'ledger' }, minAvailable: nodes }] : []),
+  {
+    namespace: 'store',
+    name: 'storefront',
+    matchLabels: { app: 'storefront' },
+    minAvailable: Math.floor(nodes / 2),
+  },
+  ...(hasTightBudget
+    ? [{ namespace: 'store', name: 'ledger', matchLabels: { app: 'ledger' }, minAvailable: nodes }]
+    : []),
 ]

@@ -86,7 +86,12 @@ export interface S3Scenario {
   kms: 'denied' | 'disabled' | 'missing' | null
 }
 
-export type S3Action = 's3:PutObject' | 's3:GetObject' | 's3:DeleteObject' | 's3:ListBucket' | 's3:AbortMultipartUpload'
+export type S3Action =
+  | 's3:PutObject'
+  | 's3:GetObject'
+  | 's3:DeleteObject'
+  | 's3:ListBucket'
+  | 's3:AbortMultipartUpload'
 
 /** SES of the lab's account in the lab's region, and how it fails. */
 export interface SesScenario {
@@ -98,7 +103,10 @@ export interface SesScenario {
   /** No principal may call ses:SendEmail. */
   denied: boolean
   /** The first so many SendEmail are answered with that error. */
-  refuseFirst: { count: number; error: 'TooManyRequestsException' | 'LimitExceededException' } | null
+  refuseFirst: {
+    count: number
+    error: 'TooManyRequestsException' | 'LimitExceededException'
+  } | null
   /** On the account's suppression list: mail for them is taken, and goes nowhere. `since`: RFC 3339. */
   suppressed: readonly { address: string; reason: 'BOUNCE' | 'COMPLAINT'; since: string }[]
   /** No principal may call ses:GetSuppressedDestination. */
@@ -198,7 +206,11 @@ export interface ClusterScenario {
   /** EBS volumes that bear its tags. */
   disks?: readonly DiskScenario[]
   /** Instances that bear its tags, beside those of its nodes. */
-  instances?: readonly { instanceId: string; launchedHoursAgo: number; state?: 'running' | 'stopped' | 'terminated' }[]
+  instances?: readonly {
+    instanceId: string
+    launchedHoursAgo: number
+    state?: 'running' | 'stopped' | 'terminated'
+  }[]
   /** Names of nodes whose instance is gone. */
   goneInstances?: readonly string[]
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
@@ -383,9 +395,16 @@ export type NodeFault =
   | { kind: 'slow'; delayMs: number }
 
 /** A node source of nodes that are all at hand. */
-export function fixedNodes(nodes: Readonly<Record<string, LabNode>>, successors?: NodeSource['successors']): NodeSource {
+export function fixedNodes(
+  nodes: Readonly<Record<string, LabNode>>,
+  successors?: NodeSource['successors'],
+): NodeSource {
   const names = Object.keys(nodes).sort()
-  return { names: () => names, node: name => (Object.hasOwn(nodes, name) ? nodes[name] : undefined), ...(successors && { successors }) }
+  return {
+    names: () => names,
+    node: name => (Object.hasOwn(nodes, name) ? nodes[name] : undefined),
+    ...(successors && { successors }),
+  }
 }
 
 /** An object source of objects that are all at hand, in the API server's order. */
@@ -396,5 +415,8 @@ export function fixedObjects(objects: (at: string) => readonly RawObject[]): Obj
     made.set(at, known)
     return known
   }
-  return { count: objects('2026-01-01T00:00:00Z').length, item: (index, at) => all(at)[index] ?? {} }
+  return {
+    count: objects('2026-01-01T00:00:00Z').length,
+    item: (index, at) => all(at)[index] ?? {},
+  }
 }

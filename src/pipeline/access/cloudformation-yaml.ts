@@ -1,5 +1,14 @@
 /** CloudFormation templates as people write them: YAML with the short forms. Source: CloudFormation user guide, intrinsic functions. */
-import { Document, isScalar, isSeq, type Node, Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  Document,
+  isScalar,
+  isSeq,
+  type Node,
+  Scalar,
+  visit,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
 
 /** @param template with the long forms, `{ 'Fn::Sub': … }` */
 export function cloudFormationYaml(template: object): string {
@@ -27,12 +36,15 @@ function shortForm(map: YAMLMap): Node | undefined {
   const [pair, ...others] = map.items
   const name = isScalar(pair?.key) ? String(pair.key.value) : ''
   const isCondition = name === 'Condition' && isScalar(pair?.value)
-  if (others.length > 0 || !(name === 'Ref' || name.startsWith('Fn::') || isCondition)) return undefined
+  if (others.length > 0 || !(name === 'Ref' || name.startsWith('Fn::') || isCondition))
+    return undefined
   const value = pair?.value
   const parts = isSeq(value) ? value.items : []
   // A path of GetAtt is one word with dots.
   const isPath = name === 'Fn::GetAtt' && parts.every(part => isScalar(part))
-  const short = isPath ? new Scalar(parts.map(part => isScalar(part) && part.value).join('.')) : value
+  const short = isPath
+    ? new Scalar(parts.map(part => isScalar(part) && part.value).join('.'))
+    : value
   if (!isScalar(short) && !isSeq(short)) return undefined
   short.tag = `!${name.replace('Fn::', '')}`
   return short
@@ -40,4 +52,5 @@ function shortForm(map: YAMLMap): Node | undefined {
 
 const mostInFlow = 8
 const isShort = (list: YAMLSeq): boolean =>
-  list.items.length <= mostInFlow && list.items.every(item => isScalar(item) || (isSeq(item) && isShort(item)))
+  list.items.length <= mostInFlow &&
+  list.items.every(item => isScalar(item) || (isSeq(item) && isShort(item)))

@@ -9,7 +9,8 @@ export const deleterName = 'highwater-deletions'
 export const neededToDelete = ({ remediation }: Policy): NeededRight[] =>
   deletionRights(remediation.deletions).map(right => ({
     right,
-    tells: 'nothing that is read: plans of highwater plan --deletions cannot be carried out in full',
+    tells:
+      'nothing that is read: plans of highwater plan --deletions cannot be carried out in full',
   }))
 
 export interface DeletionRole {

@@ -29,7 +29,10 @@ export const exampleApplied: Applied = {
   partition: 'aws',
   account: '111122223333',
   clusters: null,
-  roles: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet' },
+  roles: {
+    reader: 'arn:aws:iam::111122223333:role/highwater',
+    kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet',
+  },
   output: null,
 }
 
@@ -37,7 +40,8 @@ export const exampleApplied: Applied = {
 export const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
 
 /** Who is let into a cluster that is read so. */
-export const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
+export const identitiesOf = (mode: ReadMode): readonly IdentityName[] =>
+  mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader']
 
 interface Granted {
   /** What it asks for beyond the default. */
@@ -49,26 +53,36 @@ interface Granted {
 }
 
 /** ClusterRoles and bindings, for `kubectl apply -f -`. */
-export const manifests = (mode: ReadMode, { policy, account = null, isRemediating = false }: Granted = {}): string =>
+export const manifests = (
+  mode: ReadMode,
+  { policy, account = null, isRemediating = false }: Granted = {},
+): string =>
   identitiesOf(mode)
     .flatMap(identity =>
       roleManifests(
         identity,
-        [...kubernetesRights(mode, identity, policy), ...(isRemediating && identity === 'reader' ? applyKubernetesRights() : [])].map(
-          ({ right }) => right,
-        ),
+        [
+          ...kubernetesRights(mode, identity, policy),
+          ...(isRemediating && identity === 'reader' ? applyKubernetesRights() : []),
+        ].map(({ right }) => right),
         identity === 'reader' ? account : null,
       ),
     )
     .join('---\n')
 
 /** Of one identity, with just these rights. */
-export const roleManifests = (identity: IdentityName, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
-  rolesOf(identityNames[identity], rights, account)
+export const roleManifests = (
+  identity: IdentityName,
+  rights: readonly string[],
+  account: ServiceAccount | null = null,
+): string[] => rolesOf(identityNames[identity], rights, account)
 
 /** Of a group of that name, or of a service account. */
-export const rolesOf = (name: string, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
-  clusterRole(name, rights, account).map(object => yamlOf(object))
+export const rolesOf = (
+  name: string,
+  rights: readonly string[],
+  account: ServiceAccount | null = null,
+): string[] => clusterRole(name, rights, account).map(object => yamlOf(object))
 
 /** Lists of plain words on one line. */
 export function yamlOf(object: object): string {
@@ -85,20 +99,38 @@ export function yamlOf(object: object): string {
 export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
   const statements = isRemediating ? remediatorStatements : readerStatements
   const isTaking = mode === 'kubelet' && hasSeenRole(applied.roles)
-  return policyOf(statements(mode, applied, isTaking ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
+  return policyOf(
+    statements(
+      mode,
+      applied,
+      isTaking ? { role: { Resource: applied.roles.kubelet } } : {},
+      applied.output,
+    ),
+  )
 }
 
 /** A policy document of just these statements. */
-export const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({ Version: '2012-10-17', Statement })
+export const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({
+  Version: '2012-10-17',
+  Statement,
+})
 
 /** How an IAM role becomes a member of the groups that the ClusterRoles are bound to. */
-export const accessEntryCommand = (identities: readonly IdentityName[], roleArn: string, cluster: string) =>
+export const accessEntryCommand = (
+  identities: readonly IdentityName[],
+  roleArn: string,
+  cluster: string,
+) =>
   `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${groupsOf(identities).join(' ')}`
 
-const groupsOf = (identities: readonly IdentityName[]) => identities.map(identity => identityNames[identity])
+const groupsOf = (identities: readonly IdentityName[]) =>
+  identities.map(identity => identityNames[identity])
 
 /** An access entry is that of a role, and a cluster has no second one of it. */
-export const principalsOf = (mode: ReadMode, { roles }: Applied): { identities: readonly IdentityName[]; roleArn: string }[] => {
+export const principalsOf = (
+  mode: ReadMode,
+  { roles }: Applied,
+): { identities: readonly IdentityName[]; roleArn: string }[] => {
   const identities = identitiesOf(mode)
   if (!hasSeenRole(roles)) return [{ identities, roleArn: roles.reader }]
   return identities.map(identity => ({ identities: [identity], roleArn: roles[identity] }))
@@ -108,14 +140,24 @@ export const principalsOf = (mode: ReadMode, { roles }: Applied): { identities: 
 export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
   const steps = namedClusters(applied).flatMap(cluster => [
     `# ${cluster}`,
-    ...identitiesOf(mode).map(identity => `let_in ${cluster} ${applied.roles[identity]} ${identityNames[identity]}`),
+    ...identitiesOf(mode).map(
+      identity => `let_in ${cluster} ${applied.roles[identity]} ${identityNames[identity]}`,
+    ),
     `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig "$kubeconfig"`,
     `kubectl --kubeconfig "$kubeconfig" --context ${cluster} apply -f - <<'YAML'`,
     manifests(mode, { policy }).trimEnd(),
     'YAML',
     '',
   ])
-  return ['set -euf', 'kubeconfig=$(mktemp)', `trap 'rm -f "$kubeconfig"' EXIT`, '', letIn, '', ...steps].join('\n')
+  return [
+    'set -euf',
+    'kubeconfig=$(mktemp)',
+    `trap 'rm -f "$kubeconfig"' EXIT`,
+    '',
+    letIn,
+    '',
+    ...steps,
+  ].join('\n')
 }
 
 /** An entry that is there keeps its other groups, for update-access-entry replaces all. An empty list is printed as None or as nothing. */
@@ -140,19 +182,31 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
   Resources: Object.fromEntries(
     namedClusters(applied).flatMap((cluster, index) =>
       principalsOf(mode, applied).flatMap(({ identities, roleArn }) =>
-        Object.entries(accessEntryTemplate(identities, roleArn, cluster)).map(([name, entry]) => [`${name}${index + 1}`, entry]),
+        Object.entries(accessEntryTemplate(identities, roleArn, cluster)).map(([name, entry]) => [
+          `${name}${index + 1}`,
+          entry,
+        ]),
       ),
     ),
   ),
 })
 
-const namedClusters = ({ clusters }: Applied) => (clusters ?? []).filter(cluster => !cluster.includes('*'))
+const namedClusters = ({ clusters }: Applied) =>
+  (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
 /** One access entry as a CloudFormation resource. */
-export const accessEntryTemplate = (identities: readonly IdentityName[], roleArn: string, cluster: string) => ({
+export const accessEntryTemplate = (
+  identities: readonly IdentityName[],
+  roleArn: string,
+  cluster: string,
+) => ({
   [`Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
     Type: 'AWS::EKS::AccessEntry',
-    Properties: { ClusterName: cluster, PrincipalArn: roleArn, KubernetesGroups: groupsOf(identities) },
+    Properties: {
+      ClusterName: cluster,
+      PrincipalArn: roleArn,
+      KubernetesGroups: groupsOf(identities),
+    },
   },
 })
 

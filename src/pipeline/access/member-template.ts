@@ -4,11 +4,21 @@
  */
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
-import { applyDocuments, contentOf, type Document, documents } from '#remediate/scripts/documents.ts'
+import {
+  applyDocuments,
+  contentOf,
+  type Document,
+  documents,
+} from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { substituted } from './cloudformation-yaml.ts'
 import type { Applied } from './grants.ts'
-import { type IdentityName, identityNames, readerStatements, remediatorStatements } from './permissions.ts'
+import {
+  type IdentityName,
+  identityNames,
+  readerStatements,
+  remediatorStatements,
+} from './permissions.ts'
 
 export interface MemberOptions {
   mode: ReadMode
@@ -47,15 +57,26 @@ export function memberTemplate(options: MemberOptions): object {
     Description: `Lets highwater, in another account, read the EKS clusters of this one (mode ${options.mode})${options.isRemediating ? ', and change their nodes by approved plans' : ''}`,
     Parameters: { ...parameters(hasDocuments), ...kubeletParameter(options) },
     Conditions: {
-      ...Object.fromEntries(optional.map(name => [isGiven(name), { 'Fn::Not': [{ 'Fn::Equals': [ref(name), ''] }] }])),
+      ...Object.fromEntries(
+        optional.map(name => [isGiven(name), { 'Fn::Not': [{ 'Fn::Equals': [ref(name), ''] }] }]),
+      ),
       MakesRole: { 'Fn::Equals': [ref('AWS::Region'), ref('RoleRegion')] },
-      ...(options.isRemediating && { MakesRemediateRole: { 'Fn::And': [{ Condition: 'MakesRole' }, { Condition: isGiven(changes) }] } }),
+      ...(options.isRemediating && {
+        MakesRemediateRole: {
+          'Fn::And': [{ Condition: 'MakesRole' }, { Condition: isGiven(changes) }],
+        },
+      }),
       ...(hasDocuments && { MakesDocuments: { 'Fn::Equals': [ref('Documents'), 'yes'] } }),
     },
-    Resources: { ...roles(options), ...accessEntries(options), ...Object.fromEntries(sent.map(documentResource)) },
+    Resources: {
+      ...roles(options),
+      ...accessEntries(options),
+      ...Object.fromEntries(sent.map(documentResource)),
+    },
     Outputs: {
       RoleArn: {
-        Description: 'What the policy of highwater names under accounts, as roleArn, with the external id beside it',
+        Description:
+          'What the policy of highwater names under accounts, as roleArn, with the external id beside it',
         Condition: 'MakesRole',
         Value: { 'Fn::GetAtt': ['Role', 'Arn'] },
       },
@@ -76,7 +97,9 @@ const parameters = (hasDocuments: boolean) => ({
       name,
       {
         Type: 'String',
-        ...(name === required ? { AllowedPattern: roleArnPattern } : { Default: '', AllowedPattern: `^$|${roleArnPattern}` }),
+        ...(name === required
+          ? { AllowedPattern: roleArnPattern }
+          : { Default: '', AllowedPattern: `^$|${roleArnPattern}` }),
         Description: `Role that ${does}: ${name} of the outputs of the stack of highwater${name === required ? '' : ', where it may take the role, too'}.`,
       },
     ]),
@@ -85,17 +108,20 @@ const parameters = (hasDocuments: boolean) => ({
     Type: 'String',
     // Source: STS API reference, AssumeRole ExternalId.
     AllowedPattern: '^[\\w+=,.@:/-]{2,1224}$',
-    Description: 'Text that has to come along with whoever takes the role: externalId of this account in the policy of highwater.',
+    Description:
+      'Text that has to come along with whoever takes the role: externalId of this account in the policy of highwater.',
   },
   RoleName: {
     Type: 'String',
     Default: identityNames.reader,
-    Description: 'Name of the role: memberRole of the stack of highwater. That of whoever changes nodes ends in -remediate.',
+    Description:
+      'Name of the role: memberRole of the stack of highwater. That of whoever changes nodes ends in -remediate.',
   },
   RoleRegion: {
     Type: 'String',
     Default: 'us-east-1',
-    Description: 'Region of which the stack makes the role. Roles are of all regions, so that of the others makes none.',
+    Description:
+      'Region of which the stack makes the role. Roles are of all regions, so that of the others makes none.',
   },
   ...(hasDocuments && {
     Documents: {
@@ -115,7 +141,8 @@ const kubeletParameter = (options: MemberOptions) =>
           Type: 'String',
           ...(options.kubeletRoleArn !== null && { Default: options.kubeletRoleArn }),
           AllowedPattern: roleArnPattern,
-          Description: 'Role whose token kubelets see: KubeletRoleArn of those outputs, and kubelet.roleArn of the policy.',
+          Description:
+            'Role whose token kubelets see: KubeletRoleArn of those outputs, and kubelet.roleArn of the policy.',
         },
       }
     : {}
@@ -128,10 +155,23 @@ function roles({ mode, applied, isRemediating }: MemberOptions): object {
   const reading = readerStatements(mode, account, {}, applied.output)
   const readers = optional.filter(name => !isRemediating || name !== changes)
   const given = readers.map(name => ({ 'Fn::If': [isGiven(name), ref(name), ref('AWS::NoValue')] }))
-  const Role = role('MakesRole', ref('RoleName'), [ref(required), ...given], policy('read', reading))
+  const Role = role(
+    'MakesRole',
+    ref('RoleName'),
+    [ref(required), ...given],
+    policy('read', reading),
+  )
   if (!isRemediating) return { Role }
   const changing = policy('remediate', remediatorStatements(mode, account, {}, applied.output))
-  return { Role, RemediateRole: role('MakesRemediateRole', sub(`$\{RoleName}${remediateSuffix}`), [ref(changes)], changing) }
+  return {
+    Role,
+    RemediateRole: role(
+      'MakesRemediateRole',
+      sub(`$\{RoleName}${remediateSuffix}`),
+      [ref(changes)],
+      changing,
+    ),
+  }
 }
 
 const policy = (PolicyName: string, statements: readonly IamStatement[]) => ({
@@ -152,7 +192,10 @@ const role = (Condition: string, RoleName: object, trusted: readonly object[], m
           Effect: 'Allow',
           Principal: { AWS: { 'Fn::Select': [4, { 'Fn::Split': [':', ref(required)] }] } },
           Action: 'sts:AssumeRole',
-          Condition: { StringEquals: { 'sts:ExternalId': ref('ExternalId') }, ArnEquals: { 'aws:PrincipalArn': trusted } },
+          Condition: {
+            StringEquals: { 'sts:ExternalId': ref('ExternalId') },
+            ArnEquals: { 'aws:PrincipalArn': trusted },
+          },
         },
       ],
     },
@@ -162,7 +205,11 @@ const role = (Condition: string, RoleName: object, trusted: readonly object[], m
 
 /** A mode that reads hosts sends the documents that read; who remediates sends all. */
 function documentsOf({ mode, isRemediating }: MemberOptions): Document[] {
-  const isSent = isRemediating ? everyDocument : promisedSources[mode].includes('host') ? readingDocuments : []
+  const isSent = isRemediating
+    ? everyDocument
+    : promisedSources[mode].includes('host')
+      ? readingDocuments
+      : []
   return [...documents, ...applyDocuments].filter(({ name }) => isSent.includes(name))
 }
 
@@ -175,7 +222,8 @@ const documentResource = (document: Document) => [
     Metadata: {
       'cfn-lint': {
         config: { ignore_checks: ['E3051'] },
-        reason: 'Content is text, so that its hash can be pinned. E3051 reads only documents that are objects.',
+        reason:
+          'Content is text, so that its hash can be pinned. E3051 reads only documents that are objects.',
       },
     },
     Properties: {
@@ -189,7 +237,8 @@ const documentResource = (document: Document) => [
 ]
 
 /** In the clusters that are named, and only there: a pattern names none. */
-const namedClusters = ({ applied: { clusters } }: MemberOptions) => (clusters ?? []).filter(cluster => !cluster.includes('*'))
+const namedClusters = ({ applied: { clusters } }: MemberOptions) =>
+  (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
 const accessEntries = (options: MemberOptions) =>
   Object.fromEntries(
@@ -201,12 +250,23 @@ const accessEntries = (options: MemberOptions) =>
               `RemediateAccessEntry${index + 1}`,
               {
                 Condition: isGiven(changes),
-                ...accessEntry(cluster, 'reader', roleArnOf('MakesRemediateRole', 'RemediateRole', remediateSuffix)),
+                ...accessEntry(
+                  cluster,
+                  'reader',
+                  roleArnOf('MakesRemediateRole', 'RemediateRole', remediateSuffix),
+                ),
               },
             ],
           ]
         : []),
-      ...(options.mode === 'kubelet' ? [[`KubeletAccessEntry${index + 1}`, accessEntry(cluster, 'kubelet', ref('KubeletRoleArn'))]] : []),
+      ...(options.mode === 'kubelet'
+        ? [
+            [
+              `KubeletAccessEntry${index + 1}`,
+              accessEntry(cluster, 'kubelet', ref('KubeletRoleArn')),
+            ],
+          ]
+        : []),
     ]),
   )
 

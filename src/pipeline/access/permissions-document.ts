@@ -74,7 +74,10 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     '| --- | --- | --- |',
     ...rows('AWS', awsRights(mode, applied.output)),
     ...identitiesOf(mode).flatMap(identity =>
-      rows(identity === 'kubelet' ? 'Kubernetes, the identity that kubelets see' : 'Kubernetes', kubernetesRights(mode, identity, policy)),
+      rows(
+        identity === 'kubelet' ? 'Kubernetes, the identity that kubelets see' : 'Kubernetes',
+        kubernetesRights(mode, identity, policy),
+      ),
     ),
     '',
     'Kubernetes (`kubectl apply -f -`):',
@@ -84,13 +87,17 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     '',
     ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
     ...(mode === 'kubelet' && hasSeenRole(applied.roles) ? seenRole(applied.roles) : []),
-    ...(applied.output !== null && hasOutput(mode) ? agentPolicy(applied.partition, applied.output) : []),
+    ...(applied.output !== null && hasOutput(mode)
+      ? agentPolicy(applied.partition, applied.output)
+      : []),
     'Each cluster lets the role in by an access entry:',
     '',
     ...fenced(
       'sh',
       principalsOf(mode, applied)
-        .map(({ identities, roleArn }) => accessEntryCommand(identities, roleArn, applied.clusters?.[0] ?? 'CLUSTER'))
+        .map(({ identities, roleArn }) =>
+          accessEntryCommand(identities, roleArn, applied.clusters?.[0] ?? 'CLUSTER'),
+        )
         .join('\n'),
     ),
     'or, in CloudFormation:',
@@ -145,7 +152,13 @@ const outputSection = (): string[] => [
   '',
   ...fenced(
     'json',
-    JSON.stringify(policyOf(iamStatements(s3ReadPermissions, outputGrants(exampleApplied.partition, exampleOutput))), null, 2),
+    JSON.stringify(
+      policyOf(
+        iamStatements(s3ReadPermissions, outputGrants(exampleApplied.partition, exampleOutput)),
+      ),
+      null,
+      2,
+    ),
   ),
   ...agentPolicy(exampleApplied.partition, exampleOutput),
 ]
@@ -166,7 +179,8 @@ export const remediationSection = (mode: ReadMode, applied: Applied): string[] =
   ...fenced('json', JSON.stringify(iamPolicy(mode, applied, true), null, 2)),
 ]
 
-const rows = (where: string, rights: readonly NeededRight[]) => rights.map(({ right, tells }) => `| ${where} | \`${right}\` | ${tells} |`)
+const rows = (where: string, rights: readonly NeededRight[]) =>
+  rights.map(({ right, tells }) => `| ${where} | \`${right}\` | ${tells} |`)
 
 const fenced = (language: string, text: string) => [`\`\`\`${language}`, text.trimEnd(), '```', '']
 

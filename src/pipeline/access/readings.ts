@@ -10,14 +10,23 @@ import type { AuditedNode } from '#model/report.ts'
 export const nodeRights = (mode: ReadMode): string[] => [
   ...new Set([
     listNodesPermission,
-    ...collectorsOf[mode].flatMap(({ permissions }) => [...permissions.kubernetes, ...(permissions.aws ?? [])]),
+    ...collectorsOf[mode].flatMap(({ permissions }) => [
+      ...permissions.kubernetes,
+      ...(permissions.aws ?? []),
+    ]),
   ]),
 ]
 
 /** The clusters, each with its readings; one of which no node came has none. */
-export function withReadings(clusters: readonly ClusterResult[], nodes: readonly AuditedNode[]): ClusterResult[] {
+export function withReadings(
+  clusters: readonly ClusterResult[],
+  nodes: readonly AuditedNode[],
+): ClusterResult[] {
   const ofCluster = Map.groupBy(nodes, ({ cluster }) => bounded(cluster))
-  return clusters.map(cluster => ({ ...cluster, readings: readingsOf(ofCluster.get(cluster.name) ?? []) }))
+  return clusters.map(cluster => ({
+    ...cluster,
+    readings: readingsOf(ofCluster.get(cluster.name) ?? []),
+  }))
 }
 
 function readingsOf(nodes: readonly AuditedNode[]): NodeReading[] {
@@ -27,7 +36,15 @@ function readingsOf(nodes: readonly AuditedNode[]): NodeReading[] {
   return readModes.flatMap(mode => {
     const read = byMode.get(mode)
     if (read === undefined) return []
-    const names = mode === usual ? null : read.map(({ identity }) => bounded(identity.name)).toSorted(byText)
-    return [{ mode, sources: [...promisedSources[mode]], rights: nodeRights(mode), nodes: { count: read.length, names } }]
+    const names =
+      mode === usual ? null : read.map(({ identity }) => bounded(identity.name)).toSorted(byText)
+    return [
+      {
+        mode,
+        sources: [...promisedSources[mode]],
+        rights: nodeRights(mode),
+        nodes: { count: read.length, names },
+      },
+    ]
   })
 }

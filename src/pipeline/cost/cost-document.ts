@@ -9,7 +9,14 @@ import { estimateCost } from './estimate.ts'
 
 /** What is assumed where nobody says otherwise. */
 export const usualFleet: Omit<CostQuestion, 'nodes' | 'clusters'> = {
-  ...{ accounts: 1, runsPerDay: 1, podsPerNode: 30, mode: 'proxy', network: 'public', recipients: 2 },
+  ...{
+    accounts: 1,
+    runsPerDay: 1,
+    podsPerNode: 30,
+    mode: 'proxy',
+    network: 'public',
+    recipients: 2,
+  },
   // The stack's own defaults.
   ...{ retentionDays: 400, memoryMiB: 1024 },
 }
@@ -27,15 +34,17 @@ const fleets = [
 const shown = { nodes: 2_000, clusters: 10 }
 const large = { nodes: 20_000, clusters: 40 }
 
-const estimateOf = (question: Partial<CostQuestion> & Pick<CostQuestion, 'nodes' | 'clusters'>): CostEstimate =>
-  estimateCost({ ...usualFleet, ...question }, defaultPolicy)
+const estimateOf = (
+  question: Partial<CostQuestion> & Pick<CostQuestion, 'nodes' | 'clusters'>,
+): CostEstimate => estimateCost({ ...usualFleet, ...question }, defaultPolicy)
 
 export function costDocument(): string {
   const whole = estimateOf(shown)
   const byMany = estimateOf(large)
   const { fanOut } = byMany
   const { aboveNodes } = defaultPolicy.fanOut
-  if (fanOut === null || aboveNodes === null) throw new Error('the default policy hands no fleet over')
+  if (fanOut === null || aboveNodes === null)
+    throw new Error('the default policy hands no fleet over')
   return [
     '# What it costs',
     '',
@@ -48,7 +57,8 @@ export function costDocument(): string {
     ...fleets.map(fleet => {
       const { question, run, totalUsd, fanOut: many } = estimateOf(fleet)
       const alone = `${secondsText(run.seconds)}${run.remarks.length === 0 ? '' : ' ¹'} | ${usdText(totalUsd)}`
-      const shared = many === null ? '– | –' : `${secondsText(many.run.seconds)} | ${usdText(many.totalUsd)}`
+      const shared =
+        many === null ? '– | –' : `${secondsText(many.run.seconds)} | ${usdText(many.totalUsd)}`
       return `| ${question.nodes.toLocaleString('en-US')} | ${question.clusters} | ${alone} | ${shared} |`
     }),
     '',
@@ -81,7 +91,9 @@ export function costDocument(): string {
     `| mode | a run takes | ${networks.map(network => `US$, ${network}`).join(' | ')} |`,
     `| --- | ---: | ${networks.map(() => '---:').join(' | ')} |`,
     ...readModes.map(mode => {
-      const totals = networks.map(network => usdText(estimateOf({ ...shown, mode, network }).totalUsd))
+      const totals = networks.map(network =>
+        usdText(estimateOf({ ...shown, mode, network }).totalUsd),
+      )
       return `| ${mode} | ${secondsText(estimateOf({ ...shown, mode }).run.seconds)} | ${totals.join(' | ')} |`
     }),
     '',
@@ -89,7 +101,9 @@ export function costDocument(): string {
     '',
     `| service | US$ | for | source, ${pricesAsOf} |`,
     '| --- | ---: | --- | --- |',
-    ...Object.values(prices).map(({ service, usd, per, source }) => `| ${service} | ${decimal(usd)} | ${per} | ${source} |`),
+    ...Object.values(prices).map(
+      ({ service, usd, per, source }) => `| ${service} | ${decimal(usd)} | ${per} | ${source} |`,
+    ),
     '',
     'They were not read by a machine, and change now and then. In other regions they are the same up to half as much again.',
     '',
@@ -97,7 +111,10 @@ export function costDocument(): string {
 }
 
 const tableRows = ({ lines, totalUsd }: Pick<CostEstimate, 'lines' | 'totalUsd'>): string[] => [
-  ...lines.map(line => `| ${line.service} | ${lineText(line).what} | ${lineText(line).amount} | ${usdText(line.usd)} |`),
+  ...lines.map(
+    line =>
+      `| ${line.service} | ${lineText(line).what} | ${lineText(line).amount} | ${usdText(line.usd)} |`,
+  ),
   `| | **together** | | **${usdText(totalUsd)}** |`,
 ]
 

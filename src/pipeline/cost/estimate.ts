@@ -1,8 +1,22 @@
 /** What running highwater costs a month: each line a quantity by a price. No line knows a price of its own. */
-import { daysPerMonth, hoursPerMonth, type Price, prices, pricesAsOf, pricesRegion } from '#facts/aws/prices.ts'
+import {
+  daysPerMonth,
+  hoursPerMonth,
+  type Price,
+  prices,
+  pricesAsOf,
+  pricesRegion,
+} from '#facts/aws/prices.ts'
 import { vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
 import { auditEventBytes, pageBytesPerNode, pageBytesPerRun } from '#facts/measured.ts'
-import type { Bounds, CostEstimate, CostLine, CostQuestion, FanOutEstimate, RunEstimate } from '#model/cost.ts'
+import type {
+  Bounds,
+  CostEstimate,
+  CostLine,
+  CostQuestion,
+  FanOutEstimate,
+  RunEstimate,
+} from '#model/cost.ts'
 import { severities } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
@@ -19,7 +33,10 @@ export const metricsOfRun = 7 + severities.length + 1
 export const stackAlarms = 4
 const zonesOfEndpoints = 2
 
-export function estimateCost(question: CostQuestion, policy: Pick<Policy, 'pace' | 'fanOut'>): CostEstimate {
+export function estimateCost(
+  question: CostQuestion,
+  policy: Pick<Policy, 'pace' | 'fanOut'>,
+): CostEstimate {
   const { run, taken } = estimateRun(question, policy)
   const fanOut = estimateFanOut(question, policy)
   return {
@@ -39,11 +56,23 @@ export function estimateCost(question: CostQuestion, policy: Pick<Policy, 'pace'
   }
 }
 
-const billed = (lines: CostLine[]): Pick<CostEstimate, 'lines' | 'totalUsd'> => ({ lines, totalUsd: sum(...lines.map(({ usd }) => usd)) })
+const billed = (lines: CostLine[]): Pick<CostEstimate, 'lines' | 'totalUsd'> => ({
+  lines,
+  totalUsd: sum(...lines.map(({ usd }) => usd)),
+})
 
-function fanOutOf(question: CostQuestion, { run, taken }: NonNullable<ReturnType<typeof estimateFanOut>>): FanOutEstimate {
+function fanOutOf(
+  question: CostQuestion,
+  { run, taken }: NonNullable<ReturnType<typeof estimateFanOut>>,
+): FanOutEstimate {
   const { invocations, functionSeconds, stateTransitions } = taken
-  return { run, invocations, functionSeconds, stateTransitions, ...billed(linesOf(question, run, taken)) }
+  return {
+    run,
+    invocations,
+    functionSeconds,
+    stateTransitions,
+    ...billed(linesOf(question, run, taken)),
+  }
 }
 
 function linesOf(question: CostQuestion, run: RunEstimate, taken: Taken): CostLine[] {
@@ -59,7 +88,13 @@ function linesOf(question: CostQuestion, run: RunEstimate, taken: Taken): CostLi
     ),
     line(prices.lambdaRequests, isByMany ? 'invocations' : 'runs', times(taken.invocations, runs)),
     ...(isByMany
-      ? [line(prices.stateTransitions, 'states of the state machine, and of each cluster', times(taken.stateTransitions, runs))]
+      ? [
+          line(
+            prices.stateTransitions,
+            'states of the state machine, and of each cluster',
+            times(taken.stateTransitions, runs),
+          ),
+        ]
       : []),
     line(prices.schedulerInvocations, 'ticks', exactly(runs)),
     line(
@@ -70,9 +105,21 @@ function linesOf(question: CostQuestion, run: RunEstimate, taken: Taken): CostLi
     line(prices.s3Writes, 'files written', times(taken.writes, runs)),
     line(prices.s3Reads, 'files read', times(taken.reads, runs)),
     line(prices.sesMessages, 'mails', exactly(runs * recipients)),
-    line(prices.sesAttachments, 'the page in each mail', exactly((runs * recipients * attachedBytes) / bytesPerGB)),
-    line(prices.logsIngested, isByMany ? 'the functions’ logs' : 'the function’s log', times(taken.logBytes, runs / bytesPerGB)),
-    line(prices.metrics, 'metrics', exactly((metricsOfRun * Math.min(hoursPerMonth, runs)) / hoursPerMonth)),
+    line(
+      prices.sesAttachments,
+      'the page in each mail',
+      exactly((runs * recipients * attachedBytes) / bytesPerGB),
+    ),
+    line(
+      prices.logsIngested,
+      isByMany ? 'the functions’ logs' : 'the function’s log',
+      times(taken.logBytes, runs / bytesPerGB),
+    ),
+    line(
+      prices.metrics,
+      'metrics',
+      exactly((metricsOfRun * Math.min(hoursPerMonth, runs)) / hoursPerMonth),
+    ),
     line(prices.alarms, 'alarms', exactly(stackAlarms)),
     auditLog(run, runs),
     ...networkLines(question, times(run.bytes, runs / bytesPerGB), isByMany),
@@ -82,14 +129,27 @@ function linesOf(question: CostQuestion, run: RunEstimate, taken: Taken): CostLi
 /** Each request stands in the cluster's audit log, where that is switched on. */
 function auditLog({ kubernetesRequests }: RunEstimate, runs: number): CostLine {
   const { most } = times(auditEventBytes, (runs * kubernetesRequests) / bytesPerGB)
-  return line(prices.logsIngested, 'the clusters’ audit logs, where they are on', { least: 0, most })
+  return line(prices.logsIngested, 'the clusters’ audit logs, where they are on', {
+    least: 0,
+    most,
+  })
 }
 
-function networkLines({ network, mode, recipients }: CostQuestion, gigabytes: Bounds, isByMany: boolean): CostLine[] {
+function networkLines(
+  { network, mode, recipients }: CostQuestion,
+  gigabytes: Bounds,
+  isByMany: boolean,
+): CostLine[] {
   // AWS does not say that what a cluster's public endpoint sends to a function of the region is free of charge, nor bills it as anything else.
   if (network === 'public')
-    return [line(prices.betweenZones, 'answers of clusters, if they are billed', { least: 0, most: gigabytes.most })]
-  if (network === 'nat') return [line(prices.natData, 'answers that come through the gateway', gigabytes)]
+    return [
+      line(prices.betweenZones, 'answers of clusters, if they are billed', {
+        least: 0,
+        most: gigabytes.most,
+      }),
+    ]
+  if (network === 'nat')
+    return [line(prices.natData, 'answers that come through the gateway', gigabytes)]
   const needs = {
     always: true,
     ssm: promisedSources[mode].includes('host'),
@@ -106,7 +166,10 @@ function networkLines({ network, mode, recipients }: CostQuestion, gigabytes: Bo
       exactly(interfaces.length * zonesOfEndpoints * hoursPerMonth),
     ),
     // Clusters' private endpoints are not PrivateLink's: what comes from them stays in the VPC, or crosses a zone.
-    line(prices.betweenZones, 'answers of clusters from another zone', { least: 0, most: gigabytes.most }),
+    line(prices.betweenZones, 'answers of clusters from another zone', {
+      least: 0,
+      most: gigabytes.most,
+    }),
   ]
 }
 

@@ -20,7 +20,17 @@ import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import stateMachine from '#pipeline/fan-out/state-machine.json' with { type: 'json' }
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 import { exactly, sum, times } from './bounds.ts'
-import { asked, cutOff, processor, publishing, slowest, snapshotBytes, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
+import {
+  asked,
+  cutOff,
+  processor,
+  publishing,
+  slowest,
+  snapshotBytes,
+  type Taken,
+  takenAlone,
+  tooLittleMemory,
+} from './run-estimate.ts'
 
 /** What the functions ask of the bucket beside what one alone would: for each shard, each cluster, and once. A list is paid for as a write. */
 export const moreWrites = { ofShard: 4, ofCluster: 5, ofRun: 7 }
@@ -40,7 +50,10 @@ export function estimateFanOut(
   // Of a cluster one shard after the other, at its own pace; of SSM it has its part beside the others of its account.
   const sharing = promisedSources[mode].includes('host') ? Math.ceil(clusters / accounts) : 0
   const atOnce = clustersAtOnce([sharing], { pace, fanOut })
-  const { requestsPerSecond: ssmRequestsPerSecond, nodesPerShard } = ssmShare(sharing, atOnce, { pace, fanOut })
+  const { requestsPerSecond: ssmRequestsPerSecond, nodesPerShard } = ssmShare(sharing, atOnce, {
+    pace,
+    fanOut,
+  })
   // Groups stay together where they fit, so a shard may be half empty.
   const shardsInCluster: Bounds = {
     least: Math.ceil(inCluster / nodesPerShard),
@@ -49,7 +62,10 @@ export function estimateFanOut(
   const shards = times(shardsInCluster, clusters)
   const invocations = sum(shards, exactly(clusters + functionsOfRun))
   const start = processor(question, partCpuMsPerInvocation)
-  const startOf = (count: Bounds): Bounds => ({ least: count.least * start.least, most: count.most * start.most })
+  const startOf = (count: Bounds): Bounds => ({
+    least: count.least * start.least,
+    most: count.most * start.most,
+  })
 
   const all = asked(question)
   const ofCluster = {
@@ -58,7 +74,10 @@ export function estimateFanOut(
     ssmRequestsPerSecond,
     computing: processor(question, inCluster * (partCpuMsPerNode + podsPerNode * partCpuMsPerPod)),
   }
-  const { seconds: whole, boundBy } = slowest({ ...ofCluster, requestsPerSecond: pace.requestsPerSecond })
+  const { seconds: whole, boundBy } = slowest({
+    ...ofCluster,
+    requestsPerSecond: pace.requestsPerSecond,
+  })
   const end = publishing(question)
   const shardSeconds = (whole.most * Math.min(nodesPerShard, inCluster)) / inCluster
   const reading = cutOff(whole, Math.max(1, inCluster / nodesPerShard))
@@ -75,10 +94,17 @@ export function estimateFanOut(
   return {
     run: {
       ...{
-        seconds: sum(times(sum(startOf(sum(shardsInCluster, exactly(1))), reading), oneAfterTheOther), times(start, functionsOfRun), end),
+        seconds: sum(
+          times(sum(startOf(sum(shardsInCluster, exactly(1))), reading), oneAfterTheOther),
+          times(start, functionsOfRun),
+          end,
+        ),
       },
       ...{ boundBy, peakMiB, ...all },
-      remarks: [...tooSlow(shardSeconds), ...tooLittleMemory(peakMiB, memoryMiB, 'split it among stacks')],
+      remarks: [
+        ...tooSlow(shardSeconds),
+        ...tooLittleMemory(peakMiB, memoryMiB, 'split it among stacks'),
+      ],
     },
     taken: {
       functionSeconds: sum(startOf(invocations), times(reading, clusters), end),
@@ -87,7 +113,10 @@ export function estimateFanOut(
       writes: sum(alone.writes, ofShards(moreWrites)),
       reads: sum(alone.reads, ofShards(moreReads)),
       storedBytes: alone.storedBytes + snapshotBytes(question) + nodes * partBytesPerNode,
-      logBytes: sum(times(invocations, logBytesPerInvocation), exactly(logBytesPerRun + clusters * logBytesPerCluster)),
+      logBytes: sum(
+        times(invocations, logBytesPerInvocation),
+        exactly(logBytesPerRun + clusters * logBytesPerCluster),
+      ),
     },
   }
 }
@@ -108,13 +137,17 @@ interface Machine {
 function transitions(shards: Bounds, clusters: number): Bounds {
   const root: Machine = stateMachine
   const cluster = mapIn(root)
-  const states = sum(exactly(way(root).length + clusters * way(cluster).length), times(shards, way(mapIn(cluster)).length))
+  const states = sum(
+    exactly(way(root).length + clusters * way(cluster).length),
+    times(shards, way(mapIn(cluster)).length),
+  )
   return { least: states.least, most: states.most + 2 * (1 + clusters) + shards.most }
 }
 
 function way({ StartAt, States }: Machine): Machine['States'][string][] {
   const states = []
-  for (let state = States[StartAt]; state !== undefined; state = States[state.Next ?? '']) states.push(state)
+  for (let state = States[StartAt]; state !== undefined; state = States[state.Next ?? ''])
+    states.push(state)
   return states
 }
 

@@ -34,7 +34,12 @@ import { readingSeconds } from '#pipeline/service/function-time.ts'
 import { exactly, latest, sum, times } from './bounds.ts'
 
 /** Of the API server for one node: its pods, and through the node proxy its configuration and its summary. Kubelets that are asked themselves have a pace of their own. */
-const requestsPerNode: Readonly<Record<ReadMode, number>> = { proxy: 3, ssm: 1, both: 3, kubelet: 1 }
+const requestsPerNode: Readonly<Record<ReadMode, number>> = {
+  proxy: 3,
+  ssm: 1,
+  both: 3,
+  kubelet: 1,
+}
 /** Lists of a cluster's own objects, and the pages of its nodes. */
 const listsPerCluster = 22
 const nodesPerPage = 500
@@ -59,7 +64,10 @@ export interface Taken {
 type Asked = Pick<RunEstimate, 'kubernetesRequests' | 'ssmCalls' | 'bytes'>
 
 /** By one function. */
-export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace'>): { run: RunEstimate; taken: Taken } {
+export function estimateRun(
+  question: CostQuestion,
+  { pace }: Pick<Policy, 'pace'>,
+): { run: RunEstimate; taken: Taken } {
   const { nodes, clusters, accounts, podsPerNode, memoryMiB } = question
   const all = asked(question)
   // So many clusters at a time, each at its own pace; clusters of one size.
@@ -70,7 +78,9 @@ export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace
     ...pace,
   })
   const seconds = sum(cutOff(reading, 1), publishing(question))
-  const peakMiB = Math.round(peakMiBPerRun + podsPerNode * peakMiBPerPodOfNode + nodes * peakMiBPerNode)
+  const peakMiB = Math.round(
+    peakMiBPerRun + podsPerNode * peakMiBPerPodOfNode + nodes * peakMiBPerNode,
+  )
   return {
     run: {
       seconds,
@@ -79,7 +89,11 @@ export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace
       ...all,
       remarks: [
         ...tooSlow(reading),
-        ...tooLittleMemory(peakMiB, memoryMiB, 'let many functions read it (fanOut=on), or split it among stacks'),
+        ...tooLittleMemory(
+          peakMiB,
+          memoryMiB,
+          'let many functions read it (fanOut=on), or split it among stacks',
+        ),
       ],
     },
     taken: takenAlone(question, seconds),
@@ -96,7 +110,10 @@ export const takenAlone = (question: CostQuestion, seconds: Bounds): Taken => ({
   stateTransitions: exactly(0),
   writes: exactly(writesPerRun + writesPerCluster * question.clusters),
   reads: exactly(readsPerRun + writesPerCluster * question.clusters),
-  storedBytes: snapshotBytes(question) + question.nodes * (reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun,
+  storedBytes:
+    snapshotBytes(question) +
+    question.nodes * (reportBytesPerNode + historyBytesPerNode) +
+    reportBytesPerRun,
   logBytes: exactly(logBytesPerRun + question.clusters * logBytesPerCluster),
 })
 
@@ -104,7 +121,8 @@ export const takenAlone = (question: CostQuestion, seconds: Bounds): Taken => ({
 export function asked(question: CostQuestion): Asked {
   const { nodes, clusters, mode } = question
   return {
-    kubernetesRequests: nodes * requestsPerNode[mode] + clusters * listsPerCluster + Math.ceil(nodes / nodesPerPage),
+    kubernetesRequests:
+      nodes * requestsPerNode[mode] + clusters * listsPerCluster + Math.ceil(nodes / nodesPerPage),
     ssmCalls: promisedSources[mode].includes('host') ? times(ssmCallsPerNode, nodes) : exactly(0),
     bytes: times(bytesPerNode(question), nodes),
   }
@@ -132,7 +150,12 @@ export function slowest(reading: Reading): { seconds: Bounds; boundBy: RunEstima
   const longest = Math.max(paced.most, bySsm.most, computing.most)
   return {
     seconds: latest(paced, bySsm, computing),
-    boundBy: longest === computing.most ? 'the processor' : longest === paced.most ? 'the pace of the API servers' : 'the pace of SSM',
+    boundBy:
+      longest === computing.most
+        ? 'the processor'
+        : longest === paced.most
+          ? 'the pace of the API servers'
+          : 'the pace of SSM',
   }
 }
 
@@ -140,7 +163,12 @@ function bytesPerNode({ mode, podsPerNode }: CostQuestion): Bounds {
   const pods = times(listedBytesPerPod, podsPerNode)
   const summary = sum(exactly(summaryBytesPerNode), times(summaryBytesPerPod, podsPerNode))
   const ofKubelet = mode === 'ssm' ? [] : [configzBytes, summary]
-  return sum(nodeBytes, pods, ...ofKubelet, promisedSources[mode].includes('host') ? inspectBytes : exactly(0))
+  return sum(
+    nodeBytes,
+    pods,
+    ...ofKubelet,
+    promisedSources[mode].includes('host') ? inspectBytes : exactly(0),
+  )
 }
 
 /** Who reads stops in time, and is paid for no longer. @param functions which do so one after the other */
@@ -160,7 +188,8 @@ function tooSlow({ least, most }: Bounds): string[] {
 export function tooLittleMemory(peakMiB: number, memoryMiB: number, instead: string): string[] {
   if (peakMiB <= memoryMiB) return []
   const taken = `at its peak the run takes about ${peakMiB.toLocaleString('en-US')} MiB`
-  if (peakMiB <= lambdaMemoryMaxMiB) return [`A function of ${memoryMiB} MiB is too small: ${taken}. Deploy it with more.`]
+  if (peakMiB <= lambdaMemoryMaxMiB)
+    return [`A function of ${memoryMiB} MiB is too small: ${taken}. Deploy it with more.`]
   return [
     `No function can hold this fleet: ${taken}, and Lambda ends at ${lambdaMemoryMaxMiB.toLocaleString('en-US')}. No such run can be made: ${instead}.`,
   ]

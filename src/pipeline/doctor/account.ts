@@ -14,10 +14,20 @@ interface Asking {
   signal: AbortSignal
 }
 
-export async function accountChecks(record: ClusterRecord, place: AwsPlace, { kubernetes, policy, signal }: Asking): Promise<Check[]> {
+export async function accountChecks(
+  record: ClusterRecord,
+  place: AwsPlace,
+  { kubernetes, policy, signal }: Asking,
+): Promise<Check[]> {
   const aws = clusterInAws(record, place)
   if (aws === null) return []
-  const context = { kubernetes, aws, signal, timeoutsMs: policy.timeoutsMs, nodesWithPods: new Set<string>() }
+  const context = {
+    kubernetes,
+    aws,
+    signal,
+    timeoutsMs: policy.timeoutsMs,
+    nodesWithPods: new Set<string>(),
+  }
   const checks: Check[] = []
   for (const { isOfAws, permissions, tells, collect } of clusterCollectorsOf(policy)) {
     if (isOfAws !== true) continue

@@ -28,7 +28,11 @@ export interface Way {
 }
 
 /** Endpoint, certificate, clock and token, by one request that every known identity may make. */
-export async function wayToServer(asking: Asking, server: string, { eks }: ClusterRecord): Promise<Way> {
+export async function wayToServer(
+  asking: Asking,
+  server: string,
+  { eks }: ClusterRecord,
+): Promise<Way> {
   const { kubernetes, signal, timeoutMs } = asking
   let failure: unknown = null
   try {
@@ -45,9 +49,16 @@ export async function wayToServer(asking: Asking, server: string, { eks }: Clust
       isReached: false,
       isKnown: false,
     }
-  const checks = [check('endpoint', 'ok', `${server} answers, with a certificate of the cluster's CA`), ...clockChecks(ahead)]
+  const checks = [
+    check('endpoint', 'ok', `${server} answers, with a certificate of the cluster's CA`),
+    ...clockChecks(ahead),
+  ]
   if (status === 401)
-    return { checks: [...checks, check('token', 'missing', messageOf(failure), nothing)], isReached: true, isKnown: false }
+    return {
+      checks: [...checks, check('token', 'missing', messageOf(failure), nothing)],
+      isReached: true,
+      isKnown: false,
+    }
   checks.push(
     status === null || status === 403
       ? check('token', 'ok', 'the API server knows this identity')
@@ -62,7 +73,8 @@ function clockChecks(aheadMs: number | null): Check[] {
   if (aheadMs === null) return []
   const offMs = Math.abs(aheadMs)
   const said = `this machine's clock is ${Math.round(offMs / secondMs)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the API server's`
-  if (offMs > clockOffMs) return [check('clock', 'failed', `${said}: tokens are refused. Set it by NTP`, nothing)]
+  if (offMs > clockOffMs)
+    return [check('clock', 'failed', `${said}: tokens are refused. Set it by NTP`, nothing)]
   return [
     offMs > clockNotedMs
       ? check('clock', 'note', `${said}; beyond 5 min tokens are refused`)
@@ -71,13 +83,21 @@ function clockChecks(aheadMs: number | null): Check[] {
 }
 
 /** One review for each right; those of resources that are not installed are not needed. */
-export async function rightChecks(asking: Asking, rights: readonly NeededRight[], by: string): Promise<Check[]> {
+export async function rightChecks(
+  asking: Asking,
+  rights: readonly NeededRight[],
+  by: string,
+): Promise<Check[]> {
   const checks: Check[] = []
   for (const needed of rights) checks.push(await rightCheck(asking, needed, by))
   return checks
 }
 
-async function rightCheck(asking: Asking, { right, tells }: NeededRight, by: string): Promise<Check> {
+async function rightCheck(
+  asking: Asking,
+  { right, tells }: NeededRight,
+  by: string,
+): Promise<Check> {
   const { group } = attributesOf(right)
   if (group !== '' && group !== '*' && (await isAbsent(asking, group)))
     return check(right, 'ok', `not needed: ${group} is not installed here`)
@@ -92,17 +112,35 @@ async function rightCheck(asking: Asking, { right, tells }: NeededRight, by: str
 }
 
 /** @throws Error when the answer is none */
-export async function isAllowed({ kubernetes, signal, timeoutMs }: Asking, right: string): Promise<boolean> {
+export async function isAllowed(
+  { kubernetes, signal, timeoutMs }: Asking,
+  right: string,
+): Promise<boolean> {
   const { verb, group, resource, subresource } = attributesOf(right)
   const resourceAttributes = { verb, group, resource, ...(subresource !== '' && { subresource }) }
-  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } }
-  const answer = await kubernetes.postReview('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', review, { signal, timeoutMs })
-  if (!isRawObject(answer) || !isRawObject(answer.status) || typeof answer.status.allowed !== 'boolean')
+  const review = {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  }
+  const answer = await kubernetes.postReview(
+    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    review,
+    { signal, timeoutMs },
+  )
+  if (
+    !isRawObject(answer) ||
+    !isRawObject(answer.status) ||
+    typeof answer.status.allowed !== 'boolean'
+  )
     throw new Error('the answer is no SelfSubjectAccessReview')
   return answer.status.allowed
 }
 
-async function isAbsent({ kubernetes, signal, timeoutMs }: Asking, group: string): Promise<boolean> {
+async function isAbsent(
+  { kubernetes, signal, timeoutMs }: Asking,
+  group: string,
+): Promise<boolean> {
   try {
     await kubernetes.getJson(`/apis/${group}`, { signal, timeoutMs })
     return false

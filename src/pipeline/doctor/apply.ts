@@ -12,7 +12,12 @@ export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): 
   const names = Object.entries(applyDocumentHashes)
   if (place === null)
     return names.map(([name]) =>
-      check(`document ${name}`, 'unchecked', 'in which account and region the instances are is not known: give --region', lost),
+      check(
+        `document ${name}`,
+        'unchecked',
+        'in which account and region the instances are is not known: give --region',
+        lost,
+      ),
     )
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const checks: Check[] = []
@@ -21,7 +26,14 @@ export async function applyChecks(place: AwsPlace | null, signal: AbortSignal): 
       const found = await ssm.document(name, signal)
       const what = `document ${name}`
       if (found === null)
-        checks.push(check(what, 'missing', `there is none in ${place.region}: deploy the stack there with remediation on`, lost))
+        checks.push(
+          check(
+            what,
+            'missing',
+            `there is none in ${place.region}: deploy the stack there with remediation on`,
+            lost,
+          ),
+        )
       else if (found.sha256 !== sha256)
         checks.push(
           check(

@@ -4,7 +4,12 @@ import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'
 
-export const check = (what: string, state: CheckState, detail: string, without: string | null = null): Check => ({
+export const check = (
+  what: string,
+  state: CheckState,
+  detail: string,
+  without: string | null = null,
+): Check => ({
   ...{ what, state, detail },
   without: state === 'ok' || state === 'note' ? null : without,
 })
@@ -13,6 +18,8 @@ export const check = (what: string, state: CheckState, detail: string, without: 
 export const failedCall = ({ right, tells }: NeededRight, message: string): Check =>
   check(right, isAboutRight(message) ? 'missing' : 'failed', message, tells)
 
-export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+export const messageOf = (error: unknown) =>
+  error instanceof Error ? error.message : String(error)
 
-export const statusOf = (error: unknown): number | null => (error instanceof RequestFailure ? error.status : null)
+export const statusOf = (error: unknown): number | null =>
+  error instanceof RequestFailure ? error.status : null

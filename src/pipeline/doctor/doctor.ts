@@ -44,7 +44,13 @@ export async function* checkUp(
       if (!options.signal.aborted) throw error
       const { cluster } = target.record
       const mode = readModeOf(options.policy, cluster)
-      yield { cluster, mode, state: 'unreachable', checks: [check('endpoint', 'failed', messageOf(error), everything)], fixes: [] }
+      yield {
+        cluster,
+        mode,
+        state: 'unreachable',
+        checks: [check('endpoint', 'failed', messageOf(error), everything)],
+        fixes: [],
+      }
     }
   }
 }
@@ -69,16 +75,25 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
   const isMissing = checks.some(({ state }) => state === 'missing')
   const isWell = !isMissing && checks.every(({ state }) => state !== 'failed')
   const caller = place === null || !isOfEks ? null : await whoAsks(place, signal)
-  const needsRole = checks.some(({ what, state }) => what === 'sts:AssumeRole' && state === 'missing')
+  const needsRole = checks.some(
+    ({ what, state }) => what === 'sts:AssumeRole' && state === 'missing',
+  )
   const taker =
-    place === null || !needsRole ? null : await whoAsks({ ...place, credentials: credentialSource(null, null, place.region) }, signal)
+    place === null || !needsRole
+      ? null
+      : await whoAsks({ ...place, credentials: credentialSource(null, null, place.region) }, signal)
   const fixes = fixesOf(
     {
       mode,
       policy,
-      cluster: isRawObject(record.eks) && typeof record.eks.name === 'string' ? record.eks.name : record.cluster,
+      cluster:
+        isRawObject(record.eks) && typeof record.eks.name === 'string'
+          ? record.eks.name
+          : record.cluster,
       region: place?.region ?? null,
-      isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
+      isByConfigMap:
+        isRawObject(record.eks?.accessConfig) &&
+        record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
       account: accountOf(record.eks?.arn, caller?.account ?? null),
       isRemediating: options.isRemediating,
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
@@ -99,7 +114,12 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
 }
 
 /** What the API server, the nodes and SSM say. */
-async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: KubernetesEndpoint, mode: ReadMode, options: DoctorOptions) {
+async function inCluster(
+  { record, kubelet, place }: ClusterTarget,
+  endpoint: KubernetesEndpoint,
+  mode: ReadMode,
+  options: DoctorOptions,
+) {
   const { policy, selection, signal } = options
   const kubernetes = new KubernetesClient(endpoint, { pace: policy.pace })
   const asking = { kubernetes, signal, timeoutMs: policy.timeoutsMs.list }
@@ -112,9 +132,12 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     const more = applying.filter(({ right }) => !reading.some(one => one.right === right))
     reader.push(...(await rightChecks(asking, [...reading, ...more], 'this identity')))
     reader.push(...(await rightChecks(asking, neededToDelete(policy), 'this identity')))
-    if (place !== null) reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
-    const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
-    const isLacking = (rights: readonly Check[], right: string) => rights.some(({ what, state }) => what === right && state === 'missing')
+    if (place !== null)
+      reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
+    const shown =
+      mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
+    const isLacking = (rights: readonly Check[], right: string) =>
+      rights.some(({ what, state }) => what === right && state === 'missing')
     let nodes: NodeAtHand[] | null = null
     if (!isLacking(reader, 'list nodes')) {
       try {
@@ -132,7 +155,14 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
       .filter(({ state }) => state === 'missing')
       .map(({ what }) => what)
     if (lacked.length > 0)
-      reader.push(check('a node', 'unchecked', `not asked: ${lacked.join(', ')} is missing`, 'whether kubelets answer'))
+      reader.push(
+        check(
+          'a node',
+          'unchecked',
+          `not asked: ${lacked.join(', ')} is missing`,
+          'whether kubelets answer',
+        ),
+      )
     else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
     // Whoever sends by SSM needs all that asking by SSM needs.
     const asksSsm = options.isRemediating && !promisedSources[mode].includes('host') ? 'ssm' : mode
@@ -157,5 +187,9 @@ async function whoAsks({ region, credentials }: AwsPlace, signal: AbortSignal) {
 /** By the cluster's own ARN; where there is none, by who asks. */
 function accountOf(arn: unknown, account: string | null): Account {
   const of = typeof arn === 'string' ? arn : ''
-  return { partition: partitionInArn(of) ?? 'aws', account: accountInArn(of) ?? account ?? 'ACCOUNT', clusters: null }
+  return {
+    partition: partitionInArn(of) ?? 'aws',
+    account: accountInArn(of) ?? account ?? 'ACCOUNT',
+    clusters: null,
+  }
 }

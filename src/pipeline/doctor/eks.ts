@@ -17,7 +17,8 @@ const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
 
 export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
   const untaken = (record.errors ?? []).find(({ message }) => untakenRole(message) !== null)
-  if (untaken !== undefined) return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
+  if (untaken !== undefined)
+    return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
   const checks: Check[] = []
   for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
     const found = callCheck(record, needed)
@@ -37,15 +38,24 @@ function callCheck({ eks, nodegroups, errors }: ClusterRecord, needed: NeededRig
     return failedCall(needed, `${first.message}${more}`)
   }
   if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
-    if (!nodegroups || (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup'))))
+    if (
+      !nodegroups ||
+      (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup')))
+    )
       return check(right, 'unchecked', 'no nodegroup is known here', tells)
-    if (nodegroups.length === 0) return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
+    if (nodegroups.length === 0)
+      return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
   }
-  if (right === 'ec2:DescribeLaunchTemplateVersions' && !nodegroups?.some(({ launchTemplate }) => isRawObject(launchTemplate)))
+  if (
+    right === 'ec2:DescribeLaunchTemplateVersions' &&
+    !nodegroups?.some(({ launchTemplate }) => isRawObject(launchTemplate))
+  )
     return check(right, 'ok', 'not needed: no nodegroup names a launch template')
   return check(
     right,
     'ok',
-    right === 'eks:DescribeCluster' && eks ? `the cluster is ${String(eks.status)}, version ${String(eks.version)}` : 'answered',
+    right === 'eks:DescribeCluster' && eks
+      ? `the cluster is ${String(eks.status)}, version ${String(eks.version)}`
+      : 'answered',
   )
 }

@@ -1,14 +1,25 @@
 /** What to paste where something is missing. */
 import type { AwsPlace } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
-import { everyDocument, fleetGrants, iamStatements, outputGrants, readingDocuments } from '#facts/aws/iam.ts'
+import {
+  everyDocument,
+  fleetGrants,
+  iamStatements,
+  outputGrants,
+  readingDocuments,
+} from '#facts/aws/iam.ts'
 import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/access/deletion-permissions.ts'
 import { accessEntryCommand, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import { remediateSuffix } from '#pipeline/access/member-template.ts'
-import { applyKubernetesRights, type IdentityName, identityNames, kubernetesRights } from '#pipeline/access/permissions.ts'
+import {
+  applyKubernetesRights,
+  type IdentityName,
+  identityNames,
+  kubernetesRights,
+} from '#pipeline/access/permissions.ts'
 
 export interface Patient {
   mode: ReadMode
@@ -35,8 +46,22 @@ export interface Patient {
 }
 
 /** @param checks by whom they were about */
-export function fixesOf(patient: Patient, checks: Readonly<Record<IdentityName, readonly Check[]>>): Fix[] {
-  const { mode, policy, cluster, account, region, isByConfigMap, isRemediating, principals, deletions, output } = patient
+export function fixesOf(
+  patient: Patient,
+  checks: Readonly<Record<IdentityName, readonly Check[]>>,
+): Fix[] {
+  const {
+    mode,
+    policy,
+    cluster,
+    account,
+    region,
+    isByConfigMap,
+    isRemediating,
+    principals,
+    deletions,
+    output,
+  } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
@@ -49,15 +74,23 @@ export function fixesOf(patient: Patient, checks: Readonly<Record<IdentityName, 
         ...(output !== null && outputGrants(account.partition, output)),
       }),
     }
-    fixes.push({ target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`, text: JSON.stringify(statements, null, 2) })
+    fixes.push({
+      target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`,
+      text: JSON.stringify(statements, null, 2),
+    })
   }
-  if (region !== null && checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok'))
+  if (
+    region !== null &&
+    checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok')
+  )
     fixes.push({
       target: 'the stack with its documents, in the account of the instances',
       text: `npx serverless deploy --region ${region}${isRemediating ? " --param='remediation=on'" : ''}`,
     })
   for (const identity of ['reader', 'kubelet'] as const) {
-    const missing = checks[identity].filter(({ state }) => state === 'missing').map(({ what }) => what)
+    const missing = checks[identity]
+      .filter(({ state }) => state === 'missing')
+      .map(({ what }) => what)
     const principal = principals[identity] ?? 'ROLE_ARN'
     if (missing.includes('token'))
       fixes.push(
@@ -66,10 +99,15 @@ export function fixesOf(patient: Patient, checks: Readonly<Record<IdentityName, 
               target: `mapRoles in the ConfigMap aws-auth of kube-system, in cluster ${cluster} (its authenticationMode is CONFIG_MAP)`,
               text: `- rolearn: ${principal}\n  username: ${identityNames[identity]}\n  groups: [${identityNames[identity]}]`,
             }
-          : { target: `an access entry of cluster ${cluster}`, text: accessEntryCommand([identity], principal, cluster) },
+          : {
+              target: `an access entry of cluster ${cluster}`,
+              text: accessEntryCommand([identity], principal, cluster),
+            },
       )
     const applying = isRemediating && identity === 'reader' ? applyKubernetesRights() : []
-    const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(({ right }) => right)
+    const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(
+      ({ right }) => right,
+    )
     // The whole role, not what it lacks: applied, it replaces the one that is there.
     if (needed.some(right => missing.includes(right)))
       fixes.push({
@@ -77,8 +115,14 @@ export function fixesOf(patient: Patient, checks: Readonly<Record<IdentityName, 
         text: roleManifests(identity, needed).join('---\n'),
       })
   }
-  if (deletions !== null && checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what)))
-    fixes.push({ target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${deleterName}`, text: deletions.text })
+  if (
+    deletions !== null &&
+    checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what))
+  )
+    fixes.push({
+      target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${deleterName}`,
+      text: deletions.text,
+    })
   return fixes
 }
 
@@ -89,10 +133,15 @@ function roleFixes(
   { mode, isRemediating, principals, taker, member }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
-  const isMissing = (identity: IdentityName) => checks[identity].some(({ what, state }) => what === takes && state === 'missing')
+  const isMissing = (identity: IdentityName) =>
+    checks[identity].some(({ what, state }) => what === takes && state === 'missing')
   const mayTake = (roleArn: string): Fix => ({
     target: `an IAM policy of ${taker ?? 'the identity that runs highwater'}`,
-    text: JSON.stringify({ Version: '2012-10-17', Statement: iamStatements([takes], { role: { Resource: roleArn } }) }, null, 2),
+    text: JSON.stringify(
+      { Version: '2012-10-17', Statement: iamStatements([takes], { role: { Resource: roleArn } }) },
+      null,
+      2,
+    ),
   })
   const fixes: Fix[] = []
   if (isMissing('reader') && member !== null && member.roleArn !== null) {
@@ -124,7 +173,14 @@ interface MemberAsked extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> 
 }
 
 /** By whoever may make roles there. The template asks for the ARN of a role: of a person's own user it is left open. */
-function memberCommands({ mode, isRemediating, taker, region, name, externalId }: MemberAsked): string {
+function memberCommands({
+  mode,
+  isRemediating,
+  taker,
+  region,
+  name,
+  externalId,
+}: MemberAsked): string {
   const asking = taker !== null && /:role\//.test(taker) ? taker : null
   const isOfWhoChanges = isRemediating === true && name.endsWith(remediateSuffix)
   const takers = isOfWhoChanges

@@ -16,8 +16,11 @@ export async function kubeletChecks(
 ): Promise<Check[]> {
   const rights = kubernetesRights('kubelet', 'kubelet')
   if (!identity) {
-    const detail = 'kubelets have nobody’s token to see: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
-    return [check('kubelet.roleArn', 'missing', detail, rights.map(({ tells }) => tells).join('; '))]
+    const detail =
+      'kubelets have nobody’s token to see: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
+    return [
+      check('kubelet.roleArn', 'missing', detail, rights.map(({ tells }) => tells).join('; ')),
+    ]
   }
   const { roleArn } = policy.kubelet
   const by = roleArn ?? 'this identity, whose token every kubelet then sees'
@@ -29,16 +32,30 @@ export async function kubeletChecks(
     return [check('sts:AssumeRole', 'missing', `${by} cannot be had: ${messageOf(error)}`, tells)]
   }
   const { clientCertificate: _, ...server } = endpoint
-  const kubernetes = new KubernetesClient({ ...server, authorization: identity.authorization }, { pace: policy.pace })
+  const kubernetes = new KubernetesClient(
+    { ...server, authorization: identity.authorization },
+    { pace: policy.pace },
+  )
   const asking = { kubernetes, signal, timeoutMs }
   try {
-    const { checks: way, isKnown } = await wayToServer(asking, endpoint.server, { kind: 'Cluster', cluster: '' })
+    const { checks: way, isKnown } = await wayToServer(asking, endpoint.server, {
+      kind: 'Cluster',
+      cluster: '',
+    })
     if (!isKnown)
-      return way.filter(({ state }) => state !== 'ok').map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: tells }))
+      return way
+        .filter(({ state }) => state !== 'ok')
+        .map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: tells }))
     const checks = await rightChecks(asking, rights, by)
     for (const right of ['get nodes/proxy', 'list secrets'])
       if (await isAllowed(asking, right))
-        checks.push(check(right, 'note', `${by} may do that, too: whoever owns a node could do it with the token that its kubelet sees`))
+        checks.push(
+          check(
+            right,
+            'note',
+            `${by} may do that, too: whoever owns a node could do it with the token that its kubelet sees`,
+          ),
+        )
     return checks
   } finally {
     kubernetes.close()

@@ -12,7 +12,11 @@ interface Asking {
   needed: ReadonlyMap<string, NeededRight>
 }
 
-export async function outputChecks(output: InspectOutput, place: AwsPlace, { signal, needed }: Asking): Promise<Check[]> {
+export async function outputChecks(
+  output: InspectOutput,
+  place: AwsPlace,
+  { signal, needed }: Asking,
+): Promise<Check[]> {
   const store = s3Store({ ...place, bucket: output.bucket, prefix: outputFolder(output), signal })
   const reasonOf = async (ask: () => Promise<unknown>): Promise<string | null> => {
     try {
@@ -32,13 +36,22 @@ export async function outputChecks(output: InspectOutput, place: AwsPlace, { sig
     if (listing.state !== 'missing') return [check(what, 'failed', unlisted, mayRead.tells)]
     return [
       listing,
-      check(mayRead.right, 'unchecked', 'not tried: without s3:ListBucket S3 calls forbidden what is not there', mayRead.tells),
+      check(
+        mayRead.right,
+        'unchecked',
+        'not tried: without s3:ListBucket S3 calls forbidden what is not there',
+        mayRead.tells,
+      ),
     ]
   }
   const unread = await reasonOf(() => store.read('highwater-doctor'))
   return [
     check(mayList.right, 'ok', 'answered'),
     unread === null ? check(mayRead.right, 'ok', 'answered') : failedCall(mayRead, unread),
-    check(what, 'note', "it is there; whether the instances' own roles may write there (s3:PutObject) is not tried"),
+    check(
+      what,
+      'note',
+      "it is there; whether the instances' own roles may write there (s3:PutObject) is not tried",
+    ),
   ]
 }

@@ -27,7 +27,10 @@ export async function nodesAtHand(
 ): Promise<NodeAtHand[]> {
   const found: NodeAtHand[] = []
   for await (const { items } of kubernetes.list('/api/v1/nodes', {}, options)) {
-    const nodes = items.map(node => ({ identity: nodeIdentity(node), address: kubeletAddress(node) }))
+    const nodes = items.map(node => ({
+      identity: nodeIdentity(node),
+      address: kubeletAddress(node),
+    }))
     found.push(...nodes.filter(({ identity }) => selectsNode(selection, identity)))
     if (!areAll && found.length > 0) break
   }
@@ -35,14 +38,19 @@ export async function nodesAtHand(
 }
 
 /** The node's own answers, apart from what SSM would run on it. */
-export async function sampleChecks(nodes: readonly NodeAtHand[], mode: ReadMode, context: CollectContext): Promise<Check[]> {
+export async function sampleChecks(
+  nodes: readonly NodeAtHand[],
+  mode: ReadMode,
+  context: CollectContext,
+): Promise<Check[]> {
   const collectors = collectorsOf[mode].filter(
     ({ isAnsweredByKubelet, permissions }) => isAnsweredByKubelet && permissions.aws === undefined,
   )
   if (collectors.length === 0) return []
   const identities = nodes.filter(({ identity }) => identity.owner !== 'fargate')
   const sample = identities.find(({ identity }) => identity.ready === 'True') ?? identities[0]
-  if (sample === undefined) return [check('a node', 'unchecked', 'there is no node to ask', 'whether kubelets answer')]
+  if (sample === undefined)
+    return [check('a node', 'unchecked', 'there is no node to ask', 'whether kubelets answer')]
   const { address, identity } = sample
   const checks: Check[] = []
   for (const { answers, collect, tells } of collectors) {
@@ -50,7 +58,9 @@ export async function sampleChecks(nodes: readonly NodeAtHand[], mode: ReadMode,
     try {
       const { errors = [] } = await collect(identity, { ...context, address })
       const [error] = errors
-      checks.push(error ? check(what, 'failed', error.message, tells) : check(what, 'ok', 'answers'))
+      checks.push(
+        error ? check(what, 'failed', error.message, tells) : check(what, 'ok', 'answers'),
+      )
     } catch (error) {
       context.signal.throwIfAborted()
       checks.push(check(what, 'failed', messageOf(error), tells))

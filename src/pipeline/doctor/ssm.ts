@@ -32,12 +32,20 @@ export async function ssmChecks(
   const rights = awsRights(mode, inspectOutput).filter(({ right }) => /^(ssm|s3):/.test(right))
   if (place === null)
     return rights.map(({ right, tells }) =>
-      check(right, 'unchecked', 'in which account and region the instances are is not known: give --region', tells),
+      check(
+        right,
+        'unchecked',
+        'in which account and region the instances are is not known: give --region',
+        tells,
+      ),
     )
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
   try {
-    const targets = (nodes ?? []).map(({ identity }) => ({ ...inspectTargetOf(identity), name: identity.name }))
+    const targets = (nodes ?? []).map(({ identity }) => ({
+      ...inspectTargetOf(identity),
+      name: identity.name,
+    }))
     const reachable = targets.flatMap(target => (target.isReachable ? [target] : []))
     const unreachable = targets.flatMap(target => (target.isReachable ? [] : [target.reason]))
     return [
@@ -56,7 +64,10 @@ export async function ssmChecks(
 }
 
 /** The documents that the nodes at hand take; without a node the usual one. */
-async function documentChecks({ ssm, signal, needed }: SsmAsking, documents: readonly InspectDocument[]): Promise<Check[]> {
+async function documentChecks(
+  { ssm, signal, needed }: SsmAsking,
+  documents: readonly InspectDocument[],
+): Promise<Check[]> {
   const right = neededOf(needed, 'ssm:DescribeDocument')
   const checks: Check[] = []
   try {
@@ -69,12 +80,23 @@ async function documentChecks({ ssm, signal, needed }: SsmAsking, documents: rea
   }
 }
 
-function documentCheck(name: InspectDocument, found: PinnedDocument | null, region: string, tells: string): Check {
+function documentCheck(
+  name: InspectDocument,
+  found: PinnedDocument | null,
+  region: string,
+  tells: string,
+): Check {
   const what = `document ${name}`
-  if (found === null) return check(what, 'missing', `there is none in ${region}: deploy the stack there`, tells)
+  if (found === null)
+    return check(what, 'missing', `there is none in ${region}: deploy the stack there`, tells)
   return found.sha256 === inspectDocumentHashes[name]
     ? check(what, 'ok', `version ${found.version} is the one of this highwater`)
-    : check(what, 'failed', `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`, tells)
+    : check(
+        what,
+        'failed',
+        `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`,
+        tells,
+      )
 }
 
 interface Reachable {
@@ -85,12 +107,22 @@ interface Reachable {
 const namedAgents = 5
 
 /** How many of the nodes' agents an audit would ask, and why not the others. */
-async function agentChecks({ ssm, signal, needed }: SsmAsking, reachable: readonly Reachable[]): Promise<Check[]> {
+async function agentChecks(
+  { ssm, signal, needed }: SsmAsking,
+  reachable: readonly Reachable[],
+): Promise<Check[]> {
   const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
   try {
-    const known = await ssm.instances(reachable.length === 0 ? [nobody] : reachable.map(({ instanceId }) => instanceId), signal)
+    const known = await ssm.instances(
+      reachable.length === 0 ? [nobody] : reachable.map(({ instanceId }) => instanceId),
+      signal,
+    )
     const answered = check(right.right, 'ok', 'answered')
-    if (reachable.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
+    if (reachable.length === 0)
+      return [
+        answered,
+        check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost),
+      ]
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
     const silent = reachable.flatMap(({ name, instanceId }) => {
       const why = whyNotReachable(byId.get(instanceId), ssm.region, inspectReach)
@@ -100,7 +132,15 @@ async function agentChecks({ ssm, signal, needed }: SsmAsking, reachable: readon
     if (silent.length === 0) return [answered, check('SSM agents', 'ok', said)]
     const more = silent.length > namedAgents ? `; and ${silent.length - namedAgents} more` : ''
     const others = `${silent.slice(0, namedAgents).join('; ')}${more}`
-    return [answered, check('SSM agents', silent.length === reachable.length ? 'failed' : 'note', `${said}. ${others}`, lost)]
+    return [
+      answered,
+      check(
+        'SSM agents',
+        silent.length === reachable.length ? 'failed' : 'note',
+        `${said}. ${others}`,
+        lost,
+      ),
+    ]
   } catch (error) {
     signal.throwIfAborted()
     return [failedCall(right, messageOf(error))]
@@ -114,7 +154,9 @@ async function answerChecks({ ssm, signal, needed }: SsmAsking): Promise<Check[]
   const reasons = await ssm.answersUnreadable(signal)
   return ['ssm:ListCommandInvocations', 'ssm:GetCommandInvocation'].map(action => {
     const reason = reasons.get(action)
-    return reason === undefined ? check(action, 'ok', 'answered') : failedCall(neededOf(needed, action), reason)
+    return reason === undefined
+      ? check(action, 'ok', 'answered')
+      : failedCall(neededOf(needed, action), reason)
   })
 }
 
@@ -126,4 +168,5 @@ const sendCheck = ({ needed }: SsmAsking): Check =>
     neededOf(needed, 'ssm:SendCommand').tells,
   )
 
-const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight => needed.get(right) ?? { right, tells: '' }
+const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight =>
+  needed.get(right) ?? { right, tells: '' }

@@ -10,8 +10,21 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/fleet.ts'
-import { policyKey, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from '#pipeline/service/runtime.ts'
-import { BrokenFile, type ClusterWork, type FanOutRun, keys, readJson, readRecords } from './files.ts'
+import {
+  policyKey,
+  type RunLimits,
+  type ServiceRuntime,
+  storeOf,
+  withinLimits,
+} from '#pipeline/service/runtime.ts'
+import {
+  BrokenFile,
+  type ClusterWork,
+  type FanOutRun,
+  keys,
+  readJson,
+  readRecords,
+} from './files.ts'
 import { noteInvocation } from './invocations.ts'
 
 export interface FanOutContext {
@@ -35,7 +48,9 @@ export const inFanOut = <T>(
     const region = await sdkRegion()
     const store = region === null ? null : storeOf(settings, region, limits.remainingMs, limits.end)
     if (region === null || store === null)
-      throw new OperatorError('Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET')
+      throw new OperatorError(
+        'Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET',
+      )
     await mkdir(runtime.folder, { recursive: true })
     let isFailed = true
     try {
@@ -51,7 +66,9 @@ export const inFanOut = <T>(
 export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun> {
   const run = await readJson<FanOutRun>(store, keys.run(runId))
   if (run === null)
-    throw new OperatorError(`Run ${runId} has no ${store.location}/${keys.run(runId)}: the function discover writes it, and comes first`)
+    throw new OperatorError(
+      `Run ${runId} has no ${store.location}/${keys.run(runId)}: the function discover writes it, and comes first`,
+    )
   return run
 }
 
@@ -59,7 +76,9 @@ export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun>
 export function workOf(run: FanOutRun, cluster: number): ClusterWork {
   const work = run.clusters[cluster]
   if (work === undefined)
-    throw new OperatorError(`Run ${run.runId} has ${run.clusters.length} clusters, counted from 0: there is no ${cluster}`)
+    throw new OperatorError(
+      `Run ${run.runId} has ${run.clusters.length} clusters, counted from 0: there is no ${cluster}`,
+    )
   return work
 }
 
@@ -75,13 +94,18 @@ export interface OpenCluster {
   close(): void
 }
 
-export async function openCluster(run: FanOutRun, cluster: number, context: FanOutContext): Promise<OpenCluster> {
+export async function openCluster(
+  run: FanOutRun,
+  cluster: number,
+  context: FanOutContext,
+): Promise<OpenCluster> {
   const { limits, runtime } = context
   const { at, ssmRequestsPerSecond } = workOf(run, cluster)
   const whole = runPolicy(run, context)
   const policy = { ...whole, pace: { ...whole.pace, ssmRequestsPerSecond } }
   const record = await clusterRecord(cluster, context)
-  const target = at === null ? { record, endpoint: null, place: null } : targetAt(record, at, policy)
+  const target =
+    at === null ? { record, endpoint: null, place: null } : targetAt(record, at, policy)
   let inspector: Inspector | null = null
   const options = collectOptionsOf(
     target,
@@ -95,8 +119,12 @@ export async function openCluster(run: FanOutRun, cluster: number, context: FanO
 }
 
 /** As it was described. @throws BrokenFile when that is not there, or nobody can make anything of it */
-export async function clusterRecord(cluster: number, { store, runId, runtime }: FanOutContext): Promise<ClusterRecord> {
+export async function clusterRecord(
+  cluster: number,
+  { store, runId, runtime }: FanOutContext,
+): Promise<ClusterRecord> {
   const key = keys.cluster(runId, cluster)
-  for await (const record of readRecords(store, key, runtime.folder)) if (record.kind === 'Cluster') return record
+  for await (const record of readRecords(store, key, runtime.folder))
+    if (record.kind === 'Cluster') return record
   throw new BrokenFile(`${store.location}/${key} is broken: no cluster stands in it`)
 }

@@ -16,7 +16,15 @@ import { isListWhole, rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { policyOf } from '#pipeline/service/runtime.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { FanOutContext } from './context.ts'
-import { type ClusterWork, type FanOutRun, keys, readJson, type WorkItem, writeJson, writeRecords } from './files.ts'
+import {
+  type ClusterWork,
+  type FanOutRun,
+  keys,
+  readJson,
+  type WorkItem,
+  writeJson,
+  writeRecords,
+} from './files.ts'
 import { shardsOf } from './shards.ts'
 import { clustersAtOnce, type SsmShare, ssmShare } from './ssm-share.ts'
 
@@ -52,13 +60,30 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const atOnce = clustersAtOnce([...sharing.values()], policy)
   const clusters = await pMap(
     targets,
-    (target, number) => writeCluster(target, number, ssmShare(sharing.get(target) ?? 0, atOnce, policy), listed, { ...context, ...live }),
+    (target, number) =>
+      writeCluster(target, number, ssmShare(sharing.get(target) ?? 0, atOnce, policy), listed, {
+        ...context,
+        ...live,
+      }),
     { concurrency: policy.pace.clusters },
   )
   rejectUnknownNames(request.selection, listed.nodes, listed.areWhole)
-  const items: WorkItem[] = clusters.map(({ shards }, cluster) => ({ run: runId, cluster, shards: [...Array(shards).keys()] }))
+  const items: WorkItem[] = clusters.map(({ shards }, cluster) => ({
+    run: runId,
+    cluster,
+    shards: [...Array(shards).keys()],
+  }))
   await writeJson(store, keys.work(runId), items)
-  const run: FanOutRun = { schema: 'highwater.fan-out/1', runId, request, header, policy: text, mistakes, clustersAtOnce: atOnce, clusters }
+  const run: FanOutRun = {
+    schema: 'highwater.fan-out/1',
+    runId,
+    request,
+    header,
+    policy: text,
+    mistakes,
+    clustersAtOnce: atOnce,
+    clusters,
+  }
   await writeJson(store, keys.run(runId), run)
   return discovered(run, context)
 }
@@ -98,7 +123,9 @@ async function writeCluster(
   await writeRecords(store, keys.cluster(runId, number), [prune(record)], folder)
   const listErrors: ReadError[] = []
   const nodes: KubernetesNode[] = []
-  if (endpoint !== null) for await (const node of listNodes(record, endpoint, context, listErrors)) nodes.push(keptOf(cluster, node))
+  if (endpoint !== null)
+    for await (const node of listNodes(record, endpoint, context, listErrors))
+      nodes.push(keptOf(cluster, node))
   for (const node of nodes) listed.nodes.push({ identity: { name: nodeIdentity(node).name } })
   listed.areWhole &&= isListWhole(record) && listErrors.length === 0
   const shards = shardsOf(nodes, nodesPerShard)
@@ -107,14 +134,23 @@ async function writeCluster(
     await writeRecords(store, keys.nodes(runId, number, shard), records, folder)
   }
   const at = place && { region: place.region, roleArn: place.roleArn, externalId: place.externalId }
-  return { cluster, at, nodes: nodes.length, shards: shards.length, listErrors, ssmRequestsPerSecond: requestsPerSecond }
+  return {
+    cluster,
+    at,
+    nodes: nodes.length,
+    shards: shards.length,
+    listErrors,
+    ssmRequestsPerSecond: requestsPerSecond,
+  }
 }
 
 /** What stays of it for the snapshot, and where its kubelet listens. */
 function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
   const kept = prune({ kind: 'Node', cluster, node }).node
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port
-  return typeof port === 'number' ? { ...kept, status: { ...kept.status, daemonEndpoints: { kubeletEndpoint: { Port: port } } } } : kept
+  return typeof port === 'number'
+    ? { ...kept, status: { ...kept.status, daemonEndpoints: { kubeletEndpoint: { Port: port } } } }
+    : kept
 }
 
 /** How many clusters are read by SSM in the account and region of each that is. Two roles may lead into one account: EKS's own word of it comes first. */
@@ -124,5 +160,7 @@ function sharingSsm(targets: readonly ClusterTarget[], policy: Policy): Map<Clus
   const placeOf = ({ record: { eks }, place }: ClusterTarget) =>
     `${(typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null) ?? place?.roleArn ?? 'own'} ${place?.region}`
   const groups = Map.groupBy(targets.filter(isBySsm), placeOf)
-  return new Map([...groups.values()].flatMap(group => group.map(target => [target, group.length] as const)))
+  return new Map(
+    [...groups.values()].flatMap(group => group.map(target => [target, group.length] as const)),
+  )
 }

@@ -15,10 +15,15 @@ export const mostExecutions = 20
 const endedRed = ['FAILED', 'TIMED_OUT', 'ABORTED']
 
 /** @throws RequestFailure, or Error when all names are used up */
-export async function startRun(stateMachineArn: string, runId: string, signal: AbortSignal): Promise<RunExecution> {
+export async function startRun(
+  stateMachineArn: string,
+  runId: string,
+  signal: AbortSignal,
+): Promise<RunExecution> {
   for (let number = 1; number <= mostExecutions; number++) {
     const name = number === 1 ? runId : `${runId}-${number}`
-    if (await startExecution({ stateMachineArn, name, input: { run: runId } }, signal)) return { name, status: null }
+    if (await startExecution({ stateMachineArn, name, input: { run: runId } }, signal))
+      return { name, status: null }
     const status = await executionStatus({ stateMachineArn, name }, signal)
     if (!endedRed.includes(status)) return { name, status }
   }

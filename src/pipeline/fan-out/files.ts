@@ -45,7 +45,8 @@ export interface WorkItem {
 }
 
 const inRun = (run: string, name: string) => runKey(run, `fan-out/${name}`)
-const inCluster = (run: string, cluster: number, name: string) => inRun(run, `clusters/${cluster}/${name}`)
+const inCluster = (run: string, cluster: number, name: string) =>
+  inRun(run, `clusters/${cluster}/${name}`)
 
 export const keys = {
   /** Why the run is there. */
@@ -55,17 +56,21 @@ export const keys = {
   work: (run: string) => inRun(run, 'work.json'),
   cluster: (run: string, cluster: number) => inCluster(run, cluster, 'cluster.ndjson.gz'),
   /** The Node objects of a shard, as they were listed. */
-  nodes: (run: string, cluster: number, shard: number) => inCluster(run, cluster, `nodes/${shard}.ndjson.gz`),
+  nodes: (run: string, cluster: number, shard: number) =>
+    inCluster(run, cluster, `nodes/${shard}.ndjson.gz`),
   /** And what was read of them. */
-  records: (run: string, cluster: number, shard: number) => inCluster(run, cluster, `records/${shard}.ndjson.gz`),
+  records: (run: string, cluster: number, shard: number) =>
+    inCluster(run, cluster, `records/${shard}.ndjson.gz`),
   /** What belongs into the snapshot beside cluster and records. */
   rest: (run: string, cluster: number) => inCluster(run, cluster, 'rest.ndjson.gz'),
   /** Written last by whoever judges the cluster. */
   judged: (run: string, cluster: number) => inCluster(run, cluster, 'judged.ndjson.gz'),
   /** What an invocation took; without its id, what all of them begin with. */
-  invocation: (run: string, requestId: string | null) => inRun(run, `invocations/${requestId === null ? '' : `${requestId}.json`}`),
+  invocation: (run: string, requestId: string | null) =>
+    inRun(run, `invocations/${requestId === null ? '' : `${requestId}.json`}`),
   /** Why a shard was not read, or the cluster not judged. */
-  lost: (run: string, cluster: number, shard: number | null) => inCluster(run, cluster, `lost/${shard ?? 'cluster'}.json`),
+  lost: (run: string, cluster: number, shard: number | null) =>
+    inCluster(run, cluster, `lost/${shard ?? 'cluster'}.json`),
 }
 
 /** It is there, and not as it was written. `message` names the file, and what is wrong with it. */
@@ -74,10 +79,17 @@ export class BrokenFile extends Error {}
 export class MissingFile extends BrokenFile {}
 
 const brokenFile = ({ location }: Store, key: string, cause: unknown) =>
-  new BrokenFile(`${location}/${key} is broken: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  new BrokenFile(
+    `${location}/${key} is broken: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  )
 
 /** What the store holds under the key, made into something. Null: it is not there. @throws BrokenFile when it cannot be; Error with a message for people when the store cannot be read */
-export async function readFile<T>(store: Store, key: string, parse: (body: Buffer) => T | Promise<T>): Promise<T | null> {
+export async function readFile<T>(
+  store: Store,
+  key: string,
+  parse: (body: Buffer) => T | Promise<T>,
+): Promise<T | null> {
   const found = await store.read(key)
   if (found === null) return null
   try {
@@ -132,14 +144,19 @@ export function openRecords(store: Store, key: string, path: string) {
 }
 
 /** At least one. @throws MissingFile; BrokenFile after those that could be read; Error with a message for people when the store cannot be read */
-export async function* readRecords(store: Store, key: string, folder: string): AsyncGenerator<SnapshotRecord> {
+export async function* readRecords(
+  store: Store,
+  key: string,
+  folder: string,
+): AsyncGenerator<SnapshotRecord> {
   const found = await store.read(key)
   if (found === null) throw new MissingFile(`${store.location}/${key} is not there`)
   const path = join(folder, 'read.ndjson.gz')
   await writeFile(path, found.body)
   let isEmpty = true
   for await (const record of readSnapshot(path, { isPart: true })) {
-    if (record.kind === 'Malformed') throw brokenFile(store, key, `line ${record.line}: ${record.message}`)
+    if (record.kind === 'Malformed')
+      throw brokenFile(store, key, `line ${record.line}: ${record.message}`)
     isEmpty = false
     yield record
   }

@@ -28,8 +28,14 @@ export async function noteInvocation(
 /** Null: nobody left a word. */
 export async function spentBefore(store: Store, runId: string): Promise<SpentBefore | null> {
   const names = await Array.fromAsync(store.list(keys.invocation(runId, null))).catch(() => [])
-  const found = await pMap(names, key => readJson<Invocation>(store, key).catch(() => null), { concurrency: readAtOnce })
+  const found = await pMap(names, key => readJson<Invocation>(store, key).catch(() => null), {
+    concurrency: readAtOnce,
+  })
   const known = found.filter(invocation => invocation !== null)
   if (known.length === 0) return null
-  return { ...together(known), invocations: known.length, failed: known.filter(({ isFailed }) => isFailed).length }
+  return {
+    ...together(known),
+    invocations: known.length,
+    failed: known.filter(({ isFailed }) => isFailed).length,
+  }
 }

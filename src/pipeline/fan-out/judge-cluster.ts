@@ -6,7 +6,15 @@ import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/record.ts'
 import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
 import { rules } from '#pipeline/shelves.ts'
 import { prune } from '#snapshot/prune.ts'
-import { clusterRecord, type FanOutContext, type OpenCluster, openCluster, runOf, runPolicy, workOf } from './context.ts'
+import {
+  clusterRecord,
+  type FanOutContext,
+  type OpenCluster,
+  openCluster,
+  runOf,
+  runPolicy,
+  workOf,
+} from './context.ts'
 import { BrokenFile, type FanOutRun, isThere, keys, openRecords } from './files.ts'
 import { writeJudged } from './judged-files.ts'
 import { type Failure, lostNodes, whyLost } from './lost.ts'
@@ -20,7 +28,11 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
   runtime.watch.isAbout(workOf(run, cluster).cluster)
   const open = await openCluster(run, cluster, context)
   try {
-    const rest = openRecords(store, keys.rest(runId, cluster), join(runtime.folder, 'rest.ndjson.gz'))
+    const rest = openRecords(
+      store,
+      keys.rest(runId, cluster),
+      join(runtime.folder, 'rest.ndjson.gz'),
+    )
     const judged = await judgeRecords(recordsOf(run, cluster, open, context, rest.write), {
       policy: runPolicy(run, context),
       rules,
@@ -55,27 +67,41 @@ export async function judgeLostCluster(
   const record = await describedBefore(run, cluster, context)
   const reason = broken ?? (await whyLost(cluster, null, context, mapFailure))
   async function* known(): AsyncGenerator<SnapshotRecord> {
-    const described = { ...record, errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }] }
+    const described = {
+      ...record,
+      errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }],
+    }
     yield described
     const errors: ReadError[] = []
-    for (let shard = 0; shard < shards; shard++) yield* lostNodes(run, { cluster, shard, reason }, context, errors)
+    for (let shard = 0; shard < shards; shard++)
+      yield* lostNodes(run, { cluster, shard, reason }, context, errors)
     if (errors.length > 0) yield { ...described, errors: [...described.errors, ...errors] }
   }
   return judgeRecords(startedBy(run, known()), {
     policy: runPolicy(run, context),
     rules,
-    snapshot: { write: async record => (record.kind === 'Snapshot' ? undefined : await keep(record)) },
+    snapshot: {
+      write: async record => (record.kind === 'Snapshot' ? undefined : await keep(record)),
+    },
     isEveryNodeNamed: true,
   })
 }
 
 /** Where nobody knows any more what it was: its name, and why. */
-async function describedBefore(run: FanOutRun, cluster: number, context: FanOutContext): Promise<ClusterRecord> {
+async function describedBefore(
+  run: FanOutRun,
+  cluster: number,
+  context: FanOutContext,
+): Promise<ClusterRecord> {
   try {
     return await clusterRecord(cluster, context)
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error
-    return { kind: 'Cluster', cluster: workOf(run, cluster).cluster, errors: [{ what: 'cluster', message: error.message }] }
+    return {
+      kind: 'Cluster',
+      cluster: workOf(run, cluster).cluster,
+      errors: [{ what: 'cluster', message: error.message }],
+    }
   }
 }
 
@@ -98,15 +124,24 @@ async function* recordsOf(
   yield* startedBy(run, [record])
   for (let shard = 0; shard < shards; shard++) {
     for await (const node of shardRecords(run, { cluster, shard }, context, { keep, errors })) {
-      if (node.kind === 'Node' && Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
+      if (node.kind === 'Node' && Array.isArray(node.pods))
+        nodesWithPods.add(nodeIdentity(node.node).name)
       yield node
     }
   }
   if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
     if (nodes === 0) for (const none of noNodes(record.cluster, errors)) yield await kept(none)
-    for await (const objects of collectObjects(record.cluster, endpoint, nodesWithPods, options, errors)) yield await kept(prune(objects))
+    for await (const objects of collectObjects(
+      record.cluster,
+      endpoint,
+      nodesWithPods,
+      options,
+      errors,
+    ))
+      yield await kept(prune(objects))
   }
-  if (errors.length > 0) yield await kept({ ...record, errors: [...(record.errors ?? []), ...errors] })
+  if (errors.length > 0)
+    yield await kept({ ...record, errors: [...(record.errors ?? []), ...errors] })
 }
 
 async function* startedBy(

@@ -12,7 +12,12 @@ import { readFile } from './files.ts'
 
 type JudgedPart = Omit<Judged, 'header'>
 
-export async function writeJudged(store: Store, key: string, { nodes, ...rest }: JudgedPart, folder: string): Promise<void> {
+export async function writeJudged(
+  store: Store,
+  key: string,
+  { nodes, ...rest }: JudgedPart,
+  folder: string,
+): Promise<void> {
   const path = join(folder, 'judged.ndjson.gz')
   const file = openLines(path)
   try {
@@ -31,13 +36,18 @@ export async function writeJudged(store: Store, key: string, { nodes, ...rest }:
  * Null: it is not there. What is equal in this cluster and others is kept once. @param share of all clusters
  * @throws BrokenFile when it is there, and not as it was written
  */
-export const readJudged = (store: Store, key: string, share: SharedParts): Promise<JudgedPart | null> =>
-  readFile(store, key, body => parseJudged(body, share))
+export const readJudged = (
+  store: Store,
+  key: string,
+  share: SharedParts,
+): Promise<JudgedPart | null> => readFile(store, key, body => parseJudged(body, share))
 
 async function parseJudged(body: Buffer, share: SharedParts): Promise<JudgedPart> {
   let part: Omit<JudgedPart, 'nodes'> | null = null
   const nodes: AuditedNode[] = []
-  for await (const line of linesOf(Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'))) {
+  for await (const line of linesOf(
+    Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'),
+  )) {
     if (part === null) part = share.withTexts(JSON.parse(line) as Omit<JudgedPart, 'nodes'>)
     else nodes.push(share.nodeOf(JSON.parse(line) as AuditedNode))
   }

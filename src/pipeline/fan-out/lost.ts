@@ -48,7 +48,8 @@ export async function whyLost(
   const told = await noted(store, keys.lost(runId, cluster, shard))
   if (told === null && mapFailure !== null)
     return `the state machine’s map Clusters failed before the cluster was judged: ${reasonOf(mapFailure)}`
-  const what = shard === null ? 'the function that judges its cluster' : 'the function that reads it'
+  const what =
+    shard === null ? 'the function that judges its cluster' : 'the function that reads it'
   return `${what} did not come to its end at any try${told === null ? '' : `: ${told}`}`
 }
 
@@ -71,11 +72,21 @@ export async function* lostNodes(
   const { runId, store, runtime } = context
   const mode = readModeOf(runPolicy(run, context), workOf(run, cluster).cluster)
   try {
-    for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
-      if (listed.kind === 'Node') yield prune(unreadNode(listed.cluster, listed.node, { mode, collectors: collectorsOf[mode] }, reason))
+    for await (const listed of readRecords(
+      store,
+      keys.nodes(runId, cluster, shard),
+      runtime.folder,
+    ))
+      if (listed.kind === 'Node')
+        yield prune(
+          unreadNode(listed.cluster, listed.node, { mode, collectors: collectorsOf[mode] }, reason),
+        )
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error
-    errors.push({ what: 'nodes', message: `some that were listed are not known any more: ${error.message}` })
+    errors.push({
+      what: 'nodes',
+      message: `some that were listed are not known any more: ${error.message}`,
+    })
   }
 }
 
@@ -87,7 +98,8 @@ function reasonOf({ Error: name, Cause: cause }: Failure): string {
 function messageIn(cause: string): string {
   try {
     const told: unknown = JSON.parse(cause)
-    if (typeof told === 'object' && told !== null && 'errorMessage' in told) return String(told.errorMessage)
+    if (typeof told === 'object' && told !== null && 'errorMessage' in told)
+      return String(told.errorMessage)
   } catch {
     // It is plain text.
   }

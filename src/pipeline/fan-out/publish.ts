@@ -16,7 +16,8 @@ import { spentBefore } from './invocations.ts'
 import { judgeLostCluster, type LostCluster } from './judge-cluster.ts'
 import { readJudged } from './judged-files.ts'
 
-export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'> & { runtime: ReportRuntime }
+export type PublishContext = FanOutContext &
+  Pick<LostCluster, 'mapFailure'> & { runtime: ReportRuntime }
 
 /**
  * @throws OperatorError when nothing was discovered
@@ -30,7 +31,11 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   if (others !== null) runtime.watch.goesOnFrom(others)
   const run = await runOf(context)
   const { request, mistakes } = run
-  const report = openServiceReport({ runId, request, settings, region, store, policy: runPolicy(run, context), mistakes }, runtime, limits)
+  const report = openServiceReport(
+    { runId, request, settings, region, store, policy: runPolicy(run, context), mistakes },
+    runtime,
+    limits,
+  )
   runtime.watch.enters('reduce')
   const snapshot = await openJoined(run, context)
   const judged = await reduced(run, snapshot, context)
@@ -39,7 +44,11 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
 }
 
 /** Cluster by cluster. What is only of use on the way is gone at its end. */
-async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: PublishContext): Promise<Judged> {
+async function reduced(
+  run: FanOutRun,
+  snapshot: Joined,
+  { store, runId }: PublishContext,
+): Promise<Judged> {
   const share = openSharedParts()
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
@@ -51,11 +60,14 @@ async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: Publi
 }
 
 /** What is broken in one cluster's file costs that cluster, not the report of all. */
-async function readable<Part>(read: Promise<Part | null>): Promise<{ known: Part | null; broken: string | null }> {
+async function readable<Part>(
+  read: Promise<Part | null>,
+): Promise<{ known: Part | null; broken: string | null }> {
   try {
     return { known: await read, broken: null }
   } catch (error) {
-    if (error instanceof BrokenFile) return { known: null, broken: `what was judged of it cannot be read: ${error.message}` }
+    if (error instanceof BrokenFile)
+      return { known: null, broken: `what was judged of it cannot be read: ${error.message}` }
     throw error
   }
 }
@@ -91,12 +103,18 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
     addKnown: cluster =>
       attempt(async () => {
         await add(keys.cluster(runId, cluster))
-        for (let shard = 0; shard < (run.clusters[cluster]?.shards ?? 0); shard++) await add(keys.records(runId, cluster, shard))
+        for (let shard = 0; shard < (run.clusters[cluster]?.shards ?? 0); shard++)
+          await add(keys.records(runId, cluster, shard))
         await add(keys.rest(runId, cluster))
       }),
     async addLost(cluster, broken) {
       const part = openSnapshot(join(runtime.folder, 'lost.ndjson.gz'))
-      const judged = await judgeLostCluster(run, { cluster, broken, mapFailure }, record => part.write(record), context)
+      const judged = await judgeLostCluster(
+        run,
+        { cluster, broken, mapFailure },
+        record => part.write(record),
+        context,
+      )
       await attempt(async () => {
         await part.close()
         await appendFile(path, await readFile(part.path))

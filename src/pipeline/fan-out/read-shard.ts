@@ -7,7 +7,10 @@ import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
 import { isThere, keys, readRecords, writeRecords } from './files.ts'
 
 /** Done before, it does nothing. @throws Error when it could not be kept what was read */
-export async function readShard({ cluster, shard }: { cluster: number; shard: number }, context: FanOutContext): Promise<void> {
+export async function readShard(
+  { cluster, shard }: { cluster: number; shard: number },
+  context: FanOutContext,
+): Promise<void> {
   const { runId, store, runtime } = context
   const kept = keys.records(runId, cluster, shard)
   if (await isThere(store, kept)) return
@@ -18,9 +21,17 @@ export async function readShard({ cluster, shard }: { cluster: number; shard: nu
   for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
     if (listed.kind === 'Node') nodes.push(listed.node)
   const { record, endpoint, options, close } = await openCluster(run, cluster, context)
-  if (endpoint === null) throw new Error(`shard ${shard} of cluster ${record.cluster} has nodes, and no way to it is known`)
+  if (endpoint === null)
+    throw new Error(
+      `shard ${shard} of cluster ${record.cluster} has nodes, and no way to it is known`,
+    )
   try {
-    await writeRecords(store, kept, pruned(collectNodes(record.cluster, endpoint, nodes, options)), runtime.folder)
+    await writeRecords(
+      store,
+      kept,
+      pruned(collectNodes(record.cluster, endpoint, nodes, options)),
+      runtime.folder,
+    )
   } finally {
     close()
   }

@@ -2,7 +2,14 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { ReadError, SnapshotRecord } from '#model/record.ts'
 import type { FanOutContext } from './context.ts'
-import { BrokenFile, type FanOutRun, keys, MissingFile, readRecords, writeRecords } from './files.ts'
+import {
+  BrokenFile,
+  type FanOutRun,
+  keys,
+  MissingFile,
+  readRecords,
+  writeRecords,
+} from './files.ts'
 import { lostNodes, whyLost } from './lost.ts'
 
 interface Shard {
@@ -32,18 +39,31 @@ export async function* shardRecords(
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error
     const isMissing = error instanceof MissingFile
-    const reason = isMissing ? await whyLost(cluster, shard, context) : `what was read of it is not there any more: ${error.message}`
+    const reason = isMissing
+      ? await whyLost(cluster, shard, context)
+      : `what was read of it is not there any more: ${error.message}`
     const lost: SnapshotRecord[] = []
-    for await (const record of lostNodes(run, { cluster, shard, reason }, context, errors)) if (!read.has(nameIn(record))) lost.push(record)
+    for await (const record of lostNodes(run, { cluster, shard, reason }, context, errors))
+      if (!read.has(nameIn(record))) lost.push(record)
     if (isMissing) for (const record of lost) await keep(record)
-    else await writeRecords(store, key, mended(readRecords(store, key, runtime.folder), lost), runtime.folder)
+    else
+      await writeRecords(
+        store,
+        key,
+        mended(readRecords(store, key, runtime.folder), lost),
+        runtime.folder,
+      )
     yield* lost
   }
 }
 
-const nameIn = (record: SnapshotRecord): string => (record.kind === 'Node' ? nodeIdentity(record.node).name : '')
+const nameIn = (record: SnapshotRecord): string =>
+  record.kind === 'Node' ? nodeIdentity(record.node).name : ''
 
-async function* mended(broken: AsyncIterable<SnapshotRecord>, lost: readonly SnapshotRecord[]): AsyncGenerator<SnapshotRecord> {
+async function* mended(
+  broken: AsyncIterable<SnapshotRecord>,
+  lost: readonly SnapshotRecord[],
+): AsyncGenerator<SnapshotRecord> {
   try {
     yield* broken
   } catch (error) {

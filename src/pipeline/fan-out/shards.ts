@@ -10,10 +10,14 @@ export function shardsOf(nodes: readonly KubernetesNode[], mostNodes: number): K
   )
   const shards: KubernetesNode[][] = []
   for (const [, members] of [...groups].toSorted(byKey)) {
-    const sorted = members.toSorted((a, b) => (a.identity.name < b.identity.name ? -1 : 1)).map(({ node }) => node)
+    const sorted = members
+      .toSorted((a, b) => (a.identity.name < b.identity.name ? -1 : 1))
+      .map(({ node }) => node)
     const last = shards.at(-1)
     if (last && last.length + sorted.length <= mostNodes) last.push(...sorted)
-    else for (let start = 0; start < sorted.length; start += mostNodes) shards.push(sorted.slice(start, start + mostNodes))
+    else
+      for (let start = 0; start < sorted.length; start += mostNodes)
+        shards.push(sorted.slice(start, start + mostNodes))
   }
   return shards
 }

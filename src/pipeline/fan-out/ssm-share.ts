@@ -21,14 +21,25 @@ const askingSeconds = readingSeconds - aroundSeconds
 
 /** @param sharing of each account and region, how many clusters are read by SSM @returns clusters read at once: so many that a shard is one command's nodes at least */
 export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Limits): number {
-  const most = Math.max(1, Math.floor((pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNode.most * commandInstancesMax)))
-  return sharing.some(clusters => clusters > most) ? Math.min(most, fanOut.clustersAtOnce) : fanOut.clustersAtOnce
+  const most = Math.max(
+    1,
+    Math.floor(
+      (pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNode.most * commandInstancesMax),
+    ),
+  )
+  return sharing.some(clusters => clusters > most)
+    ? Math.min(most, fanOut.clustersAtOnce)
+    : fanOut.clustersAtOnce
 }
 
 /** @param sharing clusters of its account and region that are read by SSM; 0: it is not @param atOnce clusters read at once, of all */
 export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: Limits): SsmShare {
-  if (sharing === 0) return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
+  if (sharing === 0)
+    return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
   const requestsPerSecond = pace.ssmRequestsPerSecond / Math.min(sharing, atOnce)
   const mostNodes = Math.floor((requestsPerSecond * askingSeconds) / ssmCallsPerNode.most)
-  return { requestsPerSecond, nodesPerShard: Math.max(1, Math.min(fanOut.nodesPerShard, mostNodes)) }
+  return {
+    requestsPerSecond,
+    nodesPerShard: Math.max(1, Math.min(fanOut.nodesPerShard, mostNodes)),
+  }
 }

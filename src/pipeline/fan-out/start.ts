@@ -31,9 +31,13 @@ export interface FanOutDecision {
 }
 
 /** @throws OperatorError when there is nothing to audit */
-export async function fanOut({ runId, request, store, settings, isOwnFleet, runtime }: Asked, live: LiveOptions): Promise<FanOutDecision> {
+export async function fanOut(
+  { runId, request, store, settings, isOwnFleet, runtime }: Asked,
+  live: LiveOptions,
+): Promise<FanOutDecision> {
   const { stateMachineArn } = settings
-  if (stateMachineArn === null || store === null || request.isDryRun || isOwnFleet) return { answer: null, mistake: null }
+  if (stateMachineArn === null || store === null || request.isDryRun || isOwnFleet)
+    return { answer: null, mistake: null }
   const { isLarge, targets, unknown } = await sizeOf(live)
   if (!isLarge) return { answer: null, mistake: null, targets }
   try {
@@ -45,7 +49,11 @@ export async function fanOut({ runId, request, store, settings, isOwnFleet, runt
     return { answer: answerOf(runId, location), mistake: null }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { answer: null, mistake: `the fleet was not handed to many functions, and this one has read what it could: ${reason}`, targets }
+    return {
+      answer: null,
+      mistake: `the fleet was not handed to many functions, and this one has read what it could: ${reason}`,
+      targets,
+    }
   }
 }
 
@@ -74,7 +82,8 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   if (live.selection.nodes.length > 0) return { isLarge: false }
   const isAcross = fanOut.acrossPlaces && (await isAcrossPlaces(live.policy))
   const { aboveNodes } = fanOut
-  if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null) return { isLarge: isAcross }
+  if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null)
+    return { isLarge: isAcross }
   // Whoever named a cluster that is not there hears it now, not by a state machine that has failed.
   const targets: ClusterTarget[] = []
   for await (const target of foundTargets(live)) targets.push(target)
@@ -82,10 +91,14 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   const known = { nodes: 0, reason: null }
   const counts = await pMap(
     targets,
-    async ({ record, endpoint }) => ({ cluster: record.cluster, ...(endpoint === null ? known : await countNodes(endpoint, live)) }),
+    async ({ record, endpoint }) => ({
+      cluster: record.cluster,
+      ...(endpoint === null ? known : await countNodes(endpoint, live)),
+    }),
     { concurrency: countedAtOnce },
   )
-  if (counts.reduce((sum, { nodes }) => sum + (nodes ?? 0), 0) > aboveNodes) return { isLarge: true, targets }
+  if (counts.reduce((sum, { nodes }) => sum + (nodes ?? 0), 0) > aboveNodes)
+    return { isLarge: true, targets }
   const silent = counts.find(({ nodes }) => nodes === null)
   if (silent === undefined) return { isLarge: false, targets }
   return {

@@ -25,7 +25,11 @@ const dayMs = 86_400_000
  * A call for the days and one for the trend of each cluster; more only where the last days are missing.
  * @throws Error with a message for people when the store cannot be read
  */
-export async function earlierOf(store: Store, previous: RememberedRun, ownRunId: string): Promise<Earlier> {
+export async function earlierOf(
+  store: Store,
+  previous: RememberedRun,
+  ownRunId: string,
+): Promise<Earlier> {
   const earlier = nothingEarlier()
   const last = Date.parse(utcDay(previous.document.run.takenAt))
   await pMap(
@@ -34,11 +38,14 @@ export async function earlierOf(store: Store, previous: RememberedRun, ownRunId:
       const found = await store.read(trendsKey(name))
       earlier.points.set(name, parsedTrend(textIn(found?.body))?.points ?? [])
       for (let back = 0; back <= daysBack && !Number.isNaN(last); back++) {
-        const shard = await store.read(nodesKey(name, utcDay(new Date(last - back * dayMs).toISOString())))
+        const shard = await store.read(
+          nodesKey(name, utcDay(new Date(last - back * dayMs).toISOString())),
+        )
         if (shard === null) continue
         for (const { node, runId, at, fill } of parsedFacts(textIn(shard.body))) {
           if (fill === null) continue
-          const readings = runId === ownRunId ? fill.readings.filter(reading => reading.at !== at) : fill.readings
+          const readings =
+            runId === ownRunId ? fill.readings.filter(reading => reading.at !== at) : fill.readings
           earlier.fills.set(nodeKey(name, node), { ...fill, readings })
         }
         break

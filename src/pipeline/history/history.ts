@@ -8,13 +8,28 @@ import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { openSharedParts } from '#judge/shared-parts.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { MetNode } from '#model/delta.ts'
-import type { ClusterTrend, FillSeries, NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
+import type {
+  ClusterTrend,
+  FillSeries,
+  NodeFacts,
+  RememberedRun,
+  TrendPoint,
+} from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery, NodeGrowth } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
 import { metNode } from '#pipeline/met-node.ts'
 import { clustersAtOnce, type Earlier, earlierOf, nothingEarlier } from './earlier.ts'
-import { dayOf, nodesKey, nodesPrefix, packed, runKey, runsPrefix, trendsKey, update } from './keys.ts'
+import {
+  dayOf,
+  nodesKey,
+  nodesPrefix,
+  packed,
+  runKey,
+  runsPrefix,
+  trendsKey,
+  update,
+} from './keys.ts'
 import { parsedFacts, parsedTrend } from './saved-facts.ts'
 import { type FoundRun, runBefore } from './saved-run.ts'
 
@@ -49,7 +64,13 @@ export interface History {
 
 const dayMs = 86_400_000
 
-export function openHistory({ store, retentionDays, isWhole, scope, ...named }: HistoryOptions): History {
+export function openHistory({
+  store,
+  retentionDays,
+  isWhole,
+  scope,
+  ...named
+}: HistoryOptions): History {
   const errors: string[] = []
   let compared: ComparedRun | null = null
   const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
@@ -66,7 +87,10 @@ export function openHistory({ store, retentionDays, isWhole, scope, ...named }: 
     if (found === null) return null
     const { run } = found
     if (run !== null) openSharedParts().withTexts(run)
-    return { found, earlier: (run && (await attempt(() => earlierOf(store, run, runId)))) ?? nothingEarlier() }
+    return {
+      found,
+      earlier: (run && (await attempt(() => earlierOf(store, run, runId)))) ?? nothingEarlier(),
+    }
   }
   // While the fleet is read there is time for it; a run near its deadline has none left.
   let early = named.runId === undefined ? null : look(named.runId)
@@ -80,10 +104,14 @@ export function openHistory({ store, retentionDays, isWhole, scope, ...named }: 
       if (looked === null) return null
       const { found, earlier } = looked
       if (found.broken.length > 0)
-        errors.push(`${store.location}: ${found.broken.join(', ')} cannot be understood and was passed over: remove it, or correct it`)
+        errors.push(
+          `${store.location}: ${found.broken.join(', ')} cannot be understood and was passed over: remove it, or correct it`,
+        )
       const day = utcDay(run.document.run.takenAt)
       const nodes = run.nodes.map(metNode)
-      const fills = run.nodes.map((node, index) => withReading(earlier.fills.get(keyOf(nodes[index]!)) ?? null, node))
+      const fills = run.nodes.map((node, index) =>
+        withReading(earlier.fills.get(keyOf(nodes[index]!)) ?? null, node),
+      )
       const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
       if (!isWhole) {
         const delta = { new: [], resolved: [], worse: [], regressed: [] }
@@ -91,7 +119,12 @@ export function openHistory({ store, retentionDays, isWhole, scope, ...named }: 
       }
       const forgetBefore = dayBefore(day, retentionDays)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
-      const ledger = nextLedger(found.run, { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }, day, forgetBefore)
+      const ledger = nextLedger(
+        found.run,
+        { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) },
+        day,
+        forgetBefore,
+      )
       const clusters = clustersOf(run, fills, day, runId)
       compared = { ledger, runId, day, forgetBefore, clusters }
       const trends = clusters.map(({ cluster, point }) => {
@@ -107,7 +140,9 @@ export function openHistory({ store, retentionDays, isWhole, scope, ...named }: 
         const remembered: RememberedRun = { runId, ...ledger.run }
         await Promise.all([
           attempt(() => recordClusters(store, compared!)),
-          attempt(() => store.write(runKey(runId), packed(JSON.stringify(remembered)), 'application/gzip')),
+          attempt(() =>
+            store.write(runKey(runId), packed(JSON.stringify(remembered)), 'application/gzip'),
+          ),
         ])
         await attempt(() => forget(store, forgetBefore))
       }
@@ -122,11 +157,16 @@ const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
 
 /** Which EKS clusters the policy asks for: runs that ask for the same can tell that one of them is gone. */
 export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clusters'>): string =>
-  JSON.stringify([accounts.map(({ roleArn, regions }) => [roleArn, regions]), clusters.names, Object.entries(clusters.tags)])
+  JSON.stringify([
+    accounts.map(({ roleArn, regions }) => [roleArn, regions]),
+    clusters.names,
+    Object.entries(clusters.tags),
+  ])
 
 const keyOf = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 
-const dayBefore = (day: string, days: number) => utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())
+const dayBefore = (day: string, days: number) =>
+  utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())
 
 function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun): Map<string, string> {
   const known = [...(previous?.document.findings ?? []), ...(previous?.document.waived ?? [])]
@@ -143,7 +183,12 @@ interface ComparedRun {
   clusters: { cluster: string; point: TrendPoint; facts: () => NodeFacts[] }[]
 }
 
-function clustersOf({ document, nodes }: AuditedRun, fills: (FillSeries | null)[], day: string, runId: string): ComparedRun['clusters'] {
+function clustersOf(
+  { document, nodes }: AuditedRun,
+  fills: (FillSeries | null)[],
+  day: string,
+  runId: string,
+): ComparedRun['clusters'] {
   const rules = rulesByNode([...document.findings, ...document.waived])
   const met = Map.groupBy(
     nodes.map((audited, index) => ({ audited, met: metNode(audited), fill: fills[index] ?? null })),
@@ -157,14 +202,23 @@ function clustersOf({ document, nodes }: AuditedRun, fills: (FillSeries | null)[
       point: trendPoint({ cluster, findings, nodes: members }, day, runId),
       facts: () =>
         members.map(({ audited, met: named, fill }) =>
-          nodeFacts(audited, named, rules.get(nodeKey(named.cluster, named.name)) ?? [], runId, fill),
+          nodeFacts(
+            audited,
+            named,
+            rules.get(nodeKey(named.cluster, named.name)) ?? [],
+            runId,
+            fill,
+          ),
         ),
     }
   })
 }
 
 /** Two files of a cluster, whatever its size; a few clusters at once. */
-async function recordClusters(store: Store, { clusters, day, forgetBefore }: ComparedRun): Promise<void> {
+async function recordClusters(
+  store: Store,
+  { clusters, day, forgetBefore }: ComparedRun,
+): Promise<void> {
   await pMap(
     clusters,
     async ({ cluster, point, facts: make }) => {
@@ -183,10 +237,20 @@ const dayText = (before: string | null, facts: NodeFacts[]) =>
     .map(line => `${JSON.stringify(line)}\n`)
     .join('')
 
-const trendText = (before: string | null, cluster: string, point: TrendPoint, forgetBefore: string) =>
+const trendText = (
+  before: string | null,
+  cluster: string,
+  point: TrendPoint,
+  forgetBefore: string,
+) =>
   `${JSON.stringify(trendOf(cluster, before === null ? [] : (parsedTrend(before)?.points ?? []), point, forgetBefore))}\n`
 
-const trendOf = (cluster: string, points: TrendPoint[], point: TrendPoint, forgetBefore: string): ClusterTrend => ({
+const trendOf = (
+  cluster: string,
+  points: TrendPoint[],
+  point: TrendPoint,
+  forgetBefore: string,
+): ClusterTrend => ({
   schema: 'highwater.trend/1',
   cluster,
   points: withPoint(points, point, forgetBefore),

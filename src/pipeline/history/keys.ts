@@ -8,14 +8,18 @@ export const nodesPrefix = 'history/nodes/'
 export const trendsPrefix = 'history/trends/'
 
 export const runKey = (runId: string) => `${runsPrefix}${runId}.json.gz`
-export const nodesKey = (cluster: string, day: string) => `${nodesPrefix}${clusterKey(cluster)}/${day}.ndjson.gz`
+export const nodesKey = (cluster: string, day: string) =>
+  `${nodesPrefix}${clusterKey(cluster)}/${day}.ndjson.gz`
 export const trendsKey = (cluster: string) => `${trendsPrefix}${clusterKey(cluster)}.json.gz`
 
 const keptLength = 150
 
 /** A segment of a key for any name: readable where it can be, and no two names alike. */
 export function clusterKey(cluster: string): string {
-  const encoded = encodeURIComponent(cluster.toWellFormed()).replace(/[.*'()!~]/g, character => `%${character.charCodeAt(0).toString(16)}`)
+  const encoded = encodeURIComponent(cluster.toWellFormed()).replace(
+    /[.*'()!~]/g,
+    character => `%${character.charCodeAt(0).toString(16)}`,
+  )
   if (encoded === cluster && encoded !== '' && encoded.length <= keptLength) return encoded
   const hash = createHash('sha256').update(cluster).digest('hex').slice(0, 12)
   return `${encoded.slice(0, keptLength)}-${hash}`
@@ -28,7 +32,8 @@ export const dayOf = (key: string) => /(\d{4}-\d{2}-\d{2})[^/]*$/.exec(key)?.[1]
 const longestBytes = 512 * 1024 ** 2
 
 /** @throws Error when it is no gzip, or too long */
-export const unpacked = (body: Buffer): string => gunzipSync(body, { maxOutputLength: longestBytes }).toString('utf8')
+export const unpacked = (body: Buffer): string =>
+  gunzipSync(body, { maxOutputLength: longestBytes }).toString('utf8')
 export const packed = (text: string): Buffer => gzipSync(text)
 
 const rounds = 5
@@ -38,12 +43,18 @@ const rounds = 5
  * @param change gets what lies there, null where nothing does; answers the whole new text
  * @throws Error with a message for people when the store cannot be read or written, or the file changes again and again
  */
-export async function update(store: Store, key: string, change: (text: string | null) => string): Promise<void> {
+export async function update(
+  store: Store,
+  key: string,
+  change: (text: string | null) => string,
+): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const found = await store.read(key)
     const body = packed(change(found === null ? null : textOrNull(found.body)))
     const isWritten =
-      found === null ? await store.create(key, body, 'application/gzip') : await store.replace(key, body, 'application/gzip', found.version)
+      found === null
+        ? await store.create(key, body, 'application/gzip')
+        : await store.replace(key, body, 'application/gzip', found.version)
     if (isWritten) return
   }
   throw new Error(`${store.location}/${key} was changed again and again by somebody else`)

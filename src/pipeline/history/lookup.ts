@@ -15,10 +15,17 @@ export interface LookupOptions {
 }
 
 /** @throws Error with a message for people when the store cannot be read */
-export async function historyOfNode(store: Store, node: string, { clusters, days }: LookupOptions): Promise<NodeHistory> {
+export async function historyOfNode(
+  store: Store,
+  node: string,
+  { clusters, days }: LookupOptions,
+): Promise<NodeHistory> {
   const wanted = bounded(node, nameLength)
   const last = (await runBefore(store, null)).run
-  const shards = Map.groupBy(await keysBelow(store, nodesPrefix), key => key.slice(nodesPrefix.length).split('/')[0] ?? '')
+  const shards = Map.groupBy(
+    await keysBelow(store, nodesPrefix),
+    key => key.slice(nodesPrefix.length).split('/')[0] ?? '',
+  )
   const chosen = new Set(clusters.map(clusterKey))
   const found: NodeHistory['clusters'] = []
   for (const [segment, keys] of shards) {
@@ -35,7 +42,10 @@ export async function historyOfNode(store: Store, node: string, { clusters, days
     }
     if (told.length === 0) continue
     const cluster = nameOf(segment, last?.document.clusters.map(({ name }) => name) ?? [])
-    const isPresent = last === null ? null : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
+    const isPresent =
+      last === null
+        ? null
+        : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
     const fill = told.find(day => day.fill !== null)?.fill ?? null
     found.push({ cluster, isPresent, growth: fill === null ? {} : growthIn(fill), days: told })
   }
@@ -43,7 +53,10 @@ export async function historyOfNode(store: Store, node: string, { clusters, days
 }
 
 /** @throws Error with a message for people when the store cannot be read */
-export async function clusterTrends(store: Store, { clusters, days }: LookupOptions): Promise<ClusterTrend[]> {
+export async function clusterTrends(
+  store: Store,
+  { clusters, days }: LookupOptions,
+): Promise<ClusterTrend[]> {
   const chosen = new Set(clusters.map(clusterKey))
   const trends: ClusterTrend[] = []
   for (const key of await keysBelow(store, trendsPrefix)) {
@@ -52,7 +65,11 @@ export async function clusterTrends(store: Store, { clusters, days }: LookupOpti
     const found = await store.read(key)
     const trend = parsedTrend(found === null ? '' : textIn(found.body))
     const newest = trend?.points.at(-1)?.day
-    if (trend && newest !== undefined) trends.push({ ...trend, points: trend.points.filter(({ day }) => daysBetween(day, newest) < days) })
+    if (trend && newest !== undefined)
+      trends.push({
+        ...trend,
+        points: trend.points.filter(({ day }) => daysBetween(day, newest) < days),
+      })
   }
   return trends
 }
@@ -64,9 +81,11 @@ async function keysBelow(store: Store, prefix: string): Promise<string[]> {
 }
 
 /** A cluster that is gone is named as its key is. */
-const nameOf = (segment: string, names: string[]) => names.find(name => clusterKey(name) === segment) ?? segment
+const nameOf = (segment: string, names: string[]) =>
+  names.find(name => clusterKey(name) === segment) ?? segment
 
-const daysBetween = (earlier: string, later: string) => (Date.parse(later) - Date.parse(earlier)) / 86_400_000
+const daysBetween = (earlier: string, later: string) =>
+  (Date.parse(later) - Date.parse(earlier)) / 86_400_000
 
 function textIn(body: Buffer): string {
   try {

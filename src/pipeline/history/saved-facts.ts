@@ -7,13 +7,19 @@ import { readModes } from '#model/read-mode.ts'
 
 const count = z.int().min(0)
 const number = z.number().nullable()
-const filesystem = z.object({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number }).nullable()
+const filesystem = z
+  .object({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number })
+  .nullable()
 
 const nodeFacts: z.ZodType<NodeFacts> = z.object({
   node: z.string(),
   at: z.string(),
   runId: z.string(),
-  group: z.object({ kind: z.enum(subjectKinds), namespace: z.string().nullable(), name: z.string() }),
+  group: z.object({
+    kind: z.enum(subjectKinds),
+    namespace: z.string().nullable(),
+    name: z.string(),
+  }),
   coverage: z.enum(['read', 'partlyRead', 'notRead']),
   mode: z.enum(readModes),
   kubeletVersion: z.string().nullable(),
@@ -31,7 +37,9 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       bytesUntilTrigger: number,
     })
     .nullable(),
-  thresholds: z.array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number })).nullable(),
+  thresholds: z
+    .array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number }))
+    .nullable(),
   // Lines from before it was kept have none.
   fill: z
     .object({
@@ -39,7 +47,13 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       layout: z.enum(['shared', 'imagefs', 'split']),
       nodefsCapacityBytes: number,
       imagefsCapacityBytes: number,
-      readings: z.array(z.object({ at: z.iso.datetime({ offset: true }), nodefsUsedBytes: number, imagefsUsedBytes: number })),
+      readings: z.array(
+        z.object({
+          at: z.iso.datetime({ offset: true }),
+          nodefsUsedBytes: number,
+          imagefsUsedBytes: number,
+        }),
+      ),
     })
     .nullable()
     .default(null),
@@ -64,7 +78,9 @@ const trend: z.ZodType<ClusterTrend> = z.object({
           name: z.string(),
           nodes: count,
           known: count,
-          usedPercent: z.object({ min: z.number(), median: z.number(), max: z.number() }).nullable(),
+          usedPercent: z
+            .object({ min: z.number(), median: z.number(), max: z.number() })
+            .nullable(),
           nearImageGc: count.nullable().default(null),
           imageGcHeadroomBytes: number,
         }),

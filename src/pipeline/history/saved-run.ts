@@ -6,7 +6,11 @@ import type { RememberedRun } from '#model/history.ts'
 import { runKey, runsPrefix, unpacked } from './keys.ts'
 
 const day = z.iso.date()
-const subject = z.object({ kind: z.enum(subjectKinds), namespace: z.string().nullable(), name: z.string() })
+const subject = z.object({
+  kind: z.enum(subjectKinds),
+  namespace: z.string().nullable(),
+  name: z.string(),
+})
 const nodes = z.object({ count: z.int().min(0), sample: z.array(z.string()) })
 const count = z.int().min(0)
 const coverage = z.object({ nodes: count, read: count, partlyRead: count, notRead: count })
@@ -44,13 +48,23 @@ const remembered: z.ZodType<RememberedRun> = z.object({
         name: z.string(),
         grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable(),
         coverage,
-        outcomes: z.object({ pass: count, fail: count, unknown: count, notApplicable: count, error: count }),
+        outcomes: z.object({
+          pass: count,
+          fail: count,
+          unknown: count,
+          notApplicable: count,
+          error: count,
+        }),
       }),
     ),
     findings: z.array(finding),
     waived: z.array(finding),
-    unknowns: z.array(z.object({ rule: z.string(), cluster: z.string(), subject, nodes, reason: z.string() })),
-    notAudited: z.array(z.object({ cluster: z.string(), node: z.string().nullable(), reason: z.string() })),
+    unknowns: z.array(
+      z.object({ rule: z.string(), cluster: z.string(), subject, nodes, reason: z.string() }),
+    ),
+    notAudited: z.array(
+      z.object({ cluster: z.string(), node: z.string().nullable(), reason: z.string() }),
+    ),
   }),
   nodes: z.array(
     z.object({
@@ -65,10 +79,28 @@ const remembered: z.ZodType<RememberedRun> = z.object({
   ruleErrors: z.array(z.object({ rule: z.string(), cluster: z.string(), node: z.string() })),
   past: z.array(
     finding
-      .pick({ id: true, rule: true, cluster: true, subject: true, title: true, severity: true, since: true, lastSeen: true })
+      .pick({
+        id: true,
+        rule: true,
+        cluster: true,
+        subject: true,
+        title: true,
+        severity: true,
+        since: true,
+        lastSeen: true,
+      })
       .extend({ ended: z.enum(['fixed', 'replaced', 'gone', 'moved']), on: day }),
   ),
-  readings: z.array(z.object({ cluster: z.string(), scope: z.string().nullable(), on: day, isCarried: z.boolean() })).default([]),
+  readings: z
+    .array(
+      z.object({
+        cluster: z.string(),
+        scope: z.string().nullable(),
+        on: day,
+        isCarried: z.boolean(),
+      }),
+    )
+    .default([]),
 })
 
 export interface FoundRun {

@@ -27,14 +27,20 @@ export interface PlanBesideOptions {
 const planName = 'plan.json'
 
 /** @param snapshot of the audit; null: none was kept. Never throws. */
-export async function planBeside(snapshot: string | null, options: PlanBesideOptions): Promise<PlanBeside> {
+export async function planBeside(
+  snapshot: string | null,
+  options: PlanBesideOptions,
+): Promise<PlanBeside> {
   const { policy, selection, version, signal, approveOptions = '', keep } = options
   if (snapshot === null) return failed('the snapshot that it would be made of was not kept')
   try {
     const asked = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection }
     const { plan } = await makePlan(snapshot, { ...asked, policy, version, signal })
     if (plan.steps.length > 0) await keep?.(plan)
-    return { reported: reportedOf(plan, approveOptions), file: { name: planName, contentType: 'application/json', body: planText(plan) } }
+    return {
+      reported: reportedOf(plan, approveOptions),
+      file: { name: planName, contentType: 'application/json', body: planText(plan) },
+    }
   } catch (error) {
     return failed(error instanceof Error ? error.message : String(error))
   }

@@ -52,11 +52,16 @@ const allFields = Object.keys(plannableFields).join(', ')
 export function checkChanges(changes: readonly ConfigurationChange[]): void {
   const foreign = changes.find(({ path: [field = ''] }) => !isPlannable(field))
   if (foreign !== undefined)
-    throw new OperatorError(`${foreign.path[0]} is no field that a plan may change under running pods. Those are ${allFields}`)
+    throw new OperatorError(
+      `${foreign.path[0]} is no field that a plan may change under running pods. Those are ${allFields}`,
+    )
 }
 
 /** By `cluster/node`. @throws OperatorError when what was named is not there, or cannot be applied */
-export function chosenFixes(findings: readonly Finding[], choice: PlanChoice): Map<string, ChosenFix[]> {
+export function chosenFixes(
+  findings: readonly Finding[],
+  choice: PlanChoice,
+): Map<string, ChosenFix[]> {
   const byNode = new Map<string, ChosenFix[]>()
   for (const finding of chosenFindings(findings, choice)) {
     const { id, rule, family, cluster, nodes, fix } = finding
@@ -64,7 +69,10 @@ export function chosenFixes(findings: readonly Finding[], choice: PlanChoice): M
     if (remedy === null) continue
     for (const node of nodes.sample) {
       const key = `${cluster}/${node}`
-      byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, family, config: fix.config }])
+      byNode.set(key, [
+        ...(byNode.get(key) ?? []),
+        { id, remedy, rule, family, config: fix.config },
+      ])
     }
   }
   return byNode
@@ -73,8 +81,13 @@ export function chosenFixes(findings: readonly Finding[], choice: PlanChoice): M
 function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanChoice): Finding[] {
   const isNamed = rules.length + ids.length > 0
   const unknown = ids.find(id => !all.some(finding => finding.id === id))
-  if (unknown !== undefined) throw new OperatorError(`No open finding of these nodes has the id ${JSON.stringify(unknown.slice(0, 80))}`)
-  const named = isNamed ? all.filter(({ id, rule }) => ids.includes(id) || rules.includes(rule)) : all
+  if (unknown !== undefined)
+    throw new OperatorError(
+      `No open finding of these nodes has the id ${JSON.stringify(unknown.slice(0, 80))}`,
+    )
+  const named = isNamed
+    ? all.filter(({ id, rule }) => ids.includes(id) || rules.includes(rule))
+    : all
   const fit = named.filter(finding => remedyOf(finding) !== null)
   if (isNamed && named.length > 0 && fit.length === 0)
     throw new OperatorError(
@@ -95,7 +108,11 @@ function remedyOf({ rule, fix }: Finding): RemedyKind | null {
  * A finding tells the fix of most of its nodes. A map in it is that of those, so each node is asked for its own, where its rule can tell it alone; the
  * image-GC percentages are those of the finding, which are sound for all.
  */
-export function ownFixes(fixes: readonly ChosenFix[], subject: () => NodeSubject, policy: Policy): ChosenFix[] {
+export function ownFixes(
+  fixes: readonly ChosenFix[],
+  subject: () => NodeSubject,
+  policy: Policy,
+): ChosenFix[] {
   let asked: NodeSubject | null = null
   return fixes.flatMap(fix => {
     const rule = rules.find(({ id }) => id === fix.rule)
@@ -136,7 +153,8 @@ export function settle(
   const overruled = new Set<ChosenFix>()
   for (const { path, value } of changes) {
     const [field = '', key] = path
-    const whole = key === undefined ? { [field]: value ?? null } : { [field]: { [key]: value ?? null } }
+    const whole =
+      key === undefined ? { [field]: value ?? null } : { [field]: { [key]: value ?? null } }
     for (const [leaf, wished] of leavesOf(key === undefined ? wholeMaps(whole, running) : whole))
       wishes.set(leaf, { value: wished, by: null })
   }
@@ -145,14 +163,26 @@ export function settle(
     for (const [leaf, value] of leavesOf(withLowestImageGc(fix.config, configs))) {
       const other = wishes.get(leaf)
       if (other === undefined) wishes.set(leaf, { value, by: fix })
-      else if (meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)) continue
+      else if (
+        meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)
+      )
+        continue
       else if (other.by === null) overruled.add(fix)
-      else if (isNews(leaf, value, running, kubeletVersion) && isNews(leaf, other.value, running, kubeletVersion))
-        return { patch: {}, findings: [other.by.id, fix.id].sort(), conflict: contradiction(leaf, { value, by: fix }, other) }
+      else if (
+        isNews(leaf, value, running, kubeletVersion) &&
+        isNews(leaf, other.value, running, kubeletVersion)
+      )
+        return {
+          patch: {},
+          findings: [other.by.id, fix.id].sort(),
+          conflict: contradiction(leaf, { value, by: fix }, other),
+        }
       else if (isNews(leaf, value, running, kubeletVersion)) wishes.set(leaf, { value, by: fix })
     }
   }
-  const news = [...wishes].filter(([leaf, { value }]) => isNews(leaf, value, running, kubeletVersion))
+  const news = [...wishes].filter(([leaf, { value }]) =>
+    isNews(leaf, value, running, kubeletVersion),
+  )
   const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }
@@ -175,7 +205,12 @@ const splitPath = (leaf: string): [field: string, key: string | null] => {
   return at < 0 ? [leaf, null] : [leaf.slice(0, at), leaf.slice(at + 1)]
 }
 
-function isNews(leaf: string, value: unknown, running: RawObject, kubeletVersion: string | null): boolean {
+function isNews(
+  leaf: string,
+  value: unknown,
+  running: RawObject,
+  kubeletVersion: string | null,
+): boolean {
   const [field, key] = splitPath(leaf)
   const whole = running[field]
   const present = key === null ? whole : isRawObject(whole) ? whole[key] : undefined
@@ -187,14 +222,18 @@ function patchOf(leaves: readonly (readonly [string, Wish])[]): RawObject {
   for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const [field, key] = splitPath(leaf)
     const before = patch.get(field)
-    patch.set(field, key === null ? value : { ...(isRawObject(before) ? before : {}), [key]: value })
+    patch.set(
+      field,
+      key === null ? value : { ...(isRawObject(before) ? before : {}), [key]: value },
+    )
   }
   return Object.fromEntries(patch)
 }
 
 function contradiction(leaf: string, a: Wish, b: Wish): string {
   const [first, second] = [a, b].map(
-    ({ value, by }) => `finding ${by?.id} of ${by?.rule} wants ${value === null ? 'it gone' : String(value)}`,
+    ({ value, by }) =>
+      `finding ${by?.id} of ${by?.rule} wants ${value === null ? 'it gone' : String(value)}`,
   )
   return `its findings contradict each other about ${leaf}: ${first}, ${second}. Choose one with --finding, or say it with --set`
 }

@@ -4,7 +4,14 @@ import { byText } from '#judge/text.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { NotDeleted, Plan, PlannedDeletion } from '#model/plan.ts'
 import { type DeletionKind, deletionKinds, type Policy } from '#model/policy.ts'
-import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type SnapshotHeader } from '#model/record.ts'
+import {
+  type ClusterRecord,
+  isRawObject,
+  type NodeRecord,
+  type ObjectsRecord,
+  type RawObject,
+  type SnapshotHeader,
+} from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { deletable, deletables, mostDeletions } from '#remediate/plan/deletions.ts'
@@ -18,7 +25,10 @@ export interface DeletionRequest {
 }
 
 /** @throws OperatorError where nothing may be deleted at all, or not all of a cluster was asked for */
-export async function makeDeletionPlan(file: string, { selection, policy }: DeletionRequest): Promise<PlanResult> {
+export async function makeDeletionPlan(
+  file: string,
+  { selection, policy }: DeletionRequest,
+): Promise<PlanResult> {
   const kinds = deletionKinds.filter(kind => policy.remediation.deletions[kind] !== undefined)
   if (kinds.length === 0)
     throw new OperatorError(
@@ -85,8 +95,13 @@ class Deletions {
 
   close(file: string): Plan {
     const head = this.#head
-    if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
-    const all = [...this.#found.values()].filter(deletion => deletion.kind !== 'nodeLeases' || this.#isNodeGone(deletion)).sort(oldestFirst)
+    if (head === null)
+      throw new OperatorError(
+        `${file} does not begin with a snapshot's first line, so it is not known when it was taken`,
+      )
+    const all = [...this.#found.values()]
+      .filter(deletion => deletion.kind !== 'nodeLeases' || this.#isNodeGone(deletion))
+      .sort(oldestFirst)
     const { takenAt, account = null, region = null } = head
     return planOfDeletions({ takenAt, account, region }, all.slice(0, mostDeletions), [
       ...this.#unread(),
@@ -100,7 +115,11 @@ class Deletions {
   }
 
   #cluster(cluster: string): SeenCluster {
-    const seen = this.#clusters.get(cluster) ?? { nodes: new Set(), resources: new Set(), errors: new Map() }
+    const seen = this.#clusters.get(cluster) ?? {
+      nodes: new Set(),
+      resources: new Set(),
+      errors: new Map(),
+    }
     this.#clusters.set(cluster, seen)
     return seen
   }
@@ -109,7 +128,13 @@ class Deletions {
     const limit = this.#policy[kind]
     if (limit === undefined || this.#head === null) return
     const found = deletable(kind, object, limit.olderThanHours, Date.parse(this.#head.takenAt))
-    if (found !== null) this.#found.set(`${cluster} ${kind} ${found.uid}`, { cluster, kind, resource: deletables[kind].resource, ...found })
+    if (found !== null)
+      this.#found.set(`${cluster} ${kind} ${found.uid}`, {
+        cluster,
+        kind,
+        resource: deletables[kind].resource,
+        ...found,
+      })
   }
 
   #isNodeGone({ cluster, name }: PlannedDeletion): boolean {
@@ -122,20 +147,33 @@ class Deletions {
       for (const kind of this.#kinds) {
         const { resource } = deletables[kind]
         const { resources, errors } = seen
-        const why = errors.get(resource) ?? (resources.has(resource) ? null : 'it was not read (policy clusterGarbage, or a missing right)')
+        const why =
+          errors.get(resource) ??
+          (resources.has(resource)
+            ? null
+            : 'it was not read (policy clusterGarbage, or a missing right)')
         const ofNodes = kind === 'nodeLeases' ? whyNodesUnknown(seen) : null
         if (why !== null) yield { cluster, resource, why: why.slice(0, 500) }
-        else if (ofNodes !== null) yield { cluster, resource, why: `which nodes there are is not known: ${ofNodes.slice(0, 400)}` }
+        else if (ofNodes !== null)
+          yield {
+            cluster,
+            resource,
+            why: `which nodes there are is not known: ${ofNodes.slice(0, 400)}`,
+          }
       }
   }
 }
 
 /** A list of nodes that is empty leaves a record without items; where there is none, nobody knows whether it was read. */
 const whyNodesUnknown = ({ nodes, resources, errors }: SeenCluster): string | null =>
-  errors.get('nodes') ?? (nodes.size > 0 || resources.has('nodes') ? null : 'the snapshot has no list of them')
+  errors.get('nodes') ??
+  (nodes.size > 0 || resources.has('nodes') ? null : 'the snapshot has no list of them')
 
 const oldestFirst = (a: PlannedDeletion, b: PlannedDeletion): number =>
-  b.ageSeconds - a.ageSeconds || byText(a.cluster, b.cluster) || byText(a.resource, b.resource) || byText(a.uid, b.uid)
+  b.ageSeconds - a.ageSeconds ||
+  byText(a.cluster, b.cluster) ||
+  byText(a.resource, b.resource) ||
+  byText(a.uid, b.uid)
 
 const beyond = (more: readonly PlannedDeletion[]): NotDeleted[] =>
   [...Map.groupBy(more, ({ cluster, resource }) => JSON.stringify([cluster, resource]))]

@@ -17,11 +17,19 @@ export interface ImageToPlan {
   wanted: WantedImage
 }
 
-export function planImage({ record, takenAt, identity, wanted }: ImageToPlan, { policy }: PlanRules): Planned | 'unchanged' {
+export function planImage(
+  { record, takenAt, identity, wanted }: ImageToPlan,
+  { policy }: PlanRules,
+): Planned | 'unchanged' {
   if ('why' in wanted) return refused(wanted.why)
   const instanceId = instanceIdOf(identity)
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
-  const change = pullImage(isRawObject(record.runtime) ? record.runtime : null, identity.amiFamily, wanted.name, wanted.source)
+  const change = pullImage(
+    isRawObject(record.runtime) ? record.runtime : null,
+    identity.amiFamily,
+    wanted.name,
+    wanted.source,
+  )
   if (change === 'unchanged') return change
   if ('refused' in change) return refusedChange(change, record)
   // What is pinned is not deleted; what the kubelet does, and when, stays.
@@ -32,7 +40,9 @@ export function planImage({ record, takenAt, identity, wanted }: ImageToPlan, { 
       change,
       instanceId,
       expect: [{ field: wanted.name, value: 'pinned' }],
-      expectBack: [{ field: wanted.name, value: change.oldSha256 === 'absent' ? null : 'unpinned' }],
+      expectBack: [
+        { field: wanted.name, value: change.oldSha256 === 'absent' ? null : 'unpinned' },
+      ],
       kubeletStartedAt: null,
       before: state,
       after: state,

@@ -20,14 +20,18 @@ export interface LogFileToPlan {
   wanted: WantedFile
 }
 
-export function planLogFile({ record, takenAt, identity, wanted }: LogFileToPlan, { policy }: PlanRules): Planned {
+export function planLogFile(
+  { record, takenAt, identity, wanted }: LogFileToPlan,
+  { policy }: PlanRules,
+): Planned {
   if ('why' in wanted) return refused(wanted.why)
   const instanceId = instanceIdOf(identity)
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
   const host = isRawObject(record.host) ? record.host : null
   const change = syncLogRotation(host, wanted.path, wanted.content)
   if ('refused' in change) return refusedChange(change, record)
-  if (change.oldSha256 === change.newSha256) return refused(`${wanted.path} has the wanted bytes already: what differs is what it inherits`)
+  if (change.oldSha256 === change.newSha256)
+    return refused(`${wanted.path} has the wanted bytes already: what differs is what it inherits`)
   // Nothing of it reaches the kubelet.
   const state = stateOf(record, replay(record, takenAt), policy)
   const { host: after, ...file } = change
@@ -67,12 +71,15 @@ export const logFileText = (wanted: WantedFile): DurableFix[] =>
 
 /** What a log may keep by the file, where that changes most. Null: nowhere. */
 function keptText(path: string, before: RawObject, after: RawObject): string | null {
-  const blocksIn = (host: RawObject): Readonly<Record<string, LogBlock>> => ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
+  const blocksIn = (host: RawObject): Readonly<Record<string, LogBlock>> =>
+    ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
   const old = blocksIn(before)
   const changed = Object.entries(blocksIn(after)).flatMap(([name, block]) => {
     const was = ownOf(old, name)
     const [from, to] = [was && keptBytes(was), keptBytes(block)]
-    return was === null || from === to ? [] : [{ name, from: from ?? Number.POSITIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY }]
+    return was === null || from === to
+      ? []
+      : [{ name, from: from ?? Number.POSITIVE_INFINITY, to: to ?? Number.POSITIVE_INFINITY }]
   })
   const [most] = changed.toSorted((a, b) => Math.abs(b.from - b.to) - Math.abs(a.from - a.to))
   if (most === undefined) return null

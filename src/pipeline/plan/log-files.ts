@@ -6,7 +6,12 @@ import { byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import { type LogrotateStyle, logrotateStyleOf, type WrittenBlock, writtenBlocks } from '#remediate/remedies/logrotate-text.ts'
+import {
+  type LogrotateStyle,
+  logrotateStyleOf,
+  type WrittenBlock,
+  writtenBlocks,
+} from '#remediate/remedies/logrotate-text.ts'
 
 /** `content`: the whole file; else why nobody can say what it should be. */
 export type WantedFile = { path: string } & ({ content: string } | { why: string })
@@ -74,11 +79,17 @@ export class FleetLogFiles {
     const files = isRawObject(host) ? logFilesOf(host) : null
     const group = this.#groups.get(groupOf(cluster, identity))
     if (files === null || group === undefined || !isRawObject(host)) return []
-    const paths = [...new Set([...Object.keys(this.#wanted), ...group.paths.keys()])].toSorted(byText)
+    const paths = [...new Set([...Object.keys(this.#wanted), ...group.paths.keys()])].toSorted(
+      byText,
+    )
     return paths.flatMap(path => {
       const wanted = ownOf(this.#wanted, path)
       const file = ownOf(files, path)
-      return (wanted === null ? this.#asPeers(path, file, group) : this.#byPolicy(path, wanted, file, host)) ?? []
+      return (
+        (wanted === null
+          ? this.#asPeers(path, file, group)
+          : this.#byPolicy(path, wanted, file, host)) ?? []
+      )
     })
   }
 
@@ -89,36 +100,67 @@ export class FleetLogFiles {
   withoutIdle({ host }: NodeRecord, subject: NodeSubject): WantedFile[] {
     const files = isRawObject(host) ? logFilesOf(host) : null
     if (files === null || !isRawObject(host)) return []
-    const idle = Map.groupBy(removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))), ({ path }) => path)
+    const idle = Map.groupBy(
+      removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
+      ({ path }) => path,
+    )
     return [...idle].map(([path, placed]) => {
       const hash = ownOf(files, path)?.sha256 ?? null
       const own = hash === null ? null : rebuilt(entriesOf(host, path), hash)
       if (own === null)
-        return { path, why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}` }
+        return {
+          path,
+          why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
+        }
       const gone = new Set(placed.map(({ block }) => block.patterns.join(' ')))
-      const kept = own.blocks.filter(({ patterns }) => patterns.length === 0 || !gone.has(patterns.toSorted(byText).join(' ')))
+      const kept = own.blocks.filter(
+        ({ patterns }) => patterns.length === 0 || !gone.has(patterns.toSorted(byText).join(' ')),
+      )
       return kept.length === 0
-        ? { path, why: `nothing would be left of ${path}, and a plan removes no file: take it away where the node comes from` }
+        ? {
+            path,
+            why: `nothing would be left of ${path}, and a plan removes no file: take it away where the node comes from`,
+          }
         : { path, content: own.style(kept) }
     })
   }
 
-  #byPolicy(path: string, wanted: WantedLogRotation, file: LogFile | null, host: RawObject): WantedFile | null {
+  #byPolicy(
+    path: string,
+    wanted: WantedLogRotation,
+    file: LogFile | null,
+    host: RawObject,
+  ): WantedFile | null {
     const hash = wantedHash(wanted)
     if (hash !== null) {
       if (file?.sha256 === hash) return null
       if (wanted.content !== null) return { path, content: wanted.content }
       const text = this.#textOf(path, hash)
       return text === null
-        ? { path, why: `no node that was read has ${path} with the wanted hash in a form that can be rebuilt: ${addContent(path)}` }
+        ? {
+            path,
+            why: `no node that was read has ${path} with the wanted hash in a form that can be rebuilt: ${addContent(path)}`,
+          }
         : { path, content: text.style(text.blocks) }
     }
-    if (file === null) return { path, why: `the node has no ${path}, and the policy does not say all of it: ${addContent(path)}` }
+    if (file === null)
+      return {
+        path,
+        why: `the node has no ${path}, and the policy does not say all of it: ${addContent(path)}`,
+      }
     if (says(file, wanted.directives)) return null
     const own = file.sha256 === null ? null : rebuilt(entriesOf(host, path), file.sha256)
     return own === null
-      ? { path, why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}` }
-      : { path, content: own.style(own.blocks.map(block => changedBlock(block, wanted.directives, own.blocks.length > 1))) }
+      ? {
+          path,
+          why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
+        }
+      : {
+          path,
+          content: own.style(
+            own.blocks.map(block => changedBlock(block, wanted.directives, own.blocks.length > 1)),
+          ),
+        }
   }
 
   #asPeers(path: string, file: LogFile | null, { nodes, paths }: Group): WantedFile | null {
@@ -126,12 +168,17 @@ export class FleetLogFiles {
     const holders = meanings.reduce((sum, [, meaning]) => sum + meaning.nodes, 0)
     const norm = meanings.find(([, meaning]) => meaning.nodes * 2 > nodes)
     if (norm === undefined) {
-      if ((nodes - holders) * 2 <= nodes) return { path, why: `no majority of its group agrees about ${path}: ${addContent(path)}` }
-      return file === null ? null : { path, why: `most of its group have no ${path}, and a plan removes no file` }
+      if ((nodes - holders) * 2 <= nodes)
+        return { path, why: `no majority of its group agrees about ${path}: ${addContent(path)}` }
+      return file === null
+        ? null
+        : { path, why: `most of its group have no ${path}, and a plan removes no file` }
     }
     const [meant, { files }] = norm
     if (file !== null && meaningOf(file) === meant) return null
-    const common = [...files].toSorted(([a, one], [b, other]) => other.nodes - one.nodes || byText(a, b))
+    const common = [...files].toSorted(
+      ([a, one], [b, other]) => other.nodes - one.nodes || byText(a, b),
+    )
     for (const [hash] of common) {
       const text = this.#textOf(path, hash)
       if (text !== null) return { path, content: text.style(text.blocks) }
@@ -156,7 +203,9 @@ export class FleetLogFiles {
 }
 
 const entriesOf = (host: RawObject, path: string): RawObject[] =>
-  (Array.isArray(host.logrotate) ? host.logrotate : []).filter(isRawObject).filter(entry => entry.path === path)
+  (Array.isArray(host.logrotate) ? host.logrotate : [])
+    .filter(isRawObject)
+    .filter(entry => entry.path === path)
 
 function rebuilt(entries: readonly RawObject[], hash: string): Text | null {
   const blocks = writtenBlocks(entries)
@@ -169,23 +218,38 @@ const meaningOf = ({ blocks }: LogFile): string =>
   JSON.stringify(
     Object.entries(blocks)
       .toSorted(([a], [b]) => byText(a, b))
-      .map(([name, { settings, written }]) => [name, written.toSorted(byText).map(one => [one, ownOf(settings, one)?.canonical])]),
+      .map(([name, { settings, written }]) => [
+        name,
+        written.toSorted(byText).map(one => [one, ownOf(settings, one)?.canonical]),
+      ]),
   )
 
 /** Whether each of its blocks has it so; what stands outside of any does not count where there are some. */
 function says({ blocks }: LogFile, directives: RawObject): boolean {
   const asked = Object.entries(settingsOf(directives))
   const inside = Object.entries(blocks).filter(([name], _, all) => name !== '' || all.length === 1)
-  return inside.every(([, { settings }]) => asked.every(([name, { canonical }]) => (ownOf(settings, name)?.canonical ?? '') === canonical))
+  return inside.every(([, { settings }]) =>
+    asked.every(([name, { canonical }]) => (ownOf(settings, name)?.canonical ?? '') === canonical),
+  )
 }
 
 /** With these directives in the place of those that set the same. */
-function changedBlock(block: WrittenBlock, wanted: WantedLogRotation['directives'], hasOthers: boolean): WrittenBlock {
+function changedBlock(
+  block: WrittenBlock,
+  wanted: WantedLogRotation['directives'],
+  hasOthers: boolean,
+): WrittenBlock {
   if (block.patterns.length === 0 && hasOthers) return block
-  const setBy = (name: string, value: string | number | boolean) => Object.keys(settingsOf({ [name]: value }))
+  const setBy = (name: string, value: string | number | boolean) =>
+    Object.keys(settingsOf({ [name]: value }))
   const asked = Object.entries(wanted)
   const taken = new Set(asked.flatMap(([name, value]) => setBy(name, value)))
-  const kept = block.directives.filter(([name, value]) => !setBy(name, value === '' ? true : value).some(setting => taken.has(setting)))
-  const added = asked.flatMap(([name, value]): [string, string][] => (value === false ? [] : [[name, value === true ? '' : String(value)]]))
+  const kept = block.directives.filter(
+    ([name, value]) =>
+      !setBy(name, value === '' ? true : value).some(setting => taken.has(setting)),
+  )
+  const added = asked.flatMap(([name, value]): [string, string][] =>
+    value === false ? [] : [[name, value === true ? '' : String(value)]],
+  )
   return { ...block, directives: [...kept, ...added] }
 }

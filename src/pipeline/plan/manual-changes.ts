@@ -20,12 +20,17 @@ const bootOptions = {
     durable: `Build the AMI with grubby --update-kernel=ALL --args="${option}", or better move to an AMI with a kernel of 5.4 or later and cgroup v2: user data comes too late for the first boot.`,
   },
   debian: {
-    set: [`echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX ${option}"' | sudo tee /etc/default/grub.d/60-nokmem.cfg`, 'sudo update-grub'],
+    set: [
+      `echo 'GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX ${option}"' | sudo tee /etc/default/grub.d/60-nokmem.cfg`,
+      'sudo update-grub',
+    ],
     durable:
       'Build the AMI with that file and update-grub, or better move to an AMI with a kernel of 5.4 or later and cgroup v2: user data comes too late for the first boot.',
   },
   Bottlerocket: {
-    set: [`apiclient set --json '{"boot":{"kernel-parameters":{"cgroup.memory":["nokmem"]},"reboot-to-reconcile":true}}'`],
+    set: [
+      `apiclient set --json '{"boot":{"kernel-parameters":{"cgroup.memory":["nokmem"]},"reboot-to-reconcile":true}}'`,
+    ],
     durable:
       'In the user data: [settings.boot] reboot-to-reconcile = true, and [settings.boot.kernel-parameters] "cgroup.memory" = ["nokmem"]; or better a variant with a newer kernel and cgroup v2.',
   },
@@ -49,11 +54,19 @@ export class ManualChanges {
   readonly #leaking: Leaking[] = []
 
   /** @param findings of the rule memory-cgroup-leak that name this node */
-  take({ cluster, host, node }: NodeRecord, identity: NodeIdentity, findings: readonly string[]): void {
-    const { release, cmdline, cgroupVersion } = kernelOf({ host: isRawObject(host) ? host : null, node })
+  take(
+    { cluster, host, node }: NodeRecord,
+    identity: NodeIdentity,
+    findings: readonly string[],
+  ): void {
+    const { release, cmdline, cgroupVersion } = kernelOf({
+      host: isRawObject(host) ? host : null,
+      node,
+    })
     const isOld = /^[34]\./.test(release ?? '')
     const [finding] = findings
-    if (finding === undefined || !isOld || cgroupVersion === 2 || whyNever(identity) !== null) return
+    if (finding === undefined || !isOld || cgroupVersion === 2 || whyNever(identity) !== null)
+      return
     if (cmdline !== null && hasBootOption(cmdline, 'cgroup.memory', 'nokmem')) return
     const how = bootOptionOf(identity, node.status?.nodeInfo?.osImage ?? '')
     if (how !== null) this.#leaking.push({ cluster, identity, finding, how })
@@ -64,7 +77,9 @@ export class ManualChanges {
     const groups = Map.groupBy(this.#leaking, ({ cluster, identity: { group, amiFamily } }) =>
       JSON.stringify([cluster, group.kind === 'Node' ? null : [group.kind, group.name], amiFamily]),
     )
-    return [...groups].sort(([a], [b]) => byText(a, b)).flatMap(([, members]) => changeOf(members) ?? [])
+    return [...groups]
+      .sort(([a], [b]) => byText(a, b))
+      .flatMap(([, members]) => changeOf(members) ?? [])
   }
 }
 
@@ -86,7 +101,9 @@ function changeOf(members: readonly Leaking[]): ManualChange | null {
       'kubectl cordon "$NODE"',
       'kubectl drain "$NODE" --ignore-daemonsets --delete-emptydir-data --timeout=15m   # it honours PodDisruptionBudgets; where it cannot, stop and look',
       ...how.set.map(line => `on the node: ${line}`),
-      instances.length > 0 ? 'aws ec2 reboot-instances --instance-ids "$INSTANCE"' : 'on the node: sudo systemctl reboot',
+      instances.length > 0
+        ? 'aws ec2 reboot-instances --instance-ids "$INSTANCE"'
+        : 'on the node: sudo systemctl reboot',
       'kubectl wait --for=condition=Ready "node/$NODE" --timeout=15m   # a node that was just rebooted may be Ready from before for up to 40 s',
       `on the node: grep -o '${option}' /proc/cmdline   # nothing: it did not arrive`,
       'kubectl uncordon "$NODE"',

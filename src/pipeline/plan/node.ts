@@ -44,7 +44,10 @@ export const refused = (why: string, because?: Planned['because']): Planned => (
 })
 
 /** What no remedy takes. Where the node told too little: with why it was not reached, if it was asked. */
-export function refusedChange({ refused: why, isUnread }: { refused: string; isUnread?: true }, { errors = [] }: NodeRecord): Planned {
+export function refusedChange(
+  { refused: why, isUnread }: { refused: string; isUnread?: true },
+  { errors = [] }: NodeRecord,
+): Planned {
   if (!isUnread) return refused(why)
   const failed = errors.find(({ what }) => what === 'host' || what === 'runtime')
   return refused(`${why}${failed ? `: ${failed.message}` : ' (mode ssm or both)'}`, 'unread')
@@ -54,17 +57,27 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   const { record, takenAt, identity, running, patch } = node
   if (running === null) return refused('its running configuration was not read', 'unread')
   const features = featuresOf(identity.kubeletVersion)
-  if (!features.exact) return refused(`what a kubelet ${identity.kubeletVersion ?? 'of unknown version'} would refuse is not known here`)
+  if (!features.exact)
+    return refused(
+      `what a kubelet ${identity.kubeletVersion ?? 'of unknown version'} would refuse is not known here`,
+    )
   const trap = reservationTrap(running, patch)
   if (trap !== null) return refused(trap)
   const invalid = invalidOf(record, identity, running, patch)
-  if (invalid !== null) return refused(`kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`, 'invalid')
+  if (invalid !== null)
+    return refused(
+      `kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`,
+      'invalid',
+    )
   const instanceId = instanceIdOf(identity)
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
 
   const osImage = record.node.status?.nodeInfo?.osImage ?? ''
   const host = isRawObject(record.host) ? record.host : null
-  const change = setKubeletConfig({ identity, osImage, releaseVersion: node.releaseVersion, host, running }, patch)
+  const change = setKubeletConfig(
+    { identity, osImage, releaseVersion: node.releaseVersion, host, running },
+    patch,
+  )
   if ('refused' in change) return refusedChange(change, record)
   const start = startOf(record, identity, running, patch, change.host)
   if (typeof start === 'string') return refused(start)
@@ -105,9 +118,14 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
 }
 
 /** What of a node decides, beside its pods, whether it goes first. */
-export const healthOf = ({ node }: NodeRecord, { ready }: NodeIdentity): { isReady: boolean; hasPressure: boolean } => ({
+export const healthOf = (
+  { node }: NodeRecord,
+  { ready }: NodeIdentity,
+): { isReady: boolean; hasPressure: boolean } => ({
   isReady: ready === 'True',
-  hasPressure: (node.status?.conditions ?? []).some(({ type, status }) => /Pressure$/.test(type ?? '') && status === 'True'),
+  hasPressure: (node.status?.conditions ?? []).some(
+    ({ type, status }) => /Pressure$/.test(type ?? '') && status === 'True',
+  ),
 })
 
 /** What its files come to is settled by now, and loading them again takes longer than all the rest. */
@@ -118,9 +136,19 @@ export const withoutFiles = (host: RawObject | null): RawObject | null =>
 export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>
   keepsContainerStatus(features, isRawObject(running.featureGates) ? running.featureGates : {})
 
-function expectedOf(changes: readonly ConfigurationChange[], running: RawObject): ExpectedSetting[] {
+function expectedOf(
+  changes: readonly ConfigurationChange[],
+  running: RawObject,
+): ExpectedSetting[] {
   const fields = changes.map(({ path: [field = ''] }) => field)
-  const present = Object.fromEntries(Object.entries(running).filter(([field]) => fields.includes(field)))
-  const wanted = changes.flatMap(({ path: [field = ''], value }) => (value === undefined ? [] : [[field, value] as const]))
-  return leavesOf(patchBetween(present, Object.fromEntries(wanted))).map(([field, value]) => ({ field, value }))
+  const present = Object.fromEntries(
+    Object.entries(running).filter(([field]) => fields.includes(field)),
+  )
+  const wanted = changes.flatMap(({ path: [field = ''], value }) =>
+    value === undefined ? [] : [[field, value] as const],
+  )
+  return leavesOf(patchBetween(present, Object.fromEntries(wanted))).map(([field, value]) => ({
+    field,
+    value,
+  }))
 }

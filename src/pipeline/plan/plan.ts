@@ -49,7 +49,10 @@ export interface PlanResult {
 export async function makePlan(file: string, request: PlanRequest): Promise<PlanResult> {
   const { policy, selection, prune: pruneWish = null } = request
   checkRequest(request)
-  const fixes = pruneWish === null && wantsFindings(request) ? await fixesOf(file, request) : new Map<string, ChosenFix[]>()
+  const fixes =
+    pruneWish === null && wantsFindings(request)
+      ? await fixesOf(file, request)
+      : new Map<string, ChosenFix[]>()
   const fleet = await readFleet(file, request)
   const builder = new PlanBuilder()
   const manual = new ManualChanges()
@@ -86,8 +89,10 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
       if (wish === 'unchanged') continue
       const { outcome } = wish
       if (outcome.because === 'unread') unread++
-      if (outcome.because === 'invalid' && outcome.state === 'refused') invalid.push(`${name}: ${outcome.why}`)
-      if (hasStep && outcome.state === 'planned') builder.takeLater(record.cluster, identity.name, laterText(wish))
+      if (outcome.because === 'invalid' && outcome.state === 'refused')
+        invalid.push(`${name}: ${outcome.why}`)
+      if (hasStep && outcome.state === 'planned')
+        builder.takeLater(record.cluster, identity.name, laterText(wish))
       else builder.take(identity.name, wish.key, wish.findings, wish.facts, outcome)
       hasStep ||= outcome.state === 'planned'
       if (outcome.state === 'never') break
@@ -100,14 +105,18 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   builder.takeManual(manual.close())
   const plan = builder.close(fleet.head, policy.remediation.wavePercents)
   if (plan.steps.length === 0 && invalid.length > 0)
-    throw new OperatorError(`${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more` : ''}. Nothing was planned`)
+    throw new OperatorError(
+      `${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more` : ''}. Nothing was planned`,
+    )
   return { plan, inputErrors: fleet.inputErrors, unread }
 }
 
 async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, ChosenFix[]>> {
   const unknown = request.rules.find(rule => !rules.some(({ id }) => id === rule))
   if (unknown !== undefined)
-    throw new OperatorError(`No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`)
+    throw new OperatorError(
+      `No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`,
+    )
   const { document } = await savedAudit(file, request)
   return chosenFixes(document.findings, request)
 }
@@ -122,7 +131,10 @@ interface Fleet {
 }
 
 /** What one node alone does not tell: every pod of its cluster, whichever nodes were chosen. */
-async function readFleet(file: string, { selection: { clusters }, policy, signal }: PlanRequest): Promise<Fleet> {
+async function readFleet(
+  file: string,
+  { selection: { clusters }, policy, signal }: PlanRequest,
+): Promise<Fleet> {
   const pods = new FleetPods()
   const logFiles = new FleetLogFiles(policy)
   const inputErrors: string[] = []
@@ -130,7 +142,12 @@ async function readFleet(file: string, { selection: { clusters }, policy, signal
   let head: PlanHead | null = null
   for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] }, signal)) {
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
-    if (record.kind === 'Snapshot') head = { takenAt: record.takenAt, account: record.account ?? null, region: record.region ?? null }
+    if (record.kind === 'Snapshot')
+      head = {
+        takenAt: record.takenAt,
+        account: record.account ?? null,
+        region: record.region ?? null,
+      }
     if (record.kind === 'Objects') pods.takeObjects(prune(record))
     if (record.kind === 'Node') {
       const node = prune(record)
@@ -139,9 +156,19 @@ async function readFleet(file: string, { selection: { clusters }, policy, signal
     }
     if (record.kind === 'Cluster') {
       pods.takeCluster(record)
-      for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+      for (const [name, version] of releasesOf(record))
+        releases.set(`${record.cluster}/${name}`, version)
     }
   }
-  if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
-  return { head, pods, logFiles, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }
+  if (head === null)
+    throw new OperatorError(
+      `${file} does not begin with a snapshot's first line, so it is not known when it was taken`,
+    )
+  return {
+    head,
+    pods,
+    logFiles,
+    inputErrors,
+    releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null,
+  }
 }

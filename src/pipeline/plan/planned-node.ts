@@ -2,10 +2,13 @@
 import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 
 /** KubeletConfiguration as it runs; null: not read. */
-export const runningOf = ({ configz }: NodeRecord): RawObject | null => (isRawObject(configz?.kubeletconfig) ? configz.kubeletconfig : null)
+export const runningOf = ({ configz }: NodeRecord): RawObject | null =>
+  isRawObject(configz?.kubeletconfig) ? configz.kubeletconfig : null
 
 /** AMI releases by nodegroup. */
 export const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>
   (Array.isArray(nodegroups) ? nodegroups : []).flatMap(({ nodegroupName, releaseVersion }) =>
-    typeof nodegroupName === 'string' && typeof releaseVersion === 'string' ? [[nodegroupName, releaseVersion]] : [],
+    typeof nodegroupName === 'string' && typeof releaseVersion === 'string'
+      ? [[nodegroupName, releaseVersion]]
+      : [],
   )

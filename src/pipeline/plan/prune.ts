@@ -12,7 +12,14 @@ import { longestPruneMs, pruningFields, pruningMs } from '#remediate/plan/prune.
 import { type ImageGcPolicy, imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
-import { type NodeToPlan, type Planned, type PlanRules, planNode, refused, refusedChange } from './node.ts'
+import {
+  type NodeToPlan,
+  type Planned,
+  type PlanRules,
+  planNode,
+  refused,
+  refusedChange,
+} from './node.ts'
 import { pullsOf } from './state.ts'
 
 export interface PruneWish {
@@ -23,11 +30,18 @@ export interface PruneWish {
 /** `unchanged`: the image filesystem is there already. */
 export type Pruned = { patch: RawObject; outcome: Planned } | 'unchanged'
 
-export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneWish, rules: PlanRules): Pruned {
+export function planPrune(
+  node: Omit<NodeToPlan, 'patch'>,
+  { toPercent }: PruneWish,
+  rules: PlanRules,
+): Pruned {
   const { record, takenAt, identity, running } = node
   const low = running?.imageGCLowThresholdPercent
   const to = toPercent ?? (typeof low === 'number' && low >= 1 && low <= 98 ? low : null)
-  const without = (outcome: Planned): Pruned => ({ patch: toPercent === null ? {} : pruningFields(toPercent), outcome })
+  const without = (outcome: Planned): Pruned => ({
+    patch: toPercent === null ? {} : pruningFields(toPercent),
+    outcome,
+  })
   const no = (why: string, because?: Planned['because']) => without(refused(why, because))
   if (running === null) return no('its running configuration was not read', 'unread')
   if (to === null) return no('its imageGCLowThresholdPercent is no target: say one with --to')
@@ -36,7 +50,9 @@ export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneW
   if (usedPercent === null) return no('its image filesystem was not read', 'unread')
   if (usedPercent <= to) return 'unchanged'
   if (!Array.isArray(record.runtime?.images))
-    return without(refusedChange({ refused: 'its images were not read in full', isUnread: true }, record))
+    return without(
+      refusedChange({ refused: 'its images were not read in full', isUnread: true }, record),
+    )
   const { minimumAgeMs, ...policy } = policyOf(record.configz, identity.kubeletVersion)
   const isTimed = featuresOf(identity.kubeletVersion).has('firstDetectionIsTimed')
   const atMostMs = pruningMs(isTimed ? minimumAgeMs : 0)
@@ -54,7 +70,8 @@ export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneW
   const deletions = most.imageGC?.deletions ?? null
   if (deletions === null || deletions.some(({ sizeBytes }) => sizeBytes === null))
     return no('which images it has, and of what size, was not read', 'unread')
-  if (deletions.length === 0) return no('there is nothing to prune: each of its images is in use or pinned')
+  if (deletions.length === 0)
+    return no('there is nothing to prune: each of its images is in use or pinned')
   const risk = riskOf(node, most, rules)
   if (risk !== null) return no(risk)
 
@@ -75,7 +92,9 @@ export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneW
           bytesAtMost: deletions.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0),
         },
         pulls: pullsOf(most),
-        says: [ageText(isTimed ? minimumAgeMs : 0, policy.maximumAgeMs), outcome.planned.says ?? []].flat().join(' '),
+        says: [ageText(isTimed ? minimumAgeMs : 0, policy.maximumAgeMs), outcome.planned.says ?? []]
+          .flat()
+          .join(' '),
       },
     },
   }
@@ -90,7 +109,11 @@ const policyOf = (configz: unknown, kubeletVersion: string | null): ImageGcPolic
   }
 
 /** Why not, for people; null: nothing that the node must have would go. */
-function riskOf({ record }: Pick<NodeToPlan, 'record'>, most: NodePrediction, { policy, allowActAtOnce }: PlanRules): string | null {
+function riskOf(
+  { record }: Pick<NodeToPlan, 'record'>,
+  most: NodePrediction,
+  { policy, allowActAtOnce }: PlanRules,
+): string | null {
   const subject = nodeSubject(record, most)
   for (const rule of [unpinnedSandboxImage, requiredImageAtRisk]) {
     const outcome = outcomeOf(rule, subject, policy)
@@ -104,7 +127,11 @@ function riskOf({ record }: Pick<NodeToPlan, 'record'>, most: NodePrediction, { 
 }
 
 function ageText(minimumAgeMs: number, maximumAgeMs: number): string {
-  const first = minimumAgeMs > 0 ? `so none is deleted within ${span(minimumAgeMs)} of it (imageMinimumGCAge), and ` : 'so '
-  const longest = maximumAgeMs > 0 ? ` imageMaximumGCAge (${span(maximumAgeMs)}) counts anew, too.` : ''
+  const first =
+    minimumAgeMs > 0
+      ? `so none is deleted within ${span(minimumAgeMs)} of it (imageMinimumGCAge), and `
+      : 'so '
+  const longest =
+    maximumAgeMs > 0 ? ` imageMaximumGCAge (${span(maximumAgeMs)}) counts anew, too.` : ''
   return `Each of the two restarts makes the kubelet forget when it first saw an image and when that was last used: ${first}which goes first is not known.${longest}`
 }

@@ -1,5 +1,9 @@
 /** Whether a kubelet would start with a change, and whether that start changes this and nothing else. */
-import { configurationStructs, type FieldFacts, isKnownField } from '#facts/kubelet/configuration-fields.ts'
+import {
+  configurationStructs,
+  type FieldFacts,
+  isKnownField,
+} from '#facts/kubelet/configuration-fields.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { fieldOf, fieldValues, meaningOf, shownSetting } from '#judge/drift/drift.ts'
 import { runs, startFact } from '#judge/drift/layers.ts'
@@ -18,7 +22,12 @@ import { predictAllocatable } from '#replay/predict-allocatable.ts'
 export const changesOf = (patch: RawObject, running: RawObject): ConfigurationChange[] =>
   Object.entries(patch).map(([field, value]) => {
     const before = running[field]
-    return { path: [field], value: isRawObject(value) ? merged(isRawObject(before) ? before : {}, value) : (value ?? undefined) }
+    return {
+      path: [field],
+      value: isRawObject(value)
+        ? merged(isRawObject(before) ? before : {}, value)
+        : (value ?? undefined),
+    }
   })
 
 /**
@@ -26,21 +35,32 @@ export const changesOf = (patch: RawObject, running: RawObject): ConfigurationCh
  * Upstream: pkg/kubelet/cm/cpumanager/policy_static.go validateState; pkg/kubelet/cm/memorymanager/memory_manager.go validateReservedMemory
  */
 export function reservationTrap(running: RawObject, patch: RawObject): string | null {
-  const names = (field: string, key: string) => isRawObject(patch[field]) && Object.hasOwn(patch[field], key)
+  const names = (field: string, key: string) =>
+    isRawObject(patch[field]) && Object.hasOwn(patch[field], key)
   const isReserved = (key: string) => names('kubeReserved', key) || names('systemReserved', key)
   if (running.cpuManagerPolicy === 'static' && isReserved('cpu'))
     return 'its CPU manager is static: the state that it keeps would not fit other reservations, and the kubelet would not start'
-  if (/^static$/i.test(String(running.memoryManagerPolicy ?? '')) && (isReserved('memory') || names('evictionHard', 'memory.available')))
+  if (
+    /^static$/i.test(String(running.memoryManagerPolicy ?? '')) &&
+    (isReserved('memory') || names('evictionHard', 'memory.available'))
+  )
     return 'its memory manager is static: reservedMemory has to be the sum of the reservations and the threshold, or the kubelet would not start'
   return null
 }
 
 /** The kubelet's own words where it would not start, whatever file says it; null: it would. */
-export function invalidOf(record: NodeRecord, identity: NodeIdentity, running: RawObject, patch: RawObject): string | null {
+export function invalidOf(
+  record: NodeRecord,
+  identity: NodeIdentity,
+  running: RawObject,
+  patch: RawObject,
+): string | null {
   const { kubeletVersion } = identity
   const features = featuresOf(kubeletVersion)
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
-  const unknown = Object.keys(patch).find(field => fields[field] === undefined || !isKnownField(fields[field], features))
+  const unknown = Object.keys(patch).find(
+    field => fields[field] === undefined || !isKnownField(fields[field], features),
+  )
   if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
   const changed = withChanges(record, changesOf(patch, running))
   const refusals = refusalsOf(changed.configz, { kubeletVersion })
@@ -50,7 +70,9 @@ export function invalidOf(record: NodeRecord, identity: NodeIdentity, running: R
     if (own.length > 0) return own.join('; ')
   }
   try {
-    return predictAllocatable(record.node, parseConfigz(changed.configz), features).refusals[0] ?? null
+    return (
+      predictAllocatable(record.node, parseConfigz(changed.configz), features).refusals[0] ?? null
+    )
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -62,12 +84,20 @@ export interface Start {
 }
 
 /** @param host as it would be; the record has it as it is. Text: why not. */
-export function startOf(record: NodeRecord, identity: NodeIdentity, running: RawObject, patch: RawObject, host: RawObject): Start | string {
+export function startOf(
+  record: NodeRecord,
+  identity: NodeIdentity,
+  running: RawObject,
+  patch: RawObject,
+  host: RawObject,
+): Start | string {
   const changes = changesOf(patch, running)
   // Settings are rendered anew with each change, and nothing else comes between.
   if (identity.amiFamily === 'Bottlerocket') return { changes }
   const next = predictNextStart(host, identity.kubeletVersion, identity.operatingSystem)
-  const why = whyNoStart(next.prediction) ?? (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)
+  const why =
+    whyNoStart(next.prediction) ??
+    (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)
   if (why !== null) return why
   // What the defaults add to the map is the kubelet's to say.
   const evictionHard = next.prediction?.settings?.configuration.evictionHard
@@ -94,14 +124,24 @@ function whyNoStart(prediction: NextStartPrediction | null): string | null {
 }
 
 /** Paths that the files come to otherwise than wanted. With reserved CPUs the kubelet edits what it shows of reservations. */
-function differences(nextStart: NextStartPrediction | null, wanted: KubeletConfiguration, identity: NodeIdentity): string[] {
+function differences(
+  nextStart: NextStartPrediction | null,
+  wanted: KubeletConfiguration,
+  identity: NodeIdentity,
+): string[] {
   const start = startFact({ nextStart })
   if (start === null) return []
   const expected = fieldValues(wanted, identity)
-  const isEdited = (path: string) => Boolean(wanted.reservedSystemCPUs) && /^(kube|system)Reserved\.cpu$/.test(path)
+  const isEdited = (path: string) =>
+    Boolean(wanted.reservedSystemCPUs) && /^(kube|system)Reserved\.cpu$/.test(path)
   return [...new Set([...Object.keys(expected), ...Object.keys(start.comesTo)])]
-    .filter(path => !isEdited(path) && meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(expected, path))
+    .filter(
+      path =>
+        !isEdited(path) &&
+        meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(expected, path),
+    )
     .sort(byText)
 }
 
-const shownAt = (path: string, nextStart: NextStartPrediction | null): string => shownSetting(startFact({ nextStart })?.comesTo[path])
+const shownAt = (path: string, nextStart: NextStartPrediction | null): string =>
+  shownSetting(startFact({ nextStart })?.comesTo[path])

@@ -7,7 +7,12 @@ import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-ima
 import { nodeSubject } from '#judge/subject.ts'
 import type { NodeState, Pulls } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvictionPrediction, ImageDeletion, ImageGcPrediction, NodePrediction } from '#model/prediction.ts'
+import type {
+  EvictionPrediction,
+  ImageDeletion,
+  ImageGcPrediction,
+  NodePrediction,
+} from '#model/prediction.ts'
 import { milliValue, parseQuantity } from '#model/quantity.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { leavesOf } from '#remediate/merge.ts'
@@ -24,13 +29,22 @@ export function stateOf(record: NodeRecord, prediction: NodePrediction, policy: 
     evictsBeforeImageGc: state === 'unknown' || state === 'error' ? null : state === 'fail',
     imageGcDue: isDue,
     freedBytesAtMost: isDue === null || imageGC === null ? null : isDue ? freedAtMost(imageGC) : 0,
-    evictsNow: eviction === null || eviction.error !== null ? null : [...metSignals(eviction), ...overfull(record, prediction)],
+    evictsNow:
+      eviction === null || eviction.error !== null
+        ? null
+        : [...metSignals(eviction), ...overfull(record, prediction)],
   }
 }
 
 /** Those of containerfs only repeat the filesystem that it lies on. */
 const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
-  [...new Set(thresholds.flatMap(({ signal, met }) => (met === true && !signal.startsWith('containerfs.') ? [signal] : [])))].sort()
+  [
+    ...new Set(
+      thresholds.flatMap(({ signal, met }) =>
+        met === true && !signal.startsWith('containerfs.') ? [signal] : [],
+      ),
+    ),
+  ].sort()
 
 /** It stops with the image that reaches what it wants, or when none is left. */
 function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | null {
@@ -43,7 +57,8 @@ function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | nu
   )
 }
 
-const spaceDeletions = (deletions: readonly ImageDeletion[] | null) => deletions?.filter(({ reason }) => reason === 'space') ?? null
+const spaceDeletions = (deletions: readonly ImageDeletion[] | null) =>
+  deletions?.filter(({ reason }) => reason === 'space') ?? null
 
 /** Images that the round may take, which pods that need them pull again. */
 export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
@@ -55,7 +70,10 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
   return [...registries].map(([registry, some]) => ({
     registry,
     images: some.length,
-    limit: registry === 'docker.io' ? { pulls: dockerHubLimits.anonymousPulls, hours: dockerHubLimits.hours } : null,
+    limit:
+      registry === 'docker.io'
+        ? { pulls: dockerHubLimits.anonymousPulls, hours: dockerHubLimits.hours }
+        : null,
   }))
 }
 
@@ -66,28 +84,46 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
 function overfull(record: NodeRecord, { allocatable, kubeletVersion }: NodePrediction): string[] {
   if (allocatable === null || !Array.isArray(record.pods)) return []
   const running = record.configz?.kubeletconfig
-  const gates = isRawObject(running) && isRawObject(running.featureGates) ? running.featureGates : {}
-  const kubelet = kubeletOf(kubeletVersion, Object.fromEntries(Object.entries(gates).map(([gate, isOn]) => [gate, isOn === true])))
+  const gates =
+    isRawObject(running) && isRawObject(running.featureGates) ? running.featureGates : {}
+  const kubelet = kubeletOf(
+    kubeletVersion,
+    Object.fromEntries(Object.entries(gates).map(([gate, isOn]) => [gate, isOn === true])),
+  )
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
     const offered = allocatable[resource]
     // A pod asks for parts of a core.
-    const requested = pods.reduce((sum, pod) => sum + milliValue(getResourceRequestQuantity(pod, resource, kubelet)), 0n)
-    return typeof offered === 'string' && requested > milliValue(parseQuantity(offered)) ? [`allocatable.${resource}`] : []
+    const requested = pods.reduce(
+      (sum, pod) => sum + milliValue(getResourceRequestQuantity(pod, resource, kubelet)),
+      0n,
+    )
+    return typeof offered === 'string' && requested > milliValue(parseQuantity(offered))
+      ? [`allocatable.${resource}`]
+      : []
   })
 }
 
 /** What of the change cannot be replayed on what is there now; null: all of it can. */
-export function whyUnsure(patch: RawObject, { imageGC, eviction, allocatable, unknowns }: NodePrediction): string | null {
+export function whyUnsure(
+  patch: RawObject,
+  { imageGC, eviction, allocatable, unknowns }: NodePrediction,
+): string | null {
   const fields = Object.keys(patch)
   const reason = unknowns.map(({ what }) => what).slice(0, 3)
   const because = `what it would do at once is not known (not read: ${reason.join(', ') || 'part of the node'}). Ask for it with --allow-act-at-once`
-  if (fields.some(field => field.startsWith('image')) && (imageGC?.triggered ?? null) === null) return because
+  if (fields.some(field => field.startsWith('image')) && (imageGC?.triggered ?? null) === null)
+    return because
   if (fields.some(field => allocatableFields.has(field)) && allocatable === null) return because
-  if (!fields.some(field => field.startsWith('eviction') || field === 'mergeDefaultEvictionSettings')) return null
+  if (
+    !fields.some(field => field.startsWith('eviction') || field === 'mergeDefaultEvictionSettings')
+  )
+    return null
   if (eviction === null || eviction.error !== null) return because
   const touched = leavesOf(patch).map(([path]) => path.slice(path.indexOf('.') + 1))
-  const blind = eviction.thresholds.find(({ signal, met }) => met === null && touched.includes(signal))
+  const blind = eviction.thresholds.find(
+    ({ signal, met }) => met === null && touched.includes(signal),
+  )
   return blind === undefined
     ? null
     : `whether ${blind.signal} is below ${blind.value} now is not known. Ask for it with --allow-act-at-once`

@@ -27,7 +27,10 @@ export interface StepNow {
   policy: Policy
 }
 
-type Compared = Pick<FileChange, 'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'>
+type Compared = Pick<
+  FileChange,
+  'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'
+>
 
 /** For people; null: nothing speaks against it. */
 export function whyNotNow(now: StepNow): string | null {
@@ -42,7 +45,12 @@ export function whyNotNow(now: StepNow): string | null {
     }
     case 'pull-image': {
       const runtime = isRawObject(record.runtime) ? record.runtime : null
-      const change = pullImage(runtime, identity.amiFamily, step.path, sourceIn(step.content, step.path) ?? '')
+      const change = pullImage(
+        runtime,
+        identity.amiFamily,
+        step.path,
+        sourceIn(step.content, step.path) ?? '',
+      )
       if (change === 'unchanged') return 'the image is pinned already'
       return 'refused' in change ? change.refused : whyOther(step, change)
     }
@@ -51,16 +59,30 @@ export function whyNotNow(now: StepNow): string | null {
   }
 }
 
-function whyNotConfigured({ step, record, ...now }: StepNow, { fields }: PlanCohort, identity: NodeIdentity): string | null {
+function whyNotConfigured(
+  { step, record, ...now }: StepNow,
+  { fields }: PlanCohort,
+  identity: NodeIdentity,
+): string | null {
   const { releaseVersion, policy, allowActAtOnce } = now
-  const node = { record, takenAt: record.at ?? '', identity, running: runningOf(record), releaseVersion }
+  const node = {
+    record,
+    takenAt: record.at ?? '',
+    identity,
+    running: runningOf(record),
+    releaseVersion,
+  }
   const rules = { policy, allowActAtOnce, fleet: new FleetPods() }
-  const outcome = step.until === undefined ? planNode({ ...node, patch: fields }, rules) : pruned(node, step.until, rules)
+  const outcome =
+    step.until === undefined
+      ? planNode({ ...node, patch: fields }, rules)
+      : pruned(node, step.until, rules)
   if (typeof outcome === 'string') return outcome
   if (outcome.state !== 'planned') return outcome.why
   const { change, expect, expectBack } = outcome.planned
   const { kubeletVersion } = identity
-  const isSame = (planned: ExpectedSetting[], found: ExpectedSetting[]) => meant(planned, kubeletVersion) === meant(found, kubeletVersion)
+  const isSame = (planned: ExpectedSetting[], found: ExpectedSetting[]) =>
+    meant(planned, kubeletVersion) === meant(found, kubeletVersion)
   if (!isSame(step.expect, expect) || !isSame(step.expectBack, expectBack))
     return 'what it promises of the running configuration is not what this change comes to there now'
   return whyOther(step, change)
@@ -72,19 +94,29 @@ function pruned(
   rules: Parameters<typeof planPrune>[2],
 ) {
   const found = planPrune(node, { toPercent: usedPercentAtMost }, rules)
-  return found === 'unchanged' ? `its image filesystem is down to ${usedPercentAtMost} % already: there is nothing to prune` : found.outcome
+  return found === 'unchanged'
+    ? `its image filesystem is down to ${usedPercentAtMost} % already: there is nothing to prune`
+    : found.outcome
 }
 
 const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | null): string =>
-  canonicalJson(settings.map(({ field, value }) => `${field}=${meaningOf(field, value, kubeletVersion)}`).sort())
+  canonicalJson(
+    settings
+      .map(({ field, value }) => `${field}=${meaningOf(field, value, kubeletVersion)}`)
+      .sort(),
+  )
 
 /** Null: it is that very change. */
 function whyOther(step: PlanStep, found: Compared): string | null {
   const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = found
-  if (step.method !== method || step.path !== path) return `what is planned goes to ${step.path}, and this node takes it in ${path} now`
+  if (step.method !== method || step.path !== path)
+    return `what is planned goes to ${step.path}, and this node takes it in ${path} now`
   if (step.oldSha256 !== oldSha256) return `${path} is another than the plan was made for`
   const isSame =
-    step.content === content && step.newSha256 === newSha256 && step.backSha256 === backSha256 && step.lastsUntil === lastsUntil
+    step.content === content &&
+    step.newSha256 === newSha256 &&
+    step.backSha256 === backSha256 &&
+    step.lastsUntil === lastsUntil
   return isSame
     ? null
     : `the plan writes something else to ${path} than its fields come to there: it was not made of this node, or changed since`

@@ -3,7 +3,10 @@ import { canonicalName, familiarName } from '#judge/events/images.ts'
 import { waitingOf } from '#judge/events/pulls.ts'
 import { missingNeeds } from '#judge/outcome.ts'
 import type { NodeSubject } from '#judge/rule.ts'
-import { requiredImageAtRisk, requiredImagesAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
+import {
+  requiredImageAtRisk,
+  requiredImagesAtRisk,
+} from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { bounded, byText } from '#judge/text.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { isImageName } from '#model/image-reference.ts'
@@ -13,14 +16,22 @@ import { sourceOf } from '#remediate/remedies/pull-image.ts'
 import type { ChosenFix } from './choice.ts'
 
 /** `name` as the runtime has it; `why`: nobody can say from where it is pulled. */
-export type WantedImage = { name: string; findings: string[] } & ({ source: string } | { why: string })
+export type WantedImage = { name: string; findings: string[] } & (
+  | { source: string }
+  | { why: string }
+)
 
 /**
  * By name.
  * @param fixes those that images end
  * @param isAsked whether somebody named them; else an image without a source is passed over
  */
-export function wantedImages(subject: NodeSubject, fixes: readonly ChosenFix[], policy: Policy, isAsked: boolean): WantedImage[] {
+export function wantedImages(
+  subject: NodeSubject,
+  fixes: readonly ChosenFix[],
+  policy: Policy,
+  isAsked: boolean,
+): WantedImage[] {
   const findings = new Map<string, Set<string>>()
   for (const { id, rule } of fixes)
     for (const image of namedBy(rule, subject, policy)) {
@@ -33,10 +44,17 @@ export function wantedImages(subject: NodeSubject, fixes: readonly ChosenFix[], 
       const wanted = { name, findings: [...ids].sort() }
       const found = isImageName(name)
         ? sourceBy(name, policy)
-        : { why: `${bounded(name, 300)} is no name with a tag, and nothing else can be given to an image` }
+        : {
+            why: `${bounded(name, 300)} is no name with a tag, and nothing else can be given to an image`,
+          }
       return found === null
         ? isAsked
-          ? [{ ...wanted, why: `policy requiredImageSources names no source of ${bounded(name, 300)}` }]
+          ? [
+              {
+                ...wanted,
+                why: `policy requiredImageSources names no source of ${bounded(name, 300)}`,
+              },
+            ]
           : []
         : [{ ...wanted, ...found }]
     })
@@ -49,18 +67,25 @@ function namedBy(rule: string, subject: NodeSubject, policy: Policy): string[] {
         ? requiredImagesAtRisk(subject as Parameters<typeof requiredImagesAtRisk>[0], policy)
         : []
     case 'unpinned-sandbox-image': {
-      const sandbox = isRawObject(subject.host?.containerd) ? subject.host.containerd.sandboxImage : undefined
+      const sandbox = isRawObject(subject.host?.containerd)
+        ? subject.host.containerd.sandboxImage
+        : undefined
       return typeof sandbox === 'string' && sandbox !== '' ? [sandbox] : []
     }
     case 'pull-failing-now':
-      return (subject.pods ?? []).flatMap(waitingOf).flatMap(({ image }) => (image === '' ? [] : [image]))
+      return (subject.pods ?? [])
+        .flatMap(waitingOf)
+        .flatMap(({ image }) => (image === '' ? [] : [image]))
     default:
       return []
   }
 }
 
 /** Null: the policy names none. Of several that match, the longest pattern says most of the name. */
-function sourceBy(name: string, { requiredImageSources }: Policy): { source: string } | { why: string } | null {
+function sourceBy(
+  name: string,
+  { requiredImageSources }: Policy,
+): { source: string } | { why: string } | null {
   const [first] = Object.entries(requiredImageSources)
     .filter(([pattern]) => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
     .toSorted(([a], [b]) => b.length - a.length || byText(a, b))

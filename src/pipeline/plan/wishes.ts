@@ -11,7 +11,14 @@ import type { NodeRecord, RawObject } from '#model/record.ts'
 import { whyNever } from '#remediate/plan/never.ts'
 import type { CohortFacts, CohortKey } from '#remediate/plan/plan.ts'
 import { replay } from '#replay/replay.ts'
-import { type ChosenFix, checkChanges, ownFixes, type PlanChoice, type RemedyKind, settle } from './choice.ts'
+import {
+  type ChosenFix,
+  checkChanges,
+  ownFixes,
+  type PlanChoice,
+  type RemedyKind,
+  settle,
+} from './choice.ts'
 import { cohortImageOf, imageText, planImage } from './image.ts'
 import { cohortFileOf, logFileText, planLogFile } from './log-file.ts'
 import type { FleetLogFiles, WantedFile } from './log-files.ts'
@@ -54,7 +61,11 @@ export function wishesOf(
   if (prune) return [pruneWish(node, prune, rules)]
   const { record } = node
   const configuration = meant.filter(({ remedy }) => remedy === 'configuration')
-  const own = ownFixes(configuration, () => nodeSubject(record, replay(record, node.takenAt)), rules.policy)
+  const own = ownFixes(
+    configuration,
+    () => nodeSubject(record, replay(record, node.takenAt)),
+    rules.policy,
+  )
   return [
     ...(own.length > 0 || changes.length > 0 ? [configurationWish(node, own, changes, rules)] : []),
     ...logFileWishes(node, meant, logFiles, rules),
@@ -62,11 +73,22 @@ export function wishesOf(
   ]
 }
 
-function imageWishes(node: ReadNode, meant: readonly ChosenFix[], isAsked: boolean, rules: PlanRules): (Wish | 'unchanged')[] {
+function imageWishes(
+  node: ReadNode,
+  meant: readonly ChosenFix[],
+  isAsked: boolean,
+  rules: PlanRules,
+): (Wish | 'unchanged')[] {
   const fixes = meant.filter(({ remedy }) => remedy === 'images')
-  if (fixes.length === 0 || (!isAsked && Object.keys(rules.policy.requiredImageSources).length === 0)) return []
+  if (
+    fixes.length === 0 ||
+    (!isAsked && Object.keys(rules.policy.requiredImageSources).length === 0)
+  )
+    return []
   const subject = nodeSubject(node.record, replay(node.record, node.takenAt))
-  return wantedImages(subject, fixes, rules.policy, isAsked).map(wanted => imageWish(node, wanted, rules))
+  return wantedImages(subject, fixes, rules.policy, isAsked).map(wanted =>
+    imageWish(node, wanted, rules),
+  )
 }
 
 function imageWish(node: ReadNode, wanted: WantedImage, rules: PlanRules): Wish | 'unchanged' {
@@ -82,13 +104,24 @@ function imageWish(node: ReadNode, wanted: WantedImage, rules: PlanRules): Wish 
 }
 
 /** A file that should be another one anyway is not mended beside. */
-function logFileWishes(node: ReadNode, meant: readonly ChosenFix[], logFiles: FleetLogFiles, rules: PlanRules): Wish[] {
+function logFileWishes(
+  node: ReadNode,
+  meant: readonly ChosenFix[],
+  logFiles: FleetLogFiles,
+  rules: PlanRules,
+): Wish[] {
   const { record, identity, takenAt } = node
   const [drifted, idle] = [idsOf(meant, 'log-files'), idsOf(meant, 'idle-log-blocks')]
   const wanted = drifted.length === 0 ? [] : logFiles.wantedOf(record, identity)
-  const mended = idle.length === 0 ? [] : logFiles.withoutIdle(record, nodeSubject(record, replay(record, takenAt)))
+  const mended =
+    idle.length === 0
+      ? []
+      : logFiles.withoutIdle(record, nodeSubject(record, replay(record, takenAt)))
   const others = mended.filter(({ path }) => !wanted.some(file => file.path === path))
-  return [...wanted.map(file => logFileWish(node, file, drifted, rules)), ...others.map(file => logFileWish(node, file, idle, rules))]
+  return [
+    ...wanted.map(file => logFileWish(node, file, drifted, rules)),
+    ...others.map(file => logFileWish(node, file, idle, rules)),
+  ]
 }
 
 function configurationWish(
@@ -104,7 +137,11 @@ function configurationWish(
     key: keyOf(record, identity, patch),
     findings,
     facts: factsOf(identity, running ?? {}, () => durableOf(identity, patch, running ?? {})),
-    outcome: neverOf(identity) ?? (conflict !== null ? { state: 'refused', why: conflict } : planNode({ ...node, patch }, rules)),
+    outcome:
+      neverOf(identity) ??
+      (conflict !== null
+        ? { state: 'refused', why: conflict }
+        : planNode({ ...node, patch }, rules)),
   }
 }
 
@@ -114,10 +151,20 @@ function pruneWish(node: ReadNode, wish: PruneWish, rules: PlanRules): Wish | 'u
   const pruned = never === null ? planPrune(node, wish, rules) : { patch: {}, outcome: never }
   if (pruned === 'unchanged') return pruned
   const { patch, outcome } = pruned
-  return { key: keyOf(record, identity, patch), findings: [], facts: factsOf(identity, running ?? {}, () => []), outcome }
+  return {
+    key: keyOf(record, identity, patch),
+    findings: [],
+    facts: factsOf(identity, running ?? {}, () => []),
+    outcome,
+  }
 }
 
-function logFileWish(node: ReadNode, wanted: WantedFile, findings: string[], rules: PlanRules): Wish {
+function logFileWish(
+  node: ReadNode,
+  wanted: WantedFile,
+  findings: string[],
+  rules: PlanRules,
+): Wish {
   const { record, identity, running } = node
   const file = cohortFileOf(wanted)
   return {
@@ -147,13 +194,18 @@ const keyOf = (
   cluster,
   group: group.kind === 'Node' ? { kind: 'Cluster', namespace: null, name: cluster } : group,
   amiFamily,
-  kubeletVersion: featuresOf(kubeletVersion).minor === null ? 'unknown' : `1.${featuresOf(kubeletVersion).minor}`,
+  kubeletVersion:
+    featuresOf(kubeletVersion).minor === null ? 'unknown' : `1.${featuresOf(kubeletVersion).minor}`,
   fields,
   ...(file !== undefined && { file }),
   ...(image !== undefined && { image }),
 })
 
-function factsOf(identity: NodeIdentity, running: RawObject, durable: () => DurableFix[]): CohortFacts {
+function factsOf(
+  identity: NodeIdentity,
+  running: RawObject,
+  durable: () => DurableFix[],
+): CohortFacts {
   const features = featuresOf(identity.kubeletVersion)
   return { features, isStatusKept: isStatusKept(running, features), durable }
 }
@@ -162,5 +214,7 @@ function durableOf(identity: NodeIdentity, patch: RawObject, running: RawObject)
   const fields = changesOf(patch, running).flatMap(({ path: [field = ''], value }) =>
     value === undefined ? [] : [[field, value] as const],
   )
-  return durableFixes(durableTargets, identity.group, [{ origin: originOf(identity), config: Object.fromEntries(fields) }])
+  return durableFixes(durableTargets, identity.group, [
+    { origin: originOf(identity), config: Object.fromEntries(fields) },
+  ])
 }

@@ -3,5 +3,8 @@ import type { Policy } from '#model/policy.ts'
 
 export const actingPolicy = (policy: Policy): Policy => ({
   ...policy,
-  accounts: policy.accounts.map(account => ({ ...account, roleArn: account.remediateRoleArn ?? account.roleArn })),
+  accounts: policy.accounts.map(account => ({
+    ...account,
+    roleArn: account.remediateRoleArn ?? account.roleArn,
+  })),
 })

@@ -8,7 +8,10 @@ import type { Policy } from '#model/policy.ts'
  * Of the policy's alarms those that are in ALARM in one of the accounts and regions that are audited, or that could not be read, in words. One that is
  * nowhere counts as unread: a slip of the pen would otherwise guard nothing.
  */
-export async function alarmsAgainst({ accounts, remediation }: Policy, signal: AbortSignal): Promise<string[]> {
+export async function alarmsAgainst(
+  { accounts, remediation }: Policy,
+  signal: AbortSignal,
+): Promise<string[]> {
   const names = [...new Set(remediation.alarms)]
   if (names.length === 0) return []
   const found = new Set<string>()
@@ -21,7 +24,12 @@ export async function alarmsAgainst({ accounts, remediation }: Policy, signal: A
         continue
       }
       try {
-        const states = await alarmStates(region, credentialSource(roleArn, externalId, region), names, signal)
+        const states = await alarmStates(
+          region,
+          credentialSource(roleArn, externalId, region),
+          names,
+          signal,
+        )
         for (const [name, state] of states) {
           found.add(name)
           if (state === 'ALARM') against.add(`${name} is in ALARM in ${region}`)
@@ -34,5 +42,10 @@ export async function alarmsAgainst({ accounts, remediation }: Policy, signal: A
   }
   const [reason] = unread
   if (reason !== undefined) return [...against, `states could not all be read: ${reason}`]
-  return [...against, ...names.filter(name => !found.has(name)).map(name => `${name} could not be read: there is none of that name`)]
+  return [
+    ...against,
+    ...names
+      .filter(name => !found.has(name))
+      .map(name => `${name} could not be read: there is none of that name`),
+  ]
 }

@@ -1,7 +1,13 @@
 /** Nodes of a plan read anew, from wherever they were planned: what verification and blockers go by, and never what anybody remembers. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import type { ClusterRecord, MalformedLine, NodeRecord, ObjectsRecord, SnapshotRecord } from '#model/record.ts'
+import type {
+  ClusterRecord,
+  MalformedLine,
+  NodeRecord,
+  ObjectsRecord,
+  SnapshotRecord,
+} from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { type LiveOptions, liveFleet, type ReadDepth } from '#pipeline/fleet.ts'
 import { budgetResource } from '#remediate/plan/blast.ts'
@@ -31,19 +37,30 @@ export interface FreshOptions {
  */
 export async function* freshRecords(
   nodes: readonly PlannedNode[],
-  { policy, signal, depth, read = selection => liveNodes({ selection, policy, signal, depth }) }: FreshOptions,
+  {
+    policy,
+    signal,
+    depth,
+    read = selection => liveNodes({ selection, policy, signal, depth }),
+  }: FreshOptions,
 ): AsyncGenerator<ClusterRecord | NodeRecord | ObjectsRecord> {
   if (nodes.length === 0) return
   const clusters = new Set(nodes.map(({ cluster }) => cluster))
   const wanted = new Set(nodes.map(keyOf))
   let takenAt: string | null = null
-  for await (const found of read({ clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] }, depth)) {
+  for await (const found of read(
+    { clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] },
+    depth,
+  )) {
     if (found.kind === 'Snapshot') takenAt = found.takenAt
-    if (found.kind === 'Snapshot' || found.kind === 'Malformed' || !clusters.has(found.cluster)) continue
+    if (found.kind === 'Snapshot' || found.kind === 'Malformed' || !clusters.has(found.cluster))
+      continue
     const record = prune(found)
     if (record.kind !== 'Node') yield record
     // As in an audit, only the first of two counts.
-    else if (wanted.delete(keyOf({ cluster: record.cluster, node: nodeIdentity(record.node).name })))
+    else if (
+      wanted.delete(keyOf({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
+    )
       yield { ...withConfigurationOnDisk(record).record, at: record.at ?? takenAt }
   }
 }
@@ -52,24 +69,34 @@ export async function* freshRecords(
 export const keyOf = ({ cluster, node }: PlannedNode): string => `${cluster}/${node}`
 
 /** The same together: every cluster that is named, also where nothing of it was found. For as many nodes as fit into memory. */
-export async function freshClusters(nodes: readonly PlannedNode[], options: FreshOptions): Promise<Map<string, FreshCluster>> {
+export async function freshClusters(
+  nodes: readonly PlannedNode[],
+  options: FreshOptions,
+): Promise<Map<string, FreshCluster>> {
   const alarms = await alarmsAgainst(options.policy, options.signal)
   const clusters = new Map<string, FreshCluster>()
-  for (const { cluster } of nodes) clusters.set(cluster, { cluster: null, nodes: [], budgets: null, alarms })
+  for (const { cluster } of nodes)
+    clusters.set(cluster, { cluster: null, nodes: [], budgets: null, alarms })
   for await (const record of freshRecords(nodes, options)) {
     const fresh = clusters.get(record.cluster)
     if (fresh === undefined) continue
     if (record.kind === 'Cluster') fresh.cluster = record
     else if (record.kind === 'Node') fresh.nodes.push(record)
-    else if (record.resource === budgetResource) fresh.budgets = [...(fresh.budgets ?? []), ...record.items]
+    else if (record.resource === budgetResource)
+      fresh.budgets = [...(fresh.budgets ?? []), ...record.items]
   }
   // A list that broke off may lack the very budget that matters.
-  for (const fresh of clusters.values()) if (fresh.cluster?.errors?.some(({ what }) => what === budgetResource)) fresh.budgets = null
+  for (const fresh of clusters.values())
+    if (fresh.cluster?.errors?.some(({ what }) => what === budgetResource)) fresh.budgets = null
   return clusters
 }
 
 const liveNodes = ({ selection, ...live }: LiveOptions) =>
-  liveFleet({ ...live, selection: { ...selection, clusters: eksNames(selection.clusters) }, objects: 'budgets' })
+  liveFleet({
+    ...live,
+    selection: { ...selection, clusters: eksNames(selection.clusters) },
+    objects: 'budgets',
+  })
 
 /** EKS knows a cluster by its name alone; of several accounts or regions, records have them before it. */
 export const eksNames = (clusters: readonly string[]): string[] => [

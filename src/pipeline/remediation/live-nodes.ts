@@ -44,7 +44,10 @@ export class LiveNodes {
     this.#options = options
   }
 
-  async send(step: PlanStep, ...command: [action: Parameters<Applier['send']>[1], onSent: Parameters<Applier['send']>[2]]) {
+  async send(
+    step: PlanStep,
+    ...command: [action: Parameters<Applier['send']>[1], onSent: Parameters<Applier['send']>[2]]
+  ) {
     const place = await this.#placeOf(step.cluster).catch((error: Error) => error.message)
     const found = place ?? `it is not known in which account and region cluster ${step.cluster} is`
     if (typeof found === 'string') return { kind: 'unsent', why: found, isCommon: true } as const
@@ -53,7 +56,9 @@ export class LiveNodes {
 
   async before(steps: readonly PlanStep[]): Promise<Before> {
     const names = new Set(steps.map(({ cluster }) => cluster))
-    const others = this.#planned.steps.filter(step => names.has(step.cluster) && !steps.includes(step))
+    const others = this.#planned.steps.filter(
+      step => names.has(step.cluster) && !steps.includes(step),
+    )
     const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
     // How many of all are NotReady says whether something else is wrong with the cluster.
     const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
@@ -77,14 +82,19 @@ export class LiveNodes {
     return before
   }
 
-  async verify(entries: readonly { step: PlanStep; entry: StepEntry }[]): Promise<Map<string, Verification>> {
+  async verify(
+    entries: readonly { step: PlanStep; entry: StepEntry }[],
+  ): Promise<Map<string, Verification>> {
     const byKey = new Map(entries.map(one => [keyOf(one.step), one]))
     const found = new Map<string, Verification>()
     for await (const record of this.#records(entries.map(({ step }) => step))) {
       const one = byKey.get(recordKey(record))
       if (one === undefined) continue
       const at = one.entry.at.applied ?? this.#now().toISOString()
-      found.set(recordKey(record), verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }))
+      found.set(
+        recordKey(record),
+        verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }),
+      )
     }
     return found
   }
@@ -112,9 +122,16 @@ export class LiveNodes {
 
   /** Only where its cluster told all of its nodes: who does not answer has not gone. */
   async isGone(step: PlanStep): Promise<boolean> {
-    const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(step.cluster)
-    const isTold = fresh?.cluster != null && !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
-    return isTold && fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
+    const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(
+      step.cluster,
+    )
+    const isTold =
+      fresh?.cluster != null &&
+      !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
+    return (
+      isTold &&
+      fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
+    )
   }
 
   async present(steps: readonly PlanStep[]): Promise<PresentNode[]> {
@@ -122,18 +139,31 @@ export class LiveNodes {
     const releases = new Map<string, string>()
     const present: PresentNode[] = []
     for await (const record of freshRecords(steps, this.#fresh)) {
-      if (record.kind === 'Cluster') for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+      if (record.kind === 'Cluster')
+        for (const [name, version] of releasesOf(record))
+          releases.set(`${record.cluster}/${name}`, version)
       if (record.kind !== 'Node') continue
       const step = byKey.get(recordKey(record))
       if (step === undefined) continue
       const { cluster, node, method } = step
-      const sha256 = method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
+      const sha256 =
+        method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
       const identity = nodeIdentity(record.node)
       const instanceId = instanceIdOf(identity) ?? 'none that is known'
       const release = releases.get(`${cluster}/${identity.group.name}`) ?? null
       present.push({
-        ...{ cluster, node, instanceId, sha256, unread: whyUnread(record), kubeletStartedAt: kubeletStartedAt(record) },
-        objection: sha256 === null || sha256 === step.newSha256 ? null : this.#objectionTo(step, record, release),
+        ...{
+          cluster,
+          node,
+          instanceId,
+          sha256,
+          unread: whyUnread(record),
+          kubeletStartedAt: kubeletStartedAt(record),
+        },
+        objection:
+          sha256 === null || sha256 === step.newSha256
+            ? null
+            : this.#objectionTo(step, record, release),
       })
     }
     return present
@@ -145,7 +175,9 @@ export class LiveNodes {
     const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
     const why = whyNotNow({ ...now, releaseVersion })
     // A plan of a kubeconfig's nodes knew of no release, and chose the place that every release reads.
-    return why === null || releaseVersion === null ? why : whyNotNow({ ...now, releaseVersion: null }) && why
+    return why === null || releaseVersion === null
+      ? why
+      : whyNotNow({ ...now, releaseVersion: null }) && why
   }
 
   close(): void {
@@ -162,7 +194,8 @@ export class LiveNodes {
   }
 
   async *#records(steps: readonly PlanStep[]): AsyncGenerator<NodeRecord> {
-    for await (const record of freshRecords(steps, this.#fresh)) if (record.kind === 'Node') yield record
+    for await (const record of freshRecords(steps, this.#fresh))
+      if (record.kind === 'Node') yield record
   }
 
   #placeOf(cluster: string): Promise<AwsPlace | null> {
@@ -170,7 +203,8 @@ export class LiveNodes {
   }
 
   async #found(cluster: string): Promise<AwsPlace | null> {
-    for await (const { record, place } of await this.#options.targets([cluster])) if (record.cluster === cluster) return place
+    for await (const { record, place } of await this.#options.targets([cluster]))
+      if (record.cluster === cluster) return place
     return null
   }
 
@@ -195,8 +229,10 @@ export class LiveNodes {
 
 /** What is on the node's disk. */
 function whyUnread({ mode = defaultReadMode, errors = [] }: NodeRecord): string | null {
-  if (!promisedSources[mode].includes('host')) return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
+  if (!promisedSources[mode].includes('host'))
+    return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
   return errors.find(({ what }) => what === 'host')?.message ?? null
 }
 
-const recordKey = ({ cluster, node }: NodeRecord): string => keyOf({ cluster, node: nodeIdentity(node).name })
+const recordKey = ({ cluster, node }: NodeRecord): string =>
+  keyOf({ cluster, node: nodeIdentity(node).name })

@@ -19,7 +19,11 @@ export class LiveObjects {
   async delete(deletion: PlannedDeletion): ReturnType<typeof deleteApproved> {
     const { policy, end, clock = systemClock } = this.#options
     const kubernetes = await this.#clientOf(deletion.cluster)
-    if (kubernetes === null) return { state: 'failed', why: `cluster ${deletion.cluster} was not found, or cannot be reached` }
+    if (kubernetes === null)
+      return {
+        state: 'failed',
+        why: `cluster ${deletion.cluster} was not found, or cannot be reached`,
+      }
     return deleteApproved(deletion, {
       kubernetes,
       policy: policy.remediation.deletions,

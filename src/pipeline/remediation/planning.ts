@@ -19,12 +19,29 @@ export async function plan(asked: PlanAsked, service: RemediationService): Promi
   const file = join(runtime.folder, 'snapshot.ndjson.gz')
   if (asked.source === 'latest') await takeLatest(store, file)
   else await keepFleet(liveFleet({ policy, selection, signal: service.readUntil }), file)
-  const result = await makePlan(file, { rules, findings, changes, allowActAtOnce, selection, policy, version: runtime.version })
+  const result = await makePlan(file, {
+    rules,
+    findings,
+    changes,
+    allowActAtOnce,
+    selection,
+    policy,
+    version: runtime.version,
+  })
   const location = await keepPlan(store, result.plan)
-  return { action: 'plan', ...saidOf(result), location, ...(await approvalOf(result.plan, service)) }
+  return {
+    action: 'plan',
+    ...saidOf(result),
+    location,
+    ...(await approvalOf(result.plan, service)),
+  }
 }
 
-function saidOf({ plan: { id, digest, cohorts, steps, waves, never, refused, unchanged }, inputErrors, unread }: PlanResult) {
+function saidOf({
+  plan: { id, digest, cohorts, steps, waves, never, refused, unchanged },
+  inputErrors,
+  unread,
+}: PlanResult) {
   const counts = {
     cohorts: cohorts.length,
     nodes: steps.length,
@@ -37,14 +54,22 @@ function saidOf({ plan: { id, digest, cohorts, steps, waves, never, refused, unc
   return { id, digest, counts, inputErrors: inputErrors.slice(0, 20) }
 }
 
-async function approvalOf(plan: Plan, { store, policy, runtime }: RemediationService): Promise<Pick<PlanAnswer, 'approvedBy' | 'next'>> {
-  if (plan.steps.length === 0) return { approvedBy: null, next: 'No node would be changed, so there is nothing to approve.' }
+async function approvalOf(
+  plan: Plan,
+  { store, policy, runtime }: RemediationService,
+): Promise<Pick<PlanAnswer, 'approvedBy' | 'next'>> {
+  if (plan.steps.length === 0)
+    return { approvedBy: null, next: 'No node would be changed, so there is nothing to approve.' }
   const before = await keptApproval(store, plan.digest)
-  if (before !== null) return { approvedBy: before.by, next: `It is approved until ${before.until}.` }
+  if (before !== null)
+    return { approvedBy: before.by, next: `It is approved until ${before.until}.` }
   const answer = autoApprove(plan, policy.remediation.auto, runtime.now())
   if ('approval' in answer) {
     await keepApproval(store, answer.approval)
-    return { approvedBy: answer.approval.by, next: `The policy approves it until ${answer.approval.until}.` }
+    return {
+      approvedBy: answer.approval.by,
+      next: `The policy approves it until ${answer.approval.until}.`,
+    }
   }
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return {

@@ -5,7 +5,12 @@ import type { Approval, Plan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { type Clock, systemClock } from '#remediate/run/clock.ts'
-import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/run/session.ts'
+import {
+  type ApplyOptions,
+  applyPlan,
+  rollBack,
+  type SessionOptions,
+} from '#remediate/run/session.ts'
 import type { FreshOptions } from './fresh.ts'
 import { LiveNodes, type Planned } from './live-nodes.ts'
 import { LiveObjects } from './live-objects.ts'
@@ -27,7 +32,9 @@ export interface RemediateOptions {
   /** Where nodes are read; default: the live EKS clusters. */
   read?: FreshOptions['read']
   /** How these clusters are reached: their instances' accounts and regions. */
-  targets(clusters: readonly string[]): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
+  targets(
+    clusters: readonly string[],
+  ): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
   /** Default: the machine's. */
   clock?: Clock
   onEntry?: (entry: StepEntry) => void
@@ -49,7 +56,10 @@ export function remediate(
 }
 
 /** Takes back what a run has changed, by its journal. @throws OperatorError likewise */
-export const takeBack = (run: string, options: RemediateOptions & { despiteErrors: boolean }): Promise<RemediationRun> =>
+export const takeBack = (
+  run: string,
+  options: RemediateOptions & { despiteErrors: boolean },
+): Promise<RemediationRun> =>
   withNodes(run, { steps: [], cohorts: [], allowActAtOnce: false }, options, session =>
     rollBack(run, { ...session, despiteErrors: options.despiteErrors }),
   )
@@ -60,7 +70,17 @@ async function withNodes(
   options: RemediateOptions,
   work: (session: SessionOptions) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
-  const { policy, store, holder, stop, end, patienceMs, clock = systemClock, onEntry, onWait } = options
+  const {
+    policy,
+    store,
+    holder,
+    stop,
+    end,
+    patienceMs,
+    clock = systemClock,
+    onEntry,
+    onWait,
+  } = options
   const nodes = new LiveNodes(run, planned, options)
   const objects = new LiveObjects(options)
   try {

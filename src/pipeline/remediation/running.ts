@@ -5,13 +5,26 @@ import { join } from 'node:path'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
-import type { ApplyAsked, RanOne, ResumedAnswer, RollbackAsked, RunAnswered } from '#model/remediation-request.ts'
+import type {
+  ApplyAsked,
+  RanOne,
+  ResumedAnswer,
+  RollbackAsked,
+  RunAnswered,
+} from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
 import { approve, makePlan } from '#pipeline/plan/plan.ts'
 import { longestMs } from '#remediate/plan/approve.ts'
 import { autoApprove, byPolicy } from '#remediate/plan/auto-approve.ts'
-import { keepApproval, keptApproval, keptPlan, keptRun, openRuns, parsePlanAt } from '#remediate/plan/store.ts'
+import {
+  keepApproval,
+  keptApproval,
+  keptPlan,
+  keptRun,
+  openRuns,
+  parsePlanAt,
+} from '#remediate/plan/store.ts'
 import { isOfTheWorld, messageOf } from '#remediate/run/pausing.ts'
 import { eksNames } from './fresh.ts'
 import { latestOfSchedule } from './planning.ts'
@@ -23,10 +36,16 @@ const dayMs = 24 * 3_600_000
 const patienceMs = 10_000
 
 /** By a person's word in the event, or by the approval that lies in the bucket. @throws OperatorError before anything is sent */
-export async function applyApproved(asked: ApplyAsked, service: RemediationService): Promise<RunAnswered> {
+export async function applyApproved(
+  asked: ApplyAsked,
+  service: RemediationService,
+): Promise<RunAnswered> {
   const { store } = service
   const plan = await keptPlan(store, asked.plan)
-  const approval = asked.by === null ? await keptApproval(store, plan.digest) : await approvedBy(asked.by, asked, plan, service)
+  const approval =
+    asked.by === null
+      ? await keptApproval(store, plan.digest)
+      : await approvedBy(asked.by, asked, plan, service)
   if (approval === null)
     throw new OperatorError(
       `Nobody has approved plan ${plan.id}: name who does ("by"), or keep an approval by highwater approve PLAN --digest ${plan.digest} --by NAME --store ${store.location}`,
@@ -53,21 +72,34 @@ async function approvedBy(
 }
 
 /** A run that was begun before goes on where it stood. */
-const applied = (plan: Plan, approval: Approval, service: RemediationService, skipChanged = false): Promise<RemediationRun> =>
+const applied = (
+  plan: Plan,
+  approval: Approval,
+  service: RemediationService,
+  skipChanged = false,
+): Promise<RemediationRun> =>
   remediate(plan, approval, { ...optionsOf(service), resume: true, skipChanged })
 
 /** @throws OperatorError */
 export async function resumeOne(run: string, service: RemediationService): Promise<RunAnswered> {
   const { plan, approval } = await keptRun(service.store, run)
   const last = (await keptApproval(service.store, plan.digest)) ?? approval
-  return { action: 'resume', ...answerOf(await applied(plan, await renewed(plan, last, service), service)) }
+  return {
+    action: 'resume',
+    ...answerOf(await applied(plan, await renewed(plan, last, service), service)),
+  }
 }
 
 /** A plan of more nodes than the policy lets be begun on one day outlives the policy's approval, which it gives anew. */
-async function renewed(plan: Plan, approval: Approval, { store, policy, runtime }: RemediationService): Promise<Approval> {
+async function renewed(
+  plan: Plan,
+  approval: Approval,
+  { store, policy, runtime }: RemediationService,
+): Promise<Approval> {
   const now = runtime.now()
   const isOld = now.getTime() - Date.parse(plan.createdAt) > longestMs
-  if (approval.by !== byPolicy || now.getTime() < Date.parse(approval.until) || isOld) return approval
+  if (approval.by !== byPolicy || now.getTime() < Date.parse(approval.until) || isOld)
+    return approval
   const answer = autoApprove(plan, policy.remediation.auto, now)
   if (!('approval' in answer)) return approval
   await keepApproval(store, answer.approval)
@@ -95,7 +127,9 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
  * write beside its reports, and what lies there approves nothing. A snapshot that tells another file than the node has gives another hash, and the node
  * refuses it.
  */
-async function policyPlan(service: RemediationService): Promise<{ plan: Plan; approval: Approval } | null> {
+async function policyPlan(
+  service: RemediationService,
+): Promise<{ plan: Plan; approval: Approval } | null> {
   const { store, policy, runtime } = service
   const key = await latestOfSchedule(store, 'plan.json')
   const known = key === null ? null : await parsePlanAt(store, key)
@@ -109,28 +143,53 @@ async function policyPlan(service: RemediationService): Promise<{ plan: Plan; ap
 }
 
 /** What an audit saw longer ago is not what is there. */
-const isToBegin = async ({ id, createdAt }: Plan, { store, runtime }: RemediationService): Promise<boolean> =>
-  runtime.now().getTime() - Date.parse(createdAt) <= dayMs && (await store.read(`remediation/runs/${id}/run.json`)) === null
+const isToBegin = async (
+  { id, createdAt }: Plan,
+  { store, runtime }: RemediationService,
+): Promise<boolean> =>
+  runtime.now().getTime() - Date.parse(createdAt) <= dayMs &&
+  (await store.read(`remediation/runs/${id}/run.json`)) === null
 
 /** As an audit asks for it. Null: its snapshot is not there. */
-async function madeAnew(key: string, { store, policy, runtime, readUntil }: RemediationService): Promise<Plan | null> {
+async function madeAnew(
+  key: string,
+  { store, policy, runtime, readUntil }: RemediationService,
+): Promise<Plan | null> {
   const found = await store.read(key)
   if (found === null) return null
   const file = join(runtime.folder, 'snapshot.ndjson.gz')
   await writeFile(file, found.body)
-  const asked = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection: everything }
-  return (await makePlan(file, { ...asked, policy, version: runtime.version, signal: readUntil })).plan
+  const asked = {
+    rules: [],
+    findings: [],
+    changes: [],
+    allowActAtOnce: false,
+    selection: everything,
+  }
+  return (await makePlan(file, { ...asked, policy, version: runtime.version, signal: readUntil }))
+    .plan
 }
 
 /** @throws OperatorError */
-export async function rollBackRun({ run, despiteErrors }: RollbackAsked, service: RemediationService): Promise<RunAnswered> {
-  return { action: 'rollback', ...answerOf(await takeBack(run, { ...optionsOf(service), despiteErrors })) }
+export async function rollBackRun(
+  { run, despiteErrors }: RollbackAsked,
+  service: RemediationService,
+): Promise<RunAnswered> {
+  return {
+    action: 'rollback',
+    ...answerOf(await takeBack(run, { ...optionsOf(service), despiteErrors })),
+  }
 }
 
 function optionsOf({ store, policy, stop, end }: RemediationService): RemediateOptions {
   return {
     ...{ store, policy, stop, end, patienceMs, holder: randomUUID() },
-    targets: clusters => eksTargets({ policy, selection: { ...everything, clusters: eksNames(clusters) }, signal: end }),
+    targets: clusters =>
+      eksTargets({
+        policy,
+        selection: { ...everything, clusters: eksNames(clusters) },
+        signal: end,
+      }),
   }
 }
 
@@ -145,17 +204,41 @@ async function orWhy(run: string, work: () => Promise<RanOne>): Promise<RanOne> 
   }
 }
 
-function answerOf({ run, plan, approvedBy, state, why, steps, endedAt }: RemediationRun): Omit<RunAnswered, 'action'> {
+function answerOf({
+  run,
+  plan,
+  approvedBy,
+  state,
+  why,
+  steps,
+  endedAt,
+}: RemediationRun): Omit<RunAnswered, 'action'> {
   const nodes: Partial<Record<StepState, number>> = {}
   for (const { state: each } of steps) nodes[each] = (nodes[each] ?? 0) + 1
-  return { id: run, digest: plan, approvedBy, state, why, nodes, next: nextOf({ run, state, endedAt }) }
+  return {
+    id: run,
+    digest: plan,
+    approvedBy,
+    state,
+    why,
+    nodes,
+    next: nextOf({ run, state, endedAt }),
+  }
 }
 
-function nextOf({ run, state, endedAt }: Pick<RemediationRun, 'run' | 'state' | 'endedAt'>): string {
+function nextOf({
+  run,
+  state,
+  endedAt,
+}: Pick<RemediationRun, 'run' | 'state' | 'endedAt'>): string {
   const back = `{"action":"rollback","run":"${run}"}`
   if (endedAt === null) {
     const onward = `the next {"action":"resume"} of the schedule, or at once by {"action":"resume","run":"${run}"}`
-    return state === 'rolled-back' ? `It goes on being taken back with ${onward}.` : `It goes on with ${onward}; ${back} takes it back.`
+    return state === 'rolled-back'
+      ? `It goes on being taken back with ${onward}.`
+      : `It goes on with ${onward}; ${back} takes it back.`
   }
-  return state === 'rolled-back' ? 'Nothing more is to be done.' : `It is at its end; ${back} takes back what it has changed.`
+  return state === 'rolled-back'
+    ? 'Nothing more is to be done.'
+    : `It is at its end; ${back} takes back what it has changed.`
 }

@@ -6,7 +6,13 @@ import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/remediation-request.ts'
 import type { Settings } from '#model/run.ts'
-import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from '#pipeline/service/runtime.ts'
+import {
+  policyKey,
+  remainingOf,
+  type ServiceRuntime,
+  storeOf,
+  timeLimit,
+} from '#pipeline/service/runtime.ts'
 import { actingPolicy } from './acting-policy.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
@@ -31,7 +37,11 @@ export interface RemediationService {
 }
 
 /** @throws OperatorError when it cannot be done as asked */
-export async function runRemediation(request: RemediationRequest, settings: Settings, runtime: ServiceRuntime): Promise<RemediationAnswer> {
+export async function runRemediation(
+  request: RemediationRequest,
+  settings: Settings,
+  runtime: ServiceRuntime,
+): Promise<RemediationAnswer> {
   const remainingMs = remainingOf(runtime)
   const [reading, sending, end] = [
     timeLimit(remainingMs * readingShare),
@@ -40,16 +50,25 @@ export async function runRemediation(request: RemediationRequest, settings: Sett
   ]
   try {
     const region = await sdkRegion()
-    if (region === null) throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+    if (region === null)
+      throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
     const store = storeOf(settings, region, remainingMs, end.signal)
-    if (store === null) throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
+    if (store === null)
+      throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
     await mkdir(runtime.folder, { recursive: true })
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
     const policy = actingPolicy(await policyOf(store, runtime))
     runtime.watch.enters(request.action)
-    return await answered(request, { store, policy, runtime, readUntil: reading.signal, stop: sending.signal, end: end.signal })
+    return await answered(request, {
+      store,
+      policy,
+      runtime,
+      readUntil: reading.signal,
+      stop: sending.signal,
+      end: end.signal,
+    })
   } finally {
     for (const limit of [reading, sending, end]) limit.end()
     await rm(runtime.folder, { recursive: true, force: true })
@@ -62,7 +81,10 @@ function runOf(request: RemediationRequest): string | null {
   return request.action === 'apply' ? request.plan.slice(0, 16) : request.run
 }
 
-function answered(request: RemediationRequest, service: RemediationService): Promise<RemediationAnswer> {
+function answered(
+  request: RemediationRequest,
+  service: RemediationService,
+): Promise<RemediationAnswer> {
   switch (request.action) {
     case 'plan':
       return plan(request, service)
@@ -78,5 +100,7 @@ function answered(request: RemediationRequest, service: RemediationService): Pro
 /** An audit by the defaults is better than none; a change by the defaults is not: the policy may say when nothing may be changed. */
 async function policyOf(store: Store, { parsePolicy }: ServiceRuntime): Promise<Policy> {
   const found = await store.read(policyKey)
-  return found === null ? defaultPolicy : parsePolicy(found.body.toString('utf8'), `${store.location}/${policyKey}`)
+  return found === null
+    ? defaultPolicy
+    : parsePolicy(found.body.toString('utf8'), `${store.location}/${policyKey}`)
 }

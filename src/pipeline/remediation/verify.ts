@@ -3,7 +3,11 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type NodeRecord } from '#model/record.ts'
-import { type Verification, type VerificationReport, verificationSchema } from '#model/remediation.ts'
+import {
+  type Verification,
+  type VerificationReport,
+  verificationSchema,
+} from '#model/remediation.ts'
 import { withoutFiles } from '#pipeline/plan/node.ts'
 import { stateOf } from '#pipeline/plan/state.ts'
 import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
@@ -22,7 +26,12 @@ export interface Applied {
 }
 
 /** @param fresh as `freshRecords` has it: with its own time */
-export function verifyNode(step: PlanStep, fresh: NodeRecord, policy: Policy, applied: Applied): Verification {
+export function verifyNode(
+  step: PlanStep,
+  fresh: NodeRecord,
+  policy: Policy,
+  applied: Applied,
+): Verification {
   const at = fresh.at ?? applied.at
   const present = { ...fresh, host: withoutFiles(isRawObject(fresh.host) ? fresh.host : null) }
   const replayed = stateOf(present, replay(present, at), policy)
@@ -68,16 +77,23 @@ export async function verifyPlan(
 function verified(plan: Plan, step: PlanStep, record: NodeRecord, policy: Policy): Verification {
   // A node that the plan was made of says nothing of what came after.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
-    return { state: 'not-yet', why: `it was read at ${record.at}, before the plan was made: read it after the change` }
+    return {
+      state: 'not-yet',
+      why: `it was read at ${record.at}, before the plan was made: read it after the change`,
+    }
   return verifyNode(step, record, policy, { at: changedAt(plan, record), readyPods: null })
 }
 
 function missing(cluster: ClusterRecord | undefined): Verification {
-  if (cluster === undefined) return { state: 'not-yet', why: 'its cluster was not found, or not reached' }
+  if (cluster === undefined)
+    return { state: 'not-yet', why: 'its cluster was not found, or not reached' }
   const error = (cluster.errors ?? []).find(({ what }) => what === 'cluster' || what === 'nodes')
   return {
     state: 'not-yet',
-    why: error === undefined ? 'the node was not found: it may be gone' : `the node was not read: ${error.message}`,
+    why:
+      error === undefined
+        ? 'the node was not found: it may be gone'
+        : `the node was not read: ${error.message}`,
   }
 }
 

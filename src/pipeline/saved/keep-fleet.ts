@@ -4,7 +4,11 @@ import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
 /** @param onNode called for each node that was read @throws what the source throws, and the file system's errors; then nothing is left */
-export async function keepFleet(records: AsyncIterable<SnapshotRecord>, path: string, onNode: () => void = () => undefined): Promise<void> {
+export async function keepFleet(
+  records: AsyncIterable<SnapshotRecord>,
+  path: string,
+  onNode: () => void = () => undefined,
+): Promise<void> {
   const snapshot = openSnapshot(path)
   try {
     for await (const record of records) {

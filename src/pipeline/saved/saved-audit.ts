@@ -6,7 +6,10 @@ import { savedFleet } from '#pipeline/fleet.ts'
 import { rules } from '#pipeline/shelves.ts'
 
 /** @throws OperatorError */
-export const savedAudit = (path: string, { policy, selection, version, signal }: SavedAuditOptions): Promise<AuditResult> =>
+export const savedAudit = (
+  path: string,
+  { policy, selection, version, signal }: SavedAuditOptions,
+): Promise<AuditResult> =>
   audit(savedFleet(path, selection, signal), {
     source: 'snapshot',
     version,

@@ -53,10 +53,20 @@ export interface ServiceReport {
 class IncompleteRun extends Error {}
 
 /** @throws OperatorError when the report would reach nobody */
-export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limits: RunLimits): ServiceReport {
+export function openServiceReport(
+  run: ServiceRun,
+  runtime: ReportRuntime,
+  limits: RunLimits,
+): ServiceReport {
   const { runId, request, settings, region, store, policy, mistakes } = run
   const { selection, isDryRun } = request
-  const ways = waysOf(request, settings, policy.report, { region, runId, store, now: runtime.now, signal: limits.end })
+  const ways = waysOf(request, settings, policy.report, {
+    region,
+    runId,
+    store,
+    now: runtime.now,
+    signal: limits.end,
+  })
   const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
   if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
     throw new OperatorError(
@@ -71,27 +81,47 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
       policy,
       rules,
       formats: formatsWith(policy.report.formats, languages[policy.report.language]),
-      channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
+      channels:
+        store === null || isDryRun
+          ? []
+          : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
       audiences,
       isPart: !isWhole(selection),
       history:
         store === null || isDryRun
           ? null
-          : openHistory({ store, runId, isWhole: isWhole(selection), scope: scopeOf(policy), ...policy.history }),
+          : openHistory({
+              store,
+              runId,
+              isWhole: isWhole(selection),
+              scope: scopeOf(policy),
+              ...policy.history,
+            }),
       onStage: runtime.watch.enters,
       plan:
         isDryRun || policy.remediation.mode === 'off'
           ? undefined
-          : planInto(store, { policy, selection, version: runtime.version, signal: limits.planning }),
+          : planInto(store, {
+              policy,
+              selection,
+              version: runtime.version,
+              signal: limits.planning,
+            }),
     },
     async end(result) {
       const answer = answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
       runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
       const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
       if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
-      const failures = [...inputErrors, ...failuresOf(result), ...[nothingRead(result)].filter(reason => reason !== null)]
-      if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
-      if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
+      const failures = [
+        ...inputErrors,
+        ...failuresOf(result),
+        ...[nothingRead(result)].filter(reason => reason !== null),
+      ]
+      if (failures.length === 0 && store !== null && !isDryRun)
+        failures.push(...(await markedDone(store, runId, runtime.now(), result)))
+      if (failures.length > 0)
+        throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
       return answer
     },
   }
@@ -101,7 +131,13 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
 const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot: string | null) =>
   planBeside(
     snapshot,
-    store === null ? options : { ...options, approveOptions: ` --store ${store.location}`, keep: plan => keepPlan(store, plan) },
+    store === null
+      ? options
+      : {
+          ...options,
+          approveOptions: ` --store ${store.location}`,
+          keep: plan => keepPlan(store, plan),
+        },
   )
 
 /** What an earlier delivery of the same tick has done; null: it is not known to have done everything. */
@@ -109,19 +145,33 @@ export async function doneBefore(store: Store, runId: string): Promise<RunAnswer
   try {
     const done = await readDone(store, runId)
     if (done === null) return null
-    return { runId, state: 'published-before', findings: {}, clusters: [], notAudited: 0, deliveries: done.deliveries }
+    return {
+      runId,
+      state: 'published-before',
+      findings: {},
+      clusters: [],
+      notAudited: 0,
+      deliveries: done.deliveries,
+    }
   } catch {
     // A store that does not answer now: the channel meets the same trouble later, and the mail says it.
     return null
   }
 }
 
-async function markedDone(store: Store, runId: string, at: Date, { deliveries }: AuditResult): Promise<string[]> {
+async function markedDone(
+  store: Store,
+  runId: string,
+  at: Date,
+  { deliveries }: AuditResult,
+): Promise<string[]> {
   try {
     await markDone(store, { runId, finishedAt: at.toISOString(), deliveries })
     return []
   } catch (error) {
-    return [`everything was delivered, but not the mark that it was: ${error instanceof Error ? error.message : error}`]
+    return [
+      `everything was delivered, but not the mark that it was: ${error instanceof Error ? error.message : error}`,
+    ]
   }
 }
 
@@ -129,9 +179,13 @@ function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
   const channels = deliveries.flatMap(delivery => {
     // Whoever holds the mail may have been killed with it: a retry finds it sent, or takes over.
     const isHeldByAnother = 'state' in delivery && delivery.state === 'being-sent'
-    return delivery.error === null && !isHeldByAnother ? [] : `${delivery.channel}: ${delivery.error ?? delivery.location}`
+    return delivery.error === null && !isHeldByAnother
+      ? []
+      : `${delivery.channel}: ${delivery.error ?? delivery.location}`
   })
-  const broken = [...new Set(ruleErrors.map(({ rule, message }) => `rule ${rule} broke: ${message}`))]
+  const broken = [
+    ...new Set(ruleErrors.map(({ rule, message }) => `rule ${rule} broke: ${message}`)),
+  ]
   return [...channels, ...broken]
 }
 
@@ -141,10 +195,16 @@ const mostReasons = 10
 function reasonsOf({ notAudited }: FindingsDocument): Audited['reasons'] {
   const groups = Map.groupBy(notAudited, ({ reason }) => reason)
   groups.delete(fargateReason)
-  return [...groups.values()].slice(0, mostReasons).map(places => ({ ...places[0]!, places: places.length }))
+  return [...groups.values()]
+    .slice(0, mostReasons)
+    .map(places => ({ ...places[0]!, places: places.length }))
 }
 
-function answerOf(runId: string, state: RunAnswer['state'], { document, deliveries }: AuditResult): RunAnswer {
+function answerOf(
+  runId: string,
+  state: RunAnswer['state'],
+  { document, deliveries }: AuditResult,
+): RunAnswer {
   const findings: Partial<Record<Severity, number>> = {}
   for (const { severity } of document.findings) findings[severity] = (findings[severity] ?? 0) + 1
   const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))

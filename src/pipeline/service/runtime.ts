@@ -31,19 +31,31 @@ const silenceMs = { least: 1_000, most: 20_000 }
 // setTimeout takes no more than 2^31 − 1 ms.
 const longestRunMs = 2 ** 31 - 1
 
-export const remainingOf = ({ remainingMs }: ServiceRuntime): number => (remainingMs > 0 ? Math.min(remainingMs, longestRunMs) : 0)
+export const remainingOf = ({ remainingMs }: ServiceRuntime): number =>
+  remainingMs > 0 ? Math.min(remainingMs, longestRunMs) : 0
 
 /** Null: the stack names no bucket. */
-export function storeOf({ bucket, prefix, kmsKeyId }: Settings, region: string, remainingMs: number, signal: AbortSignal): Store | null {
+export function storeOf(
+  { bucket, prefix, kmsKeyId }: Settings,
+  region: string,
+  remainingMs: number,
+  signal: AbortSignal,
+): Store | null {
   if (bucket === null) return null
-  const idleTimeoutMs = Math.min(silenceMs.most, Math.max(silenceMs.least, remainingMs * silenceShare))
+  const idleTimeoutMs = Math.min(
+    silenceMs.most,
+    Math.max(silenceMs.least, remainingMs * silenceShare),
+  )
   return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
 }
 
 export function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(
-    () => controller.abort(new Error(notReached(`run's deadline of ${Math.round(durationMs / 1000)} s`))),
+    () =>
+      controller.abort(
+        new Error(notReached(`run's deadline of ${Math.round(durationMs / 1000)} s`)),
+      ),
     durationMs,
   )
   return { signal: controller.signal, end: () => clearTimeout(timer) }
@@ -63,13 +75,21 @@ const planningShare = 0.9
 const endShare = 0.95
 
 /** Runs within the function's time; its folder is gone afterwards. */
-export async function withinLimits<T>(runtime: ServiceRuntime, run: (limits: RunLimits) => Promise<T>): Promise<T> {
+export async function withinLimits<T>(
+  runtime: ServiceRuntime,
+  run: (limits: RunLimits) => Promise<T>,
+): Promise<T> {
   const remainingMs = remainingOf(runtime)
   const reading = timeLimit(remainingMs * (1 - publishingShare))
   const planning = timeLimit(remainingMs * planningShare)
   const end = timeLimit(remainingMs * endShare)
   try {
-    return await run({ reading: reading.signal, planning: planning.signal, end: end.signal, remainingMs })
+    return await run({
+      reading: reading.signal,
+      planning: planning.signal,
+      end: end.signal,
+      remainingMs,
+    })
   } finally {
     for (const limit of [reading, planning, end]) limit.end()
     await rm(runtime.folder, { recursive: true, force: true })
@@ -84,7 +104,10 @@ export interface FoundPolicy {
 }
 
 /** One that is broken or cannot be read costs the waivers, not the report: an audit by the defaults that says so is better than silence. */
-export async function policyOf(store: Store | null, { parsePolicy }: ServiceRuntime): Promise<FoundPolicy> {
+export async function policyOf(
+  store: Store | null,
+  { parsePolicy }: ServiceRuntime,
+): Promise<FoundPolicy> {
   if (store === null) return { policy: defaultPolicy, text: null, mistakes: [] }
   try {
     const found = await store.read(policyKey)
@@ -93,7 +116,9 @@ export async function policyOf(store: Store | null, { parsePolicy }: ServiceRunt
     return { policy: parsePolicy(text, `${store.location}/${policyKey}`), text, mistakes: [] }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const mistakes = [`the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`]
+    const mistakes = [
+      `the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`,
+    ]
     return { policy: defaultPolicy, text: null, mistakes }
   }
 }

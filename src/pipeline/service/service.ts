@@ -22,14 +22,27 @@ export interface AuditRuntime extends ReportRuntime {
  * @throws OperatorError when nothing could be audited as asked
  * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
  */
-export const runService = (request: AuditRequest, settings: Settings, runtime: AuditRuntime): Promise<RunAnswer> =>
+export const runService = (
+  request: AuditRequest,
+  settings: Settings,
+  runtime: AuditRuntime,
+): Promise<RunAnswer> =>
   withinLimits(runtime, limits => runUntil(request, settings, runtime, limits))
 
-async function runUntil(request: AuditRequest, settings: Settings, runtime: AuditRuntime, limits: RunLimits): Promise<RunAnswer> {
+async function runUntil(
+  request: AuditRequest,
+  settings: Settings,
+  runtime: AuditRuntime,
+  limits: RunLimits,
+): Promise<RunAnswer> {
   const region = await sdkRegion()
-  if (region === null) throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+  if (region === null)
+    throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
   const { scheduledTime, selection } = request
-  const runId = scheduledTime === null ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}` : runIdOf(scheduledTime)
+  const runId =
+    scheduledTime === null
+      ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}`
+      : runIdOf(scheduledTime)
   runtime.watch.began(runId)
   runtime.watch.enters('prepare')
   const store = storeOf(settings, region, limits.remainingMs, limits.end)
@@ -43,7 +56,15 @@ async function runUntil(request: AuditRequest, settings: Settings, runtime: Audi
     live,
   )
   if (answer !== null) return answer
-  const run = { runId, request, settings, region, store, policy, mistakes: mistake === null ? mistakes : [...mistakes, mistake] }
+  const run = {
+    runId,
+    request,
+    settings,
+    region,
+    store,
+    policy,
+    mistakes: mistake === null ? mistakes : [...mistakes, mistake],
+  }
   const report = openServiceReport(run, runtime, limits)
   await mkdir(runtime.folder, { recursive: true })
   const result = await audit((runtime.fleet ?? liveFleet)({ ...live, targets }), {

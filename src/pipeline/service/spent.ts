@@ -22,7 +22,8 @@ export interface SpentBefore extends Spent {
 export function together(all: readonly Spent[]): Spent {
   const slowDowns: Record<string, number> = {}
   for (const one of all)
-    for (const [service, times] of Object.entries(one.slowDowns)) slowDowns[service] = (slowDowns[service] ?? 0) + times
+    for (const [service, times] of Object.entries(one.slowDowns))
+      slowDowns[service] = (slowDowns[service] ?? 0) + times
   return {
     startedAt: all.map(({ startedAt }) => startedAt).toSorted()[0] ?? '',
     durationMs: all.reduce((total, { durationMs }) => total + durationMs, 0),

@@ -34,15 +34,25 @@ export function waysOf(
   const { unsubscribe, bouncesTo, webhookHosts: allowedHosts } = report
   const { topicArn, webhookUrl: url } = settings
   const byMail = (to: string[], owner?: string, language?: LanguageId) =>
-    from === null || to.length === 0 ? [] : [ses({ ...context, from, to, unsubscribe, bouncesTo, owner, language })]
-  const readers = (owner: ReportOwner | null, recipients: string[], others: MailChannel[]): Readers[] => {
+    from === null || to.length === 0
+      ? []
+      : [ses({ ...context, from, to, unsubscribe, bouncesTo, owner, language })]
+  const readers = (
+    owner: ReportOwner | null,
+    recipients: string[],
+    others: MailChannel[],
+  ): Readers[] => {
     const own = ownLanguage(report, owner)
-    const reading = (language: LanguageId) => recipients.filter(address => (report.languages[address] ?? own) === language)
+    const reading = (language: LanguageId) =>
+      recipients.filter(address => (report.languages[address] ?? own) === language)
     return [
       { language: own, channels: [...byMail(reading(own), owner?.name), ...others] },
       ...languageIds
         .filter(language => language !== own && reading(language).length > 0)
-        .map(language => ({ language, channels: byMail(reading(language), owner?.name, language) })),
+        .map(language => ({
+          language,
+          channels: byMail(reading(language), owner?.name, language),
+        })),
     ]
   }
   const isSenderMissing = from === null && (report.owners.length > 0 || report.recipients !== null)
@@ -62,7 +72,8 @@ export function waysOf(
   }
 }
 
-const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null): LanguageId => owner?.language ?? report.language
+const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null): LanguageId =>
+  owner?.language ?? report.language
 
 /** Nobody is told; what they would be told is kept as files. */
 export const unmailed = (report: ReportPolicy, owner: ReportOwner | null): Readers[] => [

@@ -3,7 +3,11 @@ import type { Store } from '#clients/store.ts'
 import type { PublishedFile } from '#publish/channel.ts'
 
 /** @throws Error with a message for people, at the first file that the store does not take */
-export async function intoStore(store: Store, keyOf: (name: string) => string, files: PublishedFile[]): Promise<void> {
+export async function intoStore(
+  store: Store,
+  keyOf: (name: string) => string,
+  files: PublishedFile[],
+): Promise<void> {
   for (const file of files) {
     if ('path' in file) await store.writeFile(keyOf(file.name), file.path, file.contentType)
     else await store.write(keyOf(file.name), file.body, file.contentType)

@@ -28,13 +28,28 @@ interface Way {
   send(mail: RenderedMail, attachments: MailAttachment[]): Promise<string>
 }
 
-export function messageOnce({ id, markerName, noun, recipients, leaseMs, send }: Way, { runId, store, now }: OnceOptions): MailChannel {
-  const blank = { channel: id, location: null, link: null, error: null, messageId: null, doubt: null }
+export function messageOnce(
+  { id, markerName, noun, recipients, leaseMs, send }: Way,
+  { runId, store, now }: OnceOptions,
+): MailChannel {
+  const blank = {
+    channel: id,
+    location: null,
+    link: null,
+    error: null,
+    messageId: null,
+    doubt: null,
+  }
   return {
     id,
     async send(mail, attachments) {
       try {
-        const outcome = await sendOnce(() => send(mail, attachments), { store, key: runKey(runId, markerName), now, leaseMs })
+        const outcome = await sendOnce(() => send(mail, attachments), {
+          store,
+          key: runKey(runId, markerName),
+          now,
+          leaseMs,
+        })
         const { state } = outcome
         return {
           ...blank,
@@ -44,16 +59,22 @@ export function messageOnce({ id, markerName, noun, recipients, leaseMs, send }:
           doubt: state === 'sent' ? outcome.doubt : null,
         }
       } catch (error) {
-        return { ...blank, state: 'failed', error: error instanceof Error ? error.message : String(error) }
+        return {
+          ...blank,
+          state: 'failed',
+          error: error instanceof Error ? error.message : String(error),
+        }
       }
     },
   }
 }
 
 function said(outcome: SendOutcome, noun: string, recipients: string): string {
-  if (outcome.state === 'being-sent') return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`
+  if (outcome.state === 'being-sent')
+    return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`
   const id = outcome.messageId === '' ? '' : `message ${outcome.messageId}`
-  if (outcome.state === 'sent-before') return `not sent again: the ${noun} of this run went at ${outcome.at}${id === '' ? '' : ` as ${id}`}`
+  if (outcome.state === 'sent-before')
+    return `not sent again: the ${noun} of this run went at ${outcome.at}${id === '' ? '' : ` as ${id}`}`
   const doubt = outcome.doubt === null ? '' : `. It may come twice: ${outcome.doubt}`
   return `${recipients}${id === '' ? '' : `, ${id}`}${doubt}`
 }

@@ -24,7 +24,10 @@ export function s3({ store, runId, reportBaseUrl }: S3Options): Channel {
       await intoStore(store, name => runKey(runId, name), files)
       return {
         location: `${store.location}/${runKey(runId, '')}`,
-        link: reportBaseUrl === null ? null : `${reportBaseUrl.replace(/\/$/, '')}/${runKey(encodeURIComponent(runId), page)}`,
+        link:
+          reportBaseUrl === null
+            ? null
+            : `${reportBaseUrl.replace(/\/$/, '')}/${runKey(encodeURIComponent(runId), page)}`,
       }
     },
   }

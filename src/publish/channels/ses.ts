@@ -1,6 +1,12 @@
 /** Amazon SES: the mail of a run, once for each run id, owner and further language. SES takes mail for suppressed addresses and sends none: it is said before and after. */
 import type { CredentialSource } from '#clients/credentials.ts'
-import { type MailHeader, type Suppression, sendMail, sendTimeLimitMs, suppressedAmong } from '#clients/sesv2.ts'
+import {
+  type MailHeader,
+  type Suppression,
+  sendMail,
+  sendTimeLimitMs,
+  suppressedAmong,
+} from '#clients/sesv2.ts'
 import type { LanguageId } from '#model/language.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ReportPolicy } from '#model/policy.ts'
@@ -25,7 +31,17 @@ export interface SesOptions extends OnceOptions {
 
 const namedRecipients = 3
 
-export function ses({ from, to, owner, language, unsubscribe, bouncesTo = null, region, credentials, ...once }: SesOptions): MailChannel {
+export function ses({
+  from,
+  to,
+  owner,
+  language,
+  unsubscribe,
+  bouncesTo = null,
+  region,
+  credentials,
+  ...once
+}: SesOptions): MailChannel {
   const headers = unsubscribe === undefined ? [] : unsubscribeHeaders(unsubscribe, owner)
   const more = to.length - namedRecipients
   const way = {
@@ -36,7 +52,9 @@ export function ses({ from, to, owner, language, unsubscribe, bouncesTo = null, 
     recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     leaseMs: 2 * sendTimeLimitMs,
   }
-  const suppression = onceAsked(() => suppressedAmong(to, { region, credentials, signal: once.signal }))
+  const suppression = onceAsked(() =>
+    suppressedAmong(to, { region, credentials, signal: once.signal }),
+  )
   const channel = messageOnce(
     {
       ...way,
@@ -44,7 +62,10 @@ export function ses({ from, to, owner, language, unsubscribe, bouncesTo = null, 
         const { suppressed } = await suppression()
         if (suppressed.length > 0 && suppressed.length === to.length)
           throw new OperatorError(`not sent: ${suppressedText(suppressed, region)}`)
-        return sendMail({ from, to, bouncesTo, subject, html, text, headers, attachments }, { region, credentials, signal: once.signal })
+        return sendMail(
+          { from, to, bouncesTo, subject, html, text, headers, attachments },
+          { region, credentials, signal: once.signal },
+        )
       },
     },
     once,
@@ -65,7 +86,8 @@ export function ses({ from, to, owner, language, unsubscribe, bouncesTo = null, 
       if (delivery.state !== 'sent') return delivery
       const { suppressed, unknown } = await suppression()
       const lost = suppressed.length === 0 ? [] : [suppressedText(suppressed, region)]
-      const open = unknown === null ? [] : [`Whether an address is suppressed is not known: ${unknown}`]
+      const open =
+        unknown === null ? [] : [`Whether an address is suppressed is not known: ${unknown}`]
       return { ...delivery, location: [delivery.location, ...lost, ...open].join('. ') }
     },
   }
@@ -79,12 +101,18 @@ function onceAsked(ask: () => Promise<Suppression>): () => Promise<Suppression> 
   }
 }
 
-const reasons: Readonly<Record<string, string>> = { BOUNCE: 'a mail to it came back', COMPLAINT: 'somebody there called a mail spam' }
+const reasons: Readonly<Record<string, string>> = {
+  BOUNCE: 'a mail to it came back',
+  COMPLAINT: 'somebody there called a mail spam',
+}
 
 function suppressedText(suppressed: Suppression['suppressed'], region: string): string {
   const told = suppressed
     .slice(0, namedRecipients)
-    .map(({ address, reason, since }) => `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`)
+    .map(
+      ({ address, reason, since }) =>
+        `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`,
+    )
   const more = suppressed.length - told.length
   const isOne = suppressed.length === 1
   return (
@@ -94,13 +122,20 @@ function suppressedText(suppressed: Suppression['suppressed'], region: string): 
 }
 
 /** RFC 2369 and RFC 8058. */
-function unsubscribeHeaders({ url, mailto, oneClick }: ReportPolicy['unsubscribe'], owner: string | undefined): MailHeader[] {
-  const subject = encodeURIComponent(`unsubscribe highwater${owner === undefined ? '' : ` ${owner}`}`)
+function unsubscribeHeaders(
+  { url, mailto, oneClick }: ReportPolicy['unsubscribe'],
+  owner: string | undefined,
+): MailHeader[] {
+  const subject = encodeURIComponent(
+    `unsubscribe highwater${owner === undefined ? '' : ` ${owner}`}`,
+  )
   const addresses = [
     ...(url === null ? [] : [`<${url}>`]),
     ...(mailto === null ? [] : [`<mailto:${encodeURI(mailto)}?subject=${subject}>`]),
   ]
   if (addresses.length === 0) return []
   const list = { name: 'List-Unsubscribe', value: addresses.join(', ') }
-  return url !== null && oneClick ? [list, { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' }] : [list]
+  return url !== null && oneClick
+    ? [list, { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' }]
+    : [list]
 }

@@ -16,7 +16,13 @@ export function webhook({ url, allowedHosts, ...once }: WebhookOptions): MailCha
   const { hostname } = new URL(url)
   return messageOnce(
     {
-      ...{ id: 'webhook', markerName: 'webhook.json', noun: 'message', recipients: hostname, leaseMs: 2 * postTimeLimitMs },
+      ...{
+        id: 'webhook',
+        markerName: 'webhook.json',
+        noun: 'message',
+        recipients: hostname,
+        leaseMs: 2 * postTimeLimitMs,
+      },
       async send({ brief }) {
         if (!allowedHosts.some(pattern => matchesGlob(pattern, hostname)))
           throw new OperatorError(

@@ -1,6 +1,14 @@
 /** A person's word for one plan: it names the digest, so what was read is what runs. */
 import { OperatorError } from '#model/operator-error.ts'
-import { type Approval, type ApprovalOptions, actsAtOnce, approvalSchema, type LeftAlone, type Plan, restartsKubelet } from '#model/plan.ts'
+import {
+  type Approval,
+  type ApprovalOptions,
+  actsAtOnce,
+  approvalSchema,
+  type LeftAlone,
+  type Plan,
+  restartsKubelet,
+} from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { autoApprove, byPolicy } from './auto-approve.ts'
@@ -21,13 +29,27 @@ const skewMs = 5 * 60_000
 
 /** @throws OperatorError when the plan is not the one that is meant, or may not be approved like this */
 export function approve(plan: Plan, { digest, by, at, until, options }: ApprovalRequest): Approval {
-  if (by.trim() === '') throw new OperatorError('An approval needs the name of the person who gives it')
-  if (by.trim().toLowerCase() === byPolicy) throw new OperatorError('Only the policy approves as "policy": give the name of the person')
-  if (!isPlainName(by)) throw new OperatorError('The name of who approves has control characters in it: give it as it is read, on one line')
-  const approval: Approval = { schema: approvalSchema, plan: digest, by: by.trim().slice(0, 200), at, until, options }
+  if (by.trim() === '')
+    throw new OperatorError('An approval needs the name of the person who gives it')
+  if (by.trim().toLowerCase() === byPolicy)
+    throw new OperatorError('Only the policy approves as "policy": give the name of the person')
+  if (!isPlainName(by))
+    throw new OperatorError(
+      'The name of who approves has control characters in it: give it as it is read, on one line',
+    )
+  const approval: Approval = {
+    schema: approvalSchema,
+    plan: digest,
+    by: by.trim().slice(0, 200),
+    at,
+    until,
+    options,
+  }
   checkApproval(plan, approval, at)
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
-    throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to approve`)
+    throw new OperatorError(
+      `Plan ${plan.id} changes no node and deletes nothing: there is nothing to approve`,
+    )
   return approval
 }
 
@@ -39,14 +61,25 @@ export const isPlainName = (by: string): boolean => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]
  * @param auto what the policy approves by itself now: where it approved the plan, it has to do so still
  * @throws OperatorError when it does not let this plan run now
  */
-export function checkApproval(plan: Plan, approval: Approval, now: string, auto: AutoApproval | null = null): void {
+export function checkApproval(
+  plan: Plan,
+  approval: Approval,
+  now: string,
+  auto: AutoApproval | null = null,
+): void {
   const { plan: digest, by, at, until, options } = approval
   if (digest !== plan.digest)
-    throw new OperatorError(`The approval is for another plan: it names ${shown(digest)}, this plan's digest is ${plan.digest}`)
+    throw new OperatorError(
+      `The approval is for another plan: it names ${shown(digest)}, this plan's digest is ${plan.digest}`,
+    )
   if (Date.parse(until) - Date.parse(at) > longestMs)
-    throw new OperatorError(`An approval holds for 7 days at most, and ${until} is later: nodes change meanwhile`)
+    throw new OperatorError(
+      `An approval holds for 7 days at most, and ${until} is later: nodes change meanwhile`,
+    )
   if (Date.parse(now) >= Date.parse(until))
-    throw new OperatorError(`The approval of plan ${plan.id} by ${by} expired at ${until}: read the plan again and approve it anew`)
+    throw new OperatorError(
+      `The approval of plan ${plan.id} by ${by} expired at ${until}: read the plan again and approve it anew`,
+    )
   if (Date.parse(now) + skewMs < Date.parse(at))
     throw new OperatorError(`The approval of plan ${plan.id} holds from ${at}; it is ${now} now`)
   const acting = plan.steps.filter(actsAtOnce)
@@ -56,7 +89,9 @@ export function checkApproval(plan: Plan, approval: Approval, now: string, auto:
     )
   const answer = by === byPolicy ? autoApprove(plan, auto, new Date(now)) : null
   if (answer !== null && 'why' in answer)
-    throw new OperatorError(`The policy has approved plan ${plan.id}, and does not approve it now: ${answer.why}. A person may approve it`)
+    throw new OperatorError(
+      `The policy has approved plan ${plan.id}, and does not approve it now: ${answer.why}. A person may approve it`,
+    )
 }
 
 const shown = (digest: string): string => JSON.stringify(digest.slice(0, 64))
@@ -80,25 +115,35 @@ export interface PresentNode {
 const startedApartMs = 5000
 
 /** The steps whose nodes are no longer those that were planned. One that already has the new content has not changed: its step is done. */
-export function changedSince({ steps }: Pick<Plan, 'steps'>, present: readonly PresentNode[]): LeftAlone[] {
+export function changedSince(
+  { steps }: Pick<Plan, 'steps'>,
+  present: readonly PresentNode[],
+): LeftAlone[] {
   const byName = new Map(present.map(node => [`${node.cluster}/${node.node}`, node]))
-  return steps.flatMap(({ cluster, node, instanceId, method, path, oldSha256, newSha256, kubeletStartedAt }) => {
-    const found = byName.get(`${cluster}/${node}`)
-    const changed = (why: string): LeftAlone[] => [{ cluster, node, why }]
-    if (found === undefined) return changed('the node is gone, or was not read again')
-    if (found.instanceId !== instanceId) return changed(`the node is another instance now: ${found.instanceId}, planned was ${instanceId}`)
-    if (found.sha256 === null) return changed(`${path} was not read again${found.unread ? `: ${found.unread}` : ''}`)
-    if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
-      return changed(
-        method === 'pull-image'
-          ? `${path} was changed since the plan: ${imageText(path, found.sha256)}`
-          : `${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`,
-      )
-    if (found.sha256 === newSha256) return []
-    const { kubeletStartedAt: startedAt, objection } = found
-    if (!restartsKubelet(method) || kubeletStartedAt === null || startedAt === null) return objection === null ? [] : changed(objection)
-    if (Math.abs(Date.parse(startedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
-      return changed(`its kubelet was started anew since the plan, at ${startedAt}`)
-    return objection === null ? [] : changed(objection)
-  })
+  return steps.flatMap(
+    ({ cluster, node, instanceId, method, path, oldSha256, newSha256, kubeletStartedAt }) => {
+      const found = byName.get(`${cluster}/${node}`)
+      const changed = (why: string): LeftAlone[] => [{ cluster, node, why }]
+      if (found === undefined) return changed('the node is gone, or was not read again')
+      if (found.instanceId !== instanceId)
+        return changed(
+          `the node is another instance now: ${found.instanceId}, planned was ${instanceId}`,
+        )
+      if (found.sha256 === null)
+        return changed(`${path} was not read again${found.unread ? `: ${found.unread}` : ''}`)
+      if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
+        return changed(
+          method === 'pull-image'
+            ? `${path} was changed since the plan: ${imageText(path, found.sha256)}`
+            : `${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`,
+        )
+      if (found.sha256 === newSha256) return []
+      const { kubeletStartedAt: startedAt, objection } = found
+      if (!restartsKubelet(method) || kubeletStartedAt === null || startedAt === null)
+        return objection === null ? [] : changed(objection)
+      if (Math.abs(Date.parse(startedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
+        return changed(`its kubelet was started anew since the plan, at ${startedAt}`)
+      return objection === null ? [] : changed(objection)
+    },
+  )
 }

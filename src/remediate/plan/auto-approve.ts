@@ -1,7 +1,13 @@
 /** What the policy approves by itself: named fields, in named clusters, and never what acts at once. How many nodes a day is counted when they are begun. */
 import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
 import { matchesCluster } from '#model/cluster-name.ts'
-import { type Approval, actsAtOnce, approvalSchema, type Plan, type PlanMethod } from '#model/plan.ts'
+import {
+  type Approval,
+  actsAtOnce,
+  approvalSchema,
+  type Plan,
+  type PlanMethod,
+} from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { isOpen, windowText } from '#remediate/run/window.ts'
 import { whyUntrue } from './step-truth.ts'
@@ -21,7 +27,10 @@ const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-
  * @param auto null: it approves nothing
  */
 export function autoApprove(plan: Plan, auto: AutoApproval | null, now: Date): AutoApproved {
-  const why = auto === null ? 'the policy approves nothing by itself (remediation.auto)' : whyNot(plan, auto, now)
+  const why =
+    auto === null
+      ? 'the policy approves nothing by itself (remediation.auto)'
+      : whyNot(plan, auto, now)
   if (why !== null) return { why }
   return {
     approval: {
@@ -35,18 +44,30 @@ export function autoApprove(plan: Plan, auto: AutoApproval | null, now: Date): A
   }
 }
 
-function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApproval, now: Date): string | null {
+function whyNot(
+  { steps, cohorts }: Plan,
+  { fields, clusters, windows }: AutoApproval,
+  now: Date,
+): string | null {
   if (steps.length === 0) return 'it changes no node'
-  if (!isOpen(windows, now)) return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
-  const foreign = steps.find(({ cluster }) => !clusters.some(pattern => matchesCluster(pattern, cluster)))
-  if (foreign !== undefined) return `cluster ${foreign.cluster} is none of those that the policy names`
+  if (!isOpen(windows, now))
+    return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
+  const foreign = steps.find(
+    ({ cluster }) => !clusters.some(pattern => matchesCluster(pattern, cluster)),
+  )
+  if (foreign !== undefined)
+    return `cluster ${foreign.cluster} is none of those that the policy names`
   const strange = steps.find(({ method }) => !kubeletMethods.includes(method))
   if (strange !== undefined)
     return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
-  const other = [...fieldsOf({ steps, cohorts })].find(field => !fields.includes(field) || !isPlannable(field))
-  if (other !== undefined) return `it changes ${other}, which is none of the fields that the policy names`
+  const other = [...fieldsOf({ steps, cohorts })].find(
+    field => !fields.includes(field) || !isPlannable(field),
+  )
+  if (other !== undefined)
+    return `it changes ${other}, which is none of the fields that the policy names`
   const passing = steps.find(({ until }) => until !== undefined)
-  if (passing !== undefined) return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
+  if (passing !== undefined)
+    return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
   const untrue = untrueOf({ steps, cohorts })
   if (untrue !== null) return untrue
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
@@ -70,9 +91,13 @@ function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<stri
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
   const known = new Set(cohorts.map(({ id }) => id))
-  const orphans = [...used].filter(id => !known.has(id)).map(id => `something that cohort ${id} would have to name`)
+  const orphans = [...used]
+    .filter(id => !known.has(id))
+    .map(id => `something that cohort ${id} would have to name`)
   const empty = said.some(fields => fields.length === 0) ? ['something that no cohort names'] : []
-  const promised = steps.flatMap(({ expect }) => expect.map(({ field }) => field.split('.')[0] ?? field))
+  const promised = steps.flatMap(({ expect }) =>
+    expect.map(({ field }) => field.split('.')[0] ?? field),
+  )
   const written = steps.flatMap(step => {
     const found = writtenBy(step)
     return found === null || found.isWhole ? [] : Object.keys(found.fields)

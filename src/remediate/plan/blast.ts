@@ -37,7 +37,8 @@ export class FleetPods {
   takeNode({ cluster, pods }: NodeRecord): void {
     for (const pod of pods ?? []) {
       const owner = ownerOf(cluster, pod)
-      if (owner !== null && isActive(pod)) this.#replicas.set(owner, (this.#replicas.get(owner) ?? 0) + 1)
+      if (owner !== null && isActive(pod))
+        this.#replicas.set(owner, (this.#replicas.get(owner) ?? 0) + 1)
     }
   }
 
@@ -62,8 +63,14 @@ export class FleetPods {
     const { cluster, pods, node, runtime } = record
     const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
     const hasBudgets = this.#withBudgets.has(cluster) && !this.#withCutBudgets.has(cluster)
-    const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
-    if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
+    const nothing = {
+      notReadyPods: 0,
+      singletons: [],
+      startupProbes: 0,
+      imagesForgotten: images.length,
+    }
+    if (!Array.isArray(pods))
+      return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
     const active = pods.filter(isActive)
     const flipping = isStatusKept ? [] : active.filter(isFlipping)
     const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
@@ -71,8 +78,12 @@ export class FleetPods {
       ...nothing,
       pods: active.length,
       notReadyPods: flipping.length,
-      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(podName),
-      budgetsAtLimit: hasBudgets ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))] : null,
+      singletons: flipping
+        .filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1)
+        .map(podName),
+      budgetsAtLimit: hasBudgets
+        ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))]
+        : null,
       startupProbes: restarting.length,
     }
   }
@@ -81,12 +92,15 @@ export class FleetPods {
   disruptionsOf({ cluster, pods }: NodeRecord): Map<string, Disruption> {
     const found = new Map<string, Disruption>()
     for (const pod of (pods ?? []).filter(isFlipping))
-      for (const { name, allowed } of this.#budgetsOf(cluster, pod)) found.set(name, { pods: (found.get(name)?.pods ?? 0) + 1, allowed })
+      for (const { name, allowed } of this.#budgetsOf(cluster, pod))
+        found.set(name, { pods: (found.get(name)?.pods ?? 0) + 1, allowed })
     return found
   }
 
   #budgetsAtLimit(cluster: string, pod: KubernetesPod): string[] {
-    return this.#budgetsOf(cluster, pod).flatMap(({ name, allowed }) => (allowed <= 0 ? [name] : []))
+    return this.#budgetsOf(cluster, pod).flatMap(({ name, allowed }) =>
+      allowed <= 0 ? [name] : [],
+    )
   }
 
   /** By `namespace/name`. */
@@ -100,13 +114,21 @@ export class FleetPods {
 }
 
 const isProbed = ({ spec }: KubernetesPod): boolean =>
-  (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) => Boolean(readinessProbe ?? startupProbe))
+  (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) =>
+    Boolean(readinessProbe ?? startupProbe),
+  )
 
 const isFlipping = (pod: KubernetesPod): boolean => isActive(pod) && isReady(pod) && isProbed(pod)
 
 function startedContainers({ spec, status }: KubernetesPod): string[] {
-  const started = new Set((status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) => (isStarted && name ? [name] : [])))
-  return (spec?.containers ?? []).flatMap(({ name, startupProbe }) => (startupProbe && name && started.has(name) ? [name] : []))
+  const started = new Set(
+    (status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) =>
+      isStarted && name ? [name] : [],
+    ),
+  )
+  return (spec?.containers ?? []).flatMap(({ name, startupProbe }) =>
+    startupProbe && name && started.has(name) ? [name] : [],
+  )
 }
 
 /** A DaemonSet's pod has no other in its place anyway, and a static one no owner that counts. */
@@ -141,8 +163,12 @@ export interface CohortStart {
 
 /** Of a cohort. */
 export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): Blast {
-  const sum = (count: (node: NodeBlast) => number) => nodes.reduce((total, node) => total + count(node), 0)
-  const named = (names: string[]) => ({ count: names.length, sample: names.sort().slice(0, sampled) })
+  const sum = (count: (node: NodeBlast) => number) =>
+    nodes.reduce((total, node) => total + count(node), 0)
+  const named = (names: string[]) => ({
+    count: names.length,
+    sample: names.sort().slice(0, sampled),
+  })
   const budgets = nodes.some(({ budgetsAtLimit }) => budgetsAtLimit === null)
     ? null
     : [...new Set(nodes.flatMap(({ budgetsAtLimit }) => budgetsAtLimit ?? []))]
@@ -158,22 +184,32 @@ export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): 
   return { ...blast, text: sentences(blast, start).join(' ') }
 }
 
-function sentences(blast: Omit<Blast, 'text'>, { features, isStatusKept, restarts }: CohortStart): string[] {
+function sentences(
+  blast: Omit<Blast, 'text'>,
+  { features, isStatusKept, restarts }: CohortStart,
+): string[] {
   const often = restarts === 2 ? 'twice' : 'once'
-  const { notReadyPods, singletons, budgetsAtLimit, startupProbes, imagesForgotten, unreadNodes } = blast
+  const { notReadyPods, singletons, budgetsAtLimit, startupProbes, imagesForgotten, unreadNodes } =
+    blast
   return [
     isStatusKept
       ? `Each kubelet restarts ${often}; containers run on, and pods that are ready stay so.`
       : notReadyPods === 0
         ? `Each kubelet restarts ${often}; containers run on, and no pod that was read turns NotReady.`
         : `Each kubelet restarts ${often}; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
-    ...(singletons.count > 0 ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`] : []),
+    ...(singletons.count > 0
+      ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`]
+      : []),
     ...(budgetsAtLimit === null
       ? ['PodDisruptionBudgets were not read.']
       : budgetsAtLimit.count > 0
-        ? [`${budgetsAtLimit.count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`]
+        ? [
+            `${budgetsAtLimit.count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`,
+          ]
         : []),
-    ...(startupProbes > 0 ? [`${startupProbes} startup probes run again (kubernetes#133579).`] : []),
+    ...(startupProbes > 0
+      ? [`${startupProbes} startup probes run again (kubernetes#133579).`]
+      : []),
     `The ages of ${imagesForgotten} images are forgotten${restarts === 2 ? ' each time' : ''}: ${
       features.has('firstDetectionIsTimed')
         ? 'until imageMinimumGCAge has passed again none of them is deleted'

@@ -1,6 +1,12 @@
 /** One cohort of a plan as a shell script that a person reads, and runs on its nodes by their own means: where there is no SSM. */
 import { OperatorError } from '#model/operator-error.ts'
-import { actsAtOnce, type Plan, type PlanCohort, type PlanMethod, type PlanStep } from '#model/plan.ts'
+import {
+  actsAtOnce,
+  type Plan,
+  type PlanCohort,
+  type PlanMethod,
+  type PlanStep,
+} from '#model/plan.ts'
 import { applyDocuments, readableScriptOf } from '#remediate/scripts/documents.ts'
 import { sha256 } from './canonical.ts'
 
@@ -22,7 +28,8 @@ const documentOf: Readonly<Record<PlanMethod, string>> = {
 }
 
 const swapped = 'the new one is written beside it, flushed, and given its name in one step'
-const watched = 'the kubelet is started anew and watched, and started again with what was there where that is not well'
+const watched =
+  'the kubelet is started anew and watched, and started again with what was there where that is not well'
 /** What is done to a node, by method, for people. */
 const waysOf: Readonly<Record<PlanMethod, string>> = {
   'kubelet-file': `${swapped}; ${watched}`,
@@ -45,9 +52,13 @@ const widest = 118
  * @throws OperatorError when a name of the plan is none that a node or a cohort can have, or something has to be put back later
  */
 export function cohortScripts(plan: Plan, readFile: (file: string) => string): CohortScript[] {
-  const strange = plan.steps.find(({ node }) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(node))?.node
+  const strange = plan.steps.find(
+    ({ node }) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(node),
+  )?.node
   if (strange !== undefined)
-    throw new OperatorError(`The plan names a node that no node can be called: ${JSON.stringify(strange.slice(0, 80))}`)
+    throw new OperatorError(
+      `The plan names a node that no node can be called: ${JSON.stringify(strange.slice(0, 80))}`,
+    )
   const passing = plan.steps.filter(({ until }) => until !== undefined).length
   if (passing > 0)
     throw new OperatorError(
@@ -61,8 +72,13 @@ export function cohortScripts(plan: Plan, readFile: (file: string) => string): C
     return [{ name, nodes: steps.length, body: bodyOf(plan, cohort, steps, name, readFile) }]
   })
   const scripted = scripts.reduce((sum, { nodes }) => sum + nodes, 0)
-  if (scripted !== plan.steps.length || new Set(scripts.map(({ name }) => name)).size !== scripts.length)
-    throw new OperatorError(`Plan ${plan.id} has steps of no cohort, or two cohorts of one name. Make the plan anew`)
+  if (
+    scripted !== plan.steps.length ||
+    new Set(scripts.map(({ name }) => name)).size !== scripts.length
+  )
+    throw new OperatorError(
+      `Plan ${plan.id} has steps of no cohort, or two cohorts of one name. Make the plan anew`,
+    )
   return scripts
 }
 
@@ -75,16 +91,32 @@ const fileWord = (text: string): string =>
 
 function inOrderOfWaves({ steps, waves }: Plan): PlanStep[] {
   const place = new Map(waves.flat().map((key, index) => [key, index]))
-  const placeOf = ({ cluster, node }: PlanStep): number => place.get(`${cluster}/${node}`) ?? steps.length
+  const placeOf = ({ cluster, node }: PlanStep): number =>
+    place.get(`${cluster}/${node}`) ?? steps.length
   return steps.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
-function bodyOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[], name: string, readFile: (file: string) => string): string {
+function bodyOf(
+  plan: Plan,
+  cohort: PlanCohort,
+  steps: readonly PlanStep[],
+  name: string,
+  readFile: (file: string) => string,
+): string {
   const numbers = new Map<string, number>()
   for (const { content } of steps) if (!numbers.has(content)) numbers.set(content, numbers.size + 1)
   const documents = [...new Set(steps.map(({ method }) => documentOf[method]))]
   const rows = steps.map(({ instanceId, node, method, path, oldSha256, newSha256, content }) =>
-    [instanceId, node, documentOf[method], method, path, oldSha256, newSha256, numbers.get(content)].join(' '),
+    [
+      instanceId,
+      node,
+      documentOf[method],
+      method,
+      path,
+      oldSha256,
+      newSha256,
+      numbers.get(content),
+    ].join(' '),
   )
   return [
     '#!/bin/sh',
@@ -106,14 +138,22 @@ function bodyOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[], name
     '# What is written, byte for byte.',
     'content() {',
     '  case $1 in',
-    ...[...numbers].flatMap(([content, number]) => [`  ${number})`, ...contentLines(content), '  ;;']),
+    ...[...numbers].flatMap(([content, number]) => [
+      `  ${number})`,
+      ...contentLines(content),
+      '  ;;',
+    ]),
     '  esac',
     '}',
     '',
     "# What does it: the scripts of highwater's SSM documents, as they are.",
     'document() {',
     '  case $1 in',
-    ...documents.flatMap(document => [`  ${document})`, ...here('cat', document, scriptNamed(document, readFile)), '  ;;']),
+    ...documents.flatMap(document => [
+      `  ${document})`,
+      ...here('cat', document, scriptNamed(document, readFile)),
+      '  ;;',
+    ]),
     '  esac',
     '}',
     '',
@@ -132,7 +172,11 @@ function scriptNamed(name: string, readFile: (file: string) => string): string {
 function here(command: string, name: string, text: string): string[] {
   const end = `END_OF_${name.replace(/\W/g, '_')}_${sha256(text).slice(0, 16)}`
   const whole = text.endsWith('\n')
-  return [`${command} <<'${end}'${whole ? '' : ` | head -c ${text.length}`}`, whole ? text.slice(0, -1) : text, end]
+  return [
+    `${command} <<'${end}'${whole ? '' : ` | head -c ${text.length}`}`,
+    whole ? text.slice(0, -1) : text,
+    end,
+  ]
 }
 
 const contentLines = (content: string): string[] =>
@@ -149,9 +193,15 @@ const contentLines = (content: string): string[] =>
 /** What a person has to know before it runs, each a paragraph. */
 function headOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[]): string[] {
   const acting = steps.filter(actsAtOnce).length
-  const fields = Object.entries(cohort.fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}`)
-  const ways = [...new Set(steps.map(({ method, path }) => `${path}: ${waysOf[method]}.`))].join(' ')
-  const until = steps.some(({ lastsUntil }) => lastsUntil === 'reboot') ? 'reboot, or replacement,' : 'replacement'
+  const fields = Object.entries(cohort.fields).map(
+    ([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}`,
+  )
+  const ways = [...new Set(steps.map(({ method, path }) => `${path}: ${waysOf[method]}.`))].join(
+    ' ',
+  )
+  const until = steps.some(({ lastsUntil }) => lastsUntil === 'reboot')
+    ? 'reboot, or replacement,'
+    : 'replacement'
   return [
     `highwater, plan ${plan.id}, cohort ${cohort.id}: ${cohort.cluster}, ${cohort.group.kind} ${cohort.group.name}, ${cohort.amiFamily}, kubelet ${cohort.kubeletVersion}.`,
     `Digest of the plan: ${plan.digest}`,
@@ -159,7 +209,11 @@ function headOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[]): str
     `It sets: ${fields.join(', ') || 'what its contents say'}.`,
     `On each node that its table names, and on no other: it looks whether what is there is still what the plan was made for, and keeps it. ${ways} Where the node is not well with it, what was there before is put back, byte for byte. A node finds its own line of the table by its instance id, or, where it is no instance, by the name of its kubelet.`,
     `What it will not do: touch any other file or node, take a command from its data, open a connection (but for the name of its own instance, and the health of its own kubelet${cohort.image ? ', and what its containerd pulls' : ''}), drain, reboot, ask another node, keep to the waves of the plan. So go on in its order, one node first, and look at it before the next ones.`,
-    ...(acting > 0 ? [`Of these ${steps.length} kubelets ${acting} evict at once with it: the plan was asked for that.`] : []),
+    ...(acting > 0
+      ? [
+          `Of these ${steps.length} kubelets ${acting} evict at once with it: the plan was asked for that.`,
+        ]
+      : []),
     cohort.effect.text,
     cohort.blast.text,
     `What it writes lasts until the ${until} of the node. The plan has the text that makes it last.`,

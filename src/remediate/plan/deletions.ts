@@ -33,7 +33,10 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
       if (namespaceOf(metadata) !== 'kube-node-lease' || ownersOf(metadata).length > 0) return null
       const renewTime = isRawObject(spec) ? spec.renewTime : null
       return isTime(renewTime)
-        ? { since: renewTime, why: `its node is gone, nobody renews it since ${renewTime}, and nobody owns it` }
+        ? {
+            since: renewTime,
+            why: `its node is gone, nobody renews it since ${renewTime}, and nobody owns it`,
+          }
         : null
     },
   },
@@ -43,9 +46,21 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     propagationPolicy: null,
     finalizers: [],
     ended({ metadata, status }) {
-      if (!isRawObject(status) || status.phase !== 'Failed' || ownersOf(metadata).some(({ kind }) => kind === 'Node')) return null
-      const since = endOfPod(status) ?? (isRawObject(metadata) && isTime(metadata.creationTimestamp) ? metadata.creationTimestamp : null)
-      const reason = typeof status.reason === 'string' && /^\w{1,60}$/.test(status.reason) ? ` (${status.reason})` : ''
+      if (
+        !isRawObject(status) ||
+        status.phase !== 'Failed' ||
+        ownersOf(metadata).some(({ kind }) => kind === 'Node')
+      )
+        return null
+      const since =
+        endOfPod(status) ??
+        (isRawObject(metadata) && isTime(metadata.creationTimestamp)
+          ? metadata.creationTimestamp
+          : null)
+      const reason =
+        typeof status.reason === 'string' && /^\w{1,60}$/.test(status.reason)
+          ? ` (${status.reason})`
+          : ''
       return since === null ? null : { since, why: `Failed${reason} since ${since}` }
     },
   },
@@ -56,12 +71,21 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     finalizers: [],
     // With a time to live, or a controller that keeps a history, another one decides.
     ended({ metadata, spec, status }) {
-      if (ownersOf(metadata).length > 0 || (isRawObject(spec) && typeof spec.ttlSecondsAfterFinished === 'number')) return null
+      if (
+        ownersOf(metadata).length > 0 ||
+        (isRawObject(spec) && typeof spec.ttlSecondsAfterFinished === 'number')
+      )
+        return null
       const ended = listOf(isRawObject(status) ? status.conditions : null).find(
         ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
       )
       const since = ended?.lastTransitionTime
-      return isTime(since) ? { since, why: `${ended?.type} since ${since}, without ttlSecondsAfterFinished; its pods go with it` } : null
+      return isTime(since)
+        ? {
+            since,
+            why: `${ended?.type} since ${since}, without ttlSecondsAfterFinished; its pods go with it`,
+          }
+        : null
     },
   },
   releasedVolumes: {
@@ -71,26 +95,47 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     finalizers: ['kubernetes.io/pv-protection'],
     // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; without it nobody knows since when.
     ended({ spec, status }) {
-      if (!isRawObject(spec) || !isRawObject(status) || status.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Retain')
+      if (
+        !isRawObject(spec) ||
+        !isRawObject(status) ||
+        status.phase !== 'Released' ||
+        spec.persistentVolumeReclaimPolicy !== 'Retain'
+      )
         return null
       const since = status.lastPhaseTransitionTime
-      const csi = isRawObject(spec.csi) && typeof spec.csi.volumeHandle === 'string' ? ` ${spec.csi.volumeHandle.slice(0, 100)}` : ''
+      const csi =
+        isRawObject(spec.csi) && typeof spec.csi.volumeHandle === 'string'
+          ? ` ${spec.csi.volumeHandle.slice(0, 100)}`
+          : ''
       return isTime(since)
-        ? { since, why: `Released since ${since}; its policy is Retain: the disk${csi} stays, and costs, until somebody deletes that, too` }
+        ? {
+            since,
+            why: `Released since ${since}; its policy is Retain: the disk${csi} stays, and costs, until somebody deletes that, too`,
+          }
         : null
     },
   },
 }
 
-const isTime = (value: unknown): value is string => typeof value === 'string' && value.length < 40 && !Number.isNaN(Date.parse(value))
-const listOf = (value: unknown): RawObject[] => (Array.isArray(value) ? value.filter(isRawObject) : [])
-const ownersOf = (metadata: unknown): RawObject[] => (isRawObject(metadata) ? listOf(metadata.ownerReferences) : [])
-const namespaceOf = (metadata: unknown): unknown => (isRawObject(metadata) ? metadata.namespace : null)
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && value.length < 40 && !Number.isNaN(Date.parse(value))
+const listOf = (value: unknown): RawObject[] =>
+  Array.isArray(value) ? value.filter(isRawObject) : []
+const ownersOf = (metadata: unknown): RawObject[] =>
+  isRawObject(metadata) ? listOf(metadata.ownerReferences) : []
+const namespaceOf = (metadata: unknown): unknown =>
+  isRawObject(metadata) ? metadata.namespace : null
 
 /** The latest of what its status tells. */
 function endOfPod(status: RawObject): string | null {
-  const statuses = [status.containerStatuses, status.initContainerStatuses, status.ephemeralContainerStatuses].flatMap(listOf)
-  const ends = statuses.map(({ state }) => (isRawObject(state) && isRawObject(state.terminated) ? state.terminated.finishedAt : null))
+  const statuses = [
+    status.containerStatuses,
+    status.initContainerStatuses,
+    status.ephemeralContainerStatuses,
+  ].flatMap(listOf)
+  const ends = statuses.map(({ state }) =>
+    isRawObject(state) && isRawObject(state.terminated) ? state.terminated.finishedAt : null,
+  )
   const changes = listOf(status.conditions).map(({ lastTransitionTime }) => lastTransitionTime)
   const times = [...ends, ...changes, status.startTime].filter(isTime)
   return times.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
@@ -125,10 +170,16 @@ export function deletable(
 
 /** As it may stand in a path, too. */
 const isName = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-zA-Z0-9]([\w.:-]{0,251}[a-zA-Z0-9])?$/.test(value) && !value.includes('..')
+  typeof value === 'string' &&
+  /^[a-zA-Z0-9]([\w.:-]{0,251}[a-zA-Z0-9])?$/.test(value) &&
+  !value.includes('..')
 
 /** Of the object itself. All of these are served as v1 by every minor from 1.24 on. */
-export function objectPath({ resource, namespace, name }: Pick<PlannedDeletion, 'resource' | 'namespace' | 'name'>): string {
+export function objectPath({
+  resource,
+  namespace,
+  name,
+}: Pick<PlannedDeletion, 'resource' | 'namespace' | 'name'>): string {
   const [plural = '', ...group] = resource.split('.')
   const root = group.length === 0 ? '/api/v1' : `/apis/${group.join('.')}/v1`
   const place = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`
@@ -137,7 +188,9 @@ export function objectPath({ resource, namespace, name }: Pick<PlannedDeletion, 
 
 /** What deleting them takes: to look once more, and to delete. */
 export function deletionRights(policy: DeletionPolicy): string[] {
-  const resources = deletionKinds.filter(kind => policy[kind] !== undefined).map(kind => deletables[kind].resource)
+  const resources = deletionKinds
+    .filter(kind => policy[kind] !== undefined)
+    .map(kind => deletables[kind].resource)
   const rights = resources.flatMap(resource => [`get ${resource}`, `delete ${resource}`])
   return policy.nodeLeases === undefined ? rights : ['get nodes', ...rights]
 }

@@ -1,5 +1,13 @@
 /** What a change does to a cohort, all its planned nodes together, in numbers and in words. */
-import type { CohortCounts, CohortEffect, CohortFile, CohortImage, NodeState, Pulls, StepEnd } from '#model/plan.ts'
+import type {
+  CohortCounts,
+  CohortEffect,
+  CohortFile,
+  CohortImage,
+  NodeState,
+  Pulls,
+  StepEnd,
+} from '#model/plan.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 
 /** What of a planned node counts. */
@@ -12,7 +20,10 @@ export interface Effective {
   says?: string
 }
 
-export function effectOf(planned: readonly Effective[], { file, image }: { file?: CohortFile; image?: CohortImage }): CohortEffect {
+export function effectOf(
+  planned: readonly Effective[],
+  { file, image }: { file?: CohortFile; image?: CohortImage },
+): CohortEffect {
   const before = countsOf(planned.map(node => node.before))
   const after = countsOf(planned.map(node => node.after))
   const pulls = pullsOf(planned.flatMap(node => node.pulls))
@@ -32,7 +43,10 @@ function countsOf(states: readonly NodeState[]): CohortCounts {
   return {
     evictFirst: count(({ evictsBeforeImageGc }) => evictsBeforeImageGc === true),
     imageGcDue: count(({ imageGcDue }) => imageGcDue === true),
-    freedBytesAtMost: states.reduce((sum, { freedBytesAtMost }) => sum + (freedBytesAtMost ?? 0), 0),
+    freedBytesAtMost: states.reduce(
+      (sum, { freedBytesAtMost }) => sum + (freedBytesAtMost ?? 0),
+      0,
+    ),
     evictNow: count(({ evictsNow }) => (evictsNow?.length ?? 0) > 0),
     unknown: count(state => Object.values(state).includes(null)),
   }
@@ -41,7 +55,11 @@ function countsOf(states: readonly NodeState[]): CohortCounts {
 function pullsOf(pulls: readonly Pulls[]): Pulls[] {
   const byRegistry = new Map<string, Pulls>()
   for (const { registry, images, limit } of pulls)
-    byRegistry.set(registry, { registry, images: images + (byRegistry.get(registry)?.images ?? 0), limit })
+    byRegistry.set(registry, {
+      registry,
+      images: images + (byRegistry.get(registry)?.images ?? 0),
+      limit,
+    })
   return [...byRegistry.values()].sort((a, b) => byText(a.registry, b.registry))
 }
 
@@ -56,10 +74,15 @@ function pullWords(pulls: readonly Pulls[]): string[] {
       ? `${registry} ${some}`
       : `${registry} ${some} (it gives ${limit.pulls} in ${limit.hours} h to all nodes behind one address)`,
   )
-  return images > 0 ? [`At most ${images} image${images === 1 ? '' : 's'} would have to be pulled again: ${byRegistry.join(', ')}.`] : []
+  return images > 0
+    ? [
+        `At most ${images} image${images === 1 ? '' : 's'} would have to be pulled again: ${byRegistry.join(', ')}.`,
+      ]
+    : []
 }
 
-const saidOf = (planned: readonly Effective[]): string[] => [...new Set(planned.flatMap(({ says }) => says ?? []))].sort().slice(0, 5)
+const saidOf = (planned: readonly Effective[]): string[] =>
+  [...new Set(planned.flatMap(({ says }) => says ?? []))].sort().slice(0, 5)
 
 function fileText(planned: readonly Effective[], { path }: CohortFile): string {
   return [
@@ -72,13 +95,22 @@ function imageText(planned: readonly Effective[], { name, source }: CohortImage)
   const missing = planned.filter(({ change }) => change.oldSha256 === 'absent').length
   return [
     `${name} is pinned on ${nodesOf(planned.length)}: neither the kubelet nor containerd deletes it any more. Nothing restarts.`,
-    ...(missing > 0 ? [`Where it is missing, ${nodesOf(missing)}, it is pulled from ${source} and given that name.`] : []),
+    ...(missing > 0
+      ? [
+          `Where it is missing, ${nodesOf(missing)}, it is pulled from ${source} and given that name.`,
+        ]
+      : []),
     ...saidOf(planned),
   ].join(' ')
 }
 
-function pruneText(planned: readonly Effective[], ends: readonly StepEnd[], pulls: readonly Pulls[]): string {
-  const sum = (count: (end: StepEnd) => number) => ends.reduce((total, end) => total + count(end), 0)
+function pruneText(
+  planned: readonly Effective[],
+  ends: readonly StepEnd[],
+  pulls: readonly Pulls[],
+): string {
+  const sum = (count: (end: StepEnd) => number) =>
+    ends.reduce((total, end) => total + count(end), 0)
   const [until] = ends
   const longestMs = Math.max(...ends.map(({ atMostMs }) => atMostMs))
   return [
@@ -89,7 +121,12 @@ function pruneText(planned: readonly Effective[], ends: readonly StepEnd[], pull
   ].join(' ')
 }
 
-function effectText(planned: readonly Effective[], before: CohortCounts, after: CohortCounts, pulls: readonly Pulls[]): string {
+function effectText(
+  planned: readonly Effective[],
+  before: CohortCounts,
+  after: CohortCounts,
+  pulls: readonly Pulls[],
+): string {
   const lostAtReboot = planned.filter(({ change }) => change.lastsUntil === 'reboot').length
   return [
     `Today ${before.evictFirst} of ${nodesOf(planned.length)} evict first, before image GC; after: ${after.evictFirst}.`,
@@ -99,8 +136,12 @@ function effectText(planned: readonly Effective[], before: CohortCounts, after: 
         ]
       : []),
     ...pullWords(pulls),
-    ...(after.evictNow > 0 ? [`Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`] : []),
-    ...(lostAtReboot > 0 ? [`${nodesOf(lostAtReboot)} lose it at the next reboot: nodeadm writes their file anew.`] : []),
+    ...(after.evictNow > 0
+      ? [`Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`]
+      : []),
+    ...(lostAtReboot > 0
+      ? [`${nodesOf(lostAtReboot)} lose it at the next reboot: nodeadm writes their file anew.`]
+      : []),
     ...(after.unknown > 0 ? [`Of ${nodesOf(after.unknown)} not all of this is known.`] : []),
     ...saidOf(planned),
   ].join(' ')

@@ -20,7 +20,8 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
 export function parsePlan(written: string, from: string): Plan {
   const plan = parseBegunPlan(written, from)
   const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
-  if (cohorts.size !== plan.cohorts.length) throw new OperatorError(`${from} has two cohorts of one id. Make the plan anew`)
+  if (cohorts.size !== plan.cohorts.length)
+    throw new OperatorError(`${from} has two cohorts of one id. Make the plan anew`)
   const untrue = plan.steps.flatMap(step => {
     const why = whyUntrue(step, cohorts.get(step.cohort))
     return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
@@ -42,15 +43,23 @@ export function parseBegunPlan(written: string, from: string): Plan {
     )
   const steps = plan.steps.map(({ cluster, node }) => `${cluster}/${node}`)
   const waved = plan.waves.flat()
-  if (new Set(steps).size !== steps.length || canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted()))
-    throw new OperatorError(`${from} does not name every node of its steps once in its waves. Make the plan anew`)
+  if (
+    new Set(steps).size !== steps.length ||
+    canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted())
+  )
+    throw new OperatorError(
+      `${from} does not name every node of its steps once in its waves. Make the plan anew`,
+    )
   if (plan.deletions !== undefined && steps.length > 0)
-    throw new OperatorError(`${from} changes nodes and deletes objects, and a plan does one of them. Make the plan anew`)
+    throw new OperatorError(
+      `${from} changes nodes and deletes objects, and a plan does one of them. Make the plan anew`,
+    )
   return plan
 }
 
 /** @throws OperatorError */
-export const parseApproval = (written: string, from: string): Approval => parsed(approvalForm, written, from, approvalSchema)
+export const parseApproval = (written: string, from: string): Approval =>
+  parsed(approvalForm, written, from, approvalSchema)
 
 /** Of a file that somebody gives: the policy's word counts only where the policy is asked. @throws OperatorError */
 export function parsePersonsApproval(written: string, from: string): Approval {
@@ -66,7 +75,9 @@ function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, sche
   const found = form.safeParse(json(written, from))
   if (found.success) return found.data
   const [first] = found.error.issues
-  throw new OperatorError(`${from} is no ${schema}: ${first?.path.join('.') || 'it'}: ${first?.message}`)
+  throw new OperatorError(
+    `${from} is no ${schema}: ${first?.path.join('.') || 'it'}: ${first?.message}`,
+  )
 }
 
 function json(written: string, from: string): unknown {

@@ -50,12 +50,26 @@ const cohort = z.strictObject({
   effect: z.strictObject({
     before: counts,
     after: counts,
-    pulls: z.array(z.strictObject({ registry: text, images: count, limit: z.strictObject({ pulls: count, hours: count }).nullable() })),
+    pulls: z.array(
+      z.strictObject({
+        registry: text,
+        images: count,
+        limit: z.strictObject({ pulls: count, hours: count }).nullable(),
+      }),
+    ),
     text,
   }),
   durable: z.array(
     z.strictObject({
-      target: z.enum(['nodeadm', 'launch-template', 'bottlerocket', 'karpenter', 'eksctl', 'terraform', 'auto-mode']),
+      target: z.enum([
+        'nodeadm',
+        'launch-template',
+        'bottlerocket',
+        'karpenter',
+        'eksctl',
+        'terraform',
+        'auto-mode',
+      ]),
       snippet: text,
     }),
   ),
@@ -101,14 +115,19 @@ const step = z
       })
       .optional(),
   })
-  .refine(({ method, path }) => isPlace(method, path), 'not a path that a plan may write by this method')
   .refine(
-    ({ method, content, newSha256 }) => method === 'bottlerocket' || method === 'pull-image' || sha256(content) === newSha256,
+    ({ method, path }) => isPlace(method, path),
+    'not a path that a plan may write by this method',
+  )
+  .refine(
+    ({ method, content, newSha256 }) =>
+      method === 'bottlerocket' || method === 'pull-image' || sha256(content) === newSha256,
     'the content does not have its newSha256',
   )
   .refine(
     ({ method, path, oldSha256, newSha256, content }) =>
-      method !== 'pull-image' || (isImageChange(path, oldSha256, newSha256) && sourceIn(content, path) !== null),
+      method !== 'pull-image' ||
+      (isImageChange(path, oldSha256, newSha256) && sourceIn(content, path) !== null),
     'not an image that a plan may pull, and pin',
   )
 
@@ -124,7 +143,10 @@ const deletion = z
     why: text,
     ageSeconds: count,
   })
-  .refine(({ kind, resource }) => deletables[kind].resource === resource, 'not an object that a plan may delete')
+  .refine(
+    ({ kind, resource }) => deletables[kind].resource === resource,
+    'not an object that a plan may delete',
+  )
 
 export const planForm = z.strictObject({
   schema: z.literal(planSchema),

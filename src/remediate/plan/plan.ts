@@ -24,7 +24,10 @@ import { effectOf } from './effect.ts'
 import { type Candidate, wavesOf } from './waves.ts'
 
 /** What makes nodes one cohort. */
-export type CohortKey = Pick<PlanCohort, 'cluster' | 'group' | 'amiFamily' | 'kubeletVersion' | 'fields' | 'file' | 'image'>
+export type CohortKey = Pick<
+  PlanCohort,
+  'cluster' | 'group' | 'amiFamily' | 'kubeletVersion' | 'fields' | 'file' | 'image'
+>
 
 /** What one node of a cohort tells for all. */
 export interface CohortFacts {
@@ -51,7 +54,9 @@ export interface PlannedNode {
   hasPressure: boolean
 }
 
-export type NodeOutcome = { state: 'planned'; planned: PlannedNode } | { state: 'never' | 'refused'; why: string }
+export type NodeOutcome =
+  | { state: 'planned'; planned: PlannedNode }
+  | { state: 'never' | 'refused'; why: string }
 
 interface Cohort {
   key: CohortKey
@@ -69,7 +74,11 @@ export interface PlanHead {
 }
 
 /** A plan with nothing in it but this, under its digest. */
-export function planOfDeletions({ takenAt, account, region }: PlanHead, deletions: PlannedDeletion[], notDeleted: NotDeleted[]): Plan {
+export function planOfDeletions(
+  { takenAt, account, region }: PlanHead,
+  deletions: PlannedDeletion[],
+  notDeleted: NotDeleted[],
+): Plan {
   const body: Omit<Plan, 'id' | 'digest'> = {
     schema: planSchema,
     createdAt: takenAt,
@@ -115,9 +124,21 @@ export class PlanBuilder {
   }
 
   /** @param findings ids of those that ask for it */
-  take(node: string, key: CohortKey, findings: readonly string[], facts: CohortFacts, outcome: NodeOutcome): void {
+  take(
+    node: string,
+    key: CohortKey,
+    findings: readonly string[],
+    facts: CohortFacts,
+    outcome: NodeOutcome,
+  ): void {
     const id = sha256(canonicalJson(key)).slice(0, 12)
-    const cohort = this.#cohorts.get(id) ?? { key, findings: new Set(), first: { node, facts }, nodes: 0, planned: [] }
+    const cohort = this.#cohorts.get(id) ?? {
+      key,
+      findings: new Set(),
+      first: { node, facts },
+      nodes: 0,
+      planned: [],
+    }
     this.#cohorts.set(id, cohort)
     cohort.nodes++
     for (const finding of findings) cohort.findings.add(finding)
@@ -138,7 +159,10 @@ export class PlanBuilder {
   close({ takenAt, account, region }: PlanHead, wavePercents: readonly number[]): Plan {
     const cohorts = [...this.#cohorts]
       .map(([id, cohort]) => cohortOf(id, cohort))
-      .sort((a, b) => byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name) || byText(a.id, b.id))
+      .sort(
+        (a, b) =>
+          byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name) || byText(a.id, b.id),
+      )
     const body = {
       schema: planSchema,
       createdAt: takenAt,
@@ -173,13 +197,29 @@ export function digestOf({
   waves,
 }: Omit<Plan, 'id' | 'digest'>): string {
   return sha256(
-    canonicalJson({ schema, createdAt, snapshot, cohorts, steps, never, refused, later, manual, deletions, notDeleted, unchanged, waves }),
+    canonicalJson({
+      schema,
+      createdAt,
+      snapshot,
+      cohorts,
+      steps,
+      never,
+      refused,
+      later,
+      manual,
+      deletions,
+      notDeleted,
+      unchanged,
+      waves,
+    }),
   )
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'cluster' | 'node'>): number =>
-  byText(a.cluster, b.cluster) || byText(a.node, b.node)
+const byNode = (
+  a: Pick<LeftAlone, 'cluster' | 'node'>,
+  b: Pick<LeftAlone, 'cluster' | 'node'>,
+): number => byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
   const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after, until } = planned
@@ -216,7 +256,10 @@ const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candida
   pods: planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
 })
 
-function cohortOf(id: string, { key, findings, first: { facts }, nodes, planned }: Cohort): PlanCohort {
+function cohortOf(
+  id: string,
+  { key, findings, first: { facts }, nodes, planned }: Cohort,
+): PlanCohort {
   return {
     id,
     ...key,

@@ -16,7 +16,8 @@ export const pruningFields = (toPercent: number): RawObject => ({
  * How long is waited: until the youngest image may go, which is counted anew from the restart, and for two rounds more, since each deletes by sizes that
  * need not be those on the disk.
  */
-export const pruningMs = (minimumAgeMs: number): number => (Math.ceil(minimumAgeMs / imageGcPeriodMs) + 2) * imageGcPeriodMs
+export const pruningMs = (minimumAgeMs: number): number =>
+  (Math.ceil(minimumAgeMs / imageGcPeriodMs) + 2) * imageGcPeriodMs
 
 export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: string }
 
@@ -26,12 +27,23 @@ export type PruneState = { state: 'pruned' | 'waiting' | 'time-over'; why: strin
  * @param usedPercent of the image filesystem as it was just read, counted as image GC does; null: it was not read
  * @param startedAt RFC 3339: when the kubelet started with the change
  */
-export function isPruned({ until }: Pick<PlanStep, 'until'>, usedPercent: number | null, startedAt: string, now: Date): PruneState {
+export function isPruned(
+  { until }: Pick<PlanStep, 'until'>,
+  usedPercent: number | null,
+  startedAt: string,
+  now: Date,
+): PruneState {
   if (until === undefined) return { state: 'pruned', why: 'it prunes no images' }
   const { usedPercentAtMost, atMostMs } = until
   if (usedPercent !== null && usedPercent <= usedPercentAtMost)
-    return { state: 'pruned', why: `the image filesystem is at ${usedPercent} %, wanted was at most ${usedPercentAtMost} %` }
-  const used = usedPercent === null ? 'of the image filesystem nothing was read' : `the image filesystem is at ${usedPercent} %`
+    return {
+      state: 'pruned',
+      why: `the image filesystem is at ${usedPercent} %, wanted was at most ${usedPercentAtMost} %`,
+    }
+  const used =
+    usedPercent === null
+      ? 'of the image filesystem nothing was read'
+      : `the image filesystem is at ${usedPercent} %`
   const passedMs = now.getTime() - Date.parse(startedAt)
   // A clock that was set back must not leave them lowered for ever; nor a time that cannot be read.
   if (!(passedMs >= -atMostMs && passedMs < atMostMs))

@@ -12,14 +12,21 @@ type Said = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
 /** For people, of the node; null: it is true. @param cohort undefined: the plan has none of that id */
 export function whyUntrue(step: PlanStep, cohort: Said | undefined): string | null {
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
-  if (cohort.cluster !== step.cluster) return `its cohort ${step.cohort} is of cluster ${cohort.cluster}`
+  if (cohort.cluster !== step.cluster)
+    return `its cohort ${step.cohort} is of cluster ${cohort.cluster}`
   const { fields, file, image } = cohort
-  if ((file !== undefined || image !== undefined) && (Object.keys(fields).length > 0 || step.until !== undefined))
+  if (
+    (file !== undefined || image !== undefined) &&
+    (Object.keys(fields).length > 0 || step.until !== undefined)
+  )
     return `its cohort ${step.cohort} names more than one thing to change`
-  if (!isWayOf(step.method, cohort)) return `its cohort ${step.cohort} is not changed by ${step.method}`
+  if (!isWayOf(step.method, cohort))
+    return `its cohort ${step.cohort} is not changed by ${step.method}`
   if (file !== undefined) return whyOtherFile(step, file)
   if (image !== undefined)
-    return step.path === image.name && sourceIn(step.content, step.path) === image.source ? null : 'it pulls another image than its cohort'
+    return step.path === image.name && sourceIn(step.content, step.path) === image.source
+      ? null
+      : 'it pulls another image than its cohort'
   return whyOtherFields(step, fields)
 }
 
@@ -29,31 +36,50 @@ function isWayOf(method: PlanMethod, { file, image }: Said): boolean {
   return image !== undefined ? method === 'pull-image' : restartsKubelet(method)
 }
 
-function whyOtherFile({ path, newSha256, content }: PlanStep, file: NonNullable<Said['file']>): string | null {
-  if (path !== file.path || newSha256 !== file.sha256) return 'it writes another file than its cohort'
+function whyOtherFile(
+  { path, newSha256, content }: PlanStep,
+  file: NonNullable<Said['file']>,
+): string | null {
+  if (path !== file.path || newSha256 !== file.sha256)
+    return 'it writes another file than its cohort'
   const blocks = parseLogrotate(content)
-  return typeof blocks === 'string' ? `what it writes to ${path} is nothing that a plan writes: ${blocks}` : null
+  return typeof blocks === 'string'
+    ? `what it writes to ${path} is nothing that a plan writes: ${blocks}`
+    : null
 }
 
 function whyOtherFields(step: PlanStep, fields: PlanCohort['fields']): string | null {
   const names = Object.keys(fields)
   const other = names.find(field => !isPlannable(field))
-  if (names.length === 0 || other !== undefined) return `its cohort names ${other ?? 'no field'}, which no plan changes`
-  if (step.until !== undefined && canonicalJson(fields) !== canonicalJson(pruningFields(step.until.usedPercentAtMost)))
+  if (names.length === 0 || other !== undefined)
+    return `its cohort names ${other ?? 'no field'}, which no plan changes`
+  if (
+    step.until !== undefined &&
+    canonicalJson(fields) !== canonicalJson(pruningFields(step.until.usedPercentAtMost))
+  )
     return `its cohort does not lower the thresholds of image GC to the ${step.until.usedPercentAtMost} % that it waits for`
   const written = writtenBy(step)
   if (written === null) return `what it would write to ${step.path} cannot be read`
   const missing = unwritten(fields, written)
-  if (missing !== null) return `what it would write to ${step.path} does not say ${missing} as its cohort does`
+  if (missing !== null)
+    return `what it would write to ${step.path} does not say ${missing} as its cohort does`
   // A piece of ours may hold the fields of earlier plans, and none that a plan never writes.
-  const foreign = written.isWhole ? undefined : Object.keys(written.fields).find(field => !isPlannable(field))
-  if (foreign !== undefined) return `what it would write to ${step.path} says ${foreign.slice(0, 60)}, which no plan changes`
+  const foreign = written.isWhole
+    ? undefined
+    : Object.keys(written.fields).find(field => !isPlannable(field))
+  if (foreign !== undefined)
+    return `what it would write to ${step.path} says ${foreign.slice(0, 60)}, which no plan changes`
   const promised = step.expect.find(({ field }) => !isOf(field, names))
-  return promised === undefined ? null : `it promises ${promised.field}, of which its cohort says nothing`
+  return promised === undefined
+    ? null
+    : `it promises ${promised.field}, of which its cohort says nothing`
 }
 
 /** What the defaults add to the map comes with the word that adds them. */
 function isOf(path: string, names: readonly string[]): boolean {
   const [field = path] = path.split('.')
-  return names.includes(field) || (field === 'evictionHard' && names.includes('mergeDefaultEvictionSettings'))
+  return (
+    names.includes(field) ||
+    (field === 'evictionHard' && names.includes('mergeDefaultEvictionSettings'))
+  )
 }

@@ -20,9 +20,15 @@ export async function keptPlan(store: Store, digest: string): Promise<Plan> {
   const key = planKey(digest)
   const found = await store.read(key)
   const place = `${store.location}/${key}`
-  if (found === null) throw new OperatorError(`There is no plan ${digest.slice(0, 16)}: ${place} is not there. Make the plan anew`)
+  if (found === null)
+    throw new OperatorError(
+      `There is no plan ${digest.slice(0, 16)}: ${place} is not there. Make the plan anew`,
+    )
   const plan = parsePlan(found.body.toString('utf8'), place)
-  if (plan.digest !== digest) throw new OperatorError(`${place} holds another plan: its digest is ${plan.digest}. Make the plan anew`)
+  if (plan.digest !== digest)
+    throw new OperatorError(
+      `${place} holds another plan: its digest is ${plan.digest}. Make the plan anew`,
+    )
   return plan
 }
 
@@ -33,12 +39,22 @@ export async function parsePlanAt(store: Store, key: string): Promise<Plan | nul
 }
 
 /** What a run was begun with. @throws OperatorError when there is no such run */
-export async function keptRun(store: Store, run: string): Promise<{ plan: Plan; approval: Approval }> {
+export async function keptRun(
+  store: Store,
+  run: string,
+): Promise<{ plan: Plan; approval: Approval }> {
   const folder = `remediation/runs/${run}`
   const plan = await parsePlanAt(store, `${folder}/plan.json`)
   const approval = await store.read(`${folder}/approval.json`)
-  if (plan === null || approval === null) throw new OperatorError(`There is no run ${run} in ${store.location}/remediation/runs/`)
-  return { plan, approval: parseApproval(approval.body.toString('utf8'), `${store.location}/${folder}/approval.json`) }
+  if (plan === null || approval === null)
+    throw new OperatorError(`There is no run ${run} in ${store.location}/remediation/runs/`)
+  return {
+    plan,
+    approval: parseApproval(
+      approval.body.toString('utf8'),
+      `${store.location}/${folder}/approval.json`,
+    ),
+  }
 }
 
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
@@ -75,6 +91,9 @@ export async function keptApproval(store: Store, digest: string): Promise<Approv
   const found = await store.read(key)
   if (found === null) return null
   const approval = parseApproval(found.body.toString('utf8'), `${store.location}/${key}`)
-  if (approval.plan !== digest) throw new OperatorError(`${store.location}/${key} is the approval of another plan: ${approval.plan}`)
+  if (approval.plan !== digest)
+    throw new OperatorError(
+      `${store.location}/${key} is the approval of another plan: ${approval.plan}`,
+    )
   return approval
 }

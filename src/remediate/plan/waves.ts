@@ -31,11 +31,17 @@ function byHealth(a: Candidate, b: Candidate): number {
  * @returns no wave is empty
  */
 export function wavesOf(candidates: readonly Candidate[], percents: readonly number[]): string[][] {
-  const cohorts = [...Map.groupBy(candidates, ({ cohort }) => cohort)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const cohorts = [...Map.groupBy(candidates, ({ cohort }) => cohort)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
   const waves: string[][] = Array.from({ length: percents.length + 2 }, () => [])
   for (const [, members] of cohorts) {
     const keys = members.toSorted(byHealth).map(({ key }) => key)
-    const ends = [1, ...percents.map(percent => Math.ceil((keys.length * percent) / 100)), keys.length]
+    const ends = [
+      1,
+      ...percents.map(percent => Math.ceil((keys.length * percent) / 100)),
+      keys.length,
+    ]
     let from = 0
     for (const [index, end] of ends.entries()) {
       waves[index]?.push(...keys.slice(from, Math.max(from, end)))

@@ -13,7 +13,10 @@ export interface Written {
 }
 
 /** Null: it cannot be read as what its method writes. */
-export function writtenBy({ method, content }: Pick<PlanStep, 'method' | 'content'>): Written | null {
+export function writtenBy({
+  method,
+  content,
+}: Pick<PlanStep, 'method' | 'content'>): Written | null {
   const written = parsed(content)
   if (written === null) return null
   switch (method) {
@@ -24,7 +27,14 @@ export function writtenBy({ method, content }: Pick<PlanStep, 'method' | 'conten
     case 'nodeadm':
       return { fields: ofNodeConfig(written), isWhole: false }
     case 'bottlerocket':
-      return { fields: { ...ofSettings(written.back), ...ofSettings(written.set), ...others(written, ['back', 'set']) }, isWhole: false }
+      return {
+        fields: {
+          ...ofSettings(written.back),
+          ...ofSettings(written.set),
+          ...others(written, ['back', 'set']),
+        },
+        isWhole: false,
+      }
     case 'sync-file':
     case 'pull-image':
       return null
@@ -51,14 +61,21 @@ function ofNodeConfig(content: RawObject): RawObject {
   const spec = isRawObject(content.spec) ? content.spec : {}
   const kubelet = isRawObject(spec.kubelet) ? spec.kubelet : {}
   const config = isRawObject(kubelet.config) ? kubelet.config : {}
-  return { ...config, ...others(kubelet, ['config']), ...others(spec, ['kubelet']), ...others(content, ['apiVersion', 'kind', 'spec']) }
+  return {
+    ...config,
+    ...others(kubelet, ['config']),
+    ...others(spec, ['kubelet']),
+    ...others(content, ['apiVersion', 'kind', 'spec']),
+  }
 }
 
 const ofSettings = (settings: unknown): RawObject =>
   isRawObject(settings)
     ? Object.fromEntries(
         Object.entries(settings).map(([setting, value]) => [
-          Object.hasOwn(bottlerocketSettings, setting) ? (bottlerocketSettings[setting]?.[0] ?? setting) : setting,
+          Object.hasOwn(bottlerocketSettings, setting)
+            ? (bottlerocketSettings[setting]?.[0] ?? setting)
+            : setting,
           value,
         ]),
       )

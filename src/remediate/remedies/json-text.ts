@@ -10,7 +10,11 @@ export type JsonStyle = (content: RawObject) => string
 const indents = [2, 4, '\t', 0, 3, 1, 8] as const
 const ends = ['\n', ''] as const
 /** Go's encoding/json writes these as escapes, so that the text may stand in HTML. */
-const asGo = (text: string) => text.replace(/[<>&\u2028\u2029]/g, found => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const asGo = (text: string) =>
+  text.replace(
+    /[<>&\u2028\u2029]/g,
+    found => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 const styles: JsonStyle[] = indents.flatMap(indent =>
   ends.flatMap(end => [
@@ -20,4 +24,5 @@ const styles: JsonStyle[] = indents.flatMap(indent =>
 )
 
 /** Null: none of them comes to that hash. */
-export const styleOf = (content: RawObject, hash: string): JsonStyle | null => styles.find(style => sha256(style(content)) === hash) ?? null
+export const styleOf = (content: RawObject, hash: string): JsonStyle | null =>
+  styles.find(style => sha256(style(content)) === hash) ?? null

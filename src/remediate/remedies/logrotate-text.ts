@@ -15,19 +15,29 @@ export interface WrittenBlock {
 
 /** As `host.logrotate` tells the file, entry by entry; null: not in full. */
 export function writtenBlocks(entries: readonly RawObject[]): WrittenBlock[] | null {
-  const blocks = entries.map(({ directives }) => (isRawObject(directives) ? blockOf(directives) : null))
+  const blocks = entries.map(({ directives }) =>
+    isRawObject(directives) ? blockOf(directives) : null,
+  )
   return blocks.every(block => block !== null) ? blocks : null
 }
 
 function blockOf({ patterns, ...directives }: RawObject): WrittenBlock | null {
   const read = Object.entries(directives).map(([name, value]) => [name, valueText(value)] as const)
-  const whole = read.flatMap(([name, value]) => (value === null ? [] : [[name, value] as [string, string]]))
-  const texts = Array.isArray(patterns) ? patterns.filter(pattern => typeof pattern === 'string') : []
+  const whole = read.flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as [string, string]],
+  )
+  const texts = Array.isArray(patterns)
+    ? patterns.filter(pattern => typeof pattern === 'string')
+    : []
   return whole.length === read.length ? { patterns: texts, directives: whole } : null
 }
 
 const valueText = (value: unknown): string | null =>
-  value === true ? '' : typeof value === 'string' || typeof value === 'number' ? String(value) : null
+  value === true
+    ? ''
+    : typeof value === 'string' || typeof value === 'number'
+      ? String(value)
+      : null
 
 export type LogrotateStyle = (blocks: readonly WrittenBlock[]) => string
 
@@ -43,14 +53,24 @@ const styles: LogrotateStyle[] = ['    ', '  ', '\t', ''].flatMap(indent =>
   ),
 )
 
-function blockText({ patterns, directives }: WrittenBlock, { indent, brace, between }: { indent: string; brace: string; between: string }) {
-  const lines = directives.map(([name, value]) => `${patterns.length > 0 ? indent : ''}${name}${value === '' ? '' : ` ${value}`}`)
-  return patterns.length === 0 ? lines.join('\n') : [`${patterns.join(between)}${brace}`, ...lines, '}'].join('\n')
+function blockText(
+  { patterns, directives }: WrittenBlock,
+  { indent, brace, between }: { indent: string; brace: string; between: string },
+) {
+  const lines = directives.map(
+    ([name, value]) =>
+      `${patterns.length > 0 ? indent : ''}${name}${value === '' ? '' : ` ${value}`}`,
+  )
+  return patterns.length === 0
+    ? lines.join('\n')
+    : [`${patterns.join(between)}${brace}`, ...lines, '}'].join('\n')
 }
 
 /** Null: none of them comes to that hash. */
-export const logrotateStyleOf = (blocks: readonly WrittenBlock[], hash: string): LogrotateStyle | null =>
-  styles.find(style => sha256(style(blocks)) === hash) ?? null
+export const logrotateStyleOf = (
+  blocks: readonly WrittenBlock[],
+  hash: string,
+): LogrotateStyle | null => styles.find(style => sha256(style(blocks)) === hash) ?? null
 
 const mostBlocks = 50
 const mostLines = 1000
@@ -69,7 +89,8 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     if (said === '' || said.startsWith('#')) continue
     if (open !== null && open.patterns.length > 0 && said === '}') open = null
     else if (said.startsWith('/') || said === '{') {
-      if (open !== null && open.patterns.length > 0) return `${at}: a block is not closed before the next one`
+      if (open !== null && open.patterns.length > 0)
+        return `${at}: a block is not closed before the next one`
       patterns.push(
         ...said
           .replace(/\s*\{$/, '')
@@ -77,7 +98,8 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
           .filter(Boolean),
       )
       const wrong = patterns.find(pattern => !isLogPattern(pattern))
-      if (wrong !== undefined) return `${at}: ${wrong.slice(0, 100)} may meet more than logs, or is written in a way that is not known here`
+      if (wrong !== undefined)
+        return `${at}: ${wrong.slice(0, 100)} may meet more than logs, or is written in a way that is not known here`
       if (!said.endsWith('{')) continue
       if (patterns.length === 0) return `${at}: a block without a pattern`
       open = { patterns, directives: [] }
@@ -91,7 +113,8 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
       open.directives.push(directive)
     }
   }
-  if (patterns.length > 0 || (open !== null && open.patterns.length > 0)) return 'its last block is not closed'
+  if (patterns.length > 0 || (open !== null && open.patterns.length > 0))
+    return 'its last block is not closed'
   // A node does not tell a file that says nothing, so nobody could see that it arrived.
   if (blocks.length === 0) return 'it says nothing'
   return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks
@@ -106,6 +129,9 @@ function outside(blocks: WrittenBlock[]): WrittenBlock {
 function directiveIn(said: string): [string, string] | string {
   const [, name = '', value = ''] = /^([a-z]+)(?:\s*=\s*|\s+)?(.*)$/.exec(said) ?? []
   const plain = value.replace(/\s+/g, ' ')
-  if (!Object.hasOwn(logrotateDirectives, name)) return `${(name || said).slice(0, 40)} is no directive that a plan writes`
-  return logrotateDirectives[name]?.test(plain) ? [name, plain] : `${name} cannot be ${plain.slice(0, 60) || 'without a value'}`
+  if (!Object.hasOwn(logrotateDirectives, name))
+    return `${(name || said).slice(0, 40)} is no directive that a plan writes`
+  return logrotateDirectives[name]?.test(plain)
+    ? [name, plain]
+    : `${name} cannot be ${plain.slice(0, 60) || 'without a value'}`
 }

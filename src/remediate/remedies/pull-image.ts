@@ -10,15 +10,26 @@ import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 
 /** `unchanged`: it is pinned already. */
-export type PulledImage = Omit<FileChange, 'host'> | { refused: string; isUnread?: true } | 'unchanged'
+export type PulledImage =
+  | Omit<FileChange, 'host'>
+  | { refused: string; isUnread?: true }
+  | 'unchanged'
 
 /**
  * @param runtime what the node's runtime told; null: it was not asked
  * @param source as `sourceOf` has it
  */
-export function pullImage(runtime: RawObject | null, amiFamily: AmiFamily, name: string, source: string): PulledImage {
+export function pullImage(
+  runtime: RawObject | null,
+  amiFamily: AmiFamily,
+  name: string,
+  source: string,
+): PulledImage {
   if (amiFamily === 'Bottlerocket')
-    return { refused: 'Bottlerocket has no ctr that could pin an image: its containerd belongs to the image' }
+    return {
+      refused:
+        'Bottlerocket has no ctr that could pin an image: its containerd belongs to the image',
+    }
   const oldSha256 = imageHashOn(runtime, name)
   if (oldSha256 === null) return { refused: "the node's images were not read", isUnread: true }
   const newSha256 = imageHash(name, 'pinned')
@@ -28,19 +39,37 @@ export function pullImage(runtime: RawObject | null, amiFamily: AmiFamily, name:
     return {
       refused: `${name} is missing, and its source ${source} asks for credentials that only the kubelet has: name one in policy requiredImageSources that the nodes can pull from without`,
     }
-  return { method: 'pull-image', path: name, oldSha256, newSha256, content: imageContent(name, source), lastsUntil: 'replacement' }
+  return {
+    method: 'pull-image',
+    path: name,
+    oldSha256,
+    newSha256,
+    content: imageContent(name, source),
+    lastsUntil: 'replacement',
+  }
 }
 
 /** From where this image is pulled, by the policy; `why`: nobody can say. @param name as `isImageName` has it @param pattern that names it, of the policy */
-export function sourceOf(name: string, pattern: string, source: string): { source: string } | { why: string } {
+export function sourceOf(
+  name: string,
+  pattern: string,
+  source: string,
+): { source: string } | { why: string } {
   if (!isImageRepository(source))
-    return source === name ? { why: `policy requiredImageSources ${pattern} names the image itself` } : { source }
+    return source === name
+      ? { why: `policy requiredImageSources ${pattern} names the image itself` }
+      : { source }
   const { repository, tag } = splitTag(name)
   if (pattern.includes('*') && lastPart(repository) !== lastPart(source))
-    return { why: `policy requiredImageSources ${pattern} would put ${source} in the place of ${name}: name that image alone, without *` }
+    return {
+      why: `policy requiredImageSources ${pattern} would put ${source} in the place of ${name}: name that image alone, without *`,
+    }
   const whole = `${source}:${tag}`
-  if (whole === name) return { why: `policy requiredImageSources ${pattern} names the image itself` }
-  return isImageSource(whole) ? { source: whole } : { why: `${whole} is no name of an image that a plan may pull` }
+  if (whole === name)
+    return { why: `policy requiredImageSources ${pattern} names the image itself` }
+  return isImageSource(whole)
+    ? { source: whole }
+    : { why: `${whole} is no name of an image that a plan may pull` }
 }
 
 const lastPart = (repository: string): string => repository.slice(repository.lastIndexOf('/') + 1)
@@ -48,24 +77,41 @@ const lastPart = (repository: string): string => repository.slice(repository.las
 /** Hex, as the node tells it, or `absent`; null: its images were not read. */
 export function imageHashOn(runtime: RawObject | null, name: string): string | null {
   if (!Array.isArray(runtime?.images)) return null
-  const image = runtime.images.filter(isRawObject).find(({ repoTags }) => Array.isArray(repoTags) && repoTags.includes(name))
-  return image === undefined ? 'absent' : imageHash(name, image.pinned === true ? 'pinned' : 'unpinned')
+  const image = runtime.images
+    .filter(isRawObject)
+    .find(({ repoTags }) => Array.isArray(repoTags) && repoTags.includes(name))
+  return image === undefined
+    ? 'absent'
+    : imageHash(name, image.pinned === true ? 'pinned' : 'unpinned')
 }
 
-const imageHash = (name: string, state: 'pinned' | 'unpinned'): string => sha256(`${name} ${state}\n`)
+const imageHash = (name: string, state: 'pinned' | 'unpinned'): string =>
+  sha256(`${name} ${state}\n`)
 
-const imageContent = (name: string, source: string): string => canonicalJson({ name, pinned: true, source })
+const imageContent = (name: string, source: string): string =>
+  canonicalJson({ name, pinned: true, source })
 
 /** From where the step of this image pulls it; null: its content is none that a plan could have. */
 export function sourceIn(content: string, name: string): string | null {
   const source = /"source":"([^"\\]*)"\}$/.exec(content)?.[1]
-  return source !== undefined && isImageSource(source) && source !== name && content === imageContent(name, source) ? source : null
+  return source !== undefined &&
+    isImageSource(source) &&
+    source !== name &&
+    content === imageContent(name, source)
+    ? source
+    : null
 }
 
 /** Whether hashes are of that image, missing or unpinned before, and pinned after. */
 export const isImageChange = (name: string, oldSha256: string, newSha256: string): boolean =>
-  isImageName(name) && ['absent', imageHash(name, 'unpinned')].includes(oldSha256) && newSha256 === imageHash(name, 'pinned')
+  isImageName(name) &&
+  ['absent', imageHash(name, 'unpinned')].includes(oldSha256) &&
+  newSha256 === imageHash(name, 'pinned')
 
 /** For people. @param hash of the image of that name, or `absent` */
 export const imageText = (name: string, hash: string): string =>
-  hash === 'absent' ? 'it is not there' : hash === imageHash(name, 'pinned') ? 'it is pinned' : 'it is there, and not pinned'
+  hash === 'absent'
+    ? 'it is not there'
+    : hash === imageHash(name, 'pinned')
+      ? 'it is pinned'
+      : 'it is there, and not pinned'

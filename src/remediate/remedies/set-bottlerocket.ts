@@ -13,8 +13,12 @@ import { merged } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'
 
-const settingOf = new Map(Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]))
-const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field]]) => (isPlannable(field) ? [setting] : []))
+const settingOf = new Map(
+  Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
+)
+const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field]]) =>
+  isPlannable(field) ? [setting] : [],
+)
 
 /**
  * A map that is set says all there is of it: the kubelet's defaults are gone. So one that nobody set is written whole, as it runs. `apiclient set` adds
@@ -24,7 +28,8 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
   const told = isRawObject(host?.bottlerocket) ? host.bottlerocket : null
   const present = isRawObject(told?.kubernetes) ? told.kubernetes : null
   if (present === null) return { refused: "the node's settings were not read", isUnread: true }
-  const release = isRawObject(told?.os) && typeof told.os.version_id === 'string' ? told.os.version_id : null
+  const release =
+    isRawObject(told?.os) && typeof told.os.version_id === 'string' ? told.os.version_id : null
   const settings: RawObject = {}
   const back: RawObject = {}
   const staysSet: string[] = []
@@ -38,9 +43,11 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     const keys = bottlerocketKeys[setting]
     const entries = isRawObject(value) ? Object.entries(value) : []
     const unknown = entries.find(([key]) => keys !== undefined && !keys.includes(key))
-    if (unknown !== undefined) return { refused: `Bottlerocket's ${setting} has no key ${unknown[0].slice(0, 60)}` }
+    if (unknown !== undefined)
+      return { refused: `Bottlerocket's ${setting} has no key ${unknown[0].slice(0, 60)}` }
     const gone = value === null ? field : entries.find(([, entry]) => entry === null)?.[0]
-    if (gone !== undefined) return { refused: `Bottlerocket cannot take ${gone} away: apiclient only sets` }
+    if (gone !== undefined)
+      return { refused: `Bottlerocket cannot take ${gone} away: apiclient only sets` }
     const before = present[setting] ?? running[field]
     settings[setting] = isRawObject(value)
       ? merged(isRawObject(before) ? before : {}, value)
@@ -68,11 +75,18 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
 }
 
 /** Of what nobody had set: the value that ran, which a way back sets; and the keys of which there was none. */
-function wayBack(setting: string, value: unknown, before: unknown, ran: unknown): { back?: unknown; staysSet: string[] } {
+function wayBack(
+  setting: string,
+  value: unknown,
+  before: unknown,
+  ran: unknown,
+): { back?: unknown; staysSet: string[] } {
   if (isRawObject(value)) {
     const set = isRawObject(before) ? before : {}
     const keys = Object.keys(value).filter(key => !Object.hasOwn(set, key))
-    const known = keys.flatMap(key => (isRawObject(ran) && isValue(ran[key]) ? [[key, ran[key]] as const] : []))
+    const known = keys.flatMap(key =>
+      isRawObject(ran) && isValue(ran[key]) ? [[key, ran[key]] as const] : [],
+    )
     const staysSet = keys.filter(key => !known.some(([name]) => name === key))
     return { ...(known.length > 0 && { back: Object.fromEntries(known) }), staysSet }
   }
@@ -91,7 +105,9 @@ function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string }
           `Nobody had set all of ${settings.join(', ')}, and apiclient cannot unset: a rollback sets what ran before, and the kubelet runs as before.`,
         ]
       : []),
-    ...(staysSet.length > 0 ? [`Nothing ran for ${staysSet.toSorted().join(', ')}: a rollback leaves that as it is set.`] : []),
+    ...(staysSet.length > 0
+      ? [`Nothing ran for ${staysSet.toSorted().join(', ')}: a rollback leaves that as it is set.`]
+      : []),
   ]
   return said.length > 0 ? { says: said.join(' ') } : {}
 }

@@ -1,7 +1,13 @@
 /** Fields of the kubelet's configuration, as the place takes them that this node reads. Each place merges in its own way. */
 import { gzipSync } from 'node:zlib'
 import { stringify } from 'yaml'
-import { kubeletDropIn, kubeletFiles, nodeadmDropIn, nodeadmPiece, readsNodeadmFolder } from '#facts/eks/kubelet-places.ts'
+import {
+  kubeletDropIn,
+  kubeletFiles,
+  nodeadmDropIn,
+  nodeadmPiece,
+  readsNodeadmFolder,
+} from '#facts/eks/kubelet-places.ts'
 import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
@@ -19,12 +25,16 @@ const unreadFiles = "the node's files were not read"
 /** @param patch merge patch of what runs, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const unfit = leavesOf(patch).find(([path, value]) => !isPlain(path, value))
-  if (unfit !== undefined) return { refused: `${unfit[0].slice(0, 100)} would become no value that a kubelet would read` }
-  const remedied = node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
+  if (unfit !== undefined)
+    return { refused: `${unfit[0].slice(0, 100)} would become no value that a kubelet would read` }
+  const remedied =
+    node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
   if ('refused' in remedied) return remedied
   if (remedied.newSha256 === remedied.oldSha256) return { refused: saidAlready(remedied) }
   const length = Math.ceil(gzipSync(remedied.content).length / 3) * 4
-  return length > longestContent ? { refused: `the new ${remedied.path} is too long to be sent` } : remedied
+  return length > longestContent
+    ? { refused: `the new ${remedied.path} is too long to be sent` }
+    : remedied
 }
 
 /** It is there and does not run: nothing would be written, so no kubelet would be started anew either. */
@@ -83,20 +93,31 @@ function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: bo
 
 function toldFiles(host: RawObject | null): ToldFiles | null {
   const kubelet = host?.kubelet
-  if (!isRawObject(kubelet) || !Array.isArray(kubelet.files) || kubelet.files.length === 0) return null
-  const commandLine = Array.isArray(kubelet.commandLine) ? kubelet.commandLine.filter(argument => typeof argument === 'string') : []
+  if (!isRawObject(kubelet) || !Array.isArray(kubelet.files) || kubelet.files.length === 0)
+    return null
+  const commandLine = Array.isArray(kubelet.commandLine)
+    ? kubelet.commandLine.filter(argument => typeof argument === 'string')
+    : []
   const files = kubelet.files.flatMap((file): ToldFile[] => {
-    if (!isRawObject(file) || typeof file.path !== 'string' || typeof file.role !== 'string') return []
+    if (!isRawObject(file) || typeof file.path !== 'string' || typeof file.role !== 'string')
+      return []
     const { path, role, sha256: hash, content } = file
     const isHash = typeof hash === 'string' && /^[a-f0-9]{64}$/.test(hash)
-    return [{ path, role, sha256: isHash ? hash : null, content: isRawObject(content) ? content : null }]
+    return [
+      { path, role, sha256: isHash ? hash : null, content: isRawObject(content) ? content : null },
+    ]
   })
   return { commandLine, files }
 }
 
-const flagNames = new Map(Object.entries(configurationFlags).map(([name, { field }]) => [field, name]))
+const flagNames = new Map(
+  Object.entries(configurationFlags).map(([name, { field }]) => [field, name]),
+)
 
-function overridingFlag(commandLine: readonly string[], fields: readonly string[]): { name: string; field: string } | null {
+function overridingFlag(
+  commandLine: readonly string[],
+  fields: readonly string[],
+): { name: string; field: string } | null {
   const { fields: given } = flagSettings(commandLine)
   const field = fields.find(one => given.has(one))
   return field === undefined ? null : { name: flagNames.get(field) ?? field, field }
@@ -109,7 +130,8 @@ function overridingFlag(commandLine: readonly string[], fields: readonly string[
 function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: RawObject): Remedied {
   const path = flagValue(commandLine, 'config') ?? ''
   const file = files.find(one => one.role === 'config' && one.path === path)
-  if (!kubeletFiles.includes(path)) return { refused: `its configuration file ${path.slice(0, 200)} is none that a plan may write` }
+  if (!kubeletFiles.includes(path))
+    return { refused: `its configuration file ${path.slice(0, 200)} is none that a plan may write` }
   if (file === undefined || file.sha256 === null || file.content === null)
     return { refused: `${path} was told without its content or its hash` }
   const { content } = file
@@ -121,11 +143,23 @@ function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: Raw
   const next = new Map(Object.entries(content))
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) next.delete(field)
-    else next.set(field, isRawObject(value) ? merged(asMap(content[field] ?? node.running[field]), value) : value)
+    else
+      next.set(
+        field,
+        isRawObject(value) ? merged(asMap(content[field] ?? node.running[field]), value) : value,
+      )
   }
   const replaced = Object.fromEntries(next)
-  const change = { method: 'kubelet-file', path, oldSha256: file.sha256, content: style(replaced) } as const
-  const lastsUntil = node.identity.amiFamily === 'AL2023' && node.identity.owner !== 'hybrid' ? 'reboot' : 'replacement'
+  const change = {
+    method: 'kubelet-file',
+    path,
+    oldSha256: file.sha256,
+    content: style(replaced),
+  } as const
+  const lastsUntil =
+    node.identity.amiFamily === 'AL2023' && node.identity.owner !== 'hybrid'
+      ? 'reboot'
+      : 'replacement'
   return changed(node, { ...change, lastsUntil }, { path, role: 'config', content: replaced })
 }
 
@@ -134,11 +168,19 @@ const asMap = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
 /** Merged over the main file key by key: it says no more than what is to change. */
-function dropIn(node: NodeToSet, { files }: ToldFiles, patch: RawObject, folder: string | null): Remedied {
+function dropIn(
+  node: NodeToSet,
+  { files }: ToldFiles,
+  patch: RawObject,
+  folder: string | null,
+): Remedied {
   if (folder !== pathFolder(kubeletDropIn))
-    return { refused: `drop-ins of this kubelet lie in ${(folder ?? '').slice(0, 200)}, where a plan writes nothing` }
+    return {
+      refused: `drop-ins of this kubelet lie in ${(folder ?? '').slice(0, 200)}, where a plan writes nothing`,
+    }
   const present = presentFile(kubeletDropIn, files)
-  if (present === 'unread') return { refused: `${kubeletDropIn} is there, and what it says was not read` }
+  if (present === 'unread')
+    return { refused: `${kubeletDropIn} is there, and what it says was not read` }
   const content = { ...kind, ...withPatch(present?.content ?? {}, patch) }
   const change = {
     method: 'drop-in',
@@ -155,12 +197,17 @@ function nodeadm(node: NodeToSet, { files }: ToldFiles, patch: RawObject): Remed
   if (!featuresOf(node.identity.kubeletVersion).has('dropInMergePatch'))
     return { refused: 'nodeadm writes what a kubelet before 1.29 reads in another way' }
   const gone = leavesOf(patch).find(([, value]) => value === null)
-  if (gone !== undefined) return { refused: `a NodeConfig cannot take ${gone[0]} away: change it where the node comes from` }
+  if (gone !== undefined)
+    return {
+      refused: `a NodeConfig cannot take ${gone[0]} away: change it where the node comes from`,
+    }
   const present = presentFile(nodeadmPiece, files)
-  if (present === 'unread') return { refused: `${nodeadmPiece} is there, and what it says was not read` }
+  if (present === 'unread')
+    return { refused: `${nodeadmPiece} is there, and what it says was not read` }
   const config = merged(ownConfig(present?.content ?? null), patch)
   const content = nodeConfig(config)
-  const before = files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
+  const before =
+    files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
   const change = {
     method: 'nodeadm',
     path: nodeadmPiece,
@@ -168,10 +215,16 @@ function nodeadm(node: NodeToSet, { files }: ToldFiles, patch: RawObject): Remed
     content,
     lastsUntil: 'replacement',
   } as const
-  return changed(node, change, { path: nodeadmDropIn, role: 'drop-in', content: { ...kind, ...merged(before, config) } })
+  return changed(node, change, {
+    path: nodeadmDropIn,
+    role: 'drop-in',
+    content: { ...kind, ...merged(before, config) },
+  })
 }
 
-const nodeConfig = (config: RawObject): string => `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
+const nodeConfig = (
+  config: RawObject,
+): string => `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
 apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
 spec:
@@ -180,10 +233,15 @@ spec:
 ${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }).replace(/^(?=.)/gm, ' '.repeat(6))}`
 
 /** A file of ours from an earlier plan. */
-function presentFile(path: string, files: readonly ToldFile[]): { sha256: string; content: RawObject } | 'unread' | null {
+function presentFile(
+  path: string,
+  files: readonly ToldFile[],
+): { sha256: string; content: RawObject } | 'unread' | null {
   const file = files.find(one => one.path === path)
   if (file === undefined) return null
-  return file.sha256 === null || file.content === null ? 'unread' : { sha256: file.sha256, content: file.content }
+  return file.sha256 === null || file.content === null
+    ? 'unread'
+    : { sha256: file.sha256, content: file.content }
 }
 
 function ownConfig(piece: RawObject | null): RawObject {
@@ -209,7 +267,9 @@ function changed(
   const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
   const files = Array.isArray(kubelet.files) ? kubelet.files : []
   const commandLine: unknown[] = Array.isArray(kubelet.commandLine) ? kubelet.commandLine : []
-  const isFolderNew = file.role === 'drop-in' && !commandLine.some(argument => String(argument).startsWith('--config-dir'))
+  const isFolderNew =
+    file.role === 'drop-in' &&
+    !commandLine.some(argument => String(argument).startsWith('--config-dir'))
   return {
     ...change,
     newSha256: sha256(change.content),
@@ -217,7 +277,9 @@ function changed(
       ...host,
       kubelet: {
         ...kubelet,
-        commandLine: isFolderNew ? [...commandLine, `--config-dir=${pathFolder(file.path)}`] : commandLine,
+        commandLine: isFolderNew
+          ? [...commandLine, `--config-dir=${pathFolder(file.path)}`]
+          : commandLine,
         files: [...files.filter(one => !isRawObject(one) || one.path !== file.path), file],
       },
     },

@@ -9,11 +9,15 @@ import type { Remedied } from './remedy.ts'
 
 /** @param host what the node itself told; null: it was not asked */
 export function syncLogRotation(host: RawObject | null, path: string, content: string): Remedied {
-  if (!Array.isArray(host?.logrotate)) return { refused: "the node's files of logrotate were not read", isUnread: true }
-  if (!isLogrotateFile(path)) return { refused: `${path.slice(0, 200)} is no file of logrotate that a plan may write` }
+  if (!Array.isArray(host?.logrotate))
+    return { refused: "the node's files of logrotate were not read", isUnread: true }
+  if (!isLogrotateFile(path))
+    return { refused: `${path.slice(0, 200)} is no file of logrotate that a plan may write` }
   const blocks = parseLogrotate(content)
-  if (typeof blocks === 'string') return { refused: `what ${path} is meant to say is nothing that a plan writes: ${blocks}` }
-  if (Math.ceil(gzipSync(content).length / 3) * 4 > longestContent) return { refused: `the new ${path} is too long to be sent` }
+  if (typeof blocks === 'string')
+    return { refused: `what ${path} is meant to say is nothing that a plan writes: ${blocks}` }
+  if (Math.ceil(gzipSync(content).length / 3) * 4 > longestContent)
+    return { refused: `the new ${path} is too long to be sent` }
   const present = presentHash(host, path)
   if (present === null) return { refused: `${path} may be there, and was not read` }
   const entries = host.logrotate.filter(isRawObject)
@@ -25,18 +29,29 @@ export function syncLogRotation(host: RawObject | null, path: string, content: s
     newSha256,
     content,
     lastsUntil: 'replacement',
-    host: { ...host, logrotate: [...entries.filter(entry => entry.path !== path), ...toldAs(path, newSha256, blocks)] },
+    host: {
+      ...host,
+      logrotate: [
+        ...entries.filter(entry => entry.path !== path),
+        ...toldAs(path, newSha256, blocks),
+      ],
+    },
   }
 }
 
 /** `absent` where the node's list is whole and has no such file; null: not known. */
 function presentHash(host: RawObject, path: string): string | null {
   const unread = (Array.isArray(host.unread) ? host.unread : []).filter(isRawObject)
-  if (unread.some(({ what }) => what === 'logrotate' || what === `logrotate file ${path}`)) return null
-  const own = (Array.isArray(host.logrotate) ? host.logrotate : []).filter(isRawObject).filter(entry => entry.path === path)
+  if (unread.some(({ what }) => what === 'logrotate' || what === `logrotate file ${path}`))
+    return null
+  const own = (Array.isArray(host.logrotate) ? host.logrotate : [])
+    .filter(isRawObject)
+    .filter(entry => entry.path === path)
   if (own.length === 0) return 'absent'
   const [hash, ...others] = new Set(own.map(entry => entry.sha256))
-  return typeof hash === 'string' && /^[a-f0-9]{64}$/.test(hash) && others.length === 0 ? hash : null
+  return typeof hash === 'string' && /^[a-f0-9]{64}$/.test(hash) && others.length === 0
+    ? hash
+    : null
 }
 
 /** As the node tells its files. */
@@ -44,5 +59,8 @@ const toldAs = (path: string, hash: string, blocks: readonly WrittenBlock[]): Ra
   blocks.map(({ patterns, directives }) => ({
     path,
     sha256: hash,
-    directives: { patterns, ...Object.fromEntries(directives.map(([name, value]) => [name, value === '' ? true : value])) },
+    directives: {
+      patterns,
+      ...Object.fromEntries(directives.map(([name, value]) => [name, value === '' ? true : value])),
+    },
   }))

@@ -8,7 +8,9 @@ import type { ApplyAnswer } from '#model/remediation.ts'
 export type ApplyAction = ApplyAnswer['action']
 
 /** `isRefused`: of the very beginning, so that this command changed nothing; another of the same run may have. */
-export type ReadAnswer = { isKnown: true; answer: ApplyAnswer } | { isKnown: false; why: string; isRefused: boolean }
+export type ReadAnswer =
+  | { isKnown: true; answer: ApplyAnswer }
+  | { isKnown: false; why: string; isRefused: boolean }
 
 const text = z.string().max(700)
 const hash = z.union([z.string().regex(/^[a-f0-9]{64}$/), z.literal('absent')])
@@ -46,26 +48,43 @@ const outcomes: Readonly<Record<ApplyAction, readonly ApplyAnswer['outcome'][]>>
 }
 
 /** @param run the plan's id @param stdout as SSM keeps it: the head of it */
-export function readApplyAnswer(stdout: string, step: PlanStep, run: string, action: ApplyAction): ReadAnswer {
+export function readApplyAnswer(
+  stdout: string,
+  step: PlanStep,
+  run: string,
+  action: ApplyAction,
+): ReadAnswer {
   const found = printedForm.safeParse(json(stdout))
-  if (!found.success) return unknown(stdout.trim() === '' ? 'the node has printed nothing' : 'what the node has printed is no whole answer')
+  if (!found.success)
+    return unknown(
+      stdout.trim() === ''
+        ? 'the node has printed nothing'
+        : 'what the node has printed is no whole answer',
+    )
   const { schema: _schema, run: saidRun, action: saidAction, ...rest } = found.data
-  if (rest.instanceId !== step.instanceId) return unknown(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)
+  if (rest.instanceId !== step.instanceId)
+    return unknown(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)
   // A script that cannot say more names neither its run nor what it was told to do.
-  if (saidRun === null || saidAction === null) return unknown(`the node says: ${rest.reason ?? rest.outcome}`, rest.outcome === 'refused')
+  if (saidRun === null || saidAction === null)
+    return unknown(`the node says: ${rest.reason ?? rest.outcome}`, rest.outcome === 'refused')
   if (saidRun !== run || saidAction !== action)
     return unknown(`the answer is of another command, ${saidAction} of run ${oneLine(saidRun, 64)}`)
   if (rest.oldSha256 !== step.oldSha256 || rest.newSha256 !== step.newSha256)
     return unknown('the answer is about another file than the one asked for')
-  if (!outcomes[action].includes(rest.outcome)) return unknown(`the node says ${rest.outcome} to ${action}`)
+  if (!outcomes[action].includes(rest.outcome))
+    return unknown(`the node says ${rest.outcome} to ${action}`)
   const isThere = action === 'apply' && ['applied', 'unchanged'].includes(rest.outcome)
   if (isThere && rest.presentSha256 !== step.newSha256) return unknown(contradiction(rest.outcome))
-  if (rest.outcome === 'restored' && ![step.oldSha256, step.backSha256].includes(rest.presentSha256 ?? ''))
+  if (
+    rest.outcome === 'restored' &&
+    ![step.oldSha256, step.backSha256].includes(rest.presentSha256 ?? '')
+  )
     return unknown(contradiction(rest.outcome))
   return { isKnown: true, answer: { run, action, ...rest } }
 }
 
-const contradiction = (outcome: string): string => `the node says ${outcome}, and what is there now is something else`
+const contradiction = (outcome: string): string =>
+  `the node says ${outcome}, and what is there now is something else`
 
 const unknown = (why: string, isRefused = false): ReadAnswer => ({ isKnown: false, why, isRefused })
 

@@ -5,7 +5,14 @@
 import { gzipSync } from 'node:zlib'
 import type { CredentialSource } from '#clients/credentials.ts'
 import { oneLine } from '#clients/failure.ts'
-import { agentSilentAfterMs, NotSent, pinnedDocument, RunCommand, rhythmWithin, ssmAtOnce } from '#clients/run-command.ts'
+import {
+  agentSilentAfterMs,
+  NotSent,
+  pinnedDocument,
+  RunCommand,
+  rhythmWithin,
+  ssmAtOnce,
+} from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import type { PlannedDeletion, PlanStep } from '#model/plan.ts'
@@ -54,16 +61,24 @@ export class Applier {
   }
 
   /** @param onSent called with the command's id before there is an answer */
-  async send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told> {
+  async send(
+    step: PlanStep,
+    action: ApplyAction,
+    onSent: (commandId: string) => void,
+  ): Promise<Told> {
     const { run } = this.#options
     try {
       const command = await this.#commandOf(step, action)
       const { stdout } = await command.ask(step.instanceId, onSent)
       const read = readApplyAnswer(stdout, step, run, action)
-      return read.isKnown ? { kind: 'answer', answer: read.answer } : { kind: 'unknown', why: read.why, isRefused: read.isRefused }
+      return read.isKnown
+        ? { kind: 'answer', answer: read.answer }
+        : { kind: 'unknown', why: read.why, isRefused: read.isRefused }
     } catch (error) {
       const why = oneLine(error instanceof Error ? error.message : String(error), 600)
-      return error instanceof NotSent ? { kind: 'unsent', why, isCommon: error.isCommon } : { kind: 'unknown', why, isRefused: false }
+      return error instanceof NotSent
+        ? { kind: 'unsent', why, isCommon: error.isCommon }
+        : { kind: 'unknown', why, isRefused: false }
     }
   }
 
@@ -78,8 +93,16 @@ export class Applier {
 
   async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
     const { run, answerTimeoutMs, signal } = this.#options
-    const pinned = await pinnedDocument(this.#ssm, document, applyDocumentHashes[document], signal).catch(error => {
-      throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error, isCommon: true })
+    const pinned = await pinnedDocument(
+      this.#ssm,
+      document,
+      applyDocumentHashes[document],
+      signal,
+    ).catch(error => {
+      throw new NotSent(error instanceof Error ? error.message : String(error), {
+        cause: error,
+        isCommon: true,
+      })
     })
     return new RunCommand(this.#ssm, {
       document: pinned,
@@ -100,7 +123,8 @@ export async function deleteApproved(
   deletion: PlannedDeletion,
   context: Omit<DeletionContext, 'isDryRun'>,
 ): Promise<Pick<DeletionOutcome, 'state' | 'why'>> {
-  for await (const outcome of deleteObjects([deletion], { ...context, isDryRun: false })) return outcome
+  for await (const outcome of deleteObjects([deletion], { ...context, isDryRun: false }))
+    return outcome
   throw new Error('nothing was told of the one object')
 }
 
@@ -118,28 +142,41 @@ const stepNames: Readonly<Record<keyof typeof applyDocumentHashes, string>> = {
 }
 
 /** Everything of a step that a node is sent, and nothing that does not stand in the plan. */
-function sendingOf(step: PlanStep, action: ApplyAction, { run, timeoutSeconds }: ApplierOptions): Sending {
+function sendingOf(
+  step: PlanStep,
+  action: ApplyAction,
+  { run, timeoutSeconds }: ApplierOptions,
+): Sending {
   const { method, path, oldSha256, newSha256, content } = step
   const Content = gzipSync(content).toString('base64')
   const common = { Action: action, Run: run, OldSha256: oldSha256, NewSha256: newSha256, Content }
   const seconds = { TimeoutSeconds: String(timeoutSeconds) }
   switch (method) {
     case 'sync-file':
-      return { document: 'Highwater-SyncFile', parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) } }
+      return {
+        document: 'Highwater-SyncFile',
+        parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) },
+      }
     case 'bottlerocket':
       return { document: 'Highwater-ApplyBottlerocket', parameters: { ...common, ...seconds } }
     case 'pull-image': {
       const Source = sourceIn(content, path)
-      if (Source === null) throw new NotSent(`the step for ${path} does not say from where it is pulled`)
+      if (Source === null)
+        throw new NotSent(`the step for ${path} does not say from where it is pulled`)
       const { Content: _none, ...given } = common
       return { document: 'Highwater-PullImage', parameters: { ...given, Source, Name: path } }
     }
     case 'kubelet-file':
     case 'nodeadm':
     case 'drop-in':
-      return { document: 'Highwater-ApplyKubeletConfig', parameters: { ...common, Method: method, Path: path, ...seconds } }
+      return {
+        document: 'Highwater-ApplyKubeletConfig',
+        parameters: { ...common, Method: method, Path: path, ...seconds },
+      }
     default:
       // Never by a document that is another method's.
-      throw new NotSent(`nothing here carries out the method ${JSON.stringify(method satisfies never)}`)
+      throw new NotSent(
+        `nothing here carries out the method ${JSON.stringify(method satisfies never)}`,
+      )
   }
 }

@@ -29,16 +29,24 @@ export async function beginToday(
   const key = ledgerKey(now)
   for (let round = 0; round < rounds; round++) {
     const found = await store.read(key)
-    const runs = found === null ? {} : runsOf(found.body.toString('utf8'), `${store.location}/${key}`)
+    const runs =
+      found === null ? {} : runsOf(found.body.toString('utf8'), `${store.location}/${key}`)
     const own = runs[run] ?? []
     const count = Object.values(runs).reduce((sum, some) => sum + some.length, 0)
-    const more = nodes.filter(node => !own.includes(node)).slice(0, Math.max(nodesPerDay - count, 0))
-    const next: Ledger = { schema: 'highwater.begun/1', runs: { ...runs, [run]: [...own, ...more] } }
+    const more = nodes
+      .filter(node => !own.includes(node))
+      .slice(0, Math.max(nodesPerDay - count, 0))
+    const next: Ledger = {
+      schema: 'highwater.begun/1',
+      runs: { ...runs, [run]: [...own, ...more] },
+    }
     const may = new Set([...nodes.filter(node => own.includes(node)), ...more])
     if (more.length === 0) return may
     const text = `${JSON.stringify(next)}\n`
     const isWritten =
-      found === null ? await store.create(key, text, 'application/json') : await store.replace(key, text, 'application/json', found.version)
+      found === null
+        ? await store.create(key, text, 'application/json')
+        : await store.replace(key, text, 'application/json', found.version)
     if (isWritten) return may
   }
   throw new Error(`${store.location}/${key} was changed again and again`)
@@ -46,9 +54,14 @@ export async function beginToday(
 
 function runsOf(text: string, place: string): Record<string, string[]> {
   const ledger = parsed(text)
-  const runs = isRawObject(ledger) && ledger.schema === 'highwater.begun/1' && isRawObject(ledger.runs) ? ledger.runs : null
+  const runs =
+    isRawObject(ledger) && ledger.schema === 'highwater.begun/1' && isRawObject(ledger.runs)
+      ? ledger.runs
+      : null
   const lists = Object.entries(runs ?? {}).flatMap(([run, nodes]) =>
-    Array.isArray(nodes) && nodes.every(node => typeof node === 'string') ? [[run, nodes] as const] : [],
+    Array.isArray(nodes) && nodes.every(node => typeof node === 'string')
+      ? [[run, nodes] as const]
+      : [],
   )
   if (runs === null || lists.length !== Object.keys(runs).length)
     throw new OperatorError(

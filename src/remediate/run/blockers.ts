@@ -37,7 +37,12 @@ const named = (names: readonly string[]): string =>
   `${names.slice(0, shownNames).join(', ')}${names.length > shownNames ? ` and ${names.length - shownNames} more` : ''}`
 
 /** @param wave steps of one cluster */
-export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, policy: RemediationPolicy, now: Date): Blockers {
+export function blockersOf(
+  wave: readonly PlanStep[],
+  fresh: FreshCluster,
+  policy: RemediationPolicy,
+  now: Date,
+): Blockers {
   const byName = new Map(fresh.nodes.map(record => [nodeIdentity(record.node).name, record]))
   const nodes = new Map(
     wave.flatMap(step => {
@@ -58,56 +63,90 @@ export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, polic
     ...unreadyBlockers(fresh.nodes, policy),
     ...budgets.reasons,
   ]
-  return { cluster, nodes, later: budgets.later, unasked: unaskedOf(fresh.cluster, records, policy) }
+  return {
+    cluster,
+    nodes,
+    later: budgets.later,
+    unasked: unaskedOf(fresh.cluster, records, policy),
+  }
 }
 
 /** Null: nothing. */
-function nodeBlocker({ instanceId }: PlanStep, record: NodeRecord | undefined, cluster: ClusterRecord | null): string | null {
+function nodeBlocker(
+  { instanceId }: PlanStep,
+  record: NodeRecord | undefined,
+  cluster: ClusterRecord | null,
+): string | null {
   if (record === undefined) {
     const error = (cluster?.errors ?? []).find(({ what }) => what === 'nodes' || what === 'cluster')
-    if (cluster === null || error !== undefined) return `the node was not read again${error === undefined ? '' : `: ${error.message}`}`
+    if (cluster === null || error !== undefined)
+      return `the node was not read again${error === undefined ? '' : `: ${error.message}`}`
     return 'the node is gone'
   }
   const { metadata, spec, status } = record.node
   const found = instanceIdOf(nodeIdentity(record.node))
-  if (found !== instanceId) return `the node is another instance now: ${found ?? 'none that is known'}, planned was ${instanceId}`
+  if (found !== instanceId)
+    return `the node is another instance now: ${found ?? 'none that is known'}, planned was ${instanceId}`
   if (metadata?.deletionTimestamp) return 'the node is being deleted'
   if (spec?.unschedulable) return 'the node is cordoned: somebody is at work on it'
   const conditions = status?.conditions ?? []
-  if (!conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return 'the node is NotReady'
-  const pressures = conditions.flatMap(({ type, status: is }) => (type && /Pressure$/.test(type) && is === 'True' ? [type] : []))
+  if (!conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True'))
+    return 'the node is NotReady'
+  const pressures = conditions.flatMap(({ type, status: is }) =>
+    type && /Pressure$/.test(type) && is === 'True' ? [type] : [],
+  )
   return pressures.length > 0 ? `the node is under ${pressures.join(' and ')}` : null
 }
 
 function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
-  return isOpen(windows, now) ? [] : [`the policy lets nodes be changed only ${windows.slice(0, shownNames).map(windowText).join('; or ')}`]
+  return isOpen(windows, now)
+    ? []
+    : [
+        `the policy lets nodes be changed only ${windows.slice(0, shownNames).map(windowText).join('; or ')}`,
+      ]
 }
 
-const isOfEks = (records: readonly NodeRecord[]): boolean => records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
+const isOfEks = (records: readonly NodeRecord[]): boolean =>
+  records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
 
 const letBe = 'the policy lets that be (remediation.requireEksStatus)'
 
 /** Absent `eks`: a cluster of a kubeconfig, of which nothing but its nodes may say that it is one of EKS. */
-function statusBlockers(cluster: ClusterRecord | null, records: readonly NodeRecord[], policy: RemediationPolicy): string[] {
+function statusBlockers(
+  cluster: ClusterRecord | null,
+  records: readonly NodeRecord[],
+  policy: RemediationPolicy,
+): string[] {
   if (cluster === null) return ['the cluster was not found again, or not reached']
   const { eks } = cluster
   if (eks === undefined) {
-    const errors = (cluster.errors ?? []).flatMap(({ what, message }) => (what === 'cluster' ? [message] : []))
+    const errors = (cluster.errors ?? []).flatMap(({ what, message }) =>
+      what === 'cluster' ? [message] : [],
+    )
     if (errors.length > 0 || !isOfEks(records) || !policy.requireEksStatus) return errors
     return [
       'its nodes are of EKS nodegroups, and no EKS cluster of its address was found: whether EKS is changing it is not known. Reach it without --kubeconfig, or set remediation.requireEksStatus to false',
     ]
   }
-  if (eks === null) return policy.requireEksStatus ? [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`] : []
+  if (eks === null)
+    return policy.requireEksStatus
+      ? [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`]
+      : []
   const { status } = eks
   return status === 'ACTIVE' ? [] : [`EKS is changing the cluster: it is ${String(status)}`]
 }
 
 /** Said of each run, so that silence is not taken for an answer. */
-function unaskedOf(cluster: ClusterRecord | null, records: readonly NodeRecord[], { requireEksStatus }: RemediationPolicy): string[] {
+function unaskedOf(
+  cluster: ClusterRecord | null,
+  records: readonly NodeRecord[],
+  { requireEksStatus }: RemediationPolicy,
+): string[] {
   if (cluster === null || cluster.eks) return []
   if (cluster.eks === undefined && !isOfEks(records))
-    return ['nothing says that it is a cluster of EKS, so nobody was asked whether it is being upgraded']
+    return [
+      'nothing says that it is a cluster of EKS, so nobody was asked whether it is being upgraded',
+    ]
   return requireEksStatus ? [] : [`whether EKS is changing it was not read, and ${letBe}`]
 }
 
@@ -126,14 +165,22 @@ function nodegroupBlockers(
   )
   if (wanted.size === 0) return []
   if (!Array.isArray(cluster.nodegroups) && !requireEksStatus) return []
-  if (!Array.isArray(cluster.nodegroups)) return [`whether nodegroups are being updated was not read${because(cluster, 'nodegroups')}`]
-  const statuses = new Map(cluster.nodegroups.map(({ nodegroupName, status }) => [nodegroupName, status]))
+  if (!Array.isArray(cluster.nodegroups))
+    return [`whether nodegroups are being updated was not read${because(cluster, 'nodegroups')}`]
+  const statuses = new Map(
+    cluster.nodegroups.map(({ nodegroupName, status }) => [nodegroupName, status]),
+  )
   return [...wanted].sort().flatMap(name => {
     if (!statuses.has(name) && !requireEksStatus) return []
-    if (!statuses.has(name)) return [`whether the nodegroup ${name} is being updated was not read${because(cluster, `nodegroup ${name}`)}`]
+    if (!statuses.has(name))
+      return [
+        `whether the nodegroup ${name} is being updated was not read${because(cluster, `nodegroup ${name}`)}`,
+      ]
     const status = statuses.get(name)
     // DEGRADED may last for weeks, and says nothing of an update.
-    return status === 'ACTIVE' || status === 'DEGRADED' ? [] : [`the nodegroup ${name} is ${String(status)}`]
+    return status === 'ACTIVE' || status === 'DEGRADED'
+      ? []
+      : [`the nodegroup ${name} is ${String(status)}`]
   })
 }
 
@@ -142,8 +189,13 @@ function because({ errors }: ClusterRecord, source: string): string {
   return error === undefined ? '' : `: ${error.message}`
 }
 
-function unreadyBlockers(nodes: readonly NodeRecord[], { maxUnreadyPercent }: RemediationPolicy): string[] {
-  const unready = nodes.map(({ node }) => nodeIdentity(node)).filter(({ ready }) => ready !== 'True')
+function unreadyBlockers(
+  nodes: readonly NodeRecord[],
+  { maxUnreadyPercent }: RemediationPolicy,
+): string[] {
+  const unready = nodes
+    .map(({ node }) => nodeIdentity(node))
+    .filter(({ ready }) => ready !== 'True')
   if (unready.length * 100 <= nodes.length * maxUnreadyPercent) return []
   return [
     `${unready.length} of the ${nodes.length} planned nodes are NotReady, more than the ${maxUnreadyPercent} % of the policy: ${named(unready.map(({ name }) => name).sort())}`,
@@ -159,13 +211,25 @@ function budgetBlockers(
   const turning = restarting.filter(record => !isStatusKept(record))
   if (turning.length === 0) return { reasons: [], later }
   if (budgets === null)
-    return { reasons: [`PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`], later }
+    return {
+      reasons: [
+        `PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`,
+      ],
+      later,
+    }
   const pods = new FleetPods()
   const [{ cluster = '' } = {}] = turning
   pods.takeObjects({ kind: 'Objects', cluster, resource: budgetResource, items: [...budgets] })
-  const unread = turning.filter(record => !Array.isArray(record.pods)).map(({ node }) => node.metadata?.name ?? '')
+  const unread = turning
+    .filter(record => !Array.isArray(record.pods))
+    .map(({ node }) => node.metadata?.name ?? '')
   if (unread.length > 0)
-    return { reasons: [`which PodDisruptionBudgets cover their pods is not known: the pods of ${named(unread)} were not read`], later }
+    return {
+      reasons: [
+        `which PodDisruptionBudgets cover their pods is not known: the pods of ${named(unread)} were not read`,
+      ],
+      later,
+    }
   const atLimit = new Set<string>()
   const tooFew = new Set<string>()
   const taken = new Map<string, number>()
@@ -174,15 +238,29 @@ function budgetBlockers(
     const { name } = nodeIdentity(record.node)
     for (const [budget, { pods: count, allowed }] of disruptions) {
       if (allowed <= 0) atLimit.add(budget)
-      else if (count > allowed) tooFew.add(`${budget} (${allowed}, and ${name} has ${count} of its pods)`)
+      else if (count > allowed)
+        tooFew.add(`${budget} (${allowed}, and ${name} has ${count} of its pods)`)
     }
-    if (disruptions.some(([budget, { pods: count, allowed }]) => (taken.get(budget) ?? 0) + count > allowed)) later.add(name)
-    else for (const [budget, { pods: count }] of disruptions) taken.set(budget, (taken.get(budget) ?? 0) + count)
+    if (
+      disruptions.some(
+        ([budget, { pods: count, allowed }]) => (taken.get(budget) ?? 0) + count > allowed,
+      )
+    )
+      later.add(name)
+    else
+      for (const [budget, { pods: count }] of disruptions)
+        taken.set(budget, (taken.get(budget) ?? 0) + count)
   }
   const reasons = [
-    ...(atLimit.size > 0 ? [`PodDisruptionBudgets that cover its pods allow no disruption now: ${named([...atLimit].sort())}`] : []),
+    ...(atLimit.size > 0
+      ? [
+          `PodDisruptionBudgets that cover its pods allow no disruption now: ${named([...atLimit].sort())}`,
+        ]
+      : []),
     ...(tooFew.size > 0
-      ? [`PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${named([...tooFew])}`]
+      ? [
+          `PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${named([...tooFew])}`,
+        ]
       : []),
   ]
   return { reasons, later }
@@ -191,5 +269,8 @@ function budgetBlockers(
 function isStatusKept({ node, configz }: NodeRecord): boolean {
   const running = configz?.kubeletconfig
   if (!isRawObject(running)) return false
-  return keepsContainerStatus(featuresOf(nodeIdentity(node).kubeletVersion), isRawObject(running.featureGates) ? running.featureGates : {})
+  return keepsContainerStatus(
+    featuresOf(nodeIdentity(node).kubeletVersion),
+    isRawObject(running.featureGates) ? running.featureGates : {},
+  )
 }

@@ -11,7 +11,8 @@ export interface Budget {
 /** Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
 export function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null {
   const { metadata, spec, status } = item
-  if (!isRawObject(metadata) || !isRawObject(spec) || typeof metadata.namespace !== 'string') return null
+  if (!isRawObject(metadata) || !isRawObject(spec) || typeof metadata.namespace !== 'string')
+    return null
   const selector = isRawObject(spec.selector) ? spec.selector : null
   const allowed = isRawObject(status) ? status.disruptionsAllowed : undefined
   return {
@@ -25,13 +26,22 @@ export function budgetOf(item: RawObject): { namespace: string; budget: Budget }
   }
 }
 
-function isSelected({ matchLabels, matchExpressions }: RawObject, labels: Readonly<Record<string, unknown>>): boolean {
+function isSelected(
+  { matchLabels, matchExpressions }: RawObject,
+  labels: Readonly<Record<string, unknown>>,
+): boolean {
   const pairs = isRawObject(matchLabels) ? Object.entries(matchLabels) : []
   const expressions = Array.isArray(matchExpressions) ? matchExpressions.filter(isRawObject) : []
-  return pairs.every(([key, value]) => labels[key] === value) && expressions.every(expression => isMet(expression, labels))
+  return (
+    pairs.every(([key, value]) => labels[key] === value) &&
+    expressions.every(expression => isMet(expression, labels))
+  )
 }
 
-function isMet({ key, operator, values }: RawObject, labels: Readonly<Record<string, unknown>>): boolean {
+function isMet(
+  { key, operator, values }: RawObject,
+  labels: Readonly<Record<string, unknown>>,
+): boolean {
   const value = labels[String(key)]
   const isAmong = Array.isArray(values) && values.includes(value)
   if (operator === 'Exists') return value !== undefined

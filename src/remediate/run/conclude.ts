@@ -13,8 +13,12 @@ export interface Conclusion {
  * @param oldSha256 of the step
  */
 export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): Conclusion | null {
-  if (told.kind === 'unsent') return isFirst ? { state: 'skipped', why: `nothing was sent: ${told.why}` } : null
-  if (told.kind === 'unknown') return isFirst && told.isRefused ? { state: 'failed', why: `nothing was changed: ${told.why}` } : null
+  if (told.kind === 'unsent')
+    return isFirst ? { state: 'skipped', why: `nothing was sent: ${told.why}` } : null
+  if (told.kind === 'unknown')
+    return isFirst && told.isRefused
+      ? { state: 'failed', why: `nothing was changed: ${told.why}` }
+      : null
   const { outcome, reason, presentSha256 } = told.answer
   switch (outcome) {
     case 'applied':
@@ -22,12 +26,17 @@ export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): 
     case 'unchanged':
       // With a reason it is none of what this run did, and what runs may be of before: nothing that a run could call its own.
       return isFirst && reason !== null
-        ? { state: 'skipped', why: 'what the plan writes is on the node already: nothing was written, and nothing was started anew for it' }
+        ? {
+            state: 'skipped',
+            why: 'what the plan writes is on the node already: nothing was written, and nothing was started anew for it',
+          }
         : { state: 'applied', why: null }
     case 'restored':
       return { state: 'restored', why: reason ?? 'the node put back what was there' }
     case 'refused':
-      return isFirst ? { state: 'failed', why: `nothing was changed: the node refuses: ${reason}` } : null
+      return isFirst
+        ? { state: 'failed', why: `nothing was changed: the node refuses: ${reason}` }
+        : null
     case 'failed':
       return isFirst || presentSha256 === oldSha256 ? { state: 'failed', why: reason } : null
     default:
@@ -36,13 +45,20 @@ export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): 
 }
 
 /** That a node had nothing to do says little of it: what is there now has to be what was there before. */
-export function concludeRollback(told: Told, step: Pick<PlanStep, 'oldSha256' | 'newSha256' | 'backSha256'>): Conclusion | null {
+export function concludeRollback(
+  told: Told,
+  step: Pick<PlanStep, 'oldSha256' | 'newSha256' | 'backSha256'>,
+): Conclusion | null {
   if (told.kind !== 'answer') return null
   const { outcome, reason, presentSha256 } = told.answer
   if (outcome === 'restored') return { state: 'rolled-back', why: reason }
   if (outcome !== 'unchanged' || presentSha256 === null) return null
-  if (presentSha256 === step.oldSha256 || presentSha256 === step.backSha256) return { state: 'rolled-back', why: reason }
-  const there = presentSha256 === step.newSha256 ? 'what the plan writes is there still' : 'what is there now is not what was there before'
+  if (presentSha256 === step.oldSha256 || presentSha256 === step.backSha256)
+    return { state: 'rolled-back', why: reason }
+  const there =
+    presentSha256 === step.newSha256
+      ? 'what the plan writes is there still'
+      : 'what is there now is not what was there before'
   return { state: 'broken', why: `${whatItSaid(told)}, but ${there}` }
 }
 

@@ -26,7 +26,10 @@ export interface DeletionContext {
 }
 
 /** @param deletions of one cluster @throws the signal's reason when it is aborted */
-export async function* deleteObjects(deletions: readonly PlannedDeletion[], context: DeletionContext): AsyncGenerator<DeletionOutcome> {
+export async function* deleteObjects(
+  deletions: readonly PlannedDeletion[],
+  context: DeletionContext,
+): AsyncGenerator<DeletionOutcome> {
   for (const deletion of deletions) {
     context.options.signal.throwIfAborted()
     yield { deletion, ...(await deleteObject(deletion, context)) }
@@ -41,9 +44,12 @@ async function deleteObject(deletion: PlannedDeletion, context: DeletionContext)
   try {
     const object = await present(path, context)
     if (object === null) return { state: 'gone', why: null }
-    const changed = whyChanged(deletion, object, context) ?? (await whyNodeIsThere(deletion, context))
+    const changed =
+      whyChanged(deletion, object, context) ?? (await whyNodeIsThere(deletion, context))
     if (changed !== null) return { state: 'changed', why: changed }
-    const resourceVersion = String(isRawObject(object.metadata) ? object.metadata.resourceVersion : '')
+    const resourceVersion = String(
+      isRawObject(object.metadata) ? object.metadata.resourceVersion : '',
+    )
     const { propagationPolicy } = deletables[deletion.kind]
     const wanted = { uid: deletion.uid, resourceVersion, propagationPolicy }
     await kubernetes.deleteObject(path, { ...wanted, isDryRun: true }, options)
@@ -58,7 +64,10 @@ async function deleteObject(deletion: PlannedDeletion, context: DeletionContext)
   }
 }
 
-async function present(path: string, { kubernetes, options }: DeletionContext): Promise<RawObject | null> {
+async function present(
+  path: string,
+  { kubernetes, options }: DeletionContext,
+): Promise<RawObject | null> {
   try {
     const object = await kubernetes.getJson(path, options)
     if (isRawObject(object)) return object
@@ -69,7 +78,11 @@ async function present(path: string, { kubernetes, options }: DeletionContext): 
   }
 }
 
-function whyChanged(deletion: PlannedDeletion, object: RawObject, { policy, now }: DeletionContext): string | null {
+function whyChanged(
+  deletion: PlannedDeletion,
+  object: RawObject,
+  { policy, now }: DeletionContext,
+): string | null {
   const limit = policy[deletion.kind]
   if (limit === undefined) return `the policy no longer lets ${deletion.kind} go`
   const metadata = isRawObject(object.metadata) ? object.metadata : {}
@@ -82,7 +95,10 @@ function whyChanged(deletion: PlannedDeletion, object: RawObject, { policy, now 
 }
 
 /** A kubelet that is back makes its Node object first. */
-async function whyNodeIsThere({ kind, name }: PlannedDeletion, context: DeletionContext): Promise<string | null> {
+async function whyNodeIsThere(
+  { kind, name }: PlannedDeletion,
+  context: DeletionContext,
+): Promise<string | null> {
   if (kind !== 'nodeLeases') return null
   const node = await present(objectPath({ resource: 'nodes', namespace: null, name }), context)
   return node === null ? null : 'its node is there again'

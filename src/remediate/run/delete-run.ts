@@ -25,10 +25,17 @@ export interface DeletionRunOptions {
   end: AbortSignal
 }
 
-export const deletionKey = ({ cluster, uid }: Pick<PlannedDeletion, 'cluster' | 'uid'>): string => `${cluster}/${uid}`
+export const deletionKey = ({ cluster, uid }: Pick<PlannedDeletion, 'cluster' | 'uid'>): string =>
+  `${cluster}/${uid}`
 
 /** Of an object with which nothing was begun. */
-export const pendingDeletion = ({ cluster, resource, namespace, name, uid }: PlannedDeletion): DeletionEntry => ({
+export const pendingDeletion = ({
+  cluster,
+  resource,
+  namespace,
+  name,
+  uid,
+}: PlannedDeletion): DeletionEntry => ({
   ...{ cluster, resource, namespace, name, uid },
   state: 'pending',
   why: null,
@@ -41,7 +48,8 @@ export async function runDeletions(options: DeletionRunOptions): Promise<RunHead
   try {
     for (const deletion of plan.deletions ?? []) {
       const entry = entries.get(deletionKey(deletion)) ?? pendingDeletion(deletion)
-      if (['pending', 'deleting', 'failed'].includes(entry.state)) await carryOut(deletion, entry, options)
+      if (['pending', 'deleting', 'failed'].includes(entry.state))
+        await carryOut(deletion, entry, options)
     }
   } catch (error) {
     if (!(error instanceof Paused)) throw error
@@ -57,7 +65,11 @@ async function noted(journal: Journal, head: RunHead): Promise<RunHead> {
   return head
 }
 
-async function carryOut(deletion: PlannedDeletion, entry: DeletionEntry, options: DeletionRunOptions): Promise<void> {
+async function carryOut(
+  deletion: PlannedDeletion,
+  entry: DeletionEntry,
+  options: DeletionRunOptions,
+): Promise<void> {
   const { approval, journal, entries, leases, clock, deleteObject, stop, end } = options
   const now = () => clock.now().toISOString()
   const note = async (next: DeletionEntry) => {
@@ -66,7 +78,8 @@ async function carryOut(deletion: PlannedDeletion, entry: DeletionEntry, options
   }
   orPause(stop)
   orPause(end)
-  if (clock.now().getTime() >= Date.parse(approval.until)) throw new Paused(`the approval ended at ${approval.until}`)
+  if (clock.now().getTime() >= Date.parse(approval.until))
+    throw new Paused(`the approval ended at ${approval.until}`)
   if (!leases.get(deletion.cluster)?.isHeld())
     throw new Overtaken(`the lease of cluster ${deletion.cluster} is lost: nothing more is deleted`)
   await note({ ...entry, state: 'deleting', why: null, at: now() })
@@ -80,7 +93,9 @@ async function carryOut(deletion: PlannedDeletion, entry: DeletionEntry, options
   await note({
     ...entry,
     state,
-    why: wasBegun ? 'it was gone when it was asked for again: this run had begun to delete it' : why,
+    why: wasBegun
+      ? 'it was gone when it was asked for again: this run had begun to delete it'
+      : why,
     at: now(),
   })
 }

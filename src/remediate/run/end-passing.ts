@@ -18,7 +18,12 @@ export const isPassing = (work: NodeWork, step: PlanStep): boolean =>
   step.until !== undefined && ['verified', 'returning'].includes(work.entry(step).state)
 
 /** Of nodes that are verified. They end in `pruned`; in `broken` where they could not be put back. @throws Paused, Overtaken, or what the journal throws */
-export async function endPassing(steps: readonly PlanStep[], work: NodeWork, effects: Effects, options: SeeOptions): Promise<void> {
+export async function endPassing(
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  effects: Effects,
+  options: SeeOptions,
+): Promise<void> {
   let open = steps.filter(step => isPassing(work, step))
   while (open.length > 0) {
     await noteDone(open, work, effects)
@@ -30,7 +35,11 @@ export async function endPassing(steps: readonly PlanStep[], work: NodeWork, eff
   }
 }
 
-async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, clock }: Effects): Promise<void> {
+async function noteDone(
+  open: readonly PlanStep[],
+  work: NodeWork,
+  { imageUse, clock }: Effects,
+): Promise<void> {
   const waiting = open.filter(step => work.entry(step).state === 'verified')
   if (waiting.length === 0) return
   const used = await imageUse(waiting).catch((error: unknown) => {
@@ -43,7 +52,9 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
     const { state, why } = isPruned(step, now?.usedPercent ?? null, at.applied ?? '', clock.now())
     if (state === 'waiting') continue
     const freed =
-      usedBytesBefore === null || now === null ? 'how much was freed is not known' : `freed ${gib(usedBytesBefore - now.usedBytes)}`
+      usedBytesBefore === null || now === null
+        ? 'how much was freed is not known'
+        : `freed ${gib(usedBytesBefore - now.usedBytes)}`
     await work.note(step, { state: 'returning', why: `${freed}: ${why}` })
   }
 }
@@ -51,21 +62,36 @@ async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, c
 /** What else was written meanwhile takes room, too. */
 const gib = (freedBytes: number): string => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
 
-async function seePutBack(done: readonly PlanStep[], work: NodeWork, effects: Effects, options: SeeOptions): Promise<void> {
-  const returned = done.filter(step => work.entry(step).state === 'returning' && !options.end.aborted)
+async function seePutBack(
+  done: readonly PlanStep[],
+  work: NodeWork,
+  effects: Effects,
+  options: SeeOptions,
+): Promise<void> {
+  const returned = done.filter(
+    step => work.entry(step).state === 'returning' && !options.end.aborted,
+  )
   const wrong = await awaitSeen(
     returned,
     effects.clock,
     options,
     some => effects.verifyBack(some),
-    step => work.note(step, { state: 'pruned', why: `${work.entry(step).why}; its thresholds are as before` }, { seenBack: true }),
+    step =>
+      work.note(
+        step,
+        { state: 'pruned', why: `${work.entry(step).why}; its thresholds are as before` },
+        { seenBack: true },
+      ),
   )
   for (const step of returned) {
     const why = wrong.get(stepKey(step))
     if (why === undefined || (await work.passOverGone(step))) continue
     await work.note(
       step,
-      { state: 'broken', why: `${work.entry(step).why}. It was put back, and is not as before: ${why}` },
+      {
+        state: 'broken',
+        why: `${work.entry(step).why}. It was put back, and is not as before: ${why}`,
+      },
       { seenBack: false },
     )
   }

@@ -8,7 +8,13 @@ import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan, PlannedDeletion, PlanStep } from '#model/plan.ts'
-import { type DeletionEntry, deletionStates, type RemediationRun, type StepEntry, stepStates } from '#model/remediation.ts'
+import {
+  type DeletionEntry,
+  deletionStates,
+  type RemediationRun,
+  type StepEntry,
+  stepStates,
+} from '#model/remediation.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { answerForm } from './answer.ts'
 
@@ -28,10 +34,13 @@ export class Overtaken extends Error {}
 /** Of a run that goes on by the word of that person. */
 export function goneOnBy(head: RunHead, by: string): RunHead {
   const { approvedBy, resumedBy = [] } = head
-  return by === approvedBy || resumedBy.includes(by) ? head : { ...head, resumedBy: [...resumedBy, by] }
+  return by === approvedBy || resumedBy.includes(by)
+    ? head
+    : { ...head, resumedBy: [...resumedBy, by] }
 }
 
-export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string => `${cluster}/${node}`
+export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string =>
+  `${cluster}/${node}`
 
 const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
 const text = z.string().max(4000)
@@ -108,7 +117,8 @@ export class Journal {
     const written = await this.#read(key)
     if (written === null) return null
     const found = headForm.safeParse(json(written))
-    if (!found.success || found.data.head.run !== this.#run) throw this.#unreadable(key, found.error?.issues[0]?.message)
+    if (!found.success || found.data.head.run !== this.#run)
+      throw this.#unreadable(key, found.error?.issues[0]?.message)
     return found.data.head
   }
 
@@ -121,7 +131,12 @@ export class Journal {
   }
 
   /** The first thing that is written of a run; the head comes last, so that a run that has one has all of it. */
-  async begin(plan: Plan, approval: Approval, startedAt: string, clusters?: Record<string, string>): Promise<RunHead> {
+  async begin(
+    plan: Plan,
+    approval: Approval,
+    startedAt: string,
+    clusters?: Record<string, string>,
+  ): Promise<RunHead> {
     await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
     await this.#store.write(this.#key('approval.json'), approvalText(approval), 'application/json')
     const head: RunHead = {
@@ -140,13 +155,26 @@ export class Journal {
 
   /** @throws Overtaken, or what the store throws */
   noteRun(head: RunHead): Promise<void> {
-    return this.#write(this.#key('run.json'), { schema: headSchema, writer: this.#writer, head: { ...head, why: shortened(head.why) } })
+    return this.#write(this.#key('run.json'), {
+      schema: headSchema,
+      writer: this.#writer,
+      head: { ...head, why: shortened(head.why) },
+    })
   }
 
   /** @throws Overtaken, or what the store throws */
   async note(entry: StepEntry): Promise<StepEntry> {
-    const kept = { ...entry, why: shortened(entry.why), commandIds: entry.commandIds.slice(-commandIdsKept) }
-    await this.#write(this.#entryKey(entry), { schema: entrySchema, writer: this.#writer, run: this.#run, entry: kept })
+    const kept = {
+      ...entry,
+      why: shortened(entry.why),
+      commandIds: entry.commandIds.slice(-commandIdsKept),
+    }
+    await this.#write(this.#entryKey(entry), {
+      schema: entrySchema,
+      writer: this.#writer,
+      run: this.#run,
+      entry: kept,
+    })
     return kept
   }
 
@@ -155,27 +183,51 @@ export class Journal {
     const there = new Set<string>()
     for await (const key of this.#store.list(this.#key('steps/'))) there.add(key)
     const begun = steps.filter(step => there.has(this.#entryKey(step)))
-    const entries = await pMap(begun, async step => this.#entry(step, await this.#read(this.#entryKey(step))), { concurrency: readAtOnce })
+    const entries = await pMap(
+      begun,
+      async step => this.#entry(step, await this.#read(this.#entryKey(step))),
+      { concurrency: readAtOnce },
+    )
     return new Map(entries.map(entry => [stepKey(entry), entry]))
   }
 
   /** @throws Overtaken, or what the store throws */
   noteDeletion(entry: DeletionEntry): Promise<void> {
     const kept = { ...entry, why: shortened(entry.why) }
-    return this.#write(this.#deletionKey(entry), { schema: deletionSchema, writer: this.#writer, run: this.#run, entry: kept })
+    return this.#write(this.#deletionKey(entry), {
+      schema: deletionSchema,
+      writer: this.#writer,
+      run: this.#run,
+      entry: kept,
+    })
   }
 
   /** Of objects that were begun. One whose entry is torn was begun, as far as anybody knows: it is asked for again, by its UID. */
   async deletions(planned: readonly PlannedDeletion[]): Promise<DeletionEntry[]> {
-    const there = new Set(planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))))
+    const there = new Set(
+      planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))),
+    )
     const begun = planned.filter(deletion => there.has(this.#deletionKey(deletion)))
     return pMap(
       begun,
       async deletion => {
-        const found = deletionForm.safeParse(json((await this.#read(this.#deletionKey(deletion))) ?? ''))
+        const found = deletionForm.safeParse(
+          json((await this.#read(this.#deletionKey(deletion))) ?? ''),
+        )
         const { cluster, resource, namespace, name, uid } = deletion
-        const isIts = found.success && found.data.run === this.#run && found.data.entry.cluster === cluster && found.data.entry.uid === uid
-        return isIts ? found.data.entry : { ...{ cluster, resource, namespace, name, uid }, state: 'deleting', why: null, at: null }
+        const isIts =
+          found.success &&
+          found.data.run === this.#run &&
+          found.data.entry.cluster === cluster &&
+          found.data.entry.uid === uid
+        return isIts
+          ? found.data.entry
+          : {
+              ...{ cluster, resource, namespace, name, uid },
+              state: 'deleting',
+              why: null,
+              at: null,
+            }
       },
       { concurrency: readAtOnce },
     )
@@ -183,7 +235,11 @@ export class Journal {
 
   /** The whole, for people and other programs. */
   report(run: RemediationRun): Promise<void> {
-    return this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`, 'application/json')
+    return this.#store.write(
+      this.#key('report.json'),
+      `${JSON.stringify(run, null, 1)}\n`,
+      'application/json',
+    )
   }
 
   /** A node whose entry is torn or another's has been touched, as far as anybody knows. */
@@ -192,10 +248,27 @@ export class Journal {
     const { cluster, node, instanceId } = step
     if (found.success) {
       const { run, entry } = found.data
-      if (run === this.#run && entry.cluster === cluster && entry.node === node && entry.instanceId === instanceId) return entry
+      if (
+        run === this.#run &&
+        entry.cluster === cluster &&
+        entry.node === node &&
+        entry.instanceId === instanceId
+      )
+        return entry
     }
     const why = `its entry in the journal cannot be read (${this.#store.location}/${this.#entryKey(step)}), so it is not known what was done there`
-    return { cluster, node, instanceId, wave: 0, state: 'broken', why, commandIds: [], answer: null, readyPods: null, at: {} }
+    return {
+      cluster,
+      node,
+      instanceId,
+      wave: 0,
+      state: 'broken',
+      why,
+      commandIds: [],
+      answer: null,
+      readyPods: null,
+      at: {},
+    }
   }
 
   #key(name: string): string {
@@ -223,15 +296,20 @@ export class Journal {
     const next = `${JSON.stringify(content)}\n`
     const known = this.#known.get(key)
     for (let round = 0; round < rounds; round++) {
-      if (known === undefined && (await this.#store.create(key, next, 'application/json'))) return void this.#known.set(key, next)
+      if (known === undefined && (await this.#store.create(key, next, 'application/json')))
+        return void this.#known.set(key, next)
       const found = await this.#store.read(key)
       const present = found?.body.toString('utf8')
       // Also where the answer to our own write was lost.
       if (present === next) return void this.#known.set(key, next)
-      if (found === null || present !== known) throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
-      if (await this.#store.replace(key, next, 'application/json', found.version)) return void this.#known.set(key, next)
+      if (found === null || present !== known)
+        throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
+      if (await this.#store.replace(key, next, 'application/json', found.version))
+        return void this.#known.set(key, next)
     }
-    throw new Error(`${this.#store.location}/${key} could not be written: it was changed again and again`)
+    throw new Error(
+      `${this.#store.location}/${key} could not be written: it was changed again and again`,
+    )
   }
 
   #unreadable(key: string, why = 'it is of another run'): OperatorError {

@@ -50,7 +50,8 @@ const skewMs = 15 * 60_000
 const longestTtlMs = 3_600_000
 const rounds = 5
 
-export const leaseKey = (identity: string): string => `remediation/leases/${encodeURIComponent(identity)}.json`
+export const leaseKey = (identity: string): string =>
+  `remediation/leases/${encodeURIComponent(identity)}.json`
 
 /** A lease that is held, until it is given back or lost. */
 export class Lease {
@@ -73,7 +74,10 @@ export class Lease {
 
   /** Whether what is begun now is begun by its only holder. */
   isHeld(): boolean {
-    return !this.#lost.signal.aborted && this.#options.clock.elapsedMs() < this.#validUntilMs - this.#options.ttlMs / 6
+    return (
+      !this.#lost.signal.aborted &&
+      this.#options.clock.elapsedMs() < this.#validUntilMs - this.#options.ttlMs / 6
+    )
   }
 
   /** Another one may take it at once. Where the store cannot be reached it expires. */
@@ -96,9 +100,16 @@ export class Lease {
       const next = textOf(this.#options, this.#options.holder)
       const isOurs = await this.#replace(next).catch(() => null)
       if (isOurs === true) this.#validUntilMs = askedMs + ttlMs
-      if (isOurs === false) this.#lost.abort(new Error(`the lease of cluster ${cluster} was taken over by another apply`))
+      if (isOurs === false)
+        this.#lost.abort(
+          new Error(`the lease of cluster ${cluster} was taken over by another apply`),
+        )
       if (isOurs === null && clock.elapsedMs() >= this.#validUntilMs)
-        this.#lost.abort(new Error(`the lease of cluster ${cluster} could not be renewed in time: the store did not answer`))
+        this.#lost.abort(
+          new Error(
+            `the lease of cluster ${cluster} could not be renewed in time: the store did not answer`,
+          ),
+        )
     }
   }
 
@@ -108,7 +119,8 @@ export class Lease {
     const key = leaseKey(identity)
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
-      if (found === null || parse(found.body.toString('utf8'))?.holder !== this.#options.holder) return false
+      if (found === null || parse(found.body.toString('utf8'))?.holder !== this.#options.holder)
+        return false
       if (await store.replace(key, next, 'application/json', found.version)) return true
     }
     throw new Error(`${store.location}/${key} was changed again and again`)
@@ -116,7 +128,11 @@ export class Lease {
 }
 
 /** Null: nobody has ever held it. @throws what the store throws */
-export async function sightLease({ store, identity, clock }: Pick<LeaseOptions, 'store' | 'identity' | 'clock'>): Promise<Sighting | null> {
+export async function sightLease({
+  store,
+  identity,
+  clock,
+}: Pick<LeaseOptions, 'store' | 'identity' | 'clock'>): Promise<Sighting | null> {
   const found = await store.read(leaseKey(identity))
   return found === null ? null : { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
 }
@@ -131,7 +147,8 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     signal.throwIfAborted()
     const askedMs = clock.elapsedMs()
     const mine = textOf(options, holder)
-    if (await store.create(key, mine, 'application/json')) return new Lease(options, askedMs + ttlMs)
+    if (await store.create(key, mine, 'application/json'))
+      return new Lease(options, askedMs + ttlMs)
     const found = await store.read(key)
     if (found === null) continue
     const text = found.body.toString('utf8')
@@ -142,7 +159,8 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     seen ??= { text, sinceMs: clock.elapsedMs() }
     const unheardMs = Math.max(ttlMs, Math.min(lease?.ttlMs ?? 0, longestTtlMs))
     if (isFree || clock.elapsedMs() - seen.sinceMs >= unheardMs) {
-      if (await store.replace(key, mine, 'application/json', found.version)) return new Lease(options, askedMs + ttlMs)
+      if (await store.replace(key, mine, 'application/json', found.version))
+        return new Lease(options, askedMs + ttlMs)
       continue
     }
     if (!isSaid) options.onWait?.(waitText(options, lease))
@@ -157,7 +175,10 @@ const hasEnded = (lease: LeaseText | null, now: Date): boolean =>
 /** @param cluster as we call it */
 const runOf = (lease: LeaseText | null, cluster: string): string => {
   if (lease === null) return 'an unreadable one'
-  const called = lease.cluster === undefined || lease.cluster === cluster ? '' : `, which calls it ${oneLine(lease.cluster, 200)}`
+  const called =
+    lease.cluster === undefined || lease.cluster === cluster
+      ? ''
+      : `, which calls it ${oneLine(lease.cluster, 200)}`
   return `run ${oneLine(lease.run, 64)}${called}`
 }
 

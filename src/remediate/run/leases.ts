@@ -55,10 +55,17 @@ export async function takeLeases(
   // In one order, so that of two that want several clusters neither waits for the other.
   const wanted = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
   // All at once, so that those of one that died are waited for together.
-  const sightings = await pMap(wanted, ([identity]) => sightLease({ store, identity, clock }), { concurrency: atOnce })
+  const sightings = await pMap(wanted, ([identity]) => sightLease({ store, identity, clock }), {
+    concurrency: atOnce,
+  })
   for (const [index, [identity, names]] of wanted.entries()) {
     const clusters = names.map(([cluster]) => cluster)
-    const lease = await takeLease({ ...options, cluster: clusters.join(', '), identity, seen: sightings[index] })
+    const lease = await takeLease({
+      ...options,
+      cluster: clusters.join(', '),
+      identity,
+      seen: sightings[index],
+    })
     for (const cluster of clusters) into.set(cluster, lease)
   }
 }

@@ -39,7 +39,9 @@ export interface Effects {
   /** Likewise, and their clusters. */
   before(steps: readonly PlanStep[]): Promise<Before>
   /** Reads the nodes anew. By `cluster/node`; one that is missing could not be read. */
-  verify(nodes: readonly { step: PlanStep; entry: StepEntry }[]): Promise<ReadonlyMap<string, Verification>>
+  verify(
+    nodes: readonly { step: PlanStep; entry: StepEntry }[],
+  ): Promise<ReadonlyMap<string, Verification>>
   /** Likewise: whether they run as before their steps. */
   verifyBack(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, Verification>>
   /** Likewise. */
@@ -65,17 +67,26 @@ const againAfterMs = 15_000
 
 /** Whether something of the run may be on the node. */
 export const isTouched = ({ state }: StepEntry): boolean => touched.has(state)
-const touched = new Set<StepState>(['sending', 'sent', 'applied', 'verified', 'returning', 'broken'])
+const touched = new Set<StepState>([
+  'sending',
+  'sent',
+  'applied',
+  'verified',
+  'returning',
+  'broken',
+])
 /** Whether nothing was ever sent to it. */
 export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
 
-const isCommon = (told: Told): told is Told & { kind: 'unsent' } => told.kind === 'unsent' && told.isCommon
+const isCommon = (told: Told): told is Told & { kind: 'unsent' } =>
+  told.kind === 'unsent' && told.isCommon
 
 const goingBack = 'is being taken back: '
 const notBack = '. It could not be taken back: '
 
 /** What the journal says of a node that was asked before, without what came of that: it is asked again, and each time would add to it. */
-const causeOf = (why: string): string => (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
+const causeOf = (why: string): string =>
+  (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
 
 export class NodeWork {
   readonly #options: NodeWorkOptions
@@ -94,7 +105,10 @@ export class NodeWork {
    * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or, where the node did not say, in `sending` or `sent`.
    * @throws Paused where the account or SSM is why nothing can be sent: then no node is at fault, and one that is new stays open
    */
-  async apply(step: PlanStep, before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>): Promise<void> {
+  async apply(
+    step: PlanStep,
+    before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>,
+  ): Promise<void> {
     const { state } = this.entry(step)
     let isNew = isOpen(this.entry(step))
     let said: Told | null = null
@@ -103,7 +117,11 @@ export class NodeWork {
       this.#requireLease(step)
       await this.note(step, { state: 'sending', why: null }, isNew ? before : {})
       said = await this.#send(step, 'apply', commandId =>
-        this.note(step, { state: 'sent', why: null }, { commandIds: [...this.entry(step).commandIds, commandId] }),
+        this.note(
+          step,
+          { state: 'sent', why: null },
+          { commandIds: [...this.entry(step).commandIds, commandId] },
+        ),
       )
       const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
       if (conclusion !== null) return this.#conclude(step, conclusion, said)
@@ -141,7 +159,8 @@ export class NodeWork {
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
-      if (attempt === 0 && to === 'rolled-back') await this.note(step, { state: this.entry(step).state, why: `${goingBack}${why}` })
+      if (attempt === 0 && to === 'rolled-back')
+        await this.note(step, { state: this.entry(step).state, why: `${goingBack}${why}` })
       said = await this.#send(step, 'rollback', commandId =>
         this.note(
           step,
@@ -150,9 +169,14 @@ export class NodeWork {
         ),
       )
       const conclusion = concludeRollback(said, step)
-      if (conclusion?.state === 'broken') return this.#notBack(step, why, conclusion.why ?? whatItSaid(said), said)
+      if (conclusion?.state === 'broken')
+        return this.#notBack(step, why, conclusion.why ?? whatItSaid(said), said)
       if (conclusion !== null)
-        return this.#conclude(step, { state: to, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` }, said)
+        return this.#conclude(
+          step,
+          { state: to, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` },
+          said,
+        )
       if (end.aborted) return
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }
@@ -163,21 +187,35 @@ export class NodeWork {
 
   #notBack(step: PlanStep, why: string, because: string, said: Told): Promise<void> {
     const advice = 'Look at the node; highwater rollback asks it again'
-    return this.#conclude(step, { state: 'broken', why: `${why}${notBack}${because}. ${advice}` }, said)
+    return this.#conclude(
+      step,
+      { state: 'broken', why: `${why}${notBack}${because}. ${advice}` },
+      said,
+    )
   }
 
   /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it is there, or nobody can tell. */
   async passOverGone(step: PlanStep): Promise<boolean> {
     if (!(await this.#options.effects.isGone(step).catch(() => false))) return false
-    await this.note(step, { state: 'skipped', why: 'its instance is gone, and with it all that was written' })
+    await this.note(step, {
+      state: 'skipped',
+      why: 'its instance is gone, and with it all that was written',
+    })
     return true
   }
 
   /** Writes a transition and only then believes it. @throws Overtaken, or what the store throws */
-  async note(step: PlanStep, { state, why }: Conclusion, more: Partial<StepEntry> = {}): Promise<void> {
+  async note(
+    step: PlanStep,
+    { state, why }: Conclusion,
+    more: Partial<StepEntry> = {},
+  ): Promise<void> {
     const { journal, entries, effects } = this.#options
     const before = this.entry(step)
-    const at = state === before.state ? before.at : { ...before.at, [state]: effects.clock.now().toISOString() }
+    const at =
+      state === before.state
+        ? before.at
+        : { ...before.at, [state]: effects.clock.now().toISOString() }
     const entry = await journal.note({ ...before, ...more, state, why, at })
     entries.set(stepKey(step), entry)
     if (entry.state !== before.state || entry.why !== before.why) effects.onEntry?.(entry)
@@ -187,7 +225,11 @@ export class NodeWork {
     return this.note(step, conclusion, said.kind === 'answer' ? { answer: said.answer } : {})
   }
 
-  async #send(step: PlanStep, action: ApplyAction, noted: (commandId: string) => Promise<void>): Promise<Told> {
+  async #send(
+    step: PlanStep,
+    action: ApplyAction,
+    noted: (commandId: string) => Promise<void>,
+  ): Promise<Told> {
     const notes: Promise<void>[] = []
     const told = await this.#options.effects.send(step, action, commandId => {
       const note = noted(commandId)
@@ -212,6 +254,7 @@ export class NodeWork {
   }
 
   #requireLease({ cluster }: PlanStep): void {
-    if (!this.#options.leases.get(cluster)?.isHeld()) throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
+    if (!this.#options.leases.get(cluster)?.isHeld())
+      throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
   }
 }

@@ -4,7 +4,11 @@ import type { Clock } from './clock.ts'
 export class Paused extends Error {}
 
 /** @throws Paused when the signal comes first */
-export async function sleepOrPause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+export async function sleepOrPause(
+  clock: Clock,
+  delayMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await clock.sleep(delayMs, signal)
   } catch (error) {
@@ -20,7 +24,8 @@ export function orPause(signal: AbortSignal): void {
 
 const pausedBy = ({ reason }: AbortSignal): Paused => new Paused(messageOf(reason))
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
 
 /** What the world did not answer: anything but a mistake of ours. */
 export const isOfTheWorld = (error: unknown): boolean =>

@@ -78,9 +78,13 @@ class Run {
 
   async #endBegun(steps: readonly PlanStep[]): Promise<void> {
     const left = steps.filter(
-      step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)) || isPassing(this.#work, step) || this.#isUnseen(step),
+      step =>
+        ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)) ||
+        isPassing(this.#work, step) ||
+        this.#isUnseen(step),
     )
-    for (const some of chunksOf(left, this.#options.policy.maxConcurrency)) await this.#change(some, null)
+    for (const some of chunksOf(left, this.#options.policy.maxConcurrency))
+      await this.#change(some, null)
     this.#requireFewErrors()
   }
 
@@ -96,7 +100,11 @@ class Run {
       open = open.filter(step => !chunk.includes(step))
       const unblocked = chunk.filter(step => !before.nodes.has(stepKey(step)))
       for (const step of chunk)
-        if (!unblocked.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })
+        if (!unblocked.includes(step))
+          await this.#work.note(step, {
+            state: 'skipped',
+            why: before.nodes.get(stepKey(step)) ?? null,
+          })
       this.#mayGoOn()
       const free = await this.#unchanged(unblocked)
       const use = await this.#imageUse(free)
@@ -105,7 +113,9 @@ class Run {
       const begun = free.filter(step => today.has(stepKey(step)))
       await this.#change(begun, step => ({
         readyPods: before.readyPods.get(stepKey(step)) ?? null,
-        ...(step.until !== undefined && { usedBytesBefore: use.get(stepKey(step))?.usedBytes ?? null }),
+        ...(step.until !== undefined && {
+          usedBytesBefore: use.get(stepKey(step))?.usedBytes ?? null,
+        }),
       }))
       if (begun.length < free.length)
         throw new Paused(
@@ -123,7 +133,11 @@ class Run {
     const changed = changedSince({ steps }, present)
     for (const { cluster, node, why } of changed) {
       const step = steps.find(one => stepKey(one) === stepKey({ cluster, node }))
-      if (step !== undefined) await this.#work.note(step, { state: 'skipped', why: `changed since the plan was made: ${why}` })
+      if (step !== undefined)
+        await this.#work.note(step, {
+          state: 'skipped',
+          why: `changed since the plan was made: ${why}`,
+        })
     }
     const keys = new Set(changed.map(stepKey))
     return steps.filter(step => !keys.has(stepKey(step)))
@@ -133,10 +147,18 @@ class Run {
   #next(open: readonly PlanStep[]): PlanStep[] {
     const perCluster = new Map<string, number>()
     const trials = new Set<string>()
-    const proven = new Set(this.#options.plan.steps.filter(step => provenStates.has(this.#state(step))).map(({ cohort }) => cohort))
+    const proven = new Set(
+      this.#options.plan.steps
+        .filter(step => provenStates.has(this.#state(step)))
+        .map(({ cohort }) => cohort),
+    )
     return open.filter(({ cluster, cohort }) => {
       const taken = perCluster.get(cluster) ?? 0
-      if (taken >= this.#options.policy.maxConcurrency || (!proven.has(cohort) && trials.has(cohort))) return false
+      if (
+        taken >= this.#options.policy.maxConcurrency ||
+        (!proven.has(cohort) && trials.has(cohort))
+      )
+        return false
       perCluster.set(cluster, taken + 1)
       trials.add(cohort)
       return true
@@ -164,20 +186,32 @@ class Run {
   }
 
   /** To the end of each: verified, pruned, or failed and taken back. @param before null: it was noted when the nodes were begun */
-  async #change(steps: readonly PlanStep[], before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null): Promise<void> {
+  async #change(
+    steps: readonly PlanStep[],
+    before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null,
+  ): Promise<void> {
     const { effects, policy, end } = this.#options
-    const unsent = steps.filter(step => isOpen(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#state(step)))
+    const unsent = steps.filter(
+      step => isOpen(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#state(step)),
+    )
     await all(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     orPause(end)
     // Where the run stops anyway nobody waits for the others to be well.
     this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
     const applied = steps.filter(step => this.#state(step) === 'applied')
-    const wrong = await awaitVerified(applied, this.#work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
+    const wrong = await awaitVerified(applied, this.#work, effects, {
+      timeoutMs: policy.verifyTimeoutMs,
+      end,
+    })
     const unwell: PlanStep[] = []
-    for (const step of steps.filter(one => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(one))))
+    for (const step of steps.filter(one =>
+      ['sending', 'sent', 'applied', 'broken'].includes(this.#state(one)),
+    ))
       if (!(await this.#work.passOverGone(step))) unwell.push(step)
-    const whyOf = (step: PlanStep) => wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#state(step)
-    for (const step of unwell) await this.#work.note(step, { state: this.#state(step), why: whyOf(step) })
+    const whyOf = (step: PlanStep) =>
+      wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#state(step)
+    for (const step of unwell)
+      await this.#work.note(step, { state: this.#state(step), why: whyOf(step) })
     this.#requireFewErrors(unwell)
     await all(unwell, step => this.#work.rollBack(step, whyOf(step)))
     orPause(end)
@@ -196,10 +230,16 @@ class Run {
   /** @param unwell failed, though their state does not say so yet @throws TooManyErrors */
   #requireFewErrors(unwell: readonly PlanStep[] = []): void {
     const { plan, policy } = this.#options
-    const failed = plan.steps.filter(step => failedStates.has(this.#state(step)) || unwell.includes(step))
+    const failed = plan.steps.filter(
+      step => failedStates.has(this.#state(step)) || unwell.includes(step),
+    )
     if (failed.length <= policy.maxErrors) return
-    const sample = failed.slice(-3).map(step => `${stepKey(step)}: ${this.#work.entry(step).why ?? this.#state(step)}`)
-    throw new TooManyErrors(`${failed.length} of its nodes failed, where ${policy.maxErrors} may: ${sample.join('; ')}`)
+    const sample = failed
+      .slice(-3)
+      .map(step => `${stepKey(step)}: ${this.#work.entry(step).why ?? this.#state(step)}`)
+    throw new TooManyErrors(
+      `${failed.length} of its nodes failed, where ${policy.maxErrors} may: ${sample.join('; ')}`,
+    )
   }
 
   /** No further wave, and this one taken back; noted before, so that whoever comes after a crash goes on with it. */
@@ -224,7 +264,9 @@ class Run {
     // A clock that was set back must not make it longer than it is.
     const waitMs = Math.min(leftMs, policy.pauseMs)
     if (waitMs > patienceMs)
-      throw new Paused(`the pause after the wave before lasts until ${new Date(effects.clock.now().getTime() + waitMs).toISOString()}`)
+      throw new Paused(
+        `the pause after the wave before lasts until ${new Date(effects.clock.now().getTime() + waitMs).toISOString()}`,
+      )
     if (waitMs > 0) await sleepOrPause(effects.clock, waitMs, stop)
   }
 
@@ -237,14 +279,19 @@ class Run {
   }
 
   #loweredText(): string {
-    const lowered = this.#options.plan.steps.filter(step => isPassing(this.#work, step)).map(stepKey)
-    return lowered.length === 0 ? '' : `. Until the run goes on or is taken back, the thresholds of ${lowered.join(', ')} are lowered`
+    const lowered = this.#options.plan.steps
+      .filter(step => isPassing(this.#work, step))
+      .map(stepKey)
+    return lowered.length === 0
+      ? ''
+      : `. Until the run goes on or is taken back, the thresholds of ${lowered.join(', ')} are lowered`
   }
 
   /** Whoever lost one has nothing more to say about the run. */
   #requireLeases(): void {
     for (const [cluster, lease] of this.#options.leases)
-      if (!lease.isHeld()) throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
+      if (!lease.isHeld())
+        throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
   }
 
   #state(step: PlanStep): StepState {

@@ -3,11 +3,21 @@ import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
+import {
+  type DeletionEntry,
+  type RemediationRun,
+  remediationSchema,
+  type StepEntry,
+} from '#model/remediation.ts'
 import { changedSince, checkApproval } from '#remediate/plan/approve.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { beginToday } from './begun-today.ts'
-import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
+import {
+  type DeletionRunOptions,
+  deletionKey,
+  pendingDeletion,
+  runDeletions,
+} from './delete-run.ts'
 import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { identitiesOf, takeLeases } from './leases.ts'
@@ -47,51 +57,88 @@ const namedNodes = 5
 const readAtOnce = 200
 
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
-export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
+export async function applyPlan(
+  plan: Plan,
+  approval: Approval,
+  options: ApplyOptions,
+): Promise<RemediationRun> {
   const { store, effects, holder, policy } = options
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
-    throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`)
+    throw new OperatorError(
+      `Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`,
+    )
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
   const refusal = refusalOf(plan, approval, known, effects.clock.now().toISOString(), policy)
   // What was begun may always be ended; what is new needs the approval.
-  if (refusal !== null && (known === null || approval.plan !== plan.digest || plan.deletions !== undefined)) throw refusal
+  if (
+    refusal !== null &&
+    (known === null || approval.plan !== plan.digest || plan.deletions !== undefined)
+  )
+    throw refusal
   if (known !== null && known.plan !== plan.digest)
-    throw new OperatorError(`${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`)
+    throw new OperatorError(
+      `${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`,
+    )
   if (known !== null && known.endedAt !== null)
     return documentOf(plan, known, await entriesOf(plan, journal), await deletionsOf(plan, journal))
   if (known?.state === 'rolled-back') {
     if (options.resume) return rollBack(plan.id, options)
-    throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: ${onward(plan)} or --resume goes on with it`)
+    throw new OperatorError(
+      `Run ${plan.id} is being taken back, and that is not at its end: ${onward(plan)} or --resume goes on with it`,
+    )
   }
   if (known !== null && !options.resume)
     throw new OperatorError(
       `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${wayBack(plan)}`,
     )
-  return withLeases(plan, options, known, `--resume goes on with it${wayBack(plan)}`, async (leases, end, identities) => {
-    // Anew: another one may have come to its end while the lease was waited for.
-    const now = await journal.head()
-    const entries = await entriesOf(plan, journal)
-    const deletions = await deletionsOf(plan, journal)
-    if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries, deletions)
-    if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
-    const head =
-      now === null ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities) : goneOnBy(now, approval.by)
-    if (plan.deletions !== undefined) {
-      const { clock, deleteObject } = effects
-      const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })
+  return withLeases(
+    plan,
+    options,
+    known,
+    `--resume goes on with it${wayBack(plan)}`,
+    async (leases, end, identities) => {
+      // Anew: another one may have come to its end while the lease was waited for.
+      const now = await journal.head()
+      const entries = await entriesOf(plan, journal)
+      const deletions = await deletionsOf(plan, journal)
+      if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
+        return documentOf(plan, now, entries, deletions)
+      if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
+      const head =
+        now === null
+          ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
+          : goneOnBy(now, approval.by)
+      if (plan.deletions !== undefined) {
+        const { clock, deleteObject } = effects
+        const ended = await runDeletions({
+          ...options,
+          plan,
+          approval,
+          journal,
+          head,
+          entries: deletions,
+          leases,
+          clock,
+          deleteObject,
+          end,
+        })
+        return reported(documentOf(plan, ended, entries, deletions), journal)
+      }
+      const { auto } = policy
+      const isCounted = approval.by === byPolicy && auto !== null
+      const ended = await runWaves({
+        ...{ ...options, plan, approval, journal, head, entries, leases, end },
+        refusal: refusal?.message ?? null,
+        patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
+        ofToday: async nodes =>
+          isCounted
+            ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now())
+            : new Set(nodes),
+      })
       return reported(documentOf(plan, ended, entries, deletions), journal)
-    }
-    const { auto } = policy
-    const isCounted = approval.by === byPolicy && auto !== null
-    const ended = await runWaves({
-      ...{ ...options, plan, approval, journal, head, entries, leases, end },
-      refusal: refusal?.message ?? null,
-      patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
-      ofToday: async nodes => (isCounted ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now()) : new Set(nodes)),
-    })
-    return reported(documentOf(plan, ended, entries, deletions), journal)
-  })
+    },
+  )
 }
 
 /** Nobody has to allow that what was changed is put back, or that what is at its end is told. */
@@ -102,7 +149,11 @@ function refusalOf(
   now: string,
   { auto }: Pick<RemediationPolicy, 'auto'>,
 ): OperatorError | null {
-  if (isGoingBack(known) || (known !== null && known.endedAt !== null && approval.plan === plan.digest)) return null
+  if (
+    isGoingBack(known) ||
+    (known !== null && known.endedAt !== null && approval.plan === plan.digest)
+  )
+    return null
   try {
     checkApproval(plan, approval, now, auto)
     return null
@@ -113,36 +164,62 @@ function refusalOf(
 }
 
 /** Works from the journal alone. @throws OperatorError */
-export async function rollBack(run: string, options: SessionOptions & { despiteErrors?: boolean }): Promise<RemediationRun> {
+export async function rollBack(
+  run: string,
+  options: SessionOptions & { despiteErrors?: boolean },
+): Promise<RemediationRun> {
   const { store, holder, despiteErrors = false } = options
   if (!/^[a-f0-9]{16}$/.test(run))
-    throw new OperatorError(`${JSON.stringify(run.slice(0, 80))} is no run: a run is called by 16 hexadecimal characters`)
+    throw new OperatorError(
+      `${JSON.stringify(run.slice(0, 80))} is no run: a run is called by 16 hexadecimal characters`,
+    )
   const journal = new Journal(store, run, holder)
   const known = await journal.head()
   if (known === null)
-    throw new OperatorError(`${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store`)
+    throw new OperatorError(
+      `${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store`,
+    )
   const plan = await journal.plan()
   if (plan.deletions !== undefined)
     throw new OperatorError(
       `Run ${run} deletes objects of clusters, and nothing brings those back. What it has not deleted yet stays unless it is resumed`,
     )
-  return withLeases(plan, options, known, `${onward(plan)} goes on with it`, async (leases, end) => {
-    const head = await journal.head()
-    if (head === null || head.plan !== plan.digest || plan.id !== run)
-      throw new OperatorError(`The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`, {
-        isBadInput: false,
+  return withLeases(
+    plan,
+    options,
+    known,
+    `${onward(plan)} goes on with it`,
+    async (leases, end) => {
+      const head = await journal.head()
+      if (head === null || head.plan !== plan.digest || plan.id !== run)
+        throw new OperatorError(
+          `The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`,
+          { isBadInput: false },
+        )
+      const entries = await entriesOf(plan, journal)
+      const ended = await rollBackRun({
+        ...options,
+        plan,
+        journal,
+        head,
+        entries,
+        leases,
+        end,
+        despiteErrors,
       })
-    const entries = await entriesOf(plan, journal)
-    const ended = await rollBackRun({ ...options, plan, journal, head, entries, leases, end, despiteErrors })
-    return reported(documentOf(plan, ended, entries, new Map()), journal)
-  })
+      return reported(documentOf(plan, ended, entries, new Map()), journal)
+    },
+  )
 }
 
 const isGoingBack = (head: RunHead | null): boolean =>
-  head !== null && head.endedAt === null && (head.state === 'stopped' || head.state === 'rolled-back')
+  head !== null &&
+  head.endedAt === null &&
+  (head.state === 'stopped' || head.state === 'rolled-back')
 
 const onward = ({ id }: Plan): string => `highwater rollback ${id}`
-const wayBack = ({ id, deletions }: Plan): string => (deletions === undefined ? `, highwater rollback ${id} takes it back` : '')
+const wayBack = ({ id, deletions }: Plan): string =>
+  deletions === undefined ? `, highwater rollback ${id} takes it back` : ''
 
 /** As far as there is time: the run begins then and pauses, and whoever goes on with it reads each node just before it is changed. @throws OperatorError */
 async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
@@ -160,7 +237,9 @@ async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions
 }
 
 function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
-  const named = changed.slice(0, namedNodes).map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
+  const named = changed
+    .slice(0, namedNodes)
+    .map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
   const more = changed.length > namedNodes ? `; and ${changed.length - namedNodes} more` : ''
   return new OperatorError(
     `Plan ${plan.id} no longer fits ${changed.length} of its ${plan.steps.length} nodes: ${named.join('; ')}${more}. Nothing was sent. Make the plan anew, or pass these over with --skip-changed`,
@@ -186,15 +265,28 @@ async function entriesOf(plan: Plan, journal: Journal): Promise<Map<string, Step
         readyPods: null,
         at: {},
       } as const
-      return [key, { ...(known.get(key) ?? { ...fresh, commandIds: [] }), wave: waves.get(key) ?? 0 }]
+      return [
+        key,
+        { ...(known.get(key) ?? { ...fresh, commandIds: [] }), wave: waves.get(key) ?? 0 },
+      ]
     }),
   )
 }
 
 /** Of every object of the plan. */
-async function deletionsOf({ deletions = [] }: Plan, journal: Journal): Promise<Map<string, DeletionEntry>> {
-  const known = new Map((await journal.deletions(deletions)).map(entry => [deletionKey(entry), entry]))
-  return new Map(deletions.map(deletion => [deletionKey(deletion), known.get(deletionKey(deletion)) ?? pendingDeletion(deletion)]))
+async function deletionsOf(
+  { deletions = [] }: Plan,
+  journal: Journal,
+): Promise<Map<string, DeletionEntry>> {
+  const known = new Map(
+    (await journal.deletions(deletions)).map(entry => [deletionKey(entry), entry]),
+  )
+  return new Map(
+    deletions.map(deletion => [
+      deletionKey(deletion),
+      known.get(deletionKey(deletion)) ?? pendingDeletion(deletion),
+    ]),
+  )
 }
 
 function documentOf(
@@ -209,7 +301,9 @@ function documentOf(
     ...head,
     steps: plan.steps.map(step => {
       const entry = entries.get(stepKey(step)) as StepEntry
-      return isOver && entry.state === 'pending' ? { ...entry, state: 'skipped', why: 'the run ended before it came to it' } : entry
+      return isOver && entry.state === 'pending'
+        ? { ...entry, state: 'skipped', why: 'the run ended before it came to it' }
+        : entry
     }),
     ...(plan.deletions !== undefined && { deletions: [...deletions.values()] }),
     leftAlone: [...plan.never, ...plan.refused],
@@ -226,14 +320,26 @@ async function withLeases(
   options: SessionOptions,
   known: RunHead | null,
   goesOn: string,
-  work: (leases: ReadonlyMap<string, Lease>, end: AbortSignal, identities: Record<string, string>) => Promise<RemediationRun>,
+  work: (
+    leases: ReadonlyMap<string, Lease>,
+    end: AbortSignal,
+    identities: Record<string, string>,
+  ) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
   const { store, holder, effects, policy, stop, onWait } = options
   const { clock, identityOf } = effects
   const leases = new Map<string, Lease>()
   try {
     const identities = await identitiesOf(plan, known?.clusters, known !== null, identityOf)
-    await takeLeases(identities, leases, { store, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait })
+    await takeLeases(identities, leases, {
+      store,
+      run: plan.id,
+      holder,
+      ttlMs: policy.leaseTtlMs,
+      clock,
+      signal: stop,
+      onWait,
+    })
     const lost = [...leases.values()].map(lease => lease.lost)
     return await work(leases, AbortSignal.any([options.end, ...lost]), identities)
   } catch (error) {

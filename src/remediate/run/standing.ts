@@ -5,9 +5,16 @@ import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { isOpen, windowText } from './window.ts'
 
 /** Why the approval lets nothing new be sent now, for people; null: it does. @param auto what the policy approves by itself now */
-export function whyNothingNew({ by, until }: Approval, auto: AutoApproval | null, now: Date): string | null {
+export function whyNothingNew(
+  { by, until }: Approval,
+  auto: AutoApproval | null,
+  now: Date,
+): string | null {
   if (now.getTime() >= Date.parse(until)) return `the approval ended at ${until}`
   if (by !== byPolicy) return null
-  if (auto === null) return 'the policy has approved it, and approves nothing by itself any more (remediation.auto)'
-  return isOpen(auto.windows, now) ? null : `the policy approves only ${auto.windows.slice(0, 3).map(windowText).join('; or ')}`
+  if (auto === null)
+    return 'the policy has approved it, and approves nothing by itself any more (remediation.auto)'
+  return isOpen(auto.windows, now)
+    ? null
+    : `the policy approves only ${auto.windows.slice(0, 3).map(windowText).join('; or ')}`
 }

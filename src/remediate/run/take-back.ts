@@ -19,7 +19,10 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
   const work = new NodeWork(options)
   const waves = wavesOf(plan)
   const begun = waves.findLast(steps => steps.some(step => !isOpen(work.entry(step)))) ?? []
-  const unwell = plan.steps.filter(step => !begun.includes(step) && (work.entry(step).state !== 'verified' || step.until !== undefined))
+  const unwell = plan.steps.filter(
+    step =>
+      !begun.includes(step) && (work.entry(step).state !== 'verified' || step.until !== undefined),
+  )
   await takeBack([...begun, ...unwell], work, options, step => {
     const { state, why } = work.entry(step)
     return state === 'verified' || why === null ? 'its wave was taken back' : why
@@ -45,19 +48,25 @@ export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
   const worse = new Set(head.notBack ?? [])
   try {
     for (const some of backOrder(options, work, worse)) {
-      const wereBroken = new Set(some.filter(step => work.entry(step).state === 'broken').map(stepKey))
+      const wereBroken = new Set(
+        some.filter(step => work.entry(step).state === 'broken').map(stepKey),
+      )
       await takeBack(some, work, options, () => why)
       for (const step of some) {
         const key = stepKey(step)
         const { state, seenBack } = work.entry(step)
-        const isWorse = state === 'broken' ? !wereBroken.has(key) || worse.has(key) : state === 'rolled-back' && seenBack === false
+        const isWorse =
+          state === 'broken'
+            ? !wereBroken.has(key) || worse.has(key)
+            : state === 'rolled-back' && seenBack === false
         if (isWorse) worse.add(key)
         else worse.delete(key)
       }
       const { notBack: _before, ...rest } = head
       head = { ...rest, ...(worse.size > 0 && { notBack: [...worse] }) }
       await journal.noteRun(head)
-      if (worse.size > policy.maxErrors && !despiteErrors) throw new Paused(worseText(options, work, worse))
+      if (worse.size > policy.maxErrors && !despiteErrors)
+        throw new Paused(worseText(options, work, worse))
     }
     head = { ...head, endedAt: effects.clock.now().toISOString() }
   } catch (error) {
@@ -69,7 +78,11 @@ export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
 }
 
 /** Those that got worse before are asked again, then the last wave comes first, and what was broken before anybody went back comes last. */
-function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>): PlanStep[][] {
+function backOrder(
+  { plan, policy }: RollBackOptions,
+  work: NodeWork,
+  worse: ReadonlySet<string>,
+): PlanStep[][] {
   const open = wavesOf(plan)
     .reverse()
     .flat()
@@ -79,19 +92,28 @@ function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
   const others = open.filter(step => !worse.has(stepKey(step)))
   const rest = [...others.filter(step => !isBroken(step)), ...others.filter(isBroken)]
   const grown: PlanStep[][] = []
-  for (let at = 0, size = 1; at < rest.length; at += size, size = Math.min(size * 2, policy.maxConcurrency))
+  for (
+    let at = 0, size = 1;
+    at < rest.length;
+    at += size, size = Math.min(size * 2, policy.maxConcurrency)
+  )
     grown.push(rest.slice(at, at + size))
   return [...chunksOf(again, policy.maxConcurrency), ...grown]
 }
 
-function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>): string {
+function worseText(
+  { plan, policy }: RollBackOptions,
+  work: NodeWork,
+  worse: ReadonlySet<string>,
+): string {
   const [first = ''] = worse
   const step = plan.steps.find(one => stepKey(one) === first)
   const said = step === undefined ? '' : `: ${work.entry(step).why ?? work.entry(step).state}`
   return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
 }
 
-const isUnseen = ({ state, seenBack }: StepEntry): boolean => state === 'rolled-back' && seenBack !== true
+const isUnseen = ({ state, seenBack }: StepEntry): boolean =>
+  state === 'rolled-back' && seenBack !== true
 
 async function takeBack(
   steps: readonly PlanStep[],
@@ -122,9 +144,13 @@ export function wavesOf({ steps, waves }: Plan): PlanStep[][] {
 
 /** All of them come to an end, also where one fails: what was sent is waited for. @throws the first failure */
 export async function all<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const failed = (await Promise.allSettled(items.map(work))).find(result => result.status === 'rejected')
+  const failed = (await Promise.allSettled(items.map(work))).find(
+    result => result.status === 'rejected',
+  )
   if (failed !== undefined) throw failed.reason
 }
 
 export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
+  Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )

@@ -26,8 +26,16 @@ function minutesOf(time: string): number {
 
 /** `day` from Monday, 0. */
 function wallClock(now: Date, timeZone: string): { day: number; minutes: number } {
-  const format = new Intl.DateTimeFormat('en-US', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-  const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]))
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const parts = Object.fromEntries(
+    format.formatToParts(now).map(({ type, value }) => [type, value]),
+  )
   const day = weekdays.map(String).indexOf((parts.weekday ?? '').toLowerCase())
   return { day, minutes: (Number(parts.hour) * 60 + Number(parts.minute)) % dayMinutes }
 }

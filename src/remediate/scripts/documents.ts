@@ -35,7 +35,8 @@ const inspects = {
   parameters: {
     Output: {
       type: 'String',
-      description: 'short: what the 24,000 characters of a command output hold; full: everything, for an output in S3',
+      description:
+        'short: what the 24,000 characters of a command output hold; full: everything, for an output in S3',
       default: 'short',
       allowedValues: ['short', 'full'],
     },
@@ -50,7 +51,8 @@ export const documents: readonly Document[] = [
   {
     name: 'Highwater-Inspect',
     resource: 'InspectDocument',
-    description: 'Reads what only the node knows of its kubelet, images, containers, logs and kernel. Changes nothing.',
+    description:
+      'Reads what only the node knows of its kubelet, images, containers, logs and kernel. Changes nothing.',
     ...inspects,
     files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'inspect.sh'],
   },
@@ -63,23 +65,29 @@ export const documents: readonly Document[] = [
   },
 ]
 
-const given = (description: string, allowed: Pick<Parameter, 'allowedPattern' | 'allowedValues'>): Parameter => ({
-  type: 'String',
-  description,
-  interpolationType: 'ENV_VAR',
-  ...allowed,
-})
+const given = (
+  description: string,
+  allowed: Pick<Parameter, 'allowedPattern' | 'allowedValues'>,
+): Parameter => ({ type: 'String', description, interpolationType: 'ENV_VAR', ...allowed })
 const common = (content: string, older: string) => ({
   Action: given('check: could it be done; apply: do it; rollback: put back what the run has kept', {
     allowedValues: ['check', 'apply', 'rollback'],
   }),
-  Run: given('The run: a second command of the same run does nothing anew', { allowedPattern: '^[a-z0-9-]{8,64}$' }),
-  OldSha256: given('What the plan was made for: anything else is left alone', { allowedPattern: older }),
+  Run: given('The run: a second command of the same run does nothing anew', {
+    allowedPattern: '^[a-z0-9-]{8,64}$',
+  }),
+  OldSha256: given('What the plan was made for: anything else is left alone', {
+    allowedPattern: older,
+  }),
   NewSha256: given('What it will be', { allowedPattern: '^[a-f0-9]{64}$' }),
   Content: given(content, { allowedPattern: '^[A-Za-z0-9+/=]{0,24000}$' }),
 })
 const hashOrAbsent = '^([a-f0-9]{64}|absent)$'
-const seconds = { TimeoutSeconds: given('For the way there and the way back together, 60 or more', { allowedPattern: '^[0-9]{2,3}$' }) }
+const seconds = {
+  TimeoutSeconds: given('For the way there and the way back together, 60 or more', {
+    allowedPattern: '^[0-9]{2,3}$',
+  }),
+}
 
 const withoutContent = ({ Content: _none, ...others }: ReturnType<typeof common>) => others
 
@@ -104,7 +112,8 @@ export const applyDocuments: readonly Document[] = [
   {
     name: 'Highwater-ApplyBottlerocket',
     resource: 'ApplyBottlerocketDocument',
-    description: 'Sets a few settings of the kubelet on a Bottlerocket node; sets the old ones again where they do not stay.',
+    description:
+      'Sets a few settings of the kubelet on a Bottlerocket node; sets the old ones again where they do not stay.',
     parameters: {
       ...common(
         'JSON of the settings.kubernetes to set, and of those that a way back sets: {"set":{},"back":{}}; gzip or not, and base64',
@@ -123,7 +132,9 @@ export const applyDocuments: readonly Document[] = [
     description: 'Replaces one file of /etc/logrotate.d. Nothing is started anew.',
     parameters: {
       ...common('The whole new file, gzip and base64', hashOrAbsent),
-      Name: given('The file in /etc/logrotate.d', { allowedPattern: '^[a-z0-9][a-z0-9_.-]{0,62}$' }),
+      Name: given('The file in /etc/logrotate.d', {
+        allowedPattern: '^[a-z0-9][a-z0-9_.-]{0,62}$',
+      }),
     },
     step: 'sync',
     timeoutSeconds: '300',
@@ -133,10 +144,13 @@ export const applyDocuments: readonly Document[] = [
   {
     name: 'Highwater-PullImage',
     resource: 'PullImageDocument',
-    description: 'Pulls an image from another registry, gives it the name that pods use, and pins it. Nothing is started anew.',
+    description:
+      'Pulls an image from another registry, gives it the name that pods use, and pins it. Nothing is started anew.',
     parameters: {
       ...withoutContent(common('', hashOrAbsent)),
-      Source: given('Where it is pulled from, without credentials', { allowedPattern: imageSourceForm }),
+      Source: given('Where it is pulled from, without credentials', {
+        allowedPattern: imageSourceForm,
+      }),
       Name: given('The name that pods use', { allowedPattern: imageNameForm }),
     },
     step: 'pull',
@@ -159,7 +173,9 @@ export const readableScriptOf = ({ files }: Document, readFile: (file: string) =
 
 /** Lines that are nothing but a comment stay in the repository, and so does half of what a line is set in: a document has its limit. */
 const withoutComments = (script: string) =>
-  script.replace(/^[ \t]*#.*\n/gm, '').replace(/^(?: {2})+/gm, indent => ' '.repeat(indent.length / 2))
+  script
+    .replace(/^[ \t]*#.*\n/gm, '')
+    .replace(/^(?: {2})+/gm, indent => ' '.repeat(indent.length / 2))
 
 /** The content, to the byte: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
 export function contentOf(document: Document, readFile: (file: string) => string): string {
@@ -173,7 +189,10 @@ export function contentOf(document: Document, readFile: (file: string) => string
         action: 'aws:runShellScript',
         name: step,
         precondition: { StringEquals: ['platformType', 'Linux'] },
-        inputs: { timeoutSeconds, runCommand: [...begin, ...scriptOf(document, readFile).split('\n')] },
+        inputs: {
+          timeoutSeconds,
+          runCommand: [...begin, ...scriptOf(document, readFile).split('\n')],
+        },
       },
     ],
   }
@@ -181,4 +200,5 @@ export function contentOf(document: Document, readFile: (file: string) => string
 }
 
 /** `DocumentHash` of a SendCommand with `DocumentHashType` Sha256. */
-export const hashOf = (content: string): string => createHash('sha256').update(content).digest('hex')
+export const hashOf = (content: string): string =>
+  createHash('sha256').update(content).digest('hex')

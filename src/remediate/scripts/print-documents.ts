@@ -10,7 +10,9 @@ const [name] = process.argv.slice(2)
 const all = [...documents, ...applyDocuments]
 const asked = all.find(document => document.name === name)
 if (name !== undefined && asked === undefined) {
-  process.stderr.write(`There is no document ${name}: they are ${all.map(document => document.name).join(', ')}\n`)
+  process.stderr.write(
+    `There is no document ${name}: they are ${all.map(document => document.name).join(', ')}\n`,
+  )
   process.exitCode = 2
 } else if (asked !== undefined) process.stdout.write(scriptOf(asked, readScript))
 else {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
 
 /** The scripts lie beside this file. */
-export const readScript = (file: string): string => readFileSync(new URL(file, import.meta.url), 'utf8')
+export const readScript = (file: string): string =>
+  readFileSync(new URL(file, import.meta.url), 'utf8')

@@ -46,15 +46,24 @@ export async function awaitSeen(
   while (open.length > 0) {
     const found = await look(open).catch((error: unknown) => {
       if (!isOfTheWorld(error)) throw error
-      return new Map(open.map(step => [stepKey(step), { state: 'not-yet' as const, why: messageOf(error) }]))
+      return new Map(
+        open.map(step => [stepKey(step), { state: 'not-yet' as const, why: messageOf(error) }]),
+      )
     })
     const isOver = clock.elapsedMs() >= untilMs
     const next: PlanStep[] = []
     for (const step of open) {
-      const verification = found.get(stepKey(step)) ?? { state: 'not-yet', why: 'the node was not read' }
+      const verification = found.get(stepKey(step)) ?? {
+        state: 'not-yet',
+        why: 'the node was not read',
+      }
       if (verification.state === 'verified') await seen(step)
       else if (verification.state === 'wrong') wrong.set(stepKey(step), verification.why)
-      else if (isOver) wrong.set(stepKey(step), `it was not well within ${timeoutMs / 1000} s: ${verification.why}`)
+      else if (isOver)
+        wrong.set(
+          stepKey(step),
+          `it was not well within ${timeoutMs / 1000} s: ${verification.why}`,
+        )
       else next.push(step)
     }
     open = next

@@ -15,6 +15,7 @@ export function hashOnDisk(
   const told = method === 'sync-file' ? host?.logrotate : kubelet.files
   const files = Array.isArray(told) ? told.filter(isRawObject) : []
   const file = files.find(one => one.path === path)
-  if (file !== undefined) return typeof file.sha256 === 'string' && hashForm.test(file.sha256) ? file.sha256 : null
+  if (file !== undefined)
+    return typeof file.sha256 === 'string' && hashForm.test(file.sha256) ? file.sha256 : null
   return files.length > 0 ? 'absent' : null
 }

@@ -12,8 +12,15 @@ export interface SeeOptions {
 const unseen = 'The node says that it is back, and it was not seen'
 
 /** Notes of each whether it was seen. One that is put back stays so, seen or not. @throws Paused, or what the journal throws */
-export async function seeBack(steps: readonly PlanStep[], work: NodeWork, effects: Effects, options: SeeOptions): Promise<void> {
-  const open = steps.filter(step => work.entry(step).state === 'rolled-back' && work.entry(step).seenBack !== true)
+export async function seeBack(
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  effects: Effects,
+  options: SeeOptions,
+): Promise<void> {
+  const open = steps.filter(
+    step => work.entry(step).state === 'rolled-back' && work.entry(step).seenBack !== true,
+  )
   const whyOf = (step: PlanStep) => work.entry(step).why?.split(`. ${unseen}`)[0] ?? null
   const wrong = await awaitSeen(
     open,
@@ -26,6 +33,10 @@ export async function seeBack(steps: readonly PlanStep[], work: NodeWork, effect
     const why = wrong.get(stepKey(step))
     if (why === undefined || (await work.passOverGone(step))) continue
     const before = whyOf(step) ?? 'taken back'
-    await work.note(step, { state: 'rolled-back', why: `${before}. ${unseen}: ${why}` }, { seenBack: false })
+    await work.note(
+      step,
+      { state: 'rolled-back', why: `${before}. ${unseen}: ${why}` },
+      { seenBack: false },
+    )
   }
 }

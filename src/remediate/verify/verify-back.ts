@@ -12,8 +12,15 @@ import { hashOnDisk } from './on-disk.ts'
 /** @param fresh read after the step was taken back; where nobody asked its kubelet, with the configuration that its files come to */
 export function verifyBack(step: PlanStep, fresh: NodeRecord): Verification {
   const found = instanceIdOf(nodeIdentity(fresh.node))
-  if (found !== step.instanceId) return { state: 'wrong', why: `the node is another instance now: ${found ?? 'none that is known'}` }
-  const whys = [...fileDoubts(step, fresh), ...(restartsKubelet(step.method) ? settingDoubts(step, fresh) : [])]
+  if (found !== step.instanceId)
+    return {
+      state: 'wrong',
+      why: `the node is another instance now: ${found ?? 'none that is known'}`,
+    }
+  const whys = [
+    ...fileDoubts(step, fresh),
+    ...(restartsKubelet(step.method) ? settingDoubts(step, fresh) : []),
+  ]
   return whys.length === 0 ? { state: 'verified' } : { state: 'not-yet', why: whys.join('; ') }
 }
 
@@ -29,7 +36,9 @@ function* settingDoubts({ expectBack }: PlanStep, fresh: NodeRecord): Iterable<s
   if (!isRawObject(running)) return yield 'what its kubelet runs with was not read'
   const { kubeletVersion, ready } = nodeIdentity(fresh.node)
   const meaning = (field: string, value: unknown) => meaningOf(field, value, kubeletVersion)
-  const other = expectBack.filter(({ field, value }) => meaning(field, value) !== meaning(field, valueAt(running, field)))
+  const other = expectBack.filter(
+    ({ field, value }) => meaning(field, value) !== meaning(field, valueAt(running, field)),
+  )
   for (const { field } of other.slice(0, 4))
     yield `${field} is not what it was: ${JSON.stringify(valueAt(running, field) ?? null).slice(0, 100)}`
   if (ready !== 'True') yield 'the node is not Ready'

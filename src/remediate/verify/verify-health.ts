@@ -17,7 +17,8 @@ export interface Moment {
   appliedAt: number
 }
 
-const conditionOf = ({ status }: KubernetesNode, wanted: string) => (status?.conditions ?? []).find(({ type }) => type === wanted)
+const conditionOf = ({ status }: KubernetesNode, wanted: string) =>
+  (status?.conditions ?? []).find(({ type }) => type === wanted)
 const timeOf = (time: string | null | undefined): number | null => {
   const parsed = Date.parse(time ?? '')
   return Number.isNaN(parsed) ? null : parsed
@@ -28,15 +29,20 @@ const longestSettleMs = 5 * 60_000
 
 /** How long a node has to stay Ready: until each of its readiness probes has run once, and no shorter than a probe's default period. */
 export function settleMs({ pods }: Pick<NodeRecord, 'pods'>): number {
-  const probes = (pods ?? []).filter(isActive).flatMap(({ spec }) => (spec?.containers ?? []).flatMap(one => one.readinessProbe ?? []))
+  const probes = (pods ?? [])
+    .filter(isActive)
+    .flatMap(({ spec }) => (spec?.containers ?? []).flatMap(one => one.readinessProbe ?? []))
   const longest = Math.max(
     probePeriodMs,
-    ...probes.map(probe => seconds(probe.initialDelaySeconds, 0) + seconds(probe.periodSeconds, probePeriodMs)),
+    ...probes.map(
+      probe => seconds(probe.initialDelaySeconds, 0) + seconds(probe.periodSeconds, probePeriodMs),
+    ),
   )
   return Math.min(longest, longestSettleMs)
 }
 
-const seconds = (told: unknown, presetMs: number): number => (typeof told === 'number' && told > 0 ? told * 1000 : presetMs)
+const seconds = (told: unknown, presetMs: number): number =>
+  typeof told === 'number' && told > 0 ? told * 1000 : presetMs
 
 /** How far the node's clock is ahead, at least: it cannot have posted its status later than it was read. */
 const aheadMs = (node: KubernetesNode, at: number): number =>
@@ -51,7 +57,10 @@ export function* readyDoubts(fresh: NodeRecord, { at, appliedAt }: Moment): Iter
   const ahead = aheadMs(fresh.node, at)
   const since = [
     { what: 'the change', time: appliedAt },
-    { what: 'the node turned Ready', time: (timeOf(ready.lastTransitionTime) ?? appliedAt) - ahead },
+    {
+      what: 'the node turned Ready',
+      time: (timeOf(ready.lastTransitionTime) ?? appliedAt) - ahead,
+    },
     { what: 'its kubelet started', time: (timeOf(kubeletStartedAt(fresh)) ?? appliedAt) - ahead },
   ].reduce((last, one) => (one.time > last.time ? one : last))
   const wanted = settleMs(fresh)
@@ -65,23 +74,36 @@ export function* readyDoubts(fresh: NodeRecord, { at, appliedAt }: Moment): Iter
 
 /** Source: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
 const pressureOf = (signal: string): string =>
-  signal.includes('memory') ? 'MemoryPressure' : signal.startsWith('pid') ? 'PIDPressure' : 'DiskPressure'
+  signal.includes('memory')
+    ? 'MemoryPressure'
+    : signal.startsWith('pid')
+      ? 'PIDPressure'
+      : 'DiskPressure'
 
 /** A kubelet that starts forgets its pressure, and says it anew where it holds: what was due before the change is not new. */
-export function* pressureDoubts({ before }: PlanStep, { node }: NodeRecord, changedAt: number): Iterable<Doubt> {
+export function* pressureDoubts(
+  { before }: PlanStep,
+  { node }: NodeRecord,
+  changedAt: number,
+): Iterable<Doubt> {
   const known = new Set((before.evictsNow ?? []).map(pressureOf))
   for (const type of ['MemoryPressure', 'DiskPressure', 'PIDPressure']) {
     const condition = conditionOf(node, type)
     if (condition?.status !== 'True' || known.has(type)) continue
     const since = timeOf(condition.lastTransitionTime)
-    if (since === null || since >= changedAt) yield { state: 'wrong', why: `the node is under ${type} since the change` }
+    if (since === null || since >= changedAt)
+      yield { state: 'wrong', why: `the node is under ${type} since the change` }
   }
 }
 
 const shownPods = 5
 
 /** Pods that were deleted or made anew since are not held against it. */
-export function* unreadyPodDoubts({ pods }: NodeRecord, before: readonly string[] | null, changedAt: number): Iterable<Doubt> {
+export function* unreadyPodDoubts(
+  { pods }: NodeRecord,
+  before: readonly string[] | null,
+  changedAt: number,
+): Iterable<Doubt> {
   if (!Array.isArray(pods)) return yield { state: 'not-yet', why: 'its pods were not read' }
   const wereReady = before === null ? null : new Set(before)
   const lost = pods
@@ -91,7 +113,10 @@ export function* unreadyPodDoubts({ pods }: NodeRecord, before: readonly string[
     .sort()
   if (lost.length === 0) return
   const more = lost.length > shownPods ? ` and ${lost.length - shownPods} more` : ''
-  yield { state: 'not-yet', why: `pods are not ready again: ${lost.slice(0, shownPods).join(', ')}${more}` }
+  yield {
+    state: 'not-yet',
+    why: `pods are not ready again: ${lost.slice(0, shownPods).join(', ')}${more}`,
+  }
 }
 
 function isOld({ metadata }: KubernetesPod, changedAt: number): boolean {

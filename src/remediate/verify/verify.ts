@@ -1,7 +1,12 @@
 /** Whether a step has done on its node what the plan promised, by what was read of the node anew. What is not known is never taken for done. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { type ExpectedSetting, type NodeState, type PlanStep, restartsKubelet } from '#model/plan.ts'
+import {
+  type ExpectedSetting,
+  type NodeState,
+  type PlanStep,
+  restartsKubelet,
+} from '#model/plan.ts'
 import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
@@ -65,7 +70,10 @@ function* placeDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
   const found = hashOnDisk(step, fresh)
   if (found === step.newSha256) return
   if (found === null)
-    yield { state: 'not-yet', why: `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}` }
+    yield {
+      state: 'not-yet',
+      why: `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}`,
+    }
   else if (found === step.oldSha256) yield { state: 'not-yet', why: `${step.path} is as it was` }
   else
     yield {
@@ -74,25 +82,40 @@ function* placeDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
     }
 }
 
-const shownHash = (hash: string): string => (hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`)
+const shownHash = (hash: string): string =>
+  hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 
 /** What the kubelet runs with, or, where nobody asked it, what its files come to. */
 function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): Iterable<Doubt> {
   const running = fresh.configz?.kubeletconfig
   if (!isRawObject(running))
-    return yield { state: 'not-yet', why: `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}` }
+    return yield {
+      state: 'not-yet',
+      why: `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}`,
+    }
   const unmet = unmetIn(step, fresh, running)
   const found = hashOnDisk(step, fresh)
   const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
-  const isAsked = fresh.mode !== 'ssm' && !(fresh.errors ?? []).some(({ what }) => what === 'configz')
+  const isAsked =
+    fresh.mode !== 'ssm' && !(fresh.errors ?? []).some(({ what }) => what === 'configz')
   const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
   if (unmet.length > 0) {
     const instead = unmet.map(setting => differing(setting, running)).join(', ')
-    if (isForeign) yield { state: 'wrong', why: `${step.path} is neither as it was nor as planned (${shownHash(found)}): ${instead}` }
+    if (isForeign)
+      yield {
+        state: 'wrong',
+        why: `${step.path} is neither as it was nor as planned (${shownHash(found)}): ${instead}`,
+      }
     else if (found === step.newSha256 && (!isAsked || hasRestarted === true))
-      yield { state: 'wrong', why: `${step.path} is as planned, and something takes its place: ${instead}` }
+      yield {
+        state: 'wrong',
+        why: `${step.path} is as planned, and something takes its place: ${instead}`,
+      }
     else if (found === step.newSha256)
-      yield { state: 'not-yet', why: `${step.path} is as planned, but its kubelet has not started anew: ${instead}` }
+      yield {
+        state: 'not-yet',
+        why: `${step.path} is as planned, but its kubelet has not started anew: ${instead}`,
+      }
     else yield { state: 'not-yet', why: `it still runs without the change: ${instead}` }
     return
   }
@@ -111,10 +134,16 @@ function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number):
   }
 }
 
-function unmetIn({ expect }: PlanStep, { node }: NodeRecord, running: RawObject): ExpectedSetting[] {
+function unmetIn(
+  { expect }: PlanStep,
+  { node }: NodeRecord,
+  running: RawObject,
+): ExpectedSetting[] {
   const { kubeletVersion } = nodeIdentity(node)
   return expect.filter(
-    ({ field, value }) => meaningOf(field, value, kubeletVersion) !== meaningOf(field, valueAt(running, field), kubeletVersion),
+    ({ field, value }) =>
+      meaningOf(field, value, kubeletVersion) !==
+      meaningOf(field, valueAt(running, field), kubeletVersion),
   )
 }
 
@@ -131,21 +160,26 @@ const clockStepMs = 5000
 function hasStartedSince(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): boolean | null {
   const started = kubeletStartedAt(fresh)
   if (started === null) return null
-  if (step.kubeletStartedAt !== null) return Date.parse(started) - Date.parse(step.kubeletStartedAt) > clockStepMs
+  if (step.kubeletStartedAt !== null)
+    return Date.parse(started) - Date.parse(step.kubeletStartedAt) > clockStepMs
   return Date.parse(started) >= appliedAtMs ? true : null
 }
 
 /** The restart comes before it is known to be done, and what it does may be there by then. */
 function changedAtMs(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): number {
   const started = kubeletStartedAt(fresh)
-  return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true ? Math.min(Date.parse(started), appliedAtMs) : appliedAtMs
+  return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true
+    ? Math.min(Date.parse(started), appliedAtMs)
+    : appliedAtMs
 }
 
 const differing = ({ field, value }: ExpectedSetting, running: RawObject): string =>
   `${field} is ${shown(valueAt(running, field))}, planned was ${shown(value)}`
 
 const shown = (value: unknown): string =>
-  value === null || value === undefined ? 'not set' : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
+  value === null || value === undefined
+    ? 'not set'
+    : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
 
 /** The first reason that the record gives. */
 function because({ errors }: NodeRecord, ...sources: ReadError['what'][]): string {
@@ -155,14 +189,29 @@ function because({ errors }: NodeRecord, ...sources: ReadError['what'][]): strin
 
 /** What the replay says now, beside what the plan said it would. Better than promised is well. */
 function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Iterable<Doubt> {
-  const unknown = (Object.keys(after) as (keyof NodeState)[]).filter(key => after[key] !== null && replayed[key] === null)
+  const unknown = (Object.keys(after) as (keyof NodeState)[]).filter(
+    key => after[key] !== null && replayed[key] === null,
+  )
   if (unknown.length > 0)
-    yield { state: 'not-yet', why: `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})` }
+    yield {
+      state: 'not-yet',
+      why: `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})`,
+    }
   if (after.evictsBeforeImageGc === false && replayed.evictsBeforeImageGc === true)
-    yield { state: 'wrong', why: 'eviction still comes before image GC, and the plan promised the contrary' }
+    yield {
+      state: 'wrong',
+      why: 'eviction still comes before image GC, and the plan promised the contrary',
+    }
   const promised = new Set([...(before.evictsNow ?? []), ...(after.evictsNow ?? [])])
-  const evicting = after.evictsNow === null ? [] : (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
-  if (evicting.length > 0) yield { state: 'wrong', why: `eviction is due now (${evicting.join(', ')}), which the plan did not promise` }
+  const evicting =
+    after.evictsNow === null
+      ? []
+      : (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
+  if (evicting.length > 0)
+    yield {
+      state: 'wrong',
+      why: `eviction is due now (${evicting.join(', ')}), which the plan did not promise`,
+    }
   if (after.imageGcDue === false && replayed.imageGcDue === true)
     yield { state: 'not-yet', why: 'image GC is due now, which the plan did not promise' }
 }

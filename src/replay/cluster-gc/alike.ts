@@ -17,7 +17,11 @@ export interface Group extends OwnedObject {
 }
 
 /** In the order in which the first of each came. */
-export function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, shared: SharedTexts): Group[] {
+export function groupsIn(
+  objects: Iterable<ObjectMetadata>,
+  resource: string,
+  shared: SharedTexts,
+): Group[] {
   const groups: Group[] = []
   /** By namespace, then by the UIDs of the owners. What says the same of them is one group, and nearly always the only one. */
   const places = new Map<string, Map<string, Group | Group[]>>()
@@ -25,18 +29,28 @@ export function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, sh
     const { namespace, name, createdMs, ownerReferences } = metadata
     const place = places.get(namespace) ?? new Map<string, Group | Group[]>()
     places.set(namespace, place)
-    const owners = ownerReferences.length === 1 ? (ownerReferences[0]?.uid ?? '') : ownerReferences.map(({ uid }) => uid).join()
+    const owners =
+      ownerReferences.length === 1
+        ? (ownerReferences[0]?.uid ?? '')
+        : ownerReferences.map(({ uid }) => uid).join()
     const ofOwners = place.get(owners)
-    const known = ofOwners && [ofOwners].flat().find(group => areAlike(group.ownerReferences, ownerReferences))
+    const known =
+      ofOwners && [ofOwners].flat().find(group => areAlike(group.ownerReferences, ownerReferences))
     if (!known) {
-      const group = { ...ownedObject(resource, metadata, shared), resource, count: 1, names: [name] }
+      const group = {
+        ...ownedObject(resource, metadata, shared),
+        resource,
+        count: 1,
+        names: [name],
+      }
       place.set(owners, ofOwners ? [ofOwners, group].flat() : group)
       groups.push(group)
       continue
     }
     known.count++
     if (known.names.length < namesKept) known.names.push(name)
-    if (createdMs !== null && (known.createdMs === null || createdMs < known.createdMs)) known.createdMs = createdMs
+    if (createdMs !== null && (known.createdMs === null || createdMs < known.createdMs))
+      known.createdMs = createdMs
   }
   return groups
 }
@@ -46,11 +60,19 @@ const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReferen
   some.length === others.length &&
   some.every(({ apiVersion, kind, name, uid, blocksOwnerDeletion }, index) => {
     const other = others[index]
-    const isSameObject = other?.uid === uid && other.name === name && other.kind === kind && other.apiVersion === apiVersion
+    const isSameObject =
+      other?.uid === uid &&
+      other.name === name &&
+      other.kind === kind &&
+      other.apiVersion === apiVersion
     return isSameObject && other.blocksOwnerDeletion === blocksOwnerDeletion
   })
 
-export function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedTexts): OwnedObject {
+export function ownedObject(
+  resource: string,
+  metadata: ObjectMetadata,
+  shared: SharedTexts,
+): OwnedObject {
   const known = garbageResource(resource)
   return {
     apiVersion: known?.apiVersion ?? '',
@@ -72,9 +94,20 @@ export function ownedObject(resource: string, metadata: ObjectMetadata, shared: 
 
 export const strip = (group: Group | undefined): OwnedGroup | null =>
   group
-    ? { kind: group.kind, namespace: group.namespace, count: group.count, names: group.names.toSorted(), createdMs: group.createdMs }
+    ? {
+        kind: group.kind,
+        namespace: group.namespace,
+        count: group.count,
+        names: group.names.toSorted(),
+        createdMs: group.createdMs,
+      }
     : null
 
-export const alone = ({ kind, namespace, name, createdMs }: ObjectMetadata & { kind: string }): OwnedGroup => ({
+export const alone = ({
+  kind,
+  namespace,
+  name,
+  createdMs,
+}: ObjectMetadata & { kind: string }): OwnedGroup => ({
   ...{ kind, namespace, count: 1, names: [name], createdMs },
 })

@@ -38,17 +38,23 @@ export function cleanCertificateRequest(
 ): CertificateRequestReason | null {
   const { handled, pending } = certificateRequestLifetimesMs
   const conditions = listAt(objectAt(request, 'status'), 'conditions').filter(isRawObject)
-  const isOlderThan = (timeMs: number | null, lifetimeMs: number) => timeMs !== null && nowMs - timeMs > lifetimeMs
-  const has = (type: string, lifetimeMs: number) => conditions.some(each => each.type === type && isOlderThan(updatedMs(each), lifetimeMs))
+  const isOlderThan = (timeMs: number | null, lifetimeMs: number) =>
+    timeMs !== null && nowMs - timeMs > lifetimeMs
+  const has = (type: string, lifetimeMs: number) =>
+    conditions.some(each => each.type === type && isOlderThan(updatedMs(each), lifetimeMs))
   const isApproved = conditions.some(({ type }) => type === 'Approved')
 
   if (isIssued && has('Approved', handled)) return 'issued-past-deadline'
   if (has('Denied', handled)) return 'denied-past-deadline'
   if (has('Failed', handled)) return 'failed-past-deadline'
-  if (conditions.length === 0 && isOlderThan(timeAt(objectAt(request, 'metadata'), 'creationTimestamp'), pending))
+  if (
+    conditions.length === 0 &&
+    isOlderThan(timeAt(objectAt(request, 'metadata'), 'creationTimestamp'), pending)
+  )
     return 'pending-past-deadline'
   if (isApproved && isIssued && notAfterMs !== null && nowMs > notAfterMs) return 'issued-expired'
-  if (features.has('csrApprovedUnissuedCleaned') && !isIssued && has('Approved', pending)) return 'approved-unissued-past-deadline'
+  if (features.has('csrApprovedUnissuedCleaned') && !isIssued && has('Approved', pending))
+    return 'approved-unissued-past-deadline'
   return null
 }
 
@@ -56,12 +62,16 @@ const updatedMs = (condition: RawObject) => timeAt(condition, 'lastUpdateTime')
 
 /** `status.certificate` is PEM in base64. Upstream: isIssued, isExpired. */
 export function certificateOf(request: unknown): IssuedCertificate {
-  const pem = Buffer.from(textAt(objectAt(request, 'status'), 'certificate') ?? '', 'base64').toString('latin1')
+  const pem = Buffer.from(
+    textAt(objectAt(request, 'status'), 'certificate') ?? '',
+    'base64',
+  ).toString('latin1')
   return { isIssued: pem !== '', notAfterMs: notAfterMs(pem) }
 }
 
 const pemStart = '-----BEGIN '
-const pemBlock = /^-----BEGIN ([^\n]*)-----\r?\n(?:[^\n:]*:[^\n]*\n)*([A-Za-z0-9+/=\s]*)-----END \1-----/
+const pemBlock =
+  /^-----BEGIN ([^\n]*)-----\r?\n(?:[^\n:]*:[^\n]*\n)*([A-Za-z0-9+/=\s]*)-----END \1-----/
 
 /** Of the first certificate in the first block, whatever the block calls itself. */
 function notAfterMs(pem: string): number | null {

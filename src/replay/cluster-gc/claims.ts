@@ -14,7 +14,14 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { controllerOf, groupBy, integerAt, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+import {
+  controllerOf,
+  groupBy,
+  integerAt,
+  keyOf,
+  type ObjectMetadata,
+  parseMetadata,
+} from './metadata.ts'
 
 export interface ProtectedObject {
   /** `namespace/name` of a claim, name of a volume. */
@@ -27,12 +34,17 @@ export interface ProtectedObject {
 }
 
 /** @param pods null: not read */
-export function claimProtection(claims: readonly unknown[], pods: readonly unknown[] | null): ProtectedObject[] {
+export function claimProtection(
+  claims: readonly unknown[],
+  pods: readonly unknown[] | null,
+): ProtectedObject[] {
   const users = groupBy(pods?.flatMap(claimUsesOf) ?? [], ({ claim }) => claim)
   return claims.flatMap(claim => {
     const metadata = parseMetadata(claim)
     if (!metadata) return []
-    const using = (users.get(keyOf(metadata)) ?? []).filter(use => holdsClaim(use, metadata)).map(({ pod }) => keyOf(pod))
+    const using = (users.get(keyOf(metadata)) ?? [])
+      .filter(use => holdsClaim(use, metadata))
+      .map(({ pod }) => keyOf(pod))
     return protectedBy('kubernetes.io/pvc-protection', metadata, pods && [...new Set(using)])
   })
 }
@@ -48,8 +60,13 @@ export function volumeProtection(volume: unknown): ProtectedObject | null {
 }
 
 /** Of other finalizers it is not known whether they could go. */
-function protectedBy(protection: string, metadata: ObjectMetadata, usedBy: string[] | null): ProtectedObject {
-  const isReady = (finalizer: string) => (finalizer === protection && usedBy ? usedBy.length === 0 : null)
+function protectedBy(
+  protection: string,
+  metadata: ObjectMetadata,
+  usedBy: string[] | null,
+): ProtectedObject {
+  const isReady = (finalizer: string) =>
+    finalizer === protection && usedBy ? usedBy.length === 0 : null
   return {
     object: keyOf(metadata),
     isBeingDeleted: metadata.deletedMs !== null,
@@ -70,15 +87,19 @@ interface ClaimUse {
 }
 
 /** Before it is scheduled no kubelet would start the pod with a claim that is being deleted. */
-const holdsClaim = ({ pod, isEphemeral, isScheduled, isShutDown }: ClaimUse, claim: ObjectMetadata): boolean =>
-  isScheduled && (!isEphemeral || (!isShutDown && controllerOf(claim)?.uid === pod.uid))
+const holdsClaim = (
+  { pod, isEphemeral, isScheduled, isShutDown }: ClaimUse,
+  claim: ObjectMetadata,
+): boolean => isScheduled && (!isEphemeral || (!isShutDown && controllerOf(claim)?.uid === pod.uid))
 
 function claimUsesOf(raw: unknown): ClaimUse[] {
   const pod = parseMetadata(raw)
   if (!pod) return []
   const spec = objectAt(raw, 'spec')
   const isScheduled = (textAt(spec, 'nodeName') ?? '') !== ''
-  const isShutDown = pod.deletedMs !== null && integerAt(objectAt(raw, 'metadata'), 'deletionGracePeriodSeconds') === 0
+  const isShutDown =
+    pod.deletedMs !== null &&
+    integerAt(objectAt(raw, 'metadata'), 'deletionGracePeriodSeconds') === 0
   return listAt(spec, 'volumes')
     .filter(isRawObject)
     .flatMap(source => {
@@ -98,8 +119,15 @@ export const claimKeysOf = (pod: unknown): string[] => claimUsesOf(pod).map(({ c
 export function isPodTerminated(pod: unknown): boolean {
   const status = objectAt(pod, 'status')
   if (isTerminalPhase(textAt(status, 'phase'))) return true
-  const statuses = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'].flatMap(key => listAt(status, key))
-  return (parseMetadata(pod)?.deletedMs ?? null) !== null && statuses.filter(isRawObject).every(isNotRunning)
+  const statuses = [
+    'initContainerStatuses',
+    'containerStatuses',
+    'ephemeralContainerStatuses',
+  ].flatMap(key => listAt(status, key))
+  return (
+    (parseMetadata(pod)?.deletedMs ?? null) !== null &&
+    statuses.filter(isRawObject).every(isNotRunning)
+  )
 }
 
 const isNotRunning = (status: RawObject): boolean => {
@@ -118,7 +146,10 @@ export interface EphemeralClaim {
 }
 
 /** Of the pods' generic ephemeral volumes. */
-export function ephemeralClaims(pods: readonly unknown[], claims: readonly unknown[]): EphemeralClaim[] {
+export function ephemeralClaims(
+  pods: readonly unknown[],
+  claims: readonly unknown[],
+): EphemeralClaim[] {
   const parsed = claims.map(parseMetadata).filter(claim => claim !== null)
   const byKey = new Map(parsed.map(claim => [keyOf(claim), claim]))
   return pods

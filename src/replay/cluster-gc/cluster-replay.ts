@@ -3,8 +3,20 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { discoveryResource, readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
 import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { type ApiResources, apiResources } from '#model/api-resources.ts'
-import type { ClusterNeed, ClusterPrediction, ClusterSections, ControlPlane } from '#model/cluster-garbage.ts'
-import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
+import type {
+  ClusterNeed,
+  ClusterPrediction,
+  ClusterSections,
+  ControlPlane,
+} from '#model/cluster-garbage.ts'
+import {
+  type ClusterRecord,
+  isRawObject,
+  type NodeRecord,
+  type ObjectsRecord,
+  type RawObject,
+  type ReadError,
+} from '#model/record.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
 import { controllerWorkloads, FinalizerControllers } from './finalizer-controllers.ts'
 import type { OpenSection, SectionContext } from './section.ts'
@@ -52,7 +64,9 @@ function takersOf(): Map<string, ClusterNeed[]> {
 
 class Cluster {
   readonly #name: string
-  readonly #open: Partial<Record<ClusterNeed, OpenSection<unknown>>> = Object.fromEntries(needs.map(need => [need, sections[need].open()]))
+  readonly #open: Partial<Record<ClusterNeed, OpenSection<unknown>>> = Object.fromEntries(
+    needs.map(need => [need, sections[need].open()]),
+  )
   readonly #read = new Set<string>()
   #eks: RawObject | null = null
   #errors: readonly ReadError[] = []
@@ -81,21 +95,26 @@ class Cluster {
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     if (resource === discoveryResource) this.#lists.push(...items)
-    if (resource === versionResource) this.#serverVersion = textAt(items[0] ?? null, 'gitVersion') ?? this.#serverVersion
+    if (resource === versionResource)
+      this.#serverVersion = textAt(items[0] ?? null, 'gitVersion') ?? this.#serverVersion
     else for (const item of items) this.#take(resource, item)
   }
 
   takeNode({ node, pods }: NodeRecord): void {
     const raw = isRawObject(node) ? node : {}
     this.#nodes.push(slimNode(raw))
-    this.#newestKubelet = newer(this.#newestKubelet, textAt(objectAt(objectAt(raw, 'status'), 'nodeInfo'), 'kubeletVersion'))
+    this.#newestKubelet = newer(
+      this.#newestKubelet,
+      textAt(objectAt(objectAt(raw, 'status'), 'nodeInfo'), 'kubeletVersion'),
+    )
     if (!Array.isArray(pods)) this.#nodesWithoutPods++
     else for (const pod of pods) if (isRawObject(pod)) this.#take(podResource.resource, pod)
   }
 
   #take(resource: string, object: RawObject): void {
     if (controllerWorkloads.has(resource)) this.#controllers.take(object)
-    for (const need of takers.get(resource) ?? takersOfOthers) this.#open[need]?.take(resource, object)
+    for (const need of takers.get(resource) ?? takersOfOthers)
+      this.#open[need]?.take(resource, object)
   }
 
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
@@ -104,7 +123,13 @@ class Cluster {
     const apis = apiResources(this.#lists)
     const resources = this.#resources(failed, apis)
     if (!Object.keys(resources).some(isGarbageResource)) return null
-    const told = { cluster: this.#name, at: takenAt, eks: this.#eks, controlPlane: this.#controlPlane(), resources }
+    const told = {
+      cluster: this.#name,
+      at: takenAt,
+      eks: this.#eks,
+      controlPlane: this.#controlPlane(),
+      resources,
+    }
     const missing: ClusterPrediction['missing'] = {}
     const doubts: ClusterPrediction['doubts'] = {}
     const context = this.#context(takenAt, resources, apis)
@@ -122,43 +147,67 @@ class Cluster {
       // What it kept makes room for what the next one tells.
       delete this.#open[need]
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
-      const others = takesOthers ? Object.keys(resources).filter(resource => !isGarbageResource(resource)) : []
+      const others = takesOthers
+        ? Object.keys(resources).filter(resource => !isGarbageResource(resource))
+        : []
       const open = [...of, ...also, ...others].flatMap(resource => failed.get(resource) ?? [])
       if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
     }
     const podsLeftOut = failed.get('nodes') ?? this.#podsLeftOut()
-    for (const need of ofPods) if (known[need] && doubts[need] === undefined && podsLeftOut !== null) doubts[need] = podsLeftOut
-    return { ...told, ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }), missing, doubts }
+    for (const need of ofPods)
+      if (known[need] && doubts[need] === undefined && podsLeftOut !== null)
+        doubts[need] = podsLeftOut
+    return {
+      ...told,
+      ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }),
+      missing,
+      doubts,
+    }
   }
 
   #podsLeftOut(): string | null {
-    return this.#nodesWithoutPods > 0 ? `the pods of ${this.#nodesWithoutPods} of its nodes could not be read` : null
+    return this.#nodesWithoutPods > 0
+      ? `the pods of ${this.#nodesWithoutPods} of its nodes could not be read`
+      : null
   }
 
   /** By resource, why it could not be read, or not to its end. */
   #failed(): ReadonlyMap<string, string> {
     const failed = new Map<string, string>()
-    for (const { what, message } of this.#errors) failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)
+    for (const { what, message } of this.#errors)
+      failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)
     return failed
   }
 
   /** What was asked for, and why it was not had. */
-  #resources(failed: ReadonlyMap<string, string>, { served }: ApiResources): ClusterPrediction['resources'] {
+  #resources(
+    failed: ReadonlyMap<string, string>,
+    { served }: ApiResources,
+  ): ClusterPrediction['resources'] {
     // What fails is not always a list.
     const lists = new Set([...served.map(({ resource }) => resource), ...this.#read])
     const isAsked = (resource: string) =>
-      isGarbageResource(resource) || (lists.has(resource) && !readForNodes.has(resource) && resource !== versionResource)
+      isGarbageResource(resource) ||
+      (lists.has(resource) && !readForNodes.has(resource) && resource !== versionResource)
     const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isAsked).toSorted()
     return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
   }
 
   #controlPlane(): ControlPlane {
-    const told = [textAt(this.#eks, 'version'), this.#serverVersion].find(version => featuresOf(version).minor !== null)
+    const told = [textAt(this.#eks, 'version'), this.#serverVersion].find(
+      version => featuresOf(version).minor !== null,
+    )
     return { version: told ?? this.#newestKubelet, isAssumed: told === undefined }
   }
 
-  #context(takenAt: string, resources: ClusterPrediction['resources'], apis: ApiResources): SectionContext {
-    const isListed = (this.#nodes.length > 0 || this.#hasNoNodes) && !this.#errors.some(({ what }) => what === 'nodes')
+  #context(
+    takenAt: string,
+    resources: ClusterPrediction['resources'],
+    apis: ApiResources,
+  ): SectionContext {
+    const isListed =
+      (this.#nodes.length > 0 || this.#hasNoNodes) &&
+      !this.#errors.some(({ what }) => what === 'nodes')
     const isWhole = (resource: string) => this.#read.has(resource) && resources[resource] === null
     const areAllKnown = [...controllerWorkloads].every(isWhole)
     const isAutoMode = objectAt(this.#eks, 'computeConfig')?.enabled === true
@@ -171,7 +220,9 @@ class Cluster {
       wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
       isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
-      holderOf: remembered(finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode })),
+      holderOf: remembered(finalizer =>
+        this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
+      ),
     }
   }
 }
@@ -188,6 +239,7 @@ function remembered<Answer>(ask: (text: string) => Answer): (text: string) => An
 
 /** By the minor: no kubelet is newer than its control plane. Source: Kubernetes version skew policy. */
 function newer(a: string | null, b: string | null): string | null {
-  const rank = (version: string | null) => (version === null ? -1 : featuresOf(version).rulesOfMinor)
+  const rank = (version: string | null) =>
+    version === null ? -1 : featuresOf(version).rulesOfMinor
   return Math.max(rank(a), rank(b)) === rank(a) ? a : b
 }

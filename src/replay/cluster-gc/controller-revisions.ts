@@ -12,7 +12,16 @@ import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import type { Certainty } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
-import { compareTexts, compareTimes, controllerOf, groupBy, integerAt, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+import {
+  compareTexts,
+  compareTimes,
+  controllerOf,
+  groupBy,
+  integerAt,
+  keyOf,
+  type ObjectMetadata,
+  parseMetadata,
+} from './metadata.ts'
 
 export interface RevisionCleanup {
   /** `namespace/name` */
@@ -37,12 +46,23 @@ export function truncateHistory(
   pods: readonly unknown[] | null,
   revisions: readonly unknown[],
 ): RevisionCleanup[] {
-  return histories(statefulSets, pods, revisions).map(({ key, limit, status, isCurrent, owned, hashes }) => {
-    const live = new Set([textAt(status, 'currentRevision'), textAt(status, 'updateRevision'), ...(hashes ?? [])])
-    const history = owned.filter(({ metadata }) => !live.has(metadata.name))
-    const deletions = limit < 0 ? [] : history.slice(0, Math.max(0, history.length - limit))
-    return { owner: key, limit, count: hashes && history.length, deletions: told(deletions, () => isCurrent && hashes !== null) }
-  })
+  return histories(statefulSets, pods, revisions).map(
+    ({ key, limit, status, isCurrent, owned, hashes }) => {
+      const live = new Set([
+        textAt(status, 'currentRevision'),
+        textAt(status, 'updateRevision'),
+        ...(hashes ?? []),
+      ])
+      const history = owned.filter(({ metadata }) => !live.has(metadata.name))
+      const deletions = limit < 0 ? [] : history.slice(0, Math.max(0, history.length - limit))
+      return {
+        owner: key,
+        limit,
+        count: hashes && history.length,
+        deletions: told(deletions, () => isCurrent && hashes !== null),
+      }
+    },
+  )
 }
 
 /** @param pods null: not read */
@@ -76,7 +96,11 @@ interface History {
   hashes: Set<string> | null
 }
 
-function histories(owners: readonly unknown[], pods: readonly unknown[] | null, revisions: readonly unknown[]): History[] {
+function histories(
+  owners: readonly unknown[],
+  pods: readonly unknown[] | null,
+  revisions: readonly unknown[],
+): History[] {
   const revisionsByOwner = groupBy(
     revisions.map(parseRevision).filter(revision => revision !== null),
     controllerUidOf,
@@ -113,8 +137,14 @@ function parseRevision(raw: unknown): Revision | null {
   return metadata && { metadata, revision: integerAt(raw, 'revision'), hash: hash ?? metadata.name }
 }
 
-const told = (revisions: Revision[], isSure: (revision: Revision) => boolean): RevisionCleanup['deletions'] =>
-  revisions.map(each => ({ revision: keyOf(each.metadata), certainty: isSure(each) ? 'certain' : 'possible' }))
+const told = (
+  revisions: Revision[],
+  isSure: (revision: Revision) => boolean,
+): RevisionCleanup['deletions'] =>
+  revisions.map(each => ({
+    revision: keyOf(each.metadata),
+    certainty: isSure(each) ? 'certain' : 'possible',
+  }))
 
 const byRevision = (a: Revision, b: Revision): number =>
   (a.revision ?? 0) - (b.revision ?? 0) ||

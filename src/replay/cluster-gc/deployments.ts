@@ -12,7 +12,16 @@
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import type { Certainty } from '#model/prediction.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
-import { compareTexts, compareTimes, controllerOf, groupBy, integerAt, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+import {
+  compareTexts,
+  compareTimes,
+  controllerOf,
+  groupBy,
+  integerAt,
+  keyOf,
+  type ObjectMetadata,
+  parseMetadata,
+} from './metadata.ts'
 
 export interface ReplicaSetCleanup {
   /** `namespace/name` */
@@ -40,7 +49,10 @@ interface ReplicaSet {
 
 const noLimit = 2 ** 31 - 1
 
-export function cleanupDeployments(deployments: readonly unknown[], replicaSets: readonly unknown[]): ReplicaSetCleanup[] {
+export function cleanupDeployments(
+  deployments: readonly unknown[],
+  replicaSets: readonly unknown[],
+): ReplicaSetCleanup[] {
   const owned = groupBy(
     replicaSets.map(parseReplicaSet).filter(parsed => parsed !== null),
     ({ metadata }) => controllerOf(metadata)?.uid,
@@ -51,16 +63,28 @@ export function cleanupDeployments(deployments: readonly unknown[], replicaSets:
   })
 }
 
-function cleanupDeployment(deployment: unknown, metadata: ObjectMetadata, owned: ReplicaSet[]): ReplicaSetCleanup {
+function cleanupDeployment(
+  deployment: unknown,
+  metadata: ObjectMetadata,
+  owned: ReplicaSet[],
+): ReplicaSetCleanup {
   const spec = objectAt(deployment, 'spec')
   const limit = integerAt(spec, 'revisionHistoryLimit') ?? revisionHistoryLimit
   const current = revisionOf(deployment)
   const isPaused = spec?.paused === true
-  const waitsFor = metadata.deletedMs !== null ? 'deletion' : isPaused || isComplete(deployment, metadata) ? 'nothing' : 'rollout'
-  const old = owned.filter(({ revision }) => current === null || revision !== current).filter(isAlive)
+  const waitsFor =
+    metadata.deletedMs !== null
+      ? 'deletion'
+      : isPaused || isComplete(deployment, metadata)
+        ? 'nothing'
+        : 'rollout'
+  const old = owned
+    .filter(({ revision }) => current === null || revision !== current)
+    .filter(isAlive)
   const isOrdered = owned.every(({ revision }) => revision !== null)
   const beyondLimit = (replicaSets: ReplicaSet[]) => {
-    const count = limit === noLimit || waitsFor !== 'nothing' ? 0 : Math.max(0, replicaSets.length - limit)
+    const count =
+      limit === noLimit || waitsFor !== 'nothing' ? 0 : Math.max(0, replicaSets.length - limit)
     // Without an order, any of them may be the lowest.
     return replicaSets.toSorted(byRevision).slice(0, isOrdered || count === 0 ? count : undefined)
   }
@@ -76,15 +100,22 @@ function cleanupDeployment(deployment: unknown, metadata: ObjectMetadata, owned:
     exceededSinceMs: exceededSinceMs(owned.filter(isAlive), old.length - limit),
     deletions: excess
       .filter(({ keptBecause }) => keptBecause === null)
-      .map(each => ({ replicaSet: keyOf(each.metadata), certainty: sure.has(each) ? 'certain' : 'possible' })),
-    kept: excess.flatMap(each => (each.keptBecause ? [{ replicaSet: keyOf(each.metadata), because: each.keptBecause }] : [])),
+      .map(each => ({
+        replicaSet: keyOf(each.metadata),
+        certainty: sure.has(each) ? 'certain' : 'possible',
+      })),
+    kept: excess.flatMap(each =>
+      each.keptBecause ? [{ replicaSet: keyOf(each.metadata), because: each.keptBecause }] : [],
+    ),
   }
 }
 
 /** Each rollout makes one, and the end of each leaves no more than the limit: as many as there are beyond it, so many rollouts are without an end. */
 function exceededSinceMs(replicaSets: readonly ReplicaSet[], excess: number): number | null {
   if (excess <= 0) return null
-  const newestFirst = replicaSets.map(({ metadata }) => metadata.createdMs).toSorted((a, b) => compareTimes(b, a))
+  const newestFirst = replicaSets
+    .map(({ metadata }) => metadata.createdMs)
+    .toSorted((a, b) => compareTimes(b, a))
   return newestFirst[excess - 1] ?? null
 }
 
@@ -94,9 +125,15 @@ function parseReplicaSet(raw: unknown): ReplicaSet | null {
   const metadata = parseMetadata(raw)
   if (!metadata) return null
   const status = objectAt(raw, 'status')
-  const hasReplicas = (integerAt(objectAt(raw, 'spec'), 'replicas') ?? 1) !== 0 || (integerAt(status, 'replicas') ?? 0) !== 0
+  const hasReplicas =
+    (integerAt(objectAt(raw, 'spec'), 'replicas') ?? 1) !== 0 ||
+    (integerAt(status, 'replicas') ?? 0) !== 0
   const isStale = metadata.generation > (integerAt(status, 'observedGeneration') ?? 0)
-  return { metadata, revision: revisionOf(raw), keptBecause: hasReplicas ? 'replicas' : isStale ? 'status-not-current' : null }
+  return {
+    metadata,
+    revision: revisionOf(raw),
+    keptBecause: hasReplicas ? 'replicas' : isStale ? 'status-not-current' : null,
+  }
 }
 
 /** Null where it is no number, or where annotations were not kept. */
@@ -108,8 +145,12 @@ function revisionOf(object: unknown): bigint | null {
 }
 
 function byRevision(a: ReplicaSet, b: ReplicaSet): number {
-  if (a.revision !== null && b.revision !== null && a.revision !== b.revision) return a.revision < b.revision ? -1 : 1
-  return compareTimes(a.metadata.createdMs, b.metadata.createdMs) || compareTexts(a.metadata.name, b.metadata.name)
+  if (a.revision !== null && b.revision !== null && a.revision !== b.revision)
+    return a.revision < b.revision ? -1 : 1
+  return (
+    compareTimes(a.metadata.createdMs, b.metadata.createdMs) ||
+    compareTexts(a.metadata.name, b.metadata.name)
+  )
 }
 
 function isComplete(deployment: unknown, { generation }: ObjectMetadata): boolean {

@@ -7,7 +7,10 @@ import { nameOf } from '#replay/cluster-gc/slim.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
 
 /** What controllers are run as. */
-export const controllerWorkloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])
+export const controllerWorkloads: ReadonlySet<string> = new Set([
+  'deployments.apps',
+  'statefulsets.apps',
+])
 
 interface Workload {
   name: string
@@ -22,22 +25,32 @@ export class FinalizerControllers {
   /** @param workload a Deployment or StatefulSet */
   take(workload: RawObject): void {
     const name = nameOf(workload)
-    const label = textAt(objectAt(objectAt(workload, 'metadata'), 'labels'), 'app.kubernetes.io/name')
+    const label = textAt(
+      objectAt(objectAt(workload, 'metadata'), 'labels'),
+      'app.kubernetes.io/name',
+    )
     if (!mayTakeFinalizers(name, label)) return
     const key = `${name} ${label}`
-    const isWanted = integerAt(objectAt(workload, 'spec'), 'replicas') !== 0 || this.#workloads.get(key)?.isWanted === true
+    const isWanted =
+      integerAt(objectAt(workload, 'spec'), 'replicas') !== 0 ||
+      this.#workloads.get(key)?.isWanted === true
     this.#workloads.set(key, { name, label, isWanted })
   }
 
   /** @param areAllKnown whether all workloads were read */
-  holder(finalizer: string, { areAllKnown, isAutoMode }: { areAllKnown: boolean; isAutoMode: boolean }): HeldFinalizer {
+  holder(
+    finalizer: string,
+    { areAllKnown, isAutoMode }: { areAllKnown: boolean; isAutoMode: boolean },
+  ): HeldFinalizer {
     const known = finalizerController(finalizer)
     if (known === null) return { finalizer, controller: null, state: 'unknown' }
     const { controller, workload, isRunByAutoMode = false } = known
     if (workload === null) return { finalizer, controller, state: 'control-plane' }
     if (workload === 'any') return { finalizer, controller, state: 'unknown' }
     const all = [...this.#workloads.values()]
-    const found = all.filter(({ name, label }) => label === workload.label || workload.name.test(name))
+    const found = all.filter(
+      ({ name, label }) => label === workload.label || workload.name.test(name),
+    )
     if (found.some(({ isWanted }) => isWanted)) return { finalizer, controller, state: 'there' }
     const isOpen = !areAllKnown || (isRunByAutoMode && isAutoMode)
     if (isOpen || all.some(each => !found.includes(each) && workload.like.test(each.name)))

@@ -13,7 +13,15 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt } from '#replay/untrusted.ts'
-import { compareTexts, controllerOf, groupBy, integerAt, keyOf, parseMetadata, timeAt } from './metadata.ts'
+import {
+  compareTexts,
+  controllerOf,
+  groupBy,
+  integerAt,
+  keyOf,
+  parseMetadata,
+  timeAt,
+} from './metadata.ts'
 
 export interface JobTtl {
   /** It has finished and has a time to live. */
@@ -31,7 +39,8 @@ export interface JobTtl {
 export function timeToLive(job: unknown, nowMs: number): JobTtl {
   const ttlSeconds = integerAt(objectAt(job, 'spec'), 'ttlSecondsAfterFinished')
   const condition = finishedCondition(job)
-  if (ttlSeconds === null || !condition) return { needsCleanup: false, leftMs: null, expired: null, error: null, isDeleted: false }
+  if (ttlSeconds === null || !condition)
+    return { needsCleanup: false, leftMs: null, expired: null, error: null, isDeleted: false }
   const metadata = parseMetadata(job)
   const finishedMs = timeAt(condition, 'lastTransitionTime')
   if (finishedMs === null) {
@@ -40,14 +49,21 @@ export function timeToLive(job: unknown, nowMs: number): JobTtl {
   }
   const leftMs = finishedMs + ttlSeconds * 1000 - nowMs
   const expired = leftMs <= 0
-  return { needsCleanup: true, leftMs, expired, error: null, isDeleted: expired && metadata !== null && metadata.deletedMs === null }
+  return {
+    needsCleanup: true,
+    leftMs,
+    expired,
+    error: null,
+    isDeleted: expired && metadata !== null && metadata.deletedMs === null,
+  }
 }
 
 /** The first that says how it ended; null while it has not. */
 export const finishedCondition = (job: unknown): RawObject | null =>
   listAt(objectAt(job, 'status'), 'conditions')
     .filter(isRawObject)
-    .find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True') ?? null
+    .find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True') ??
+  null
 
 export interface CronJobHistory {
   /** `namespace/name` */
@@ -84,18 +100,33 @@ export function countedJob(job: unknown): CountedJob | null {
   const type = finishedCondition(job)?.type
   const outcome = type === 'Complete' || type === 'Failed' ? type : null
   const startedMs = timeAt(objectAt(job, 'status'), 'startTime')
-  return { namespace, name, controllerUid: controller.uid, controllerName: controller.name, startedMs, outcome }
+  return {
+    namespace,
+    name,
+    controllerUid: controller.uid,
+    controllerName: controller.name,
+    startedMs,
+    outcome,
+  }
 }
 
-export function cleanupFinishedJobs(cronJobs: readonly unknown[], jobs: Iterable<CountedJob>, features: KubeletFeatures): CronJobHistory[] {
+export function cleanupFinishedJobs(
+  cronJobs: readonly unknown[],
+  jobs: Iterable<CountedJob>,
+  features: KubeletFeatures,
+): CronJobHistory[] {
   const isByUid = features.has('cronJobOwnsByUid')
-  const key = (namespace: string, uid: string, name: string) => (isByUid ? uid : `${namespace}/${name}`)
+  const key = (namespace: string, uid: string, name: string) =>
+    isByUid ? uid : `${namespace}/${name}`
   const known = cronJobs.flatMap(cronJob => {
     const metadata = parseMetadata(cronJob)
-    return metadata ? [{ cronJob, metadata, ownerKey: key(metadata.namespace, metadata.uid, metadata.name) }] : []
+    return metadata
+      ? [{ cronJob, metadata, ownerKey: key(metadata.namespace, metadata.uid, metadata.name) }]
+      : []
   })
   const ownerKeys = new Set(known.map(({ ownerKey }) => ownerKey))
-  const keyOfOwner = ({ namespace, controllerUid, controllerName }: CountedJob) => key(namespace, controllerUid, controllerName)
+  const keyOfOwner = ({ namespace, controllerUid, controllerName }: CountedJob) =>
+    key(namespace, controllerUid, controllerName)
   const counted: CountedJob[] = []
   for (const job of jobs) if (ownerKeys.has(keyOfOwner(job))) counted.push(job)
   const owned = groupBy(counted, keyOfOwner)
@@ -109,8 +140,14 @@ export function cleanupFinishedJobs(cronJobs: readonly unknown[], jobs: Iterable
       )
     return {
       cronJob: keyOf(metadata),
-      successful: removeOldest('Complete', integerAt(spec, 'successfulJobsHistoryLimit') ?? jobHistoryLimits.successful),
-      failed: removeOldest('Failed', integerAt(spec, 'failedJobsHistoryLimit') ?? jobHistoryLimits.failed),
+      successful: removeOldest(
+        'Complete',
+        integerAt(spec, 'successfulJobsHistoryLimit') ?? jobHistoryLimits.successful,
+      ),
+      failed: removeOldest(
+        'Failed',
+        integerAt(spec, 'failedJobsHistoryLimit') ?? jobHistoryLimits.failed,
+      ),
     }
   })
 }

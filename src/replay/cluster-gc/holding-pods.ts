@@ -11,20 +11,31 @@ export class HoldingPods {
   /** @param metadata null: it cannot be read */
   take(metadata: ObjectMetadata | null): void {
     if (!metadata) return
-    const held = metadata.ownerReferences.filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion).map(({ uid }) => uid)
+    const held = metadata.ownerReferences
+      .filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion)
+      .map(({ uid }) => uid)
     this.#rows.push([metadata.namespace, metadata.name, metadata.uid, ...held])
   }
 
   *all(): Generator<ObjectMetadata> {
-    for (const [namespace, name, uid] of this.#rows) yield { namespace, name, uid, generation: 0, ...bare }
+    for (const [namespace, name, uid] of this.#rows)
+      yield { namespace, name, uid, generation: 0, ...bare }
   }
 
   /** Those that hold one of these, with references that say no more than that. @param owners UIDs */
   *holding(owners: ReadonlySet<string>): Generator<ObjectMetadata> {
     if (owners.size === 0) return
     for (const [namespace, name, uid, ...held] of this.#rows)
-      if (held.some(each => owners.has(each))) yield { namespace, name, uid, generation: 0, ...bare, ownerReferences: held.map(reference) }
+      if (held.some(each => owners.has(each)))
+        yield { namespace, name, uid, generation: 0, ...bare, ownerReferences: held.map(reference) }
   }
 }
 
-const reference = (uid: string) => ({ apiVersion: '', kind: '', name: '', uid, isController: false, blocksOwnerDeletion: true })
+const reference = (uid: string) => ({
+  apiVersion: '',
+  kind: '',
+  name: '',
+  uid,
+  isController: false,
+  blocksOwnerDeletion: true,
+})

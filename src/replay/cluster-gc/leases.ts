@@ -11,14 +11,26 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
-import { integerAt, type ObjectMetadata, type OwnerReference, parseMetadata, timeAt } from './metadata.ts'
+import {
+  integerAt,
+  type ObjectMetadata,
+  type OwnerReference,
+  parseMetadata,
+  timeAt,
+} from './metadata.ts'
 
 /**
  * `held`: its owner is the node of that name; `ownerless`: the node lives, and its kubelet sets the owner at the next renewal; `stale-owner`: the
  * node is another one now: the garbage collector deletes the lease, a kubelet that lives creates it anew; `collectable`: the node is gone, and the
  * garbage collector follows; `leftover`: the node is gone, and nobody deletes the lease; `unknown`: nodes were not read, or something else owns it.
  */
-export type NodeLeaseState = 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
+export type NodeLeaseState =
+  | 'held'
+  | 'ownerless'
+  | 'stale-owner'
+  | 'collectable'
+  | 'leftover'
+  | 'unknown'
 
 export interface NodeLease {
   /** The lease is called as its node. */
@@ -32,8 +44,14 @@ export interface NodeLease {
 }
 
 /** @param leases of all namespaces, or only theirs. @param nodes null: not read */
-export function nodeLeases(leases: readonly unknown[], nodes: readonly unknown[] | null, nowMs: number): NodeLease[] {
-  const uids = nodes && new Map(nodes.flatMap(node => parseMetadata(node) ?? []).map(({ name, uid }) => [name, uid]))
+export function nodeLeases(
+  leases: readonly unknown[],
+  nodes: readonly unknown[] | null,
+  nowMs: number,
+): NodeLease[] {
+  const uids =
+    nodes &&
+    new Map(nodes.flatMap(node => parseMetadata(node) ?? []).map(({ name, uid }) => [name, uid]))
   return leases.flatMap(lease => {
     const metadata = parseMetadata(lease)
     if (metadata?.namespace !== 'kube-node-lease') return []
@@ -43,7 +61,9 @@ export function nodeLeases(leases: readonly unknown[], nodes: readonly unknown[]
       node: metadata.name,
       state: uids ? stateOf(metadata, uids.get(metadata.name)) : 'unknown',
       renewedMs,
-      nextRenewalMs: isTimed ? renewedMs + durationMs * leaseRenewal.fraction * (1 + leaseRenewal.jitter) : null,
+      nextRenewalMs: isTimed
+        ? renewedMs + durationMs * leaseRenewal.fraction * (1 + leaseRenewal.jitter)
+        : null,
       isExpired: isTimed ? nowMs > renewedMs + durationMs : null,
     }
   })
@@ -60,12 +80,18 @@ function stateOf(lease: ObjectMetadata, nodeUid: string | undefined): NodeLeaseS
 }
 
 const isOnlyOwner = ({ apiVersion, kind, name }: OwnerReference, lease: ObjectMetadata): boolean =>
-  lease.ownerReferences.length === 1 && apiVersion === 'v1' && kind === 'Node' && name === lease.name
+  lease.ownerReferences.length === 1 &&
+  apiVersion === 'v1' &&
+  kind === 'Node' &&
+  name === lease.name
 
 function timesOf(lease: unknown): { renewedMs: number | null; durationMs: number | null } {
   const spec = objectAt(lease, 'spec')
   const durationSeconds = integerAt(spec, 'leaseDurationSeconds')
-  return { renewedMs: timeAt(spec, 'renewTime'), durationMs: durationSeconds === null ? null : durationSeconds * 1000 }
+  return {
+    renewedMs: timeAt(spec, 'renewTime'),
+    durationMs: durationSeconds === null ? null : durationSeconds * 1000,
+  }
 }
 
 export interface IdentityLease {
@@ -77,7 +103,11 @@ export interface IdentityLease {
 }
 
 /** Null where it is not the lease of an API server. */
-export function identityLease(lease: unknown, nowMs: number, features: KubeletFeatures): IdentityLease | null {
+export function identityLease(
+  lease: unknown,
+  nowMs: number,
+  features: KubeletFeatures,
+): IdentityLease | null {
   const metadata = parseMetadata(lease)
   const labels = objectAt(objectAt(lease, 'metadata'), 'labels')
   const isNew = textAt(labels, 'apiserver.kubernetes.io/identity') === 'kube-apiserver'
@@ -85,7 +115,9 @@ export function identityLease(lease: unknown, nowMs: number, features: KubeletFe
   if (metadata?.namespace !== 'kube-system' || !(isNew || isOld)) return null
   const { renewedMs, durationMs } = timesOf(lease)
   const isExpired = renewedMs === null || durationMs === null || renewedMs + durationMs < nowMs
-  const isKnown = (isNew && features.has('apiServerIdentityLabel')) || (isOld && !features.has('oldIdentityLabelForgotten'))
+  const isKnown =
+    (isNew && features.has('apiServerIdentityLabel')) ||
+    (isOld && !features.has('oldIdentityLabelForgotten'))
   return {
     lease: `${metadata.namespace}/${metadata.name}`,
     isExpired,

@@ -37,7 +37,9 @@ export function parseMetadata(raw: unknown): ObjectMetadata | null {
     deletedMs: timeAt(metadata, 'deletionTimestamp'),
     generation: integerAt(metadata, 'generation') ?? 0,
     finalizers: listAt(metadata, 'finalizers').filter(isText),
-    ownerReferences: listAt(metadata, 'ownerReferences').filter(isRawObject).map(parseOwnerReference),
+    ownerReferences: listAt(metadata, 'ownerReferences')
+      .filter(isRawObject)
+      .map(parseOwnerReference),
   }
 }
 
@@ -56,7 +58,10 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 export const controllerOf = ({ ownerReferences }: ObjectMetadata): OwnerReference | null =>
   ownerReferences.find(({ isController }) => isController) ?? null
 
-export function groupBy<Item, Key>(items: Iterable<Item>, keyOfItem: (item: Item) => Key): Map<Key, Item[]> {
+export function groupBy<Item, Key>(
+  items: Iterable<Item>,
+  keyOfItem: (item: Item) => Key,
+): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>()
   for (const item of items) {
     const key = keyOfItem(item)

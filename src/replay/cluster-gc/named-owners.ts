@@ -17,14 +17,16 @@ export class NamedOwners {
   constructor(dependents: Iterable<OwnedObject>, kinds: ReadonlySet<string>) {
     this.#kinds = kinds
     for (const { ownerReferences } of dependents)
-      for (const { kind, name, uid } of ownerReferences) if (kinds.has(kind)) this.#named.add(uid).add(nameKey(kind, name))
+      for (const { kind, name, uid } of ownerReferences)
+        if (kinds.has(kind)) this.#named.add(uid).add(nameKey(kind, name))
   }
 
   /** Those that somebody names, bare; and a few more, which have the name in another namespace. */
   *among(objects: Iterable<ObjectMetadata>, kind: string): Generator<ObjectMetadata> {
     if (!this.#kinds.has(kind) || this.#named.size === 0) return
     for (const object of objects)
-      if (this.#named.has(object.uid) || this.#named.has(nameKey(kind, object.name))) yield { ...object, ...bare }
+      if (this.#named.has(object.uid) || this.#named.has(nameKey(kind, object.name)))
+        yield { ...object, ...bare }
   }
 }
 

@@ -40,30 +40,45 @@ export interface NamespaceDeletion {
 }
 
 /** Null where it is not being deleted. */
-export function namespaceDeletion(namespace: unknown, features: KubeletFeatures): NamespaceDeletion | null {
+export function namespaceDeletion(
+  namespace: unknown,
+  features: KubeletFeatures,
+): NamespaceDeletion | null {
   const metadata = parseMetadata(namespace)
   if (!metadata || metadata.deletedMs === null) return null
   const holds = conditionTypes.flatMap(condition => {
     const found = conditionOf(namespace, condition)
     if (found?.status !== 'True') return []
-    return [{ condition, reason: textAt(found, 'reason') ?? '', message: textAt(found, 'message') ?? '' }]
+    return [
+      { condition, reason: textAt(found, 'reason') ?? '', message: textAt(found, 'message') ?? '' },
+    ]
   })
-  const saidBy = (of: (typeof conditionTypes)[number]) => holds.find(({ condition }) => condition === of)?.message ?? ''
-  const finalizers = listAt(objectAt(namespace, 'spec'), 'finalizers').filter(finalizer => typeof finalizer === 'string')
+  const saidBy = (of: (typeof conditionTypes)[number]) =>
+    holds.find(({ condition }) => condition === of)?.message ?? ''
+  const finalizers = listAt(objectAt(namespace, 'spec'), 'finalizers').filter(
+    finalizer => typeof finalizer === 'string',
+  )
   return {
     namespace: metadata.name,
     sinceMs: metadata.deletedMs,
     holds,
     // Of the core group upstream prints `pods.`.
-    remaining: countsIn(saidBy('NamespaceContentRemaining'), remainingForm).map(([what, count]) => ({
-      resource: what.replace(/\.$/, ''),
+    remaining: countsIn(saidBy('NamespaceContentRemaining'), remainingForm).map(
+      ([what, count]) => ({ resource: what.replace(/\.$/, ''), count }),
+    ),
+    held: countsIn(saidBy('NamespaceFinalizersRemaining'), heldForm).map(([finalizer, count]) => ({
+      finalizer,
       count,
     })),
-    held: countsIn(saidBy('NamespaceFinalizersRemaining'), heldForm).map(([finalizer, count]) => ({ finalizer, count })),
-    unanswered: [...new Set(saidBy('NamespaceDeletionDiscoveryFailure').match(groupVersionForm))].toSorted(compareTexts),
+    unanswered: [
+      ...new Set(saidBy('NamespaceDeletionDiscoveryFailure').match(groupVersionForm)),
+    ].toSorted(compareTexts),
     finalizers,
     ownFinalizers: metadata.finalizers.filter(finalizer => finalizer !== ''),
-    mayWaitForPods: features.has('orderedNamespaceDeletion') && holds.length === 0 && finalizers.includes('kubernetes'),
+    mayWaitForPods:
+      features.has('orderedNamespaceDeletion') &&
+      holds.length === 0 &&
+      finalizers.includes('kubernetes'),
   }
 }
 

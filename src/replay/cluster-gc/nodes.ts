@@ -10,7 +10,11 @@
  * Left out      the controller's own clock: it counts from when it saw a sign of life, and anew when it restarts; zones in disruption
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { nodeMonitorGracePeriodMs, nodeMonitorPeriodMs, nodeStartupGracePeriodMs } from '#facts/kubernetes/controllers.ts'
+import {
+  nodeMonitorGracePeriodMs,
+  nodeMonitorPeriodMs,
+  nodeStartupGracePeriodMs,
+} from '#facts/kubernetes/controllers.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { conditionOf, integerAt, parseMetadata, timeAt } from './metadata.ts'
@@ -33,13 +37,21 @@ export interface NodeLife {
 }
 
 /** @param lease of the node; null or undefined: none. Null where this is no node. */
-export function nodeLife(node: unknown, lease: unknown, instance: InstanceState, features: KubeletFeatures): NodeLife | null {
+export function nodeLife(
+  node: unknown,
+  lease: unknown,
+  instance: InstanceState,
+  features: KubeletFeatures,
+): NodeLife | null {
   const metadata = parseMetadata(node)
   if (!metadata) return null
   const condition = conditionOf(node, 'Ready')
   const ready = condition ? readyOf(condition) : null
   const gracePeriodMs = condition ? nodeMonitorGracePeriodMs(features) : nodeStartupGracePeriodMs
-  const seen = [condition ? timeAt(condition, 'lastHeartbeatTime') : metadata.createdMs, timeAt(objectAt(lease, 'spec'), 'renewTime')]
+  const seen = [
+    condition ? timeAt(condition, 'lastHeartbeatTime') : metadata.createdMs,
+    timeAt(objectAt(lease, 'spec'), 'renewTime'),
+  ]
   const known = seen.filter(time => time !== null)
   const lastSeenMs = known.length === 0 ? null : Math.max(...known)
   return {
@@ -49,14 +61,19 @@ export function nodeLife(node: unknown, lease: unknown, instance: InstanceState,
     lastSeenMs,
     unreachable: lastSeenMs === null ? null : unreachableSpan(lastSeenMs + gracePeriodMs),
     taints: taintsOf(ready),
-    cloud: monitorNode(ready, hasTaint(node, 'node.cloudprovider.kubernetes.io/shutdown'), instance),
+    cloud: monitorNode(
+      ready,
+      hasTaint(node, 'node.cloudprovider.kubernetes.io/shutdown'),
+      instance,
+    ),
   }
 }
 
 /** The controller sees a sign up to one period late, and looks again up to one period after the grace is over. */
 const unreachableSpan = (fromMs: number) => ({ fromMs, byMs: fromMs + 2 * nodeMonitorPeriodMs })
 
-const readyOf = ({ status }: RawObject): NodeLife['ready'] => (status === 'True' || status === 'False' ? status : 'Unknown')
+const readyOf = ({ status }: RawObject): NodeLife['ready'] =>
+  status === 'True' || status === 'False' ? status : 'Unknown'
 
 function taintsOf(ready: NodeLife['ready']): NodeLife['taints'] {
   if (ready === 'True' || ready === null) return []
@@ -67,16 +84,22 @@ function taintsOf(ready: NodeLife['ready']): NodeLife['taints'] {
   ]
 }
 
-function monitorNode(ready: NodeLife['ready'], hasShutdownTaint: boolean, instance: InstanceState): NodeLife['cloud'] {
+function monitorNode(
+  ready: NodeLife['ready'],
+  hasShutdownTaint: boolean,
+  instance: InstanceState,
+): NodeLife['cloud'] {
   if (ready === 'True') return hasShutdownTaint ? 'remove-shutdown-taint' : 'keep'
   if (instance === 'gone') return 'delete'
   if (instance === 'stopped') return hasShutdownTaint ? 'keep' : 'add-shutdown-taint'
   return instance === 'unknown' ? 'unknown' : 'keep'
 }
 
-const taintsIn = (node: unknown): RawObject[] => listAt(objectAt(node, 'spec'), 'taints').filter(isRawObject)
+const taintsIn = (node: unknown): RawObject[] =>
+  listAt(objectAt(node, 'spec'), 'taints').filter(isRawObject)
 
-const hasTaint = (node: unknown, key: string): boolean => taintsIn(node).some(taint => taint.key === key)
+const hasTaint = (node: unknown, key: string): boolean =>
+  taintsIn(node).some(taint => taint.key === key)
 
 /** After how long a pod is deleted for its node's NoExecute taints, in ms: 0 at once, infinite never. */
 export function taintEvictionDelayMs(pod: unknown, node: unknown): number {

@@ -31,6 +31,8 @@ export function madeBy(resource: string, object: RawObject): string | null {
   // Nobody but these two makes any.
   if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
   const metadata = objectAt(object, 'metadata')
-  const found = marks[resource]?.find(([where, key]) => textAt(objectAt(metadata, where), key) !== null)
+  const found = marks[resource]?.find(
+    ([where, key]) => textAt(objectAt(metadata, where), key) !== null,
+  )
   return found?.[2] ?? null
 }

@@ -6,7 +6,12 @@
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { groupBy } from './metadata.ts'
-import { type OwnedObject, type OwnerGraph, type OwnerGraphInput, ownerGraph } from './owner-graph.ts'
+import {
+  type OwnedObject,
+  type OwnerGraph,
+  type OwnerGraphInput,
+  ownerGraph,
+} from './owner-graph.ts'
 
 /** Each circle in the order of the graph's objects. An object that owns itself is one, too. */
 export function ownerCycles(input: OwnerGraphInput, features: KubeletFeatures): OwnedObject[][] {
@@ -14,7 +19,9 @@ export function ownerCycles(input: OwnerGraphInput, features: KubeletFeatures): 
   const owners = new Map(graph.objects.map(object => [object.uid, solidOwners(object, graph)]))
   const circleOf = stronglyConnected(owners)
   const circles = groupBy(graph.objects, ({ uid }) => circleOf.get(uid))
-  return [...circles.values()].filter(([first, second]) => second || (first && owners.get(first.uid)?.includes(first.uid)))
+  return [...circles.values()].filter(
+    ([first, second]) => second || (first && owners.get(first.uid)?.includes(first.uid)),
+  )
 }
 
 const solidOwners = (object: OwnedObject, graph: OwnerGraph): string[] =>
@@ -44,7 +51,8 @@ function stronglyConnected(owners: ReadonlyMap<string, readonly string[]>): Map<
     open.push(uid)
     path.push({ uid, next: 0 })
   }
-  const lower = (uid: string, to: number | undefined) => lowest.set(uid, Math.min(lowest.get(uid) ?? 0, to ?? 0))
+  const lower = (uid: string, to: number | undefined) =>
+    lowest.set(uid, Math.min(lowest.get(uid) ?? 0, to ?? 0))
 
   for (const start of owners.keys()) {
     if (!order.has(start)) enter(start)
@@ -59,7 +67,8 @@ function stronglyConnected(owners: ReadonlyMap<string, readonly string[]>): Map<
       path.pop()
       const parent = path.at(-1)
       if (parent) lower(parent.uid, lowest.get(uid))
-      if (lowest.get(uid) === order.get(uid)) for (const member of open.splice(open.lastIndexOf(uid))) component.set(member, uid)
+      if (lowest.get(uid) === order.get(uid))
+        for (const member of open.splice(open.lastIndexOf(uid))) component.set(member, uid)
     }
   }
   return component

@@ -43,7 +43,15 @@ export interface OwnedObject extends ObjectMetadata {
  * is going, in the foreground, and waits for its dependents; `unserved`: the API server does not know the kind; `namespaced-owner`: a cluster-scoped
  * object cannot have one; `unknown`: the owner's kind was not listed.
  */
-export type ReferenceClass = 'solid' | 'waiting' | 'absent' | 'other-uid' | 'other-namespace' | 'unserved' | 'namespaced-owner' | 'unknown'
+export type ReferenceClass =
+  | 'solid'
+  | 'waiting'
+  | 'absent'
+  | 'other-uid'
+  | 'other-namespace'
+  | 'unserved'
+  | 'namespaced-owner'
+  | 'unknown'
 
 export interface ClassifiedReference {
   reference: OwnerReference
@@ -67,7 +75,10 @@ interface KnownKind {
   byName: Map<string, OwnedObject> | null
 }
 
-export function ownerGraph({ listed, served, unanswered }: OwnerGraphInput, features: KubeletFeatures): OwnerGraph {
+export function ownerGraph(
+  { listed, served, unanswered }: OwnerGraphInput,
+  features: KubeletFeatures,
+): OwnerGraph {
   const parsed = listed.map(kind => ({ kind, objects: objectsOf(kind) }))
   const objects = parsed.flatMap(({ kind, objects }) => (isIgnored(kind, features) ? [] : objects))
   const byUid = new Map<string, OwnedObject>()
@@ -77,11 +88,15 @@ export function ownerGraph({ listed, served, unanswered }: OwnerGraphInput, feat
 
   const isServedKnown = (apiVersion: string) => served !== null && !unanswered?.has(apiVersion)
   const classify = (object: OwnedObject) =>
-    object.ownerReferences.map(reference => ({ reference, is: classOf(object, reference, kinds, isServedKnown, byUid) }))
+    object.ownerReferences.map(reference => ({
+      reference,
+      is: classOf(object, reference, kinds, isServedKnown, byUid),
+    }))
 
   return {
     objects,
-    isComplete: served?.every(kind => isIgnored(kind, features) || kinds.get(kindKey(kind))?.byName) ?? false,
+    isComplete:
+      served?.every(kind => isIgnored(kind, features) || kinds.get(kindKey(kind))?.byName) ?? false,
     dependentsOf: uid => [dependents.get(uid) ?? []].flat(),
     classify,
     invalidNamespaceEvent: object => invalidNamespaceEvent(object, byUid),
@@ -90,7 +105,10 @@ export function ownerGraph({ listed, served, unanswered }: OwnerGraphInput, feat
 
 function isIgnored({ apiVersion, kind }: ServedKind, features: KubeletFeatures): boolean {
   if (kind !== 'Event') return false
-  return apiVersion === 'v1' || (apiVersion.startsWith('events.k8s.io/') && features.has('garbageCollectorIgnoresEventsGroup'))
+  return (
+    apiVersion === 'v1' ||
+    (apiVersion.startsWith('events.k8s.io/') && features.has('garbageCollectorIgnoresEventsGroup'))
+  )
 }
 
 function objectsOf(listed: ListedKind): readonly OwnedObject[] {
@@ -115,7 +133,8 @@ function dependentsIn(objects: readonly OwnedObject[]): Map<string, OwnedObject 
   return dependents
 }
 
-const kindKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) => `${apiVersion} ${kind}`
+const kindKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
+  `${apiVersion} ${kind}`
 const groupKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
   `${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''} ${kind}`
 const nameKey = (namespace: string, name: string) => `${namespace}/${name}`
@@ -128,13 +147,19 @@ function kindsOf(
   const byGroup = new Map<string, KnownKind>()
   const kinds = new Map<string, KnownKind>()
   for (const { kind, objects } of listed) {
-    const byName = kind.isPartial === true ? null : new Map(objects.map(object => [nameKey(object.namespace, object.name), object]))
+    const byName =
+      kind.isPartial === true
+        ? null
+        : new Map(objects.map(object => [nameKey(object.namespace, object.name), object]))
     const known = { isNamespaced: kind.isNamespaced, byName }
     byGroup.set(groupKey(kind), known)
     kinds.set(kindKey(kind), known)
   }
   for (const kind of served ?? [])
-    kinds.set(kindKey(kind), byGroup.get(groupKey(kind)) ?? { isNamespaced: kind.isNamespaced, byName: null })
+    kinds.set(
+      kindKey(kind),
+      byGroup.get(groupKey(kind)) ?? { isNamespaced: kind.isNamespaced, byName: null },
+    )
   return kinds
 }
 
@@ -162,7 +187,10 @@ const isElsewhere = (owner: OwnedObject | undefined, { namespace }: OwnedObject)
 export const isWaitingForDependents = ({ deletedMs, finalizers }: ObjectMetadata): boolean =>
   deletedMs !== null && finalizers.includes('foregroundDeletion')
 
-function invalidNamespaceEvent(object: OwnedObject, byUid: ReadonlyMap<string, OwnedObject>): string | null {
+function invalidNamespaceEvent(
+  object: OwnedObject,
+  byUid: ReadonlyMap<string, OwnedObject>,
+): string | null {
   const { namespace } = object
   const invalid = object.ownerReferences.find(({ uid }) => isElsewhere(byUid.get(uid), object))
   if (!invalid) return null

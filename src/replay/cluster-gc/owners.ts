@@ -50,7 +50,10 @@ export interface CollectedObject {
 }
 
 /** Only objects that have owners, or with whose deletion the collector has to do; one after the other, for all of them are many. */
-export function* collectGarbage(input: OwnerGraphInput, features: KubeletFeatures): Generator<CollectedObject> {
+export function* collectGarbage(
+  input: OwnerGraphInput,
+  features: KubeletFeatures,
+): Generator<CollectedObject> {
   const graph = ownerGraph(input, features)
   for (const object of graph.objects) {
     const collected = attemptToDelete(object, graph)
@@ -83,18 +86,31 @@ function attemptToDelete(object: OwnedObject, graph: OwnerGraph): CollectedObjec
   if (isAllSolid) return nothing
   const certainty = has('unknown') ? 'possible' : 'certain'
   if (has('solid')) return { ...nothing, action: 'remove-references', certainty }
-  return { ...nothing, action: 'delete', certainty, ...howToDelete(object, has('waiting'), certainty, graph) }
+  return {
+    ...nothing,
+    action: 'delete',
+    certainty,
+    ...howToDelete(object, has('waiting'), certainty, graph),
+  }
 }
 
 /** An unknown owner may be one that waits. */
-function howToDelete(object: OwnedObject, hasWaitingOwner: boolean, certainty: Certainty, graph: OwnerGraph) {
+function howToDelete(
+  object: OwnedObject,
+  hasWaitingOwner: boolean,
+  certainty: Certainty,
+  graph: OwnerGraph,
+) {
   const dependents = graph.dependentsOf(object.uid)
   const mayWait = hasWaitingOwner || certainty === 'possible'
   const mayBeForeground = mayWait && (dependents.length > 0 || !graph.isComplete)
   const isForeground = hasWaitingOwner && dependents.length > 0
   const propagation = new Set<Propagation>(isForeground ? [] : [ownPropagation(object)])
   if (mayBeForeground) propagation.add('Foreground')
-  return { propagation: [...propagation], unblocksOwners: isForeground && dependents.some(isWaitingForDependents) }
+  return {
+    propagation: [...propagation],
+    unblocksOwners: isForeground && dependents.some(isWaitingForDependents),
+  }
 }
 
 function ownPropagation({ finalizers }: OwnedObject): Propagation {
@@ -103,13 +119,20 @@ function ownPropagation({ finalizers }: OwnedObject): Propagation {
 }
 
 /** Null where the collector has no finalizer on it. */
-function finishDeletion(object: OwnedObject, graph: OwnerGraph): Pick<CollectedObject, 'action' | 'certainty' | 'dependents'> | null {
+function finishDeletion(
+  object: OwnedObject,
+  graph: OwnerGraph,
+): Pick<CollectedObject, 'action' | 'certainty' | 'dependents'> | null {
   const dependents = [...graph.dependentsOf(object.uid)]
   const certainty = graph.isComplete ? 'certain' : 'possible'
-  if (object.finalizers.includes('orphan')) return { action: 'orphan-dependents', certainty: 'certain', dependents }
+  if (object.finalizers.includes('orphan'))
+    return { action: 'orphan-dependents', certainty: 'certain', dependents }
   if (!isWaitingForDependents(object)) return null
-  const blocking = dependents.filter(({ ownerReferences }) => ownerReferences.some(isBlocking(object)))
-  if (blocking.length > 0) return { action: 'wait-for-dependents', certainty: 'certain', dependents: blocking }
+  const blocking = dependents.filter(({ ownerReferences }) =>
+    ownerReferences.some(isBlocking(object)),
+  )
+  if (blocking.length > 0)
+    return { action: 'wait-for-dependents', certainty: 'certain', dependents: blocking }
   return { action: 'remove-finalizer', certainty, dependents: [] }
 }
 

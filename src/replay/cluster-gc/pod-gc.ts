@@ -15,7 +15,14 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { Certainty, Unknown } from '#model/prediction.ts'
 import { isRawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { compareTexts, compareTimes, conditionOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+import {
+  compareTexts,
+  compareTimes,
+  conditionOf,
+  keyOf,
+  type ObjectMetadata,
+  parseMetadata,
+} from './metadata.ts'
 
 export interface PodGcInput {
   pods: readonly unknown[]
@@ -67,10 +74,18 @@ interface Chosen {
   rank: number | null
 }
 
-export function podGc({ pods: rawPods, nodes, terminatedPodThreshold, missingForMs }: PodGcInput, features: KubeletFeatures): PodGcRound {
+export function podGc(
+  { pods: rawPods, nodes, terminatedPodThreshold, missingForMs }: PodGcInput,
+  features: KubeletFeatures,
+): PodGcRound {
   const pods = rawPods.map(parsePod).filter(pod => pod !== null)
   const terminated = ranked(pods.filter(isPodTerminated), features)
-  const excess = terminatedPodThreshold === null ? null : terminatedPodThreshold > 0 ? terminated.length - terminatedPodThreshold : 0
+  const excess =
+    terminatedPodThreshold === null
+      ? null
+      : terminatedPodThreshold > 0
+        ? terminated.length - terminatedPodThreshold
+        : 0
   const chosen = [
     ...gcTerminated(terminated, excess ?? 0),
     ...(nodes && features.has('podGcOutOfService') ? gcTerminating(pods, nodes, features) : []),
@@ -79,7 +94,11 @@ export function podGc({ pods: rawPods, nodes, terminatedPodThreshold, missingFor
   ]
   return {
     deletions: firstOfEach(chosen).map(each => deletion(each, features)),
-    terminated: terminated.map(({ pod, rank }) => ({ pod: keyOf(pod.metadata), uid: pod.metadata.uid, rank })),
+    terminated: terminated.map(({ pod, rank }) => ({
+      pod: keyOf(pod.metadata),
+      uid: pod.metadata.uid,
+      rank,
+    })),
     excess: excess === null ? null : Math.max(0, excess),
     unknowns: unknownsOf(nodes, terminatedPodThreshold, rawPods.length - pods.length),
   }
@@ -99,11 +118,15 @@ function parsePod(raw: unknown): CountedPod | null {
   }
 }
 
-const isPodTerminated = ({ phase }: CountedPod): boolean => phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown'
+const isPodTerminated = ({ phase }: CountedPod): boolean =>
+  phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown'
 
 const isTerminating = ({ metadata }: CountedPod): boolean => metadata.deletedMs !== null
 
-function ranked(pods: CountedPod[], features: KubeletFeatures): { pod: CountedPod; rank: number }[] {
+function ranked(
+  pods: CountedPod[],
+  features: KubeletFeatures,
+): { pod: CountedPod; rank: number }[] {
   const isEvictedFirst = features.has('podGcEvictedFirst')
   const compare = (a: CountedPod, b: CountedPod) =>
     (isEvictedFirst ? Number(b.isEvicted) - Number(a.isEvicted) : 0) ||
@@ -119,15 +142,27 @@ function ranked(pods: CountedPod[], features: KubeletFeatures): { pod: CountedPo
 }
 
 /** Where the last to go has equals that stay, any of them may be the one. */
-function gcTerminated(terminated: { pod: CountedPod; rank: number }[], deleteCount: number): Chosen[] {
+function gcTerminated(
+  terminated: { pod: CountedPod; rank: number }[],
+  deleteCount: number,
+): Chosen[] {
   const firstKept = terminated[deleteCount]?.rank ?? terminated.length
   const lastDeleted = terminated[deleteCount - 1]?.rank ?? -1
   return terminated
     .filter(({ rank }) => rank <= lastDeleted)
-    .map(({ pod, rank }) => ({ pod, reason: 'terminated', certainty: rank < firstKept ? 'certain' : 'possible', rank }))
+    .map(({ pod, rank }) => ({
+      pod,
+      reason: 'terminated',
+      certainty: rank < firstKept ? 'certain' : 'possible',
+      rank,
+    }))
 }
 
-function gcTerminating(pods: CountedPod[], nodes: readonly unknown[], features: KubeletFeatures): Chosen[] {
+function gcTerminating(
+  pods: CountedPod[],
+  nodes: readonly unknown[],
+  features: KubeletFeatures,
+): Chosen[] {
   const outOfService = new Set(nodes.filter(isOutOfService).map(node => parseMetadata(node)?.name))
   return ranked(
     pods.filter(pod => isTerminating(pod) && outOfService.has(pod.nodeName)),
@@ -137,15 +172,28 @@ function gcTerminating(pods: CountedPod[], nodes: readonly unknown[], features: 
 
 const isOutOfService = (node: unknown): boolean =>
   conditionOf(node, 'Ready')?.status !== 'True' &&
-  listAt(objectAt(node, 'spec'), 'taints').some(taint => isRawObject(taint) && taint.key === 'node.kubernetes.io/out-of-service')
+  listAt(objectAt(node, 'spec'), 'taints').some(
+    taint => isRawObject(taint) && taint.key === 'node.kubernetes.io/out-of-service',
+  )
 
-function gcOrphaned(pods: CountedPod[], nodes: readonly unknown[], missingForMs: ReadonlyMap<string, number>): Chosen[] {
+function gcOrphaned(
+  pods: CountedPod[],
+  nodes: readonly unknown[],
+  missingForMs: ReadonlyMap<string, number>,
+): Chosen[] {
   const existing = new Set(nodes.map(node => parseMetadata(node)?.name))
   return pods.flatMap(pod => {
     const missing = missingForMs.get(pod.nodeName)
     const isQuarantined = missing !== undefined && missing < podGcQuarantineMs
     if (pod.nodeName === '' || existing.has(pod.nodeName) || isQuarantined) return []
-    return [{ pod, reason: 'orphaned', certainty: missing === undefined ? 'possible' : 'certain', rank: null }]
+    return [
+      {
+        pod,
+        reason: 'orphaned',
+        certainty: missing === undefined ? 'possible' : 'certain',
+        rank: null,
+      },
+    ]
   })
 }
 
@@ -159,12 +207,16 @@ function firstOfEach(chosen: Chosen[]): Chosen[] {
   const first = new Map<CountedPod, Chosen>()
   for (const each of chosen) {
     const earlier = first.get(each.pod)
-    if (!earlier || (earlier.certainty === 'possible' && each.certainty === 'certain')) first.set(each.pod, each)
+    if (!earlier || (earlier.certainty === 'possible' && each.certainty === 'certain'))
+      first.set(each.pod, each)
   }
   return chosen.filter(each => first.get(each.pod) === each)
 }
 
-function deletion({ pod, reason, certainty, rank }: Chosen, features: KubeletFeatures): PodDeletion {
+function deletion(
+  { pod, reason, certainty, rank }: Chosen,
+  features: KubeletFeatures,
+): PodDeletion {
   const isPatchedToFailed = features.has('podGcMarksFailed') && !isTerminalPhase(pod.phase)
   return {
     pod: keyOf(pod.metadata),
@@ -173,15 +225,28 @@ function deletion({ pod, reason, certainty, rank }: Chosen, features: KubeletFea
     certainty,
     rank,
     isPatchedToFailed,
-    disruptionTarget: isPatchedToFailed && reason === 'orphaned' ? 'PodGC: node no longer exists' : null,
+    disruptionTarget:
+      isPatchedToFailed && reason === 'orphaned' ? 'PodGC: node no longer exists' : null,
   }
 }
 
-function unknownsOf(nodes: readonly unknown[] | null, threshold: number | null, unread: number): Unknown[] {
+function unknownsOf(
+  nodes: readonly unknown[] | null,
+  threshold: number | null,
+  unread: number,
+): Unknown[] {
   const unknowns: Unknown[] = []
-  if (!nodes) unknowns.push({ what: 'nodes', effect: 'whether pods are orphaned, or terminating on a node out of service, is not known' })
+  if (!nodes)
+    unknowns.push({
+      what: 'nodes',
+      effect: 'whether pods are orphaned, or terminating on a node out of service, is not known',
+    })
   if (threshold === null)
-    unknowns.push({ what: 'terminated-pod-gc-threshold', effect: 'how many terminated pods are too many is not known' })
-  if (unread > 0) unknowns.push({ what: 'pods', effect: `${unread} could not be read and are not counted` })
+    unknowns.push({
+      what: 'terminated-pod-gc-threshold',
+      effect: 'how many terminated pods are too many is not known',
+    })
+  if (unread > 0)
+    unknowns.push({ what: 'pods', effect: `${unread} could not be read and are not counted` })
   return unknowns
 }

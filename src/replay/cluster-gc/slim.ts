@@ -24,8 +24,13 @@ export const slimNode = (node: RawObject): RawObject => ({
   spec: slim(objectAt(node, 'spec'), ['taints', 'providerID', 'unschedulable']),
   status: {
     conditions: objectsOf(objectAt(node, 'status')?.conditions)
-      .filter(({ type }) => type === 'Ready' || (typeof type === 'string' && taintingConditions.has(type)))
-      .map(condition => slim(condition, ['type', 'status', 'reason', 'lastHeartbeatTime', 'lastTransitionTime'])),
+      .filter(
+        ({ type }) =>
+          type === 'Ready' || (typeof type === 'string' && taintingConditions.has(type)),
+      )
+      .map(condition =>
+        slim(condition, ['type', 'status', 'reason', 'lastHeartbeatTime', 'lastTransitionTime']),
+      ),
   },
 })
 
@@ -47,4 +52,5 @@ export function keeperIn(metadata: ObjectMetadata): Controller | null {
   return controllerIn(metadata) ?? (owner ? { kind: owner.kind, name: owner.name } : null)
 }
 
-export const nameOf = (object: RawObject): string => textAt(objectAt(object, 'metadata'), 'name') ?? ''
+export const nameOf = (object: RawObject): string =>
+  textAt(objectAt(object, 'metadata'), 'name') ?? ''

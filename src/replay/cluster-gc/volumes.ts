@@ -63,9 +63,15 @@ interface Volume {
   provisioner: string
 }
 
-export function syncVolumes(volumes: readonly unknown[], { claims, pods }: Claimants, features: KubeletFeatures): SyncedVolume[] {
+export function syncVolumes(
+  volumes: readonly unknown[],
+  { claims, pods }: Claimants,
+  features: KubeletFeatures,
+): SyncedVolume[] {
   const known: KnownClaimants = {
-    claims: claims && new Map(claims.flatMap(claim => parseClaim(claim) ?? []).map(claim => [claim.key, claim])),
+    claims:
+      claims &&
+      new Map(claims.flatMap(claim => parseClaim(claim) ?? []).map(claim => [claim.key, claim])),
     inUse: pods && new Set(pods.filter(pod => !isPodTerminated(pod)).flatMap(claimKeysOf)),
   }
   return volumes.flatMap(raw => {
@@ -89,18 +95,31 @@ interface KnownClaimants {
 
 function parseClaim(raw: unknown): Claim | null {
   const metadata = parseMetadata(raw)
-  return metadata && { key: keyOf(metadata), uid: metadata.uid, boundTo: textAt(objectAt(raw, 'spec'), 'volumeName') ?? '' }
+  return (
+    metadata && {
+      key: keyOf(metadata),
+      uid: metadata.uid,
+      boundTo: textAt(objectAt(raw, 'spec'), 'volumeName') ?? '',
+    }
+  )
 }
 
-function syncVolume(volume: Volume, { claims, inUse }: KnownClaimants, features: KubeletFeatures): SyncedVolume {
+function syncVolume(
+  volume: Volume,
+  { claims, inUse }: KnownClaimants,
+  features: KubeletFeatures,
+): SyncedVolume {
   const { claim } = volume
   const { name } = volume.metadata
-  if (!claim || claim.uid === '') return { volume: name, released: 'no', ...certainly('Available', 'none') }
+  if (!claim || claim.uid === '')
+    return { volume: name, released: 'no', ...certainly('Available', 'none') }
   if (!claims) return { volume: name, released: 'unknown', ...unknown }
 
   const found = claims.get(claim.key)
-  if (!found) return { volume: name, released: 'claim-gone', ...reclaimVolume(volume, inUse, features) }
-  if (found.uid !== claim.uid) return { volume: name, released: 'claim-other-uid', ...reclaimVolume(volume, noUse, features) }
+  if (!found)
+    return { volume: name, released: 'claim-gone', ...reclaimVolume(volume, inUse, features) }
+  if (found.uid !== claim.uid)
+    return { volume: name, released: 'claim-other-uid', ...reclaimVolume(volume, noUse, features) }
   const { boundTo } = found
   if (boundTo === '') return { volume: name, released: 'no', ...certainly(null, 'none') }
   if (boundTo === name) return { volume: name, released: 'no', ...certainly('Bound', 'none') }
@@ -127,7 +146,11 @@ function parseVolume(raw: unknown): Volume | null {
   }
 }
 
-const certainly = (phase: Outcome['phase'], action: VolumeAction): Outcome => ({ phase, action, certainty: 'certain' })
+const certainly = (phase: Outcome['phase'], action: VolumeAction): Outcome => ({
+  phase,
+  action,
+  certainty: 'certain',
+})
 /** Where a claim of that name is there, who uses it uses another volume. */
 const noUse: ReadonlySet<string> = new Set()
 const unknown: Outcome = { phase: null, action: 'unknown', certainty: 'possible' }
@@ -140,16 +163,25 @@ function leftByClaim(volume: Volume, features: KubeletFeatures): Outcome {
 }
 
 /** @param inUse claims that pods use; null: not known */
-function reclaimVolume(volume: Volume, inUse: ReadonlySet<string> | null, features: KubeletFeatures): Outcome {
+function reclaimVolume(
+  volume: Volume,
+  inUse: ReadonlySet<string> | null,
+  features: KubeletFeatures,
+): Outcome {
   const phase = volume.hasFailed ? 'Failed' : 'Released'
-  if ((textAt(volume.annotations, 'pv.kubernetes.io/migrated-to') ?? '') !== '') return certainly(phase, 'leave-to-driver')
+  if ((textAt(volume.annotations, 'pv.kubernetes.io/migrated-to') ?? '') !== '')
+    return certainly(phase, 'leave-to-driver')
   if (volume.reclaimPolicy === 'Retain') return certainly(phase, 'retain')
   if (volume.reclaimPolicy === 'Recycle') return recycleVolume(volume, phase, inUse)
   if (volume.reclaimPolicy === 'Delete') return deleteVolume(volume, phase, features)
   return certainly('Failed', 'fail')
 }
 
-function recycleVolume(volume: Volume, phase: 'Failed' | 'Released', inUse: ReadonlySet<string> | null): Outcome {
+function recycleVolume(
+  volume: Volume,
+  phase: 'Failed' | 'Released',
+  inUse: ReadonlySet<string> | null,
+): Outcome {
   if (!has(volume, 'hostPath') && !has(volume, 'nfs')) return certainly('Failed', 'fail')
   if (!inUse) return { phase, action: 'recycle', certainty: 'possible' }
   return certainly(phase, volume.claim && inUse.has(volume.claim.key) ? 'wait-for-pods' : 'recycle')
@@ -158,15 +190,24 @@ function recycleVolume(volume: Volume, phase: 'Failed' | 'Released', inUse: Read
 /** Of these sources, it is sure that the controller has no plugin that deletes. */
 const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc']
 
-function deleteVolume(volume: Volume, phase: 'Failed' | 'Released', features: KubeletFeatures): Outcome {
-  if (volume.metadata.deletedMs !== null && !features.has('honorPvReclaimPolicy')) return certainly(phase, 'nothing-while-deleted')
+function deleteVolume(
+  volume: Volume,
+  phase: 'Failed' | 'Released',
+  features: KubeletFeatures,
+): Outcome {
+  if (volume.metadata.deletedMs !== null && !features.has('honorPvReclaimPolicy'))
+    return certainly(phase, 'nothing-while-deleted')
   const { provisioner } = volume
   // What the plugin of the cloud provisioned, the controller itself marks as migrated before it comes here.
-  const isForeign = provisioner === 'kubernetes.io/aws-ebs' || (provisioner !== '' && !provisioner.startsWith('kubernetes.io/'))
+  const isForeign =
+    provisioner === 'kubernetes.io/aws-ebs' ||
+    (provisioner !== '' && !provisioner.startsWith('kubernetes.io/'))
   if (isForeign) return certainly(phase, 'leave-to-driver')
-  if (provisioner === '' && has(volume, 'csi') && features.has('staticCsiVolumesDeletedOutside')) return certainly(phase, 'leave-to-driver')
+  if (provisioner === '' && has(volume, 'csi') && features.has('staticCsiVolumesDeletedOutside'))
+    return certainly(phase, 'leave-to-driver')
   const certainty = volume.annotations ? 'certain' : 'possible'
-  const isHostPath = provisioner === '' ? has(volume, 'hostPath') : provisioner === 'kubernetes.io/host-path'
+  const isHostPath =
+    provisioner === '' ? has(volume, 'hostPath') : provisioner === 'kubernetes.io/host-path'
   if (isHostPath) return { phase, action: 'delete', certainty }
   const isUndeletable = undeletable.some(source => has(volume, source))
   return { phase: 'Failed', action: 'fail', certainty: isUndeletable ? certainty : 'possible' }

@@ -21,7 +21,11 @@ import { objectAt } from '#replay/untrusted.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
 
 /** @param settings `settings.kubernetes` as apiclient prints it. @param cores of the node, which its reservation goes by where no setting does */
-export function bottlerocketFileOf(settings: RawObject, kubeletVersion: string | null, cores: number): RawObject {
+export function bottlerocketFileOf(
+  settings: RawObject,
+  kubeletVersion: string | null,
+  cores: number,
+): RawObject {
   const file: RawObject = { ...kubeletConfigurationKind, ...bottlerocketTemplate(kubeletVersion) }
   for (const [setting, [field, kind]] of Object.entries(bottlerocketSettings)) {
     const value = settings[setting]
@@ -50,15 +54,19 @@ const isWritten = (setting: string, value: unknown): boolean =>
   isSet(value) || (value === 0 && bottlerocketZeros.has(setting)) || value === false
 
 function written(value: unknown, kind: 'number' | 'text' | 'boolean' | 'map' | 'list'): unknown {
-  if (kind === 'number') return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  if (kind === 'number')
+    return typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
   if (kind === 'map' && isRawObject(value)) return texts(value)
   return kind === 'text' && typeof value === 'number' ? String(value) : value
 }
 
-const texts = (map: RawObject): RawObject => Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]))
+const texts = (map: RawObject): RawObject =>
+  Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]))
 
 function kubeReserved(settings: RawObject, cores: number): RawObject {
-  const set = Object.entries(objectAt(settings, 'kube-reserved') ?? {}).filter(([, value]) => isSet(value))
+  const set = Object.entries(objectAt(settings, 'kube-reserved') ?? {}).filter(([, value]) =>
+    isSet(value),
+  )
   const maxPods = Number(settings['max-pods'])
   return {
     cpu: `${eksReservedCpuMillis(cores)}m`,
@@ -69,9 +77,11 @@ function kubeReserved(settings: RawObject, cores: number): RawObject {
 }
 
 function memoryOfManager(settings: RawObject): RawObject[] {
-  return Object.entries(objectAt(settings, 'memory-manager-reserved-memory') ?? {}).flatMap(([numaNode, limits]) => {
-    if (!isRawObject(limits) || limits.enabled !== true) return []
-    const { enabled: _, ...amounts } = limits
-    return [{ numaNode: Number(numaNode), limits: texts(amounts) }]
-  })
+  return Object.entries(objectAt(settings, 'memory-manager-reserved-memory') ?? {}).flatMap(
+    ([numaNode, limits]) => {
+      if (!isRawObject(limits) || limits.enabled !== true) return []
+      const { enabled: _, ...amounts } = limits
+      return [{ numaNode: Number(numaNode), limits: texts(amounts) }]
+    },
+  )
 }

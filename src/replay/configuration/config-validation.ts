@@ -14,7 +14,10 @@ import { imageErrors, pullCredentialErrors } from '#replay/configuration/validat
 import { loggingErrors } from '#replay/configuration/validation/logging.ts'
 import { logErrors } from '#replay/configuration/validation/logs.ts'
 import { numberErrors } from '#replay/configuration/validation/numbers.ts'
-import { type Machine, operatingSystemErrors } from '#replay/configuration/validation/operating-system.ts'
+import {
+  type Machine,
+  operatingSystemErrors,
+} from '#replay/configuration/validation/operating-system.ts'
 import { reservationErrors } from '#replay/configuration/validation/reservations.ts'
 import { type StartupErrors, startupErrors } from '#replay/configuration/validation/startup.ts'
 import { sysctlErrors } from '#replay/configuration/validation/sysctls.ts'
@@ -33,11 +36,21 @@ export interface ConfigurationVerdict {
 }
 
 /** @param raw the file's content. The operating system is Linux. */
-export function validateKubeletConfiguration(raw: RawObject, kubeletVersion: string | null): ConfigurationVerdict {
+export function validateKubeletConfiguration(
+  raw: RawObject,
+  kubeletVersion: string | null,
+): ConfigurationVerdict {
   try {
     const configuration = loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
-    const errors = validationErrors(configuration, kubeletVersion, { operatingSystem: 'linux', cgroupVersion: null })
-    return { loadError: null, errors, startup: startupErrors(configuration, kubeletOf(kubeletVersion).features) }
+    const errors = validationErrors(configuration, kubeletVersion, {
+      operatingSystem: 'linux',
+      cgroupVersion: null,
+    })
+    return {
+      loadError: null,
+      errors,
+      startup: startupErrors(configuration, kubeletOf(kubeletVersion).features),
+    }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error
     return { loadError: error.message, errors: null, startup: null }
@@ -45,7 +58,11 @@ export function validateKubeletConfiguration(raw: RawObject, kubeletVersion: str
 }
 
 /** Sorted. */
-export function validationErrors(configuration: LoadedConfiguration, kubeletVersion: string | null, machine: Machine): string[] {
+export function validationErrors(
+  configuration: LoadedConfiguration,
+  kubeletVersion: string | null,
+  machine: Machine,
+): string[] {
   const kubelet = kubeletOf(kubeletVersion, configuration.featureGates)
   const gateError = featureGateError(configuration.featureGates, kubelet.features)
   if (gateError !== null) return [gateError]

@@ -14,7 +14,10 @@ import { validateKubeletConfiguration } from './config-validation.ts'
  */
 export function parseChange(text: string): ConfigurationChange {
   const at = text.indexOf('=')
-  if (at < 1) throw new OperatorError(`A change is written FIELD=VALUE, like imageGCHighThresholdPercent=70; not ${text}`)
+  if (at < 1)
+    throw new OperatorError(
+      `A change is written FIELD=VALUE, like imageGCHighThresholdPercent=70; not ${text}`,
+    )
   const written = text.slice(0, at)
   const value = text.slice(at + 1)
   const { path, type } = placeOf(written)
@@ -39,7 +42,10 @@ function placeOf(written: string): Place {
     if (rest.length === 0) return { path, type }
     const entry = elementOf(type, 'map[string]')
     if (entry !== null) return { path: [...path, rest.join('.')], type: entry }
-    if (!isStruct(type)) throw new OperatorError(`${written}: ${path.join('.')} has no fields of its own, it is ${shownType(type)}`)
+    if (!isStruct(type))
+      throw new OperatorError(
+        `${written}: ${path.join('.')} has no fields of its own, it is ${shownType(type)}`,
+      )
     fields = fieldsOf(type)
   }
   throw new OperatorError(`${written} names no field`)
@@ -57,7 +63,8 @@ const numberForms: Readonly<Record<string, RegExp>> = {
 }
 
 function readValue(text: string, type: string, written: string): unknown {
-  const wrong = () => new OperatorError(`${written} takes ${shownType(type)}, not ${text === '' ? 'nothing' : text}`)
+  const wrong = () =>
+    new OperatorError(`${written} takes ${shownType(type)}, not ${text === '' ? 'nothing' : text}`)
   const number = numberForms[type]
   if (number !== undefined) {
     if (!number.test(text)) throw wrong()
@@ -68,7 +75,8 @@ function readValue(text: string, type: string, written: string): unknown {
     return text === 'true'
   }
   if (type === '[]string' && !text.startsWith('[')) return text === '' ? [] : text.split(',')
-  const isText = !isStruct(type) && elementOf(type, '[]') === null && elementOf(type, 'map[string]') === null
+  const isText =
+    !isStruct(type) && elementOf(type, '[]') === null && elementOf(type, 'map[string]') === null
   if (isText) return text
   try {
     const parsed: unknown = JSON.parse(text)
@@ -96,12 +104,18 @@ function shownType(type: string): string {
 }
 
 /** The record with these changes in its running configuration. Where that was not read there is nothing to change. */
-export function withChanges(record: NodeRecord, changes: readonly ConfigurationChange[]): NodeRecord {
+export function withChanges(
+  record: NodeRecord,
+  changes: readonly ConfigurationChange[],
+): NodeRecord {
   const running = record.configz?.kubeletconfig
   if (changes.length === 0 || !isRawObject(running)) return record
   return {
     ...record,
-    configz: { ...record.configz, kubeletconfig: changes.reduce((raw, { path, value }) => changed(raw, path, value), running) },
+    configz: {
+      ...record.configz,
+      kubeletconfig: changes.reduce((raw, { path, value }) => changed(raw, path, value), running),
+    },
   }
 }
 
@@ -116,11 +130,16 @@ function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unkno
 }
 
 /** Upstream's texts where a kubelet would not start with this configuration. */
-export function refusalsOf(configz: RawObject | null | undefined, { kubeletVersion }: Pick<PreparedNode, 'kubeletVersion'>): string[] {
+export function refusalsOf(
+  configz: RawObject | null | undefined,
+  { kubeletVersion }: Pick<PreparedNode, 'kubeletVersion'>,
+): string[] {
   const running = configz?.kubeletconfig
   if (!isRawObject(running)) return []
   const { loadError, errors, startup } = validateKubeletConfiguration(running, kubeletVersion)
   if (loadError !== null) return [loadError]
   // A kubelet that validation stops never gets to the rest.
-  return errors && errors.length > 0 ? errors : Object.values(startup ?? {}).filter(error => error !== null)
+  return errors && errors.length > 0
+    ? errors
+    : Object.values(startup ?? {}).filter(error => error !== null)
 }

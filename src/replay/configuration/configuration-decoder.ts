@@ -38,7 +38,11 @@ interface Place {
 }
 
 /** The fields that are given, and nothing else; structs within likewise. @throws DecodeError */
-export function decodeConfiguration(raw: RawObject, features: KubeletFeatures, form: ConfigurationForm): RawObject {
+export function decodeConfiguration(
+  raw: RawObject,
+  features: KubeletFeatures,
+  form: ConfigurationForm,
+): RawObject {
   const decoder = new Decoder(features, form)
   const decoded = decoder.fields(raw, 'KubeletConfiguration', '')
   if (decoder.firstError !== null) throw new DecodeError(decoder.firstError)
@@ -79,7 +83,10 @@ class Decoder {
       const shown = this.form === 'internal' ? goFieldName(name, struct) : name
       // A key that is printed before the kubelet's own is decoded before it, and so has no effect.
       if (this.form === 'internal' && path === '' && key < shown) continue
-      const value = this.value(raw[key], facts.type, { struct, path: path === '' ? shown : `${path}.${shown}` })
+      const value = this.value(raw[key], facts.type, {
+        struct,
+        path: path === '' ? shown : `${path}.${shown}`,
+      })
       if (value !== undefined) decoded[name] = combined(decoded[name], value, facts.type)
     }
     return decoded
@@ -89,29 +96,42 @@ class Decoder {
     const known = fieldsOf(struct)
     if (this.form !== 'internal' && Object.hasOwn(known, key)) return key
     if (this.form === 'file') return undefined
-    const spelling = (name: string) => (this.form === 'internal' ? goFieldName(name, struct) : name).toLowerCase()
+    const spelling = (name: string) =>
+      (this.form === 'internal' ? goFieldName(name, struct) : name).toLowerCase()
     return Object.keys(known).find(name => spelling(name) === key.toLowerCase())
   }
 
   /** Undefined: not set. */
   private value(value: unknown, type: string, place: Place): unknown {
     const target = elementOf(type, '*')
-    if (target !== null) return value === null || value === undefined ? undefined : this.value(value, target, place)
+    if (target !== null)
+      return value === null || value === undefined ? undefined : this.value(value, target, place)
     // Only durations mind: they read null as a text that is empty.
     if (type === 'Duration') return this.duration(value, place)
     if (value === null || value === undefined) return undefined
-    if (isStruct(type)) return isRawObject(value) ? this.fields(value, type, place.path) : this.refuse(value, type, place)
+    if (isStruct(type))
+      return isRawObject(value)
+        ? this.fields(value, type, place.path)
+        : this.refuse(value, type, place)
     const item = elementOf(type, '[]')
     if (item !== null) {
-      return Array.isArray(value) ? value.map(one => this.value(one, item, place) ?? zeroOf(item)) : this.refuse(value, type, place)
+      return Array.isArray(value)
+        ? value.map(one => this.value(one, item, place) ?? zeroOf(item))
+        : this.refuse(value, type, place)
     }
     const entry = elementOf(type, 'map[string]')
-    if (entry !== null) return isRawObject(value) ? this.map(value, entry, place) : this.refuse(value, type, place)
+    if (entry !== null)
+      return isRawObject(value) ? this.map(value, entry, place) : this.refuse(value, type, place)
     return this.scalar(value, type, place)
   }
 
   private map(value: RawObject, type: string, place: Place): RawObject {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.value(item, type, place) ?? zeroOf(type)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [
+        key,
+        this.value(item, type, place) ?? zeroOf(type),
+      ]),
+    )
   }
 
   private scalar(value: unknown, type: string, place: Place): unknown {
@@ -123,15 +143,19 @@ class Decoder {
       return fits(value) ? value : this.refuse(value, type, place, `number ${value}`)
     }
     if (type === 'bool') return typeof value === 'boolean' ? value : this.refuse(value, type, place)
-    if (typeof value !== 'string') return type === 'Time' ? this.stop(value, 'string', place) : this.refuse(value, type, place)
+    if (typeof value !== 'string')
+      return type === 'Time' ? this.stop(value, 'string', place) : this.refuse(value, type, place)
     if (type === 'Time' && Number.isNaN(Date.parse(value))) {
-      throw new DecodeError(`parsing time ${goQuote(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${goQuote(value)} as "2006"`)
+      throw new DecodeError(
+        `parsing time ${goQuote(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${goQuote(value)} as "2006"`,
+      )
     }
     return value
   }
 
   private duration(value: unknown, place: Place): bigint {
-    if (value !== null && value !== undefined && typeof value !== 'string') return this.stop(value, 'string', place)
+    if (value !== null && value !== undefined && typeof value !== 'string')
+      return this.stop(value, 'string', place)
     return orDecodeError(() => parseDuration(value ?? ''))
   }
 
@@ -139,9 +163,11 @@ class Decoder {
     if (typeof value === 'string' && this.features.has('flushFrequencyInText')) {
       return { nanoseconds: this.duration(value, place), isText: true }
     }
-    if (typeof value === 'number' && numbers.int64?.(value)) return { nanoseconds: BigInt(value), isText: false }
+    if (typeof value === 'number' && numbers.int64?.(value))
+      return { nanoseconds: BigInt(value), isText: false }
     const shown = typeof value === 'number' ? `number ${value}` : kindOf(value)
-    if (!this.features.has('flushFrequencyInText')) return this.refuse(value, 'time.Duration', place, shown)
+    if (!this.features.has('flushFrequencyInText'))
+      return this.refuse(value, 'time.Duration', place, shown)
     throw new DecodeError(
       `invalid duration ${goQuote(jsonText(value))}: json: cannot unmarshal ${shown} into Go value of type time.Duration`,
     )
@@ -149,7 +175,12 @@ class Decoder {
 
   /** Upstream trims what stands between the quotes, and takes a bare number as it is written. */
   private quantity(value: unknown): Quantity {
-    const text = typeof value === 'string' ? value.trim() : isRawObject(value) || Array.isArray(value) ? '' : String(value)
+    const text =
+      typeof value === 'string'
+        ? value.trim()
+        : isRawObject(value) || Array.isArray(value)
+          ? ''
+          : String(value)
     return orDecodeError(() => parseQuantity(text))
   }
 

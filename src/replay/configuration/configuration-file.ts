@@ -8,7 +8,12 @@
  * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
-import { type configurationStructs, type FieldFacts, fieldDefault, type StructName } from '#facts/kubelet/configuration-fields.ts'
+import {
+  type configurationStructs,
+  type FieldFacts,
+  fieldDefault,
+  type StructName,
+} from '#facts/kubelet/configuration-fields.ts'
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
@@ -55,7 +60,9 @@ type Loaded<Facts extends { type: string }> = Facts extends { gate: string }
       : ValueOf<Facts['type']>
 
 export type LoadedStruct<Struct extends StructName> = {
-  -readonly [Name in keyof Structs[Struct]]: Structs[Struct][Name] extends { type: string } ? Loaded<Structs[Struct][Name]> : never
+  -readonly [Name in keyof Structs[Struct]]: Structs[Struct][Name] extends { type: string }
+    ? Loaded<Structs[Struct][Name]>
+    : never
 }
 
 /** Every field; durations in nanoseconds; null where Go has nil. Fields that the minor does not know are at their defaults. */
@@ -81,17 +88,32 @@ export interface LoadOptions {
 export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConfiguration {
   const { kubeletVersion, operatingSystem, path = '<file>' } = options
   const features = featuresOf(kubeletVersion)
-  const configuration = setDefaults(decodedOrRefused(raw, features, path, options.isKindNeeded === true), features)
-  resolveRelativePaths(configuration, 'KubeletConfiguration', path.slice(0, Math.max(0, path.lastIndexOf('/'))))
-  const defaults = options.evictionHardDefault ?? evictionHardDefaults(kubeletVersion, operatingSystem)
-  const isMerged = features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
+  const configuration = setDefaults(
+    decodedOrRefused(raw, features, path, options.isKindNeeded === true),
+    features,
+  )
+  resolveRelativePaths(
+    configuration,
+    'KubeletConfiguration',
+    path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+  )
+  const defaults =
+    options.evictionHardDefault ?? evictionHardDefaults(kubeletVersion, operatingSystem)
+  const isMerged =
+    features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
   if (configuration.evictionHard === null) configuration.evictionHard = defaults
   else if (isMerged) configuration.evictionHard = { ...defaults, ...configuration.evictionHard }
   return configuration
 }
 
-function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string, isKindNeeded: boolean): RawObject {
-  const refused = (why: string) => new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
+function decodedOrRefused(
+  raw: RawObject,
+  features: KubeletFeatures,
+  path: string,
+  isKindNeeded: boolean,
+): RawObject {
+  const refused = (why: string) =>
+    new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
   const isAsked = isKindNeeded || raw.kind !== undefined || raw.apiVersion !== undefined
   const error = isAsked ? kindError(raw, features) : null
   if (error !== null) throw refused(error)
@@ -104,30 +126,42 @@ function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: strin
 }
 
 /** What a kubelet without `--config` begins with. Upstream: NewKubeletConfiguration. */
-export function flagsOnlyConfiguration({ kubeletVersion, operatingSystem }: LoadOptions): LoadedConfiguration {
+export function flagsOnlyConfiguration({
+  kubeletVersion,
+  operatingSystem,
+}: LoadOptions): LoadedConfiguration {
   const features = featuresOf(kubeletVersion)
   const configuration = setDefaults({}, features)
   configuration.authentication.anonymous.enabled = true
   configuration.authentication.webhook.enabled = false
   configuration.authorization.mode = 'AlwaysAllow'
   configuration.readOnlyPort = 10255
-  if (!features.has('evictionHardDefaultedWithFile')) configuration.evictionHard = evictionHardDefaults(kubeletVersion, operatingSystem)
+  if (!features.has('evictionHardDefaultedWithFile'))
+    configuration.evictionHard = evictionHardDefaults(kubeletVersion, operatingSystem)
   return configuration
 }
 
 /** Upstream: SetDefaults_KubeletConfiguration. @throws LoadError, where upstream crashes */
 export function setDefaults(decoded: RawObject, features: KubeletFeatures): LoadedConfiguration {
   const gates = (decoded.featureGates ?? null) as GateSettings
-  const gateError = features.has('gatesReadWhileDefaulting') ? featureGateError(gates, features) : null
+  const gateError = features.has('gatesReadWhileDefaulting')
+    ? featureGateError(gates, features)
+    : null
   if (gateError !== null) {
-    throw new LoadError(`panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`)
+    throw new LoadError(
+      `panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`,
+    )
   }
-  const configuration = defaultedStruct(decoded, 'KubeletConfiguration', { features, gates }) as LoadedConfiguration
+  const configuration = defaultedStruct(decoded, 'KubeletConfiguration', {
+    features,
+    gates,
+  }) as LoadedConfiguration
   if (!isSet(decoded.nodeStatusReportFrequency) && isSet(decoded.nodeStatusUpdateFrequency)) {
     configuration.nodeStatusReportFrequency = configuration.nodeStatusUpdateFrequency
   }
   if (configuration.podPidsLimit < 0) configuration.podPidsLimit = -1
-  if (decoded.serializeImagePulls === undefined) configuration.serializeImagePulls = (configuration.maxParallelImagePulls ?? 0) < 2
+  if (decoded.serializeImagePulls === undefined)
+    configuration.serializeImagePulls = (configuration.maxParallelImagePulls ?? 0) < 2
   return configuration
 }
 
@@ -138,9 +172,16 @@ interface Defaulting {
   gates: GateSettings
 }
 
-function defaultedStruct(decoded: RawObject, struct: StructName, defaulting: Defaulting): RawObject {
+function defaultedStruct(
+  decoded: RawObject,
+  struct: StructName,
+  defaulting: Defaulting,
+): RawObject {
   return Object.fromEntries(
-    Object.entries(fieldsOf(struct)).map(([name, facts]) => [name, defaultedField(decoded[name], facts, defaulting)]),
+    Object.entries(fieldsOf(struct)).map(([name, facts]) => [
+      name,
+      defaultedField(decoded[name], facts, defaulting),
+    ]),
   )
 }
 
@@ -148,7 +189,8 @@ function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaultin
   const { type } = facts
   if (isStruct(type)) return defaultedStruct(isRawObject(value) ? value : {}, type, defaulting)
   const isPointer = elementOf(type, '*') !== null
-  if (value === undefined || (!isPointer && isZero(value))) return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)
+  if (value === undefined || (!isPointer && isZero(value)))
+    return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)
   return completed(value, type)
 }
 
@@ -156,7 +198,12 @@ function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaultin
 export function completed(value: unknown, type: string): unknown {
   if (value === undefined) return isStruct(type) ? completed({}, type) : zeroOf(type)
   if (isStruct(type) && isRawObject(value)) {
-    return Object.fromEntries(Object.entries(fieldsOf(type)).map(([name, field]) => [name, completed(value[name], field.type)]))
+    return Object.fromEntries(
+      Object.entries(fieldsOf(type)).map(([name, field]) => [
+        name,
+        completed(value[name], field.type),
+      ]),
+    )
   }
   const target = elementOf(type, '*')
   if (target !== null && value !== null) return completed(value, target)
@@ -180,10 +227,19 @@ function parsedDefault(value: unknown, type: string, features: KubeletFeatures):
   const kind = elementOf(type, '*') ?? type
   if (kind === 'Duration') return parseDuration(value)
   if (kind === 'Quantity') return parseQuantity(value)
-  return kind === 'FlushFrequency' ? { nanoseconds: parseDuration(value), isText: features.has('flushFrequencyInText') } : value
+  return kind === 'FlushFrequency'
+    ? { nanoseconds: parseDuration(value), isText: features.has('flushFrequencyInText') }
+    : value
 }
 
-const zeros: Readonly<Record<string, unknown>> = { bool: false, int32: 0, int64: 0, float64: 0, VerbosityLevel: 0, Duration: 0n }
+const zeros: Readonly<Record<string, unknown>> = {
+  bool: false,
+  int32: 0,
+  int64: 0,
+  float64: 0,
+  VerbosityLevel: 0,
+  Duration: 0n,
+}
 
 function zeroOf(type: string): unknown {
   if (/^(\*|\[\]|map\[)/.test(type)) return null
@@ -193,7 +249,8 @@ function zeroOf(type: string): unknown {
 function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string): void {
   for (const [name, { type, isPath }] of Object.entries(fieldsOf(struct))) {
     const value = configuration[name]
-    if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/')) configuration[name] = cleanPath(`${folder}/${value}`)
+    if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/'))
+      configuration[name] = cleanPath(`${folder}/${value}`)
     if (isStruct(type) && isRawObject(value)) resolveRelativePaths(value, type, folder)
   }
 }

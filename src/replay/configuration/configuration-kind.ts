@@ -9,7 +9,10 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { goQuote, jsonText } from '#model/go-text.ts'
 import type { RawObject } from '#model/record.ts'
 
-export const kubeletConfigurationKind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' } as const
+export const kubeletConfigurationKind = {
+  kind: 'KubeletConfiguration',
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+} as const
 
 /** Why it could not be decoded, in upstream's words; null: it could, whatever it is. */
 export function untypedError(content: RawObject, isVersionNeeded: boolean): string | null {
@@ -19,9 +22,12 @@ export function untypedError(content: RawObject, isVersionNeeded: boolean): stri
     const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
     return `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${name} of type string`
   }
-  if (String(apiVersion ?? '').split('/').length > 2) return `unexpected GroupVersion string: ${apiVersion}`
+  if (String(apiVersion ?? '').split('/').length > 2)
+    return `unexpected GroupVersion string: ${apiVersion}`
   if (!kind) return `Object 'Kind' is missing in '${jsonText(content)}'`
-  return isVersionNeeded && !apiVersion ? `Object 'apiVersion' is missing in '${jsonText(content)}'` : null
+  return isVersionNeeded && !apiVersion
+    ? `Object 'apiVersion' is missing in '${jsonText(content)}'`
+    : null
 }
 
 export const isKubeletConfiguration = ({ apiVersion, kind }: RawObject): boolean =>

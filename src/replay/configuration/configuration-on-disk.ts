@@ -31,18 +31,33 @@ export function withConfigurationOnDisk(record: NodeRecord): ConfiguredRecord {
   const kubeletVersion = textAt(nodeInfo, 'kubeletVersion')
   const operatingSystem = textAt(nodeInfo, 'operatingSystem') === 'windows' ? 'windows' : 'linux'
   // Only Bottlerocket's script tells settings, and it tells no file.
-  const settings = objectAt(told, 'kubelet') === null ? objectAt(objectAt(told, 'bottlerocket'), 'kubernetes') : null
-  const host = settings === null ? told : withBottlerocketFile(settings, kubeletVersion, coresOf(objectAt(status, 'capacity')))
+  const settings =
+    objectAt(told, 'kubelet') === null
+      ? objectAt(objectAt(told, 'bottlerocket'), 'kubernetes')
+      : null
+  const host =
+    settings === null
+      ? told
+      : withBottlerocketFile(settings, kubeletVersion, coresOf(objectAt(status, 'capacity')))
   const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
   const undecided = (why: string): ConfiguredRecord => ({
     ...asRead,
-    unknowns: [{ what: 'configuration.files', effect: `the running configuration is not known, nor what its files come to: ${why}` }],
+    unknowns: [
+      {
+        what: 'configuration.files',
+        effect: `the running configuration is not known, nor what its files come to: ${why}`,
+      },
+    ],
   })
-  if (prediction === null) return undecided(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
+  if (prediction === null)
+    return undecided(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
   const { errors, settings: start } = prediction
   if (errors.length > 0 || start === null)
-    return undecided(`a kubelet would not start with them (${errors[0] ?? ''}), so one that runs was started with others`)
-  if (!start.isCommandLineKnown) return undecided('the flags of the kubelet were not read, or it does not run')
+    return undecided(
+      `a kubelet would not start with them (${errors[0] ?? ''}), so one that runs was started with others`,
+    )
+  if (!start.isCommandLineKnown)
+    return undecided('the flags of the kubelet were not read, or it does not run')
   const unread = unreadOf(host)
   if (unread !== '') return undecided(unread)
   return {
@@ -61,13 +76,31 @@ export function withConfigurationOnDisk(record: NodeRecord): ConfiguredRecord {
 }
 
 /** The host as it would tell of the one file that the settings come to. Its flags set none of the file's fields. Source: kubernetes-*, kubelet-exec-start-conf */
-const withBottlerocketFile = (settings: RawObject, kubeletVersion: string | null, cores: number | null): RawObject => ({
+const withBottlerocketFile = (
+  settings: RawObject,
+  kubeletVersion: string | null,
+  cores: number | null,
+): RawObject => ({
   kubelet: {
-    files: cores === null ? [] : [{ path: bottlerocketFile, role: 'config', content: bottlerocketFileOf(settings, kubeletVersion, cores) }],
+    files:
+      cores === null
+        ? []
+        : [
+            {
+              path: bottlerocketFile,
+              role: 'config',
+              content: bottlerocketFileOf(settings, kubeletVersion, cores),
+            },
+          ],
     commandLine: ['kubelet', `--config=${bottlerocketFile}`],
   },
   ...(cores === null && {
-    unread: [{ what: 'kubelet file', why: 'how many cores the node has, by which it reserves some, is not known' }],
+    unread: [
+      {
+        what: 'kubelet file',
+        why: 'how many cores the node has, by which it reserves some, is not known',
+      },
+    ],
   }),
 })
 
@@ -82,7 +115,10 @@ function coresOf(capacity: RawObject | null): number | null {
 /** Files of which nobody knows what they say. What the environment files would add now, the flags that run do not have. */
 const unreadOf = (host: RawObject): string =>
   listAt(host, 'unread')
-    .map(entry => ({ what: textAt(entry, 'what') ?? '', why: textAt(entry, 'why') ?? 'no reason given' }))
+    .map(entry => ({
+      what: textAt(entry, 'what') ?? '',
+      why: textAt(entry, 'why') ?? 'no reason given',
+    }))
     .filter(({ what }) => /kubelet|drop-in|^config/i.test(what) && !/environment/i.test(what))
     .map(({ what, why }) => `${what}: ${why}`)
     .join('; ')

@@ -17,12 +17,21 @@ import type { LoadedConfiguration } from './configuration-file.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
 
 /** The object under `kubeletconfig`. */
-export function configzOf(configuration: LoadedConfiguration, features: KubeletFeatures): RawObject {
-  return { ...(features.has('configzNamesItsKind') ? kubeletConfigurationKind : {}), ...versionedConfiguration(configuration, features) }
+export function configzOf(
+  configuration: LoadedConfiguration,
+  features: KubeletFeatures,
+): RawObject {
+  return {
+    ...(features.has('configzNamesItsKind') ? kubeletConfigurationKind : {}),
+    ...versionedConfiguration(configuration, features),
+  }
 }
 
 /** The same without kind, as drop-ins are merged into it. */
-export function versionedConfiguration(configuration: LoadedConfiguration, features: KubeletFeatures): RawObject {
+export function versionedConfiguration(
+  configuration: LoadedConfiguration,
+  features: KubeletFeatures,
+): RawObject {
   return encodedStruct(configuration, 'KubeletConfiguration', features)
 }
 
@@ -42,10 +51,13 @@ function encodedValue(value: unknown, type: string, features: KubeletFeatures): 
   if (target !== null) return encodedValue(value, target, features)
   if (isStruct(type)) return isRawObject(value) ? encodedStruct(value, type, features) : {}
   const item = elementOf(type, '[]')
-  if (item !== null) return Array.isArray(value) ? value.map(one => encodedValue(one, item, features)) : null
+  if (item !== null)
+    return Array.isArray(value) ? value.map(one => encodedValue(one, item, features)) : null
   const entry = elementOf(type, 'map[string]')
   if (entry !== null && isRawObject(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, encodedValue(one, entry, features)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, one]) => [key, encodedValue(one, entry, features)]),
+    )
   }
   if (type === 'Quantity') return canonical(value as Quantity)
   if (type === 'FlushFrequency') {

@@ -9,11 +9,23 @@
  *               1.32 files that name fields as Go does, and nulls in lists
  */
 import type { StructName } from '#facts/kubelet/configuration-fields.ts'
-import { combinedFields, elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
+import {
+  combinedFields,
+  elementOf,
+  fieldsOf,
+  isStruct,
+} from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
-import { completed, LoadError, type LoadedConfiguration, type LoadOptions, loadConfigFile, setDefaults } from './configuration-file.ts'
+import {
+  completed,
+  LoadError,
+  type LoadedConfiguration,
+  type LoadOptions,
+  loadConfigFile,
+  setDefaults,
+} from './configuration-file.ts'
 import { isKubeletConfiguration, untypedError } from './configuration-kind.ts'
 import { versionedConfiguration } from './configz.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -47,7 +59,8 @@ export function mergeKubeletConfigurations(
 
 function checkKind({ path, content }: DropIn, features: KubeletFeatures): void {
   const error = untypedError(content, false)
-  if (error !== null) throw new LoadError(`failed to load kubelet dropin file, path: ${path}, error: ${error}`)
+  if (error !== null)
+    throw new LoadError(`failed to load kubelet dropin file, path: ${path}, error: ${error}`)
   if (!features.has('dropInsDefaultedAgain') || isKubeletConfiguration(content)) return
   const { apiVersion, kind } = content
   const version = String(apiVersion ?? '')
@@ -56,32 +69,59 @@ function checkKind({ path, content }: DropIn, features: KubeletFeatures): void {
   )
 }
 
-function patchedVersioned(configuration: LoadedConfiguration, patches: RawObject[], features: KubeletFeatures): LoadedConfiguration {
-  const merged = patches.reduce<RawObject>((base, patch) => mergePatch(base, patch), versionedConfiguration(configuration, features))
+function patchedVersioned(
+  configuration: LoadedConfiguration,
+  patches: RawObject[],
+  features: KubeletFeatures,
+): LoadedConfiguration {
+  const merged = patches.reduce<RawObject>(
+    (base, patch) => mergePatch(base, patch),
+    versionedConfiguration(configuration, features),
+  )
   return setDefaults(unmarshalled(merged, features, 'versioned'), features)
 }
 
 /** The patches stand beside the fields that they set, which Go prints under other names, and are decoded after them. */
-function patchedInternal(configuration: LoadedConfiguration, patches: RawObject[], features: KubeletFeatures): LoadedConfiguration {
+function patchedInternal(
+  configuration: LoadedConfiguration,
+  patches: RawObject[],
+  features: KubeletFeatures,
+): LoadedConfiguration {
   const merged = patches.reduce<RawObject>((base, patch) => mergePatch(base, patch), {})
   const given = unmarshalled(merged, features, 'internal')
-  return completed(combinedFields(configuration, given, 'KubeletConfiguration'), 'KubeletConfiguration') as LoadedConfiguration
+  return completed(
+    combinedFields(configuration, given, 'KubeletConfiguration'),
+    'KubeletConfiguration',
+  ) as LoadedConfiguration
 }
 
-function unmarshalled(merged: RawObject, features: KubeletFeatures, form: 'versioned' | 'internal'): RawObject {
+function unmarshalled(
+  merged: RawObject,
+  features: KubeletFeatures,
+  form: 'versioned' | 'internal',
+): RawObject {
   try {
     return decodeConfiguration(merged, features, form)
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
-    throw new LoadError(`failed to unmarshal merged JSON into kubelet configuration: ${error.message}`)
+    throw new LoadError(
+      `failed to unmarshal merged JSON into kubelet configuration: ${error.message}`,
+    )
   }
 }
 
 /** Where the main file has the default evictionHard, each drop-in is merged into that very map: drop-ins after it get it for their default. */
-function overriddenByAll(configuration: LoadedConfiguration, dropIns: readonly DropIn[], options: LoadOptions): LoadedConfiguration {
-  const isShared = configuration.evictionHard !== null && configuration.evictionHard === options.evictionHardDefault
+function overriddenByAll(
+  configuration: LoadedConfiguration,
+  dropIns: readonly DropIn[],
+  options: LoadOptions,
+): LoadedConfiguration {
+  const isShared =
+    configuration.evictionHard !== null &&
+    configuration.evictionHard === options.evictionHardDefault
   return dropIns.reduce<LoadedConfiguration>((merged, { path, content }) => {
-    const shared = isShared && merged.evictionHard !== null ? { evictionHardDefault: merged.evictionHard } : {}
+    const shared =
+      isShared && merged.evictionHard !== null ? { evictionHardDefault: merged.evictionHard } : {}
     const dropIn = loadDropIn(content, { ...options, ...shared, path })
     return overridden(merged, dropIn, 'KubeletConfiguration') as LoadedConfiguration
   }, configuration)
@@ -92,7 +132,9 @@ function loadDropIn(content: RawObject, options: LoadOptions): LoadedConfigurati
     return loadConfigFile(content, { ...options, isKindNeeded: true })
   } catch (error) {
     if (!(error instanceof LoadError)) throw error
-    throw new LoadError(`failed to load kubelet dropin file, path: ${options.path}, error: ${error.message}`)
+    throw new LoadError(
+      `failed to load kubelet dropin file, path: ${options.path}, error: ${error.message}`,
+    )
   }
 }
 
@@ -103,14 +145,18 @@ const pointers = ['maxParallelImagePulls', 'memoryThrottlingFactor', 'tracing']
 function overridden(before: RawObject, after: RawObject, struct: StructName): RawObject {
   const merged: RawObject = { ...before }
   for (const [name, { type }] of Object.entries(fieldsOf(struct))) {
-    merged[name] = pointers.includes(name) ? (after[name] ?? before[name]) : overriddenValue(before[name], after[name], type)
+    merged[name] = pointers.includes(name)
+      ? (after[name] ?? before[name])
+      : overriddenValue(before[name], after[name], type)
   }
   return merged
 }
 
 function overriddenValue(before: unknown, after: unknown, type: string): unknown {
-  if (isStruct(type) && isRawObject(before) && isRawObject(after)) return overridden(before, after, type)
-  if (type === 'FlushFrequency') return overriddenFlushFrequency(before as FlushFrequency, after as FlushFrequency)
+  if (isStruct(type) && isRawObject(before) && isRawObject(after))
+    return overridden(before, after, type)
+  if (type === 'FlushFrequency')
+    return overriddenFlushFrequency(before as FlushFrequency, after as FlushFrequency)
   // Its fields are hidden from reflection.
   if (type === 'Quantity') return before
   if (elementOf(type, 'map[string]') !== null && isRawObject(after)) {
@@ -118,10 +164,15 @@ function overriddenValue(before: unknown, after: unknown, type: string): unknown
     return isRawObject(before) ? { ...before, ...set } : set
   }
   if (Array.isArray(after)) return after.length > 0 ? after : before
-  return after === null || after === 0 || after === 0n || after === '' || after === false ? before : after
+  return after === null || after === 0 || after === 0n || after === '' || after === false
+    ? before
+    : after
 }
 
-const overriddenFlushFrequency = (before: FlushFrequency, after: FlushFrequency): FlushFrequency => ({
+const overriddenFlushFrequency = (
+  before: FlushFrequency,
+  after: FlushFrequency,
+): FlushFrequency => ({
   nanoseconds: after.nanoseconds === 0n ? before.nanoseconds : after.nanoseconds,
   isText: before.isText || after.isText,
 })

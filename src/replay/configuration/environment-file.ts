@@ -15,12 +15,16 @@ const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
  * Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. Where the unit's own
  * command was not told, what it gives may stand on the command line alone; any other flag that no file has any more would be lost.
  */
-export function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
+export function addsNothingTo(
+  commandLine: readonly string[],
+  contents: readonly unknown[],
+): boolean {
   if (commandLine.length === 0) return false
   if (contents.some(content => typeof content !== 'string' && !isRawObject(content))) return false
   const command = unitCommand(contents)
   if (command === null) return false
-  if (command !== undefined) return JSON.stringify(command.slice(1)) === JSON.stringify(commandLine.slice(1))
+  if (command !== undefined)
+    return JSON.stringify(command.slice(1)) === JSON.stringify(commandLine.slice(1))
   const words: string[] = []
   for (const content of contents) {
     const found = wordsOf(content)
@@ -30,16 +34,25 @@ export function addsNothingTo(commandLine: readonly string[], contents: readonly
   const isRunning = words.every(word => commandLine.includes(word))
   const given = flagSettings(words)
   const running = flagSettings(commandLine)
-  const fields = [...running.fields].filter(([field]) => !unitFields.has(field) || given.fields.has(field))
+  const fields = [...running.fields].filter(
+    ([field]) => !unitFields.has(field) || given.fields.has(field),
+  )
   return isRunning && asText(given) === asText({ fields: new Map(fields), error: running.error })
 }
 
 const asText = ({ fields, error }: FlagSettings): string =>
-  JSON.stringify([[...fields].sort(), error], (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  JSON.stringify([[...fields].sort(), error], (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  )
 
 /** The words of every value that holds flags; null where one is not plain, or the content is no such file. */
 function wordsOf(content: unknown): string[] | null {
-  const values = typeof content === 'string' ? valuesOf(content) : isRawObject(content) ? Object.values(content) : null
+  const values =
+    typeof content === 'string'
+      ? valuesOf(content)
+      : isRawObject(content)
+        ? Object.values(content)
+        : null
   if (values === null) return null
   const words: string[] = []
   for (const value of values) {

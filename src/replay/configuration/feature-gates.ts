@@ -7,7 +7,12 @@
  *               other errors
  * Left out      emulated versions, which no flag of the kubelet sets; the order of errors: here by name, upstream any
  */
-import { dependenciesOfGates, type GateSettings, gateState, isGateOn } from '#facts/kubelet/feature-gates.ts'
+import {
+  dependenciesOfGates,
+  type GateSettings,
+  gateState,
+  isGateOn,
+} from '#facts/kubelet/feature-gates.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 
 /** Upstream's text. Null: every gate is known, none is locked to something else, and those that are on have what they need. */
@@ -21,13 +26,19 @@ export function featureGateError(settings: GateSettings, features: KubeletFeatur
       ? [`cannot set feature gate ${name} to ${value}, feature is locked to ${state.isOn}`]
       : []
   })
-  if (locked.length > 0) return features.has('allGateErrorsNamed') ? aggregate(locked) : (locked[0] ?? null)
+  if (locked.length > 0)
+    return features.has('allGateErrorsNamed') ? aggregate(locked) : (locked[0] ?? null)
   const missing = dependenciesOfGates(features).flatMap(({ gate, needs }) => {
-    const disabled = isGateOn(gate, settings, features) ? needs.filter(need => !isGateOn(need, settings, features)) : []
-    return disabled.length > 0 ? [`${gate} is enabled, but depends on features that are disabled: [${disabled.join(' ')}]`] : []
+    const disabled = isGateOn(gate, settings, features)
+      ? needs.filter(need => !isGateOn(need, settings, features))
+      : []
+    return disabled.length > 0
+      ? [`${gate} is enabled, but depends on features that are disabled: [${disabled.join(' ')}]`]
+      : []
   })
   return missing.length > 0 ? aggregate(missing) : null
 }
 
 /** Upstream: utilerrors.Aggregate. */
-const aggregate = (errors: readonly string[]): string => (errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`)
+const aggregate = (errors: readonly string[]): string =>
+  errors.length === 1 ? (errors[0] ?? '') : `[${errors.join(', ')}]`

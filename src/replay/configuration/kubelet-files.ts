@@ -39,10 +39,15 @@ export interface PassedOver {
 export function kubeletFiles(host: RawObject | null): KubeletFiles {
   const kubelet = objectAt(host, 'kubelet')
   const files = listAt(kubelet, 'files').filter(isKubeletFile)
-  const commandLine = listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string')
+  const commandLine = listAt(kubelet, 'commandLine').filter(
+    argument => typeof argument === 'string',
+  )
   const mains = files.filter(({ role }) => role === 'config')
-  const main = mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
-  const dropIns = files.filter(({ role }) => role === 'drop-in').map(file => ({ file, why: passedOver(file, commandLine) }))
+  const main =
+    mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
+  const dropIns = files
+    .filter(({ role }) => role === 'drop-in')
+    .map(file => ({ file, why: passedOver(file, commandLine) }))
   // Who has not told how the kubelet was started cannot tell what it passes over.
   const ignored = commandLine.length === 0 ? [] : files.filter(({ role }) => role === 'ignored')
   return {
@@ -63,9 +68,15 @@ export function kubeletFiles(host: RawObject | null): KubeletFiles {
 }
 
 /** Why a drop-in is not read. A kubelet whose command line does not even name its file was not told in full, and is taken to read what lies there. */
-function passedOver({ path }: KubeletFile, commandLine: readonly string[]): 'folder' | 'name' | null {
+function passedOver(
+  { path }: KubeletFile,
+  commandLine: readonly string[],
+): 'folder' | 'name' | null {
   const folder = flagValue(commandLine, 'config-dir')
-  const isRead = folder === null ? flagValue(commandLine, 'config') === null : path.startsWith(`${folder.replace(/\/+$/, '')}/`)
+  const isRead =
+    folder === null
+      ? flagValue(commandLine, 'config') === null
+      : path.startsWith(`${folder.replace(/\/+$/, '')}/`)
   if (!isRead) return 'folder'
   return path.endsWith('.conf') ? null : 'name'
 }
@@ -84,7 +95,10 @@ const isKubeletFile = (file: unknown): file is KubeletFile =>
 
 const unreadFiles = (host: RawObject | null): string =>
   listAt(host, 'unread')
-    .map(entry => ({ what: textAt(entry, 'what') ?? '', why: textAt(entry, 'why') ?? 'no reason given' }))
+    .map(entry => ({
+      what: textAt(entry, 'what') ?? '',
+      why: textAt(entry, 'why') ?? 'no reason given',
+    }))
     .filter(({ what }) => /kubelet|drop-in|^config|environment/i.test(what))
     .map(({ what, why }) => `${what}: ${why}`)
     .join('; ')

@@ -13,13 +13,23 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 
 /** A flag whose field this minor does not know is none of its configuration. */
-export function withFlags(configuration: LoadedConfiguration, { fields }: FlagSettings, features: KubeletFeatures): LoadedConfiguration {
+export function withFlags(
+  configuration: LoadedConfiguration,
+  { fields }: FlagSettings,
+  features: KubeletFeatures,
+): LoadedConfiguration {
   const flagged = { ...configuration }
   for (const [field, value] of fields) {
     const path = field.split('.')
     const facts = fieldsOf('KubeletConfiguration')[path[0] ?? '']
     if (facts === undefined || !isKnownField(facts, features)) continue
-    set(flagged, path, field === 'featureGates' ? { ...configuration.featureGates, ...(value as Record<string, boolean>) } : value)
+    set(
+      flagged,
+      path,
+      field === 'featureGates'
+        ? { ...configuration.featureGates, ...(value as Record<string, boolean>) }
+        : value,
+    )
   }
   return flagged
 }
@@ -28,7 +38,8 @@ function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown
   if (deeper.length === 0) {
     const before = target[name]
     // Of a flush frequency only the time is set, not how it is shown.
-    target[name] = isRawObject(before) && typeof value === 'bigint' ? { ...before, nanoseconds: value } : value
+    target[name] =
+      isRawObject(before) && typeof value === 'bigint' ? { ...before, nanoseconds: value } : value
     return
   }
   const within = target[name]

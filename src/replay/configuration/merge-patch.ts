@@ -14,8 +14,10 @@ export function mergePatch(target: RawObject, patch: RawObject, depth = 1): RawO
   for (const [key, value] of Object.entries(patch)) {
     const before = merged.get(key)
     if (value === null) merged.delete(key)
-    else if (isRawObject(value) && depth < deepestField) merged.set(key, mergePatch(isRawObject(before) ? before : {}, value, depth + 1))
-    else merged.set(key, Array.isArray(value) ? value.map(item => withoutNulls(item, depth)) : value)
+    else if (isRawObject(value) && depth < deepestField)
+      merged.set(key, mergePatch(isRawObject(before) ? before : {}, value, depth + 1))
+    else
+      merged.set(key, Array.isArray(value) ? value.map(item => withoutNulls(item, depth)) : value)
   }
   return Object.fromEntries(merged)
 }

@@ -16,7 +16,13 @@ import { objectAt } from '#replay/untrusted.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { addsNothingTo } from './environment-file.ts'
-import { isRead, isWithoutFile, type KubeletFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
+import {
+  isRead,
+  isWithoutFile,
+  type KubeletFile,
+  type KubeletFiles,
+  kubeletFiles,
+} from './kubelet-files.ts'
 import { withFlags } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 import { startSettings } from './start-settings.ts'
@@ -35,40 +41,59 @@ interface Kubelet {
 }
 
 /** @param host what the node itself told; null: it was not asked. */
-export function predictNextStart(host: RawObject | null, kubeletVersion: string | null, operatingSystem: OperatingSystem): NextStart {
+export function predictNextStart(
+  host: RawObject | null,
+  kubeletVersion: string | null,
+  operatingSystem: OperatingSystem,
+): NextStart {
   const files = kubeletFiles(host)
   const reason = whyUndecided(files)
   if (reason !== null) {
     const effect = `${reason}: whether the kubelet would start again with the files on its disk is not known`
     return { prediction: null, unknowns: [{ what: 'nextStart.files', effect }] }
   }
-  const prediction = start(files, { kubeletVersion, operatingSystem, cgroupVersion: cgroupVersionOf(host) })
+  const prediction = start(files, {
+    kubeletVersion,
+    operatingSystem,
+    cgroupVersion: cgroupVersionOf(host),
+  })
   return { prediction, unknowns: doubts(files, kubeletVersion) }
 }
 
 /** Null: it is known what the files say. */
 export function whyUndecided(files: KubeletFiles): string | null {
   const because = files.unread === '' ? '' : ` (${files.unread})`
-  if (files.main === null && !isWithoutFile(files)) return `the node told no main configuration file of the kubelet${because}`
-  const unparsed = [files.main, ...files.dropIns].filter(file => file !== null).filter(file => !isRead(file))
+  if (files.main === null && !isWithoutFile(files))
+    return `the node told no main configuration file of the kubelet${because}`
+  const unparsed = [files.main, ...files.dropIns]
+    .filter(file => file !== null)
+    .filter(file => !isRead(file))
   if (unparsed.length === 0) return null
   return `${shownPaths(unparsed)} ${unparsed.length === 1 ? 'was' : 'were'} told without fields that can be read${because}`
 }
 
 const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
 
-function doubts({ unread, environment, commandLine, dropIns }: KubeletFiles, kubeletVersion: string | null): Unknown[] {
+function doubts(
+  { unread, environment, commandLine, dropIns }: KubeletFiles,
+  kubeletVersion: string | null,
+): Unknown[] {
   const unknowns: Unknown[] = []
   const features = featuresOf(kubeletVersion)
   const contents = environment.map(({ content }) => content)
-  if (unread !== '') unknowns.push({ what: 'nextStart.files', effect: `not all of the kubelet's files were read (${unread})` })
+  if (unread !== '')
+    unknowns.push({
+      what: 'nextStart.files',
+      effect: `not all of the kubelet's files were read (${unread})`,
+    })
   if (environment.length > 0 && !addsNothingTo(commandLine, contents)) {
     unknowns.push({
       what: 'nextStart.environment',
       effect: `the flags that ${shownPaths(environment)} would give the kubelet now are not followed`,
     })
   }
-  const needsVariable = dropIns.length > 0 && features.has('dropIns') && !features.has('dropInsOnByFlag')
+  const needsVariable =
+    dropIns.length > 0 && features.has('dropIns') && !features.has('dropInsOnByFlag')
   if (needsVariable && environment.length > 0 && !contents.some(namesDropInVariable)) {
     unknowns.push({
       what: 'nextStart.environment',
@@ -79,7 +104,9 @@ function doubts({ unread, environment, commandLine, dropIns }: KubeletFiles, kub
 }
 
 const namesDropInVariable = (content: unknown): boolean =>
-  typeof content === 'string' ? content.includes(dropInVariable) : isRawObject(content) && Object.hasOwn(content, dropInVariable)
+  typeof content === 'string'
+    ? content.includes(dropInVariable)
+    : isRawObject(content) && Object.hasOwn(content, dropInVariable)
 
 const shownPaths = (files: KubeletFile[]) => files.map(({ path }) => path.slice(0, 200)).join(', ')
 
@@ -91,7 +118,9 @@ function cgroupVersionOf(host: RawObject | null): 1 | 2 | null {
 function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
   const { kubeletVersion } = kubelet
   const hasDropIns = featuresOf(kubeletVersion).has('dropIns')
-  const paths = [files.main, ...(hasDropIns ? files.dropIns : [])].flatMap(file => (file === null ? [] : [file.path]))
+  const paths = [files.main, ...(hasDropIns ? files.dropIns : [])].flatMap(file =>
+    file === null ? [] : [file.path],
+  )
   const refused = (error: string): NextStartPrediction => ({
     files: paths,
     errors: [error],
@@ -119,7 +148,10 @@ function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
   }
 }
 
-function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machine }: Kubelet): string[] {
+function errorsOf(
+  configuration: LoadedConfiguration,
+  { kubeletVersion, ...machine }: Kubelet,
+): string[] {
   const validated = validationErrors(configuration, kubeletVersion, machine)
   const startup = startupErrors(configuration, featuresOf(kubeletVersion))
   const late = [
@@ -134,4 +166,5 @@ function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machi
   return [...validated, ...late.filter(error => error !== null)]
 }
 
-const prefixed = (prefix: string, error: string | null) => (error === null ? null : `${prefix}: ${error}`)
+const prefixed = (prefix: string, error: string | null) =>
+  error === null ? null : `${prefix}: ${error}`

@@ -6,7 +6,12 @@
  */
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { flagsOnlyConfiguration, type LoadedConfiguration, type LoadOptions, loadConfigFile } from './configuration-file.ts'
+import {
+  flagsOnlyConfiguration,
+  type LoadedConfiguration,
+  type LoadOptions,
+  loadConfigFile,
+} from './configuration-file.ts'
 import { mergeKubeletConfigurations } from './drop-ins.ts'
 import { hasDropInFolder, isRead, type KubeletFiles } from './kubelet-files.ts'
 
@@ -16,10 +21,18 @@ export function configurationFromFiles(
   kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'>,
 ): LoadedConfiguration {
   const { kubeletVersion, operatingSystem } = kubelet
-  const options = { kubeletVersion, operatingSystem, evictionHardDefault: evictionHardDefaults(kubeletVersion, operatingSystem) }
+  const options = {
+    kubeletVersion,
+    operatingSystem,
+    evictionHardDefault: evictionHardDefaults(kubeletVersion, operatingSystem),
+  }
   const { main } = files
   const configuration =
-    main !== null && isRead(main) ? loadConfigFile(main.content, { ...options, path: main.path }) : flagsOnlyConfiguration(options)
+    main !== null && isRead(main)
+      ? loadConfigFile(main.content, { ...options, path: main.path })
+      : flagsOnlyConfiguration(options)
   const isMerged = hasDropInFolder(files) && featuresOf(kubeletVersion).has('dropIns')
-  return isMerged ? mergeKubeletConfigurations(configuration, files.dropIns.filter(isRead), options) : configuration
+  return isMerged
+    ? mergeKubeletConfigurations(configuration, files.dropIns.filter(isRead), options)
+    : configuration
 }

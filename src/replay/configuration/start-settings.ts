@@ -10,12 +10,21 @@ import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
-import { isReadField, type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import {
+  isReadField,
+  type KubeletConfiguration,
+  parseConfigz,
+} from '#model/kubelet-configuration.ts'
 import type { IgnoredSetting, SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { LoadedConfiguration, LoadOptions } from './configuration-file.ts'
 import { configzOf } from './configz.ts'
-import { type ConfigurationFile, isRead, type KubeletFile, type KubeletFiles } from './kubelet-files.ts'
+import {
+  type ConfigurationFile,
+  isRead,
+  type KubeletFile,
+  type KubeletFiles,
+} from './kubelet-files.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 
 /** Of a map, or of a file's keys: what is beyond is nobody's configuration. */
@@ -32,19 +41,26 @@ export function startSettings(
     withoutFlags,
     configuration,
     kubelet,
-  }: Record<'withoutFlags' | 'configuration', LoadedConfiguration> & { kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'> },
+  }: Record<'withoutFlags' | 'configuration', LoadedConfiguration> & {
+    kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'>
+  },
 ): StartSettings {
   const features = featuresOf(kubelet.kubeletVersion)
   const dropIns = features.has('dropIns') ? files.dropIns : []
-  const read = [files.main, ...dropIns].flatMap(file => (file !== null && isRead(file) ? [file] : []))
+  const read = [files.main, ...dropIns].flatMap(file =>
+    file !== null && isRead(file) ? [file] : [],
+  )
   const said: Record<string, SaidSetting[]> = {}
   const say = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {
-    for (const [setting, value] of entries) add(said, setting, { by: role === 'config' ? 'file' : 'drop-in', where: path, value })
+    for (const [setting, value] of entries)
+      add(said, setting, { by: role === 'config' ? 'file' : 'drop-in', where: path, value })
   }
   for (const file of read) say(file, entriesOf(file.content, features))
   const comesTo = (field: string, without: KubeletFiles) =>
     JSON.stringify(configzOf(configurationFromFiles(without, kubelet), features)[field] ?? null)
-  const other = read.filter(({ role }) => role !== 'config').flatMap(file => otherCases(file, { files, features, comesTo }))
+  const other = read
+    .filter(({ role }) => role !== 'config')
+    .flatMap(file => otherCases(file, { files, features, comesTo }))
   for (const { file, field, value } of other) say(file, entriesOf({ [field]: value }, features))
   addFlags(said, flags, features)
   return {
@@ -56,18 +72,23 @@ export function startSettings(
       .filter(({ file, key }) => !other.some(one => one.file.path === file && one.key === key)),
     unread: [
       ...files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
-      ...(features.has('dropIns') ? [] : files.dropIns.map(file => unreadFile(file, 'minor', features))),
+      ...(features.has('dropIns')
+        ? []
+        : files.dropIns.map(file => unreadFile(file, 'minor', features))),
     ],
     isCommandLineKnown: files.commandLine.length > 0,
   }
 }
 
-const readConfiguration = (loaded: LoadedConfiguration, features: KubeletFeatures): KubeletConfiguration =>
-  parseConfigz({ kubeletconfig: configzOf(loaded, features) })
+const readConfiguration = (
+  loaded: LoadedConfiguration,
+  features: KubeletFeatures,
+): KubeletConfiguration => parseConfigz({ kubeletconfig: configzOf(loaded, features) })
 
 /** A map's null, as any other's, is said of each of its keys that was said before. */
 function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting): void {
-  const within = setting.value === null ? Object.keys(said).filter(known => known.startsWith(`${path}.`)) : []
+  const within =
+    setting.value === null ? Object.keys(said).filter(known => known.startsWith(`${path}.`)) : []
   for (const known of within.length > 0 ? within : [path]) {
     const before = Object.hasOwn(said, known) ? said[known] : undefined
     if (before) before.push(setting)
@@ -76,7 +97,10 @@ function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSet
 }
 
 /** The fields that this minor knows, keys of maps each by their own. */
-function entriesOf(content: RawObject, features: KubeletFeatures): [path: string, value: unknown][] {
+function entriesOf(
+  content: RawObject,
+  features: KubeletFeatures,
+): [path: string, value: unknown][] {
   return Object.entries(content).flatMap(([field, value]): [string, unknown][] => {
     if (!isReadField(field) || meaningOfKey(field, features).ignored !== null) return []
     if (!isRawObject(value)) return [[field, value]]
@@ -86,7 +110,9 @@ function entriesOf(content: RawObject, features: KubeletFeatures): [path: string
   })
 }
 
-const flagOf = new Map(Object.entries(configurationFlags).map(([flag, { field }]) => [field, `--${flag}`]))
+const flagOf = new Map(
+  Object.entries(configurationFlags).map(([flag, { field }]) => [field, `--${flag}`]),
+)
 
 interface OtherCase {
   file: KubeletFile
@@ -107,36 +133,60 @@ function otherCases(file: ConfigurationFile, { files, features, comesTo }: Merge
   if (form === 'file') return []
   return ignoredIn(file.path, file.content, features).flatMap(({ key, field, why }) => {
     if (why !== 'case' || field === null) return []
-    const content = Object.fromEntries(Object.entries(file.content).filter(([name]) => name !== key))
-    const without = { ...files, dropIns: files.dropIns.map(one => (one === file ? { ...file, content } : one)) }
-    const acts = meaningOfKey(key, features, form).ignored === null || comesTo(field, without) !== comesTo(field, files)
+    const content = Object.fromEntries(
+      Object.entries(file.content).filter(([name]) => name !== key),
+    )
+    const without = {
+      ...files,
+      dropIns: files.dropIns.map(one => (one === file ? { ...file, content } : one)),
+    }
+    const acts =
+      meaningOfKey(key, features, form).ignored === null ||
+      comesTo(field, without) !== comesTo(field, files)
     return acts ? [{ file, key, field, value: file.content[key] }] : []
   })
 }
 
 /** A map's flag takes away what the files said, but for feature gates. */
-function addFlags(said: Record<string, SaidSetting[]>, { fields }: FlagSettings, features: KubeletFeatures): void {
+function addFlags(
+  said: Record<string, SaidSetting[]>,
+  { fields }: FlagSettings,
+  features: KubeletFeatures,
+): void {
   for (const [field, value] of fields) {
     const shown = typeof value === 'bigint' ? formatDuration(value) : value
     const setting = { by: 'flag', where: flagOf.get(field) ?? field } as const
     if (isRawObject(shown) && field !== 'featureGates') {
-      const gone = Object.keys(said).filter(path => path.startsWith(`${field}.`) && !Object.hasOwn(shown, path.slice(field.length + 1)))
+      const gone = Object.keys(said).filter(
+        path => path.startsWith(`${field}.`) && !Object.hasOwn(shown, path.slice(field.length + 1)),
+      )
       for (const path of gone) add(said, path, { ...setting, value: null })
     }
-    for (const [path, entry] of entriesOf({ [field]: shown }, features)) add(said, path, { ...setting, value: entry })
+    for (const [path, entry] of entriesOf({ [field]: shown }, features))
+      add(said, path, { ...setting, value: entry })
   }
 }
 
 function ignoredIn(file: string, content: RawObject, features: KubeletFeatures): IgnoredSetting[] {
-  const keys = Object.keys(content).filter(key => key !== 'kind' && key !== 'apiVersion' && /^[A-Za-z]\w*$/.test(key))
+  const keys = Object.keys(content).filter(
+    key => key !== 'kind' && key !== 'apiVersion' && /^[A-Za-z]\w*$/.test(key),
+  )
   return keys.slice(0, most).flatMap(key => {
     const { field, ignored } = meaningOfKey(key, features)
-    return ignored === null ? [] : [{ file, key: key.slice(0, most), value: content[key], field, why: ignored }]
+    return ignored === null
+      ? []
+      : [{ file, key: key.slice(0, most), value: content[key], field, why: ignored }]
   })
 }
 
-const unreadFile = ({ path, content }: KubeletFile, why: UnreadFile['why'], features: KubeletFeatures): UnreadFile => ({
+const unreadFile = (
+  { path, content }: KubeletFile,
+  why: UnreadFile['why'],
+  features: KubeletFeatures,
+): UnreadFile => ({
   path,
   why,
-  values: isRawObject(content) ? Object.fromEntries(entriesOf(content, features).filter(([, value]) => value !== null)) : {},
+  values: isRawObject(content)
+    ? Object.fromEntries(entriesOf(content, features).filter(([, value]) => value !== null))
+    : {},
 })

@@ -12,7 +12,12 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
-import type { EvaluatedThreshold, LostThreshold, ThresholdOrigin, ThresholdSource } from '#model/prediction.ts'
+import type {
+  EvaluatedThreshold,
+  LostThreshold,
+  ThresholdOrigin,
+  ThresholdSource,
+} from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
 import { objectAt } from '#replay/untrusted.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
@@ -64,7 +69,11 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
     evictionSoft: origins('evictionSoft'),
     lost: Object.entries(evictionHardDefaults(kubeletVersion, operatingSystem))
       .filter(([signal]) => !Object.hasOwn(running, signal))
-      .map(([signal, value]) => ({ signal, value, by: explained?.evictionHard[signal] ? explained.changed : by })),
+      .map(([signal, value]) => ({
+        signal,
+        value,
+        by: explained?.evictionHard[signal] ? explained.changed : by,
+      })),
   }
 }
 
@@ -74,8 +83,12 @@ export function withOrigins(
   { evictionHard, evictionSoft }: ThresholdOrigins,
 ): EvaluatedThreshold[] {
   // A hard one may stand in the map of soft ones, with a grace period of 0.
-  const originOf = ({ signal, hard }: EvaluatedThreshold) => (hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal])
-  return thresholds.map(threshold => ({ ...threshold, origin: isOwn(threshold) ? (originOf(threshold) ?? ofKubelet) : ofKubelet }))
+  const originOf = ({ signal, hard }: EvaluatedThreshold) =>
+    hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal]
+  return thresholds.map(threshold => ({
+    ...threshold,
+    origin: isOwn(threshold) ? (originOf(threshold) ?? ofKubelet) : ofKubelet,
+  }))
 }
 
 const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
@@ -85,10 +98,19 @@ const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerf
 
 /** Where the running map seems to come from: the AMI's, where any of it is. */
 function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
-  return origins.find(({ source }) => source === 'AMI default') ?? { source: 'configured', certainty: 'likely', path: null }
+  return (
+    origins.find(({ source }) => source === 'AMI default') ?? {
+      source: 'configured',
+      certainty: 'likely',
+      path: null,
+    }
+  )
 }
 
-const amiThresholds = ({ amiFamily, kubeletVersion }: Pick<ThresholdOriginsInput, 'amiFamily' | 'kubeletVersion'>): StringMap =>
+const amiThresholds = ({
+  amiFamily,
+  kubeletVersion,
+}: Pick<ThresholdOriginsInput, 'amiFamily' | 'kubeletVersion'>): StringMap =>
   amiFamily === null ? {} : (amiDefaults(amiFamily, kubeletVersion).evictionHard ?? {})
 
 function originsByValue(input: ThresholdOriginsInput) {
@@ -97,17 +119,27 @@ function originsByValue(input: ThresholdOriginsInput) {
   const defaults = evictionHardDefaults(kubeletVersion, operatingSystem)
   const ofAmi = amiThresholds(input)
   // A map that replaced the defaults leaves none of them behind: those that are there were then written out.
-  const isWhole = (map: StringMap) => Object.keys(map).every(signal => Object.hasOwn(running, signal))
-  const likely = (source: ThresholdSource): ThresholdOrigin => ({ source, certainty: 'likely', path: null })
+  const isWhole = (map: StringMap) =>
+    Object.keys(map).every(signal => Object.hasOwn(running, signal))
+  const likely = (source: ThresholdSource): ThresholdOrigin => ({
+    source,
+    certainty: 'likely',
+    path: null,
+  })
   return (map: ThresholdMap, signal: string, value: string): ThresholdOrigin => {
-    if (map === 'evictionHard' && ofAmi[signal] === value && isWhole(ofAmi)) return likely('AMI default')
-    const canBeDefault = configuration.mergeDefaultEvictionSettings === true || (isWhole(defaults) && Object.keys(ofAmi).length === 0)
-    if (map === 'evictionHard' && defaults[signal] === value && canBeDefault) return likely('upstream default')
+    if (map === 'evictionHard' && ofAmi[signal] === value && isWhole(ofAmi))
+      return likely('AMI default')
+    const canBeDefault =
+      configuration.mergeDefaultEvictionSettings === true ||
+      (isWhole(defaults) && Object.keys(ofAmi).length === 0)
+    if (map === 'evictionHard' && defaults[signal] === value && canBeDefault)
+      return likely('upstream default')
     return { source: 'configured', certainty: 'certain', path: null }
   }
 }
 
-interface Explained extends Record<ThresholdMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
+interface Explained
+  extends Record<ThresholdMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
   /** Of what they do not come to. */
   changed: ThresholdOrigin
   /** What set evictionHard, where anything did. */
@@ -120,7 +152,10 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const flags = flagSettings(files.commandLine)
   const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
   if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
-  const certainty = files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true ? 'certain' : 'likely'
+  const certainty =
+    files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true
+      ? 'certain'
+      : 'likely'
   const changed: ThresholdOrigin = { source: 'earlier files', certainty, path: null }
   const explained: Explained = { evictionHard: {}, evictionSoft: {}, changed, lostBy: null }
   try {
@@ -133,7 +168,9 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   for (const map of thresholdMaps) {
     const value = flags.fields.get(map) as StringMap | undefined
     if (value === undefined) continue
-    explained[map] = Object.fromEntries(Object.entries(value).map(([signal, text]) => [signal, { value: text, origin: flag }]))
+    explained[map] = Object.fromEntries(
+      Object.entries(value).map(([signal, text]) => [signal, { value: text, origin: flag }]),
+    )
     if (map === 'evictionHard') explained.lostBy = flag
   }
   return explained
@@ -151,7 +188,11 @@ interface Step {
   ofAmi: StringMap
 }
 
-function* steps(files: KubeletFiles, input: ThresholdOriginsInput, certainty: ThresholdOrigin['certainty']): Iterable<Step> {
+function* steps(
+  files: KubeletFiles,
+  input: ThresholdOriginsInput,
+  certainty: ThresholdOrigin['certainty'],
+): Iterable<Step> {
   const defaults = evictionHardDefaults(input.kubeletVersion, input.operatingSystem)
   const dropIns = featuresOf(input.kubeletVersion).has('dropIns') ? files.dropIns : []
   let before: LoadedConfiguration | null = null
@@ -159,7 +200,14 @@ function* steps(files: KubeletFiles, input: ThresholdOriginsInput, certainty: Th
     const after = configurationFromFiles({ ...files, dropIns: dropIns.slice(0, index) }, input)
     const source = file === null ? 'no file' : index === 0 ? 'file' : 'drop-in'
     const content = file !== null && isRead(file) ? file.content : null
-    yield { before, after, content, origin: { source, certainty, path: file?.path ?? null }, defaults, ofAmi: amiThresholds(input) }
+    yield {
+      before,
+      after,
+      content,
+      origin: { source, certainty, path: file?.path ?? null },
+      defaults,
+      ofAmi: amiThresholds(input),
+    }
     before = after
   }
 }
@@ -168,7 +216,9 @@ function explainStep(explained: Explained, step: Step): void {
   const { before, after, content } = step
   for (const map of thresholdMaps) {
     const named = objectAt(content, map)
-    const left = Object.entries(explained[map]).filter(([signal]) => Object.hasOwn(after[map] ?? {}, signal))
+    const left = Object.entries(explained[map]).filter(([signal]) =>
+      Object.hasOwn(after[map] ?? {}, signal),
+    )
     explained[map] = Object.fromEntries(left)
     for (const [signal, value] of Object.entries(after[map] ?? {})) {
       const isNamed = named !== null && Object.hasOwn(named, signal)
@@ -179,21 +229,39 @@ function explainStep(explained: Explained, step: Step): void {
   explained.lostBy = lostBy(explained, step)
 }
 
-function originOf(signal: string, value: string, map: ThresholdMap, isNamed: boolean, { origin, defaults, ofAmi }: Step): ThresholdOrigin {
+function originOf(
+  signal: string,
+  value: string,
+  map: ThresholdMap,
+  isNamed: boolean,
+  { origin, defaults, ofAmi }: Step,
+): ThresholdOrigin {
   const { certainty, path } = origin
-  if (!isNamed) return { source: defaults[signal] === value ? 'upstream default' : 'configured', certainty, path: null }
+  if (!isNamed)
+    return {
+      source: defaults[signal] === value ? 'upstream default' : 'configured',
+      certainty,
+      path: null,
+    }
   const isAmi = origin.source === 'file' && map === 'evictionHard' && ofAmi[signal] === value
   return isAmi ? { source: 'AMI default', certainty: 'likely', path } : origin
 }
 
 /** A map in the main file takes the defaults away. A drop-in adds to what there is, or removes it. */
-function lostBy(explained: Explained, { before, after, content, origin }: Step): ThresholdOrigin | null {
+function lostBy(
+  explained: Explained,
+  { before, after, content, origin }: Step,
+): ThresholdOrigin | null {
   if (origin.source === 'drop-in') {
-    const isRemoving = Object.keys(before?.evictionHard ?? {}).some(signal => !Object.hasOwn(after.evictionHard ?? {}, signal))
+    const isRemoving = Object.keys(before?.evictionHard ?? {}).some(
+      signal => !Object.hasOwn(after.evictionHard ?? {}, signal),
+    )
     return isRemoving ? origin : explained.lostBy
   }
   if (origin.source === 'no file') return origin
   if (objectAt(content, 'evictionHard') === null) return null
-  const found = Object.values(explained.evictionHard).find(one => one.origin.source === 'AMI default')
+  const found = Object.values(explained.evictionHard).find(
+    one => one.origin.source === 'AMI default',
+  )
   return found?.origin ?? origin
 }

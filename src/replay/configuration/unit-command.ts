@@ -40,7 +40,9 @@ const pairsOf = (content: unknown): [name: string, value: string][] =>
 function expanded(word: string, pairs: [string, string][]): string[] | null {
   const [, name] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(word)?.filter(part => part !== undefined) ?? []
   if (name === undefined) return isPlain(word) ? [word] : null
-  const values = new Set(pairs.filter(([known]) => known === name).map(([, value]) => unquoted(value)))
+  const values = new Set(
+    pairs.filter(([known]) => known === name).map(([, value]) => unquoted(value)),
+  )
   const [value = ''] = values
   // Which of several holds, the order of the files alone does not say.
   if (values.size > 1 || (values.size === 0 && !isTold(name)) || !isPlain(value)) return null

@@ -37,7 +37,8 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
     for (const unit of units.filter(isGone)) keepNewest(unit, 0)
     units = units.filter(unit => !isGone(unit))
   }
-  if (policy.maxPerPodContainer >= 0) units = units.map(unit => keepNewest(unit, policy.maxPerPodContainer))
+  if (policy.maxPerPodContainer >= 0)
+    units = units.map(unit => keepNewest(unit, policy.maxPerPodContainer))
 
   let boundary: RuntimeContainer[] = []
   if (policy.maxContainers >= 0 && units.flat().length > policy.maxContainers) {
@@ -49,21 +50,35 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
 }
 
 /** Upstream: byCreated, sandboxByCreated. */
-export const newestFirst = (a: { createdAtNs: bigint }, b: { createdAtNs: bigint }): number => Number(b.createdAtNs - a.createdAtNs)
+export const newestFirst = (a: { createdAtNs: bigint }, b: { createdAtNs: bigint }): number =>
+  Number(b.createdAtNs - a.createdAtNs)
 
 function evictableContainers({ containers, policy, nowNs }: ContainerGcInput): Unit[] {
   const newestGcTimeNs = nowNs - policy.minAgeNs
-  const dead = containers.filter(({ state, createdAtNs }) => state !== 'running' && createdAtNs <= newestGcTimeNs)
+  const dead = containers.filter(
+    ({ state, createdAtNs }) => state !== 'running' && createdAtNs <= newestGcTimeNs,
+  )
   return [...Map.groupBy(dead, unitOf).values()]
 }
 
 const unitOf = ({ podUid, name }: RuntimeContainer): string => `${podUid}/${name}`
 
-function removed(chosen: RuntimeContainer[], { failures = {} }: ContainerGcInput): Omit<EvictedContainers, 'ties'> {
+function removed(
+  chosen: RuntimeContainer[],
+  { failures = {} }: ContainerGcInput,
+): Omit<EvictedContainers, 'ties'> {
   const { stopContainer = [], removeContainer = [] } = failures
-  const stopped = chosen.filter(({ id, state }) => state === 'unknown' && !stopContainer.includes(id))
-  const tried = chosen.filter(container => container.state !== 'unknown' || stopped.includes(container))
-  return { removed: tried.filter(({ id }) => !removeContainer.includes(id)), stopped, tried: new Set(tried) }
+  const stopped = chosen.filter(
+    ({ id, state }) => state === 'unknown' && !stopContainer.includes(id),
+  )
+  const tried = chosen.filter(
+    container => container.state !== 'unknown' || stopped.includes(container),
+  )
+  return {
+    removed: tried.filter(({ id }) => !removeContainer.includes(id)),
+    stopped,
+    tried: new Set(tried),
+  }
 }
 
 /** Those of one moment of which some are kept and some are not; none where the cut lies between two moments. */
@@ -74,12 +89,23 @@ function cutBetween(all: RuntimeContainer[], kept: RuntimeContainer[]): RuntimeC
 }
 
 /** @param boundary those between which the limit in all cuts, as far as the limits of units had left them */
-function tiesOf(units: Unit[], chosen: ReadonlySet<RuntimeContainer>, boundary: RuntimeContainer[]): Tie[] {
-  const tieOf = (members: RuntimeContainer[]): Tie => ({ members, kept: members.filter(member => !chosen.has(member)).length })
-  const moments = units.flatMap(unit => [...Map.groupBy(unit, ({ createdAtNs }) => createdAtNs).values()])
+function tiesOf(
+  units: Unit[],
+  chosen: ReadonlySet<RuntimeContainer>,
+  boundary: RuntimeContainer[],
+): Tie[] {
+  const tieOf = (members: RuntimeContainer[]): Tie => ({
+    members,
+    kept: members.filter(member => !chosen.has(member)).length,
+  })
+  const moments = units.flatMap(unit => [
+    ...Map.groupBy(unit, ({ createdAtNs }) => createdAtNs).values(),
+  ])
   // What a unit's own limit took at that moment could as well have been what it left.
   const isCut = (members: RuntimeContainer[]) => members.some(member => boundary.includes(member))
   const across = moments.filter(isCut).flat()
   const within = moments.filter(members => !isCut(members))
-  return [across, ...within].map(tieOf).filter(({ members, kept }) => kept > 0 && kept < members.length)
+  return [across, ...within]
+    .map(tieOf)
+    .filter(({ members, kept }) => kept > 0 && kept < members.length)
 }

@@ -23,13 +23,20 @@ export interface LogLink {
 /** By name: `namespace_pod_uid`. */
 export function evictPodLogsDirectories(input: ContainerGcInput): string[] {
   if (!input.allSourcesReady) return []
-  return input.podLogDirs.filter(name => isContentRemovable(input, name.slice(name.lastIndexOf('_') + 1)))
+  return input.podLogDirs.filter(name =>
+    isContentRemovable(input, name.slice(name.lastIndexOf('_') + 1)),
+  )
 }
 
-export function evictLogLinks({ containers, logLinks }: ContainerGcInput, { removed, tried }: EvictedContainers): string[] {
+export function evictLogLinks(
+  { containers, logLinks }: ContainerGcInput,
+  { removed, tried }: EvictedContainers,
+): string[] {
   if (logLinks.length === 0) return []
   const gone = new Set(removed)
-  const states = new Map(containers.filter(container => !gone.has(container)).map(({ id, state }) => [id, state]))
+  const states = new Map(
+    containers.filter(container => !gone.has(container)).map(({ id, state }) => [id, state]),
+  )
   const unlinked = new Set([...tried].map(({ id }) => id))
   const isDead = (id: string) => (states.get(id) ?? 'exited') === 'exited'
   const isRemoved = ({ path, isDangling }: LogLink) => {

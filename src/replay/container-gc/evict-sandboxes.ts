@@ -16,7 +16,10 @@ interface EvictedSandboxes {
   undecided: string[]
 }
 
-export function evictSandboxes(input: ContainerGcInput, { removed, ties }: EvictedContainers): EvictedSandboxes {
+export function evictSandboxes(
+  input: ContainerGcInput,
+  { removed, ties }: EvictedContainers,
+): EvictedSandboxes {
   const gone = new Set(removed)
   const left = input.containers.filter(container => !gone.has(container))
   const inUse = new Set(left.map(({ sandboxId }) => sandboxId))
@@ -25,16 +28,24 @@ export function evictSandboxes(input: ContainerGcInput, { removed, ties }: Evict
   const evicted: EvictedSandboxes = { removed: [], undecided: [] }
   for (const [podUid, sandboxes] of Map.groupBy(input.sandboxes, sandbox => sandbox.podUid)) {
     const { old, tied } = removeOldest(sandboxes, isRuntimeRemovable(input, podUid) ? 0 : 1)
-    const isDead = ({ id, isReady }: RuntimeSandbox) => !isReady && (!inUse.has(id) || unsure.has(id))
-    evicted.undecided.push(...[...old.filter(({ id }) => unsure.has(id)), ...tied].filter(isDead).map(({ id }) => id))
+    const isDead = ({ id, isReady }: RuntimeSandbox) =>
+      !isReady && (!inUse.has(id) || unsure.has(id))
+    evicted.undecided.push(
+      ...[...old.filter(({ id }) => unsure.has(id)), ...tied].filter(isDead).map(({ id }) => id),
+    )
     const { stopSandbox = [] } = input.failures ?? {}
-    evicted.removed.push(...old.filter(({ id, isReady }) => !isReady && !inUse.has(id) && !stopSandbox.includes(id)))
+    evicted.removed.push(
+      ...old.filter(({ id, isReady }) => !isReady && !inUse.has(id) && !stopSandbox.includes(id)),
+    )
   }
   return evicted
 }
 
 /** All but the newest, oldest first, and those among which the newest is any; without one to keep upstream does not sort. */
-function removeOldest(sandboxes: RuntimeSandbox[], numToKeep: 0 | 1): { old: RuntimeSandbox[]; tied: RuntimeSandbox[] } {
+function removeOldest(
+  sandboxes: RuntimeSandbox[],
+  numToKeep: 0 | 1,
+): { old: RuntimeSandbox[]; tied: RuntimeSandbox[] } {
   if (numToKeep === 0) return { old: sandboxes.toReversed(), tied: [] }
   const [newest, ...old] = sandboxes.toSorted(newestFirst)
   const tied = sandboxes.filter(({ createdAtNs }) => createdAtNs === newest?.createdAtNs)
@@ -44,8 +55,13 @@ function removeOldest(sandboxes: RuntimeSandbox[], numToKeep: 0 | 1): { old: Run
 /** Sandboxes with containers that are removed or kept as it happens, and with none that stays for certain. */
 function sandboxesInUsePerhaps(left: RuntimeContainer[], ties: Tie[]): ReadonlySet<string> {
   const tied = new Set(ties.flatMap(({ members }) => members))
-  const inUse = new Set(left.filter(container => !tied.has(container)).map(({ sandboxId }) => sandboxId))
+  const inUse = new Set(
+    left.filter(container => !tied.has(container)).map(({ sandboxId }) => sandboxId),
+  )
   const isInUse = (id: string) =>
-    inUse.has(id) || ties.some(({ members, kept }) => members.filter(({ sandboxId }) => sandboxId !== id).length < kept)
+    inUse.has(id) ||
+    ties.some(
+      ({ members, kept }) => members.filter(({ sandboxId }) => sandboxId !== id).length < kept,
+    )
   return new Set([...tied].map(({ sandboxId }) => sandboxId).filter(id => !isInUse(id)))
 }

@@ -54,7 +54,11 @@ export interface ContainerGcInput {
   podLogDirs: readonly string[]
   logLinks: readonly LogLink[]
   /** Ids that cannot be stopped, or removed. */
-  failures?: { stopContainer?: readonly string[]; removeContainer?: readonly string[]; stopSandbox?: readonly string[] }
+  failures?: {
+    stopContainer?: readonly string[]
+    removeContainer?: readonly string[]
+    stopSandbox?: readonly string[]
+  }
 }
 
 /** Containers of which upstream keeps some, and any: they were created at the same moment. */
@@ -83,6 +87,9 @@ export function garbageCollect(input: ContainerGcInput): ContainerGcPass {
     removedSandboxes: sandboxes.removed,
     removedPodLogDirs: evictPodLogsDirectories(input),
     removedLogLinks: evictLogLinks(input, containers),
-    undecided: new Set([...containers.ties.flatMap(({ members }) => members.map(({ id }) => id)), ...sandboxes.undecided]),
+    undecided: new Set([
+      ...containers.ties.flatMap(({ members }) => members.map(({ id }) => id)),
+      ...sandboxes.undecided,
+    ]),
   }
 }

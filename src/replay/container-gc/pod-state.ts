@@ -7,8 +7,10 @@
 import type { ContainerGcInput } from './garbage-collect.ts'
 
 /** Log directories go with the content, containers and sandboxes too. Upstream: ShouldPodContentBeRemoved. */
-export const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean => podState(uid) === 'deleted'
+export const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean =>
+  podState(uid) === 'deleted'
 
 /** Whether everything dead of the pod goes, and nothing is kept to be read. */
 export const isRuntimeRemovable = (input: ContainerGcInput, uid: string): boolean =>
-  isContentRemovable(input, uid) || (input.evictNonDeletedPods && input.podState(uid) === 'terminated')
+  isContentRemovable(input, uid) ||
+  (input.evictNonDeletedPods && input.podState(uid) === 'terminated')

@@ -13,7 +13,11 @@ import type { ContainerGcPolicy } from './garbage-collect.ts'
 /** `message` is upstream's text, or nearly: the kubelet would not start. */
 class PolicyError extends Error {}
 
-const flags = ['minimum-container-ttl-duration', 'maximum-dead-containers-per-container', 'maximum-dead-containers'] as const
+const flags = [
+  'minimum-container-ttl-duration',
+  'maximum-dead-containers-per-container',
+  'maximum-dead-containers',
+] as const
 
 type Flag = (typeof flags)[number]
 
@@ -23,8 +27,10 @@ const isFlag = (name: string): name is Flag => flags.some(flag => flag === name)
 export function containerGcPolicy(commandLine: readonly string[]): ContainerGcPolicy {
   const given = givenFlags(commandLine)
   const age = given.get('minimum-container-ttl-duration')
-  const minAgeNs = age === undefined ? 0n : parsed('minimum-container-ttl-duration', age, parseDuration)
-  if (minAgeNs < 0n) throw new PolicyError(`invalid minimum garbage collection age: ${formatDuration(minAgeNs)}`)
+  const minAgeNs =
+    age === undefined ? 0n : parsed('minimum-container-ttl-duration', age, parseDuration)
+  if (minAgeNs < 0n)
+    throw new PolicyError(`invalid minimum garbage collection age: ${formatDuration(minAgeNs)}`)
   const limit = (flag: Flag, unset: number) => {
     const text = given.get(flag)
     return text === undefined ? unset : parsed(flag, text, parseInt32)
@@ -56,7 +62,9 @@ function parsed<Value>(flag: Flag, text: string, parse: (text: string) => Value)
     return parse(text)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new PolicyError(`invalid argument ${goQuote(text)} for ${goQuote(`--${flag}`)} flag: ${why}`)
+    throw new PolicyError(
+      `invalid argument ${goQuote(text)} for ${goQuote(`--${flag}`)} flag: ${why}`,
+    )
   }
 }
 
@@ -64,7 +72,9 @@ const maxInt32 = 2 ** 31 - 1
 
 function parseInt32(text: string): number {
   const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
-  if (Number.isNaN(value)) throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
-  if (value > maxInt32 || value < -maxInt32 - 1) throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
+  if (Number.isNaN(value))
+    throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+  if (value > maxInt32 || value < -maxInt32 - 1)
+    throw new PolicyError(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
   return value
 }

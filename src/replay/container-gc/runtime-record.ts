@@ -25,7 +25,12 @@ export interface RuntimeRecord {
 
 /** Null where either list is missing. */
 export function parseRuntimeRecord(runtime: unknown): RuntimeRecord | null {
-  if (!isRawObject(runtime) || !Array.isArray(runtime.containers) || !Array.isArray(runtime.sandboxes)) return null
+  if (
+    !isRawObject(runtime) ||
+    !Array.isArray(runtime.containers) ||
+    !Array.isArray(runtime.sandboxes)
+  )
+    return null
   const parsed = runtime.containers.map(raw => ({ raw, container: parseContainer(raw) }))
   const unread = parsed.filter(({ container }) => container === null)
   // Whatever is in it, a sandbox with a container stays.
@@ -33,7 +38,9 @@ export function parseRuntimeRecord(runtime: unknown): RuntimeRecord | null {
   const sandboxes = runtime.sandboxes.map(parseSandbox).filter(sandbox => sandbox !== null)
   return {
     containers: parsed.map(({ container }) => container).filter(container => container !== null),
-    sandboxes: sandboxes.map(sandbox => (inUse.has(sandbox.id) ? { ...sandbox, isReady: true } : sandbox)),
+    sandboxes: sandboxes.map(sandbox =>
+      inUse.has(sandbox.id) ? { ...sandbox, isReady: true } : sandbox,
+    ),
     unreadable: unread.length + runtime.sandboxes.length - sandboxes.length,
   }
 }
@@ -56,7 +63,10 @@ function parseContainer(raw: unknown): RecordedContainer | null {
   return {
     id,
     podUid: textAt(labels, 'io.kubernetes.pod.uid') ?? '',
-    name: textAt(objectAt(raw, 'metadata'), 'name') ?? textAt(labels, 'io.kubernetes.container.name') ?? '',
+    name:
+      textAt(objectAt(raw, 'metadata'), 'name') ??
+      textAt(labels, 'io.kubernetes.container.name') ??
+      '',
     sandboxId: textAt(raw, 'podSandboxId') ?? '',
     state,
     createdAtNs,
@@ -71,7 +81,8 @@ function parseSandbox(raw: unknown): RecordedSandbox | null {
   const state = textAt(raw, 'state') ?? ''
   const metadata = objectAt(raw, 'metadata')
   const podUid = textAt(metadata, 'uid')
-  if (id === null || createdAtNs === null || podUid === null || !sandboxStates.includes(state)) return null
+  if (id === null || createdAtNs === null || podUid === null || !sandboxStates.includes(state))
+    return null
   return {
     id,
     podUid,

@@ -13,16 +13,23 @@ import { podQosClass } from '#replay/pods/pod-qos.ts'
 import { isCriticalPod } from './protected.ts'
 import type { NodeCondition } from './signals.ts'
 
-export type Admission = { isAdmitted: true } | { isAdmitted: false; reason: 'Evicted'; message: string }
+export type Admission =
+  | { isAdmitted: true }
+  | { isAdmitted: false; reason: 'Evicted'; message: string }
 
 /** @param conditions what the eviction manager reports: nobody else's conditions count */
 export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: Kubelet): Admission {
   if (conditions.length === 0 || isCriticalPod(pod)) return { isAdmitted: true }
   if (conditions.length === 1 && conditions[0] === 'MemoryPressure') {
-    if (podQosClass(pod, kubelet) !== 'BestEffort' || pod.tolerations.some(toleratesMemoryPressure)) return { isAdmitted: true }
+    if (podQosClass(pod, kubelet) !== 'BestEffort' || pod.tolerations.some(toleratesMemoryPressure))
+      return { isAdmitted: true }
   }
   const prefix = kubelet.features.has('podWasRejected') ? 'Pod was rejected: ' : 'Pod '
-  return { isAdmitted: false, reason: 'Evicted', message: `${prefix}The node had condition: [${conditions.join(' ')}]. ` }
+  return {
+    isAdmitted: false,
+    reason: 'Evicted',
+    message: `${prefix}The node had condition: [${conditions.join(' ')}]. `,
+  }
 }
 
 function toleratesMemoryPressure({ key, operator, value, effect }: Toleration): boolean {

@@ -9,7 +9,12 @@
  */
 import type { Observation, Threshold } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { type ConditionTimes, nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './conditions.ts'
+import {
+  type ConditionTimes,
+  nodeConditions,
+  nodeConditionsLastObservedAt,
+  nodeConditionsObservedSince,
+} from './conditions.ts'
 import type { EvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
@@ -61,19 +66,31 @@ export interface Learnt {
 }
 
 /** What only the first pass does. */
-export function learnLayout(state: EvictionState, layout: DiskLayout | null, kubelet: Kubelet): Learnt {
+export function learnLayout(
+  state: EvictionState,
+  layout: DiskLayout | null,
+  kubelet: Kubelet,
+): Learnt {
   const asBefore = { state, thresholds: state.thresholds, error: null, isOver: false }
   if (state.layout !== null) return asBefore
   const logsErrors = kubelet.features.has('containerfsSignals')
   if (layout === null)
-    return { ...asBefore, error: logsErrors ? 'eviction manager: failed to get HasDedicatedImageFs' : null, isOver: true }
+    return {
+      ...asBefore,
+      error: logsErrors ? 'eviction manager: failed to get HasDedicatedImageFs' : null,
+      isOver: true,
+    }
   if (isRefusedLayout(layout, kubelet)) {
     const error = 'KubeletSeparateDiskGC is turned off but we still have a split filesystem'
     return { ...asBefore, state: { ...state, layout }, error, isOver: true }
   }
   if (!logsErrors) return { ...asBefore, state: { ...state, layout } }
   const { configured, added } = updateContainerFsThresholds(state.thresholds, layout)
-  return { ...asBefore, state: { ...state, layout, thresholds: [...configured, ...added] }, thresholds: configured }
+  return {
+    ...asBefore,
+    state: { ...state, layout, thresholds: [...configured, ...added] },
+    thresholds: configured,
+  }
 }
 
 export interface Observed {
@@ -90,9 +107,16 @@ export function observe(
   { pressureTransitionPeriodMs }: EvictionConfig,
   nowMs: number,
 ): Observed {
-  const met = mergeThresholds(thresholdsMet(thresholds, observations, false), thresholdsMet(state.thresholdsMet, observations, true))
+  const met = mergeThresholds(
+    thresholdsMet(thresholds, observations, false),
+    thresholdsMet(state.thresholdsMet, observations, true),
+  )
   const firstObserved = thresholdsFirstObservedAt(met, state.firstObserved, nowMs)
-  const conditionsLastObserved = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObserved, nowMs)
+  const conditionsLastObserved = nodeConditionsLastObservedAt(
+    nodeConditions(met),
+    state.conditionsLastObserved,
+    nowMs,
+  )
   const metGracePeriod = thresholdsMetGracePeriod(firstObserved, nowMs)
   return {
     state: {
@@ -101,29 +125,47 @@ export function observe(
       firstObserved,
       thresholdsMet: metGracePeriod,
       conditionsLastObserved,
-      conditions: nodeConditionsObservedSince(conditionsLastObserved, pressureTransitionPeriodMs, nowMs),
+      conditions: nodeConditionsObservedSince(
+        conditionsLastObserved,
+        pressureTransitionPeriodMs,
+        nowMs,
+      ),
       lastObservations: observations,
     },
     actionable: thresholdsUpdatedStats(metGracePeriod, observations, state.lastObservations),
   }
 }
 
-function thresholdsFirstObservedAt(met: readonly Threshold[], previous: readonly FirstObserved[], nowMs: number): readonly FirstObserved[] {
+function thresholdsFirstObservedAt(
+  met: readonly Threshold[],
+  previous: readonly FirstObserved[],
+  nowMs: number,
+): readonly FirstObserved[] {
   if (met.length === 0) return nothingObserved
   const observed: FirstObserved[] = []
   for (const threshold of met) {
     const isSame = (known: FirstObserved) => isSameKey(known.threshold, threshold)
-    if (!observed.some(isSame)) observed.push({ threshold, atMs: previous.find(isSame)?.atMs ?? nowMs })
+    if (!observed.some(isSame))
+      observed.push({ threshold, atMs: previous.find(isSame)?.atMs ?? nowMs })
   }
   return observed
 }
 
-function thresholdsMetGracePeriod(observed: readonly FirstObserved[], nowMs: number): readonly Threshold[] {
+function thresholdsMetGracePeriod(
+  observed: readonly FirstObserved[],
+  nowMs: number,
+): readonly Threshold[] {
   if (observed.length === 0) return noThresholds
-  return observed.filter(({ threshold, atMs }) => nowMs - atMs >= threshold.gracePeriodMs).map(({ threshold }) => threshold)
+  return observed
+    .filter(({ threshold, atMs }) => nowMs - atMs >= threshold.gracePeriodMs)
+    .map(({ threshold }) => threshold)
 }
 
-function thresholdsUpdatedStats(met: readonly Threshold[], observations: Observations, last: Observations): readonly Threshold[] {
+function thresholdsUpdatedStats(
+  met: readonly Threshold[],
+  observations: Observations,
+  last: Observations,
+): readonly Threshold[] {
   if (met.length === 0) return noThresholds
   const isNew = (observed: Observation | undefined, before: Observation | undefined) =>
     observed !== undefined && isUpdated(observed, before)

@@ -31,7 +31,11 @@ export function nodeConditionsLastObservedAt(
   return { ...lastObserved, ...Object.fromEntries(conditions.map(condition => [condition, nowMs])) }
 }
 
-export function nodeConditionsObservedSince(lastObserved: ConditionTimes, periodMs: number, nowMs: number): readonly NodeCondition[] {
+export function nodeConditionsObservedSince(
+  lastObserved: ConditionTimes,
+  periodMs: number,
+  nowMs: number,
+): readonly NodeCondition[] {
   const isRecent = (condition: NodeCondition) => {
     const lastMs = lastObserved[condition]
     return lastMs !== undefined && nowMs - lastMs < periodMs

@@ -9,7 +9,11 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Threshold } from '#model/prediction.ts'
-import { parseThresholdConfig, type ThresholdConfiguration, type ThresholdFlags } from './thresholds.ts'
+import {
+  parseThresholdConfig,
+  type ThresholdConfiguration,
+  type ThresholdFlags,
+} from './thresholds.ts'
 
 export interface EvictionConfig {
   thresholds: readonly Threshold[]
@@ -21,7 +25,9 @@ export interface EvictionConfig {
 }
 
 export type EvictionConfiguration = ThresholdConfiguration &
-  Pick<KubeletConfiguration, 'evictionPressureTransitionPeriod' | 'evictionMaxPodGracePeriod'> & { localStorageCapacityIsolation?: boolean }
+  Pick<KubeletConfiguration, 'evictionPressureTransitionPeriod' | 'evictionMaxPodGracePeriod'> & {
+    localStorageCapacityIsolation?: boolean
+  }
 
 /** @throws as parseThresholdConfig does: upstream's text, with which such a kubelet would not start */
 export function parseEvictionConfig(
@@ -29,11 +35,14 @@ export function parseEvictionConfig(
   features: KubeletFeatures,
   flags?: ThresholdFlags,
 ): EvictionConfig {
-  const period = configuration.evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod
+  const period =
+    configuration.evictionPressureTransitionPeriod ??
+    configurationDefaults.evictionPressureTransitionPeriod
   return {
     thresholds: parseThresholdConfig(configuration, features, flags),
     pressureTransitionPeriodMs: toMilliseconds(parseDuration(period)),
-    maxPodGracePeriodSeconds: configuration.evictionMaxPodGracePeriod ?? configurationDefaults.evictionMaxPodGracePeriod,
+    maxPodGracePeriodSeconds:
+      configuration.evictionMaxPodGracePeriod ?? configurationDefaults.evictionMaxPodGracePeriod,
     localStorageCapacityIsolation: configuration.localStorageCapacityIsolation ?? true,
   }
 }

@@ -18,7 +18,10 @@ export interface ContainerFsThresholds {
   added: readonly Threshold[]
 }
 
-export function updateContainerFsThresholds(thresholds: readonly Threshold[], layout: DiskLayout): ContainerFsThresholds {
+export function updateContainerFsThresholds(
+  thresholds: readonly Threshold[],
+  layout: DiskLayout,
+): ContainerFsThresholds {
   const filesystem = sourceOf(layout)
   if (filesystem === null) return { configured: thresholds, added: [] }
   const configured: (Threshold | null)[] = [...thresholds]
@@ -37,7 +40,10 @@ export function updateContainerFsThresholds(thresholds: readonly Threshold[], la
 }
 
 /** Null: upstream has no rule for containers apart from images that share the disk of everything else. */
-function sourceOf({ dedicatedImageFs, splitContainerImageFs }: DiskLayout): 'nodefs' | 'imagefs' | null {
+function sourceOf({
+  dedicatedImageFs,
+  splitContainerImageFs,
+}: DiskLayout): 'nodefs' | 'imagefs' | null {
   if (dedicatedImageFs === splitContainerImageFs) return 'nodefs'
   return dedicatedImageFs ? 'imagefs' : null
 }

@@ -13,25 +13,41 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 
 /** What the eviction manager asks for, in seconds. */
-export function gracePeriodOverride(isHard: boolean, pod: Pod, maxPodGracePeriodSeconds: number, kubelet: Kubelet): number {
+export function gracePeriodOverride(
+  isHard: boolean,
+  pod: Pod,
+  maxPodGracePeriodSeconds: number,
+  kubelet: Kubelet,
+): number {
   if (isHard) return kubelet.features.has('immediateEviction') ? 1 : 0
   const ownSeconds = pod.terminationGracePeriodSeconds
-  return ownSeconds !== null && isCapped(kubelet) ? Math.min(maxPodGracePeriodSeconds, ownSeconds) : maxPodGracePeriodSeconds
+  return ownSeconds !== null && isCapped(kubelet)
+    ? Math.min(maxPodGracePeriodSeconds, ownSeconds)
+    : maxPodGracePeriodSeconds
 }
 
 function isCapped({ features, isGateOn }: Kubelet): boolean {
   if (features.has('softGracePeriodCapUngated')) return true
-  return features.has('softGracePeriodCapped') && !isGateOn('AllowOverwriteTerminationGracePeriodSeconds')
+  return (
+    features.has('softGracePeriodCapped') &&
+    !isGateOn('AllowOverwriteTerminationGracePeriodSeconds')
+  )
 }
 
 /** What the pod then gets, in seconds. */
-export function calculateEffectiveGracePeriod(pod: Pod, overrideSeconds: number, { features }: Kubelet): number {
+export function calculateEffectiveGracePeriod(
+  pod: Pod,
+  overrideSeconds: number,
+  { features }: Kubelet,
+): number {
   const { deletionGracePeriodSeconds, terminationGracePeriodSeconds } = pod
   const deletionSeconds = deletionGracePeriodSeconds ?? 0
-  const seconds = deletionSeconds === 0 ? overrideSeconds : Math.min(deletionSeconds, overrideSeconds)
+  const seconds =
+    deletionSeconds === 0 ? overrideSeconds : Math.min(deletionSeconds, overrideSeconds)
   const isUnset = seconds === 0 && !features.has('immediateEviction')
   return Math.max(1, isUnset ? (terminationGracePeriodSeconds ?? 0) : seconds)
 }
 
 /** How long the pass waits for the pod to be gone, in ms; the pod counts as evicted after that, too. */
-export const killTimeoutMs = (overrideSeconds: number): number => Math.max(10, overrideSeconds + Math.trunc(overrideSeconds / 2)) * 1000
+export const killTimeoutMs = (overrideSeconds: number): number =>
+  Math.max(10, overrideSeconds + Math.trunc(overrideSeconds / 2)) * 1000

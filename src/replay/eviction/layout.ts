@@ -21,10 +21,15 @@ export const diskLayoutOf = (layout: FilesystemLayout): DiskLayout => ({
 
 /** A kubelet that knows of a split and may not use it reports an error once, and from then on neither collects nor evicts under pressure. */
 export const isRefusedLayout = ({ splitContainerImageFs }: DiskLayout, kubelet: Kubelet): boolean =>
-  splitContainerImageFs && kubelet.features.has('containerfsSignals') && !kubelet.isGateOn('KubeletSeparateDiskGC')
+  splitContainerImageFs &&
+  kubelet.features.has('containerfsSignals') &&
+  !kubelet.isGateOn('KubeletSeparateDiskGC')
 
 /** Images and containers beside everything else, together on a disk of their own, or images alone on one. */
-export function placementOf({ dedicatedImageFs, splitContainerImageFs }: DiskLayout, { features }: Kubelet): FilesystemLayout {
+export function placementOf(
+  { dedicatedImageFs, splitContainerImageFs }: DiskLayout,
+  { features }: Kubelet,
+): FilesystemLayout {
   // Containers apart from images that share the disk of everything else: upstream takes that for one filesystem.
   if (!dedicatedImageFs) return 'shared'
   return splitContainerImageFs && features.has('containerfsSignals') ? 'split' : 'imagefs'

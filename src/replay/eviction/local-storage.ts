@@ -10,7 +10,15 @@
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
 import { goQuote } from '#model/go-text.ts'
-import { binaryQuantity, canonical, compareQuantities, type Quantity, quantityNumber, quantityValue, signOf } from '#model/quantity.ts'
+import {
+  binaryQuantity,
+  canonical,
+  compareQuantities,
+  type Quantity,
+  quantityNumber,
+  quantityValue,
+  signOf,
+} from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit } from '#replay/pods/pod-requests.ts'
@@ -38,7 +46,9 @@ export function localStorageEviction(
   { dedicatedImageFs }: DiskLayout,
   kubelet: Kubelet,
 ): readonly StorageLimitExceeded[] {
-  return answered(podStats, [pods, dedicatedImageFs, kubelet], () => limitsExceeded(pods, podStats, dedicatedImageFs, kubelet))
+  return answered(podStats, [pods, dedicatedImageFs, kubelet], () =>
+    limitsExceeded(pods, podStats, dedicatedImageFs, kubelet),
+  )
 }
 
 function limitsExceeded(
@@ -60,7 +70,11 @@ function limitsExceeded(
   return exceeded
 }
 
-function emptyDirLimitEviction(pod: Pod, { volumes }: PodStats, { isGateOn }: Kubelet): StorageLimitExceeded | null {
+function emptyDirLimitEviction(
+  pod: Pod,
+  { volumes }: PodStats,
+  { isGateOn }: Kubelet,
+): StorageLimitExceeded | null {
   for (const { name, emptyDir } of pod.volumes) {
     // The kernel holds such a volume to its size.
     if (emptyDir?.isMemory && isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')) continue
@@ -74,7 +88,11 @@ function emptyDirLimitEviction(pod: Pod, { volumes }: PodStats, { isGateOn }: Ku
   return null
 }
 
-function podEphemeralStorageLimitEviction(pod: Pod, stats: PodStats, kubelet: Kubelet): StorageLimitExceeded | null {
+function podEphemeralStorageLimitEviction(
+  pod: Pod,
+  stats: PodStats,
+  kubelet: Kubelet,
+): StorageLimitExceeded | null {
   const limit = ephemeralStorageLimit(pod, kubelet)
   const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
   if (!limit || !isAbove(usedBytes, limit)) return null
@@ -101,7 +119,10 @@ function containerEphemeralStorageLimitEviction(
 }
 
 /** Null: none of them has one, as in most pods. */
-function containerLimits({ containers, initContainers }: Pod, { features }: Kubelet): ReadonlyMap<string, Quantity> | null {
+function containerLimits(
+  { containers, initContainers }: Pod,
+  { features }: Kubelet,
+): ReadonlyMap<string, Quantity> | null {
   let limits: Map<string, Quantity> | null = null
   const limited = features.has('sidecarStorageLimits')
     ? [...containers, ...initContainers.filter(({ isSidecar }) => isSidecar)]
@@ -116,6 +137,8 @@ function containerLimits({ containers, initContainers }: Pod, { features }: Kube
 }
 
 const isAbove = (usedBytes: number, limit: Quantity): boolean =>
-  limit.safeInteger === null ? compareQuantities(binaryQuantity(usedBytes), limit) > 0 : usedBytes > limit.safeInteger
+  limit.safeInteger === null
+    ? compareQuantities(binaryQuantity(usedBytes), limit) > 0
+    : usedBytes > limit.safeInteger
 
 const bytesOf = (limit: Quantity): number => Math.min(quantityNumber(limit), Number.MAX_VALUE)

@@ -36,12 +36,18 @@ export function memoryNotifications(
   if (!kernelMemcgNotification || cgroupVersion === 2) return []
   if (cgroupVersion === null) return null
   return thresholds
-    .filter(({ signal }) => signal === 'memory.available' || signal === 'allocatableMemory.available')
-    .map(threshold => ({ threshold, usageBytes: notifiedUsage(threshold, memoryOf(threshold, summary)) }))
+    .filter(
+      ({ signal }) => signal === 'memory.available' || signal === 'allocatableMemory.available',
+    )
+    .map(threshold => ({
+      threshold,
+      usageBytes: notifiedUsage(threshold, memoryOf(threshold, summary)),
+    }))
 }
 
 /** Upstream: the pass tells the kernel anew only then. */
-export const isNotifierUpdated = (lastUpdatedMs: number, nowMs: number): boolean => nowMs - lastUpdatedMs > notifierRefreshIntervalMs
+export const isNotifierUpdated = (lastUpdatedMs: number, nowMs: number): boolean =>
+  nowMs - lastUpdatedMs > notifierRefreshIntervalMs
 
 function memoryOf({ signal }: Threshold, summary: RawObject): RawObject | null {
   const node = objectAt(summary, 'node')
@@ -59,6 +65,9 @@ function notifiedUsage({ value }: Threshold, memory: RawObject | null): bigint |
   const available = countAt(memory, 'availableBytes')
   if (usage === null || workingSet === null || available === null) return null
   const capacity = available + workingSet
-  const working = addQuantities(binaryQuantity(capacity), negated(getThresholdQuantity(value, capacity)))
+  const working = addQuantities(
+    binaryQuantity(capacity),
+    negated(getThresholdQuantity(value, capacity)),
+  )
   return quantityValue(addQuantities(working, binaryQuantity(usage - workingSet)))
 }

@@ -8,7 +8,13 @@
  * Left out      allocated instead of requested memory (1.27 to 1.31 with the gate InPlacePodVerticalScaling, off)
  */
 import type { Observation, Threshold } from '#model/prediction.ts'
-import { binaryQuantity, canonical, compareQuantities, formatBytes, parseQuantity } from '#model/quantity.ts'
+import {
+  binaryQuantity,
+  canonical,
+  compareQuantities,
+  formatBytes,
+  parseQuantity,
+} from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
@@ -22,7 +28,8 @@ export interface EvictionMessage {
 }
 
 /** The event about the node. */
-export const evictionThresholdMetMessage = (resource: StarvedResource): string => `Attempting to reclaim ${resource}`
+export const evictionThresholdMetMessage = (resource: StarvedResource): string =>
+  `Attempting to reclaim ${resource}`
 
 export function evictionMessage(
   threshold: Threshold,
@@ -48,10 +55,16 @@ export function evictionMessage(
 }
 
 /** Upstream looks for the first threshold of that resource, and the one that was picked stands first. */
-function thresholdMetInfo({ signal, value }: Threshold, observed: Observation | undefined, { features }: Kubelet): string {
+function thresholdMetInfo(
+  { signal, value }: Threshold,
+  observed: Observation | undefined,
+  { features }: Kubelet,
+): string {
   if (!observed || !features.has('evictionMessageNamesThreshold')) return ''
   const isCounted = resourceOf(signal) === 'inodes' || resourceOf(signal) === 'pids'
-  const available = isCounted ? canonical(parseQuantity(String(BigInt(observed.available)))) : formatBytes(observed.available)
+  const available = isCounted
+    ? canonical(parseQuantity(String(BigInt(observed.available))))
+    : formatBytes(observed.available)
   return `Threshold quantity: ${canonical(getThresholdQuantity(value, observed.capacity))}, available: ${available}. `
 }
 
@@ -62,20 +75,36 @@ interface Usage {
 
 function podUsage(pod: Pod, { memory }: PodStats, kubelet: Kubelet): Usage | null {
   const request = pod.resources?.requests.get('memory')
-  const isNamed = kubelet.features.has('standardPodRequests') && kubelet.isGateOn('PodLevelResources') && isPodLevelResourcesSet(pod)
+  const isNamed =
+    kubelet.features.has('standardPodRequests') &&
+    kubelet.isGateOn('PodLevelResources') &&
+    isPodLevelResourcesSet(pod)
   if (!isNamed || !request || !memory) return null
   const usage = formatBytes(memory.workingSetBytes ?? 0)
-  return { usage, sentence: `Pod ${pod.name} was using ${usage}, request is ${canonical(request)}, has larger consumption of memory. ` }
+  return {
+    usage,
+    sentence: `Pod ${pod.name} was using ${usage}, request is ${canonical(request)}, has larger consumption of memory. `,
+  }
 }
 
-function offendingContainers(resource: StarvedResource, pod: Pod, stats: PodStats, { features }: Kubelet): (Usage & { name: string })[] {
+function offendingContainers(
+  resource: StarvedResource,
+  pod: Pod,
+  stats: PodStats,
+  { features }: Kubelet,
+): (Usage & { name: string })[] {
   const namesInit = features.has('evictionMessageNamesInitContainers')
   const containers = namesInit ? [...pod.containers, ...pod.initContainers] : pod.containers
   return stats.containers.flatMap(running => {
     const usedBytes = usedBytesOf(resource, running)
     const container = containers.find(({ name }) => name === running.name)
     const request = container && (container.requests.get(resource) ?? binaryQuantity(0))
-    if (usedBytes === null || !request || compareQuantities(binaryQuantity(usedBytes), request) <= 0) return []
+    if (
+      usedBytes === null ||
+      !request ||
+      compareQuantities(binaryQuantity(usedBytes), request) <= 0
+    )
+      return []
     const usage = formatBytes(usedBytes)
     const asked = canonical(request)
     const sentence = features.has('evictionMessageNamesThreshold')
@@ -85,8 +114,12 @@ function offendingContainers(resource: StarvedResource, pod: Pod, stats: PodStat
   })
 }
 
-function usedBytesOf(resource: StarvedResource, { memoryWorkingSetBytes, rootfs, logs }: ContainerStats): number | null {
+function usedBytesOf(
+  resource: StarvedResource,
+  { memoryWorkingSetBytes, rootfs, logs }: ContainerStats,
+): number | null {
   if (resource === 'memory') return memoryWorkingSetBytes
-  if (resource !== 'ephemeral-storage' || rootfs.usedBytes === null || logs.usedBytes === null) return null
+  if (resource !== 'ephemeral-storage' || rootfs.usedBytes === null || logs.usedBytes === null)
+    return null
   return rootfs.usedBytes + logs.usedBytes
 }

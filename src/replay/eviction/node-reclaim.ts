@@ -12,11 +12,16 @@ import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
 const nothing: readonly ReclaimKind[] = []
 
 /** In upstream's order; empty: pressure on this signal evicts at once. */
-export function nodeReclaim(signal: Signal, layout: DiskLayout, kubelet: Kubelet): readonly ReclaimKind[] {
+export function nodeReclaim(
+  signal: Signal,
+  layout: DiskLayout,
+  kubelet: Kubelet,
+): readonly ReclaimKind[] {
   if (isRefusedLayout(layout, kubelet)) return nothing
   const placement = placementOf(layout, kubelet)
   if (signal.startsWith('nodefs.')) return kinds[placement].nodefs
   if (signal.startsWith('imagefs.')) return kinds[placement].imagefs
-  if (!signal.startsWith('containerfs.') || !kubelet.features.has('containerfsNodeReclaim')) return nothing
+  if (!signal.startsWith('containerfs.') || !kubelet.features.has('containerfsNodeReclaim'))
+    return nothing
   return placement === 'imagefs' ? kinds.imagefs.imagefs : kinds[placement].nodefs
 }

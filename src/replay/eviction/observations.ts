@@ -17,7 +17,10 @@ import { availableAt, countAt, listAt, objectAt, textAt } from '#replay/untruste
 export type Observations = Partial<Record<Signal, Observation>>
 
 /** Absent and malformed statistics leave their signal out. */
-export function makeSignalObservations(summary: RawObject, features: KubeletFeatures): Observations {
+export function makeSignalObservations(
+  summary: RawObject,
+  features: KubeletFeatures,
+): Observations {
   const node = objectAt(summary, 'node')
   const runtime = objectAt(node, 'runtime')
   const nodefs = objectAt(node, 'fs')
@@ -40,11 +43,16 @@ export function makeSignalObservations(summary: RawObject, features: KubeletFeat
 }
 
 /** The same of what the node itself measured, where there is no summary: the kubelet asks the same filesystems. Its memory and processes stay unobserved. */
-export function diskObservations({ nodefs, imagefs, containerfs }: Filesystems, features: KubeletFeatures): Observations {
+export function diskObservations(
+  { nodefs, imagefs, containerfs }: Filesystems,
+  features: KubeletFeatures,
+): Observations {
   const of = (capacity: number | null, available: number | null): Observation | null =>
     capacity === null || available === null ? null : { available, capacity, time: null }
-  const bytes = (state: FilesystemState | null) => of(state?.capacityBytes ?? null, state?.availableBytes ?? null)
-  const inodes = (state: FilesystemState | null) => of(state?.inodes ?? null, state?.inodesFree ?? null)
+  const bytes = (state: FilesystemState | null) =>
+    of(state?.capacityBytes ?? null, state?.availableBytes ?? null)
+  const inodes = (state: FilesystemState | null) =>
+    of(state?.inodes ?? null, state?.inodesFree ?? null)
   const ofContainers = features.has('containerfsSignals') ? containerfs : null
   return withoutNulls({
     'memory.available': null,
@@ -61,13 +69,16 @@ export function diskObservations({ nodefs, imagefs, containerfs }: Filesystems, 
 
 function withoutNulls(all: Record<Signal, Observation | null>): Observations {
   const observed: Observations = {}
-  for (const [signal, observation] of Object.entries(all)) if (observation) observed[signal as Signal] = observation
+  for (const [signal, observation] of Object.entries(all))
+    if (observation) observed[signal as Signal] = observation
   return observed
 }
 
 function nodeMemory(node: RawObject | null): Observation | null {
   const ofWindows = committed(node)
-  return ofWindows === null ? memory(objectAt(node, 'memory')) : memory(objectAt(ofWindows, 'memory'), 'usageBytes')
+  return ofWindows === null
+    ? memory(objectAt(node, 'memory'))
+    : memory(objectAt(ofWindows, 'memory'), 'usageBytes')
 }
 
 function memory(stats: RawObject | null, usedKey = 'workingSetBytes'): Observation | null {
@@ -89,10 +100,15 @@ export function isUnobservedUpstream(signal: Signal, summary: RawObject): boolea
     return countAt(pods, 'workingSetBytes') !== null && isAbsent(pods, 'availableBytes')
   }
   const runtime = objectAt(node, 'runtime')
-  return signal.startsWith('containerfs.') && objectAt(runtime, 'imageFs') !== null && isAbsent(runtime, 'containerFs')
+  return (
+    signal.startsWith('containerfs.') &&
+    objectAt(runtime, 'imageFs') !== null &&
+    isAbsent(runtime, 'containerFs')
+  )
 }
 
-const isAbsent = (stats: RawObject | null, key: string) => stats?.[key] === undefined || stats[key] === null
+const isAbsent = (stats: RawObject | null, key: string) =>
+  stats?.[key] === undefined || stats[key] === null
 
 /** The kubepods cgroup, which stands among the system containers. */
 const podsMemory = (node: RawObject | null) => objectAt(systemContainer(node, 'pods'), 'memory')
@@ -108,16 +124,24 @@ const systemContainer = (node: RawObject | null, name: string): RawObject | null
 const bytes = (stats: RawObject | null) => pair(stats, 'availableBytes', 'capacityBytes')
 const inodes = (stats: RawObject | null) => pair(stats, 'inodesFree', 'inodes')
 
-function pair(stats: RawObject | null, availableKey: string, capacityKey: string): Observation | null {
+function pair(
+  stats: RawObject | null,
+  availableKey: string,
+  capacityKey: string,
+): Observation | null {
   const available = availableAt(stats, availableKey)
   const capacity = countAt(stats, capacityKey)
-  return available === null || capacity === null ? null : { available, capacity, time: timeOf(stats) }
+  return available === null || capacity === null
+    ? null
+    : { available, capacity, time: timeOf(stats) }
 }
 
 function pids(rlimit: RawObject | null): Observation | null {
   const capacity = countAt(rlimit, 'maxpid')
   const running = countAt(rlimit, 'curproc')
-  return capacity === null || running === null ? null : { available: capacity - running, capacity, time: timeOf(rlimit) }
+  return capacity === null || running === null
+    ? null
+    : { available: capacity - running, capacity, time: timeOf(rlimit) }
 }
 
 const timeForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/

@@ -84,11 +84,26 @@ export function evictionPass(pass: Pass): PassOutcome {
   }
   const { overLimits } = pass
   if (overLimits.length > 0) {
-    const victims = overLimits.map(pod => ({ namespace: pod.namespace, name: pod.name, certainty: 'certain' as const }))
-    return { conditions, actsOn: [], acts: 'certain', nodeReclaim: [], reclaims: 'certain', victims, unknowns }
+    const victims = overLimits.map(pod => ({
+      namespace: pod.namespace,
+      name: pod.name,
+      certainty: 'certain' as const,
+    }))
+    return {
+      conditions,
+      actsOn: [],
+      acts: 'certain',
+      nodeReclaim: [],
+      reclaims: 'certain',
+      victims,
+      unknowns,
+    }
   }
 
-  const acting = pass.thresholds.map(threshold => ({ threshold, certainty: actingOf(threshold, pass) }))
+  const acting = pass.thresholds.map(threshold => ({
+    threshold,
+    certainty: actingOf(threshold, pass),
+  }))
   for (const { threshold, certainty } of acting) {
     if (certainty !== 'possible') continue
     unknowns.push({
@@ -98,8 +113,12 @@ export function evictionPass(pass: Pass): PassOutcome {
         : 'since when its threshold is met, or whether the pass before acted on it, is not known: the pass may act on it, or not yet',
     })
   }
-  const certain = acting.filter(({ certainty }) => certainty === 'certain').map(({ threshold }) => threshold.signal)
-  const possible = acting.filter(({ certainty }) => certainty !== null).map(({ threshold }) => threshold.signal)
+  const certain = acting
+    .filter(({ certainty }) => certainty === 'certain')
+    .map(({ threshold }) => threshold.signal)
+  const possible = acting
+    .filter(({ certainty }) => certainty !== null)
+    .map(({ threshold }) => threshold.signal)
   const actsOn = [...new Set(picks(certain, possible))]
   const acts = certain.length > 0 ? 'certain' : 'possible'
 
@@ -108,7 +127,10 @@ export function evictionPass(pass: Pass): PassOutcome {
   const kinds = actsOn.map(reclaimOf)
   // By name they stand in upstream's order.
   const reclaim = [...new Set(kinds.flat())].sort()
-  const isReclaimSure = acts === 'certain' && pass.layout !== null && kinds.every(({ length }) => length === reclaim.length)
+  const isReclaimSure =
+    acts === 'certain' &&
+    pass.layout !== null &&
+    kinds.every(({ length }) => length === reclaim.length)
   return {
     conditions,
     actsOn,
@@ -137,7 +159,9 @@ function actingOf(threshold: Threshold, pass: Pass): Certainty | null {
     return longestHeldMs(signal, pass) >= gracePeriodMs ? 'possible' : null
   }
   // Only a threshold that the pass before acted on is held to its minimum reclaim, and its condition may not be told yet.
-  return threshold.minReclaim !== null && isThresholdMet(threshold, observed, true) ? 'possible' : null
+  return threshold.minReclaim !== null && isThresholdMet(threshold, observed, true)
+    ? 'possible'
+    : null
 }
 
 function longestHeldMs(signal: Signal, pass: Pass): number {
@@ -147,18 +171,32 @@ function longestHeldMs(signal: Signal, pass: Pass): number {
   const condition = transitionPeriodMs > 0 ? pass.reported[conditionOf(signal)] : undefined
   const toldMs = condition?.isTrue === false ? readMs : (condition?.sinceMs ?? null)
   return (
-    atMs - Math.max(toldMs === null ? Number.NEGATIVE_INFINITY : toldMs - toldAfterMs, kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY)
+    atMs -
+    Math.max(
+      toldMs === null ? Number.NEGATIVE_INFINITY : toldMs - toldAfterMs,
+      kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
+    )
   )
 }
 
 /** What is reported after the pass, and for which conditions of before that stays open. */
-function conditionsOf({ thresholds, observations, reported, transitionPeriodMs, atMs, readMs, kubeletStart }: Pass) {
+function conditionsOf({
+  thresholds,
+  observations,
+  reported,
+  transitionPeriodMs,
+  atMs,
+  readMs,
+  kubeletStart,
+}: Pass) {
   const met = thresholds.filter(threshold => {
     const observed = observations[threshold.signal]
     return observed !== undefined && isThresholdMet(threshold, observed, false)
   })
   const now = nodeConditions(met)
-  const lastSeen: Partial<Record<NodeCondition, number>> = Object.fromEntries(now.map(condition => [condition, atMs]))
+  const lastSeen: Partial<Record<NodeCondition, number>> = Object.fromEntries(
+    now.map(condition => [condition, atMs]),
+  )
   const isOpen: NodeCondition[] = []
   for (const [name, { isTrue, sinceMs }] of Object.entries(reported)) {
     const condition = name as NodeCondition
@@ -170,9 +208,20 @@ function conditionsOf({ thresholds, observations, reported, transitionPeriodMs, 
   return { conditions: nodeConditionsObservedSince(lastSeen, transitionPeriodMs, atMs), isOpen }
 }
 
-function victimsOf(actsOn: readonly Signal[], acts: Certainty, layout: DiskLayout, pass: Pass): Victim[] {
-  const groups = actsOn.map(signal => (isRefusedLayout(layout, pass.kubelet) ? [] : firstEvictable(pass.ranking(signal))))
-  const isSure = acts === 'certain' && actsOn.every((signal, index) => groups[index]?.length === 1 && isEvictionSure(signal, layout, pass))
+function victimsOf(
+  actsOn: readonly Signal[],
+  acts: Certainty,
+  layout: DiskLayout,
+  pass: Pass,
+): Victim[] {
+  const groups = actsOn.map(signal =>
+    isRefusedLayout(layout, pass.kubelet) ? [] : firstEvictable(pass.ranking(signal)),
+  )
+  const isSure =
+    acts === 'certain' &&
+    actsOn.every(
+      (signal, index) => groups[index]?.length === 1 && isEvictionSure(signal, layout, pass),
+    )
   const pods = new Map(groups.flat().map(pod => [`${pod.namespace}/${pod.name}`, pod]))
   const certainty = isSure && pods.size === 1 ? 'certain' : 'possible'
   return [...pods.values()].map(({ namespace, name }) => ({ namespace, name, certainty }))
@@ -182,18 +231,25 @@ function victimsOf(actsOn: readonly Signal[], acts: Certainty, layout: DiskLayou
 function firstEvictable(ranking: readonly PodRank[]): Pod[] {
   const first = ranking.find(({ pod }) => protectionOf(pod) === null)
   if (!first) return []
-  return ranking.filter(({ rank, pod }) => rank === first.rank && protectionOf(pod) === null).map(({ pod }) => pod)
+  return ranking
+    .filter(({ rank, pod }) => rank === first.rank && protectionOf(pod) === null)
+    .map(({ pod }) => pod)
 }
 
 /** Whether collecting garbage first surely leaves something to evict for. */
 function isEvictionSure(signal: Signal, layout: DiskLayout, pass: Pass): boolean {
   const kinds = nodeReclaim(signal, layout, pass.kubelet)
-  if (pass.layout === null && resourceOf(signal) !== 'memory' && resourceOf(signal) !== 'pids') return false
+  if (pass.layout === null && resourceOf(signal) !== 'memory' && resourceOf(signal) !== 'pids')
+    return false
   if (kinds.length === 0 || !pass.isCollectable(kinds)) return true
   // No garbage on a disk gives back memory or processes.
   return pass.thresholds.some(threshold => {
     const resource = resourceOf(threshold.signal)
     const observed = pass.observations[threshold.signal]
-    return (resource === 'memory' || resource === 'pids') && observed !== undefined && isThresholdMet(threshold, observed, true)
+    return (
+      (resource === 'memory' || resource === 'pids') &&
+      observed !== undefined &&
+      isThresholdMet(threshold, observed, true)
+    )
   })
 }

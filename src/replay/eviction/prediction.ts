@@ -2,7 +2,15 @@
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { EvaluatedThreshold, EvictionPrediction, ImageDeletion, Observation, Ranking, Threshold, Unknown } from '#model/prediction.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  ImageDeletion,
+  Observation,
+  Ranking,
+  Threshold,
+  Unknown,
+} from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
@@ -27,13 +35,21 @@ export function evictionConfigOf(
   { features, kubelet, host, layout }: PreparedNode,
 ): EvictionConfig | string {
   const ignoresAllocatable = listAt(objectAt(host, 'kubelet'), 'commandLine').some(
-    argument => typeof argument === 'string' && /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
+    argument =>
+      typeof argument === 'string' &&
+      /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
   )
   try {
     const parsed = parseEvictionConfig(configuration, features, { ignoresAllocatable })
     const isField = features.has('localStorageCapacityIsolationField')
-    const config = isField ? parsed : { ...parsed, localStorageCapacityIsolation: kubelet.isGateOn('LocalStorageCapacityIsolation') }
-    if (layout === null || !features.has('containerfsSignals') || isRefusedLayout(layout, kubelet)) return config
+    const config = isField
+      ? parsed
+      : {
+          ...parsed,
+          localStorageCapacityIsolation: kubelet.isGateOn('LocalStorageCapacityIsolation'),
+        }
+    if (layout === null || !features.has('containerfsSignals') || isRefusedLayout(layout, kubelet))
+      return config
     const { configured, added } = updateContainerFsThresholds(config.thresholds, layout)
     return { ...config, thresholds: [...configured, ...added] }
   } catch (error) {
@@ -42,7 +58,8 @@ export function evictionConfigOf(
 }
 
 /** Without the list of pods in the summary nobody knows whose statistics the kubelet has. */
-const arePodsKnown = ({ pods, summary }: PreparedNode): boolean => pods !== null && Array.isArray(summary?.pods)
+const arePodsKnown = ({ pods, summary }: PreparedNode): boolean =>
+  pods !== null && Array.isArray(summary?.pods)
 
 const observedSignals = (observations: Observations): EvictionPrediction['signals'] =>
   Object.fromEntries(
@@ -55,12 +72,21 @@ const observedSignals = (observations: Observations): EvictionPrediction['signal
 /** All but what nobody needs who only compares settings. */
 export type PredictedPass = Omit<EvictionPrediction, 'rankings' | 'lost'>
 
-export function predictEviction(node: PreparedNode, config: EvictionConfig, collectable: Collectable, unknowns: Unknown[]): PredictedPass {
+export function predictEviction(
+  node: PreparedNode,
+  config: EvictionConfig,
+  collectable: Collectable,
+  unknowns: Unknown[],
+): PredictedPass {
   const { observations, isUnobserved } = node
   const { thresholds } = config
   const unobserved = new Set(thresholds.map(({ signal }) => signal).filter(isUnobserved))
   if (node.summary)
-    for (const signal of unobserved) unknowns.push({ what: `summary: ${signal}`, effect: 'whether its threshold is met is not known' })
+    for (const signal of unobserved)
+      unknowns.push({
+        what: `summary: ${signal}`,
+        effect: 'whether its threshold is met is not known',
+      })
   const outcome = evictionPass({
     atMs: node.atMs,
     readMs: node.readMs,
@@ -74,18 +100,29 @@ export function predictEviction(node: PreparedNode, config: EvictionConfig, coll
     layout: node.layout,
     kubelet: node.kubelet,
     ranking: node.ranking,
-    overLimits: config.localStorageCapacityIsolation && node.layout !== null ? node.overLimits().map(({ pod }) => pod) : [],
+    overLimits:
+      config.localStorageCapacityIsolation && node.layout !== null
+        ? node.overLimits().map(({ pod }) => pod)
+        : [],
     isCollectable: collectable.mayRemove,
   })
   unknowns.push(...outcome.unknowns)
   const isKnown = arePodsKnown(node)
   return {
     signals: observedSignals(observations),
-    thresholds: thresholds.map(threshold => evaluated(threshold, observations[threshold.signal] ?? null, unobserved.has(threshold.signal))),
+    thresholds: thresholds.map(threshold =>
+      evaluated(
+        threshold,
+        observations[threshold.signal] ?? null,
+        unobserved.has(threshold.signal),
+      ),
+    ),
     conditions: [...outcome.conditions],
     actsOn: [...outcome.actsOn],
     nodeReclaim: [...outcome.nodeReclaim],
-    imageDeletions: outcome.nodeReclaim.includes('images') ? bounded(collectable.deletions(), outcome.reclaims) : [],
+    imageDeletions: outcome.nodeReclaim.includes('images')
+      ? bounded(collectable.deletions(), outcome.reclaims)
+      : [],
     victims: isKnown ? outcome.victims : null,
     protected: node.pods && [...node.protectedPods],
     error: null,
@@ -103,7 +140,10 @@ export function rankingsOf(node: PreparedNode, { thresholds }: EvictionConfig): 
 function statusUpdateOf({ record }: PreparedNode): number {
   try {
     return toMilliseconds(
-      parseDuration(textAt(objectAt(record.configz, 'kubeletconfig'), 'nodeStatusUpdateFrequency') ?? defaultStatusUpdate),
+      parseDuration(
+        textAt(objectAt(record.configz, 'kubeletconfig'), 'nodeStatusUpdateFrequency') ??
+          defaultStatusUpdate,
+      ),
     )
   } catch {
     return Number.POSITIVE_INFINITY
@@ -114,7 +154,10 @@ function statusUpdateOf({ record }: PreparedNode): number {
 const defaultStatusUpdate = '10s'
 
 /** Where the maps do not parse nothing of it runs. */
-export const unparsed = (error: string, { observations, pods, protectedPods }: PreparedNode): PredictedPass => ({
+export const unparsed = (
+  error: string,
+  { observations, pods, protectedPods }: PreparedNode,
+): PredictedPass => ({
   signals: observedSignals(observations),
   thresholds: [],
   conditions: [],
@@ -126,10 +169,19 @@ export const unparsed = (error: string, { observations, pods, protectedPods }: P
   error,
 })
 
-const bounded = (deletions: ImageDeletion[] | null, reclaims: 'certain' | 'possible'): ImageDeletion[] | null =>
-  reclaims === 'certain' || deletions === null ? deletions : deletions.map(deletion => ({ ...deletion, certainty: 'possible' }))
+const bounded = (
+  deletions: ImageDeletion[] | null,
+  reclaims: 'certain' | 'possible',
+): ImageDeletion[] | null =>
+  reclaims === 'certain' || deletions === null
+    ? deletions
+    : deletions.map(deletion => ({ ...deletion, certainty: 'possible' }))
 
-function evaluated(threshold: Threshold, observed: Observation | null, isUnobserved: boolean): EvaluatedThreshold {
+function evaluated(
+  threshold: Threshold,
+  observed: Observation | null,
+  isUnobserved: boolean,
+): EvaluatedThreshold {
   const { signal, operator, value, gracePeriodMs, minReclaim } = threshold
   const resolved = resolvedOf(threshold, observed)
   return {

@@ -11,7 +11,11 @@ import type { Pod } from '#replay/pods/pod.ts'
 const systemCriticalPriority = 2_000_000_000
 
 /** Null: it may be evicted. */
-export function protectionOf({ source, isMirror, priority }: Pod): 'static' | 'mirror' | 'critical' | null {
+export function protectionOf({
+  source,
+  isMirror,
+  priority,
+}: Pod): 'static' | 'mirror' | 'critical' | null {
   // The mirror pod that an API server shows of a static one carries the static one's source, too.
   if (source !== 'api') return 'static'
   if (isMirror) return 'mirror'

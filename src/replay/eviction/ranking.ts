@@ -8,11 +8,22 @@
  * Left out      the order among equals, which upstream's sort leaves open: they share a rank; sums beyond 2^53 bytes in one pod
  */
 import type { FilesystemLayout, Signal } from '#model/prediction.ts'
-import { addQuantities, binaryQuantity, compareQuantities, type Quantity, quantityNumber } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  compareQuantities,
+  type Quantity,
+  quantityNumber,
+} from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
-import { type FsUsage, type PodStats, type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
+import {
+  type FsUsage,
+  type PodStats,
+  type PodStatsIndex,
+  podStatsOf,
+} from '#replay/pods/pod-stats.ts'
 import { type DiskLayout, placementOf } from './layout.ts'
 import { remembering } from './remembering.ts'
 import { resourceOf } from './signals.ts'
@@ -49,10 +60,17 @@ export function rankPods(
   kubelet: Kubelet,
 ): readonly PodRank[] {
   const placement = placementOf(layout, kubelet)
-  return answered(podStats, [signal, pods, placement, kubelet], () => ranked(signal, pods, podStats, measureOf(signal, placement, kubelet)))
+  return answered(podStats, [signal, pods, placement, kubelet], () =>
+    ranked(signal, pods, podStats, measureOf(signal, placement, kubelet)),
+  )
 }
 
-function ranked(signal: Signal, pods: readonly Pod[], podStats: PodStatsIndex, measure: Measure): readonly PodRank[] {
+function ranked(
+  signal: Signal,
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  measure: Measure,
+): readonly PodRank[] {
   const compare = resourceOf(signal) === 'pids' ? rankPIDPressure : rankByUsage
   const sorted = pods.map(pod => measure(pod, podStatsOf(podStats, pod))).sort(compare)
   let rank = 0
@@ -74,9 +92,11 @@ function ranked(signal: Signal, pods: readonly Pod[], podStats: PodStatsIndex, m
 const rankByUsage = (a: Measured, b: Measured): number =>
   missingFirst(a, b) || exceedingFirst(a, b) || byPriority(a, b) || largerOverFirst(a, b)
 
-const rankPIDPressure = (a: Measured, b: Measured): number => byPriority(a, b) || missingFirst(a, b) || (b.usage ?? 0) - (a.usage ?? 0)
+const rankPIDPressure = (a: Measured, b: Measured): number =>
+  byPriority(a, b) || missingFirst(a, b) || (b.usage ?? 0) - (a.usage ?? 0)
 
-const missingFirst = (a: Measured, b: Measured): number => trueFirst(a.usage === null, b.usage === null)
+const missingFirst = (a: Measured, b: Measured): number =>
+  trueFirst(a.usage === null, b.usage === null)
 const exceedingFirst = (a: Measured, b: Measured): number => trueFirst(a.exceeds, b.exceeds)
 const byPriority = (a: Measured, b: Measured): number => a.pod.priority - b.pod.priority
 const trueFirst = (a: boolean, b: boolean): number => (a === b ? 0 : a ? -1 : 1)
@@ -84,14 +104,18 @@ const trueFirst = (a: boolean, b: boolean): number => (a === b ? 0 : a ? -1 : 1)
 function largerOverFirst(a: Measured, b: Measured): number {
   if (a.usage === null || b.usage === null) return 0
   if (a.over !== null && b.over !== null) return b.over - a.over
-  return compareQuantities(addQuantities(binaryQuantity(b.usage), a.request), addQuantities(binaryQuantity(a.usage), b.request))
+  return compareQuantities(
+    addQuantities(binaryQuantity(b.usage), a.request),
+    addQuantities(binaryQuantity(a.usage), b.request),
+  )
 }
 
 type Measure = (pod: Pod, stats: PodStats | null) => Measured
 
 function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet): Measure {
   const resource = resourceOf(signal)
-  if (resource === 'pids') return (pod, stats) => measured(pod, stats && (stats.processCount ?? 0), noRequest, noRequest)
+  if (resource === 'pids')
+    return (pod, stats) => measured(pod, stats && (stats.processCount ?? 0), noRequest, noRequest)
   if (resource === 'memory') {
     return (pod, stats) => {
       const request = getResourceRequestQuantity(pod, 'memory', kubelet)
@@ -102,7 +126,8 @@ function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet
   const usedOf = resource === 'inodes' ? inodesOf : bytesOf
   return (pod, stats) => {
     const request = getResourceRequestQuantity(pod, 'ephemeral-storage', kubelet)
-    const limit = resource === 'inodes' ? getResourceRequestQuantity(pod, 'inodes', kubelet) : request
+    const limit =
+      resource === 'inodes' ? getResourceRequestQuantity(pod, 'inodes', kubelet) : request
     return measured(pod, stats && podDiskUsage(stats, pod, parts, usedOf), limit, request)
   }
 }
@@ -116,7 +141,10 @@ function measured(pod: Pod, usage: number | null, exceeded: Quantity, request: Q
     pod,
     usage,
     request,
-    exceeds: exceeded.safeInteger === null ? compareQuantities(binaryQuantity(usage), exceeded) > 0 : usage > exceeded.safeInteger,
+    exceeds:
+      exceeded.safeInteger === null
+        ? compareQuantities(binaryQuantity(usage), exceeded) > 0
+        : usage > exceeded.safeInteger,
     over: Number.isSafeInteger(over) ? over : null,
   }
 }
@@ -130,8 +158,12 @@ interface Parts {
 function statsToMeasure(signal: Signal, placement: FilesystemLayout): Parts {
   if (placement === 'shared') return { rootfs: true, logsAndVolumes: true }
   if (placement === 'split')
-    return signal.startsWith('imagefs.') ? { rootfs: false, logsAndVolumes: false } : { rootfs: true, logsAndVolumes: true }
-  return signal.startsWith('nodefs.') ? { rootfs: false, logsAndVolumes: true } : { rootfs: true, logsAndVolumes: false }
+    return signal.startsWith('imagefs.')
+      ? { rootfs: false, logsAndVolumes: false }
+      : { rootfs: true, logsAndVolumes: true }
+  return signal.startsWith('nodefs.')
+    ? { rootfs: false, logsAndVolumes: true }
+    : { rootfs: true, logsAndVolumes: false }
 }
 
 const bytesOf = ({ usedBytes }: FsUsage): number => usedBytes ?? 0

@@ -16,13 +16,19 @@ const keptQuestions = 16
  *
  * @returns what answers: from memory, or by `compute`. Forgotten when others' statistics are asked about.
  */
-export function remembering<Answer>(): (podStats: object, question: readonly unknown[], compute: () => Answer) => Answer {
+export function remembering<Answer>(): (
+  podStats: object,
+  question: readonly unknown[],
+  compute: () => Answer,
+) => Answer {
   let remembered: object | null = null
   let known: Known<Answer>[] = []
   return (podStats, question, compute) => {
     if (podStats !== remembered) known = []
     remembered = podStats
-    const same = known.find(asked => asked.question.every((part, index) => part === question[index]))
+    const same = known.find(asked =>
+      asked.question.every((part, index) => part === question[index]),
+    )
     if (same) return same.answer
     const answer = compute()
     known = [{ question, answer }, ...known.slice(0, keptQuestions - 1)]

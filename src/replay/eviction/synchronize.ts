@@ -100,17 +100,26 @@ const calm: Outcome = {
   error: null,
 }
 
-export function synchronize(state: EvictionState, pass: Pass): { state: EvictionState; outcome: Outcome } {
+export function synchronize(
+  state: EvictionState,
+  pass: Pass,
+): { state: EvictionState; outcome: Outcome } {
   const begun = begin(state, pass)
   const [threshold] = begun.outcome.candidates
   return threshold ? { state: begun.state, outcome: act(begun, pass, threshold) } : begun
 }
 
 /** What this pass may do for each of the candidates, the first as `synchronize` does it. */
-export function synchronizeAlternatives(state: EvictionState, pass: Pass): { state: EvictionState; outcomes: readonly Outcome[] } {
+export function synchronizeAlternatives(
+  state: EvictionState,
+  pass: Pass,
+): { state: EvictionState; outcomes: readonly Outcome[] } {
   const begun = begin(state, pass)
   const { candidates } = begun.outcome
-  const outcomes = candidates.length === 0 ? [begun.outcome] : candidates.map(threshold => act(begun, pass, threshold))
+  const outcomes =
+    candidates.length === 0
+      ? [begun.outcome]
+      : candidates.map(threshold => act(begun, pass, threshold))
   return { state: begun.state, outcomes }
 }
 
@@ -122,14 +131,26 @@ interface Begun {
 /** Up to the pick, which is left open. */
 function begin(state: EvictionState, pass: Pass): Begun {
   const { config, kubelet, observations } = pass
-  if (state.thresholds.length === 0 && !config.localStorageCapacityIsolation) return unchanged(state, null)
+  if (state.thresholds.length === 0 && !config.localStorageCapacityIsolation)
+    return unchanged(state, null)
   const learnt = learnLayout(state, pass.layout, kubelet)
   if (learnt.isOver || observations === null) return unchanged(learnt.state, learnt.error)
   const observed = observe(learnt.state, learnt.thresholds, observations, config, pass.nowMs)
-  const outcome = { ...calm, conditions: observed.state.conditions, thresholdsMet: observed.state.thresholdsMet }
+  const outcome = {
+    ...calm,
+    conditions: observed.state.conditions,
+    thresholdsMet: observed.state.thresholdsMet,
+  }
   const exceeded = limitsExceeded(observed.state, pass)
-  if (exceeded.length > 0) return { state: observed.state, outcome: { ...outcome, evictions: exceeded.map(limitEviction(pass)) } }
-  return { state: observed.state, outcome: { ...outcome, candidates: byEvictionPriority(observed.actionable) } }
+  if (exceeded.length > 0)
+    return {
+      state: observed.state,
+      outcome: { ...outcome, evictions: exceeded.map(limitEviction(pass)) },
+    }
+  return {
+    state: observed.state,
+    outcome: { ...outcome, candidates: byEvictionPriority(observed.actionable) },
+  }
 }
 
 const unchanged = (state: EvictionState, error: string | null): Begun => ({
@@ -155,38 +176,74 @@ function act({ state, outcome }: Begun, pass: Pass, threshold: Threshold): Outco
   const resource = resourceOf(signal)
   const reclaimed = nodeReclaim(signal, layout, pass.kubelet)
   const isEnough = reclaimed.length > 0 && hasRelieved(state, pass.reclaim(reclaimed, signal))
-  const acted = { ...outcome, picked: threshold, reclaiming: resource, event: evictionThresholdMetMessage(resource), reclaimed, isEnough }
+  const acted = {
+    ...outcome,
+    picked: threshold,
+    reclaiming: resource,
+    event: evictionThresholdMetMessage(resource),
+    reclaimed,
+    isEnough,
+  }
   if (isEnough || isRefusedLayout(layout, pass.kubelet) || pass.pods.length === 0) return acted
   const ranking = rankPods(signal, pass.pods, pass.podStats, layout, pass.kubelet)
   const first = ranking.find(({ pod }) => !isCriticalPod(pod))
-  const victims = ranking.filter(({ pod, rank }) => rank === first?.rank && !isCriticalPod(pod)).map(({ pod }) => pod)
-  return { ...acted, ranking, victims, evictions: victims.slice(0, 1).map(pod => pressureEviction(pod, threshold, pass)) }
+  const victims = ranking
+    .filter(({ pod, rank }) => rank === first?.rank && !isCriticalPod(pod))
+    .map(({ pod }) => pod)
+  return {
+    ...acted,
+    ranking,
+    victims,
+    evictions: victims.slice(0, 1).map(pod => pressureEviction(pod, threshold, pass)),
+  }
 }
 
 /** Whether nothing at all is met any more, minimum reclaim included. */
 const hasRelieved = ({ thresholds }: EvictionState, observations: Observations | null): boolean =>
   observations !== null && thresholdsMet(thresholds, observations, true).length === 0
 
-function pressureEviction(pod: Pod, threshold: Threshold, { podStats, observations, config, kubelet }: Pass): Eviction {
-  const { message, annotations } = evictionMessage(threshold, observations?.[threshold.signal], pod, podStatsOf(podStats, pod), kubelet)
-  const overrideSeconds = gracePeriodOverride(isHardThreshold(threshold), pod, config.maxPodGracePeriodSeconds, kubelet)
+function pressureEviction(
+  pod: Pod,
+  threshold: Threshold,
+  { podStats, observations, config, kubelet }: Pass,
+): Eviction {
+  const { message, annotations } = evictionMessage(
+    threshold,
+    observations?.[threshold.signal],
+    pod,
+    podStatsOf(podStats, pod),
+    kubelet,
+  )
+  const overrideSeconds = gracePeriodOverride(
+    isHardThreshold(threshold),
+    pod,
+    config.maxPodGracePeriodSeconds,
+    kubelet,
+  )
   return {
     ...killed(pod, overrideSeconds, kubelet),
     signal: threshold.signal,
     exceeded: null,
     message,
     annotations,
-    disruptionTarget: setsDisruptionTarget(kubelet) ? { status: 'True', reason: 'TerminationByKubelet', message } : null,
+    disruptionTarget: setsDisruptionTarget(kubelet)
+      ? { status: 'True', reason: 'TerminationByKubelet', message }
+      : null,
   }
 }
 
 const setsDisruptionTarget = ({ features, isGateOn }: Kubelet): boolean =>
-  features.has('disruptionTargetUngated') || (features.has('evictionDisruptionTarget') && isGateOn('PodDisruptionConditions'))
+  features.has('disruptionTargetUngated') ||
+  (features.has('evictionDisruptionTarget') && isGateOn('PodDisruptionConditions'))
 
 const limitEviction =
   ({ config, kubelet }: Pass) =>
   (exceeded: StorageLimitExceeded): Eviction => ({
-    ...killed(exceeded.pod, gracePeriodOverride(true, exceeded.pod, config.maxPodGracePeriodSeconds, kubelet), kubelet),
+    ...killed(
+      exceeded.pod,
+      gracePeriodOverride(true, exceeded.pod, config.maxPodGracePeriodSeconds, kubelet),
+      kubelet,
+    ),
     signal: null,
     exceeded,
     message: exceeded.message,

@@ -14,7 +14,15 @@ import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import { parseFloat32 } from '#model/go-text.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { Observation, Signal, Threshold, ThresholdValue } from '#model/prediction.ts'
-import { addQuantities, binaryQuantity, canonical, compareQuantities, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  canonical,
+  compareQuantities,
+  parseQuantity,
+  type Quantity,
+  signOf,
+} from '#model/quantity.ts'
 
 /** `message` is upstream's text: the kubelet would not start. */
 class ThresholdError extends Error {}
@@ -28,11 +36,18 @@ const signals: ReadonlySet<string> = new Set<Signal>([
   'imagefs.inodesFree',
   'pid.available',
 ])
-const containerfsSignals: ReadonlySet<string> = new Set<Signal>(['containerfs.available', 'containerfs.inodesFree'])
+const containerfsSignals: ReadonlySet<string> = new Set<Signal>([
+  'containerfs.available',
+  'containerfs.inodesFree',
+])
 
 export type ThresholdConfiguration = Pick<
   KubeletConfiguration,
-  'enforceNodeAllocatable' | 'evictionHard' | 'evictionSoft' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
+  | 'enforceNodeAllocatable'
+  | 'evictionHard'
+  | 'evictionSoft'
+  | 'evictionSoftGracePeriod'
+  | 'evictionMinimumReclaim'
 >
 
 export interface ThresholdFlags {
@@ -46,21 +61,41 @@ export function parseThresholdConfig(
   features: KubeletFeatures,
   { ignoresAllocatable = false }: ThresholdFlags = {},
 ): Threshold[] {
-  const { enforceNodeAllocatable, evictionHard, evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim } = configuration
+  const {
+    enforceNodeAllocatable,
+    evictionHard,
+    evictionSoft,
+    evictionSoftGracePeriod,
+    evictionMinimumReclaim,
+  } = configuration
   const hardStatements = parseThresholdStatements(evictionHard, features)
   const softStatements = parseThresholdStatements(evictionSoft, features)
-  const gracePeriods = new Map(entriesOf(evictionSoftGracePeriod, features).map(([signal, text]) => [signal, parseGracePeriod(text)]))
+  const gracePeriods = new Map(
+    entriesOf(evictionSoftGracePeriod, features).map(([signal, text]) => [
+      signal,
+      parseGracePeriod(text),
+    ]),
+  )
   const minReclaims = new Map(
-    entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [signal, parseMinimumReclaim(signal, text)]),
+    entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [
+      signal,
+      parseMinimumReclaim(signal, text),
+    ]),
   )
 
   const hard = hardStatements.map(({ signal, value }) => threshold(signal, value, 0))
   const soft = softStatements.map(({ signal, value }) => {
     const gracePeriodMs = gracePeriods.get(signal)
-    if (gracePeriodMs === undefined) throw new ThresholdError(`grace period must be specified for the soft eviction threshold ${signal}`)
+    if (gracePeriodMs === undefined)
+      throw new ThresholdError(
+        `grace period must be specified for the soft eviction threshold ${signal}`,
+      )
     return threshold(signal, value, gracePeriodMs)
   })
-  const thresholds = [...hard, ...soft].map(parsed => ({ ...parsed, minReclaim: minReclaims.get(parsed.signal) ?? null }))
+  const thresholds = [...hard, ...soft].map(parsed => ({
+    ...parsed,
+    minReclaim: minReclaims.get(parsed.signal) ?? null,
+  }))
   const isEnforced = !ignoresAllocatable && (enforceNodeAllocatable?.includes('pods') ?? false)
   return isEnforced ? [...thresholds, ...allocatableThresholds(thresholds)] : thresholds
 }
@@ -85,7 +120,8 @@ const allocatableThresholds = (thresholds: Threshold[]): Threshold[] =>
 function entriesOf(map: StringMap | undefined, features: KubeletFeatures): [Signal, string][] {
   const entries: [Signal, string][] = []
   for (const signal of Object.keys(map ?? {}).sort()) {
-    if (!isSignal(signal, features)) throw new ThresholdError(`unsupported eviction signal ${signal}`)
+    if (!isSignal(signal, features))
+      throw new ThresholdError(`unsupported eviction signal ${signal}`)
     entries.push([signal, map?.[signal] ?? ''])
   }
   return entries
@@ -99,7 +135,10 @@ interface Statement {
   value: ThresholdValue
 }
 
-function parseThresholdStatements(map: StringMap | undefined, features: KubeletFeatures): Statement[] {
+function parseThresholdStatements(
+  map: StringMap | undefined,
+  features: KubeletFeatures,
+): Statement[] {
   return entriesOf(map, features)
     .filter(([, text]) => text !== '0%' && text !== '100%')
     .map(([signal, text]) => ({ signal, value: parseThresholdValue(signal, text) }))
@@ -108,12 +147,17 @@ function parseThresholdStatements(map: StringMap | undefined, features: KubeletF
 function parseThresholdValue(signal: Signal, text: string): ThresholdValue {
   if (text.endsWith('%')) {
     const percentage = parsePercentage(text)
-    if (percentage < 0) throw new ThresholdError(`eviction percentage threshold ${signal} must be >= 0%: ${text}`)
-    if (percentage > 1) throw new ThresholdError(`eviction percentage threshold ${signal} must be <= 100%: ${text}`)
+    if (percentage < 0)
+      throw new ThresholdError(`eviction percentage threshold ${signal} must be >= 0%: ${text}`)
+    if (percentage > 1)
+      throw new ThresholdError(`eviction percentage threshold ${signal} must be <= 100%: ${text}`)
     return { percentage, text }
   }
   const quantity = parseQuantity(text)
-  if (signOf(quantity) <= 0) throw new ThresholdError(`eviction threshold ${signal} must be positive: ${canonical(quantity)}`)
+  if (signOf(quantity) <= 0)
+    throw new ThresholdError(
+      `eviction threshold ${signal} must be positive: ${canonical(quantity)}`,
+    )
   return { quantity, text }
 }
 
@@ -125,18 +169,25 @@ function parsePercentage(text: string): number {
 
 function parseGracePeriod(text: string): number {
   const nanoseconds = parseDuration(text)
-  if (nanoseconds < 0n) throw new ThresholdError(`invalid eviction grace period specified: ${text}, must be a positive value`)
+  if (nanoseconds < 0n)
+    throw new ThresholdError(
+      `invalid eviction grace period specified: ${text}, must be a positive value`,
+    )
   return toMilliseconds(nanoseconds)
 }
 
 function parseMinimumReclaim(signal: Signal, text: string): ThresholdValue {
   if (text.endsWith('%')) {
     const percentage = parsePercentage(text)
-    if (percentage <= 0) throw new ThresholdError(`eviction percentage minimum reclaim ${signal} must be positive: ${text}`)
+    if (percentage <= 0)
+      throw new ThresholdError(
+        `eviction percentage minimum reclaim ${signal} must be positive: ${text}`,
+      )
     return { percentage, text }
   }
   const quantity = parseQuantity(text)
-  if (signOf(quantity) < 0) throw new ThresholdError(`negative eviction minimum reclaim specified for ${signal}`)
+  if (signOf(quantity) < 0)
+    throw new ThresholdError(`negative eviction minimum reclaim specified for ${signal}`)
   return { quantity, text }
 }
 
@@ -151,13 +202,23 @@ export function getThresholdQuantity(value: ThresholdValue, capacity: number): Q
 }
 
 /** What must be available for the threshold not to be met, with the minimum reclaim on top where it is enforced. */
-function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): Quantity {
+function requiredQuantity(
+  { value, minReclaim }: Threshold,
+  capacity: number,
+  enforceMinReclaim: boolean,
+): Quantity {
   const required = getThresholdQuantity(value, capacity)
-  return enforceMinReclaim && minReclaim ? addQuantities(required, getThresholdQuantity(minReclaim, capacity)) : required
+  return enforceMinReclaim && minReclaim
+    ? addQuantities(required, getThresholdQuantity(minReclaim, capacity))
+    : required
 }
 
 /** As `requiredQuantity`, where doubles are exact, which is nearly always and much faster. Null: they may not be. */
-function requiredNumber({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): number | null {
+function requiredNumber(
+  { value, minReclaim }: Threshold,
+  capacity: number,
+  enforceMinReclaim: boolean,
+): number | null {
   const required = thresholdNumber(value, capacity)
   if (required === null || !enforceMinReclaim || !minReclaim) return required
   const reclaim = thresholdNumber(minReclaim, capacity)
@@ -165,14 +226,25 @@ function requiredNumber({ value, minReclaim }: Threshold, capacity: number, enfo
 }
 
 const thresholdNumber = (value: ThresholdValue, capacity: number): number | null =>
-  'quantity' in value ? value.quantity.safeInteger : safeOrNull(Math.trunc(capacity * value.percentage))
+  'quantity' in value
+    ? value.quantity.safeInteger
+    : safeOrNull(Math.trunc(capacity * value.percentage))
 
 const safeOrNull = (value: number): number | null => (Number.isSafeInteger(value) ? value : null)
 
-export function isThresholdMet(threshold: Threshold, { available, capacity }: Observation, enforceMinReclaim: boolean): boolean {
+export function isThresholdMet(
+  threshold: Threshold,
+  { available, capacity }: Observation,
+  enforceMinReclaim: boolean,
+): boolean {
   const required = requiredNumber(threshold, capacity, enforceMinReclaim)
   if (required !== null) return required > available
-  return compareQuantities(requiredQuantity(threshold, capacity, enforceMinReclaim), binaryQuantity(available)) > 0
+  return (
+    compareQuantities(
+      requiredQuantity(threshold, capacity, enforceMinReclaim),
+      binaryQuantity(available),
+    ) > 0
+  )
 }
 
 /** All times nothing is met the same empty list, so that a calm pass makes no garbage. */
@@ -191,13 +263,19 @@ export function thresholdsMet(
 }
 
 /** Both lists without duplicates; how much is to be reclaimed makes no difference. Upstream: mergeThresholds, hasThreshold. */
-export function mergeThresholds(inputsA: readonly Threshold[], inputsB: readonly Threshold[]): readonly Threshold[] {
+export function mergeThresholds(
+  inputsA: readonly Threshold[],
+  inputsB: readonly Threshold[],
+): readonly Threshold[] {
   const missing = inputsB.filter(item => !inputsA.some(input => hasSameTerms(input, item)))
   return missing.length === 0 ? inputsA : [...inputsA, ...missing]
 }
 
 const hasSameTerms = (a: Threshold, b: Threshold): boolean =>
-  a === b || (a.gracePeriodMs === b.gracePeriodMs && a.signal === b.signal && compareThresholdValue(a.value, b.value))
+  a === b ||
+  (a.gracePeriodMs === b.gracePeriodMs &&
+    a.signal === b.signal &&
+    compareThresholdValue(a.value, b.value))
 
 function compareThresholdValue(a: ThresholdValue, b: ThresholdValue): boolean {
   if ('quantity' in a) return 'quantity' in b && compareQuantities(a.quantity, b.quantity) === 0

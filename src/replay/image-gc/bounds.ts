@@ -41,7 +41,12 @@ export interface BoundedImage {
  * @param atMs not before the record; what was read holds unchanged until then
  * @param removed containers that are removed just before
  */
-export function boundedImages(node: NodeImages, atMs: number, removed: RemovedContainers, features: KubeletFeatures): BoundedImage[] {
+export function boundedImages(
+  node: NodeImages,
+  atMs: number,
+  removed: RemovedContainers,
+  features: KubeletFeatures,
+): BoundedImage[] {
   return (node.images ?? []).map(evidence => bounded(evidence, node, atMs, removed, features))
 }
 
@@ -53,11 +58,17 @@ function bounded(
   features: KubeletFeatures,
 ): BoundedImage {
   const { image, names, sizeBytes, isPinned, isSandbox, users } = evidence
-  const left = removed.size === 0 ? users : users.filter(({ containerId }) => !removed.has(containerId))
+  const left =
+    removed.size === 0 ? users : users.filter(({ containerId }) => !removed.has(containerId))
   const isUsed =
     left.some(({ isSure, containerId }) => isSure && !possible.has(containerId)) ||
     (node.areUsersComplete && left.length === 0 ? false : null)
-  const isInUse = isUsed === true || isSandbox === true ? true : isUsed === null || isSandbox === null ? null : false
+  const isInUse =
+    isUsed === true || isSandbox === true
+      ? true
+      : isUsed === null || isSandbox === null
+        ? null
+        : false
   const isKept = isInUse === true || isPinned === true
   const lastUsed = lastUsedOf(evidence, node, atMs, removed)
   return {
@@ -65,7 +76,13 @@ function bounded(
     names,
     sizeBytes,
     isCandidate: isKept ? false : isInUse === false && isPinned === false ? true : null,
-    keptBecause: isKept ? (isUsed === true ? 'in-use' : isInUse === true ? 'sandbox' : 'pinned') : null,
+    keptBecause: isKept
+      ? isUsed === true
+        ? 'in-use'
+        : isInUse === true
+          ? 'sandbox'
+          : 'pinned'
+      : null,
     isInUse,
     isPinned,
     firstDetected: firstDetectedOf(evidence, node, atMs, features),
@@ -81,13 +98,21 @@ export interface RemovedContainers {
 
 const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
 
-function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number, features: KubeletFeatures): TimeBounds {
+function firstDetectedOf(
+  evidence: ImageEvidence,
+  node: NodeImages,
+  atMs: number,
+  features: KubeletFeatures,
+): TimeBounds {
   const { firstDetectedMs, lastUsedMs } = evidence.known
   if (typeof firstDetectedMs === 'number') return exactly(firstDetectedMs)
   const nextDetectionMs = Math.min(atMs, node.readAtMs + detectionWithinMs)
   if (firstDetectedMs === null) return { earliestMs: node.readAtMs, latestMs: nextDetectionMs }
-  const earliestMs = features.has('firstDetectionIsTimed') ? (node.kubeletStart?.earliestMs ?? zeroTimeMs) : zeroTimeMs
-  const usedMs = typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs ? lastUsedMs : nextDetectionMs
+  const earliestMs = features.has('firstDetectionIsTimed')
+    ? (node.kubeletStart?.earliestMs ?? zeroTimeMs)
+    : zeroTimeMs
+  const usedMs =
+    typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs ? lastUsedMs : nextDetectionMs
   const latestMs = Math.min(nextDetectionMs, usedMs, detectedInUse(evidence, node))
   return { earliestMs, latestMs: Math.max(earliestMs, latestMs) }
 }
@@ -98,7 +123,11 @@ function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): 
   if (kubeletStart === null) return earliestMs
   for (const user of users) {
     const sinceMs = user.isSure ? madeMs(user) : null
-    if (sinceMs !== null) earliestMs = Math.min(earliestMs, Math.max(sinceMs, kubeletStart.latestMs) + detectionWithinMs)
+    if (sinceMs !== null)
+      earliestMs = Math.min(
+        earliestMs,
+        Math.max(sinceMs, kubeletStart.latestMs) + detectionWithinMs,
+      )
   }
   return earliestMs
 }
@@ -106,9 +135,15 @@ function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): 
 /** A round's own detection sees no image in use that it then considers: the last use lies before. */
 const justBefore = (ms: number) => ms - 0.001
 
-function lastUsedOf(evidence: ImageEvidence, node: NodeImages, atMs: number, removed: ReadonlySet<string>): LastUsedBounds {
+function lastUsedOf(
+  evidence: ImageEvidence,
+  node: NodeImages,
+  atMs: number,
+  removed: ReadonlySet<string>,
+): LastUsedBounds {
   const read = lastUsedWhenRead(evidence, node, atMs)
-  const users = removed.size === 0 ? [] : evidence.users.filter(({ containerId }) => removed.has(containerId))
+  const users =
+    removed.size === 0 ? [] : evidence.users.filter(({ containerId }) => removed.has(containerId))
   // What holds it until it is removed at the moment itself was seen by every detection between.
   if (users.length === 0 || atMs <= node.readAtMs) return read
   const latestMs = justBefore(atMs)
@@ -117,9 +152,17 @@ function lastUsedOf(evidence: ImageEvidence, node: NodeImages, atMs: number, rem
   return { earliestMs: read.earliestMs, lowestMs: Math.min(read.lowestMs, node.readAtMs), latestMs }
 }
 
-const neverUsed: LastUsedBounds = { earliestMs: zeroTimeMs, lowestMs: Number.POSITIVE_INFINITY, latestMs: zeroTimeMs }
+const neverUsed: LastUsedBounds = {
+  earliestMs: zeroTimeMs,
+  lowestMs: Number.POSITIVE_INFINITY,
+  latestMs: zeroTimeMs,
+}
 
-function lastUsedWhenRead({ known }: ImageEvidence, node: NodeImages, atMs: number): LastUsedBounds {
+function lastUsedWhenRead(
+  { known }: ImageEvidence,
+  node: NodeImages,
+  atMs: number,
+): LastUsedBounds {
   const { firstDetectedMs, lastUsedMs } = known
   if (typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs)
     return { earliestMs: lastUsedMs, lowestMs: lastUsedMs, latestMs: lastUsedMs }

@@ -20,7 +20,13 @@ import {
   inEvictionOrder,
   type RuntimeImages,
 } from './records.ts'
-import { amountToFree, type ImageFsStats, imageFsUsage, invalidCapacity, notEnoughFreed } from './usage.ts'
+import {
+  amountToFree,
+  type ImageFsStats,
+  imageFsUsage,
+  invalidCapacity,
+  notEnoughFreed,
+} from './usage.ts'
 
 export interface Deleted extends EvictionInfo {
   reason: 'age' | 'space'
@@ -47,7 +53,8 @@ export function garbageCollect(
   const isDetectedFirst = kubelet.features.has('imagesDetectedBeforeStats')
   const isInUse = isDetectedFirst ? detectImages(state, nowMs, nowMs, runtime, kubelet) : null
   // Only what may be deleted has to be put in order.
-  let images = isInUse && isAgeInForce(state, nowMs, policy, kubelet) ? inEvictionOrder(state, isInUse) : null
+  let images =
+    isInUse && isAgeInForce(state, nowMs, policy, kubelet) ? inEvictionOrder(state, isInUse) : null
   if (images !== null) {
     const old = freeOldImages(state, images, nowMs, policy, runtime)
     if (old.error !== null) return { ...round, deleted: old.deleted, error: old.error }
@@ -61,8 +68,18 @@ export function garbageCollect(
 
   const wantedBytes = amountToFree(usage, policy.lowThresholdPercent)
   images ??= inEvictionOrder(state, isInUse ?? detectImages(state, nowMs, nowMs, runtime, kubelet))
-  const { deleted, freedBytes, error } = freeSpace(state, wantedBytes, nowMs, images, policy, runtime)
-  const shortfall = freedBytes < wantedBytes ? notEnoughFreed(usage, wantedBytes, freedBytes, kubelet.features) : null
+  const { deleted, freedBytes, error } = freeSpace(
+    state,
+    wantedBytes,
+    nowMs,
+    images,
+    policy,
+    runtime,
+  )
+  const shortfall =
+    freedBytes < wantedBytes
+      ? notEnoughFreed(usage, wantedBytes, freedBytes, kubelet.features)
+      : null
   return { deleted: [...round.deleted, ...deleted], freedBytes, error: error ?? shortfall }
 }
 
@@ -74,7 +91,14 @@ export function deleteUnusedImages(
   runtime: RuntimeImages,
   kubelet: Kubelet,
 ): ImageGcRound {
-  return freeSpace(state, everything, nowMs, imagesInEvictionOrder(state, nowMs, runtime, kubelet), policy, runtime)
+  return freeSpace(
+    state,
+    everything,
+    nowMs,
+    imagesInEvictionOrder(state, nowMs, runtime, kubelet),
+    policy,
+    runtime,
+  )
 }
 
 /** Upstream: math.MaxInt64. */
@@ -88,8 +112,14 @@ interface OldImagesFreed {
 }
 
 /** Upstream: in freeOldImages. */
-const isAgeInForce = ({ beganGcMs }: ImageGcState, freeTimeMs: number, { maximumAgeMs }: ImageGcPolicy, { features }: Kubelet): boolean =>
-  maximumAgeMs !== 0 && !(features.has('maximumAgeWaitsForUptime') && freeTimeMs - beganGcMs <= maximumAgeMs)
+const isAgeInForce = (
+  { beganGcMs }: ImageGcState,
+  freeTimeMs: number,
+  { maximumAgeMs }: ImageGcPolicy,
+  { features }: Kubelet,
+): boolean =>
+  maximumAgeMs !== 0 &&
+  !(features.has('maximumAgeWaitsForUptime') && freeTimeMs - beganGcMs <= maximumAgeMs)
 
 function freeOldImages(
   state: ImageGcState,
@@ -106,7 +136,10 @@ function freeOldImages(
   }
   if (errors.length === 0) return freed
   const age = formatDuration(BigInt(Math.round(maximumAgeMs * 1e6)))
-  return { ...freed, error: `wanted to free images older than ${age}, encountered errors in image deletion: ${aggregated(errors)}` }
+  return {
+    ...freed,
+    error: `wanted to free images older than ${age}, encountered errors in image deletion: ${aggregated(errors)}`,
+  }
 }
 
 function freeSpace(
@@ -121,7 +154,8 @@ function freeSpace(
   const errors: string[] = []
   let freedBytes = 0
   for (const image of images) {
-    if (image.lastUsedMs >= freeTimeMs || freeTimeMs - image.firstDetectedMs < minimumAgeMs) continue
+    if (image.lastUsedMs >= freeTimeMs || freeTimeMs - image.firstDetectedMs < minimumAgeMs)
+      continue
     if (!isFreed(state, image, runtime, errors)) continue
     deleted.push({ ...image, reason: 'space' })
     freedBytes += image.sizeBytes
@@ -129,11 +163,20 @@ function freeSpace(
   }
   if (errors.length === 0) return { deleted, freedBytes, error: null }
   const wanted = `wanted to free ${bytesToFree === everything ? maxInt64 : bytesToFree} bytes, but freed ${freedBytes} bytes space`
-  return { deleted, freedBytes, error: `${wanted} with errors in image deletion: ${aggregated(errors)}` }
+  return {
+    deleted,
+    freedBytes,
+    error: `${wanted} with errors in image deletion: ${aggregated(errors)}`,
+  }
 }
 
 /** Upstream: freeImage. */
-function isFreed(state: ImageGcState, { id }: EvictionInfo, { removalError }: RuntimeImages, errors: string[]): boolean {
+function isFreed(
+  state: ImageGcState,
+  { id }: EvictionInfo,
+  { removalError }: RuntimeImages,
+  errors: string[],
+): boolean {
   const error = removalError?.(id) ?? null
   if (error === null) state.records.delete(id)
   else errors.push(error)
@@ -150,4 +193,5 @@ function aggregated(errors: string[]): string {
  * Whether a failed round makes the event ImageGCFailed: only from the second in a row, because the first at a start always fails.
  * `wasFailed`: of the round before. Upstream: StartGarbageCollection.
  */
-export const isImageGcFailedEvent = (wasFailed: boolean, { error }: ImageGcRound): boolean => wasFailed && error !== null
+export const isImageGcFailedEvent = (wasFailed: boolean, { error }: ImageGcRound): boolean =>
+  wasFailed && error !== null

@@ -58,21 +58,27 @@ export function imageEvidence(record: NodeRecord, readAtMs: number, kubelet: Kub
     unknowns: [],
   }
   if (listed === null) {
-    node.unknowns.push({ what: 'images', effect: 'which images the node has is not known, and so not which go' })
+    node.unknowns.push({
+      what: 'images',
+      effect: 'which images the node has is not known, and so not which go',
+    })
     return node
   }
   if (!listed.isComplete) {
     node.unknowns.push({
       what: listed.unseen,
-      effect: 'images that were not seen may go before those that were: by space none goes for certain',
+      effect:
+        'images that were not seen may go before those that were: by space none goes for certain',
     })
   }
   const { images } = listed
   const index = indexImages(images)
   noteKnownTimes(images, index, record.known)
-  for (const { place, user } of imageUses(record, index, listed.isOfRuntime, kubelet)) images[place]?.users.push(user)
+  for (const { place, user } of imageUses(record, index, listed.isOfRuntime, kubelet))
+    images[place]?.users.push(user)
   node.areUsersComplete = listed.isOfRuntime && areContainersRead(record, kubelet)
-  if (!kubelet.features.has('sandboxImageUnprotected')) noteSandbox(images, index, record.host, kubelet, node.unknowns)
+  if (!kubelet.features.has('sandboxImageUnprotected'))
+    noteSandbox(images, index, record.host, kubelet, node.unknowns)
   return node
 }
 
@@ -92,21 +98,45 @@ function listedImages(record: NodeRecord, kubelet: Kubelet): ListedImages | null
     for (const { id, repoTags, repoDigests, size, pinned } of objectsOf(ofRuntime)) {
       if (typeof id !== 'string' || id === '') continue
       // The runtime's JSON may leave out what is false.
-      images.push(evidence(id, [...textsOf(repoTags), ...textsOf(repoDigests)], sizeOf(size), canBePinned && pinned === true))
+      images.push(
+        evidence(
+          id,
+          [...textsOf(repoTags), ...textsOf(repoDigests)],
+          sizeOf(size),
+          canBePinned && pinned === true,
+        ),
+      )
     }
-    return { images, isOfRuntime: true, isComplete: images.length === ofRuntime.length, unseen: 'runtime.images' }
+    return {
+      images,
+      isOfRuntime: true,
+      isComplete: images.length === ofRuntime.length,
+      unseen: 'runtime.images',
+    }
   }
   const ofStatus = objectAt(record.node, 'status')?.images
   if (!Array.isArray(ofStatus)) return null
   const images = ofStatus
     .map(objectOf)
-    .map(raw => evidence(null, [...textsOf(raw?.names)], sizeOf(raw?.sizeBytes), canBePinned ? null : false))
+    .map(raw =>
+      evidence(null, [...textsOf(raw?.names)], sizeOf(raw?.sizeBytes), canBePinned ? null : false),
+    )
   const most = objectAt(record.configz, 'kubeletconfig')?.nodeStatusMaxImages
   const cap = typeof most === 'number' ? most : defaultStatusImages
-  return { images, isOfRuntime: false, isComplete: cap < 0 || images.length < cap, unseen: 'images beyond node.status.images' }
+  return {
+    images,
+    isOfRuntime: false,
+    isComplete: cap < 0 || images.length < cap,
+    unseen: 'images beyond node.status.images',
+  }
 }
 
-const evidence = (id: string | null, names: string[], sizeBytes: number | null, isPinned: boolean | null): ImageEvidence => ({
+const evidence = (
+  id: string | null,
+  names: string[],
+  sizeBytes: number | null,
+  isPinned: boolean | null,
+): ImageEvidence => ({
   image: id ?? names[0] ?? '',
   id,
   names,
@@ -143,22 +173,36 @@ function noteKnownTimes(images: ImageEvidence[], index: ImageIndex, known: unkno
 const sandboxFlag = '--pod-infra-container-image'
 
 /** Below 1.29: the image that the flag names. Where the command line was not read, whatever calls itself so may be it. */
-function noteSandbox(images: ImageEvidence[], index: ImageIndex, host: unknown, kubelet: Kubelet, unknowns: Unknown[]): void {
+function noteSandbox(
+  images: ImageEvidence[],
+  index: ImageIndex,
+  host: unknown,
+  kubelet: Kubelet,
+  unknowns: Unknown[],
+): void {
   const commandLine = textsOf(objectAt(host, 'kubelet')?.commandLine)
   if (commandLine.length > 0) {
-    const place = commandLine.findLastIndex(argument => argument === sandboxFlag || argument.startsWith(`${sandboxFlag}=`))
-    const given = commandLine[place] === sandboxFlag ? commandLine[place + 1] : commandLine[place]?.slice(sandboxFlag.length + 1)
-    for (const sandbox of referenced(index, given ?? defaultSandboxImage(kubelet.features)).places) note(images[sandbox], true)
+    const place = commandLine.findLastIndex(
+      argument => argument === sandboxFlag || argument.startsWith(`${sandboxFlag}=`),
+    )
+    const given =
+      commandLine[place] === sandboxFlag
+        ? commandLine[place + 1]
+        : commandLine[place]?.slice(sandboxFlag.length + 1)
+    for (const sandbox of referenced(index, given ?? defaultSandboxImage(kubelet.features)).places)
+      note(images[sandbox], true)
     return
   }
   unknowns.push({
     what: 'host.kubelet.commandLine',
-    effect: 'which image the kubelet spares as its sandbox is not known: any that is called pause may be it',
+    effect:
+      'which image the kubelet spares as its sandbox is not known: any that is called pause may be it',
   })
   const ofRuntime = textAt(objectAt(host, 'containerd'), 'sandboxImage')
   const likely = ofRuntime === null ? [] : referenced(index, ofRuntime).places
   for (const [place, image] of images.entries()) {
-    if (likely.includes(place) || image.names.some(name => /(?:^|\/)pause[^/]*$/.test(name))) note(image, null)
+    if (likely.includes(place) || image.names.some(name => /(?:^|\/)pause[^/]*$/.test(name)))
+      note(image, null)
   }
 }
 

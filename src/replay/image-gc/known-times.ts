@@ -47,12 +47,21 @@ function timeOf(given: unknown): number | null | undefined {
 const startupMs = 60_000
 
 /** When the kubelet's loops began. Null: not known, or not before the record was read, which cannot be. */
-export function kubeletStartOf({ known, host, summary }: NodeRecord, readAtMs: number): TimeBounds | null {
+export function kubeletStartOf(
+  { known, host, summary }: NodeRecord,
+  readAtMs: number,
+): TimeBounds | null {
   const exact = startAt(known, 'kubeletStartedAt', readAtMs)
   if (exact !== null) return { earliestMs: exact, latestMs: exact }
-  const ofSummary = listAt(objectAt(summary, 'node'), 'systemContainers').find(raw => textAt(raw, 'name') === 'kubelet')
-  const process = startAt(objectAt(host, 'kubelet'), 'startedAt', readAtMs) ?? startAt(ofSummary, 'startTime', readAtMs)
-  return process === null ? null : { earliestMs: process, latestMs: Math.min(process + startupMs, readAtMs) }
+  const ofSummary = listAt(objectAt(summary, 'node'), 'systemContainers').find(
+    raw => textAt(raw, 'name') === 'kubelet',
+  )
+  const process =
+    startAt(objectAt(host, 'kubelet'), 'startedAt', readAtMs) ??
+    startAt(ofSummary, 'startTime', readAtMs)
+  return process === null
+    ? null
+    : { earliestMs: process, latestMs: Math.min(process + startupMs, readAtMs) }
 }
 
 function startAt(raw: unknown, key: string, readAtMs: number): number | null {

@@ -53,7 +53,9 @@ export function imageOrder(columns: TimeColumns): ImageOrder {
 /** Equal times stay in the order of their places. Exact times are in order already, which is soon seen. */
 function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
   const inOrder = (a: number, b: number) =>
-    difference(timeAt(used, a), timeAt(used, b)) || difference(timeAt(detected, a), timeAt(detected, b)) || a - b
+    difference(timeAt(used, a), timeAt(used, b)) ||
+    difference(timeAt(detected, a), timeAt(detected, b)) ||
+    a - b
   const places = new Int32Array(used.length)
   let isSorted = true
   for (let place = 0; place < places.length; place++) {
@@ -64,7 +66,8 @@ function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
 }
 
 /** Not by subtraction: zero times are infinitely early, and equal to each other. */
-export const difference = <T extends number | string>(a: T, b: T): -1 | 0 | 1 => (a < b ? -1 : a > b ? 1 : 0)
+export const difference = <T extends number | string>(a: T, b: T): -1 | 0 | 1 =>
+  a < b ? -1 : a > b ? 1 : 0
 
 // Every place is in every column.
 export const timeAt = (column: Float64Array, place: number): number => column[place] ?? zeroTimeMs

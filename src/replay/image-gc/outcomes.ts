@@ -38,20 +38,32 @@ export const mayGoForSpace = 8
 export const surelyInTurn = 16
 export const perhapsInTurn = 32
 
-export const has = (outcomes: Outcomes, place: number, flag: number): boolean => ((outcomes[place] ?? 0) & flag) !== 0
+export const has = (outcomes: Outcomes, place: number, flag: number): boolean =>
+  ((outcomes[place] ?? 0) & flag) !== 0
 
-export function outcomesOf(prepared: PreparedImages, minimumAgeMs: number, age: AgeLimit | null, target: SpaceTarget): Outcomes {
+export function outcomesOf(
+  prepared: PreparedImages,
+  minimumAgeMs: number,
+  age: AgeLimit | null,
+  target: SpaceTarget,
+): Outcomes {
   const outcomes = new Uint8Array(prepared.images.length)
   const isStraddled = takeAges(prepared, minimumAgeMs, age, outcomes)
   if (target.atMostBytes === null) return outcomes
-  const order = isStraddled && age !== null ? orderOfYoung(prepared, age.maximumAgeMs) : prepared.order
+  const order =
+    isStraddled && age !== null ? orderOfYoung(prepared, age.maximumAgeMs) : prepared.order
   takePossible(prepared, order, target.atMostBytes, outcomes)
   if (target.atLeastBytes !== null) takeCertain(prepared, order, target.atLeastBytes, outcomes)
   return outcomes
 }
 
 /** What goes by age, and what is left for space. Whether an image is among them that surely goes by age if it is old, and may be old or not. */
-function takeAges({ atMs, images, columns }: PreparedImages, minimumAgeMs: number, age: AgeLimit | null, outcomes: Outcomes): boolean {
+function takeAges(
+  { atMs, images, columns }: PreparedImages,
+  minimumAgeMs: number,
+  age: AgeLimit | null,
+  outcomes: Outcomes,
+): boolean {
   const { usedEarliest, usedLatest, detectedEarliest, detectedLatest } = columns
   let isStraddled = false
   for (let place = 0; place < images.length; place++) {
@@ -61,12 +73,19 @@ function takeAges({ atMs, images, columns }: PreparedImages, minimumAgeMs: numbe
     let isSurelyOld = false
     if (age !== null && atMs - timeAt(usedEarliest, place) > age.maximumAgeMs) {
       isSurelyOld = age.isSure && atMs - timeAt(usedLatest, place) > age.maximumAgeMs
-      flags = isSurelyOld && isCandidate === true ? mayGo | mayGoByAge | goesSurely : mayGo | mayGoByAge
+      flags =
+        isSurelyOld && isCandidate === true ? mayGo | mayGoByAge | goesSurely : mayGo | mayGoByAge
       if (age.isSure && !isSurelyOld) isStraddled = true
     }
-    if (!isSurelyOld && atMs - timeAt(detectedEarliest, place) >= minimumAgeMs && timeAt(usedEarliest, place) < atMs) {
-      const isSurelyEligible = atMs - timeAt(detectedLatest, place) >= minimumAgeMs && timeAt(usedLatest, place) < atMs
-      flags |= isSurelyEligible && isCandidate === true ? perhapsInTurn | surelyInTurn : perhapsInTurn
+    if (
+      !isSurelyOld &&
+      atMs - timeAt(detectedEarliest, place) >= minimumAgeMs &&
+      timeAt(usedEarliest, place) < atMs
+    ) {
+      const isSurelyEligible =
+        atMs - timeAt(detectedLatest, place) >= minimumAgeMs && timeAt(usedLatest, place) < atMs
+      flags |=
+        isSurelyEligible && isCandidate === true ? perhapsInTurn | surelyInTurn : perhapsInTurn
     }
     outcomes[place] = flags
   }
@@ -74,9 +93,13 @@ function takeAges({ atMs, images, columns }: PreparedImages, minimumAgeMs: numbe
 }
 
 /** The order of those that do not go by age. Young, an image was not last used before the limit. */
-function orderOfYoung({ atMs, columns, usedLowest }: PreparedImages, maximumAgeMs: number): ImageOrder {
+function orderOfYoung(
+  { atMs, columns, usedLowest }: PreparedImages,
+  maximumAgeMs: number,
+): ImageOrder {
   const cutoffMs = atMs - maximumAgeMs
-  const young = (earliestMs: number, place: number) => (earliestMs < cutoffMs ? Math.max(timeAt(usedLowest, place), cutoffMs) : earliestMs)
+  const young = (earliestMs: number, place: number) =>
+    earliestMs < cutoffMs ? Math.max(timeAt(usedLowest, place), cutoffMs) : earliestMs
   return imageOrder({ ...columns, usedEarliest: columns.usedEarliest.map(young) })
 }
 
@@ -99,7 +122,8 @@ function takePossible(
       bytes += images[before]?.sizeBytes ?? 0
     }
     const isSpared = count > 0 && bytes >= wantedBytes
-    if (!isSpared && has(outcomes, place, perhapsInTurn)) outcomes[place] = (outcomes[place] ?? 0) | mayGo | mayGoForSpace
+    if (!isSpared && has(outcomes, place, perhapsInTurn))
+      outcomes[place] = (outcomes[place] ?? 0) | mayGo | mayGoForSpace
   }
 }
 

@@ -22,7 +22,9 @@ export interface ImageGcPolicy {
 }
 
 /** Upstream's text where it would not even construct the manager; else null. */
-export function imageGcPolicyError(policy: Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>): string | null {
+export function imageGcPolicyError(
+  policy: Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>,
+): string | null {
   const { highThresholdPercent, lowThresholdPercent } = policy
   if (highThresholdPercent < 0 || highThresholdPercent > 100)
     return `invalid HighThresholdPercent ${highThresholdPercent}, must be in range [0-100]`
@@ -33,26 +35,43 @@ export function imageGcPolicyError(policy: Pick<ImageGcPolicy, 'highThresholdPer
 }
 
 /** Whether the loop never starts. What eviction wants deleted is deleted nevertheless. */
-export const isImageGcStopped = ({ highThresholdPercent, maximumAgeMs }: ImageGcPolicy, { features }: Kubelet): boolean =>
+export const isImageGcStopped = (
+  { highThresholdPercent, maximumAgeMs }: ImageGcPolicy,
+  { features }: Kubelet,
+): boolean =>
   highThresholdPercent === 100 && !(maximumAgeMs !== 0 && features.has('maximumAgeKeepsImageGc'))
 
 /**
  * What a running configuration comes to. configz always shows the four fields; a record written by hand may leave them at their defaults.
  * A duration that Go cannot read, which no kubelet prints, is left out. Null: the percentages are no whole numbers.
  */
-export function imageGcPolicyOf(configuration: KubeletConfiguration, kubelet: Kubelet): ImageGcPolicy | null {
-  const { imageGCHighThresholdPercent, imageGCLowThresholdPercent } = { ...configurationDefaults, ...configuration }
-  if (!Number.isSafeInteger(imageGCHighThresholdPercent) || !Number.isSafeInteger(imageGCLowThresholdPercent)) return null
+export function imageGcPolicyOf(
+  configuration: KubeletConfiguration,
+  kubelet: Kubelet,
+): ImageGcPolicy | null {
+  const { imageGCHighThresholdPercent, imageGCLowThresholdPercent } = {
+    ...configurationDefaults,
+    ...configuration,
+  }
+  if (
+    !Number.isSafeInteger(imageGCHighThresholdPercent) ||
+    !Number.isSafeInteger(imageGCLowThresholdPercent)
+  )
+    return null
   return {
     highThresholdPercent: imageGCHighThresholdPercent,
     lowThresholdPercent: imageGCLowThresholdPercent,
     minimumAgeMs: ageOf(configuration, 'imageMinimumGCAge'),
-    maximumAgeMs: kubelet.isGateOn('ImageMaximumGCAge') ? ageOf(configuration, 'imageMaximumGCAge') : 0,
+    maximumAgeMs: kubelet.isGateOn('ImageMaximumGCAge')
+      ? ageOf(configuration, 'imageMaximumGCAge')
+      : 0,
   }
 }
 
-const ageOf = (configuration: KubeletConfiguration, field: 'imageMinimumGCAge' | 'imageMaximumGCAge'): number =>
-  durationMs(configuration[field]) ?? durationMs(configurationDefaults[field]) ?? 0
+const ageOf = (
+  configuration: KubeletConfiguration,
+  field: 'imageMinimumGCAge' | 'imageMaximumGCAge',
+): number => durationMs(configuration[field]) ?? durationMs(configurationDefaults[field]) ?? 0
 
 function durationMs(text: string | undefined): number | null {
   try {

@@ -57,7 +57,10 @@ export function prepareImages(
 }
 
 /** Several times as fast as Float64Array.from. */
-function columnOf(images: readonly BoundedImage[], timeOf: (image: BoundedImage) => number): Float64Array {
+function columnOf(
+  images: readonly BoundedImage[],
+  timeOf: (image: BoundedImage) => number,
+): Float64Array {
   const column = new Float64Array(images.length)
   let place = 0
   for (const image of images) column[place++] = timeOf(image)
@@ -75,10 +78,19 @@ function inTurn(a: BoundedImage, b: BoundedImage): number {
 }
 
 /** Places are in turn, so equals stand together. */
-function tiesOf({ usedEarliest, usedLatest, detectedEarliest, detectedLatest }: TimeColumns): Int32Array {
+function tiesOf({
+  usedEarliest,
+  usedLatest,
+  detectedEarliest,
+  detectedLatest,
+}: TimeColumns): Int32Array {
   const ties = new Int32Array(usedEarliest.length).fill(-1)
   for (let place = 0; place < ties.length; place++) {
-    if (usedEarliest[place] !== usedLatest[place] || detectedEarliest[place] !== detectedLatest[place]) continue
+    if (
+      usedEarliest[place] !== usedLatest[place] ||
+      detectedEarliest[place] !== detectedLatest[place]
+    )
+      continue
     const isLikeLast =
       place > 0 &&
       placeAt(ties, place - 1) >= 0 &&
@@ -112,11 +124,17 @@ const questions: readonly (Unknown & { isOpen: (image: BoundedImage) => boolean 
     effect: 'which images are old enough to go is bounded, not exact',
     isOpen: ({ firstDetected }) => isOpen(firstDetected),
   },
-  { what: 'image.lastUsed', effect: 'order of deletions is bounded, not exact', isOpen: ({ lastUsed }) => isOpen(lastUsed) },
+  {
+    what: 'image.lastUsed',
+    effect: 'order of deletions is bounded, not exact',
+    isOpen: ({ lastUsed }) => isOpen(lastUsed),
+  },
 ]
 
 /** Of images that may go at all. */
 function unknownsOf(images: BoundedImage[]): Unknown[] {
   const mayGo = images.filter(({ isCandidate }) => isCandidate !== false)
-  return questions.filter(({ isOpen }) => mayGo.some(isOpen)).map(({ what, effect }) => ({ what, effect }))
+  return questions
+    .filter(({ isOpen }) => mayGo.some(isOpen))
+    .map(({ what, effect }) => ({ what, effect }))
 }

@@ -48,10 +48,19 @@ export interface EvictionInfo extends ImageRecord {
   id: string
 }
 
-export const newImageGcState = (beganGcMs: number): ImageGcState => ({ records: new Map(), isInitialized: false, beganGcMs })
+export const newImageGcState = (beganGcMs: number): ImageGcState => ({
+  records: new Map(),
+  isInitialized: false,
+  beganGcMs,
+})
 
 /** The periodic look, every 5 minutes from the kubelet's start. Upstream: Start. */
-export function monitorImages(state: ImageGcState, nowMs: number, runtime: RuntimeImages, kubelet: Kubelet): void {
+export function monitorImages(
+  state: ImageGcState,
+  nowMs: number,
+  runtime: RuntimeImages,
+  kubelet: Kubelet,
+): void {
   const isTimed = state.isInitialized || kubelet.features.has('firstDetectionIsTimed')
   detectImages(state, isTimed ? nowMs : zeroTimeMs, nowMs, runtime, kubelet)
   state.isInitialized = true
@@ -88,13 +97,22 @@ export function detectImages(
 }
 
 /** All that is neither in use nor pinned: the longest unused first, then the longest known. */
-export function imagesInEvictionOrder(state: ImageGcState, freeTimeMs: number, runtime: RuntimeImages, kubelet: Kubelet): EvictionInfo[] {
+export function imagesInEvictionOrder(
+  state: ImageGcState,
+  freeTimeMs: number,
+  runtime: RuntimeImages,
+  kubelet: Kubelet,
+): EvictionInfo[] {
   return inEvictionOrder(state, detectImages(state, freeTimeMs, freeTimeMs, runtime, kubelet))
 }
 
-export function inEvictionOrder({ records }: ImageGcState, isInUse: (id: string) => boolean): EvictionInfo[] {
+export function inEvictionOrder(
+  { records }: ImageGcState,
+  isInUse: (id: string) => boolean,
+): EvictionInfo[] {
   const images: EvictionInfo[] = []
-  for (const [id, record] of records) if (!isInUse(id) && !record.isPinned) images.push({ id, ...record })
+  for (const [id, record] of records)
+    if (!isInUse(id) && !record.isPinned) images.push({ id, ...record })
   return images.sort(byLastUsedAndDetected)
 }
 

@@ -1,7 +1,16 @@
 /** The outcomes of a round as a prediction tells them: what goes, in upstream's order, what stays and why, and how much is freed. */
 import type { ImageDeletion, KeptImage } from '#model/prediction.ts'
 import { placeAt } from './order.ts'
-import { goesSurely, has, mayGo, mayGoByAge, mayGoForSpace, type Outcomes, perhapsInTurn, surelyInTurn } from './outcomes.ts'
+import {
+  goesSurely,
+  has,
+  mayGo,
+  mayGoByAge,
+  mayGoForSpace,
+  type Outcomes,
+  perhapsInTurn,
+  surelyInTurn,
+} from './outcomes.ts'
 import type { PreparedImages } from './prepared.ts'
 
 /** Sorted by the earliest times that the images may have; where all are known, that is upstream's order. */
@@ -14,7 +23,8 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
     if (image === undefined || !has(outcomes, place, mayGo)) continue
-    for (; passed < placeAt(order.ahead, place); passed++) if (has(outcomes, placeAt(order.byLatest, passed), goesSurely)) before++
+    for (; passed < placeAt(order.ahead, place); passed++)
+      if (has(outcomes, placeAt(order.byLatest, passed), goesSurely)) before++
     deletions.push({
       image: image.image,
       names: image.names,
@@ -39,7 +49,8 @@ function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcome
   let count = 0
   for (let index = 0; index < images.length; index++) {
     const place = placeAt(order.byLatest, index)
-    for (; reached < placeAt(order.reach, place); reached++) if (has(outcomes, placeAt(order.byEarliest, reached), mayGo)) count++
+    for (; reached < placeAt(order.reach, place); reached++)
+      if (has(outcomes, placeAt(order.byEarliest, reached), mayGo)) count++
     const tie = placeAt(ties, place)
     others[place] = count - (tie >= 0 ? placeAt(tied, tie) : 1)
   }
@@ -47,15 +58,26 @@ function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcome
 }
 
 /** @param isSpaceWanted whether the round frees space, or may */
-export function keptImages({ images }: PreparedImages, outcomes: Outcomes, isSpaceWanted: boolean): KeptImage[] {
+export function keptImages(
+  { images }: PreparedImages,
+  outcomes: Outcomes,
+  isSpaceWanted: boolean,
+): KeptImage[] {
   const kept: KeptImage[] = []
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
     if (image === undefined || has(outcomes, place, mayGo)) continue
     const { isCandidate, keptBecause } = image
     const isNotNeeded = !isSpaceWanted || has(outcomes, place, surelyInTurn)
-    const candidateReason = isNotNeeded ? 'not-needed' : has(outcomes, place, perhapsInTurn) ? 'unknown' : 'too-young'
-    kept.push({ image: image.image, reason: keptBecause ?? (isCandidate === null ? 'unknown' : candidateReason) })
+    const candidateReason = isNotNeeded
+      ? 'not-needed'
+      : has(outcomes, place, perhapsInTurn)
+        ? 'unknown'
+        : 'too-young'
+    kept.push({
+      image: image.image,
+      reason: keptBecause ?? (isCandidate === null ? 'unknown' : candidateReason),
+    })
   }
   return kept
 }
@@ -71,23 +93,37 @@ export interface Freed {
 export function freedOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes: number): Freed {
   const reachesLow = wantedBytes <= 0 || reaches(prepared, outcomes, wantedBytes)
   const freedBytes = freedBytesOf(prepared, outcomes, wantedBytes)
-  const shortfallBytes = reachesLow === true ? 0 : reachesLow === null || freedBytes === null ? null : wantedBytes - freedBytes
+  const shortfallBytes =
+    reachesLow === true
+      ? 0
+      : reachesLow === null || freedBytes === null
+        ? null
+        : wantedBytes - freedBytes
   return { freedBytes, reachesLow, shortfallBytes }
 }
 
-function reaches({ images, isComplete }: PreparedImages, outcomes: Outcomes, wantedBytes: number): boolean | null {
+function reaches(
+  { images, isComplete }: PreparedImages,
+  outcomes: Outcomes,
+  wantedBytes: number,
+): boolean | null {
   let leastBytes = 0
   let mostBytes = isComplete ? 0 : Number.POSITIVE_INFINITY
   for (let place = 0; place < images.length; place++) {
     if (!has(outcomes, place, perhapsInTurn)) continue
     const sizeBytes = images[place]?.sizeBytes ?? null
     mostBytes += sizeBytes ?? Number.POSITIVE_INFINITY
-    if (has(outcomes, place, surelyInTurn) && !has(outcomes, place, mayGoByAge)) leastBytes += sizeBytes ?? 0
+    if (has(outcomes, place, surelyInTurn) && !has(outcomes, place, mayGoByAge))
+      leastBytes += sizeBytes ?? 0
   }
   return leastBytes >= wantedBytes ? true : mostBytes < wantedBytes ? false : null
 }
 
-function freedBytesOf({ images, isComplete, ties }: PreparedImages, outcomes: Outcomes, wantedBytes: number): number | null {
+function freedBytesOf(
+  { images, isComplete, ties }: PreparedImages,
+  outcomes: Outcomes,
+  wantedBytes: number,
+): number | null {
   if (!isComplete) return null
   let certainBytes = 0
   let certainCount = 0
@@ -99,7 +135,12 @@ function freedBytesOf({ images, isComplete, ties }: PreparedImages, outcomes: Ou
     if (!has(outcomes, place, mayGoForSpace)) continue
     const sizeBytes = images[place]?.sizeBytes ?? null
     const tie = placeAt(ties, place)
-    if (sizeBytes === null || !has(outcomes, place, surelyInTurn) || has(outcomes, place, mayGoByAge)) return null
+    if (
+      sizeBytes === null ||
+      !has(outcomes, place, surelyInTurn) ||
+      has(outcomes, place, mayGoByAge)
+    )
+      return null
     if (tie < 0) isExact = false
     if (has(outcomes, place, goesSurely)) {
       certainBytes += sizeBytes
@@ -112,7 +153,17 @@ function freedBytesOf({ images, isComplete, ties }: PreparedImages, outcomes: Ou
   }
   if (cutBytes === null) return certainBytes
   // Of equals of one size it is all the same how many of which go, if none of another size is among them.
-  if (!isExact || images.some((_, place) => placeAt(ties, place) === cutTie && has(outcomes, place, goesSurely))) return null
+  if (
+    !isExact ||
+    images.some((_, place) => placeAt(ties, place) === cutTie && has(outcomes, place, goesSurely))
+  )
+    return null
   const leastCount = certainCount === 0 ? 1 : 0
-  return certainBytes + (cutBytes === 0 ? leastCount : Math.max(leastCount, Math.ceil((wantedBytes - certainBytes) / cutBytes))) * cutBytes
+  return (
+    certainBytes +
+    (cutBytes === 0
+      ? leastCount
+      : Math.max(leastCount, Math.ceil((wantedBytes - certainBytes) / cutBytes))) *
+      cutBytes
+  )
 }

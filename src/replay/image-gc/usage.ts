@@ -27,7 +27,13 @@ export const invalidCapacity = 'invalid capacity 0 on image filesystem'
 export function imageFsUsage({ capacityBytes, availableBytes }: ImageFsStats): ImageFsUsage | null {
   const capacity = capacityBytes ?? 0
   const available = Math.min(availableBytes ?? 0, capacity)
-  return capacity === 0 ? null : { capacityBytes: capacity, availableBytes: available, usagePercent: usagePercentOf(capacity, available) }
+  return capacity === 0
+    ? null
+    : {
+        capacityBytes: capacity,
+        availableBytes: available,
+        usagePercent: usagePercentOf(capacity, available),
+      }
 }
 
 /** 100 − the floored percentage that is available, in percent. */
@@ -35,12 +41,16 @@ export const usagePercentOf = (capacityBytes: number, availableBytes: number): n
   100 - divided(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
 
 /** Below zero where even the low threshold has more available than it asks for. */
-export const amountToFree = ({ capacityBytes, availableBytes }: ImageFsUsage, lowThresholdPercent: number): number =>
-  divided(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
+export const amountToFree = (
+  { capacityBytes, availableBytes }: ImageFsUsage,
+  lowThresholdPercent: number,
+): number => divided(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
 
 /** Bytes that may still be written before the trigger; 0: it is triggered. The trigger is available × 100 < (101 − high) × capacity. */
-export const bytesUntilTrigger = ({ capacityBytes, availableBytes }: ImageFsUsage, highThresholdPercent: number): number =>
-  Math.max(0, availableBytes - greatestTriggering(capacityBytes, highThresholdPercent))
+export const bytesUntilTrigger = (
+  { capacityBytes, availableBytes }: ImageFsUsage,
+  highThresholdPercent: number,
+): number => Math.max(0, availableBytes - greatestTriggering(capacityBytes, highThresholdPercent))
 
 /** The most that may be available with image GC still triggered. */
 function greatestTriggering(capacity: number, highThresholdPercent: number): number {
@@ -87,5 +97,7 @@ function formatSize(sizeBytes: number): string {
 /** Go rounds the exact value half to even, toFixed half up: they differ only at x.x5 exactly, which a double holds at .25 and .75. */
 function oneDecimal(size: number): string {
   const isHalf = Number.isInteger(size * 4) && !Number.isInteger(size * 2)
-  return isHalf && (Math.floor(size * 10) & 1) === 0 ? (Math.floor(size * 10) / 10).toFixed(1) : size.toFixed(1)
+  return isHalf && (Math.floor(size * 10) & 1) === 0
+    ? (Math.floor(size * 10) / 10).toFixed(1)
+    : size.toFixed(1)
 }

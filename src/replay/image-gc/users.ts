@@ -37,7 +37,8 @@ interface Container {
 
 /** From ns since 1970, as a number or as text. Null: not known. */
 export function madeMs({ createdAt }: ImageUser): number | null {
-  const nanoseconds = typeof createdAt === 'string' && /^\d+$/.test(createdAt) ? Number(createdAt) : createdAt
+  const nanoseconds =
+    typeof createdAt === 'string' && /^\d+$/.test(createdAt) ? Number(createdAt) : createdAt
   return typeof nanoseconds === 'number' && nanoseconds > 0 ? nanoseconds / 1e6 : null
 }
 
@@ -45,13 +46,23 @@ export function madeMs({ createdAt }: ImageUser): number | null {
 export function areContainersRead({ runtime, pods }: NodeRecord, kubelet: Kubelet): boolean {
   const containers = runtime?.containers
   // Only pods tell what is mounted.
-  return Array.isArray(containers) && (Array.isArray(pods) || containers.length === 0 || !kubelet.isGateOn('ImageVolume'))
+  return (
+    Array.isArray(containers) &&
+    (Array.isArray(pods) || containers.length === 0 || !kubelet.isGateOn('ImageVolume'))
+  )
 }
 
 /** @param areIdsKnown whether the list of images has ids, as the runtime's has */
-export function imageUses({ runtime, pods }: NodeRecord, index: ImageIndex, areIdsKnown: boolean, kubelet: Kubelet): ImageUse[] {
+export function imageUses(
+  { runtime, pods }: NodeRecord,
+  index: ImageIndex,
+  areIdsKnown: boolean,
+  kubelet: Kubelet,
+): ImageUse[] {
   // What upstream cannot convert it passes over.
-  const containers = objectsOf(runtime?.containers).filter(({ id, image }) => typeof id === 'string' && id !== '' && image !== null)
+  const containers = objectsOf(runtime?.containers).filter(
+    ({ id, image }) => typeof id === 'string' && id !== '' && image !== null,
+  )
   const hasImageId = kubelet.features.has('containerImageId')
   const uses: ImageUse[] = []
   for (const raw of containers) takeContainer(raw, hasImageId, index, uses)
@@ -65,13 +76,20 @@ export function imageUses({ runtime, pods }: NodeRecord, index: ImageIndex, areI
     if (volumes.length === 0) continue
     byPod ??= containersByPod(containers)
     const uid = textAt(objectOf(pod.metadata), 'uid') ?? ''
-    const ofPod = isRuntimeRead ? (byPod.get(uid) ?? []) : statuses.map(({ container }) => container)
+    const ofPod = isRuntimeRead
+      ? (byPod.get(uid) ?? [])
+      : statuses.map(({ container }) => container)
     for (const volume of volumes) takeVolume(volume, pod, ofPod, uses)
   }
   return uses
 }
 
-function takeContainer(raw: RawObject, hasImageId: boolean, index: ImageIndex, uses: ImageUse[]): void {
+function takeContainer(
+  raw: RawObject,
+  hasImageId: boolean,
+  index: ImageIndex,
+  uses: ImageUse[],
+): void {
   const { id, imageRef, createdAt } = raw
   const containerId = textOf(id) ?? ''
   const imageId = (hasImageId && textOf(raw.imageId)) || textOf(imageRef) || ''
@@ -82,14 +100,19 @@ function takeContainer(raw: RawObject, hasImageId: boolean, index: ImageIndex, u
   }
   // Upstream knows the image by its id alone. A name can only stand in where no id was read.
   const { places, isSure } = firstReferenced(index, [imageId, textAt(objectOf(raw.image), 'image')])
-  for (const place of places) uses.push({ place, user: { containerId, isSure: isSure && imageId === '', createdAt } })
+  for (const place of places)
+    uses.push({ place, user: { containerId, isSure: isSure && imageId === '', createdAt } })
 }
 
 function containersByPod(containers: readonly RawObject[]): ReadonlyMap<string, Container[]> {
   const byPod = new Map<string, Container[]>()
   for (const { id, labels, createdAt } of containers) {
     const uid = textAt(labels, 'io.kubernetes.pod.uid') ?? ''
-    const container = { id: textOf(id) ?? '', name: textAt(labels, 'io.kubernetes.container.name'), createdAt }
+    const container = {
+      id: textOf(id) ?? '',
+      name: textAt(labels, 'io.kubernetes.container.name'),
+      createdAt,
+    }
     const ofPod = byPod.get(uid)
     if (ofPod === undefined) byPod.set(uid, [container])
     else ofPod.push(container)
@@ -105,16 +128,28 @@ interface Status {
 /** Of containers that were made, whether they still run or not. */
 function statusesOf(pod: RawObject): Status[] {
   const status = objectOf(pod.status)
-  return [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses].flatMap(objectsOf).flatMap(raw => {
-    const id = (textOf(raw.containerID) ?? '').replace(/^.*:\/\//, '')
-    if (id === '') return []
-    return [{ container: { id, name: textOf(raw.name), createdAt: null }, references: [textOf(raw.imageID), textOf(raw.image)] }]
-  })
+  return [
+    status?.containerStatuses,
+    status?.initContainerStatuses,
+    status?.ephemeralContainerStatuses,
+  ]
+    .flatMap(objectsOf)
+    .flatMap(raw => {
+      const id = (textOf(raw.containerID) ?? '').replace(/^.*:\/\//, '')
+      if (id === '') return []
+      return [
+        {
+          container: { id, name: textOf(raw.name), createdAt: null },
+          references: [textOf(raw.imageID), textOf(raw.image)],
+        },
+      ]
+    })
 }
 
 function takeStatus({ container, references }: Status, index: ImageIndex, uses: ImageUse[]): void {
   const { places, isSure } = firstReferenced(index, references)
-  for (const place of places) uses.push({ place, user: { containerId: container.id, isSure, createdAt: null } })
+  for (const place of places)
+    uses.push({ place, user: { containerId: container.id, isSure, createdAt: null } })
 }
 
 interface ImageVolume extends Referenced {
@@ -133,22 +168,39 @@ function imageVolumes(pod: RawObject, index: ImageIndex): ImageVolume[] {
   return volumes
 }
 
-function takeVolume({ places, isSure, name }: ImageVolume, pod: RawObject, containers: readonly Container[], uses: ImageUse[]): void {
+function takeVolume(
+  { places, isSure, name }: ImageVolume,
+  pod: RawObject,
+  containers: readonly Container[],
+  uses: ImageUse[],
+): void {
   for (const { id, createdAt, name: containerName } of containers) {
     const isMounted = mounts(objectOf(pod.spec), containerName, name)
     if (isMounted === false) continue
-    for (const place of places) uses.push({ place, user: { containerId: id, isSure: isSure && isMounted === true, createdAt } })
+    for (const place of places)
+      uses.push({
+        place,
+        user: { containerId: id, isSure: isSure && isMounted === true, createdAt },
+      })
   }
 }
 
 /** Null: the container is not in the manifest. */
-function mounts(spec: RawObject | null, containerName: string | null, volumeName: string | null): boolean | null {
+function mounts(
+  spec: RawObject | null,
+  containerName: string | null,
+  volumeName: string | null,
+): boolean | null {
   const container = [spec?.containers, spec?.initContainers, spec?.ephemeralContainers]
     .flatMap(objectsOf)
     .find(({ name }) => textOf(name) === containerName)
-  return container === undefined ? null : objectsOf(container.volumeMounts).some(({ name }) => textOf(name) === volumeName)
+  return container === undefined
+    ? null
+    : objectsOf(container.volumeMounts).some(({ name }) => textOf(name) === volumeName)
 }
 
 /** By the first of the references that means an image on the node. */
 const firstReferenced = (index: ImageIndex, references: (string | null)[]) =>
-  references.map(reference => referenced(index, reference ?? '')).find(({ places }) => places.length > 0) ?? { places: [], isSure: false }
+  references
+    .map(reference => referenced(index, reference ?? ''))
+    .find(({ places }) => places.length > 0) ?? { places: [], isSure: false }

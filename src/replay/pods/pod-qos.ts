@@ -7,7 +7,13 @@
  *               and any `spec.resources` replaces the containers', even an empty one
  * Left out      a stored class that is none of the three, which upstream keeps: it is computed instead
  */
-import { addQuantities, binaryQuantity, compareQuantities, type Quantity, signOf } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  compareQuantities,
+  type Quantity,
+  signOf,
+} from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod, PodResources } from './pod.ts'
 
@@ -24,16 +30,23 @@ interface Requirements {
 
 /** The class by which the kubelet of this version goes. Upstream: GetPodQOS. */
 export function podQosClass(pod: Pod, kubelet: Kubelet): QosClass {
-  const stored = kubelet.features.has('storedQosClass') ? qosClasses.find(known => known === pod.qosClass) : undefined
+  const stored = kubelet.features.has('storedQosClass')
+    ? qosClasses.find(known => known === pod.qosClass)
+    : undefined
   return stored ?? computePodQos(pod, kubelet)
 }
 
 function computePodQos(pod: Pod, kubelet: Kubelet): QosClass {
   const requirements = qosRequirements(pod, kubelet)
-  return kubelet.features.has('qosByRequirement') ? qosOfEach(requirements) : qosOfSums(requirements)
+  return kubelet.features.has('qosByRequirement')
+    ? qosOfEach(requirements)
+    : qosOfSums(requirements)
 }
 
-function qosRequirements({ containers, initContainers, resources }: Pod, kubelet: Kubelet): readonly Requirements[] {
+function qosRequirements(
+  { containers, initContainers, resources }: Pod,
+  kubelet: Kubelet,
+): readonly Requirements[] {
   const isPodLevel =
     resources !== null &&
     kubelet.isGateOn('PodLevelResources') &&
@@ -45,7 +58,8 @@ const isPodLevelResourcesSet = ({ requests, limits }: Requirements): boolean =>
   [...requests.keys(), ...limits.keys()].some(isSupportedPodLevelResource)
 
 /** Since 1.33 huge pages too; before, the API server takes no others at the pod's level. Upstream: IsSupportedPodLevelResource. */
-const isSupportedPodLevelResource = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
+const isSupportedPodLevelResource = (name: string): boolean =>
+  name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 
 function qosOfSums(requirements: readonly Requirements[]): QosClass {
   let hasAny = false
@@ -55,21 +69,32 @@ function qosOfSums(requirements: readonly Requirements[]): QosClass {
     const limits = positive(requirements.map(({ limits }) => limits.get(resource)))
     const [request, limit] = [sum(requests), sum(limits)]
     hasAny ||= request !== null || limit !== null
-    isGuaranteed &&= request !== null && limit !== null && limits.length === requirements.length && compareQuantities(request, limit) === 0
+    isGuaranteed &&=
+      request !== null &&
+      limit !== null &&
+      limits.length === requirements.length &&
+      compareQuantities(request, limit) === 0
   }
   if (!hasAny) return 'BestEffort'
   return isGuaranteed ? 'Guaranteed' : 'Burstable'
 }
 
 const positive = (quantities: (Quantity | undefined)[]): Quantity[] =>
-  quantities.filter((quantity): quantity is Quantity => quantity !== undefined && signOf(quantity) > 0)
+  quantities.filter(
+    (quantity): quantity is Quantity => quantity !== undefined && signOf(quantity) > 0,
+  )
 
 const sum = (quantities: Quantity[]): Quantity | null =>
-  quantities.reduce<Quantity | null>((total, quantity) => (total === null ? quantity : addQuantities(total, quantity)), null)
+  quantities.reduce<Quantity | null>(
+    (total, quantity) => (total === null ? quantity : addQuantities(total, quantity)),
+    null,
+  )
 
 /** A pod is what all its containers are, and a container what both its resources are; where they differ it is Burstable. */
 function qosOfEach(requirements: readonly Requirements[]): QosClass {
-  const classes = new Set(requirements.flatMap(resources => qosResources.map(name => resourceQos(resources, name))))
+  const classes = new Set(
+    requirements.flatMap(resources => qosResources.map(name => resourceQos(resources, name))),
+  )
   const [only = 'BestEffort'] = classes
   return classes.size > 1 ? 'Burstable' : only
 }

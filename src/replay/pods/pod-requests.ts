@@ -8,7 +8,13 @@
  *               with the gate off a pod-level request still replaces the containers'
  * Left out      resources allocated by an in-place resize, where they differ from the manifest's
  */
-import { addQuantities, binaryQuantity, compareQuantities, type Quantity, signOf } from '#model/quantity.ts'
+import {
+  addQuantities,
+  binaryQuantity,
+  compareQuantities,
+  type Quantity,
+  signOf,
+} from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod, PodContainer, PodResources } from './pod.ts'
 
@@ -25,12 +31,18 @@ function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet): Q
   if (!kubelet.features.has('standardPodRequests')) return aggregate(pod, requested, false)
   const podLevel = isPodLevelResource(resource) ? pod.resources?.requests.get(resource) : undefined
   if (podLevel) return podLevel
-  return isPodLevelResourcesSet(pod) && kubelet.isGateOn('PodLevelResources') ? null : aggregate(pod, requested, true)
+  return isPodLevelResourcesSet(pod) && kubelet.isGateOn('PodLevelResources')
+    ? null
+    : aggregate(pod, requested, true)
 }
 
 /** Null where no container has a limit: then there is none. */
 export function ephemeralStorageLimit(pod: Pod, kubelet: Kubelet): Quantity | null {
-  const limit = aggregate(pod, container => container.limits.get('ephemeral-storage'), kubelet.features.has('podLimitsCountSidecars'))
+  const limit = aggregate(
+    pod,
+    container => container.limits.get('ephemeral-storage'),
+    kubelet.features.has('podLimitsCountSidecars'),
+  )
   return limit && withOverhead(limit, pod, 'ephemeral-storage')
 }
 
@@ -62,15 +74,20 @@ function aggregate(
   return greater(running, initialising)
 }
 
-const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | null => (a && b ? addQuantities(a, b) : (a ?? b ?? null))
+const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | null =>
+  a && b ? addQuantities(a, b) : (a ?? b ?? null)
 
 /** Of equal ones the first, and with it its format. */
-const greater = (a: Quantity | null, b: Quantity | null): Quantity | null => (a && b ? (compareQuantities(b, a) > 0 ? b : a) : (a ?? b))
+const greater = (a: Quantity | null, b: Quantity | null): Quantity | null =>
+  a && b ? (compareQuantities(b, a) > 0 ? b : a) : (a ?? b)
 
-const isPodLevelResource = (resource: string): boolean => resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-')
+const isPodLevelResource = (resource: string): boolean =>
+  resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-')
 
 /** Upstream: IsPodLevelResourcesSet, since 1.34. */
 export const isPodLevelResourcesSet = ({ resources }: Pod): boolean =>
-  resources !== null && (namesPodLevelResource(resources.requests) || namesPodLevelResource(resources.limits))
+  resources !== null &&
+  (namesPodLevelResource(resources.requests) || namesPodLevelResource(resources.limits))
 
-const namesPodLevelResource = (list: PodResources): boolean => [...list.keys()].some(isPodLevelResource)
+const namesPodLevelResource = (list: PodResources): boolean =>
+  [...list.keys()].some(isPodLevelResource)

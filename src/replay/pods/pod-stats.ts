@@ -61,15 +61,23 @@ export function parsePodStats(summary: unknown): PodStatsIndex {
   }
 }
 
-const nameOf = (reference: RawObject | null): string => `${textOf(reference?.namespace) ?? ''}/${textOf(reference?.name) ?? ''}`
+const nameOf = (reference: RawObject | null): string =>
+  `${textOf(reference?.namespace) ?? ''}/${textOf(reference?.name) ?? ''}`
 
 /**
  * Null where the kubelet has none: no container of the pod runs. The API server shows a static pod as a mirror of another UID than the
  * kubelet's own, so a mirror pod is found by its name.
  */
-export function podStatsOf({ byUid, byName }: PodStatsIndex, { uid, namespace, name, isMirror }: Pod): PodStats | null {
+export function podStatsOf(
+  { byUid, byName }: PodStatsIndex,
+  { uid, namespace, name, isMirror }: Pod,
+): PodStats | null {
   const isNamed = isMirror || uid === ''
-  return (uid === '' ? null : byUid.get(uid)) ?? (isNamed ? byName().get(`${namespace}/${name}`) : null) ?? null
+  return (
+    (uid === '' ? null : byUid.get(uid)) ??
+    (isNamed ? byName().get(`${namespace}/${name}`) : null) ??
+    null
+  )
 }
 
 function podStats(raw: RawObject): PodStats {

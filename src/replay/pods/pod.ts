@@ -89,7 +89,10 @@ export function parsePod(raw: unknown): Pod | null {
     priorityClassName: textOf(spec?.priorityClassName) ?? '',
     containers: objectsOf(spec?.containers).map(parseContainer),
     initContainers: objectsOf(spec?.initContainers).map(parseContainer),
-    resources: resources && { requests: resourceList(resources.requests), limits: resourceList(resources.limits) },
+    resources: resources && {
+      requests: resourceList(resources.requests),
+      limits: resourceList(resources.limits),
+    },
     overhead: resourceList(spec?.overhead),
     volumes: objectsOf(spec?.volumes).map(parseVolume),
     tolerations: objectsOf(spec?.tolerations).map(parseToleration),
@@ -100,15 +103,21 @@ export function parsePod(raw: unknown): Pod | null {
     isMirror: textOf(annotations?.['kubernetes.io/config.mirror']) !== null,
     phase: textOf(status?.phase),
     hasRunningContainer:
-      anyRuns(status?.containerStatuses) || anyRuns(status?.initContainerStatuses) || anyRuns(status?.ephemeralContainerStatuses),
-    isTerminated: textOf(metadata?.deletionTimestamp) !== null && haveEnded(status?.containerStatuses),
+      anyRuns(status?.containerStatuses) ||
+      anyRuns(status?.initContainerStatuses) ||
+      anyRuns(status?.ephemeralContainerStatuses),
+    isTerminated:
+      textOf(metadata?.deletionTimestamp) !== null && haveEnded(status?.containerStatuses),
     qosClass: textOf(status?.qosClass),
   }
 }
 
 const haveEnded = (containerStatuses: unknown): boolean => {
   const statuses = objectsOf(containerStatuses)
-  return statuses.length > 0 && statuses.every(({ state }) => isRawObject(state) && isRawObject(state.terminated))
+  return (
+    statuses.length > 0 &&
+    statuses.every(({ state }) => isRawObject(state) && isRawObject(state.terminated))
+  )
 }
 
 const anyRuns = (containerStatuses: unknown): boolean =>
@@ -136,8 +145,15 @@ function parseVolume(raw: RawObject): PodVolume {
   const medium = textOf(emptyDir?.medium) ?? ''
   return {
     name: textOf(raw.name) ?? '',
-    emptyDir: emptyDir && { isMemory: medium === 'Memory', sizeLimit: quantityOf(emptyDir.sizeLimit) },
-    isLocal: (emptyDir !== null && medium === '') || isRawObject(raw.configMap) || isRawObject(raw.gitRepo) || isRawObject(raw.hostPath),
+    emptyDir: emptyDir && {
+      isMemory: medium === 'Memory',
+      sizeLimit: quantityOf(emptyDir.sizeLimit),
+    },
+    isLocal:
+      (emptyDir !== null && medium === '') ||
+      isRawObject(raw.configMap) ||
+      isRawObject(raw.gitRepo) ||
+      isRawObject(raw.hostPath),
     imageReference: textOf(objectOf(raw.image)?.reference),
   }
 }
@@ -151,7 +167,8 @@ const parseToleration = (raw: RawObject): Toleration => ({
 
 const noResources: PodResources = new Map()
 
-const resourceList = (raw: unknown): PodResources => (isRawObject(raw) ? new WrittenResources(raw) : noResources)
+const resourceList = (raw: unknown): PodResources =>
+  isRawObject(raw) ? new WrittenResources(raw) : noResources
 
 /** Quantities as a manifest has them, parsed one by one when they are asked for: most never are. */
 class WrittenResources implements PodResources {
@@ -162,7 +179,9 @@ class WrittenResources implements PodResources {
   }
 
   get(resource: string): Quantity | undefined {
-    return Object.hasOwn(this.written, resource) ? (quantityOf(this.written[resource]) ?? undefined) : undefined
+    return Object.hasOwn(this.written, resource)
+      ? (quantityOf(this.written[resource]) ?? undefined)
+      : undefined
   }
 
   keys(): string[] {
@@ -193,4 +212,5 @@ function parsedOrNull(text: string): Quantity | null {
   }
 }
 
-const integerOf = (value: unknown): number | null => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null)
+const integerOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : null

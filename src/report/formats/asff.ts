@@ -3,7 +3,14 @@
  * finding is archived, and so is one that has ended since the run before, PASSED where it was seen to be mended; what could not be decided or read is a compliance status NOT_AVAILABLE, archived when it is no longer so.
  */
 import { createHash } from 'node:crypto'
-import type { Finding, NodeSample, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
+import type {
+  Finding,
+  NodeSample,
+  NotAudited,
+  Severity,
+  Subject,
+  UnknownOutcome,
+} from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
@@ -23,9 +30,23 @@ import {
 /** Source: Security Hub API reference, BatchImportFindings. */
 const findingsPerRequest = 100
 /** Source: Security Hub API reference, AwsSecurityFinding, Recommendation and Resource: characters at most. */
-const limits = { title: 256, description: 1024, recommendation: 512, id: 512, generator: 512, field: 2048, other: 1024 }
+const limits = {
+  title: 256,
+  description: 1024,
+  recommendation: 512,
+  id: 512,
+  generator: 512,
+  field: 2048,
+  other: 1024,
+}
 
-const labels: Record<Severity, string> = { critical: 'CRITICAL', high: 'HIGH', medium: 'MEDIUM', low: 'LOW', info: 'INFORMATIONAL' }
+const labels: Record<Severity, string> = {
+  critical: 'CRITICAL',
+  high: 'HIGH',
+  medium: 'MEDIUM',
+  low: 'LOW',
+  info: 'INFORMATIONAL',
+}
 
 export const asff: Format = {
   id: 'asff',
@@ -37,9 +58,12 @@ export const asff: Format = {
       : null,
   render(report) {
     const findings = findingsOf(report)
-    const requests = Array.from({ length: Math.ceil(findings.length / findingsPerRequest) }, (_, index) => ({
-      Findings: findings.slice(index * findingsPerRequest, (index + 1) * findingsPerRequest),
-    }))
+    const requests = Array.from(
+      { length: Math.ceil(findings.length / findingsPerRequest) },
+      (_, index) => ({
+        Findings: findings.slice(index * findingsPerRequest, (index + 1) * findingsPerRequest),
+      }),
+    )
     return `[\n${requests.map(request => JSON.stringify(request)).join(',\n')}\n]\n`
   },
 }
@@ -63,7 +87,10 @@ function findingsOf({ document, before }: AuditReport): object[] {
     ...[...findings, ...waived].map(finding => importedFinding(finding, base)),
     ...(before?.ended ?? []).map(past => endedFinding(past, base)),
     ...[...unknowns.map(undecided), ...notAudited.map(unaudited)].map(base),
-    ...[...(before?.closed.unknowns ?? []).map(undecided), ...(before?.closed.notAudited ?? []).map(unaudited)].map(told => ({
+    ...[
+      ...(before?.closed.unknowns ?? []).map(undecided),
+      ...(before?.closed.notAudited ?? []).map(unaudited),
+    ].map(told => ({
       ...base({ ...told, description: closedText(run.takenAt, told.description) }),
       RecordState: 'ARCHIVED',
     })),
@@ -97,23 +124,41 @@ function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>):
   const evidence = evidenceLines(finding).join('; ')
   return {
     ...told,
-    ...(since !== null && { CreatedAt: `${since}T00:00:00Z`, FirstObservedAt: `${since}T00:00:00Z` }),
+    ...(since !== null && {
+      CreatedAt: `${since}T00:00:00Z`,
+      FirstObservedAt: `${since}T00:00:00Z`,
+    }),
     RecordState: waived ? 'ARCHIVED' : 'ACTIVE',
-    Remediation: { Recommendation: { Text: fittedText(fixLines(finding).join(' '), limits.recommendation) } },
+    Remediation: {
+      Recommendation: { Text: fittedText(fixLines(finding).join(' '), limits.recommendation) },
+    },
     ProductFields: {
       ...told.ProductFields,
       'highwater/confidence': confidence,
       ...(evidence !== '' && { 'highwater/evidence': fittedText(evidence, limits.field) }),
-      ...(waived && { 'highwater/waived': fittedText(`until ${waived.until}: ${waived.reason}`, limits.field) }),
+      ...(waived && {
+        'highwater/waived': fittedText(`until ${waived.until}: ${waived.reason}`, limits.field),
+      }),
     },
   }
 }
 
 function endedFinding(past: PastFinding, base: ReturnType<typeof importedBy>): object {
   const status = isRepaired(past) ? 'PASSED' : 'NOT_AVAILABLE'
-  const told = base({ ...past, description: endedText(past), nodes: { count: 0, sample: [] }, status })
+  const told = base({
+    ...past,
+    description: endedText(past),
+    nodes: { count: 0, sample: [] },
+    status,
+  })
   const since = `${past.since}T00:00:00Z`
-  return { ...told, CreatedAt: since, FirstObservedAt: since, LastObservedAt: `${past.lastSeen}T00:00:00Z`, RecordState: 'ARCHIVED' }
+  return {
+    ...told,
+    CreatedAt: since,
+    FirstObservedAt: since,
+    LastObservedAt: `${past.lastSeen}T00:00:00Z`,
+    RecordState: 'ARCHIVED',
+  }
 }
 
 const importedBy = ({ account, region, takenAt, version }: AuditReport['document']['run']) => {
@@ -141,12 +186,20 @@ const importedBy = ({ account, region, takenAt, version }: AuditReport['document
         Id: fittedText(subjectPath(cluster, subject), limits.id),
         Partition: partition,
         Region: place,
-        Details: { Other: { nodes: String(nodes.count), sample: fittedText(nodes.sample.map(nameText).join(' '), limits.other) } },
+        Details: {
+          Other: {
+            nodes: String(nodes.count),
+            sample: fittedText(nodes.sample.map(nameText).join(' '), limits.other),
+          },
+        },
       },
     ],
     Compliance: { Status: status },
     RecordState: 'ACTIVE',
-    ProductFields: { 'highwater/version': fittedText(version, limits.field), 'highwater/cluster': fittedText(cluster, limits.field) },
+    ProductFields: {
+      'highwater/version': fittedText(version, limits.field),
+      'highwater/cluster': fittedText(cluster, limits.field),
+    },
   })
 }
 

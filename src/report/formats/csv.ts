@@ -34,7 +34,13 @@ export const csv: Format = {
   id: 'csv',
   name: 'findings.csv',
   contentType: 'text/csv; charset=utf-8; header=present',
-  render: report => [columns.map(cell), ...rowsOf(report).map(row => columns.map(column => cell(row[column] ?? '')))].map(lineOf).join(''),
+  render: report =>
+    [
+      columns.map(cell),
+      ...rowsOf(report).map(row => columns.map(column => cell(row[column] ?? ''))),
+    ]
+      .map(lineOf)
+      .join(''),
 }
 
 const lineOf = (cells: string[]) => `${cells.join(',')}\r\n`
@@ -48,7 +54,8 @@ const cutMark = '… (cut)'
 function cell(value: string | number): string {
   const text = String(value)
   const safe = typeof value === 'string' && formula.test(text) ? `'${text}` : text
-  const shown = safe.length > cellMax ? `${safe.slice(0, cellMax - cutMark.length)}${cutMark}` : safe
+  const shown =
+    safe.length > cellMax ? `${safe.slice(0, cellMax - cutMark.length)}${cutMark}` : safe
   return `"${shown.toWellFormed().replaceAll('"', '""')}"`
 }
 
@@ -87,7 +94,11 @@ const findingRow = (finding: Finding, state: 'open' | 'waived'): Row => ({
   id: finding.id,
 })
 
-const whereOf = ({ cluster, subject, nodes }: Pick<Finding, 'cluster' | 'subject' | 'nodes'>): Row => ({
+const whereOf = ({
+  cluster,
+  subject,
+  nodes,
+}: Pick<Finding, 'cluster' | 'subject' | 'nodes'>): Row => ({
   cluster: nameText(cluster),
   subjectKind: subject.kind,
   subjectNamespace: subject.namespace === null ? null : nameText(subject.namespace),

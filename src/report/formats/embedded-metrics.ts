@@ -21,14 +21,18 @@ export const embeddedMetrics: Format = {
       .join(''),
 }
 
-function linesOf({ document: { run, clusters, findings, waived, unknowns, notAudited } }: AuditReport): object[] {
+function linesOf({
+  document: { run, clusters, findings, waived, unknowns, notAudited },
+}: AuditReport): object[] {
   const timestamp = Date.parse(utcTime(run.takenAt))
   // Clusters whose names are told apart by other characters only share their metrics.
   const alike = Map.groupBy(clusters, ({ name }) => dimensionText(name))
   return [...alike].flatMap(([Cluster, members]) => {
     const names = new Set(members.map(({ name }) => name))
-    const own = <Entry extends { cluster: string }>(entries: Entry[]) => entries.filter(({ cluster }) => names.has(cluster))
-    const sum = (count: (member: (typeof members)[number]) => number) => members.reduce((total, member) => total + count(member), 0)
+    const own = <Entry extends { cluster: string }>(entries: Entry[]) =>
+      entries.filter(({ cluster }) => names.has(cluster))
+    const sum = (count: (member: (typeof members)[number]) => number) =>
+      members.reduce((total, member) => total + count(member), 0)
     const bySeverity = countBySeverity(own(findings))
     const metrics = {
       NodesRead: sum(({ coverage }) => coverage.read),
@@ -42,12 +46,18 @@ function linesOf({ document: { run, clusters, findings, waived, unknowns, notAud
     }
     return [
       lineOf(timestamp, { Cluster }, metrics),
-      ...severities.map(Severity => lineOf(timestamp, { Cluster, Severity }, { Findings: bySeverity[Severity] })),
+      ...severities.map(Severity =>
+        lineOf(timestamp, { Cluster, Severity }, { Findings: bySeverity[Severity] }),
+      ),
     ]
   })
 }
 
-const lineOf = (timestamp: number, dimensions: Record<string, string>, metrics: Record<string, number>) => ({
+const lineOf = (
+  timestamp: number,
+  dimensions: Record<string, string>,
+  metrics: Record<string, number>,
+) => ({
   _aws: {
     Timestamp: timestamp,
     CloudWatchMetrics: [

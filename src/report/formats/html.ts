@@ -26,7 +26,9 @@ function pageOf(report: AuditReport, language: Language, listedBytes?: number): 
   const page = renderPage(view)
   const over = encoder.encode(page).length - heaviestBytes
   const listed = view.fleet.listedBytes
-  return over <= 0 || listed === 0 ? page : pageOf(report, language, Math.max(listed - over - spareBytes, 0))
+  return over <= 0 || listed === 0
+    ? page
+    : pageOf(report, language, Math.max(listed - over - spareBytes, 0))
 }
 
 export const html = htmlIn(english)

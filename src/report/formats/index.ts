@@ -30,7 +30,9 @@ const shelf: Record<FormatId, Format> = {
 /** Those that are always written, then those that are asked for; each once, in the order of the shelf. Only the page has a language. */
 export const formatsWith = (ids: readonly FormatId[], language?: Language): Format[] => {
   const asked: ReadonlySet<FormatId> = new Set([...alwaysFormats, ...ids])
-  return Object.values({ ...shelf, ...(language && { html: htmlIn(language) }) }).filter(({ id }) => asked.has(id))
+  return Object.values({ ...shelf, ...(language && { html: htmlIn(language) }) }).filter(({ id }) =>
+    asked.has(id),
+  )
 }
 
 export const formats: Format[] = formatsWith([])

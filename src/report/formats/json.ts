@@ -12,7 +12,9 @@ export const json: Format = {
 function lines(document: object): string {
   const fields = Object.entries(document).map(([name, value]) => {
     const isList = Array.isArray(value) && value.length > 0
-    const text = isList ? `[\n${value.map(entry => JSON.stringify(entry)).join(',\n')}\n]` : JSON.stringify(value)
+    const text = isList
+      ? `[\n${value.map(entry => JSON.stringify(entry)).join(',\n')}\n]`
+      : JSON.stringify(value)
     return `${JSON.stringify(name)}: ${text}`
   })
   return `{\n${fields.join(',\n')}\n}`

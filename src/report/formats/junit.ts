@@ -5,13 +5,27 @@
 import type { ClusterResult, Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, unreadableNodes, utcTime } from '#report/statements.ts'
+import {
+  evidenceLines,
+  fixLines,
+  lineText,
+  nameText,
+  nodesText,
+  subjectPath,
+  unreadableNodes,
+  utcTime,
+} from '#report/statements.ts'
 
 interface Case {
   name: string
   rule: string
   /** Null: it passed. */
-  outcome: { element: 'failure' | 'skipped' | 'error'; type: string; message: string; lines: string[] } | null
+  outcome: {
+    element: 'failure' | 'skipped' | 'error'
+    type: string
+    message: string
+    lines: string[]
+  } | null
 }
 
 export const junit: Format = {
@@ -34,9 +48,17 @@ interface Suite {
 function suitesOf(report: AuditReport): Suite[] {
   const { run, clusters, findings, waived, unknowns, notAudited } = report.document
   const isUnreadable = unreadableNodes(report)
-  const names = new Set([...clusters, ...notAudited.map(({ cluster }) => ({ name: cluster }))].map(({ name }) => name))
-  const of = <Entry extends { cluster: string }>(entries: Entry[]) => Map.groupBy(entries, ({ cluster }) => cluster)
-  const [open, accepted, undecided, unread] = [of(findings), of(waived), of(unknowns), of(notAudited)]
+  const names = new Set(
+    [...clusters, ...notAudited.map(({ cluster }) => ({ name: cluster }))].map(({ name }) => name),
+  )
+  const of = <Entry extends { cluster: string }>(entries: Entry[]) =>
+    Map.groupBy(entries, ({ cluster }) => cluster)
+  const [open, accepted, undecided, unread] = [
+    of(findings),
+    of(waived),
+    of(unknowns),
+    of(notAudited),
+  ]
   const suites = [...names].map(name => ({
     name,
     cases: [
@@ -57,7 +79,12 @@ function suitesOf(report: AuditReport): Suite[] {
 const failed = (finding: Finding): Case => ({
   name: `${lineText(finding.title)}: ${subjectPath(finding.cluster, finding.subject)}`,
   rule: finding.rule,
-  outcome: { element: 'failure', type: finding.severity, message: lineText(finding.consequence), lines: detailLines(finding) },
+  outcome: {
+    element: 'failure',
+    type: finding.severity,
+    message: lineText(finding.consequence),
+    lines: detailLines(finding),
+  },
 })
 
 const skippedByWaiver = (finding: Finding): Case => ({
@@ -80,16 +107,31 @@ const detailLines = (finding: Finding) => [
 
 const onNodes = ({ nodes }: Pick<Finding, 'nodes'>): string[] => [nodesText(nodes) ?? []].flat()
 
-const undecidedCase = ({ rule, cluster, subject, nodes, reason }: FindingsDocument['unknowns'][number]): Case => ({
+const undecidedCase = ({
+  rule,
+  cluster,
+  subject,
+  nodes,
+  reason,
+}: FindingsDocument['unknowns'][number]): Case => ({
   name: `not known: ${subjectPath(cluster, subject)}`,
   rule,
-  outcome: { element: 'skipped', type: 'unknown', message: lineText(reason), lines: onNodes({ nodes }) },
+  outcome: {
+    element: 'skipped',
+    type: 'unknown',
+    message: lineText(reason),
+    lines: onNodes({ nodes }),
+  },
 })
 
 function unreadCase({ cluster, node, reason }: NotAudited, isUnreadable: boolean): Case {
   const name = `not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}`
   if (!isUnreadable) return errorCase(name, 'not-audited', lineText(reason))
-  return { name, rule: 'not-audited', outcome: { element: 'skipped', type: 'not-auditable', message: lineText(reason), lines: [] } }
+  return {
+    name,
+    rule: 'not-audited',
+    outcome: { element: 'skipped', type: 'not-auditable', message: lineText(reason), lines: [] },
+  }
 }
 
 const errorCase = (name: string, rule: string, message: string): Case => ({
@@ -99,7 +141,10 @@ const errorCase = (name: string, rule: string, message: string): Case => ({
 })
 
 /** The rules of which nothing else is said. Where a rule broke, the document does not say which: then none of them is known to pass. */
-function quietCases(cluster: ClusterResult | undefined, { run, findings, waived, unknowns }: FindingsDocument): Case[] {
+function quietCases(
+  cluster: ClusterResult | undefined,
+  { run, findings, waived, unknowns }: FindingsDocument,
+): Case[] {
   if (cluster === undefined || cluster.coverage.nodes === cluster.coverage.notRead) return []
   if (cluster.outcomes.error > 0)
     return [
@@ -109,8 +154,14 @@ function quietCases(cluster: ClusterResult | undefined, { run, findings, waived,
         'Rules that are not named here are not known to pass',
       ),
     ]
-  const told = new Set([...findings, ...waived, ...unknowns].filter(entry => entry.cluster === cluster.name).map(({ rule }) => rule))
-  return run.rules.filter(rule => !told.has(rule)).map(rule => ({ name: 'passes or does not apply', rule, outcome: null }))
+  const told = new Set(
+    [...findings, ...waived, ...unknowns]
+      .filter(entry => entry.cluster === cluster.name)
+      .map(({ rule }) => rule),
+  )
+  return run.rules
+    .filter(rule => !told.has(rule))
+    .map(rule => ({ name: 'passes or does not apply', rule, outcome: null }))
 }
 
 const counts = {

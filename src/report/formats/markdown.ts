@@ -4,7 +4,16 @@ import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { english } from '#report/languages/language.ts'
 import { counted } from '#report/numbers.ts'
-import { countBySeverity, evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, worstFirst } from '#report/statements.ts'
+import {
+  countBySeverity,
+  evidenceLines,
+  fixLines,
+  lineText,
+  nameText,
+  nodesText,
+  subjectPath,
+  worstFirst,
+} from '#report/statements.ts'
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Bytes here, so that it holds however they count. */
 const maxBytes = 65_536
@@ -25,7 +34,9 @@ function markdownOf(report: AuditReport): string {
   const { run, clusters, findings, waived, unknowns, notAudited } = report.document
   const sheet = openSheet()
   sheet.add(`## highwater: ${headline(findings)}\n\n`)
-  sheet.add(`Taken ${escaped(nameText(run.takenAt))}, highwater ${escaped(nameText(run.version))}.\n\n`)
+  sheet.add(
+    `Taken ${escaped(nameText(run.takenAt))}, highwater ${escaped(nameText(run.version))}.\n\n`,
+  )
   sheet.add('| cluster | grade | nodes read | findings |\n| --- | --- | --- | --- |\n')
   const left = sheet.addAll(clusters.slice(0, shownClusters), ({ name, grade, coverage }) => {
     const own = findings.filter(({ cluster }) => cluster === name)
@@ -33,7 +44,8 @@ function markdownOf(report: AuditReport): string {
     return `| ${escaped(nameText(name))} | ${grade ?? 'none'} | ${coverage.read} of ${coverage.nodes}${partly} | ${severityList(own)} |\n`
   })
   const unshown = clusters.slice(0, shownClusters).length - left.length
-  if (clusters.length > unshown) sheet.count(`| and ${counted(clusters.length - unshown, 'more cluster')} | | | |\n`)
+  if (clusters.length > unshown)
+    sheet.count(`| and ${counted(clusters.length - unshown, 'more cluster')} | | | |\n`)
   section(sheet, 'Not audited', notAudited, ({ cluster, node, reason }) => {
     const where = node === null ? nameText(cluster) : `${nameText(cluster)}/${nameText(node)}`
     return `- ${escaped(where)}: ${escaped(lineText(reason))}\n`
@@ -56,18 +68,24 @@ function markdownOf(report: AuditReport): string {
 }
 
 const headline = (findings: Finding[]) =>
-  findings.length === 0 ? 'no findings' : `${counted(findings.length, 'finding')}, ${severityList(findings)}`
+  findings.length === 0
+    ? 'no findings'
+    : `${counted(findings.length, 'finding')}, ${severityList(findings)}`
 
 function severityList(findings: Finding[]): string {
   const counts = countBySeverity(findings)
-  const said = severities.filter(severity => counts[severity] > 0).map(severity => `${counts[severity]} ${severity}`)
+  const said = severities
+    .filter(severity => counts[severity] > 0)
+    .map(severity => `${counts[severity]} ${severity}`)
   return said.join(', ') || 'none'
 }
 
 function findingText(finding: Finding): string {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const on = nodesText(nodes, shownNames)
-  const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(line => `${escaped(line)}  \n`)
+  const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(
+    line => `${escaped(line)}  \n`,
+  )
   return [
     `### ${english.words.severities[severity]}: ${escaped(lineText(title))}\n\n`,
     `${escaped(subjectPath(cluster, subject))} (${escaped(rule)})${on === null ? '' : `, ${escaped(on)}`}\n\n`,
@@ -77,7 +95,12 @@ function findingText(finding: Finding): string {
 }
 
 /** A folded list; what is not listed is counted. */
-function section<Entry>(sheet: Sheet, title: string, entries: Entry[], textOf: (entry: Entry) => string): void {
+function section<Entry>(
+  sheet: Sheet,
+  title: string,
+  entries: Entry[],
+  textOf: (entry: Entry) => string,
+): void {
   if (entries.length === 0) return
   const summary = `\n<details><summary>${title}: ${entries.length}</summary>\n\n`
   const end = '\n</details>\n'

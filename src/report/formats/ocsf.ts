@@ -4,7 +4,15 @@
  * information", closed likewise when it is no longer so.
  */
 import { createHash } from 'node:crypto'
-import type { Confidence, Finding, NodeSample, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
+import type {
+  Confidence,
+  Finding,
+  NodeSample,
+  NotAudited,
+  Severity,
+  Subject,
+  UnknownOutcome,
+} from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
@@ -69,7 +77,10 @@ function eventsOf({ document, before }: AuditReport): object[] {
     ...[...findings, ...waived].map(finding => findingEvent(finding, run.takenAt, event)),
     ...(before?.ended ?? []).map(past => endedEvent(past, event)),
     ...[...unknowns.map(undecided), ...notAudited.map(unaudited)].map(event),
-    ...[...(before?.closed.unknowns ?? []).map(undecided), ...(before?.closed.notAudited ?? []).map(unaudited)].map(told => {
+    ...[
+      ...(before?.closed.unknowns ?? []).map(undecided),
+      ...(before?.closed.notAudited ?? []).map(unaudited),
+    ].map(told => {
       const text = closedText(run.takenAt, told.desc)
       return resolved(event({ ...told, desc: text }), text)
     }),
@@ -106,9 +117,20 @@ const resolved = (event: ReturnType<ReturnType<typeof eventOn>>, why: string) =>
   status_detail: why,
 })
 
-function findingEvent(finding: Finding, takenAt: string, event: ReturnType<typeof eventOn>): object {
+function findingEvent(
+  finding: Finding,
+  takenAt: string,
+  event: ReturnType<typeof eventOn>,
+): object {
   const { id, title, consequence, waived, since, confidence, family } = finding
-  const base = event({ ...finding, uid: id, title, desc: lineText(consequence), compliance: 'fail', isSuppressed: waived !== null })
+  const base = event({
+    ...finding,
+    uid: id,
+    title,
+    desc: lineText(consequence),
+    compliance: 'fail',
+    isSuppressed: waived !== null,
+  })
   const activity = since === null || since === utcTime(takenAt).slice(0, 10) ? 1 : 2
   return {
     ...base,
@@ -121,7 +143,9 @@ function findingEvent(finding: Finding, takenAt: string, event: ReturnType<typeo
       ...(since !== null && { first_seen_time: Date.parse(`${since}T00:00:00Z`) }),
     },
     remediation: { desc: fixLines(finding).join('\n') },
-    ...(waived && { status_detail: `waived until ${lineText(waived.until)}: ${lineText(waived.reason)}` }),
+    ...(waived && {
+      status_detail: `waived until ${lineText(waived.until)}: ${lineText(waived.reason)}`,
+    }),
     unmapped: { ...base.unmapped, evidence: evidenceLines(finding), since },
   }
 }
@@ -129,8 +153,18 @@ function findingEvent(finding: Finding, takenAt: string, event: ReturnType<typeo
 function endedEvent(past: PastFinding, event: ReturnType<typeof eventOn>): object {
   const { id: uid, since, lastSeen } = past
   const compliance = isRepaired(past) ? 'pass' : 'unknown'
-  const base = event({ ...past, uid, desc: endedText(past), nodes: { count: 0, sample: [] }, compliance, isSuppressed: false })
-  const times = { first_seen_time: Date.parse(`${since}T00:00:00Z`), last_seen_time: Date.parse(`${lastSeen}T00:00:00Z`) }
+  const base = event({
+    ...past,
+    uid,
+    desc: endedText(past),
+    nodes: { count: 0, sample: [] },
+    compliance,
+    isSuppressed: false,
+  })
+  const times = {
+    first_seen_time: Date.parse(`${since}T00:00:00Z`),
+    last_seen_time: Date.parse(`${lastSeen}T00:00:00Z`),
+  }
   return {
     ...resolved(base, endedText(past)),
     finding_info: { ...base.finding_info, ...times },
@@ -141,7 +175,18 @@ function endedEvent(past: PastFinding, event: ReturnType<typeof eventOn>): objec
 const eventOn = ({ version, takenAt, account, region }: AuditReport['document']['run']) => {
   const time = Date.parse(utcTime(takenAt))
   const isOnAws = account !== null && region !== null
-  return ({ uid, title, desc, rule, cluster, subject, nodes, severity, compliance, isSuppressed }: Told) => ({
+  return ({
+    uid,
+    title,
+    desc,
+    rule,
+    cluster,
+    subject,
+    nodes,
+    severity,
+    compliance,
+    isSuppressed,
+  }: Told) => ({
     activity_id: 1,
     category_uid: 2,
     class_uid: classUid,
@@ -157,20 +202,30 @@ const eventOn = ({ version, takenAt, account, region }: AuditReport['document'][
       status_id: compliances[compliance].id,
       status: compliances[compliance].caption,
     },
-    finding_info: { uid, title: lineText(title), desc, analytic: { type_id: 1, type: 'Rule', uid: rule, name: rule } },
+    finding_info: {
+      uid,
+      title: lineText(title),
+      desc,
+      analytic: { type_id: 1, type: 'Rule', uid: rule, name: rule },
+    },
     metadata: {
       version: '1.2.0',
       product: { name: 'highwater', vendor_name: 'highwater', version: nameText(version) },
       ...(isOnAws && { profiles: ['cloud'] }),
     },
-    ...(isOnAws && { cloud: { provider: 'AWS', account: { uid: nameText(account) }, region: nameText(region) } }),
+    ...(isOnAws && {
+      cloud: { provider: 'AWS', account: { uid: nameText(account) }, region: nameText(region) },
+    }),
     resource: {
       uid: subjectPath(cluster, subject),
       name: nameText(subject.name),
       type: subject.kind,
       ...(subject.namespace !== null && { namespace: nameText(subject.namespace) }),
     },
-    unmapped: { cluster: nameText(cluster), nodes: { count: nodes.count, sample: nodes.sample.map(nameText) } },
+    unmapped: {
+      cluster: nameText(cluster),
+      nodes: { count: nodes.count, sample: nodes.sample.map(nameText) },
+    },
   })
 }
 

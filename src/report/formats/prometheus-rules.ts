@@ -30,7 +30,10 @@ export const prometheusRules: Format = {
     const levels = Map.groupBy(alertLevels(nodes), ({ cluster }) => nameText(cluster))
     const groups = [...levels]
       .toSorted(([a], [b]) => compareText(a, b))
-      .map(([cluster, cohorts]) => ({ name: `highwater/${cluster}`, rules: cohorts.flatMap(cohort => rulesOf(cluster, cohort)) }))
+      .map(([cluster, cohorts]) => ({
+        name: `highwater/${cluster}`,
+        rules: cohorts.flatMap(cohort => rulesOf(cluster, cohort)),
+      }))
       .filter(({ rules }) => rules.length > 0)
     return `${header(run.takenAt)}${stringify({ groups }, { lineWidth: 0 })}`
   },
@@ -39,8 +42,15 @@ export const prometheusRules: Format = {
 function rulesOf(cluster: string, levels: AlertLevels): object[] {
   const { group, imageGcUsedPercent, evictions, differing } = levels
   const name = group === null ? 'nodes without a group' : `${group.kind} ${nameText(group.name)}`
-  const labels = { cluster: template(cluster), group: template(name), ...(levels.layout && { layout: levels.layout.id }) }
-  const varied = differing > 0 ? ` Set otherwise than most: ${formatCount(differing)} of them; the latest moment of all is taken.` : ''
+  const labels = {
+    cluster: template(cluster),
+    group: template(name),
+    ...(levels.layout && { layout: levels.layout.id }),
+  }
+  const varied =
+    differing > 0
+      ? ` Set otherwise than most: ${formatCount(differing)} of them; the latest moment of all is taken.`
+      : ''
   const gc = imageGcUsedPercent && {
     alert: 'HighwaterImageGCNotEnough',
     expr: onNodes(
@@ -52,10 +62,14 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
     for: gcHold,
     labels: { ...labels, severity: 'warning' },
     annotations: {
-      summary: template(`Image GC does not keep up on {{ $labels.instance }} (${name})`, ['{{ $labels.instance }}']),
+      summary: template(`Image GC does not keep up on {{ $labels.instance }} (${name})`, [
+        '{{ $labels.instance }}',
+      ]),
       description: template(
         `Image GC starts above ${imageGcUsedPercent.startsAbove} % used and has had two rounds: it finds too little to delete.${
-          imageGcUsedPercent.isAfterEviction ? ' On these nodes eviction comes first: see rule eviction-before-image-gc.' : ''
+          imageGcUsedPercent.isAfterEviction
+            ? ' On these nodes eviction comes first: see rule eviction-before-image-gc.'
+            : ''
         }${varied}`,
       ),
     },
@@ -64,15 +78,23 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
     ...(gc ? [gc] : []),
     ...evictions.map(({ signal, on, limit }) => {
       const avail = filesystem('avail_bytes', cluster, on)
-      const left = 'percent' in limit ? `100 * ${avail} / ${filesystem('size_bytes', cluster, on)}` : avail
+      const left =
+        'percent' in limit ? `100 * ${avail} / ${filesystem('size_bytes', cluster, on)}` : avail
       const shown = 'percent' in limit ? `${limit.percent} %` : `${limit.bytes} bytes`
       return {
         alert: 'HighwaterEvictionThresholdMet',
-        expr: onNodes(left, `< ${'percent' in limit ? limit.percent : limit.bytes}`, cluster, levels),
+        expr: onNodes(
+          left,
+          `< ${'percent' in limit ? limit.percent : limit.bytes}`,
+          cluster,
+          levels,
+        ),
         for: evictionHold,
         labels: { ...labels, signal, severity: 'critical' },
         annotations: {
-          summary: template(`Pods are being evicted on {{ $labels.instance }} (${name})`, ['{{ $labels.instance }}']),
+          summary: template(`Pods are being evicted on {{ $labels.instance }} (${name})`, [
+            '{{ $labels.instance }}',
+          ]),
           description: template(
             `Less than ${shown} is available, the hard threshold of ${signal}, and what the kubelet collected was not enough: it evicts pods.${varied}`,
           ),
@@ -90,7 +112,12 @@ function filesystem(what: string, cluster: string, mountpoints: string[]): strin
 }
 
 /** The fullest of the mounts of a node, if it is one of the cohort's. */
-function onNodes(expression: string, comparison: string, cluster: string, { group, names, layout }: AlertLevels): string {
+function onNodes(
+  expression: string,
+  comparison: string,
+  cluster: string,
+  { group, names, layout }: AlertLevels,
+): string {
   const aggregate = comparison.startsWith('>') ? 'max' : 'min'
   const members =
     group === null
@@ -98,7 +125,8 @@ function onNodes(expression: string, comparison: string, cluster: string, { grou
       : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
   // By what is mounted, not by name: nodes that come tomorrow are meant, too.
   const alike =
-    layout && ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
+    layout &&
+    ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
   return `${aggregate} by (cluster, instance) (${expression}) ${comparison} and on (cluster, instance) label_replace(${members}, "instance", "$1", "node", "(.*)")${alike ?? ''}`
 }
 

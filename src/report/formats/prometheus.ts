@@ -26,25 +26,50 @@ function auditMetrics({ document }: AuditReport): string[] {
   const { run, clusters, findings, waived, unknowns, notAudited } = document
   const info = openMetric('highwater_info', 'Version of highwater that judged, and what it judged.')
   info.add({ version: nameText(run.version), source: run.source }, 1)
-  const takenAt = openMetric('highwater_snapshot_timestamp_seconds', 'When what was judged was read.')
+  const takenAt = openMetric(
+    'highwater_snapshot_timestamp_seconds',
+    'When what was judged was read.',
+  )
   takenAt.add({}, Date.parse(utcTime(run.takenAt)) / 1000)
   const count = openMetric('highwater_findings', 'Findings by severity; waived ones apart.')
-  const byRule = openMetric('highwater_rule_findings', 'Findings by rule; waived ones apart. A rule without any has no sample.')
-  const onNodes = openMetric('highwater_rule_nodes', 'Nodes on which a rule fails, the findings of its groups together; waived ones apart.')
+  const byRule = openMetric(
+    'highwater_rule_findings',
+    'Findings by rule; waived ones apart. A rule without any has no sample.',
+  )
+  const onNodes = openMetric(
+    'highwater_rule_nodes',
+    'Nodes on which a rule fails, the findings of its groups together; waived ones apart.',
+  )
   const nodes = openMetric('highwater_cluster_nodes', 'Nodes by how much of them was read.')
-  const grade = openMetric('highwater_cluster_grade', '1 for the grade that the cluster has; none where nothing was read.')
-  const outcomes = openMetric('highwater_rule_outcomes', 'Outcomes of the rules on the nodes of a cluster.')
-  const unknown = openMetric('highwater_undecided_rules', 'Rules that could not be decided on a subject.')
-  const unread = openMetric('highwater_not_audited', 'Nodes and whole clusters that were not audited.')
+  const grade = openMetric(
+    'highwater_cluster_grade',
+    '1 for the grade that the cluster has; none where nothing was read.',
+  )
+  const outcomes = openMetric(
+    'highwater_rule_outcomes',
+    'Outcomes of the rules on the nodes of a cluster.',
+  )
+  const unknown = openMetric(
+    'highwater_undecided_rules',
+    'Rules that could not be decided on a subject.',
+  )
+  const unread = openMetric(
+    'highwater_not_audited',
+    'Nodes and whole clusters that were not audited.',
+  )
   const inputErrors = openMetric('highwater_input_errors', 'What of the input itself was broken.')
   inputErrors.add({}, run.inputErrors.length)
   for (const { name, grade: given, coverage, outcomes: counted } of clusters) {
     const cluster = nameText(name)
-    for (const severity of severities) for (const state of ['open', 'waived']) count.add({ cluster, severity, state }, 0)
-    for (const letter of grades) grade.add({ cluster, grade: letter }, given === letter ? 1 : 0, Math.max)
+    for (const severity of severities)
+      for (const state of ['open', 'waived']) count.add({ cluster, severity, state }, 0)
+    for (const letter of grades)
+      grade.add({ cluster, grade: letter }, given === letter ? 1 : 0, Math.max)
     const { read, partlyRead, notRead } = coverage
-    for (const [state, value] of Object.entries({ read, partlyRead, notRead })) nodes.add({ cluster, coverage: state }, value)
-    for (const [outcome, value] of Object.entries(counted)) outcomes.add({ cluster, outcome }, value)
+    for (const [state, value] of Object.entries({ read, partlyRead, notRead }))
+      nodes.add({ cluster, coverage: state }, value)
+    for (const [outcome, value] of Object.entries(counted))
+      outcomes.add({ cluster, outcome }, value)
     unknown.add({ cluster }, 0)
     unread.add({ cluster }, 0)
   }
@@ -57,11 +82,26 @@ function auditMetrics({ document }: AuditReport): string[] {
     }
   for (const { cluster } of unknowns) unknown.add({ cluster: nameText(cluster) }, 1)
   for (const { cluster } of notAudited) unread.add({ cluster: nameText(cluster) }, 1)
-  return [info, takenAt, count, byRule, onNodes, nodes, grade, outcomes, unknown, unread, inputErrors].map(metric => metric.text())
+  return [
+    info,
+    takenAt,
+    count,
+    byRule,
+    onNodes,
+    nodes,
+    grade,
+    outcomes,
+    unknown,
+    unread,
+    inputErrors,
+  ].map(metric => metric.text())
 }
 
 function groupMetrics(nodes: AuditedNode[]): string[] {
-  const known = openMetric('highwater_group_nodes', 'Nodes of a group by whether their distance from image GC is known.')
+  const known = openMetric(
+    'highwater_group_nodes',
+    'Nodes of a group by whether their distance from image GC is known.',
+  )
   const untilGc = openMetric(
     'highwater_group_image_gc_headroom_bytes',
     'Bytes until image GC starts, on the node of the group that is nearest; 0: due.',
@@ -78,7 +118,11 @@ function groupMetrics(nodes: AuditedNode[]): string[] {
     const { cluster, identity, prediction } = node
     const { kind, name } = identity.group
     // Single nodes would each be a series of their own.
-    const labels = { cluster: nameText(cluster), kind, group: kind === 'Node' ? '' : nameText(name) }
+    const labels = {
+      cluster: nameText(cluster),
+      kind,
+      group: kind === 'Node' ? '' : nameText(name),
+    }
     const imageGC = prediction.imageGC
     const bytes = imageGC?.enabled ? imageGC.bytesUntilTrigger : null
     known.add({ ...labels, state: bytes === null ? 'unknown' : 'known' }, 1)
@@ -101,7 +145,9 @@ function openMetric(name: string, help: string) {
     },
     text() {
       if (samples.size === 0) return ''
-      const lines = [...samples].toSorted(([a], [b]) => compareText(a, b)).map(([labels, value]) => `${name}${labels} ${value}\n`)
+      const lines = [...samples]
+        .toSorted(([a], [b]) => compareText(a, b))
+        .map(([labels, value]) => `${name}${labels} ${value}\n`)
       return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
     },
   }

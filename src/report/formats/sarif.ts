@@ -5,7 +5,15 @@
 import type { Finding, Severity } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, utcTime } from '#report/statements.ts'
+import {
+  evidenceLines,
+  fixLines,
+  lineText,
+  nameText,
+  nodesText,
+  subjectPath,
+  utcTime,
+} from '#report/statements.ts'
 
 /** Source: GitHub docs, SARIF support for code scanning: results per run. A larger fleet becomes several runs. */
 const resultsPerRun = 25_000
@@ -33,7 +41,8 @@ function logOf({ document }: AuditReport): object {
   const results = all.map(finding => resultOf(finding, indexes.get(finding.rule) ?? -1))
   const runs = Math.max(1, Math.ceil(results.length / resultsPerRun))
   return {
-    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    $schema:
+      'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
     runs: Array.from({ length: runs }, (_, index) => ({
       tool: { driver: { name: 'highwater', version: run.version, rules } },
@@ -42,7 +51,12 @@ function logOf({ document }: AuditReport): object {
       results: results.slice(index * resultsPerRun, (index + 1) * resultsPerRun),
       ...(index === 0 && { invocations: [invocationOf(document, indexes)] }),
       properties: {
-        clusters: clusters.map(({ name, grade, coverage, outcomes }) => ({ name: nameText(name), grade, coverage, outcomes })),
+        clusters: clusters.map(({ name, grade, coverage, outcomes }) => ({
+          name: nameText(name),
+          grade,
+          coverage,
+          outcomes,
+        })),
       },
     })),
   }
@@ -65,25 +79,51 @@ function rulesOf(ids: string[], findings: Finding[]) {
 }
 
 function resultOf(finding: Finding, ruleIndex: number): object {
-  const { id, rule, severity, confidence, cluster, subject, nodes, title, consequence, since, waived } = finding
+  const {
+    id,
+    rule,
+    severity,
+    confidence,
+    cluster,
+    subject,
+    nodes,
+    title,
+    consequence,
+    since,
+    waived,
+  } = finding
   const path = subjectPath(cluster, subject)
   return {
     ruleId: rule,
     ruleIndex,
     kind: 'fail',
     level: levels[severity],
-    message: { text: [`${lineText(title)}. ${lineText(consequence)}`, nodesText(nodes) ?? []].flat().join(' ') },
+    message: {
+      text: [`${lineText(title)}. ${lineText(consequence)}`, nodesText(nodes) ?? []]
+        .flat()
+        .join(' '),
+    },
     locations: [
       {
         // Viewers want a file. There is none: the address tells which object of which cluster it is.
-        physicalLocation: { artifactLocation: { uri: `clusters/${path.split('/').map(encodeURIComponent).join('/')}` } },
-        logicalLocations: [{ name: nameText(subject.name), fullyQualifiedName: path, kind: 'resource' }],
+        physicalLocation: {
+          artifactLocation: {
+            uri: `clusters/${path.split('/').map(encodeURIComponent).join('/')}`,
+          },
+        },
+        logicalLocations: [
+          { name: nameText(subject.name), fullyQualifiedName: path, kind: 'resource' },
+        ],
       },
     ],
     partialFingerprints: { 'highwater/1': id },
     ...(waived && {
       suppressions: [
-        { kind: 'external', status: 'accepted', justification: `until ${lineText(waived.until)}: ${lineText(waived.reason)}` },
+        {
+          kind: 'external',
+          status: 'accepted',
+          justification: `until ${lineText(waived.until)}: ${lineText(waived.reason)}`,
+        },
       ],
     }),
     properties: {
@@ -97,19 +137,26 @@ function resultOf(finding: Finding, ruleIndex: number): object {
   }
 }
 
-function invocationOf({ run, unknowns, notAudited }: AuditReport['document'], indexes: Map<string, number>): object {
+function invocationOf(
+  { run, unknowns, notAudited }: AuditReport['document'],
+  indexes: Map<string, number>,
+): object {
   const unknown = unknowns.map(({ rule, cluster, subject, nodes, reason }) => {
     const on = nodesText(nodes)
     return {
       level: 'warning',
-      message: { text: `Not known of ${subjectPath(cluster, subject)}${on === null ? '' : ` (${on})`}: ${lineText(reason)}` },
+      message: {
+        text: `Not known of ${subjectPath(cluster, subject)}${on === null ? '' : ` (${on})`}: ${lineText(reason)}`,
+      },
       descriptor: { id: 'unknown' },
       associatedRule: { id: rule, ...(indexes.has(rule) && { index: indexes.get(rule) }) },
     }
   })
   const unread = notAudited.map(({ cluster, node, reason }) => ({
     level: node === null ? 'error' : 'warning',
-    message: { text: `Not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}: ${lineText(reason)}` },
+    message: {
+      text: `Not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}: ${lineText(reason)}`,
+    },
     descriptor: { id: 'not-audited' },
   }))
   const broken = run.inputErrors.map(error => ({
@@ -119,7 +166,8 @@ function invocationOf({ run, unknowns, notAudited }: AuditReport['document'], in
   }))
   return {
     // As SARIF means it: nothing of what was to be looked at broke off.
-    executionSuccessful: run.inputErrors.length === 0 && notAudited.every(({ node }) => node !== null),
+    executionSuccessful:
+      run.inputErrors.length === 0 && notAudited.every(({ node }) => node !== null),
     endTimeUtc: utcTime(run.takenAt),
     toolExecutionNotifications: [...broken, ...unread, ...unknown],
   }

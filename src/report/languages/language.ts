@@ -27,7 +27,12 @@ export interface Language extends Numbers {
   fold: Fold
 }
 
-export const languageOf = (id: LanguageId, tag: string, words: Catalogue, rules: RuleTexts): Language => ({
+export const languageOf = (
+  id: LanguageId,
+  tag: string,
+  words: Catalogue,
+  rules: RuleTexts,
+): Language => ({
   id,
   tag,
   words,
@@ -41,4 +46,5 @@ export const languageOf = (id: LanguageId, tag: string, words: Catalogue, rules:
 export const english = languageOf('en', 'en', en, {})
 
 /** The language of what comes from the audit itself, for the attribute lang; null: the report is in no other. */
-export const sourceTag = ({ id }: Language): string | null => (id === english.id ? null : english.tag)
+export const sourceTag = ({ id }: Language): string | null =>
+  id === english.id ? null : english.tag

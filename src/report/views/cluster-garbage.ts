@@ -66,8 +66,14 @@ export function clusterGcView(report: AuditReport, sorted: Finding[], on: Shown)
     others: {
       rows: others
         .slice(0, limits.clusters)
-        .map(judged => ({ name: language.line(judged.overview.cluster, nameLimit), about: aboutText(judged, language) })),
-      leftOut: others.length > limits.clusters ? language.words.garbage.clustersLeftOut(others.length - limits.clusters) : null,
+        .map(judged => ({
+          name: language.line(judged.overview.cluster, nameLimit),
+          about: aboutText(judged, language),
+        })),
+      leftOut:
+        others.length > limits.clusters
+          ? language.words.garbage.clustersLeftOut(others.length - limits.clusters)
+          : null,
     },
     findings: findingsView(sorted, on),
   }
@@ -82,7 +88,10 @@ function tablesOf(told: JudgedGarbage[]): JudgedGarbage[] {
   return told.slice(0, end < 0 ? limits.tables : end)
 }
 
-function aboutText({ overview: { rows, gaps }, found, monthlyUsd }: JudgedGarbage, language: Language): string {
+function aboutText(
+  { overview: { rows, gaps }, found, monthlyUsd }: JudgedGarbage,
+  language: Language,
+): string {
   const { garbage: words, list } = language.words
   const none = rows.length === 0 ? words.nothingLies : words.nothingToClean
   return list([
@@ -117,7 +126,11 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
   }
 }
 
-function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, { page, language }: Shown): GarbageRowView {
+function rowView(
+  { row, findings, isWaived }: JudgedRow,
+  nowMs: number,
+  { page, language }: Shown,
+): GarbageRowView {
   const { words: all } = language
   const words = all.garbage
   const { count, young, youngHours, oldestMs, kind, rules } = row
@@ -127,7 +140,10 @@ function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, { page, 
     name: words.kinds[kind].name,
     count: language.count(count),
     // What no rule judges is nobody's garbage, young or old.
-    young: young === 0 || rules.length === 0 ? null : words.young(young === count ? null : young, youngHours),
+    young:
+      young === 0 || rules.length === 0
+        ? null
+        : words.young(young === count ? null : young, youngHours),
     age: oldestMs === null ? '' : ageText(Math.max(nowMs - oldestMs, 0), language),
     whose: whoseText(row, language),
     size: sizeText(row, language),
@@ -136,25 +152,38 @@ function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, { page, 
     isCalm: worst === undefined,
     severity: worst?.severity ?? null,
     severityWord: worst === undefined ? '' : all.severities[worst.severity],
-    anchor: worst === undefined ? (isWaived ? 'waived' : '') : (page.ofFinding(worst.id) ?? page.ofRule(worst.rule)),
+    anchor:
+      worst === undefined
+        ? isWaived
+          ? 'waived'
+          : ''
+        : (page.ofFinding(worst.id) ?? page.ofRule(worst.rule)),
     link: worst === undefined ? (isWaived ? words.waived : '') : all.findingCount(findings.length),
   }
 }
 
 /** From two days on in days. */
-const ageText = (ms: number, { duration }: Language): string => duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
+const ageText = (ms: number, { duration }: Language): string =>
+  duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs
 
 function whoseText({ whose, whoseLeftOut, count }: GarbageRow, language: Language): string {
   const { words, line } = language
-  const shares = whose.map(({ name, count: part }) => `${line(name, 120)}${part === count ? '' : timesOver(part, language)}`)
+  const shares = whose.map(
+    ({ name, count: part }) =>
+      `${line(name, 120)}${part === count ? '' : timesOver(part, language)}`,
+  )
   return words.list([...shares, ...(whoseLeftOut > 0 ? [words.andMore(whoseLeftOut)] : [])])
 }
 
-function coverageText({ document: { clusters } }: AuditReport, { words: { garbage: words } }: Language): string {
+function coverageText(
+  { document: { clusters } }: AuditReport,
+  { words: { garbage: words } }: Language,
+): string {
   const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
   if (asked.length === 0) return words.notLooked
-  const sum = (of: (one: (typeof asked)[number]) => number) => asked.reduce((total, one) => total + of(one), 0)
+  const sum = (of: (one: (typeof asked)[number]) => number) =>
+    asked.reduce((total, one) => total + of(one), 0)
   const notSwept = asked.reduce((total, one) => total + (one.notSwept?.count ?? 0), 0)
   const looked = words.coverage(
     asked.length,

@@ -15,15 +15,21 @@ export interface Cohort {
 export type Variant = AuditedNode[]
 
 export function cohortsOf(nodes: AuditedNode[]): Cohort[] {
-  const alike = Map.groupBy(nodes, ({ cluster, identity: { group, owner, amiFamily, operatingSystem }, prediction: { settings } }) =>
-    JSON.stringify([
+  const alike = Map.groupBy(
+    nodes,
+    ({
       cluster,
-      group.kind,
-      group.kind === 'Node' ? owner === 'fargate' : group.name,
-      amiFamily,
-      operatingSystem,
-      settings.kubeletMinor,
-    ]),
+      identity: { group, owner, amiFamily, operatingSystem },
+      prediction: { settings },
+    }) =>
+      JSON.stringify([
+        cluster,
+        group.kind,
+        group.kind === 'Node' ? owner === 'fargate' : group.name,
+        amiFamily,
+        operatingSystem,
+        settings.kubeletMinor,
+      ]),
   )
   return [...alike.values()].map(members => ({
     members: members.toSorted((a, b) => compareText(a.identity.name, b.identity.name)),
@@ -42,12 +48,15 @@ export function evictionOf({ prediction: { eviction } }: AuditedNode) {
   return eviction === null || eviction.error !== null ? null : eviction
 }
 
-export const isKnown = (node: AuditedNode): boolean => evictionOf(node) !== null || node.prediction.settings.imageGC !== null
+export const isKnown = (node: AuditedNode): boolean =>
+  evictionOf(node) !== null || node.prediction.settings.imageGC !== null
 
 /** The largest first. */
 export function variantsOf(nodes: AuditedNode[]): Variant[] {
   const alike = [...Map.groupBy(nodes, signatureOf)]
-  return alike.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b)).map(([, variant]) => variant)
+  return alike
+    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))
+    .map(([, variant]) => variant)
 }
 
 function signatureOf(node: AuditedNode): string {
@@ -56,11 +65,16 @@ function signatureOf(node: AuditedNode): string {
   const thresholds = own?.map(({ signal, value, hard, gracePeriodMs, minReclaim }) =>
     JSON.stringify([signal, hard, canonical(value), gracePeriodMs, canonical(minReclaim)]),
   )
-  return JSON.stringify([thresholds?.toSorted() ?? null, settings.off, settings.imageGC?.map(({ value }) => value) ?? null])
+  return JSON.stringify([
+    thresholds?.toSorted() ?? null,
+    settings.off,
+    settings.imageGC?.map(({ value }) => value) ?? null,
+  ])
 }
 
 /** What the kubelet adds by itself follows from the other thresholds, the disks and what is enforced. */
-export const isAdded = (signal: Signal) => signal.startsWith('containerfs.') || signal === 'allocatableMemory.available'
+export const isAdded = (signal: Signal) =>
+  signal.startsWith('containerfs.') || signal === 'allocatableMemory.available'
 
 /** Longer texts are no number that anybody set. */
 const longestNumber = 100
@@ -80,18 +94,32 @@ export function canonical(value: string): string {
 /** Why nothing is known of them, and of how many: reasons that differ in a name or an address are one. */
 export function unknownTexts(nodes: AuditedNode[], limit: number, language: Language): string[] {
   const { thresholds: words, noReason } = language.words
-  const reasons = [...Map.groupBy(nodes, node => (reasonOf(node) ?? '').replaceAll(node.identity.name, '*').replace(addresses, '*'))]
-  const sorted = reasons.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b)).map(([, alike]) => alike)
+  const reasons = [
+    ...Map.groupBy(nodes, node =>
+      (reasonOf(node) ?? '').replaceAll(node.identity.name, '*').replace(addresses, '*'),
+    ),
+  ]
+  const sorted = reasons
+    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))
+    .map(([, alike]) => alike)
   const texts = sorted
     .slice(0, limit)
-    .map(alike => words.notKnownFor(namedNodes(alike, language), language.line(reasonOf(alike[0]!) ?? noReason, 300)))
+    .map(alike =>
+      words.notKnownFor(
+        namedNodes(alike, language),
+        language.line(reasonOf(alike[0]!) ?? noReason, 300),
+      ),
+    )
   const rest = sorted.slice(limit).flat()
-  return rest.length === 0 ? texts : [...texts, words.notKnownForOthers(namedNodes(rest, language), sorted.length - limit)]
+  return rest.length === 0
+    ? texts
+    : [...texts, words.notKnownForOthers(namedNodes(rest, language), sorted.length - limit)]
 }
 
 const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 
-const reasonOf = ({ prediction: { settings } }: AuditedNode): string | undefined => settings.missing.eviction ?? settings.missing.imageGC
+const reasonOf = ({ prediction: { settings } }: AuditedNode): string | undefined =>
+  settings.missing.eviction ?? settings.missing.imageGC
 
 const sampleSize = 3
 

@@ -46,21 +46,32 @@ export interface SeenOutlook {
 const lookAhead = 4
 
 /** One for each disk of which capacity, content and thresholds are known. */
-export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: Assumptions): DiskOutlook[] {
+export function diskOutlooks(
+  { prediction, growth }: AuditedNode,
+  assumptions: Assumptions,
+): DiskOutlook[] {
   const { filesystems, eviction, imageGC } = prediction
   const { layout } = filesystems
   if (eviction === null || eviction.error !== null || layout === null) return []
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return disks.flatMap(disk => {
-    const { capacityBytes, availableBytes } = filesystems[disk] ?? { capacityBytes: null, availableBytes: null }
+    const { capacityBytes, availableBytes } = filesystems[disk] ?? {
+      capacityBytes: null,
+      availableBytes: null,
+    }
     if (capacityBytes === null || availableBytes === null || capacityBytes <= 0) return []
-    const signals: Signal[] = layout === 'shared' ? ['nodefs.available', 'imagefs.available'] : [`${disk}.available`]
+    const signals: Signal[] =
+      layout === 'shared' ? ['nodefs.available', 'imagefs.available'] : [`${disk}.available`]
     // A threshold of no bytes is never met.
-    const watching = eviction.thresholds.filter(({ signal, resolved }) => signals.includes(signal) && resolved !== null && resolved > 0)
+    const watching = eviction.thresholds.filter(
+      ({ signal, resolved }) => signals.includes(signal) && resolved !== null && resolved > 0,
+    )
     const holdsImages = layout === 'shared' || disk === 'imagefs'
     const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
-    const at = (bytesPerHour: number) => actingAt(bytesPerHour, { availableBytes, untilTrigger, watching })
-    const bytesPerHour = ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
+    const at = (bytesPerHour: number) =>
+      actingAt(bytesPerHour, { availableBytes, untilTrigger, watching })
+    const bytesPerHour =
+      ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
     const { times, threshold } = at(bytesPerHour)
     const grown = growth?.[disk] ?? null
     return [
@@ -79,7 +90,10 @@ export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: A
   })
 }
 
-const seenOutlook = (growth: ObservedGrowth, at: (bytesPerHour: number) => { times: ActingTimes }): SeenOutlook => ({
+const seenOutlook = (
+  growth: ObservedGrowth,
+  at: (bytesPerHour: number) => { times: ActingTimes },
+): SeenOutlook => ({
   growth,
   usual: at(growth.bytesPerHour.median).times,
   soonest: at(growth.bytesPerHour.max).times,
@@ -97,12 +111,23 @@ function actingAt(
   bytesPerHour: number,
   { availableBytes, untilTrigger, watching }: FillingDisk,
 ): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
-  const within = (bytes: number) => (bytes <= 0 ? 0 : bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null)
+  const within = (bytes: number) =>
+    bytes <= 0 ? 0 : bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
   const times = watching.flatMap(threshold => {
     const pressureMs = within(threshold.margin ?? Number.POSITIVE_INFINITY)
-    return pressureMs === null ? [] : [{ threshold, pressureMs, evictionMs: pressureMs + (threshold.hard ? 0 : threshold.gracePeriodMs) }]
+    return pressureMs === null
+      ? []
+      : [
+          {
+            threshold,
+            pressureMs,
+            evictionMs: pressureMs + (threshold.hard ? 0 : threshold.gracePeriodMs),
+          },
+        ]
   })
-  const soonest = times.toSorted((a, b) => a.evictionMs - b.evictionMs || (a.threshold.margin ?? 0) - (b.threshold.margin ?? 0))[0]
+  const soonest = times.toSorted(
+    (a, b) => a.evictionMs - b.evictionMs || (a.threshold.margin ?? 0) - (b.threshold.margin ?? 0),
+  )[0]
   return {
     times: {
       imageGcMs: untilTrigger === null ? undefined : within(untilTrigger),
@@ -115,10 +140,16 @@ function actingAt(
 }
 
 const nearest = (thresholds: EvaluatedThreshold[]) =>
-  thresholds.toSorted((a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE))[0] ?? null
+  thresholds.toSorted(
+    (a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE),
+  )[0] ?? null
 
 /** Image GC looks once in its period, so it acts that much later at worst. */
-function firstToAct(imageGcMs: number | null, evictionMs: number | null, periodMs: number): DiskOutlook['first'] {
+function firstToAct(
+  imageGcMs: number | null,
+  evictionMs: number | null,
+  periodMs: number,
+): DiskOutlook['first'] {
   if (imageGcMs === null) return evictionMs === null ? 'nobody' : 'eviction'
   if (evictionMs === null || imageGcMs + periodMs <= evictionMs) return 'image-gc'
   return imageGcMs >= evictionMs ? 'eviction' : 'either'

@@ -20,15 +20,22 @@ const columnPercent = 2
 const histogramHeight = 40
 
 /** One for each kind of disk that the nodes have. */
-export function distributions(members: GaugedNode[], id: string, language: Language): DistributionView[] {
+export function distributions(
+  members: GaugedNode[],
+  id: string,
+  language: Language,
+): DistributionView[] {
   const { distribution: words } = language.words
-  const disks = members.flatMap(({ gauges }) => gauges.filter(({ kind }) => kind === 'disk').map(placeOf))
+  const disks = members.flatMap(({ gauges }) =>
+    gauges.filter(({ kind }) => kind === 'disk').map(placeOf),
+  )
   return [...Map.groupBy(disks, ({ title }) => title)].flatMap(([title, gauges], index) => {
     const used = gauges.flatMap(({ usedPercent }) => usedPercent ?? []).toSorted((a, b) => a - b)
     if (used.length === 0) return []
     const [common, withCommon] = commonMarks(gauges)
     const ladder = layOutLadder(common, 12, histogramHeight + 4, language)
-    const rank = (percentile: number) => language.percent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
+    const rank = (percentile: number) =>
+      language.percent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
     const unknown = gauges.length - used.length
     const summary = [
       words.spread(used.length, rank(0), rank(50), rank(90), rank(100)),
@@ -57,7 +64,9 @@ function commonMarks(gauges: Pick<Gauge, 'marks'>[]): [Mark[], number] {
   const alike = Map.groupBy(gauges, ({ marks }) =>
     JSON.stringify(marks.map(({ kind, percent, setting }) => [kind, percent.toFixed(1), setting])),
   )
-  const [, most] = [...alike].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))[0]!
+  const [, most] = [...alike].toSorted(
+    ([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b),
+  )[0]!
   // Equal percentages of different disks are different amounts.
   return [most[0]!.marks.map(mark => ({ ...mark, amount: null })), most.length]
 }

@@ -1,6 +1,13 @@
 /** Findings as cards, worst first; what the page cannot hold becomes a row, what not even that is counted. */
 import { stringify } from 'yaml'
-import { type Finding, type NodeSample, type RuleDocs, type Severity, type Subject, severities } from '#model/finding.ts'
+import {
+  type Finding,
+  type NodeSample,
+  type RuleDocs,
+  type Severity,
+  type Subject,
+  severities,
+} from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn, type TitleOf } from '#report/rule-words.ts'
 import { mostUrgentFirst } from '#report/statements.ts'
@@ -8,7 +15,16 @@ import { compareText } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 
-const findingLimits = { rows: 500, sums: 100, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12, rules: 120 }
+const findingLimits = {
+  rows: 500,
+  sums: 100,
+  names: 20,
+  evidence: 24,
+  snippets: 8,
+  commands: 12,
+  sources: 12,
+  rules: 120,
+}
 
 export interface FindingRow {
   severity: Severity
@@ -101,12 +117,17 @@ export function findingsView(sorted: Finding[], on: Shown): FindingsView {
     cards: sorted.slice(0, shownCards).map(finding => findingView(finding, on)),
     rows: sorted.slice(shownCards, shownCards + rows).map(finding => findingRow(finding, on)),
     sums: shown.map(sum => sumView(sum, language)),
-    leftOut: leftOut.length === 0 ? null : language.words.findings.leftOut(leftOut.length, tallyTexts(leftOut, language), notSummed),
+    leftOut:
+      leftOut.length === 0
+        ? null
+        : language.words.findings.leftOut(leftOut.length, tallyTexts(leftOut, language), notSummed),
   }
 }
 
 function sumsOf(findings: Finding[]): { findings: Finding[] }[] {
-  return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(alike => ({ findings: alike }))
+  return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(
+    alike => ({ findings: alike }),
+  )
 }
 
 function sumView({ findings }: { findings: Finding[] }, { words, line }: Language): FindingSum {
@@ -123,7 +144,9 @@ function sumView({ findings }: { findings: Finding[] }, { words, line }: Languag
 /** One finding of each rule, by rule. */
 export function oneOfEachRule(findings: Finding[]): Finding[] {
   const byRule = new Map(findings.map(finding => [finding.rule, finding]))
-  return [...byRule.values()].toSorted((a, b) => compareText(a.rule, b.rule)).slice(0, findingLimits.rules)
+  return [...byRule.values()]
+    .toSorted((a, b) => compareText(a.rule, b.rule))
+    .slice(0, findingLimits.rules)
 }
 
 /** How many of each severity, worst first, without those that do not occur. */
@@ -143,7 +166,9 @@ export function tally(
 
 /** `4 high`, `3 low`. */
 export const tallyTexts = (findings: Pick<Finding, 'severity'>[], language: Language): string[] =>
-  tally(findings, language).map(({ severity, count }) => language.words.findings.tallied(count, language.words.severityNames[severity]))
+  tally(findings, language).map(({ severity, count }) =>
+    language.words.findings.tallied(count, language.words.severityNames[severity]),
+  )
 
 export const waivedView = (finding: Finding, on: Shown): WaivedView => ({
   ...findingRow(finding, on),
@@ -175,7 +200,8 @@ export function subjectText({ kind, namespace, name }: Subject, { line }: Langua
 }
 
 /** Empty of what is no node's. */
-export const nodeCountText = ({ count }: NodeSample, { words }: Language) => (count === 0 ? '' : words.nodeCount(count))
+export const nodeCountText = ({ count }: NodeSample, { words }: Language) =>
+  count === 0 ? '' : words.nodeCount(count)
 
 function findingRow(
   { severity, title, cluster, subject, nodes, rule, family, confidence }: Finding,
@@ -220,11 +246,17 @@ function findingView(finding: Finding, on: Shown): FindingView {
   const { fix, evidence, nodes } = finding
   const docs = docsIn(language, finding)
   const names = nodes.sample.slice(0, findingLimits.names).map(name => line(name, nameLimit))
-  const config = Object.keys(fix.config).length === 0 ? null : block(stringify(fix.config).trimEnd(), 4000)
+  const config =
+    Object.keys(fix.config).length === 0 ? null : block(stringify(fix.config).trimEnd(), 4000)
   const durable = fix.durable
     .slice(0, findingLimits.snippets)
-    .map(({ target, snippet }) => ({ target: words.durable(all.targets[target]), snippet: block(snippet.trimEnd(), 4000) }))
-  const commands = fix.commands.slice(0, findingLimits.commands).map(command => block(command, 1000))
+    .map(({ target, snippet }) => ({
+      target: words.durable(all.targets[target]),
+      snippet: block(snippet.trimEnd(), 4000),
+    }))
+  const commands = fix.commands
+    .slice(0, findingLimits.commands)
+    .map(command => block(command, 1000))
   const leftOut = evidence.length - findingLimits.evidence
   return {
     ...findingRow(finding, on),
@@ -237,12 +269,15 @@ function findingView(finding: Finding, on: Shown): FindingView {
     doubt: words.doubts[finding.confidence],
     since: finding.since === null ? null : line(finding.since, 40),
     sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),
-    fewNames: names.length > 0 && names.length <= 2 && names.length >= nodes.count ? all.list(names) : null,
+    fewNames:
+      names.length > 0 && names.length <= 2 && names.length >= nodes.count ? all.list(names) : null,
     namesTitle: words.byName(all.nodeCount(nodes.count)),
     nodeNames: names,
     nodesLeftOut: nodes.count > names.length ? all.andMore(nodes.count - names.length) : null,
     consequence: line(finding.consequence, 1200),
-    evidence: evidence.slice(0, findingLimits.evidence).map(({ what, value }) => ({ what: line(what, 200), value: line(value, 400) })),
+    evidence: evidence
+      .slice(0, findingLimits.evidence)
+      .map(({ what, value }) => ({ what: line(what, 200), value: line(value, 400) })),
     evidenceLeftOut: leftOut > 0 ? words.moreInDocument(leftOut) : null,
     config,
     durable,

@@ -57,44 +57,72 @@ export interface FleetView {
 export const groupAnchor = (index: number) => `group-${index + 1}`
 
 /** @param listedBytes how much its rows may come to on the page; what is beyond is counted */
-export function fleetView(groups: NodeGroup[], language: Language, listedBytes = Number.POSITIVE_INFINITY): FleetView {
+export function fleetView(
+  groups: NodeGroup[],
+  language: Language,
+  listedBytes = Number.POSITIVE_INFINITY,
+): FleetView {
   const { words: all } = language
   const words = all.fleet
   const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
   const isMany = nodeCount > fleetLimits.many
   let drawable = isMany ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
-  let figures = fleetLimits[groups.length > fleetLimits.drawnGroups ? 'drawnDistributionsOfManyGroups' : 'drawnDistributions']
+  let figures =
+    fleetLimits[
+      groups.length > fleetLimits.drawnGroups
+        ? 'drawnDistributionsOfManyGroups'
+        : 'drawnDistributions'
+    ]
   const list = rowsWithin(listedBytes, isMany, language)
   const anchored = new Set<string>()
-  const drawnGroups = groups.slice(0, fleetLimits.drawnGroups).map((group, groupIndex): GroupView => {
-    const { title, members } = group
-    const id = `g${groupIndex + 1}`
-    const isSmall = members.length <= fleetLimits.smallGroup
-    const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
-    const rows = list.rowsOf(members.slice(drawnCount))
-    const shown = isSmall ? [] : distributions(members, id, language).slice(0, figures)
-    drawable -= drawnCount
-    figures -= shown.length
-    return {
-      anchor: groupAnchor(groupIndex),
-      title,
-      about: aboutText(group, language),
-      caption: words.caption(title),
-      distributions: shown,
-      drawnTitle: isSmall ? '' : words.nearest(drawnCount),
-      nodes: members
-        .slice(0, drawnCount)
-        .map(({ node, gauges }, index) => nodeView(node, gauges, `${id}n${index + 1}`, anchorOnce(node.identity.name, anchored), language)),
-      rows,
-      rowsTitle: words.asTable(rows.length, drawnCount > 0),
-    }
-  })
+  const drawnGroups = groups
+    .slice(0, fleetLimits.drawnGroups)
+    .map((group, groupIndex): GroupView => {
+      const { title, members } = group
+      const id = `g${groupIndex + 1}`
+      const isSmall = members.length <= fleetLimits.smallGroup
+      const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
+      const rows = list.rowsOf(members.slice(drawnCount))
+      const shown = isSmall ? [] : distributions(members, id, language).slice(0, figures)
+      drawable -= drawnCount
+      figures -= shown.length
+      return {
+        anchor: groupAnchor(groupIndex),
+        title,
+        about: aboutText(group, language),
+        caption: words.caption(title),
+        distributions: shown,
+        drawnTitle: isSmall ? '' : words.nearest(drawnCount),
+        nodes: members
+          .slice(0, drawnCount)
+          .map(({ node, gauges }, index) =>
+            nodeView(
+              node,
+              gauges,
+              `${id}n${index + 1}`,
+              anchorOnce(node.identity.name, anchored),
+              language,
+            ),
+          ),
+        rows,
+        rowsTitle: words.asTable(rows.length, drawnCount > 0),
+      }
+    })
   const rest = restView(groups.slice(fleetLimits.drawnGroups), list, language)
   const { listed, left, bytes } = list.told()
-  return { groups: drawnGroups, rest, notDrawn: notDrawnTexts(listed, left, language), listedBytes: bytes }
+  return {
+    groups: drawnGroups,
+    rest,
+    notDrawn: notDrawnTexts(listed, left, language),
+    listedBytes: bytes,
+  }
 }
 
-function restView(groups: NodeGroup[], { rowsOf }: ListedRows, language: Language): RestView | null {
+function restView(
+  groups: NodeGroup[],
+  { rowsOf }: ListedRows,
+  language: Language,
+): RestView | null {
   if (groups.length === 0) return null
   const { words } = language
   const title = words.overview.moreGroups(groups.length)
@@ -124,7 +152,8 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): L
   let listed = 0
   let left = 0
   let bytes = 0
-  const fits = (weight: number) => left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
+  const fits = (weight: number) =>
+    left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
   const rowOf = (node: GaugedNode): NodeRow[] => {
     const row = fits(0) ? nodeRow(node, isMany, language) : null
     const weight = row === null ? 0 : rowBytes(row)
@@ -140,8 +169,11 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): L
 }
 
 function aboutText({ cluster, members }: NodeGroup, { words }: Language): string {
-  const reads = (coverage: AuditedNode['coverage']) => members.filter(({ node }) => node.coverage === coverage).length
-  const states = coverageStates.flatMap(state => (reads(state) > 0 ? [words.fleet.coverage(reads(state), words.coverage[state])] : []))
+  const reads = (coverage: AuditedNode['coverage']) =>
+    members.filter(({ node }) => node.coverage === coverage).length
+  const states = coverageStates.flatMap(state =>
+    reads(state) > 0 ? [words.fleet.coverage(reads(state), words.coverage[state])] : [],
+  )
   return words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
 }
 
@@ -152,8 +184,15 @@ function anchorOnce(name: string, anchored: Set<string>): string | null {
   return `node-${name}`
 }
 
-function notDrawnTexts(inTables: number, notListed: number, { words: { fleet: words } }: Language): string[] {
-  return [...(inTables > 0 ? [words.notDrawn(inTables)] : []), ...(notListed > 0 ? [words.notListed(notListed)] : [])]
+function notDrawnTexts(
+  inTables: number,
+  notListed: number,
+  { words: { fleet: words } }: Language,
+): string[] {
+  return [
+    ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
+    ...(notListed > 0 ? [words.notListed(notListed)] : []),
+  ]
 }
 
 export interface NodeGroup {
@@ -163,19 +202,34 @@ export interface NodeGroup {
 }
 
 /** Nodes by their group, nearest to eviction first, groups and members. */
-export function groupNodes({ nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>, language: Language): NodeGroup[] {
+export function groupNodes(
+  { nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>,
+  language: Language,
+): NodeGroup[] {
   const { words, line } = language
   const gauged = nodes.map(node => new GaugedNode(node, alertPercent, language))
   const groups = Map.groupBy(gauged, ({ node: { cluster, identity } }) =>
-    JSON.stringify([cluster, identity.group.kind, identity.group.kind === 'Node' ? null : identity.group.name]),
+    JSON.stringify([
+      cluster,
+      identity.group.kind,
+      identity.group.kind === 'Node' ? null : identity.group.name,
+    ]),
   )
   return [...groups.values()]
     .map(members => {
       const { cluster, identity } = members[0]!.node
-      const title = identity.group.kind === 'Node' ? words.fleet.withoutGroup : subjectText(identity.group, language)
+      const title =
+        identity.group.kind === 'Node'
+          ? words.fleet.withoutGroup
+          : subjectText(identity.group, language)
       return { title, cluster: line(cluster, nameLimit), members: members.toSorted(byHeadroom) }
     })
-    .toSorted((a, b) => byHeadroom(a.members[0]!, b.members[0]!) || compareText(a.cluster, b.cluster) || compareText(a.title, b.title))
+    .toSorted(
+      (a, b) =>
+        byHeadroom(a.members[0]!, b.members[0]!) ||
+        compareText(a.cluster, b.cluster) ||
+        compareText(a.title, b.title),
+    )
 }
 
 /** Nearest to eviction first; after them the nodes of which that is not known. */

@@ -4,7 +4,11 @@ import type { Language } from '#report/languages/language.ts'
 
 const reasonLimit = 160
 
-export function fateWords({ kind, fate }: GarbageRow, nowMs: number, language: Language): { head: string; text: string } {
+export function fateWords(
+  { kind, fate }: GarbageRow,
+  nowMs: number,
+  language: Language,
+): { head: string; text: string } {
   const { words: all, line } = language
   const { kinds, heads } = all.garbage
   const { fate: own = '' } = kinds[kind]
@@ -13,13 +17,20 @@ export function fateWords({ kind, fate }: GarbageRow, nowMs: number, language: L
     case 'held':
       return {
         head: heads.held,
-        text: all.clauses(fate.by.map(({ name, count }) => `${line(name, reasonLimit)}${timesOver(count, language)}`)),
+        text: all.clauses(
+          fate.by.map(
+            ({ name, count }) => `${line(name, reasonLimit)}${timesOver(count, language)}`,
+          ),
+        ),
       }
     case 'threshold':
       return thresholdWords(fate, language)
     case 'itself': {
       const times = timesText(fate, nowMs, language)
-      return { head: heads.itself, text: times === null ? text : text === '' ? times : all.said(text, times) }
+      return {
+        head: heads.itself,
+        text: times === null ? text : text === '' ? times : all.said(text, times),
+      }
     }
     default:
       return { head: heads[fate.is], text }
@@ -27,7 +38,8 @@ export function fateWords({ kind, fate }: GarbageRow, nowMs: number, language: L
 }
 
 /** How often, where that is more than once. */
-export const timesOver = (count: number, { words }: Language): string => (count > 1 ? words.garbage.times(count) : '')
+export const timesOver = (count: number, { words }: Language): string =>
+  count > 1 ? words.garbage.times(count) : ''
 
 function thresholdWords(
   { pods, isAssumed, finished, excess }: Extract<GarbageFate, { is: 'threshold' }>,
@@ -35,11 +47,18 @@ function thresholdWords(
 ): { head: string; text: string } {
   if (pods <= 0) return { head: words.heads.never, text: words.podGcOff }
   const limit = isAssumed ? words.assumed(count(pods)) : count(pods)
-  return { head: words.heads.threshold, text: excess > 0 ? words.excess(finished, limit, excess) : words.below(limit, finished) }
+  return {
+    head: words.heads.threshold,
+    text: excess > 0 ? words.excess(finished, limit, excess) : words.below(limit, finished),
+  }
 }
 
 /** Null: they are not known. */
-function timesText({ firstMs, lastMs }: Extract<GarbageFate, { is: 'itself' }>, nowMs: number, language: Language): string | null {
+function timesText(
+  { firstMs, lastMs }: Extract<GarbageFate, { is: 'itself' }>,
+  nowMs: number,
+  language: Language,
+): string | null {
   if (firstMs === null || lastMs === null) return null
   const [first, last] = [whenText(firstMs - nowMs, language), whenText(lastMs - nowMs, language)]
   return first === last ? first : language.words.garbage.firstAndLast(first, last)
@@ -52,16 +71,23 @@ const whenText = (ms: number, { words: { garbage: words }, duration }: Language)
 export const costText = (monthlyUsd: number, { words, count }: Language): string =>
   words.garbage.cost(monthlyUsd < 10 ? monthlyUsd.toFixed(2) : count(Math.round(monthlyUsd)))
 
-export function sizeText({ bytes, monthlyUsd }: Pick<GarbageRow, 'bytes' | 'monthlyUsd'>, language: Language): string {
+export function sizeText(
+  { bytes, monthlyUsd }: Pick<GarbageRow, 'bytes' | 'monthlyUsd'>,
+  language: Language,
+): string {
   return language.words.list([
     ...(bytes === null ? [] : [language.bytes(bytes)]),
     ...(monthlyUsd === null ? [] : [costText(monthlyUsd, language)]),
   ])
 }
 
-export function gapText({ resource, reason, needs }: GarbageGap, { words: all, line }: Language): string {
+export function gapText(
+  { resource, reason, needs }: GarbageGap,
+  { words: all, line }: Language,
+): string {
   const why = line(reason, 400)
-  const what = resource !== null && !why.startsWith(resource) ? all.said(line(resource, 120), why) : why
+  const what =
+    resource !== null && !why.startsWith(resource) ? all.said(line(resource, 120), why) : why
   return all.garbage.gap(
     what,
     needs.map(need => all.garbage.needs[need]),

@@ -44,15 +44,29 @@ interface Amounts {
 }
 
 /** Every gauge of a node, in the order in which they are drawn; empty where no filesystem and no memory was observed. */
-export function gaugesOf({ prediction }: AuditedNode, alertPercent: number, language: Language): Gauge[] {
+export function gaugesOf(
+  { prediction }: AuditedNode,
+  alertPercent: number,
+  language: Language,
+): Gauge[] {
   const { gauge: words } = language.words
   const { filesystems, imageGC, eviction } = prediction
   const { nodefs, imagefs, layout } = filesystems
-  const disk = (title: string, state: FilesystemState | null, prefixes: string[], holdsImages: boolean): Gauge[] => {
-    const bytes = { capacity: state?.capacityBytes ?? null, available: state?.availableBytes ?? null }
+  const disk = (
+    title: string,
+    state: FilesystemState | null,
+    prefixes: string[],
+    holdsImages: boolean,
+  ): Gauge[] => {
+    const bytes = {
+      capacity: state?.capacityBytes ?? null,
+      available: state?.availableBytes ?? null,
+    }
     const inodes = { capacity: state?.inodes ?? null, available: state?.inodesFree ?? null }
     const watched = (suffix: string) =>
-      eviction?.thresholds.filter(({ signal }) => prefixes.some(prefix => signal === `${prefix}.${suffix}`)) ?? []
+      eviction?.thresholds.filter(({ signal }) =>
+        prefixes.some(prefix => signal === `${prefix}.${suffix}`),
+      ) ?? []
     const ofInodes = watched('inodesFree')
     const gauge = emptyGauge(title, 'disk', bytes, language)
     gauge.holdsImages = holdsImages
@@ -66,7 +80,8 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number, lang
     })
     addThresholds(gauge, watched('available'), bytes.capacity, language)
     if (eviction === null) gauge.facts.push(words.thresholdsUnknown)
-    else if (eviction.error !== null) gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
+    else if (eviction.error !== null)
+      gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
     else if (watched('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
     if (ofInodes.length === 0) return [gauge]
     const thin = emptyGauge(words.inodesOf(title), 'inodes', inodes, language)
@@ -80,14 +95,26 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number, lang
       : layout === 'shared'
         ? disk(words.oneDisk, nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
         : layout === 'split'
-          ? [...disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false), ...disk('imagefs', imagefs, ['imagefs'], true)]
-          : [...disk('nodefs', nodefs, ['nodefs'], false), ...disk('imagefs', imagefs, ['imagefs'], true)]
+          ? [
+              ...disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false),
+              ...disk('imagefs', imagefs, ['imagefs'], true),
+            ]
+          : [
+              ...disk('nodefs', nodefs, ['nodefs'], false),
+              ...disk('imagefs', imagefs, ['imagefs'], true),
+            ]
   const memory = eviction?.signals['memory.available']
-  const amounts = memory ? { capacity: memory.capacityBytes, available: memory.availableBytes } : null
+  const amounts = memory
+    ? { capacity: memory.capacityBytes, available: memory.availableBytes }
+    : null
   return [...disks, ...memoryGauge(amounts, eviction?.thresholds ?? [], language)]
 }
 
-function memoryGauge(observed: Amounts | null, thresholds: EvaluatedThreshold[], language: Language): Gauge[] {
+function memoryGauge(
+  observed: Amounts | null,
+  thresholds: EvaluatedThreshold[],
+  language: Language,
+): Gauge[] {
   if (observed === null) return []
   const gauge = emptyGauge(language.words.gauge.memory, 'memory', observed, language)
   const watched = thresholds.filter(({ signal }) => signal === 'memory.available')
@@ -129,7 +156,12 @@ function standing(
 const share = (percent: number, capacity: number | null, { bytes }: Language) =>
   capacity === null ? null : bytes((capacity * percent) / 100)
 
-function addImageGc(gauge: Gauge, imageGC: AuditedPrediction['imageGC'], capacity: number | null, language: Language): void {
+function addImageGc(
+  gauge: Gauge,
+  imageGC: AuditedPrediction['imageGC'],
+  capacity: number | null,
+  language: Language,
+): void {
   const { gauge: words } = language.words
   if (imageGC === null) {
     gauge.facts.push(words.imageGcUnknown)
@@ -159,7 +191,8 @@ function addImageGc(gauge: Gauge, imageGC: AuditedPrediction['imageGC'], capacit
       amount: share(starts, capacity, language),
     },
   )
-  if (imageGC.error !== null) gauge.warnings.push(words.imageGcFails(language.line(imageGC.error, 300)))
+  if (imageGC.error !== null)
+    gauge.warnings.push(words.imageGcFails(language.line(imageGC.error, 300)))
   else if (triggered === null) gauge.facts.push(words.dueUnknown)
   else if (triggered) {
     gauge.state = 'image-gc'
@@ -170,25 +203,44 @@ function addImageGc(gauge: Gauge, imageGC: AuditedPrediction['imageGC'], capacit
 const filesystemOf = (signal: Signal) => signal.split('.')[0]!
 const isInodes = (signal: Signal) => signal.endsWith('.inodesFree')
 
-function addThresholds(gauge: Gauge, thresholds: EvaluatedThreshold[], capacity: number | null, language: Language): void {
+function addThresholds(
+  gauge: Gauge,
+  thresholds: EvaluatedThreshold[],
+  capacity: number | null,
+  language: Language,
+): void {
   const { gauge: words } = language.words
-  for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of nearestFirst(thresholds)) {
+  for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of nearestFirst(
+    thresholds,
+  )) {
     const kind = hard ? 'hard' : 'soft'
     const written = `${signal}<${language.line(value, 40)}`
     const setting = hard ? written : words.softFor(written, language.duration(gracePeriodMs))
-    const amount = (number: number) => (isInodes(signal) ? words.inodeCount(number) : language.bytes(number))
+    const amount = (number: number) =>
+      isInodes(signal) ? words.inodeCount(number) : language.bytes(number)
     if (resolved !== null && capacity !== null && capacity > 0) {
       const percent = (100 * (capacity - resolved)) / capacity
       const twin = gauge.marks.find(mark => mark.kind === kind && mark.percent === percent)
       if (twin) twin.setting += `, ${setting}`
-      else gauge.marks.push({ kind, percent, name: words.marks[kind], setting, amount: amount(Math.max(capacity - resolved, 0)) })
+      else
+        gauge.marks.push({
+          kind,
+          percent,
+          name: words.marks[kind],
+          setting,
+          amount: amount(Math.max(capacity - resolved, 0)),
+        })
     }
     if (met) gauge.state = 'pressure'
     if (margin !== null && capacity !== null && capacity > 0) {
-      gauge.headroomPercent = Math.min((100 * margin) / capacity, gauge.headroomPercent ?? Number.POSITIVE_INFINITY)
+      gauge.headroomPercent = Math.min(
+        (100 * margin) / capacity,
+        gauge.headroomPercent ?? Number.POSITIVE_INFINITY,
+      )
     }
     const what = words.threshold(words.marks[kind], setting)
-    if (met === null || margin === null) gauge.facts.push(words.farUnknown(what, filesystemOf(signal)))
+    if (met === null || margin === null)
+      gauge.facts.push(words.farUnknown(what, filesystemOf(signal)))
     else if (met) gauge.facts.push(words.met(what, amount(Math.abs(margin))))
     else gauge.facts.push(words.until(what, amount(margin)))
   }
@@ -200,11 +252,19 @@ const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
 /** The marks and the standing in words, for who cannot see the picture. */
 export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language): string {
   const { gauge: words } = language.words
-  const now = usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary)
+  const now =
+    usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary)
   return `${now} ${marks.length > 0 ? marksText(marks, language) : words.noMarks}`
 }
 
-export const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: Language): string =>
-  words.marksAre(inOrder(marks).map(({ name, setting, percent }) => words.markAt(name, shown(Math.max(percent, 0)), setting)))
+export const marksText = (
+  marks: Mark[],
+  { words: { gauge: words }, percent: shown }: Language,
+): string =>
+  words.marksAre(
+    inOrder(marks).map(({ name, setting, percent }) =>
+      words.markAt(name, shown(Math.max(percent, 0)), setting),
+    ),
+  )
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)

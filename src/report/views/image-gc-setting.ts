@@ -4,16 +4,31 @@ import type { ImageGcSetting } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/numbers.ts'
 import type { Variant } from './cohorts.ts'
-import { emptySetting, originsText, type SettingView, unknownSetting, valueLimit } from './threshold-setting.ts'
+import {
+  emptySetting,
+  originsText,
+  type SettingView,
+  unknownSetting,
+  valueLimit,
+} from './threshold-setting.ts'
 
-export function imageGcSetting(nodes: Variant, field: ImageGcSetting['field'], language: Language): SettingView {
+export function imageGcSetting(
+  nodes: Variant,
+  field: ImageGcSetting['field'],
+  language: Language,
+): SettingView {
   const { setting: words, none } = language.words
-  const found = nodes.flatMap(({ prediction }) => prediction.settings.imageGC?.find(setting => setting.field === field) ?? [])
+  const found = nodes.flatMap(
+    ({ prediction }) => prediction.settings.imageGC?.find(setting => setting.field === field) ?? [],
+  )
   const [setting] = found
   if (setting === undefined) return unknownSetting(language)
-  if (setting.value === null) return { ...emptySetting, value: none, note: words.noSuchSetting, preset: words.same }
+  if (setting.value === null)
+    return { ...emptySetting, value: none, note: words.noSuchSetting, preset: words.same }
   const value = language.line(setting.value, valueLimit)
-  const isOff = field === 'imageGCHighThresholdPercent' && nodes.every(({ prediction: { imageGC } }) => imageGC?.enabled === false)
+  const isOff =
+    field === 'imageGCHighThresholdPercent' &&
+    nodes.every(({ prediction: { imageGC } }) => imageGC?.enabled === false)
   return {
     ...emptySetting,
     value: isOff ? words.offWritten(value) : value,
@@ -27,7 +42,12 @@ export function imageGcSetting(nodes: Variant, field: ImageGcSetting['field'], l
   }
 }
 
-function meaningOf(field: ImageGcSetting['field'], value: string, nodes: Variant, language: Language): string {
+function meaningOf(
+  field: ImageGcSetting['field'],
+  value: string,
+  nodes: Variant,
+  language: Language,
+): string {
   const { setting: words } = language.words
   switch (field) {
     case 'imageGCHighThresholdPercent':
@@ -38,16 +58,23 @@ function meaningOf(field: ImageGcSetting['field'], value: string, nodes: Variant
     case 'imageMinimumGCAge':
       return words.minimumAge(language.duration(durationMs(value)))
     case 'imageMaximumGCAge':
-      return durationMs(value) === 0 ? words.noMaximumAge : words.maximumAge(language.duration(durationMs(value)))
+      return durationMs(value) === 0
+        ? words.noMaximumAge
+        : words.maximumAge(language.duration(durationMs(value)))
   }
 }
 
-function usedText(percent: number, nodes: Variant, { words, percent: shown, bytes }: Language): string {
+function usedText(
+  percent: number,
+  nodes: Variant,
+  { words, percent: shown, bytes }: Language,
+): string {
   const known = nodes
     .flatMap(({ prediction: { filesystems } }) => filesystems.imagefs?.capacityBytes ?? [])
     .map(capacity => (capacity * percent) / 100)
   const unread = nodes.length - known.length
-  const range = known.length === 0 ? null : formatRange(Math.min(...known), Math.max(...known), bytes)
+  const range =
+    known.length === 0 ? null : formatRange(Math.min(...known), Math.max(...known), bytes)
   return words.setting.used(shown(percent), range, unread)
 }
 

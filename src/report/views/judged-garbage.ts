@@ -22,25 +22,40 @@ export interface JudgedGarbage {
   monthlyUsd: number
 }
 
-export function judgedGarbage({ document, garbage = [] }: Pick<AuditReport, 'document' | 'garbage'>): JudgedGarbage[] {
+export function judgedGarbage({
+  document,
+  garbage = [],
+}: Pick<AuditReport, 'document' | 'garbage'>): JudgedGarbage[] {
   const [open, waived] = [byPlace(document.findings), byPlace(document.waived)]
   return garbage
     .map((overview): JudgedGarbage => {
       const rows = overview.rows.map(row => {
-        const of = (findings: Map<string, Finding[]>) => row.rules.flatMap(rule => findings.get(placeOf(overview.cluster, rule)) ?? [])
+        const of = (findings: Map<string, Finding[]>) =>
+          row.rules.flatMap(rule => findings.get(placeOf(overview.cluster, rule)) ?? [])
         return { row, findings: of(open).toSorted(worstFirst), isWaived: of(waived).length > 0 }
       })
       const found = rows.filter(({ findings }) => findings.length > 0).toSorted(byWeight)
       const monthlyUsd = found.reduce((sum, { row }) => sum + (row.monthlyUsd ?? 0), 0)
-      return { overview, found, quiet: rows.filter(({ findings }) => findings.length === 0), monthlyUsd }
+      return {
+        overview,
+        found,
+        quiet: rows.filter(({ findings }) => findings.length === 0),
+        monthlyUsd,
+      }
     })
     .toSorted(
-      (a, b) => b.monthlyUsd - a.monthlyUsd || b.found.length - a.found.length || compareText(a.overview.cluster, b.overview.cluster),
+      (a, b) =>
+        b.monthlyUsd - a.monthlyUsd ||
+        b.found.length - a.found.length ||
+        compareText(a.overview.cluster, b.overview.cluster),
     )
 }
 
 const placeOf = (cluster: string, rule: string) => JSON.stringify([cluster, rule])
-const byPlace = (findings: Finding[]) => Map.groupBy(findings, ({ cluster, rule }) => placeOf(cluster, rule))
+const byPlace = (findings: Finding[]) =>
+  Map.groupBy(findings, ({ cluster, rule }) => placeOf(cluster, rule))
 
-const rankOf = ({ findings: [worst] }: JudgedRow) => (worst === undefined ? severities.length : severities.indexOf(worst.severity))
-const byWeight = (a: JudgedRow, b: JudgedRow) => rankOf(a) - rankOf(b) || (b.row.monthlyUsd ?? 0) - (a.row.monthlyUsd ?? 0)
+const rankOf = ({ findings: [worst] }: JudgedRow) =>
+  worst === undefined ? severities.length : severities.indexOf(worst.severity)
+const byWeight = (a: JudgedRow, b: JudgedRow) =>
+  rankOf(a) - rankOf(b) || (b.row.monthlyUsd ?? 0) - (a.row.monthlyUsd ?? 0)

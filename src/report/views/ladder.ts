@@ -44,7 +44,10 @@ export interface Ladder {
   height: number
 }
 
-type Label = Pick<PlacedMark, 'name' | 'setting' | 'amount' | 'place' | 'settingFrom' | 'amountFrom'>
+type Label = Pick<
+  PlacedMark,
+  'name' | 'setting' | 'amount' | 'place' | 'settingFrom' | 'amountFrom'
+>
 
 /** The text of a label at one of the widths. */
 export function labelText(label: Label, width: BarWidth): string {
@@ -54,7 +57,12 @@ export function labelText(label: Label, width: BarWidth): string {
 }
 
 /** @param space pixels kept free between the labels above and the bar, for what stands on the bar. */
-export function layOutLadder(marks: Mark[], barHeight: number, space: number, language: Language): Ladder {
+export function layOutLadder(
+  marks: Mark[],
+  barHeight: number,
+  space: number,
+  language: Language,
+): Ladder {
   const labels = inOrder(marks).map(mark => label(mark, language))
   // Sorted by place, the marks with labels above are the first ones: the leftmost gets the topmost row.
   const above = labels.filter(({ isAbove }) => isAbove).length
@@ -69,17 +77,42 @@ export function layOutLadder(marks: Mark[], barHeight: number, space: number, la
     const labelY = barBottom + (index - above) * rowHeight + 18
     return { ...label, labelY, leaderTop: barTop, leaderBottom: labelY + 2 }
   })
-  return { marks: placed, barTop, barHeight, height: barBottom + (below > 0 ? below * rowHeight + 8 : 4) }
+  return {
+    marks: placed,
+    barTop,
+    barHeight,
+    height: barBottom + (below > 0 ? below * rowHeight + 8 : 4),
+  }
 }
 
-function label({ kind, percent, name, setting, amount }: Mark, language: Language): Label & Pick<PlacedMark, 'kind' | 'x' | 'isAbove'> {
+function label(
+  { kind, percent, name, setting, amount }: Mark,
+  language: Language,
+): Label & Pick<PlacedMark, 'kind' | 'x' | 'isAbove'> {
   const place = Math.min(Math.max(percent, 0), 100)
-  const short: Label = { name, setting, amount: amount ?? '', place: language.percent(place), settingFrom: null, amountFrom: null }
+  const short: Label = {
+    name,
+    setting,
+    amount: amount ?? '',
+    place: language.percent(place),
+    settingFrom: null,
+    amountFrom: null,
+  }
   const fits = (label: Label, width: BarWidth, isAbove: boolean) =>
-    columnsOf(labelText(label, width)) * characterWidth <= (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
+    columnsOf(labelText(label, width)) * characterWidth <=
+    (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
   const isAbove = place < 50 && !fits(short, 'phone', false)
-  const settingFrom = (['page', 'desk'] as const).find(width => fits({ ...short, settingFrom: width }, width, isAbove)) ?? null
+  const settingFrom =
+    (['page', 'desk'] as const).find(width =>
+      fits({ ...short, settingFrom: width }, width, isAbove),
+    ) ?? null
   const withSetting: Label = { ...short, settingFrom }
   const hasRoom = amount !== null && fits({ ...withSetting, amountFrom: 'desk' }, 'desk', isAbove)
-  return { ...withSetting, amountFrom: hasRoom ? 'desk' : null, kind, x: `${place.toFixed(2)}%`, isAbove }
+  return {
+    ...withSetting,
+    amountFrom: hasRoom ? 'desk' : null,
+    kind,
+    x: `${place.toFixed(2)}%`,
+    isAbove,
+  }
 }

@@ -5,7 +5,17 @@ const shownFindings = 5
 const limit = 3000
 
 /** At most 3,000 characters, lines parted by \n; nothing in it is markup. */
-export function mailBrief({ words: all, subject, audience, cutShort, verdict, findings, hidden, ended, report }: MailView): string {
+export function mailBrief({
+  words: all,
+  subject,
+  audience,
+  cutShort,
+  verdict,
+  findings,
+  hidden,
+  ended,
+  report,
+}: MailView): string {
   const { brief: words } = all.mail
   const told = [...(findings?.list ?? []), ...(findings?.lines ?? [])]
   const more = told.length > shownFindings || (findings?.leftOut ?? null) !== null

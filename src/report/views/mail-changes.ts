@@ -40,7 +40,8 @@ const kinds = ['new', 'back', 'worse', 'seen', 'unclear', 'moved', 'better', 'wa
 type Kind = (typeof kinds)[number]
 
 const last: readonly Kind[] = ['better', 'waived']
-const place = (kind: Kind | null) => (kind === null ? 1 : last.includes(kind) ? 2 + last.indexOf(kind) : 0)
+const place = (kind: Kind | null) =>
+  kind === null ? 1 : last.includes(kind) ? 2 + last.indexOf(kind) : 0
 
 export function mailChanges(
   { document: { findings, waived, delta }, before }: Pick<AuditReport, 'document' | 'before'>,
@@ -60,11 +61,16 @@ export function mailChanges(
   const regressed = new Set(delta.regressed)
   const changed = changesById(before.delta)
   const returned = new Map([...returnedTexts(before, language)].map(([id, text]) => [id, [text]]))
-  const kindOf = ({ id }: Finding) => (regressed.has(id) ? 'back' : kindOfChange(changed.get(id)?.change))
+  const kindOf = ({ id }: Finding) =>
+    regressed.has(id) ? 'back' : kindOfChange(changed.get(id)?.change)
   const isTold = (finding: Finding) => kindOf(finding) !== null || finding.severity === 'critical'
   const ended = before.ended.toSorted(byPastSeverity)
-  const hidden = before.hidden.toSorted((a, b) => Number(b.isNew) - Number(a.isNew) || byPastSeverity(a, b))
-  const waivedSince = waived.filter(({ id }) => changed.get(id)?.change === 'waivedSince').toSorted(worstFirst)
+  const hidden = before.hidden.toSorted(
+    (a, b) => Number(b.isNew) - Number(a.isNew) || byPastSeverity(a, b),
+  )
+  const waivedSince = waived
+    .filter(({ id }) => changed.get(id)?.change === 'waivedSince')
+    .toSorted(worstFirst)
   return {
     told: [...sorted.filter(isTold), ...waivedSince]
       .map(finding => ({ finding, kind: kindOf(finding) }))
@@ -72,7 +78,10 @@ export function mailChanges(
       .map(({ finding, kind }) => ({
         finding,
         kind: kind ?? 'unchanged',
-        why: kind === null ? [] : [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
+        why:
+          kind === null
+            ? []
+            : [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
       })),
     standing: sorted.filter(finding => !isTold(finding)),
     ended,
@@ -84,7 +93,8 @@ export function mailChanges(
 }
 
 type Past = Pick<PastFinding, 'id' | 'severity'>
-const byPastSeverity = (a: Past, b: Past) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id)
+const byPastSeverity = (a: Past, b: Past) =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id)
 
 function kindOfChange(change: Change | undefined): Kind | null {
   switch (change) {
@@ -108,13 +118,21 @@ function kindOfChange(change: Change | undefined): Kind | null {
   }
 }
 
-function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden, absent }: RunBefore, language: Language): string[] {
+function countsOf(
+  found: (Kind | null)[],
+  ended: PastFinding[],
+  { unread, hidden, absent }: RunBefore,
+  language: Language,
+): string[] {
   const words = language.words.changes.counts
   const kindCount = (of: Kind) => found.filter(kind => kind === of).length
   const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
   const lost = hidden.filter(({ isNew }) => isNew)
   const critical = lost.filter(({ severity }) => severity === 'critical').length
-  const count = (of: Exclude<Kind, 'unclear' | 'moved'>): [number, string] => [kindCount(of), words[of](kindCount(of))]
+  const count = (of: Exclude<Kind, 'unclear' | 'moved'>): [number, string] => [
+    kindCount(of),
+    words[of](kindCount(of)),
+  ]
   const unclear = kindCount('unclear') + lost.length
   const moved = kindCount('moved') + endedAs('moved')
   const repaired = endedAs('fixed', 'replaced')
@@ -144,11 +162,19 @@ function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden
 const shownAbsent = 3
 
 /** `Not in this run: prod, staging. Their 3 findings stand as they were last seen: 1 high, 2 low.` Null: every cluster is in it. */
-export function absentText({ absent }: Pick<RunBefore, 'absent'>, language: Language): string | null {
+export function absentText(
+  { absent }: Pick<RunBefore, 'absent'>,
+  language: Language,
+): string | null {
   if (absent.length === 0) return null
   const findings = absent.flatMap(({ severities: each }) => each.map(severity => ({ severity })))
   const names = absent.slice(0, shownAbsent).map(({ cluster }) => language.line(cluster, 80))
-  return language.words.changes.absent(names, absent.length - names.length, findings.length, tallyTexts(findings, language))
+  return language.words.changes.absent(
+    names,
+    absent.length - names.length,
+    findings.length,
+    tallyTexts(findings, language),
+  )
 }
 
 /** How findings stand that a mail does not tell of one by one: `7 findings stand as they were: 4 high, 3 low`. Null: there is none. */
@@ -165,5 +191,8 @@ export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
   const { before, document, plan } = report
   if (!before || document.run.inputErrors.length > 0 || plan?.state === 'failed') return true
   if (deliveries.some(({ error, location }) => error !== null || location === null)) return true
-  return mailChanges(report, english).counts.length > 0 || document.clusters.some(({ outcomes }) => outcomes.error > 0)
+  return (
+    mailChanges(report, english).counts.length > 0 ||
+    document.clusters.some(({ outcomes }) => outcomes.error > 0)
+  )
 }

@@ -9,7 +9,16 @@ import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
 import { type MailChanges, standingText, type ToldFinding } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
-const shown = { cards: 2, lines: 8, ended: 5, hidden: 5, names: 2, configLines: 16, targets: 3, reasons: 2 }
+const shown = {
+  cards: 2,
+  lines: 8,
+  ended: 5,
+  hidden: 5,
+  names: 2,
+  configLines: 16,
+  targets: 3,
+  reasons: 2,
+}
 
 interface MailLine extends SeverityMark {
   severityWord: string
@@ -91,21 +100,33 @@ export function mailFindingsView(
     title: headingOf(told, cards.length + lines.length, since !== null, language),
     list: cards.map(each => mailFinding(each, fold, titleOf, language)),
     lines: lines.map(each => mailLine(each, fold, titleOf, language)),
-    leftOut: rest.length > 0 ? language.words.told.more(rest.length, tallyTexts(rest, language)) : null,
+    leftOut:
+      rest.length > 0 ? language.words.told.more(rest.length, tallyTexts(rest, language)) : null,
     standing: standingText(standing, language),
   }
 }
 
-function headingOf(told: ToldFinding[], shownCount: number, isCompared: boolean, language: Language): string | null {
+function headingOf(
+  told: ToldFinding[],
+  shownCount: number,
+  isCompared: boolean,
+  language: Language,
+): string | null {
   const words = language.words.told
   if (told.length === 0) return null
   if (isCompared && told.length > shownCount) return words.some(shownCount, told.length)
-  if (isCompared) return told.some(({ kind }) => kind !== 'unchanged') ? words.changedAndUrgent : words.urgent
+  if (isCompared)
+    return told.some(({ kind }) => kind !== 'unchanged') ? words.changedAndUrgent : words.urgent
   if (told.length > shownCount) return words.worst(shownCount, told.length)
   return words.all(told.length)
 }
 
-function mailLine({ finding, kind, why }: ToldFinding, fold: Fold, titleOf: TitleOf, language: Language): MailLine {
+function mailLine(
+  { finding, kind, why }: ToldFinding,
+  fold: Fold,
+  titleOf: TitleOf,
+  language: Language,
+): MailLine {
   const { words } = language
   const { severity, cluster, subject, confidence, since, nodes } = finding
   const where = [
@@ -120,7 +141,10 @@ function mailLine({ finding, kind, why }: ToldFinding, fold: Fold, titleOf: Titl
     ...foldedTitle(titleOf(finding), fold),
     where: words.list(where.filter(Boolean)),
     nodeCount: nodeCountText(nodes, language),
-    why: why.length === 0 ? null : words.clauses(why.slice(0, shown.reasons).map(reason => fold(reason, 200))),
+    why:
+      why.length === 0
+        ? null
+        : words.clauses(why.slice(0, shown.reasons).map(reason => fold(reason, 200))),
   }
 }
 
@@ -129,9 +153,17 @@ const foldedTitle = ({ title, ownTitle }: ReturnType<TitleOf>, fold: Fold) => ({
   ownTitle: ownTitle === null ? null : fold(ownTitle, 200),
 })
 
-const markOf = (severity: Severity, { words }: Language) => ({ ...severityMark(severity), severityWord: words.severities[severity] })
+const markOf = (severity: Severity, { words }: Language) => ({
+  ...severityMark(severity),
+  severityWord: words.severities[severity],
+})
 
-function mailFinding(told: ToldFinding, fold: Fold, titleOf: TitleOf, language: Language): MailFinding {
+function mailFinding(
+  told: ToldFinding,
+  fold: Fold,
+  titleOf: TitleOf,
+  language: Language,
+): MailFinding {
   const { consequence, nodes, fix } = told.finding
   const docs = docsIn(language, told.finding)
   const { configLines, configInReport } = configView(fix.config, fold, language)
@@ -148,37 +180,58 @@ function mailFinding(told: ToldFinding, fold: Fold, titleOf: TitleOf, language: 
 }
 
 /** Null where nothing ended. */
-export function mailEndedView({ ended }: MailChanges, fold: Fold, titleOf: TitleOf, language: Language): MailEndedView | null {
+export function mailEndedView(
+  { ended }: MailChanges,
+  fold: Fold,
+  titleOf: TitleOf,
+  language: Language,
+): MailEndedView | null {
   const { changes: words, since, list: join } = language.words
   if (ended.length === 0) return null
-  const list = ended.slice(0, shown.ended).map((past: PastFinding) => ({
-    ...markOf(past.severity, language),
-    ...foldedTitle(titleOf(past), fold),
-    where: join([fold(past.cluster, 80), subjectText(past.subject, language), since(fold(past.since, 20))]),
-    how: language.words.returned.endings[past.ended],
-  }))
+  const list = ended
+    .slice(0, shown.ended)
+    .map((past: PastFinding) => ({
+      ...markOf(past.severity, language),
+      ...foldedTitle(titleOf(past), fold),
+      where: join([
+        fold(past.cluster, 80),
+        subjectText(past.subject, language),
+        since(fold(past.since, 20)),
+      ]),
+      how: language.words.returned.endings[past.ended],
+    }))
   const rest = ended.length - list.length
   return { title: words.ended, list, leftOut: rest > 0 ? words.moreEnded(rest) : null }
 }
 
 /** Null where everything that was known can be told. */
-export function mailHiddenView({ hidden }: MailChanges, fold: Fold, titleOf: TitleOf, language: Language): MailHiddenView | null {
+export function mailHiddenView(
+  { hidden }: MailChanges,
+  fold: Fold,
+  titleOf: TitleOf,
+  language: Language,
+): MailHiddenView | null {
   const { changes: words, clauses, list: join, since } = language.words
   if (hidden.length === 0) return null
-  const list = hidden.slice(0, shown.hidden).map(({ severity, why, nodes, ...finding }) => ({
-    ...markOf(severity, language),
-    ...foldedTitle(titleOf(finding), fold),
-    where: join(
-      [
-        fold(finding.cluster, 80),
-        subjectText(finding.subject, language),
-        nodeCountText(nodes, language),
-        since(fold(finding.since, 20)),
-        words.lastSeen(fold(finding.lastSeen, 20)),
-      ].filter(Boolean),
-    ),
-    why: why.length === 0 ? null : clauses(why.slice(0, shown.reasons).map(reason => fold(reason, 200))),
-  }))
+  const list = hidden
+    .slice(0, shown.hidden)
+    .map(({ severity, why, nodes, ...finding }) => ({
+      ...markOf(severity, language),
+      ...foldedTitle(titleOf(finding), fold),
+      where: join(
+        [
+          fold(finding.cluster, 80),
+          subjectText(finding.subject, language),
+          nodeCountText(nodes, language),
+          since(fold(finding.since, 20)),
+          words.lastSeen(fold(finding.lastSeen, 20)),
+        ].filter(Boolean),
+      ),
+      why:
+        why.length === 0
+          ? null
+          : clauses(why.slice(0, shown.reasons).map(reason => fold(reason, 200))),
+    }))
   const rest = hidden.slice(list.length)
   return {
     title: words.hidden(hidden.length),
@@ -187,7 +240,11 @@ export function mailHiddenView({ hidden }: MailChanges, fold: Fold, titleOf: Tit
   }
 }
 
-function nodesView(nodes: NodeSample, fold: Fold, { words }: Language): Pick<MailFinding, 'nodeNames' | 'nodesLeftOut'> {
+function nodesView(
+  nodes: NodeSample,
+  fold: Fold,
+  { words }: Language,
+): Pick<MailFinding, 'nodeNames' | 'nodesLeftOut'> {
   const names = nodes.sample.slice(0, shown.names).map(name => fold(name, 80))
   const rest = nodes.count - names.length
   return {
@@ -196,17 +253,29 @@ function nodesView(nodes: NodeSample, fold: Fold, { words }: Language): Pick<Mai
   }
 }
 
-function configView(config: Fix['config'], fold: Fold, { words }: Language): Pick<MailFinding, 'configLines' | 'configInReport'> {
+function configView(
+  config: Fix['config'],
+  fold: Fold,
+  { words }: Language,
+): Pick<MailFinding, 'configLines' | 'configInReport'> {
   if (Object.keys(config).length === 0) return { configLines: [], configInReport: null }
   const lines = stringify(config, { lineWidth: 0 }).trimEnd().split('\n')
   // Whole or not at all: a map like evictionHard replaces what is there, and half of one would lose the rest.
-  if (lines.length > shown.configLines) return { configLines: [], configInReport: words.told.configInReport(lines.length) }
+  if (lines.length > shown.configLines)
+    return { configLines: [], configInReport: words.told.configInReport(lines.length) }
   // The indent is YAML, the rest is text.
-  return { configLines: lines.map(line => `${/^ {0,12}/.exec(line)![0]}${fold(line, 100)}`), configInReport: null }
+  return {
+    configLines: lines.map(line => `${/^ {0,12}/.exec(line)![0]}${fold(line, 100)}`),
+    configInReport: null,
+  }
 }
 
 function moreText({ commands, durable }: Fix, fold: Fold, { words }: Language): string | null {
   const targets = [...new Set(durable.map(({ target }) => fold(target, 30)))]
   if (commands.length + targets.length === 0) return null
-  return words.told.inReport(commands.length, targets.slice(0, shown.targets), Math.max(targets.length - shown.targets, 0))
+  return words.told.inReport(
+    commands.length,
+    targets.slice(0, shown.targets),
+    Math.max(targets.length - shown.targets, 0),
+  )
 }

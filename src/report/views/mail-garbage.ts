@@ -17,8 +17,14 @@ export interface MailGarbageView {
 }
 
 /** Null where there is nothing to tell. */
-export function mailGarbageView(report: AuditReport, fold: Fold, language: Language): MailGarbageView | null {
-  const told = judgedGarbage(report).filter(({ found, overview: { gaps } }) => found.length > 0 || gaps.length > 0)
+export function mailGarbageView(
+  report: AuditReport,
+  fold: Fold,
+  language: Language,
+): MailGarbageView | null {
+  const told = judgedGarbage(report).filter(
+    ({ found, overview: { gaps } }) => found.length > 0 || gaps.length > 0,
+  )
   if (told.length === 0) return null
   const monthlyUsd = told.reduce((sum, each) => sum + each.monthlyUsd, 0)
   const rest = told.length - shown.clusters
@@ -54,6 +60,9 @@ function clusterLine(
 function kindText(row: GarbageRow, language: Language): string {
   const { list, garbage } = language.words
   const size = sizeText(row, language)
-  const about = list([...(size === '' ? [] : [size]), ...(row.young > 0 ? [garbage.mail.young(row.young, row.youngHours)] : [])])
+  const about = list([
+    ...(size === '' ? [] : [size]),
+    ...(row.young > 0 ? [garbage.mail.young(row.young, row.youngHours)] : []),
+  ])
   return garbage.mail.kind(garbage.kinds[row.kind].name, row.count - row.young, about)
 }

@@ -13,16 +13,30 @@ export interface MailNotAudited {
 }
 
 /** Equal reasons together: whole clusters first, then the reason that most nodes share. */
-export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words }: Language): MailNotAudited {
-  const groups = [...Map.groupBy(notAudited, ({ node, reason }) => JSON.stringify([node === null, reason])).values()].toSorted(
-    (a, b) => Number(a[0]!.node !== null) - Number(b[0]!.node !== null) || b.length - a.length || compareText(a[0]!.reason, b[0]!.reason),
+export function mailNotAuditedView(
+  notAudited: NotAudited[],
+  fold: Fold,
+  { words }: Language,
+): MailNotAudited {
+  const groups = [
+    ...Map.groupBy(notAudited, ({ node, reason }) =>
+      JSON.stringify([node === null, reason]),
+    ).values(),
+  ].toSorted(
+    (a, b) =>
+      Number(a[0]!.node !== null) - Number(b[0]!.node !== null) ||
+      b.length - a.length ||
+      compareText(a[0]!.reason, b[0]!.reason),
   )
   const rest = groups.slice(shown.reasons)
   const entries = rest.reduce((sum, { length }) => sum + length, 0)
   return {
     list: groups
       .slice(0, shown.reasons)
-      .map(group => ({ who: whoOf(group, fold, words.notAudited), reason: fold(group[0]!.reason, 420) || words.noReason })),
+      .map(group => ({
+        who: whoOf(group, fold, words.notAudited),
+        reason: fold(group[0]!.reason, 420) || words.noReason,
+      })),
     leftOut: rest.length > 0 ? words.notAudited.more(rest.length, entries) : null,
   }
 }
@@ -33,7 +47,9 @@ function whoOf(group: NotAudited[], fold: Fold, words: Words): string {
   const clusters = distinct(group.map(({ cluster }) => cluster))
   const nodes = group.flatMap(({ node }) => node ?? [])
   if (nodes.length === 0)
-    return clusters.length === 1 ? words.cluster(fold(clusters[0]!, 80)) : words.clusters(clusters.length, some(clusters, fold, words))
+    return clusters.length === 1
+      ? words.cluster(fold(clusters[0]!, 80))
+      : words.clusters(clusters.length, some(clusters, fold, words))
   const of = clusters.length === 1 ? fold(clusters[0]!, 80) : words.clusterCount(clusters.length)
   return words.nodes(nodes.length, of, some(nodes, fold, words))
 }
@@ -58,11 +74,18 @@ export interface MailDeliveriesView {
   failuresLeftOut: string | null
 }
 
-export function mailDeliveriesView(deliveries: Delivery[], fold: Fold, language: Language): MailDeliveriesView {
+export function mailDeliveriesView(
+  deliveries: Delivery[],
+  fold: Fold,
+  language: Language,
+): MailDeliveriesView {
   const words = language.words.report
   const link = reportLink(deliveries)
-  const name = (channel: string) => (Object.hasOwn(words.channels, channel) ? words.channels[channel]! : fold(channel, 30))
-  const places = deliveries.flatMap(({ channel, location }) => (location === null ? [] : [words.place(name(channel), fold(location, 240))]))
+  const name = (channel: string) =>
+    Object.hasOwn(words.channels, channel) ? words.channels[channel]! : fold(channel, 30)
+  const places = deliveries.flatMap(({ channel, location }) =>
+    location === null ? [] : [words.place(name(channel), fold(location, 240))],
+  )
   const failures = deliveries
     .filter(({ location, error }) => location === null || error !== null)
     .map(({ channel, error }) => ({
@@ -80,14 +103,21 @@ export function mailDeliveriesView(deliveries: Delivery[], fold: Fold, language:
   }
 }
 
-const leftOut = (count: number, text: (count: number) => string) => (count > shown.channels ? text(count - shown.channels) : null)
+const leftOut = (count: number, text: (count: number) => string) =>
+  count > shown.channels ? text(count - shown.channels) : null
 
 /** Where a reader opens the report in a browser: the first http(s) address without credentials in it; null: the mail carries the report itself. */
 export function reportLink(deliveries: Delivery[]): string | null {
   for (const { link } of deliveries) {
     if (link === null || link.length > linkLimit || !URL.canParse(link)) continue
     const { protocol, username, password, href } = new URL(link)
-    if ((protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && href.length <= linkLimit) return href
+    if (
+      (protocol === 'https:' || protocol === 'http:') &&
+      username === '' &&
+      password === '' &&
+      href.length <= linkLimit
+    )
+      return href
   }
   return null
 }

@@ -26,12 +26,18 @@ export function mailSubject(
   const words = all.subject
   const { run, clusters, findings } = document
   const day = language.utc(run.takenAt).slice(0, 10)
-  const from = ['highwater', owner === null ? '' : fold(owner, 40), /^\d/.test(day) ? day : ''].filter(Boolean).join(' ')
+  const from = ['highwater', owner === null ? '' : fold(owner, 40), /^\d/.test(day) ? day : '']
+    .filter(Boolean)
+    .join(' ')
   const signed = (shown: number) => {
     const verdict =
       findings.length > 0
         ? verdictOf(findings, clusters.length, changes, { evicting, shown, language })
-        : words.empty(headline, someOf(changes.counts, Math.min(shown, shownCounts), language), scope)
+        : words.empty(
+            headline,
+            someOf(changes.counts, Math.min(shown, shownCounts), language),
+            scope,
+          )
     const signed = words.signed(verdict, from)
     return (isCutShort ? words.cutShort(signed) : signed).replace(/\s+/g, ' ')
   }
@@ -57,8 +63,17 @@ function verdictOf(
   const word = evicting > 0 ? words.evicting(severity, evicting) : severity
   const where = whereOf(findings, clusterCount, language)
   if (since !== null && counts.length > 0)
-    return words.changed(word, someOf(counts, Math.min(shown, shownCounts), language), findings.length, where)
-  return (since === null ? words.first : words.nothingNew)(word, [someOf(tallyTexts(findings, language), shown, language)], where)
+    return words.changed(
+      word,
+      someOf(counts, Math.min(shown, shownCounts), language),
+      findings.length,
+      where,
+    )
+  return (since === null ? words.first : words.nothingNew)(
+    word,
+    [someOf(tallyTexts(findings, language), shown, language)],
+    where,
+  )
 }
 
 const someOf = (counts: string[], shown: number, { words }: Language) =>

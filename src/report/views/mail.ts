@@ -16,7 +16,12 @@ import {
 } from './mail-findings.ts'
 import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
-import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
+import {
+  type MailDeliveriesView,
+  type MailNotAudited,
+  mailDeliveriesView,
+  mailNotAuditedView,
+} from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import type { NextView } from './next.ts'
@@ -99,7 +104,12 @@ export function mailView(
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
   const outlook = outlookView(report, language)
-  const { severity, headline, next, worst, scope, gaps, complete } = verdictView(report, { outlook, titleOf, language, fold })
+  const { severity, headline, next, worst, scope, gaps, complete } = verdictView(report, {
+    outlook,
+    titleOf,
+    language,
+    fold,
+  })
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   const mailed = mailDeliveriesView(deliveries, fold, language)
@@ -126,28 +136,52 @@ export function mailView(
       scope,
       change: changeText(changes, language),
       trend: mailTrend(report, fold, language),
-      tally: tally(findings, language).map(({ severity, word, count }) => ({ ...severityMark(severity), word, count })),
+      tally: tally(findings, language).map(({ severity, word, count }) => ({
+        ...severityMark(severity),
+        word,
+        count,
+      })),
       waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
       gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
       complete,
       inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
-      undelivered: mailed.failures.length > 0 ? words.report.undelivered(mailed.failures.map(({ channel }) => channel)) : null,
+      undelivered:
+        mailed.failures.length > 0
+          ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
+          : null,
     },
-    findings: findings.length + changes.told.length > 0 ? mailFindingsView(changes, fold, titleOf, language) : null,
+    findings:
+      findings.length + changes.told.length > 0
+        ? mailFindingsView(changes, fold, titleOf, language)
+        : null,
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
     garbage: mailGarbageView(report, fold, language),
     plan: planView(report.plan ?? null, language, fold),
-    notAudited: lost ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold, language) } : null,
+    notAudited: lost
+      ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold, language) }
+      : null,
     report: mailed,
-    unsubscribe: unsubscribe.length > 0 ? words.mail.unsubscribe(unsubscribe.map(address => fold(address, 1000))) : null,
-    footer: words.mail.footer(fold(run.version, 40), fold(run.account ?? words.unknown, 40), fold(run.region ?? words.unknown, 40)),
+    unsubscribe:
+      unsubscribe.length > 0
+        ? words.mail.unsubscribe(unsubscribe.map(address => fold(address, 1000)))
+        : null,
+    footer: words.mail.footer(
+      fold(run.version, 40),
+      fold(run.account ?? words.unknown, 40),
+      fold(run.region ?? words.unknown, 40),
+    ),
   }
 }
 
-function changeText({ since, counts, absent }: MailChanges, { words: { changes: words }, utc }: Language): string | null {
+function changeText(
+  { since, counts, absent }: MailChanges,
+  { words: { changes: words }, utc }: Language,
+): string | null {
   if (since === null) return null
-  return [counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts), absent].filter(Boolean).join(' ')
+  return [counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts), absent]
+    .filter(Boolean)
+    .join(' ')
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
@@ -163,18 +197,19 @@ function cutShortView(
   })
   const partly = nodes
     .filter(({ coverage }) => coverage === 'partlyRead')
-    .flatMap(({ errors }) => errors.map(({ message }) => notReachedIn(message)).find(why => why !== null) ?? [])
+    .flatMap(
+      ({ errors }) =>
+        errors.map(({ message }) => notReachedIn(message)).find(why => why !== null) ?? [],
+    )
   const why = late[0]?.why ?? partly[0]
   if (why === undefined) return null
   const unread = late.filter(({ node }) => node !== null).length
-  const clusters = new Set(late.filter(({ node }) => node === null).map(({ cluster }) => cluster)).size
+  const clusters = new Set(late.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+    .size
   const parts = [
     unread > 0 ? words.unread(unread) : '',
     partly.length > 0 ? words.partly(partly.length) : '',
     clusters > 0 ? words.clusters(clusters) : '',
   ].filter(Boolean)
-  return {
-    title: words.title,
-    text: words.text(parts, fold(why, 120)),
-  }
+  return { title: words.title, text: words.text(parts, fold(why, 120)) }
 }

@@ -40,9 +40,17 @@ export interface NewsView {
   notes: string[]
 }
 
-const groups: { title: 'newOrWorse' | 'fixedOrBetter' | 'neither'; of: Change[]; isOpen: boolean }[] = [
+const groups: {
+  title: 'newOrWorse' | 'fixedOrBetter' | 'neither'
+  of: Change[]
+  isOpen: boolean
+}[] = [
   { title: 'newOrWorse', of: ['new', 'worse', 'waiverExpired', 'newlySeen'], isOpen: true },
-  { title: 'fixedOrBetter', of: ['fixed', 'better', 'fixedOrGone', 'gone', 'waivedSince'], isOpen: false },
+  {
+    title: 'fixedOrBetter',
+    of: ['fixed', 'better', 'fixedOrGone', 'gone', 'waivedSince'],
+    isOpen: false,
+  },
   { title: 'neither', of: ['moved', 'cannotTell'], isOpen: false },
 ]
 
@@ -79,7 +87,11 @@ export function newsView(
   const told = parts.filter(([number]) => number > 0).map(([number, text]) => text(number))
   return {
     since: momentOf(takenAt, language),
-    summary: [words.summary(changed > 0, told), ...nodesText(delta.nodes, language), absentText(before, language)]
+    summary: [
+      words.summary(changed > 0, told),
+      ...nodesText(delta.nodes, language),
+      absentText(before, language),
+    ]
       .filter(Boolean)
       .join(' '),
     grades: gradeTexts(delta.clusters, language),
@@ -103,23 +115,34 @@ function withoutHistory(
   const words = all.news
   const known = findings.filter(({ id }) => delta.new.includes(id))
   const isKnown = delta.new.length + delta.resolved.length > 0
-  const rows = known.slice(0, shown.perChange).map(({ id, severity, rule, title, cluster, subject }) => ({
-    word: words.changed.new,
-    severity,
-    severityWord: all.severities[severity],
-    ...shownTitle(titleOf({ rule, title }), language),
-    where: all.of(subjectText(subject, language), line(cluster, nameLimit)),
-    why: '',
-    anchor: anchorOf(id),
-  }))
+  const rows = known
+    .slice(0, shown.perChange)
+    .map(({ id, severity, rule, title, cluster, subject }) => ({
+      word: words.changed.new,
+      severity,
+      severityWord: all.severities[severity],
+      ...shownTitle(titleOf({ rule, title }), language),
+      where: all.of(subjectText(subject, language), line(cluster, nameLimit)),
+      why: '',
+      anchor: anchorOf(id),
+    }))
   return {
     since: null,
-    summary: isKnown ? words.withoutHistory(delta.new.length, delta.resolved.length) : words.noEarlierRun,
+    summary: isKnown
+      ? words.withoutHistory(delta.new.length, delta.resolved.length)
+      : words.noEarlierRun,
     grades: [],
     groups:
       rows.length === 0
         ? []
-        : [{ title: words.newOrWorse, isOpen: true, rows, leftOut: moreText(delta.new.length - rows.length, language) }],
+        : [
+            {
+              title: words.newOrWorse,
+              isOpen: true,
+              rows,
+              leftOut: moreText(delta.new.length - rows.length, language),
+            },
+          ],
     notes: [],
   }
 }
@@ -153,9 +176,11 @@ function newsGroup(
   }
 }
 
-const withWhy = (finding: ChangedFinding, why: string | undefined) => (why ? { ...finding, why: [why, ...finding.why] } : finding)
+const withWhy = (finding: ChangedFinding, why: string | undefined) =>
+  why ? { ...finding, why: [why, ...finding.why] } : finding
 
-const moreText = (count: number, { words }: Language) => (count > 0 ? words.news.moreInDiff(count) : null)
+const moreText = (count: number, { words }: Language) =>
+  count > 0 ? words.news.moreInDiff(count) : null
 
 function newsRow(
   word: string,

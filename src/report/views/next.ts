@@ -19,7 +19,12 @@ export interface NextView {
  *
  * @param nodeCount how many nodes the report is of
  */
-export function nextView({ rows, horizons }: OutlookView, nodeCount: number, fold: Fold, language: Language): NextView | null {
+export function nextView(
+  { rows, horizons }: OutlookView,
+  nodeCount: number,
+  fold: Fold,
+  language: Language,
+): NextView | null {
   const { outlook: words, said, list } = language.words
   const soon = rows.filter(({ isForeseen }) => isForeseen).slice(0, shownNodes)
   if (soon.length === 0) return null
@@ -29,13 +34,20 @@ export function nextView({ rows, horizons }: OutlookView, nodeCount: number, fol
   const nodes = soon.map(({ name, where, eviction, isNow, ...row }) => ({
     name: fold(name, 80),
     where: fold(where, 100),
-    when: isNow ? words.now : row.isAssumed && !isAssumed ? words.asAssumed(eviction.text) : eviction.text,
+    when: isNow
+      ? words.now
+      : row.isAssumed && !isAssumed
+        ? words.asAssumed(eviction.text)
+        : eviction.text,
     isNow,
   }))
   return {
     title,
     nodes,
     brief: words.evictFirstBrief(title, nodes),
-    all: nodeCount === soon.length ? null : said(words.byTime, list(horizons.map(({ nodes, within }) => `${nodes} ${within}`))),
+    all:
+      nodeCount === soon.length
+        ? null
+        : said(words.byTime, list(horizons.map(({ nodes, within }) => `${nodes} ${within}`))),
   }
 }

@@ -24,15 +24,22 @@ export function nodeRow(
   isOneOfMany: boolean,
   { words, line, percent }: Language,
 ): NodeRow {
-  const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : percent(gauge.usedPercent))
-  const reason = node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason
+  const usedOf = (gauge: Gauge | undefined) =>
+    gauge === undefined ? '' : percent(gauge.usedPercent)
+  const reason =
+    node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason
   return {
     name: line(node.identity.name, nameLimit),
     coverage: words.coverage[node.coverage],
     disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
     nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
     memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
-    headroom: headroomPercent === null ? words.unknown : headroomPercent < 0 ? words.none : percent(headroomPercent),
+    headroom:
+      headroomPercent === null
+        ? words.unknown
+        : headroomPercent < 0
+          ? words.none
+          : percent(headroomPercent),
     state: words.node.states[state],
     reason: gauges.length > 0 ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
   }
@@ -42,11 +49,23 @@ const encoder = new TextEncoder()
 /** What its tags come to. */
 const rowTags = '<tr><th><td><td><td><td><td><td>\n'.length
 /** What stands on the page instead of characters that mean something in HTML, by length. */
-const escapedLengths: Record<string, number> = { '&': 5, '<': 4, '>': 4, '"': 6, "'": 6, '`': 6, '=': 6 }
+const escapedLengths: Record<string, number> = {
+  '&': 5,
+  '<': 4,
+  '>': 4,
+  '"': 6,
+  "'": 6,
+  '`': 6,
+  '=': 6,
+}
 
 /** About the bytes of its HTML. */
 export function rowBytes({ reason, ...cells }: NodeRow): number {
-  const text = reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`
+  const text =
+    reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`
   const escapes = text.match(/[&<>"'`=]/g) ?? []
-  return escapes.reduce((sum, character) => sum + escapedLengths[character]! - 1, rowTags + encoder.encode(text).length)
+  return escapes.reduce(
+    (sum, character) => sum + escapedLengths[character]! - 1,
+    rowTags + encoder.encode(text).length,
+  )
 }

@@ -52,7 +52,13 @@ export const modeRights: Readonly<Record<ReadMode, string[]>> = {
   kubelet: ['get nodes/configz', 'get nodes/stats'],
 }
 
-export function nodeView(node: AuditedNode, gauges: Gauge[], id: string, anchor: string | null, language: Language): NodeView {
+export function nodeView(
+  node: AuditedNode,
+  gauges: Gauge[],
+  id: string,
+  anchor: string | null,
+  language: Language,
+): NodeView {
   const { words: all, line } = language
   const words = all.node
   const { identity, errors } = node
@@ -64,8 +70,11 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string, anchor:
     system === identity.amiFamily ? null : system,
     identity.kubeletVersion,
   ]
-  const reasons = errors.slice(0, shownReasons).map(({ what, message }) => ({ what: line(what, 60), message: line(message, 400) }))
-  if (errors.length > shownReasons) reasons.push({ what: words.more, message: words.moreReasons(errors.length - shownReasons) })
+  const reasons = errors
+    .slice(0, shownReasons)
+    .map(({ what, message }) => ({ what: line(what, 60), message: line(message, 400) }))
+  if (errors.length > shownReasons)
+    reasons.push({ what: words.more, message: words.moreReasons(errors.length - shownReasons) })
   return {
     anchor,
     name: line(identity.name, nameLimit),
@@ -78,13 +87,22 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string, anchor:
     isRead: node.coverage === 'read',
     at: momentOf(node.at, language),
     notes: [...notesOf(node, language), ...growthNotes(node, language)],
-    reasons: gauges.length === 0 && reasons.length === 0 ? [{ what: words.disk, message: words.nothingObserved }] : reasons,
+    reasons:
+      gauges.length === 0 && reasons.length === 0
+        ? [{ what: words.disk, message: words.nothingObserved }]
+        : reasons,
     bars: gauges.map((gauge, index) => barView(gauge, `${id}b${index + 1}`, language)),
   }
 }
 
-function notesOf({ prediction: { filesystems, settings } }: AuditedNode, language: Language): string[] {
-  return [...(settings.isOnDisk ? [language.words.node.onDisk] : []), ...layoutNotes(filesystems, language)]
+function notesOf(
+  { prediction: { filesystems, settings } }: AuditedNode,
+  language: Language,
+): string[] {
+  return [
+    ...(settings.isOnDisk ? [language.words.node.onDisk] : []),
+    ...layoutNotes(filesystems, language),
+  ]
 }
 
 function layoutNotes(
@@ -94,12 +112,18 @@ function layoutNotes(
   if (nodefs === null && imagefs === null) return []
   if (layout === null) return [words.layoutUnknown]
   if (layoutCertainty === 'certain') return []
-  return [words.layout[layout](layoutCertainty === null ? words.notCertain : confidences[layoutCertainty])]
+  return [
+    words.layout[layout](
+      layoutCertainty === null ? words.notCertain : confidences[layoutCertainty],
+    ),
+  ]
 }
 
 function barView(gauge: Gauge, id: string, language: Language): BarView {
   const { node: words } = language.words
-  const hard = gauge.marks.filter(({ kind }) => kind === 'hard').map(({ percent }) => Math.min(Math.max(percent, 0), 100))
+  const hard = gauge.marks
+    .filter(({ kind }) => kind === 'hard')
+    .map(({ percent }) => Math.min(Math.max(percent, 0), 100))
   const keptFrom = hard.length > 0 ? Math.min(...hard) : null
   return {
     ...layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer, language),
@@ -112,7 +136,10 @@ function barView(gauge: Gauge, id: string, language: Language): BarView {
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
     state: gauge.state,
     stateText: words.states[gauge.state],
-    keptFree: keptFrom === null ? null : { x: `${keptFrom.toFixed(2)}%`, width: `${(100 - keptFrom).toFixed(2)}%` },
+    keptFree:
+      keptFrom === null
+        ? null
+        : { x: `${keptFrom.toFixed(2)}%`, width: `${(100 - keptFrom).toFixed(2)}%` },
     warnings: gauge.warnings,
     facts: gauge.facts,
   }
@@ -135,7 +162,11 @@ export class GaugedNode {
     const { gauges } = this
     const states = gauges.map(({ state }) => state)
     const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
-    this.state = states.includes('pressure') ? 'pressure' : states.includes('image-gc') ? 'image-gc' : 'calm'
+    this.state = states.includes('pressure')
+      ? 'pressure'
+      : states.includes('image-gc')
+        ? 'image-gc'
+        : 'calm'
     this.headroomPercent = known.length > 0 ? Math.min(...known) : null
   }
 

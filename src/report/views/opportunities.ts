@@ -12,7 +12,14 @@ const shownOpportunities = 12
 const hourMs = 3_600_000
 
 export interface OpportunitiesView {
-  rows: { gain: string; gainNote: string; change: string; where: string; nodeCount: string; anchor: string | null }[]
+  rows: {
+    gain: string
+    gainNote: string
+    change: string
+    where: string
+    nodeCount: string
+    anchor: string | null
+  }[]
   leftOut: string | null
 }
 
@@ -32,34 +39,52 @@ export function opportunitiesView(
   language: Language,
 ): OpportunitiesView {
   const { words, line } = language
-  const groups = Map.groupBy(report.nodes, ({ cluster, identity: { group } }) => subjectKey(cluster, group))
+  const groups = Map.groupBy(report.nodes, ({ cluster, identity: { group } }) =>
+    subjectKey(cluster, group),
+  )
   const clusters = Map.groupBy(report.nodes, ({ cluster }) => cluster)
   const membersOf = ({ cluster, subject }: Finding) =>
-    (subject.kind === 'Cluster' ? clusters.get(cluster) : groups.get(subjectKey(cluster, subject))) ?? []
+    (subject.kind === 'Cluster'
+      ? clusters.get(cluster)
+      : groups.get(subjectKey(cluster, subject))) ?? []
   const found = report.document.findings
-    .flatMap(finding => opportunityOf(finding, membersOf(finding), report.assumptions, language) ?? [])
+    .flatMap(
+      finding => opportunityOf(finding, membersOf(finding), report.assumptions, language) ?? [],
+    )
     .toSorted((a, b) => a.kind - b.kind || b.size - a.size || worstFirst(a.finding, b.finding))
   return {
-    rows: found.slice(0, shownOpportunities).map(({ gain, gainNote, finding }) => ({
-      gain,
-      gainNote,
-      change: changeText(finding, language),
-      where: words.of(subjectText(finding.subject, language), line(finding.cluster, nameLimit)),
-      nodeCount: words.nodeCount(finding.nodes.count),
-      anchor: anchorOf(finding),
-    })),
-    leftOut: found.length > shownOpportunities ? words.opportunities.leftOut(found.length - shownOpportunities) : null,
+    rows: found
+      .slice(0, shownOpportunities)
+      .map(({ gain, gainNote, finding }) => ({
+        gain,
+        gainNote,
+        change: changeText(finding, language),
+        where: words.of(subjectText(finding.subject, language), line(finding.cluster, nameLimit)),
+        nodeCount: words.nodeCount(finding.nodes.count),
+        anchor: anchorOf(finding),
+      })),
+    leftOut:
+      found.length > shownOpportunities
+        ? words.opportunities.leftOut(found.length - shownOpportunities)
+        : null,
   }
 }
 
-const subjectKey = (cluster: string, { kind, name }: { kind: string; name: string }) => JSON.stringify([cluster, kind, name])
+const subjectKey = (cluster: string, { kind, name }: { kind: string; name: string }) =>
+  JSON.stringify([cluster, kind, name])
 
-function opportunityOf(finding: Finding, members: AuditedNode[], assumptions: Assumptions, language: Language): Opportunity | null {
+function opportunityOf(
+  finding: Finding,
+  members: AuditedNode[],
+  assumptions: Assumptions,
+  language: Language,
+): Opportunity | null {
   const high = finding.fix.config.imageGCHighThresholdPercent
   const isImageGc = finding.family === 'image-gc' && typeof high === 'number'
   if (isImageGc && finding.rule !== 'alert-before-image-gc')
     return earlierImageGc(finding, high, nodesOf(finding, members), assumptions, language)
-  if (finding.rule === 'stranded-disk') return lessStranded(finding, nodesOf(finding, members), assumptions, language)
+  if (finding.rule === 'stranded-disk')
+    return lessStranded(finding, nodesOf(finding, members), assumptions, language)
   return null
 }
 
@@ -81,9 +106,17 @@ function earlierImageGc(
   const gains = nodes.flatMap(node => {
     const disk = diskOutlooks(node, assumptions).find(one => one.title !== 'nodefs')
     const kept = disk?.threshold?.resolved
-    if (disk === undefined || kept === null || kept === undefined || disk.bytesPerHour <= 0) return []
+    if (disk === undefined || kept === null || kept === undefined || disk.bytesPerHour <= 0)
+      return []
     const leadMs = (percent: number) => leadOf(disk, kept, percent)
-    return [{ before: node.prediction.imageGC?.enabled ? leadMs(node.prediction.imageGC.highThresholdPercent) : null, after: leadMs(high) }]
+    return [
+      {
+        before: node.prediction.imageGC?.enabled
+          ? leadMs(node.prediction.imageGC.highThresholdPercent)
+          : null,
+        after: leadMs(high),
+      },
+    ]
   })
   const median = gains.toSorted((a, b) => a.after - b.after)[Math.floor(gains.length / 2)]
   if (median === undefined || median.after <= (median.before ?? 0)) return null
@@ -91,7 +124,10 @@ function earlierImageGc(
     kind: 0,
     size: finding.nodes.count,
     gain: words.noNeedlessEviction(finding.nodes.count),
-    gainNote: words.earlier(language.duration(roundToMinutes(median.after)), beforeText(median.before, language)),
+    gainNote: words.earlier(
+      language.duration(roundToMinutes(median.after)),
+      beforeText(median.before, language),
+    ),
     finding,
   }
 }
@@ -102,7 +138,10 @@ const leadOf = ({ capacityBytes, bytesPerHour }: DiskOutlook, keptBytes: number,
 
 const roundToMinutes = (ms: number) => Math.max(Math.round(ms / 60_000), 1) * 60_000
 
-function beforeText(ms: number | null, { words: { opportunities: words }, duration }: Language): string {
+function beforeText(
+  ms: number | null,
+  { words: { opportunities: words }, duration }: Language,
+): string {
   if (ms === null) return words.leadNever
   if (Math.abs(ms) < 30_000) return words.leadNone
   const lead = duration(roundToMinutes(Math.abs(ms)))
@@ -112,7 +151,12 @@ function beforeText(ms: number | null, { words: { opportunities: words }, durati
 /** What a threshold of `enough` percent would still keep free. */
 const enoughPercent = 5
 
-function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assumptions, language: Language): Opportunity | null {
+function lessStranded(
+  finding: Finding,
+  nodes: AuditedNode[],
+  assumptions: Assumptions,
+  language: Language,
+): Opportunity | null {
   const { opportunities: words } = language.words
   const { strandedPercent, strandedBytes } = assumptions
   const gained = nodes.flatMap(node =>
@@ -143,5 +187,8 @@ function changeText(finding: Finding, language: Language): string {
         ? Object.entries(value).map(([signal, threshold]) => `${field}.${signal} ${threshold}`)
         : [`${field} ${value}`],
     )
-  return line(parts.length === 0 ? docsIn(language, finding).fix : words.opportunities.set(parts.join(', ')), 240)
+  return line(
+    parts.length === 0 ? docsIn(language, finding).fix : words.opportunities.set(parts.join(', ')),
+    240,
+  )
 }

@@ -60,7 +60,15 @@ interface NodeOutlook {
 const soonMs = 168 * hourMs
 
 /** Within how long, beginning with now; the last has no end. */
-const horizonsMs = [0, hourMs / 4, hourMs, 6 * hourMs, 24 * hourMs, 168 * hourMs, Number.POSITIVE_INFINITY]
+const horizonsMs = [
+  0,
+  hourMs / 4,
+  hourMs,
+  6 * hourMs,
+  24 * hourMs,
+  168 * hourMs,
+  Number.POSITIVE_INFINITY,
+]
 
 /** @param changeOf what to change on a node; null: no finding tells */
 export function outlookView(
@@ -74,17 +82,33 @@ export function outlookView(
   const isSeen = ({ disk, met }: NodeOutlook) => met === null && disk?.seen != null
   const ofHorizon = (index: number, nodesOf: NodeOutlook[]) => {
     const from = index === 0 ? -1 : horizonsMs[index - 1]!
-    return nodesOf.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizonsMs[index]!).length
+    return nodesOf.filter(
+      ({ evictionMs }) => evictionMs! > from && evictionMs! <= horizonsMs[index]!,
+    ).length
   }
   // Where nobody could look twice yet, once is enough to say so.
   const isFirstLook = all.every(
-    ({ disk }) => disk === null || (disk.seen === null && (disk.unseen === null || disk.unseen.why === 'first')),
+    ({ disk }) =>
+      disk === null ||
+      (disk.seen === null && (disk.unseen === null || disk.unseen.why === 'first')),
   )
   const seen = due.filter(isSeen)
   const observed = seen.length
-  const within = (nodesOf: NodeOutlook[], as: (within: string) => string, isShown: (ms: number) => boolean) =>
+  const within = (
+    nodesOf: NodeOutlook[],
+    as: (within: string) => string,
+    isShown: (ms: number) => boolean,
+  ) =>
     horizonsMs.flatMap((ms, index) =>
-      ms === 0 || !isShown(ms) ? [] : [{ within: as(withinText(ms, language)), count: ofHorizon(index, nodesOf), isNow: false }],
+      ms === 0 || !isShown(ms)
+        ? []
+        : [
+            {
+              within: as(withinText(ms, language)),
+              count: ofHorizon(index, nodesOf),
+              isNow: false,
+            },
+          ],
     )
   const never = all.filter(({ evictionMs, disk }) => evictionMs === null && disk !== null).length
   const counts = [
@@ -103,10 +127,20 @@ export function outlookView(
     evicting: ofHorizon(0, due),
     rows: due
       .slice(0, shownNodes)
-      .map(each => ({ ...outlookRow(each, language), ...(isFirstLook ? { growth: '' } : {}), change: changeOf(each.node) })),
-    horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: nodeCount(count), isNow })),
+      .map(each => ({
+        ...outlookRow(each, language),
+        ...(isFirstLook ? { growth: '' } : {}),
+        change: changeOf(each.node),
+      })),
+    horizons: counts
+      .filter(({ count }) => count > 0)
+      .map(({ within, count, isNow }) => ({ within, nodes: nodeCount(count), isNow })),
     basis: words.basis(
-      { observed, due: due.length, isFirstLook: isFirstLook && all.some(({ disk }) => disk?.unseen != null) },
+      {
+        observed,
+        due: due.length,
+        isFirstLook: isFirstLook && all.some(({ disk }) => disk?.unseen != null),
+      },
       language.percent(assumptions.growthPercent),
       language.duration(assumptions.imageGcPeriodMs),
     ),
@@ -116,7 +150,10 @@ export function outlookView(
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
   const far = Number.MAX_VALUE
-  const disks = diskOutlooks(node, assumptions).map(disk => ({ disk, evictionMs: evictionMsOf(disk) }))
+  const disks = diskOutlooks(node, assumptions).map(disk => ({
+    disk,
+    evictionMs: evictionMsOf(disk),
+  }))
   const first = disks.toSorted(
     (a, b) =>
       Math.min(a.evictionMs ?? far, far) - Math.min(b.evictionMs ?? far, far) ||
@@ -125,7 +162,10 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
   )[0]
   const disk = first?.disk ?? null
   const thresholds = node.prediction.eviction?.thresholds ?? []
-  const met = disk?.evictionMs === 0 ? null : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
+  const met =
+    disk?.evictionMs === 0
+      ? null
+      : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
   return { node, disk, met, evictionMs: met === null ? (first?.evictionMs ?? null) : 0 }
 }
 
@@ -158,16 +198,24 @@ function withinText(ms: number, { words: { outlook: words }, duration }: Languag
   return Number.isInteger(days) ? words.withinDays(days) : words.within(duration(ms))
 }
 
-function outlookRow({ node, disk, met, evictionMs }: NodeOutlook, language: Language): Omit<OutlookRow, 'change'> {
+function outlookRow(
+  { node, disk, met, evictionMs }: NodeOutlook,
+  language: Language,
+): Omit<OutlookRow, 'change'> {
   const { words: all, line } = language
   const words = all.outlook
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
   const signal = met ?? disk?.threshold?.signal ?? null
-  const where = { name: line(identity.name, nameLimit), where: all.list([line(node.cluster, nameLimit), ...group]) }
+  const where = {
+    name: line(identity.name, nameLimit),
+    where: all.list([line(node.cluster, nameLimit), ...group]),
+  }
   const victims = victimsText(prediction.eviction?.firstVictims ?? null, signal, language)
   if (met !== null || disk === null) {
-    const threshold = prediction.eviction?.thresholds.find(one => one.signal === met && one.met && one.hard)
+    const threshold = prediction.eviction?.thresholds.find(
+      one => one.signal === met && one.met && one.hard,
+    )
     const now = threshold === undefined ? '' : words.below(line(threshold.value, 40))
     return {
       ...where,
@@ -198,9 +246,14 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook, language: Lang
         : seen === null
           ? plain(timeText(imageGcMs, language))
           : seenTime(seen, 'imageGcMs', language),
-    pressure: seen === null || disk.threshold === null ? plain(timeText(pressureMs, language)) : seenTime(seen, 'pressureMs', language),
+    pressure:
+      seen === null || disk.threshold === null
+        ? plain(timeText(pressureMs, language))
+        : seenTime(seen, 'pressureMs', language),
     eviction:
-      seen === null || disk.threshold === null ? plain(timeText(disk.evictionMs, language)) : seenTime(seen, 'evictionMs', language),
+      seen === null || disk.threshold === null
+        ? plain(timeText(disk.evictionMs, language))
+        : seenTime(seen, 'evictionMs', language),
     isNow: evictionMs === 0,
     isAssumed: seen === null,
     isForeseen: evictionMs !== null && Number.isFinite(evictionMs),
@@ -222,13 +275,25 @@ function roundMs(ms: number): number {
   return Math.round(ms / step) * step
 }
 
-function victimsText(firstVictims: FirstVictims[] | null, signal: Signal | null, { words: all, line }: Language): string {
+function victimsText(
+  firstVictims: FirstVictims[] | null,
+  signal: Signal | null,
+  { words: all, line }: Language,
+): string {
   const words = all.outlook
   const told = firstVictims?.find(one => one.signal === signal)
   if (told === undefined) return all.notKnown
-  const [first, ...rest] = told.pods.map(({ namespace, name }) => line(`${namespace}/${name}`, nameLimit))
+  const [first, ...rest] = told.pods.map(({ namespace, name }) =>
+    line(`${namespace}/${name}`, nameLimit),
+  )
   if (first === undefined) return words.noVictim
   if (told.alike > 1)
-    return words.oneOf(told.alike, all.list([...[first, ...rest].slice(0, told.alike), ...(told.alike > told.pods.length ? ['…'] : [])]))
+    return words.oneOf(
+      told.alike,
+      all.list([
+        ...[first, ...rest].slice(0, told.alike),
+        ...(told.alike > told.pods.length ? ['…'] : []),
+      ]),
+    )
   return rest.length === 0 ? first : words.andThen(first, rest)
 }

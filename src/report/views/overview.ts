@@ -57,30 +57,57 @@ export function overviewView(groups: NodeGroup[], language: Language): OverviewV
   const isTiled = nodeCount <= tiledNodes
   const all = countsOf(groups.flatMap(({ members }) => members))
   const rest = groups.slice(shownGroups)
-  const others: NodeGroup = { title: words.moreGroups(rest.length), cluster: '', members: rest.flatMap(({ members }) => members) }
+  const others: NodeGroup = {
+    title: words.moreGroups(rest.length),
+    cluster: '',
+    members: rest.flatMap(({ members }) => members),
+  }
   return {
     legend: bands
       .filter(band => all[band] > 0)
-      .map(band => ({ band, name: words.bands[band], nodes: language.count(all[band]), path: `M0 0${shapes[band]}` })),
-    groups: groups.slice(0, shownGroups).map((group, index) => overviewRow(group, isTiled, groupAnchor(index), language)),
+      .map(band => ({
+        band,
+        name: words.bands[band],
+        nodes: language.count(all[band]),
+        path: `M0 0${shapes[band]}`,
+      })),
+    groups: groups
+      .slice(0, shownGroups)
+      .map((group, index) => overviewRow(group, isTiled, groupAnchor(index), language)),
     others: rest.length === 0 ? null : overviewRow(others, false, null, language),
   }
 }
 
 function countsOf(members: GaugedNode[]): Record<Band, number> {
-  const counts: Record<Band, number> = { met: 0, 'image-gc': 0, close: 0, near: 0, calm: 0, unknown: 0 }
+  const counts: Record<Band, number> = {
+    met: 0,
+    'image-gc': 0,
+    close: 0,
+    near: 0,
+    calm: 0,
+    unknown: 0,
+  }
   for (const member of members) counts[bandOf(member)]++
   return counts
 }
 
 const countsText = (counts: Record<Band, number>, { words, count }: Language) =>
-  words.list(bands.filter(band => counts[band] > 0).map(band => words.said(words.overview.bands[band], count(counts[band]))))
+  words.list(
+    bands
+      .filter(band => counts[band] > 0)
+      .map(band => words.said(words.overview.bands[band], count(counts[band]))),
+  )
 
 /** All in one band. */
 const wholeText = (counts: Record<Band, number>, { words }: Language) =>
   words.overview.bands[bands.find(band => counts[band] > 0) ?? 'unknown']
 
-function overviewRow({ title, cluster, members }: NodeGroup, isTiled: boolean, anchor: string | null, language: Language): OverviewRow {
+function overviewRow(
+  { title, cluster, members }: NodeGroup,
+  isTiled: boolean,
+  anchor: string | null,
+  language: Language,
+): OverviewRow {
   const counts = countsOf(members)
   const rows = Math.ceil(members.length / tilesARow)
   return {
@@ -89,7 +116,9 @@ function overviewRow({ title, cluster, members }: NodeGroup, isTiled: boolean, a
     cluster,
     description: language.words.overview.described(
       members.length,
-      Object.values(counts).includes(members.length) ? wholeText(counts, language) : countsText(counts, language),
+      Object.values(counts).includes(members.length)
+        ? wholeText(counts, language)
+        : countsText(counts, language),
     ),
     tiles: isTiled ? tilesOf(counts) : [],
     width: Math.min(members.length, tilesARow) * tilePixels,
@@ -115,7 +144,11 @@ function partsOf(counts: Record<Band, number>, all: number): OverviewRow['parts'
   let before = 0
   return bands.flatMap(band => {
     if (counts[band] === 0) return []
-    const part = { band, x: `${((100 * before) / all).toFixed(2)}%`, width: `${((100 * counts[band]) / all).toFixed(2)}%` }
+    const part = {
+      band,
+      x: `${((100 * before) / all).toFixed(2)}%`,
+      width: `${((100 * counts[band]) / all).toFixed(2)}%`,
+    }
     before += counts[band]
     return [part]
   })

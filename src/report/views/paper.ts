@@ -11,7 +11,13 @@ import type { ThresholdsView } from './thresholds.ts'
 import type { VerdictView } from './verdict.ts'
 
 /** As `report.css` has them under `@media print`. */
-const printed = { wholeFindings: 10, findingRows: 30, nodeGroups: 3, rows: 10, clusters: 24 } as const
+const printed = {
+  wholeFindings: 10,
+  findingRows: 30,
+  nodeGroups: 3,
+  rows: 10,
+  clusters: 24,
+} as const
 
 /** Null: all of it is printed. */
 export interface PaperView {
@@ -37,9 +43,15 @@ interface Page {
   rules: unknown[]
 }
 
-export function paperView({ nodes }: AuditReport, page: Page, { words: { paper: words } }: Language): PaperView {
+export function paperView(
+  { nodes }: AuditReport,
+  page: Page,
+  { words: { paper: words } }: Language,
+): PaperView {
   const { verdict, findings, clusterGc, thresholds, fleet, waived, remainder, rules } = page
-  const drawn = fleet.groups.slice(0, printed.nodeGroups).filter(group => group.nodes.length > 0).length
+  const drawn = fleet.groups
+    .slice(0, printed.nodeGroups)
+    .filter(group => group.nodes.length > 0).length
   const folded = thresholds.cohorts.filter(({ isOpen }) => !isOpen).length
   const tables = clusterGc.clusters.filter(({ isOpen }) => !isOpen).length
   return {
@@ -55,10 +67,19 @@ export function paperView({ nodes }: AuditReport, page: Page, { words: { paper: 
   }
 }
 
-const rowsNote = (all: number, limit: number, text: (shown: number, all: number) => string) => (all > limit ? text(limit, all) : null)
+const rowsNote = (all: number, limit: number, text: (shown: number, all: number) => string) =>
+  all > limit ? text(limit, all) : null
 
-function findingsNote(tables: number, { cards, rows }: FindingsView, words: Language['words']['paper']): string | null {
+function findingsNote(
+  tables: number,
+  { cards, rows }: FindingsView,
+  words: Language['words']['paper'],
+): string | null {
   if (cards.length === 0) return tables > 0 ? words.findings(tables, null) : null
   const { wholeFindings: whole, findingRows } = printed
-  return words.findings(tables, { short: Math.max(cards.length - whole, 0), whole, left: Math.max(rows.length - findingRows, 0) })
+  return words.findings(tables, {
+    short: Math.max(cards.length - whole, 0),
+    whole,
+    left: Math.max(rows.length - findingRows, 0),
+  })
 }

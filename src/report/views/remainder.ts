@@ -15,16 +15,32 @@ export interface Rows<Row> {
 }
 
 export interface RemainderView {
-  unknowns: Rows<{ rule: string; cluster: string; subject: string; nodeCount: string; reason: string }>
+  unknowns: Rows<{
+    rule: string
+    cluster: string
+    subject: string
+    nodeCount: string
+    reason: string
+  }>
   notAudited: Rows<{ cluster: string; node: string; reason: string }>
-  outcomes: Rows<{ name: string; pass: string; fail: string; unknown: string; notApplicable: string; error: string }>
+  outcomes: Rows<{
+    name: string
+    pass: string
+    fail: string
+    unknown: string
+    notApplicable: string
+    error: string
+  }>
   quietRules: string[]
   quietRulesCount: string
   run: { what: string; value: string }[]
   inputErrors: Rows<string>
 }
 
-export function remainderView({ document, nodes }: Pick<AuditReport, 'document' | 'nodes'>, language: Language): RemainderView {
+export function remainderView(
+  { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
+  language: Language,
+): RemainderView {
   const { words: all, line, count } = language
   const words = all.remainder
   const { run, clusters, findings, waived, unknowns, notAudited } = document
@@ -50,7 +66,12 @@ export function remainderView({ document, nodes }: Pick<AuditReport, 'document' 
       remainderLimits.notAudited,
       ({ cluster, node, reason }) => ({
         cluster: line(cluster, nameLimit),
-        node: node !== null ? line(node, nameLimit) : hasNodes(clusters, cluster) ? words.clusterItself : words.wholeCluster,
+        node:
+          node !== null
+            ? line(node, nameLimit)
+            : hasNodes(clusters, cluster)
+              ? words.clusterItself
+              : words.wholeCluster,
         reason: line(reason, 600),
       }),
       language,
@@ -69,29 +90,51 @@ export function remainderView({ document, nodes }: Pick<AuditReport, 'document' 
       language,
     ),
     quietRules: quiet.map(rule => line(rule, 80)),
-    quietRulesCount: hasPassed ? words.quietRules(quiet.length, run.rules.length) : words.noRulePassed,
+    quietRulesCount: hasPassed
+      ? words.quietRules(quiet.length, run.rules.length)
+      : words.noRulePassed,
     run: [
       { what: words.snapshotTaken, value: language.utc(run.takenAt) },
       { what: words.source, value: run.source === 'live' ? words.live : words.saved },
-      ...(nodes.length === 0 ? [] : [{ what: words.nodes, value: readText(nodes, clusters, language) }]),
+      ...(nodes.length === 0
+        ? []
+        : [{ what: words.nodes, value: readText(nodes, clusters, language) }]),
       { what: words.account, value: line(run.account ?? all.unknown, 60) },
       { what: words.region, value: line(run.region ?? all.unknown, 60) },
       { what: 'highwater', value: line(run.version, 60) },
       { what: words.rules, value: all.list(run.rules.map(rule => line(rule, 80))) },
     ],
-    inputErrors: rowsOf(run.inputErrors, remainderLimits.inputErrors, error => line(error, 400), language),
+    inputErrors: rowsOf(
+      run.inputErrors,
+      remainderLimits.inputErrors,
+      error => line(error, 400),
+      language,
+    ),
   }
 }
 
 /** `12 nodes asked through the API server (mode proxy, which needs list nodes, list pods, get nodes/proxy): 10 read, 2 partly read`. Being asked is not having answered. */
-function readText(nodes: AuditReport['nodes'], clusters: AuditReport['document']['clusters'], { words: all }: Language): string {
+function readText(
+  nodes: AuditReport['nodes'],
+  clusters: AuditReport['document']['clusters'],
+  { words: all }: Language,
+): string {
   const readings = clusters.flatMap(({ readings = [] }) => readings)
-  const rightsOf = (mode: ReadMode) => readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? all.all(modeRights[mode])
+  const rightsOf = (mode: ReadMode) =>
+    readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? all.all(modeRights[mode])
   return all.clauses(
     readModes
       .map(mode => ({ mode, asked: nodes.filter(node => node.mode === mode) }))
       .filter(({ asked }) => asked.length > 0)
-      .map(({ mode, asked }) => all.remainder.asked(asked.length, all.ways[mode], mode, rightsOf(mode), answeredTexts(asked, all))),
+      .map(({ mode, asked }) =>
+        all.remainder.asked(
+          asked.length,
+          all.ways[mode],
+          mode,
+          rightsOf(mode),
+          answeredTexts(asked, all),
+        ),
+      ),
   )
 }
 
@@ -103,7 +146,12 @@ function answeredTexts(asked: AuditReport['nodes'], words: Language['words']): s
     .map(({ state, count }) => words.remainder.answered(count, words.coverage[state]))
 }
 
-function rowsOf<Item, Row>(items: Item[], limit: number, row: (item: Item) => Row, { words }: Language): Rows<Row> {
+function rowsOf<Item, Row>(
+  items: Item[],
+  limit: number,
+  row: (item: Item) => Row,
+  { words }: Language,
+): Rows<Row> {
   return {
     rows: items.slice(0, limit).map(row),
     leftOut: items.length > limit ? words.remainder.leftOut(items.length - limit) : null,

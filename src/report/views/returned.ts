@@ -7,4 +7,9 @@ export const returnedTexts = (
   { returned }: Pick<RunBefore, 'returned'>,
   { words: { returned: words }, line }: Language,
 ): Map<string, string> =>
-  new Map(returned.map(({ id, since, ended, on }) => [id, words.told(words.endings[ended], line(on, 20), line(since, 20))]))
+  new Map(
+    returned.map(({ id, since, ended, on }) => [
+      id,
+      words.told(words.endings[ended], line(on, 20), line(since, 20)),
+    ]),
+  )

@@ -25,15 +25,25 @@ export interface Values {
  * @param days when, each a day since any day; in their order
  * @param from the day at the left end, for lines beside each other
  */
-export function sparkline(days: number[], { values, faint = [] }: Values, label: string, from: number): Sparkline {
+export function sparkline(
+  days: number[],
+  { values, faint = [] }: Values,
+  label: string,
+  from: number,
+): Sparkline {
   const { width, height, margin } = size
   const known = [...values, ...faint].filter(value => value !== null)
   const [least, most] = [Math.min(...known), Math.max(...known)]
   const spare = Math.max(0, leastSpan - (most - least)) / 2
-  const [low, high] = [Math.max(0, least - spare), Math.max(0, least - spare) + Math.max(leastSpan, most - least)]
+  const [low, high] = [
+    Math.max(0, least - spare),
+    Math.max(0, least - spare) + Math.max(leastSpan, most - least),
+  ]
   const span = Math.max(1, (days.at(-1) ?? from) - from)
-  const x = (index: number) => Math.round(margin + ((days[index]! - from) / span) * (width - 2 * margin))
-  const y = (value: number) => Math.round(height - margin - ((value - low) / (high - low)) * (height - 2 * margin))
+  const x = (index: number) =>
+    Math.round(margin + ((days[index]! - from) / span) * (width - 2 * margin))
+  const y = (value: number) =>
+    Math.round(height - margin - ((value - low) / (high - low)) * (height - 2 * margin))
   const last = values.at(-1) ?? null
   return {
     viewBox: `0 0 ${width} ${height}`,
@@ -45,7 +55,11 @@ export function sparkline(days: number[], { values, faint = [] }: Values, label:
 }
 
 /** A value between two that are not known is a dot. */
-function pathOf(values: (number | null)[], x: (index: number) => number, y: (value: number) => number): string {
+function pathOf(
+  values: (number | null)[],
+  x: (index: number) => number,
+  y: (value: number) => number,
+): string {
   let before: { x: number; y: number } | null = null
   let path = ''
   for (const [index, value] of values.entries()) {
@@ -55,7 +69,10 @@ function pathOf(values: (number | null)[], x: (index: number) => number, y: (val
     }
     const point = { x: x(index), y: y(value) }
     const down = before === null ? 0 : point.y - before.y
-    path += before === null ? `M${point.x} ${point.y}h0` : `l${point.x - before.x}${down < 0 ? '' : ' '}${down}`
+    path +=
+      before === null
+        ? `M${point.x} ${point.y}h0`
+        : `l${point.x - before.x}${down < 0 ? '' : ' '}${down}`
     before = point
   }
   return path

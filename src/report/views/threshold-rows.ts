@@ -30,7 +30,11 @@ const hardSignals: Signal[] = [
   'pid.available',
 ]
 /** What a kubelet on Windows observes. */
-const windowsSignals = new Set<Signal>(['memory.available', 'nodefs.available', 'imagefs.available'])
+const windowsSignals = new Set<Signal>([
+  'memory.available',
+  'nodefs.available',
+  'imagefs.available',
+])
 
 export function partsOf(variants: Variant[], language: Language): TablePart[] {
   const { parts: words } = language.words.thresholds
@@ -38,12 +42,23 @@ export function partsOf(variants: Variant[], language: Language): TablePart[] {
   const usual = hardSignals.filter(signal => !isWindows || windowsSignals.has(signal))
   const softKeys = keysOf(variants, false, [])
   return [
-    { part: words.hard, settings: keysOf(variants, true, usual).flatMap(key => thresholdRows(variants, key, language)) },
+    {
+      part: words.hard,
+      settings: keysOf(variants, true, usual).flatMap(key =>
+        thresholdRows(variants, key, language),
+      ),
+    },
     {
       part: words.soft,
-      settings: [...softKeys.flatMap(key => thresholdRows(variants, key, language)), noSoftRow(variants, softKeys.length, language)],
+      settings: [
+        ...softKeys.flatMap(key => thresholdRows(variants, key, language)),
+        noSoftRow(variants, softKeys.length, language),
+      ],
     },
-    { part: words.imageGc, settings: imageGcFields.flatMap(field => imageGcRows(variants, field, language)) },
+    {
+      part: words.imageGc,
+      settings: imageGcFields.flatMap(field => imageGcRows(variants, field, language)),
+    },
   ]
 }
 
@@ -61,21 +76,35 @@ function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdK
     }
     for (const { signal, hard: isHard } of node.prediction.settings.off) {
       const known = [...hardSignals].find(one => one === signal)
-      if (known !== undefined && isHard === hard && !keys.has(`${known} 0`)) keys.set(`${known} 0`, { signal: known, hard, nth: 0 })
+      if (known !== undefined && isHard === hard && !keys.has(`${known} 0`))
+        keys.set(`${known} 0`, { signal: known, hard, nth: 0 })
     }
   }
-  const place = ({ signal }: ThresholdKey) => (isAdded(signal) ? hardSignals.length : hardSignals.indexOf(signal))
-  return [...keys.values()].toSorted((a, b) => place(a) - place(b) || compareText(a.signal, b.signal) || a.nth - b.nth)
+  const place = ({ signal }: ThresholdKey) =>
+    isAdded(signal) ? hardSignals.length : hardSignals.indexOf(signal)
+  return [...keys.values()].toSorted(
+    (a, b) => place(a) - place(b) || compareText(a.signal, b.signal) || a.nth - b.nth,
+  )
 }
 
 const thresholdRows = (variants: Variant[], key: ThresholdKey, language: Language) =>
   rowsOf(key.signal, variants, nodes => thresholdSetting(nodes, key, language), language)
 
 const imageGcRows = (variants: Variant[], field: ImageGcSetting['field'], language: Language) =>
-  rowsOf(language.words.thresholds.fields[field], variants, nodes => imageGcSetting(nodes, field, language), language)
+  rowsOf(
+    language.words.thresholds.fields[field],
+    variants,
+    nodes => imageGcSetting(nodes, field, language),
+    language,
+  )
 
 /** A line for the first variant and all that have the same, then one for each other value. */
-function rowsOf(name: string, variants: Variant[], settingOf: (nodes: Variant) => SettingView, { words }: Language): ThresholdRow[] {
+function rowsOf(
+  name: string,
+  variants: Variant[],
+  settingOf: (nodes: Variant) => SettingView,
+  { words }: Language,
+): ThresholdRow[] {
   const alike = Map.groupBy(variants.keys(), index => {
     const { value, isLost, grace, reclaim } = settingOf(variants[index]!)
     return JSON.stringify([canonical(value), isLost, grace, canonical(reclaim)])
@@ -84,7 +113,8 @@ function rowsOf(name: string, variants: Variant[], settingOf: (nodes: Variant) =
     const nodes = indices.flatMap(index => variants[index]!)
     return {
       ...settingOf(nodes),
-      name: place === 0 ? name : words.thresholds.row(indices.map(letterOf).join(', '), nodes.length),
+      name:
+        place === 0 ? name : words.thresholds.row(indices.map(letterOf).join(', '), nodes.length),
       isOther: place > 0,
     }
   })

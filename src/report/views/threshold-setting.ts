@@ -41,20 +41,35 @@ export const emptySetting: SettingView = {
   preset: '',
 }
 
-export const unknownSetting = ({ words }: Language): SettingView => ({ ...emptySetting, value: words.notKnown })
+export const unknownSetting = ({ words }: Language): SettingView => ({
+  ...emptySetting,
+  value: words.notKnown,
+})
 
-function thresholdAt(node: AuditedNode, { signal, hard, nth }: ThresholdKey): EvaluatedThreshold | undefined {
-  return evictionOf(node)?.thresholds.filter(threshold => threshold.signal === signal && threshold.hard === hard)[nth]
+function thresholdAt(
+  node: AuditedNode,
+  { signal, hard, nth }: ThresholdKey,
+): EvaluatedThreshold | undefined {
+  return evictionOf(node)?.thresholds.filter(
+    threshold => threshold.signal === signal && threshold.hard === hard,
+  )[nth]
 }
 
-export function thresholdSetting(nodes: Variant, key: ThresholdKey, language: Language): SettingView {
+export function thresholdSetting(
+  nodes: Variant,
+  key: ThresholdKey,
+  language: Language,
+): SettingView {
   const { words: all, line } = language
   const words = all.setting
   const [first] = nodes
   if (first === undefined || evictionOf(first) === null) return unknownSetting(language)
   const found = nodes.flatMap(node => thresholdAt(node, key) ?? [])
   const [threshold] = found
-  if (threshold === undefined) return key.hard ? withoutHard(nodes, key.signal, language) : withoutSoft(first, key.signal, language)
+  if (threshold === undefined)
+    return key.hard
+      ? withoutHard(nodes, key.signal, language)
+      : withoutSoft(first, key.signal, language)
   const { value, hard, gracePeriodMs, minReclaim } = threshold
   const shown = line(value, valueLimit)
   const origins = originsText(
@@ -88,11 +103,18 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
   const words = all.setting
   const { settings } = nodes[0]!.prediction
   const off = settings.off.find(one => one.hard && one.signal === signal)
-  const losers = nodes.flatMap(node => evictionOf(node)?.lost.filter(lost => lost.signal === signal) ?? [])
+  const losers = nodes.flatMap(
+    node => evictionOf(node)?.lost.filter(lost => lost.signal === signal) ?? [],
+  )
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
   // What the kubelet adds by itself follows from the others.
-  if (isAdded(signal)) return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
-  const isUnwatched = nodes.some(node => isWatched(signal, evictionOf(node)?.thresholds ?? [], node.prediction.filesystems.layout) !== true)
+  if (isAdded(signal))
+    return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
+  const isUnwatched = nodes.some(
+    node =>
+      isWatched(signal, evictionOf(node)?.thresholds ?? [], node.prediction.filesystems.layout) !==
+      true,
+  )
   return {
     ...emptySetting,
     value: off ? words.noneWritten(line(off.value, valueLimit)) : all.none,
@@ -104,11 +126,20 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
           losers.map(({ by }) => words.lost(loserText(by, language))),
           language,
         ) || words.nobodySet,
-    preset: settings.hardDefaults === null ? all.notKnown : hasDefault ? line(settings.hardDefaults[signal]!, valueLimit) : all.none,
+    preset:
+      settings.hardDefaults === null
+        ? all.notKnown
+        : hasDefault
+          ? line(settings.hardDefaults[signal]!, valueLimit)
+          : all.none,
   }
 }
 
-function withoutSoft({ prediction: { settings } }: AuditedNode, signal: Signal, { words: all, line }: Language): SettingView {
+function withoutSoft(
+  { prediction: { settings } }: AuditedNode,
+  signal: Signal,
+  { words: all, line }: Language,
+): SettingView {
   const words = all.setting
   const off = settings.off.find(one => !one.hard && one.signal === signal)
   return {
@@ -121,29 +152,49 @@ function withoutSoft({ prediction: { settings } }: AuditedNode, signal: Signal, 
 }
 
 /** What watches in its place, said of how many nodes where they differ. */
-function watchText(nodes: Variant, signal: Signal, { words: { setting: words, clauses } }: Language): string {
+function watchText(
+  nodes: Variant,
+  signal: Signal,
+  { words: { setting: words, clauses } }: Language,
+): string {
   const sister = sisterOf(signal) ?? signal
   const texts = Map.groupBy(nodes, node => {
     const { filesystems } = node.prediction
     const watched = isWatched(signal, evictionOf(node)?.thresholds ?? [], filesystems.layout)
     if (watched === false) return words.nothingWatches
     if (watched === null) return words.watchNotKnown(sister)
-    const isSoft = evictionOf(node)?.thresholds.some(threshold => threshold.signal === signal && canBeMet(threshold))
+    const isSoft = evictionOf(node)?.thresholds.some(
+      threshold => threshold.signal === signal && canBeMet(threshold),
+    )
     if (isSoft) return words.onlySoftWatches
     return words.sisterWatches(sister, filesystems.layoutCertainty === 'certain')
   })
-  return clauses([...texts].map(([text, alike]) => (texts.size === 1 ? text : words.on(text, alike.length))))
+  return clauses(
+    [...texts].map(([text, alike]) => (texts.size === 1 ? text : words.on(text, alike.length))),
+  )
 }
 
-function resolvedText(signal: Signal, thresholds: EvaluatedThreshold[], language: Language): string {
+function resolvedText(
+  signal: Signal,
+  thresholds: EvaluatedThreshold[],
+  language: Language,
+): string {
   const { setting: words, clauses } = language.words
   const known = thresholds.flatMap(({ resolved }) => resolved ?? [])
   const unread = thresholds.length - known.length
   const why = words.notObserved(signal.split('.')[0]!, known.length === 0 ? null : unread)
   if (known.length === 0) return why
   const isBytes = signal.endsWith('.available') && signal !== 'pid.available'
-  const range = formatRange(Math.min(...known), Math.max(...known), isBytes ? language.bytes : language.count)
-  const amount = isBytes ? range : signal === 'pid.available' ? words.pids(range) : words.inodes(range)
+  const range = formatRange(
+    Math.min(...known),
+    Math.max(...known),
+    isBytes ? language.bytes : language.count,
+  )
+  const amount = isBytes
+    ? range
+    : signal === 'pid.available'
+      ? words.pids(range)
+      : words.inodes(range)
   return unread === 0 ? amount : clauses([amount, why])
 }
 
@@ -155,20 +206,33 @@ function presetText(
   if (isAdded(signal)) return '–'
   if (!hard) return words.none
   if (settings.hardDefaults === null) return words.notKnown
-  const preset = Object.hasOwn(settings.hardDefaults, signal) ? settings.hardDefaults[signal]! : null
-  return preset === null ? words.none : canonical(preset) === canonical(value) ? words.setting.same : line(preset, valueLimit)
+  const preset = Object.hasOwn(settings.hardDefaults, signal)
+    ? settings.hardDefaults[signal]!
+    : null
+  return preset === null
+    ? words.none
+    : canonical(preset) === canonical(value)
+      ? words.setting.same
+      : line(preset, valueLimit)
 }
 
 export const originsText = (origins: (ThresholdOrigin | undefined)[], language: Language) =>
   distinct(
-    origins.map(origin => (origin === undefined ? language.words.notKnown : originText(origin, language))),
+    origins.map(origin =>
+      origin === undefined ? language.words.notKnown : originText(origin, language),
+    ),
     language,
   )
 
 /** Each once, with its number of nodes where they differ. */
 function distinct(texts: string[], { words: { setting: words, clauses } }: Language): string {
-  const alike = [...Map.groupBy(texts, text => text)].toSorted(([, a], [, b]) => b.length - a.length)
+  const alike = [...Map.groupBy(texts, text => text)].toSorted(
+    ([, a], [, b]) => b.length - a.length,
+  )
   if (alike.length < 2) return alike[0]?.[0] ?? ''
   const shown = alike.slice(0, shownOrigins).map(([text, { length }]) => words.on(text, length))
-  return clauses([...shown, ...(alike.length > shownOrigins ? [words.more(alike.length - shownOrigins)] : [])])
+  return clauses([
+    ...shown,
+    ...(alike.length > shownOrigins ? [words.more(alike.length - shownOrigins)] : []),
+  ])
 }

@@ -2,11 +2,28 @@ import type { AuditedNode } from '#model/report.ts'
 import { isWatched } from '#model/watched-signals.ts'
 import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
-import { type Cohort, cohortsOf, cohortTitle, evictionOf, isKnown, namedNodes, unknownTexts, type Variant, variantsOf } from './cohorts.ts'
+import {
+  type Cohort,
+  cohortsOf,
+  cohortTitle,
+  evictionOf,
+  isKnown,
+  namedNodes,
+  unknownTexts,
+  type Variant,
+  variantsOf,
+} from './cohorts.ts'
 import { nameLimit } from './node.ts'
 import { letterOf, partsOf, type TablePart } from './threshold-rows.ts'
 
-const thresholdLimits = { cohorts: 50, openCohorts: 3, names: 200, variants: 4, reasons: 3, instanceTypes: 6 }
+const thresholdLimits = {
+  cohorts: 50,
+  openCohorts: 3,
+  names: 200,
+  variants: 4,
+  reasons: 3,
+  instanceTypes: 6,
+}
 
 interface CohortView {
   title: string
@@ -46,7 +63,11 @@ export function thresholdsView(nodes: AuditedNode[], language: Language): Thresh
   const { cohorts: shown, openCohorts, names } = thresholdLimits
   const more = cohorts.slice(shown)
   return {
-    cohorts: cohorts.slice(0, shown).map((cohort, index) => cohortView(cohort, index === 0 || cohorts.length <= openCohorts, language)),
+    cohorts: cohorts
+      .slice(0, shown)
+      .map((cohort, index) =>
+        cohortView(cohort, index === 0 || cohorts.length <= openCohorts, language),
+      ),
     cohortsCount: language.count(cohorts.length),
     moreTitle: more.length === 0 ? null : words.moreCohorts(more.length),
     more: [
@@ -64,7 +85,8 @@ function assess(cohort: Cohort, language: Language): Assessed {
     const thresholds = evictionOf(node)?.thresholds
     if (thresholds === undefined) continue
     for (const signal of Object.keys(settings.hardDefaults ?? {}))
-      if (isWatched(signal, thresholds, filesystems.layout) === false) unwatched.set(signal, (unwatched.get(signal) ?? 0) + 1)
+      if (isWatched(signal, thresholds, filesystems.layout) === false)
+        unwatched.set(signal, (unwatched.get(signal) ?? 0) + 1)
   }
   return {
     ...cohort,
@@ -92,7 +114,9 @@ function mostTroubled(a: Assessed, b: Assessed): number {
 function cohortView(cohort: Assessed, isOpen: boolean, language: Language): CohortView {
   const { title, cluster, about, variants, unread } = cohort
   const shown = variants.slice(0, thresholdLimits.variants)
-  const isTold = variants.length > 1 || shown.some(([node]) => node !== undefined && missingOf(node, language).length > 0)
+  const isTold =
+    variants.length > 1 ||
+    shown.some(([node]) => node !== undefined && missingOf(node, language).length > 0)
   return {
     title,
     about,
@@ -100,7 +124,10 @@ function cohortView(cohort: Assessed, isOpen: boolean, language: Language): Coho
     isOpen,
     caption: language.words.thresholds.caption(title, cluster, imageOf(cohort, language)),
     variants: isTold
-      ? [...shown.map((nodes, index) => variantText(nodes, index, language)), ...restText(variants.slice(shown.length), language)]
+      ? [
+          ...shown.map((nodes, index) => variantText(nodes, index, language)),
+          ...restText(variants.slice(shown.length), language),
+        ]
       : [],
     parts: shown.length === 0 ? [] : partsOf(shown, language),
     notKnown: unknownTexts(unread, thresholdLimits.reasons, language),
@@ -111,7 +138,10 @@ function imageOf({ members }: Cohort, { words: { thresholds: words } }: Language
   const { identity, prediction } = members[0]!
   const { kubeletMinor } = prediction.settings
   const image = identity.amiFamily === 'other' ? words.otherImage : identity.amiFamily
-  return words.image(image, kubeletMinor === null ? words.kubeletUnknown : words.kubelet(kubeletMinor))
+  return words.image(
+    image,
+    kubeletMinor === null ? words.kubeletUnknown : words.kubelet(kubeletMinor),
+  )
 }
 
 function aboutOf(cohort: Cohort, language: Language): string {
@@ -122,7 +152,9 @@ function aboutOf(cohort: Cohort, language: Language): string {
   const types = [...Map.groupBy(members, member => member.identity.instanceType)].toSorted(
     ([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a ?? '', b ?? ''),
   )
-  const named = types.flatMap(([type, { length }]) => (type === null ? [] : [`${language.count(length)} ${language.line(type, 40)}`]))
+  const named = types.flatMap(([type, { length }]) =>
+    type === null ? [] : [`${language.count(length)} ${language.line(type, 40)}`],
+  )
   const more = named.length - thresholdLimits.instanceTypes
   return list([
     language.line(members[0]!.cluster, nameLimit),
@@ -133,10 +165,17 @@ function aboutOf(cohort: Cohort, language: Language): string {
   ])
 }
 
-function flagsOf({ members, unwatched, variants, unread }: Assessed, { words: { thresholds: words } }: Language): CohortView['flags'] {
+function flagsOf(
+  { members, unwatched, variants, unread }: Assessed,
+  { words: { thresholds: words } }: Language,
+): CohortView['flags'] {
   const nodes = nodesWith(unwatched)
   return [
-    { is: unwatched.size > 0, isBad: true, flag: words.unwatched([...unwatched.keys()], nodes === members.length ? null : nodes) },
+    {
+      is: unwatched.size > 0,
+      isBad: true,
+      flag: words.unwatched([...unwatched.keys()], nodes === members.length ? null : nodes),
+    },
     { is: variants.length > 1, isBad: false, flag: words.variants(variants.length) },
     { is: unread.length > 0, isBad: false, flag: words.nodesNotKnown(unread.length) },
   ]
@@ -147,7 +186,11 @@ function flagsOf({ members, unwatched, variants, unread }: Assessed, { words: { 
 const nodesWith = (unwatched: Assessed['unwatched']) => Math.max(0, ...unwatched.values())
 
 const variantText = (nodes: Variant, index: number, language: Language) =>
-  language.words.thresholds.variant(letterOf(index), namedNodes(nodes, language), missingOf(nodes[0]!, language))
+  language.words.thresholds.variant(
+    letterOf(index),
+    namedNodes(nodes, language),
+    missingOf(nodes[0]!, language),
+  )
 
 /** What of the two is not known of a node, and why. */
 function missingOf(node: AuditedNode, { words: all, line }: Language): string[] {
@@ -161,4 +204,6 @@ function missingOf(node: AuditedNode, { words: all, line }: Language): string[] 
 }
 
 const restText = (rest: Variant[], language: Language): string[] =>
-  rest.length === 0 ? [] : [language.words.thresholds.moreVariants(rest.length, namedNodes(rest.flat(), language))]
+  rest.length === 0
+    ? []
+    : [language.words.thresholds.moreVariants(rest.length, namedNodes(rest.flat(), language))]

@@ -51,7 +51,10 @@ export interface TrendDay {
 }
 
 /** Null: no other day is remembered, so there are no lines to draw. */
-export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, language: Language): TrendsView | null {
+export function trendsView(
+  { trends = [] }: Pick<AuditReport, 'trends'>,
+  language: Language,
+): TrendsView | null {
   const { trends: words, clusterCount } = language.words
   const recent = trends.map(lately).filter(({ points }) => points.length > 0)
   const days = daysOf(recent)
@@ -66,20 +69,28 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, languag
   const groups = recent
     .flatMap(trend => groupsOf(trend, language))
     .toSorted((a, b) => nearest(b.days) - nearest(a.days) || compareText(a.key, b.key))
-  const all = recent.length > 1 ? [{ title: words.allClusters, about: clusterCount(recent.length), days: fleetDays(recent) }] : []
+  const all =
+    recent.length > 1
+      ? [{ title: words.allClusters, about: clusterCount(recent.length), days: fleetDays(recent) }]
+      : []
   return {
     lead: words.lead(days.length, first, last),
-    clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each => rowOf(each, from, language)),
+    clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each =>
+      rowOf(each, from, language),
+    ),
     groups: groups.slice(0, limits.groups).map(each => groupRow(each, from, language)),
     leftOut: [
-      ...(clusters.length > limits.clusters ? [words.moreClusters(clusters.length - limits.clusters)] : []),
+      ...(clusters.length > limits.clusters
+        ? [words.moreClusters(clusters.length - limits.clusters)]
+        : []),
       ...(groups.length > limits.groups ? [words.moreGroups(groups.length - limits.groups)] : []),
     ],
   }
 }
 
 const numberOf = (day: string) => Date.parse(day) / dayMs
-const daysOf = (trends: ReportedTrend[]) => [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(compareText)
+const daysOf = (trends: ReportedTrend[]) =>
+  [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(compareText)
 
 function lately({ cluster, points }: ReportedTrend): ReportedTrend {
   const newest = numberOf(points.at(-1)?.day ?? '')
@@ -99,7 +110,9 @@ function dayOfCluster({ day, grade, findings, groups }: ReportedTrend['points'][
 
 /** All clusters together, on days of which each that was known by then has a point. */
 export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
-  const known = trends.map(({ points }) => new Map(points.map(point => [point.day, dayOfCluster(point)])))
+  const known = trends.map(
+    ({ points }) => new Map(points.map(point => [point.day, dayOfCluster(point)])),
+  )
   const begins = trends.map(({ points }) => points[0]?.day ?? '')
   return daysOf(trends).map(day => {
     const of = known.filter((_, index) => begins[index]! <= day).map(points => points.get(day))
@@ -119,10 +132,12 @@ export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
 function sumOfFindings(days: TrendDay[]): Record<Severity, number> | null {
   const all = days.flatMap(({ findings }) => findings ?? [])
   if (all.length < days.length) return null
-  return Object.fromEntries(severities.map(severity => [severity, all.reduce((sum, findings) => sum + findings[severity], 0)])) as Record<
-    Severity,
-    number
-  >
+  return Object.fromEntries(
+    severities.map(severity => [
+      severity,
+      all.reduce((sum, findings) => sum + findings[severity], 0),
+    ]),
+  ) as Record<Severity, number>
 }
 
 /** Of those that are known; null: none is. */
@@ -143,7 +158,10 @@ interface Went {
 }
 
 /** Those that are there now. */
-function groupsOf({ cluster, points }: ReportedTrend, language: Language): (Went & { key: string })[] {
+function groupsOf(
+  { cluster, points }: ReportedTrend,
+  language: Language,
+): (Went & { key: string })[] {
   return (points.at(-1)?.groups ?? []).map(group => ({
     key: JSON.stringify([cluster, group.kind, group.name]),
     title:
@@ -171,7 +189,8 @@ const dayOfGroup = (day: string, group: GroupPoint | undefined): TrendDay => ({
 
 const nearest = (days: TrendDay[]) => days.at(-1)?.usedMax ?? -1
 
-export const totalOf = (findings: Record<Severity, number>) => severities.reduce((sum, severity) => sum + findings[severity], 0)
+export const totalOf = (findings: Record<Severity, number>) =>
+  severities.reduce((sum, severity) => sum + findings[severity], 0)
 
 function rowOf({ title, about, days }: Went, from: number, language: Language): TrendRow {
   const { trends: words } = language.words
@@ -183,11 +202,26 @@ function rowOf({ title, about, days }: Went, from: number, language: Language): 
     of: (day: TrendDay) => number | null,
     shown: (value: number | null) => string,
     faint?: (day: TrendDay) => number | null,
-  ) => cellOf({ what, days, from, values: days.map(of), faint: faint && days.map(faint), shown, language })
+  ) =>
+    cellOf({
+      what,
+      days,
+      from,
+      values: days.map(of),
+      faint: faint && days.map(faint),
+      shown,
+      language,
+    })
   return {
     title,
     about,
-    grade: grades.length === 0 ? null : { value: now.grade ?? words.noGrade, note: other ? words.gradeUntil(other.grade!, other.day) : '' },
+    grade:
+      grades.length === 0
+        ? null
+        : {
+            value: now.grade ?? words.noGrade,
+            note: other ? words.gradeUntil(other.grade!, other.day) : '',
+          },
     findings: days.every(({ findings }) => findings === null)
       ? null
       : {
@@ -221,14 +255,19 @@ function groupRow(went: Went, from: number, language: Language): GroupTrend {
     title,
     about,
     used,
-    near: first === null || count(first) === near.value ? near.value : words.trends.atFirst(near.value, count(first)),
+    near:
+      first === null || count(first) === near.value
+        ? near.value
+        : words.trends.atFirst(near.value, count(first)),
   }
 }
 
 const severitiesText = (findings: Record<Severity, number> | null, { words, count }: Language) =>
   words.list(
     severities.flatMap(severity =>
-      findings?.[severity] ? [words.findings.tallied(count(findings[severity]), words.severityNames[severity])] : [],
+      findings?.[severity]
+        ? [words.findings.tallied(count(findings[severity]), words.severityNames[severity])]
+        : [],
     ),
   )
 
@@ -242,7 +281,15 @@ interface CellOptions {
   language: Language
 }
 
-function cellOf({ what, days, from, values, faint, shown, language: { words } }: CellOptions): TrendCell {
+function cellOf({
+  what,
+  days,
+  from,
+  values,
+  faint,
+  shown,
+  language: { words },
+}: CellOptions): TrendCell {
   const known = values.filter(value => value !== null)
   const last = values.at(-1) ?? null
   const value = last === null ? words.notKnown : shown(last)

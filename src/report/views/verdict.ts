@@ -45,10 +45,14 @@ interface Told {
   fold: Fold
 }
 
-export function verdictView({ document, nodes: told }: AuditReport, { outlook, titleOf, language, fold }: Told): VerdictView {
+export function verdictView(
+  { document, nodes: told }: AuditReport,
+  { outlook, titleOf, language, fold }: Told,
+): VerdictView {
   const { clusters, findings, unknowns, notAudited, run } = document
   const words = language.words.verdict
-  const sum = (of: (cluster: ClusterResult) => number) => clusters.reduce((total, cluster) => total + of(cluster), 0)
+  const sum = (of: (cluster: ClusterResult) => number) =>
+    clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
   const seen = sum(({ coverage }) => coverage.read + coverage.partlyRead)
   const worst = findings.toSorted(worstFirst)[0]
@@ -58,16 +62,26 @@ export function verdictView({ document, nodes: told }: AuditReport, { outlook, t
     notAudited.filter(({ node }) => node !== null).length,
     sum(({ coverage }) => coverage.notRead),
   )
-  const incomplete = new Set(notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+  const incomplete = new Set(
+    notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
+  )
   // Of a cluster whose nodes are known something else is missing: events, a launch template, the end of a list.
   const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
   const lostClusters = incomplete.size - partlyClusters
   const gaps = [
-    { is: lostNodes + lostClusters > 0, text: words.notAudited(lostNodes, lostClusters), section: 'not-audited' },
+    {
+      is: lostNodes + lostClusters > 0,
+      text: words.notAudited(lostNodes, lostClusters),
+      section: 'not-audited',
+    },
     { is: partlyClusters > 0, text: words.notWhollyRead(partlyClusters), section: 'not-audited' },
     { is: partly > 0, text: words.partlyRead(partly), section: 'nodes' },
     { is: unknowns.length > 0, text: words.undecided(unknowns.length), section: 'unknowns' },
-    { is: run.inputErrors.length > 0, text: words.inputErrors(run.inputErrors.length), section: 'how-it-was-read' },
+    {
+      is: run.inputErrors.length > 0,
+      text: words.inputErrors(run.inputErrors.length),
+      section: 'how-it-was-read',
+    },
   ]
   const named = gaps.filter(({ is }) => is).map(({ text, section }) => ({ text, section }))
   return {
@@ -91,7 +105,8 @@ export function verdictView({ document, nodes: told }: AuditReport, { outlook, t
     gaps: named,
     complete: named.length > 0 ? null : nodes === 0 ? words.noNode : words.complete,
     clusters: clusters.slice(0, shownClusters).map(cluster => clusterView(cluster, language)),
-    clustersLeftOut: clusters.length > shownClusters ? words.moreClusters(clusters.length - shownClusters) : null,
+    clustersLeftOut:
+      clusters.length > shownClusters ? words.moreClusters(clusters.length - shownClusters) : null,
   }
 }
 
@@ -99,15 +114,27 @@ export function verdictView({ document, nodes: told }: AuditReport, { outlook, t
 export const hasNodes = (clusters: ClusterResult[], name: string) =>
   clusters.some(cluster => cluster.name === name && cluster.coverage.nodes > 0)
 
-function clusterView({ name, grade, coverage }: ClusterResult, { words: { verdict: words }, line, percent }: Language): ClusterView {
+function clusterView(
+  { name, grade, coverage }: ClusterResult,
+  { words: { verdict: words }, line, percent }: Language,
+): ClusterView {
   const { nodes, read, partlyRead, notRead } = coverage
   const share = (count: number) => (nodes > 0 ? (100 * count) / nodes : 0)
   const part = (state: ClusterView['parts'][number]['state'], before: number, count: number) =>
-    count > 0 && nodes > 0 ? [{ state, x: `${share(before).toFixed(2)}%`, width: `${share(count).toFixed(2)}%` }] : []
+    count > 0 && nodes > 0
+      ? [{ state, x: `${share(before).toFixed(2)}%`, width: `${share(count).toFixed(2)}%` }]
+      : []
   return {
     name: line(name, nameLimit),
     grade,
-    coverage: nodes === 0 ? words.noNodeOfCluster : words.coverage(read, nodes, percent(share(read)), partlyRead, notRead),
-    parts: [...part('read', 0, read), ...part('partly-read', read, partlyRead), ...part('not-read', read + partlyRead, notRead)],
+    coverage:
+      nodes === 0
+        ? words.noNodeOfCluster
+        : words.coverage(read, nodes, percent(share(read)), partlyRead, notRead),
+    parts: [
+      ...part('read', 0, read),
+      ...part('partly-read', read, partlyRead),
+      ...part('not-read', read + partlyRead, notRead),
+    ],
   }
 }

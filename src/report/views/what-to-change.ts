@@ -22,24 +22,32 @@ export function changesOf(
 ): (node: AuditedNode) => NodeChange | null {
   const sizes = new Map<string, number>()
   for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
-  const findings = document.findings.filter(({ family }) => family === 'image-gc' || family === 'eviction').toSorted(worstFirst)
+  const findings = document.findings
+    .filter(({ family }) => family === 'image-gc' || family === 'eviction')
+    .toSorted(worstFirst)
   const byCluster = Map.groupBy(findings, ({ cluster }) => cluster)
   return node => {
     const { kind, name } = node.identity.group
     const isOnIt = ({ subject, nodes: { count, sample } }: Finding) =>
-      sample.includes(node.identity.name) || (subject.kind === kind && subject.name === name && count === sizes.get(groupKey(node)))
+      sample.includes(node.identity.name) ||
+      (subject.kind === kind && subject.name === name && count === sizes.get(groupKey(node)))
     const found = byCluster.get(node.cluster)?.find(isOnIt)
-    return found === undefined ? null : { text: changeText(found, language), anchor: anchorOf(found) }
+    return found === undefined
+      ? null
+      : { text: changeText(found, language), anchor: anchorOf(found) }
   }
 }
 
-const groupKey = ({ cluster, identity: { group } }: AuditedNode) => JSON.stringify([cluster, group.kind, group.name])
+const groupKey = ({ cluster, identity: { group } }: AuditedNode) =>
+  JSON.stringify([cluster, group.kind, group.name])
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`; without fields to set, the first sentence of the advice. */
 function changeText(finding: Finding, language: Language): string {
   const { words, line } = language
   const fields = Object.entries(finding.fix.config).map(([field, value]) =>
-    typeof value === 'object' && value !== null ? `${field} (${Object.keys(value).join(', ')})` : `${field} ${value}`,
+    typeof value === 'object' && value !== null
+      ? `${field} (${Object.keys(value).join(', ')})`
+      : `${field} ${value}`,
   )
   if (fields.length === 0) return line(firstAdvice(finding, language), adviceLimit)
   const more = fields.length - shownFields

@@ -17,7 +17,8 @@ export function crowd(size: Crowd): Scenario {
   return crowdOf('crowd', size.pods, {
     'jobs.batch': {
       count: size.jobs,
-      item: (index, at) => jobObject(at, { ...jobNamed(index), finishedHoursAgo: 30 + (index % 900) }),
+      item: (index, at) =>
+        jobObject(at, { ...jobNamed(index), finishedHoursAgo: 30 + (index % 900) }),
     },
     'leases.coordination.k8s.io': deadLeases(size.leases),
   })
@@ -26,7 +27,10 @@ export function crowd(size: Crowd): Scenario {
 /** Where next to nothing was ever collected: what two objects have in common they share with no other. */
 export function neglectedCrowd(size: Crowd): Scenario {
   const objects = neglectedObjects(size)
-  return crowdOf('neglected', size.pods - (objects.pods?.count ?? 0), { ...objects, 'leases.coordination.k8s.io': deadLeases(size.leases) })
+  return crowdOf('neglected', size.pods - (objects.pods?.count ?? 0), {
+    ...objects,
+    'leases.coordination.k8s.io': deadLeases(size.leases),
+  })
 }
 
 function crowdOf(cluster: string, pods: number, objects: Record<string, ObjectSource>): Scenario {
@@ -36,7 +40,11 @@ function crowdOf(cluster: string, pods: number, objects: Record<string, ObjectSo
 
 const deadLeases = (count: number): ObjectSource => ({
   count,
-  item: (index, at) => leaseObject(at, { node: `node-${String(index).padStart(6, '0')}`, renewedHoursAgo: 30 + (index % 900) }),
+  item: (index, at) =>
+    leaseObject(at, {
+      node: `node-${String(index).padStart(6, '0')}`,
+      renewedHoursAgo: 30 + (index % 900),
+    }),
 })
 
 /** In some dozens of namespaces. */

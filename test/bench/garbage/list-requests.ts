@@ -8,7 +8,12 @@ const listPageSize = 500
 /** In words, of each list that was asked for too often: what it has, and what it was asked. Of one cluster, whose pods on no node have all failed. */
 export function tooManyPages({ clusters: [cluster] }: Scenario, { routes }: Requests): string[] {
   if (!cluster) return []
-  const objects = new Map(Object.entries(cluster.objects ?? {}).map(([resource, { count }]) => [resource.split('.')[0] ?? '', count]))
+  const objects = new Map(
+    Object.entries(cluster.objects ?? {}).map(([resource, { count }]) => [
+      resource.split('.')[0] ?? '',
+      count,
+    ]),
+  )
   const pagesOf = (count: number) => Math.max(1, Math.ceil(count / listPageSize))
   const nodes = cluster.nodes.names().length
   const pages = new Map([
@@ -18,7 +23,10 @@ export function tooManyPages({ clusters: [cluster] }: Scenario, { routes }: Requ
   ])
   return Object.entries(routes[`kubernetes/${cluster.name}`] ?? {}).flatMap(([route, requests]) => {
     const [, plural] = /^list (\w+)$/.exec(route) ?? []
-    const most = pages.get(route) ?? (plural === undefined ? null : pagesOf(objects.get(plural) ?? 0))
-    return most === null || requests <= most ? [] : [`${route} has ${most} pages and was asked ${requests} times`]
+    const most =
+      pages.get(route) ?? (plural === undefined ? null : pagesOf(objects.get(plural) ?? 0))
+    return most === null || requests <= most
+      ? []
+      : [`${route} has ${most} pages and was asked ${requests} times`]
   })
 }

@@ -11,7 +11,13 @@ const failedShare = 13_000 / 150_000
 const shares = { volumes: 0.1, requests: 0.1, deployments: 0.02 }
 const revisions = 12
 
-export function neglectedObjects({ pods, jobs }: { pods: number; jobs: number }): Record<string, ObjectSource> {
+export function neglectedObjects({
+  pods,
+  jobs,
+}: {
+  pods: number
+  jobs: number
+}): Record<string, ObjectSource> {
   const deployments = Math.round(jobs * shares.deployments)
   return {
     pods: { count: Math.round(pods * failedShare), item: (index, at) => evictedPod(at, index) },
@@ -19,9 +25,13 @@ export function neglectedObjects({ pods, jobs }: { pods: number; jobs: number })
     'deployments.apps': { count: deployments, item: (index, at) => deployed(at, index).deployment },
     'replicasets.apps': {
       count: deployments * revisions,
-      item: (index, at) => deployed(at, Math.floor(index / revisions)).replicaSets[index % revisions] ?? {},
+      item: (index, at) =>
+        deployed(at, Math.floor(index / revisions)).replicaSets[index % revisions] ?? {},
     },
-    persistentvolumes: { count: Math.round(jobs * shares.volumes), item: (index, at) => releasedVolume(at, index) },
+    persistentvolumes: {
+      count: Math.round(jobs * shares.volumes),
+      item: (index, at) => releasedVolume(at, index),
+    },
     'certificatesigningrequests.certificates.k8s.io': {
       count: Math.round(jobs * shares.requests),
       item: (index, at) =>
@@ -50,7 +60,14 @@ function evictedPod(at: string, index: number): RawObject {
     phase: 'Failed',
     createdHoursAgo: 40 + (index % 900),
   })
-  return { ...pod, status: { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: ephemeral-storage.' } }
+  return {
+    ...pod,
+    status: {
+      phase: 'Failed',
+      reason: 'Evicted',
+      message: 'The node was low on resource: ephemeral-storage.',
+    },
+  }
 }
 
 const owners = [
@@ -63,7 +80,10 @@ const owners = [
 /** One in four is in deletion, and something holds it. */
 function ownedJob(at: string, index: number): RawObject {
   const owner = { ...owners[index % owners.length]!, name: `nightly-${sevenDigits(index)}` }
-  const held = index % 4 === 3 && { deletedHoursAgo: 20, finalizers: ['flows.example.com/archive', 'foregroundDeletion'] }
+  const held = index % 4 === 3 && {
+    deletedHoursAgo: 20,
+    finalizers: ['flows.example.com/archive', 'foregroundDeletion'],
+  }
   return jobObject(at, {
     ...placed(index, 'import'),
     owner,
@@ -73,7 +93,8 @@ function ownedJob(at: string, index: number): RawObject {
   })
 }
 
-const deployed = (at: string, index: number) => deploymentObjects(at, { ...placed(index, 'web'), revisions, limit: 10, isComplete: true })
+const deployed = (at: string, index: number) =>
+  deploymentObjects(at, { ...placed(index, 'web'), revisions, limit: 10, isComplete: true })
 
 function releasedVolume(at: string, index: number): RawObject {
   const name = `pvc-${sevenDigits(index)}`

@@ -21,7 +21,11 @@ export const clusterGcPart: Part = {
   nodes: 150_000,
 
   async run(pods, say) {
-    const size = { pods, jobs: Math.round(pods * shares.jobs), leases: Math.round(pods * shares.leases) }
+    const size = {
+      pods,
+      jobs: Math.round(pods * shares.jobs),
+      leases: Math.round(pods * shares.leases),
+    }
     say(`counted are pods; beside them ${size.jobs} Jobs and ${size.leases} leases`)
     const audits = [
       { name: 'the nodes alone', scenario: crowd(size), enabled: false, mostMiB: 256 },
@@ -33,7 +37,8 @@ export const clusterGcPart: Part = {
     for (const audit of audits) {
       const row = await auditRow(audit, pods, say)
       rows.push(row)
-      if (row.peakRssBytes > audit.mostMiB * 2 ** 20) large.push(`${told(row)}, more than ${audit.mostMiB}`)
+      if (row.peakRssBytes > audit.mostMiB * 2 ** 20)
+        large.push(`${told(row)}, more than ${audit.mostMiB}`)
     }
     if (large.length > 0) throw new Error(large.join('; '))
     return rows
@@ -48,10 +53,17 @@ interface Audit {
   mostMiB: number
 }
 
-async function auditRow({ name, scenario, enabled }: Audit, pods: number, say: (line: string) => void): Promise<Row> {
+async function auditRow(
+  { name, scenario, enabled }: Audit,
+  pods: number,
+  say: (line: string) => void,
+): Promise<Row> {
   const lab = await startLab(scenario)
   try {
-    const measured = await measuredAudit(lab.environment, { timeoutsMs, clusterGarbage: { enabled } })
+    const measured = await measuredAudit(lab.environment, {
+      timeoutsMs,
+      clusterGarbage: { enabled },
+    })
     const again = tooManyPages(scenario, lab.requests())
     if (again.length > 0) throw new Error(`${name}: lists were fetched twice: ${again.join('; ')}`)
     const row = { name, nodes: pods, runs: 1, ...measured, requests: requestsOf(lab), bodyBytes: 0 }
@@ -62,7 +74,11 @@ async function auditRow({ name, scenario, enabled }: Audit, pods: number, say: (
   }
 }
 
-const told = ({ name, peakRssBytes }: Row): string => `${name}: ${Math.round(peakRssBytes / 2 ** 20)} MiB`
+const told = ({ name, peakRssBytes }: Row): string =>
+  `${name}: ${Math.round(peakRssBytes / 2 ** 20)} MiB`
 
 const requestsOf = (lab: Lab): number =>
-  Object.values(lab.requests().routes).reduce((sum, routes) => sum + Object.values(routes).reduce((all, count) => all + count, 0), 0)
+  Object.values(lab.requests().routes).reduce(
+    (sum, routes) => sum + Object.values(routes).reduce((all, count) => all + count, 0),
+    0,
+  )

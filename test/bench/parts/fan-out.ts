@@ -42,9 +42,16 @@ export const fanOutPart: Part = {
       const rows: Row[] = []
       for (const [index, scheduledTime] of mornings.entries()) {
         const told = (line: string) => say(`Morning ${index + 1}: ${line}`)
-        rows.push(...(await onMorning({ nodes, scheduledTime, bucket, told })).map(row => ({ ...row, name: `${index + 1}: ${row.name}` })))
+        rows.push(
+          ...(await onMorning({ nodes, scheduledTime, bucket, told })).map(row => ({
+            ...row,
+            name: `${index + 1}: ${row.name}`,
+          })),
+        )
       }
-      for (const { name, peakRssBytes } of rows.filter(({ peakRssBytes }) => peakRssBytes > memoryMiB * 2 ** 20)) {
+      for (const { name, peakRssBytes } of rows.filter(
+        ({ peakRssBytes }) => peakRssBytes > memoryMiB * 2 ** 20,
+      )) {
         if (name.endsWith(alone)) continue
         say(`${name} TOOK ${Math.round(peakRssBytes / 2 ** 20)} MiB, MORE THAN ${memoryMiB}.`)
         process.exitCode = 1
@@ -73,22 +80,36 @@ async function onMorning({ nodes, scheduledTime, bucket, told }: Morning): Promi
     ...[String(nodes), String(clusters), join(bucket, '..'), scheduledTime, String(atMs)],
   ])
   const environment = { ...(await environmentOf(lab)), ...settings }
-  const many = await functionProcesses({ ...environment, HIGHWATER_STATE_MACHINE_ARN: stateMachineArn }, memoryMiB, atMs)
-  const one = await functionProcesses({ ...environment, HIGHWATER_PREFIX: 'alone/' }, aloneMiB, atMs)
+  const many = await functionProcesses(
+    { ...environment, HIGHWATER_STATE_MACHINE_ARN: stateMachineArn },
+    memoryMiB,
+    atMs,
+  )
+  const one = await functionProcesses(
+    { ...environment, HIGHWATER_PREFIX: 'alone/' },
+    aloneMiB,
+    atMs,
+  )
   try {
     const handed = (await many.invoke('Audit', tick)) as { state: string }
-    if (handed.state !== 'fanned-out') throw new Error(`the fleet was not handed over: ${JSON.stringify(handed)}`)
+    if (handed.state !== 'fanned-out')
+      throw new Error(`the fleet was not handed over: ${JSON.stringify(handed)}`)
     const startMs = performance.now()
     const { largestPayloadBytes } = await execute(
       { run },
-      { invoke: many.invoke, readObject: async (_bucket, key) => JSON.parse(readFileSync(join(bucket, key), 'utf8')) },
+      {
+        invoke: many.invoke,
+        readObject: async (_bucket, key) => JSON.parse(readFileSync(join(bucket, key), 'utf8')),
+      },
     )
     const wallMs = performance.now() - startMs
     told(`${many.invocations.length} invocations, the largest payload ${largestPayloadBytes} bytes`)
     for (const { name, peakRssBytes } of names.map(name => rowOf(name, nodes, many.invocations)))
       told(`${name} peak ${Math.round(peakRssBytes / 2 ** 20)} MiB`)
     await one.invoke('Audit', tick)
-    const [ofMany, ofOne] = ['runs', 'alone/runs'].map(runs => readFileSync(join(bucket, runs, run, 'findings.json'), 'utf8'))
+    const [ofMany, ofOne] = ['runs', 'alone/runs'].map(runs =>
+      readFileSync(join(bucket, runs, run, 'findings.json'), 'utf8'),
+    )
     const { findings, delta }: FindingsDocument = JSON.parse(ofMany!)
     told(`${findings.length} findings, ${delta.new.length} new, ${delta.resolved.length} resolved`)
     const isSame = ofMany === ofOne
@@ -141,7 +162,10 @@ function rowOf(name: string, nodes: number, all: readonly Invocation[]): Row {
     nodes,
     runs: 1,
     wallMs: Math.max(...own.map(({ wallMs }) => wallMs)),
-    cpuMs: name === 'state machine' ? own.reduce((sum, { cpuMs }) => sum + cpuMs, 0) : Math.max(...own.map(({ cpuMs }) => cpuMs)),
+    cpuMs:
+      name === 'state machine'
+        ? own.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+        : Math.max(...own.map(({ cpuMs }) => cpuMs)),
     peakRssBytes: Math.max(...own.map(({ peakRssBytes }) => peakRssBytes)),
     requests: 0,
     bodyBytes: 0,

@@ -13,11 +13,20 @@ import { type BenchNode, upstreamReplay } from '../upstream/upstream.ts'
 const version = 'v1.34.4'
 const kubelet = kubeletOf(version)
 const oneDisk = { dedicatedImageFs: false, splitContainerImageFs: false }
-const policy = { highThresholdPercent: 85, lowThresholdPercent: 80, minimumAgeMs: 120_000, maximumAgeMs: 0 }
+const policy = {
+  highThresholdPercent: 85,
+  lowThresholdPercent: 80,
+  minimumAgeMs: 120_000,
+  maximumAgeMs: 0,
+}
 const runs = 7
 
 /** Ours always; upstream's where it runs. Says where it does not, and where the answers differ. */
-export async function upstreamRows(nodes: number, size: NodeSize, say: (line: string) => void): Promise<Row[]> {
+export async function upstreamRows(
+  nodes: number,
+  size: NodeSize,
+  say: (line: string) => void,
+): Promise<Row[]> {
   const records = Array.from({ length: nodes }, (_, index) => benchRecord(index, size))
   const peers = records.map(benchNodeOf)
   const answers = peers.map(() => ({ ranked: [] as string[], deleted: [] as string[] }))
@@ -32,8 +41,15 @@ export async function upstreamRows(nodes: number, size: NodeSize, say: (line: st
       const stats = parsePodStats({ pods: peer.podStats })
       const answer = answers[index]
       if (!answer) continue
-      answer.ranked = rankPods(peer.signal, pods, stats, oneDisk, kubelet).map(({ pod }) => pod.name)
-      const { prediction } = predictImageGc(policy, peer.imageFs, prepareImages(evidence, peer.nowMs, kubelet), kubelet)
+      answer.ranked = rankPods(peer.signal, pods, stats, oneDisk, kubelet).map(
+        ({ pod }) => pod.name,
+      )
+      const { prediction } = predictImageGc(
+        policy,
+        peer.imageFs,
+        prepareImages(evidence, peer.nowMs, kubelet),
+        kubelet,
+      )
       answer.deleted = (prediction.deletions ?? []).map(({ image }) => image)
     }
   })
@@ -45,16 +61,38 @@ export async function upstreamRows(nodes: number, size: NodeSize, say: (line: st
   const isAlike = (index: number) =>
     String(upstream.rankedPods[index]) === String(answers[index]?.ranked) &&
     String(upstream.deletedImages[index]) === String(answers[index]?.deleted)
-  say(`${peers.filter((_, index) => isAlike(index)).length} of ${nodes} nodes alike, in the order of eviction and of deletion`)
+  say(
+    `${peers.filter((_, index) => isAlike(index)).length} of ${nodes} nodes alike, in the order of eviction and of deletion`,
+  )
   const { wallMs, cpuMs, peakRssBytes, goVersion, kubernetesVersion } = upstream
   const name = `ranking and image GC, upstream ${kubernetesVersion} (${goVersion})`
-  return [ours, { name, nodes, runs: upstream.runs, wallMs: wallMs.both, cpuMs: cpuMs.both, peakRssBytes, requests: 0, bodyBytes: 0 }]
+  return [
+    ours,
+    {
+      name,
+      nodes,
+      runs: upstream.runs,
+      wallMs: wallMs.both,
+      cpuMs: cpuMs.both,
+      peakRssBytes,
+      requests: 0,
+      bodyBytes: 0,
+    },
+  ]
 }
 
 function benchNodeOf(record: ReturnType<typeof benchRecord>, index: number): BenchNode {
-  const summary = record.summary as { node: { runtime: { imageFs: BenchNode['imageFs'] } }; pods: unknown[] }
-  const runtime = record.runtime as { images: { id: string; size: string; pinned: boolean }[]; containers: { imageId: string }[] }
-  const known = (record.known as { images: { id: string; firstDetected: string; lastUsed: string | null }[] }).images
+  const summary = record.summary as {
+    node: { runtime: { imageFs: BenchNode['imageFs'] } }
+    pods: unknown[]
+  }
+  const runtime = record.runtime as {
+    images: { id: string; size: string; pinned: boolean }[]
+    containers: { imageId: string }[]
+  }
+  const known = (
+    record.known as { images: { id: string; firstDetected: string; lastUsed: string | null }[] }
+  ).images
   return {
     signal: index % 2 === 0 ? 'nodefs.available' : 'memory.available',
     pods: [...(record.pods ?? [])],

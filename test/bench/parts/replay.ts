@@ -20,8 +20,13 @@ export const replayPart: Part = {
   nodes: 500,
 
   async run(nodes, say) {
-    const distinct = Array.from({ length: Math.min(nodes, distinctNodes) }, (_, index) => benchRecord(index, size))
-    const records = Array.from({ length: nodes }, (_, index) => distinct[index % distinct.length] ?? benchRecord(index, size))
+    const distinct = Array.from({ length: Math.min(nodes, distinctNodes) }, (_, index) =>
+      benchRecord(index, size),
+    )
+    const records = Array.from(
+      { length: nodes },
+      (_, index) => distinct[index % distinct.length] ?? benchRecord(index, size),
+    )
     const rows = [
       measured(
         `node of ${size.pods} pods and ${size.images} images: image GC and an eviction pass, from the parsed JSON`,
@@ -37,7 +42,8 @@ export const replayPart: Part = {
       anotherSetting(records),
       measured('a day of a filling disk, from the record', 20, runs, () => {
         const fills = [{ filesystem: 'nodefs' as const, bytesPerSecond: 400_000 }]
-        for (const record of records.slice(0, 20)) replay(calm(record), readAt, { ...asItIs, fills })
+        for (const record of records.slice(0, 20))
+          replay(calm(record), readAt, { ...asItIs, fills })
       }),
     ]
     return [...rows, ...(await upstreamRows(Math.min(nodes, 200), size, say))]
@@ -57,9 +63,17 @@ function anotherSetting(records: readonly NodeRecord[]): Row {
   return measured('another setting on a prepared node', nodes.length * settings, runs, () => {
     for (const node of nodes) {
       for (let percent = 0; percent < settings; percent++) {
-        const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': `${1 + (percent % 40) / 2}%`, 'nodefs.inodesFree': '5%' }
+        const evictionHard = {
+          'memory.available': '100Mi',
+          'nodefs.available': `${1 + (percent % 40) / 2}%`,
+          'nodefs.inodesFree': '5%',
+        }
         const high = 55 + (percent % 40)
-        const configuration = { evictionHard, imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - 5 }
+        const configuration = {
+          evictionHard,
+          imageGCHighThresholdPercent: high,
+          imageGCLowThresholdPercent: high - 5,
+        }
         predictPass(node, settingsOf(configuration, node), null, [])
       }
     }
@@ -75,7 +89,11 @@ function calm(record: NodeRecord): NodeRecord {
     ...record,
     summary: {
       ...summary,
-      node: { ...summary.node, fs: disk(fs), runtime: { imageFs: disk(runtime.imageFs), containerFs: disk(runtime.imageFs) } },
+      node: {
+        ...summary.node,
+        fs: disk(fs),
+        runtime: { imageFs: disk(runtime.imageFs), containerFs: disk(runtime.imageFs) },
+      },
     },
   }
 }

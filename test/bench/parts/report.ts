@@ -38,10 +38,16 @@ export const reportPart: Part = {
     const rows = [
       pageRow(`page of ${nodes} nodes and 900 findings`, nodes, usual),
       pageRow(`page of ${nodes} nodes and ${manyFindings} findings`, nodes, crowded),
-      pageRow(`page of ${nodes} nodes in ${manyGroups} groups`, nodes, fleetReport(nodes, 900, manyGroups)),
+      pageRow(
+        `page of ${nodes} nodes in ${manyGroups} groups`,
+        nodes,
+        fleetReport(nodes, 900, manyGroups),
+      ),
     ]
     if (browserPath === null) {
-      say('There is no Chromium here, so nothing is measured in one: install it, or name it in CHROMIUM.')
+      say(
+        'There is no Chromium here, so nothing is measured in one: install it, or name it in CHROMIUM.',
+      )
       return rows
     }
     return [...rows, ...(await browserRows(nodes, html.render(usual)))]
@@ -57,17 +63,31 @@ function pageRow(name: string, nodes: number, report: AuditReport): Row {
 }
 
 /** By default groups of 200 nodes; every hundredth node could not be read. A week is remembered of them. */
-function fleetReport(count: number, findingCount: number, groups = Math.ceil(count / 200)): AuditReport {
+function fleetReport(
+  count: number,
+  findingCount: number,
+  groups = Math.ceil(count / 200),
+): AuditReport {
   const nodes = Array.from({ length: count }, (_, index) => {
     const name = `ip-10-${(index >> 8) & 255}-${index & 255}-17.eu-central-1.compute.internal`
     const identity = { group: nodegroup(`group-${index % groups}`) }
     if (index % 100 === 7)
-      return unreadNode(name, [{ what: 'configz', message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused' }], {
-        identity,
-      })
+      return unreadNode(
+        name,
+        [
+          {
+            what: 'configz',
+            message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused',
+          },
+        ],
+        { identity },
+      )
     const isSplit = index % 3 === 0
     const prediction = isSplit
-      ? dedicatedDisks(filesystem(20 * GiB, (1 + (index % 17)) * GiB), filesystem(200 * GiB, (20 + (index % 170)) * GiB))
+      ? dedicatedDisks(
+          filesystem(20 * GiB, (1 + (index % 17)) * GiB),
+          filesystem(200 * GiB, (20 + (index % 170)) * GiB),
+        )
       : sharedDisk(20 + ((index * 7) % 71))
     return auditedNode(name, prediction, { identity })
   })
@@ -77,13 +97,21 @@ function fleetReport(count: number, findingCount: number, groups = Math.ceil(cou
       rule: `rule-${index % 60}`,
       subject: nodegroup(`group-${index}`),
       cluster: `cluster-${index % 40}`,
-      nodes: { count: 200, sample: nodes.slice(index % count, (index % count) + 20).map(({ identity }) => identity.name) },
+      nodes: {
+        count: 200,
+        sample: nodes
+          .slice(index % count, (index % count) + 20)
+          .map(({ identity }) => identity.name),
+      },
     }),
   )
   // Of each cluster everything that can lie there.
   const [row] = overviewOf().rows
   const garbage = Array.from({ length: 40 }, (_, index) =>
-    overviewOf({ cluster: `cluster-${index}`, rows: garbageRowKinds.map(kind => ({ ...row!, kind })) }),
+    overviewOf({
+      cluster: `cluster-${index}`,
+      rows: garbageRowKinds.map(kind => ({ ...row!, kind })),
+    }),
   )
   return withWeek({ ...quietReport(nodes, { findings }), garbage })
 }
@@ -138,5 +166,14 @@ const filterMs = (page: Page) =>
 
 function browserRow(name: string, nodes: number, samples: number[], html: string): Row {
   const wallMs = samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? Number.NaN
-  return { name, nodes, runs: samples.length, wallMs, cpuMs: 0, peakRssBytes: 0, requests: 0, bodyBytes: Buffer.byteLength(html) }
+  return {
+    name,
+    nodes,
+    runs: samples.length,
+    wallMs,
+    cpuMs: 0,
+    peakRssBytes: 0,
+    requests: 0,
+    bodyBytes: Buffer.byteLength(html),
+  }
 }

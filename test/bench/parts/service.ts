@@ -28,15 +28,30 @@ export const servicePart: Part = {
     const store = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
     mkdirSync(join(store, bucket))
     writeFileSync(join(store, bucket, 'highwater.yaml'), policy)
-    const lab = await startLab([fleet({ nodes, podsPerNode })], { storeFolder: store, documents: deployedDocuments() })
+    const lab = await startLab([fleet({ nodes, podsPerNode })], {
+      storeFolder: store,
+      documents: deployedDocuments(),
+    })
     try {
       const rows: Row[] = []
       for (const [index, morning] of mornings.entries()) {
         const before = requestsOf(lab)
-        const row = await invoked(join(packaged.bundles, 'audit.cjs'), morning, { ...lab.environment, HIGHWATER_BUCKET: bucket })
+        const row = await invoked(join(packaged.bundles, 'audit.cjs'), morning, {
+          ...lab.environment,
+          HIGHWATER_BUCKET: bucket,
+        })
         const runFolder = join(store, bucket, 'runs', morning.replaceAll(':', '-'))
-        say(`${morning}: snapshot ${megabytes(readFileSync(join(runFolder, 'snapshot.ndjson.gz')).length)} MB`)
-        rows.push({ name: `morning ${index + 1}`, nodes, runs: 1, ...row, requests: requestsOf(lab) - before, bodyBytes: 0 })
+        say(
+          `${morning}: snapshot ${megabytes(readFileSync(join(runFolder, 'snapshot.ndjson.gz')).length)} MB`,
+        )
+        rows.push({
+          name: `morning ${index + 1}`,
+          nodes,
+          runs: 1,
+          ...row,
+          requests: requestsOf(lab) - before,
+          bodyBytes: 0,
+        })
       }
       return rows
     } finally {

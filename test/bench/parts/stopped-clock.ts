@@ -11,7 +11,10 @@ export function stopClock(atMs: number): void {
       return atMs
     }
   } as DateConstructor
-  const writeHead = ServerResponse.prototype.writeHead as (this: ServerResponse, ...given: unknown[]) => ServerResponse
+  const writeHead = ServerResponse.prototype.writeHead as (
+    this: ServerResponse,
+    ...given: unknown[]
+  ) => ServerResponse
   ServerResponse.prototype.writeHead = function (this: ServerResponse, ...given: unknown[]) {
     if (!this.hasHeader('date')) this.setHeader('date', new Date().toUTCString())
     return writeHead.apply(this, given)

@@ -7,7 +7,17 @@
  */
 import { type ExecFileException, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,13 +28,18 @@ const sources = import.meta.dirname
 const packages = ['eviction', 'images']
 
 /** @returns the path of the program; it is made where there is none of these sources, this version and this Go */
-export async function builtProgram(version: string, report: (line: string) => void): Promise<string> {
+export async function builtProgram(
+  version: string,
+  report: (line: string) => void,
+): Promise<string> {
   const goVersion = await go(['version'])
   const folder = join(cacheFolder(), 'highwater', `upstream-${version}`)
   const program = join(folder, `replay-${await digestOf(version, goVersion)}`)
   if (await exists(program)) return program
 
-  report(`upstream: fetching and building Kubernetes ${version} with ${goVersion.trim()}, some minutes the first time`)
+  report(
+    `upstream: fetching and building Kubernetes ${version} with ${goVersion.trim()}, some minutes the first time`,
+  )
   const module = await mkdtemp(join(tmpdir(), 'highwater-upstream-'))
   try {
     const options = { cwd: module, signal: AbortSignal.timeout(buildTimeoutMs) }
@@ -45,11 +60,16 @@ export async function builtProgram(version: string, report: (line: string) => vo
 /** @returns the folder of the module in Go's module cache, where every file is read-only */
 async function downloaded(version: string, options: GoOptions): Promise<string> {
   await go(['mod', 'download', `k8s.io/kubernetes@${version}`], options)
-  return (await go(['list', '-m', '-f', '{{.Dir}}', `k8s.io/kubernetes@${version}`], options)).trim()
+  return (
+    await go(['list', '-m', '-f', '{{.Dir}}', `k8s.io/kubernetes@${version}`], options)
+  ).trim()
 }
 
 async function writeModule(folder: string, upstream: string, version: string): Promise<void> {
-  await writeFile(join(folder, 'go.mod'), moduleOf(await readFile(join(upstream, 'go.mod'), 'utf8'), version))
+  await writeFile(
+    join(folder, 'go.mod'),
+    moduleOf(await readFile(join(upstream, 'go.mod'), 'utf8'), version),
+  )
   // Without it Go would ask the checksum database for each module.
   await writeFile(join(folder, 'go.sum'), await readFile(join(upstream, 'go.sum')))
   await copyGo(sources, folder)
@@ -66,7 +86,9 @@ async function writeModule(folder: string, upstream: string, version: string): P
  */
 function moduleOf(upstream: string, version: string): string {
   const published = version.replace(/^v1/, 'v0')
-  const ownComponents = [...upstream.matchAll(/^\s+(k8s\.io\/[a-z-]+) v0\.0\.0$/gm)].map(([, path]) => path)
+  const ownComponents = [...upstream.matchAll(/^\s+(k8s\.io\/[a-z-]+) v0\.0\.0$/gm)].map(
+    ([, path]) => path,
+  )
   return [
     upstream
       .replace(/^module .*$/m, 'module highwater.local/upstream')
@@ -92,7 +114,12 @@ interface GoOptions {
 
 /** @returns what it prints */
 async function go(args: string[], options: GoOptions = {}): Promise<string> {
-  const env = { ...process.env, GOFLAGS: '-mod=mod -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0' }
+  const env = {
+    ...process.env,
+    GOFLAGS: '-mod=mod -buildvcs=false',
+    GOWORK: 'off',
+    CGO_ENABLED: '0',
+  }
   try {
     return (await promisify(execFile)('go', args, { ...options, env, maxBuffer: 2 ** 26 })).stdout
   } catch (error) {
@@ -103,16 +130,22 @@ async function go(args: string[], options: GoOptions = {}): Promise<string> {
 /** The first line that is no heading and no progress. */
 function reasonOf(error: ExecFileException): string {
   if (error.code === 'ENOENT') return 'no `go` on the PATH'
-  if (error.name === 'AbortError') return `the build took longer than ${buildTimeoutMs / 60_000} minutes`
+  if (error.name === 'AbortError')
+    return `the build took longer than ${buildTimeoutMs / 60_000} minutes`
   const lines = (error.stderr || error.message).split('\n').map(line => line.trim())
-  return lines.find(line => line !== '' && !/^(#|go: (downloading|finding|added|upgraded) )/.test(line)) ?? error.name
+  return (
+    lines.find(
+      line => line !== '' && !/^(#|go: (downloading|finding|added|upgraded) )/.test(line),
+    ) ?? error.name
+  )
 }
 
 /** Of all that the program is made of and by. */
 async function digestOf(...inputs: string[]): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(inputs))
   for (const folder of ['.', ...packages]) {
-    for (const name of await goFiles(join(sources, folder))) hash.update(await readFile(join(sources, folder, name)))
+    for (const name of await goFiles(join(sources, folder)))
+      hash.update(await readFile(join(sources, folder, name)))
   }
   return hash
     .update(await readFile(import.meta.filename))

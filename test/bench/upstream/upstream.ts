@@ -69,8 +69,12 @@ interface Options {
 }
 
 /** Never rejects: what keeps the peer away is its reason, in one line. */
-export async function upstreamReplay(nodes: BenchNode[], { minorVersion, report }: Options): Promise<UpstreamResult> {
-  if (process.platform === 'win32') return { available: false, reason: 'the peer runs on Linux and macOS' }
+export async function upstreamReplay(
+  nodes: BenchNode[],
+  { minorVersion, report }: Options,
+): Promise<UpstreamResult> {
+  if (process.platform === 'win32')
+    return { available: false, reason: 'the peer runs on Linux and macOS' }
   try {
     const program = await builtProgram(minorVersion, report)
     report(`upstream: replaying ${nodes.length} nodes`)

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { isWholePrice, monthlyUsd } from '#facts/aws/ebs-prices.ts'
 
 const GiB = 2 ** 30
-const withIops = (iops: number, throughputMiBps: number | null = null) => ({ iops, throughputMiBps })
+const withIops = (iops: number, throughputMiBps: number | null = null) => ({
+  iops,
+  throughputMiBps,
+})
 
 describe('what a disk costs in a month', () => {
   it.each([

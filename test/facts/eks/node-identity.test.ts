@@ -16,6 +16,8 @@ describe('the instance behind a node', () => {
     ['with more behind it', `aws:///us-east-1a/${id}/x`, null],
     ['that nobody has', '', null],
   ])('%s', (_, providerID, instanceId) => {
-    expect(nodeIdentity({ metadata: { name: 'n' }, spec: { providerID } }).instanceId).toBe(instanceId)
+    expect(nodeIdentity({ metadata: { name: 'n' }, spec: { providerID } }).instanceId).toBe(
+      instanceId,
+    )
   })
 })

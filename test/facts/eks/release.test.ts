@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 
-const release = (osImage: string, minor: number | null = 34): Release => ({ image: osImage, osImage, minor })
+const release = (osImage: string, minor: number | null = 34): Release => ({
+  image: osImage,
+  osImage,
+  minor,
+})
 
 describe('byAge', () => {
   it.each<[Release, Release, number]>([
     [release('Amazon Linux 2023.9.20251117'), release('Amazon Linux 2023.9.20251208'), -1],
     [release('Amazon Linux 2023.9.20251117'), release('Amazon Linux 2023.10.20251101'), -1],
-    [release('Bottlerocket OS 1.9.2 (aws-k8s-1.34)'), release('Bottlerocket OS 1.50.0 (aws-k8s-1.34)'), -1],
+    [
+      release('Bottlerocket OS 1.9.2 (aws-k8s-1.34)'),
+      release('Bottlerocket OS 1.50.0 (aws-k8s-1.34)'),
+      -1,
+    ],
     [release('Amazon Linux 2', 31), release('Amazon Linux 2', 29), 1],
     [release('Amazon Linux 2023.9.20251208', 33), release('Amazon Linux 2023.9.20251117', 34), -1],
     [release('Amazon Linux 2'), release('Amazon Linux 2'), 0],

@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { configurationStructs, type FieldFacts } from '#facts/kubelet/configuration-fields.ts'
 import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
 
-const basic = ['bool', 'string', 'int32', 'int64', 'float64', 'Duration', 'FlushFrequency', 'Quantity', 'Time', 'VerbosityLevel']
+const basic = [
+  'bool',
+  'string',
+  'int32',
+  'int64',
+  'float64',
+  'Duration',
+  'FlushFrequency',
+  'Quantity',
+  'Time',
+  'VerbosityLevel',
+]
 const words = [
   'ImagePullCredentialsVerificationPolicy',
   'KubeletAuthorizationMode',
@@ -24,7 +35,8 @@ describe('configurationStructs', () => {
   it('gives a default by minor from the first minor that has the field', () => {
     const byMinor = fields.filter(({ facts }) => facts.defaults !== undefined)
     expect(byMinor.length).toBeGreaterThan(3)
-    for (const { facts } of byMinor) expect(Number(Object.keys(facts.defaults ?? {})[0])).toBe(facts.since ?? 24)
+    for (const { facts } of byMinor)
+      expect(Number(Object.keys(facts.defaults ?? {})[0])).toBe(facts.since ?? 24)
   })
 })
 

@@ -7,7 +7,8 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { isRawObject } from '#model/record.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 
-const placesOf = (field: string, value: unknown) => valueMistakes(field, value).map(({ path }) => path.join('.'))
+const placesOf = (field: string, value: unknown) =>
+  valueMistakes(field, value).map(({ path }) => path.join('.'))
 
 describe('valueMistakes', () => {
   it.each([
@@ -36,9 +37,24 @@ describe('valueMistakes', () => {
   it.each([
     ['evictionHard', { nope: '3', 'memory.available': '5%' }, 'nope', 'an eviction signal'],
     ['evictionHard', { 'memory.available': 3 }, 'memory.available', 'text'],
-    ['evictionHard', { 'memory.available': '101%' }, 'memory.available', 'a percentage up to 100%, or a quantity above 0'],
-    ['evictionSoft', { 'memory.available': '0' }, 'memory.available', 'a percentage up to 100%, or a quantity above 0'],
-    ['evictionSoftGracePeriod', { 'memory.available': '-1s' }, 'memory.available', 'a duration that is not negative'],
+    [
+      'evictionHard',
+      { 'memory.available': '101%' },
+      'memory.available',
+      'a percentage up to 100%, or a quantity above 0',
+    ],
+    [
+      'evictionSoft',
+      { 'memory.available': '0' },
+      'memory.available',
+      'a percentage up to 100%, or a quantity above 0',
+    ],
+    [
+      'evictionSoftGracePeriod',
+      { 'memory.available': '-1s' },
+      'memory.available',
+      'a duration that is not negative',
+    ],
     [
       'evictionMinimumReclaim',
       { 'nodefs.available': '0%' },
@@ -46,40 +62,105 @@ describe('valueMistakes', () => {
       'a percentage above 0%, or a quantity that is not negative',
     ],
     ['kubeReserved', { memory: '1GB' }, 'memory', 'a quantity that is not negative'],
-    ['kubeReserved', { disk: '1Gi' }, 'disk', 'a resource that can be reserved (cpu, memory, ephemeral-storage, pid)'],
+    [
+      'kubeReserved',
+      { disk: '1Gi' },
+      'disk',
+      'a resource that can be reserved (cpu, memory, ephemeral-storage, pid)',
+    ],
     ['featureGates', { Bogus: true }, 'Bogus', 'a feature gate of a kubelet'],
     ['featureGates', { AllAlpha: 'yes' }, 'AllAlpha', 'true or false'],
     ['enforceNodeAllocatable', ['pods', 'pods'], '1', 'each value once'],
-    ['memorySwap', { swapBehaviour: 'LimitedSwap' }, 'swapBehaviour', 'a field of MemorySwapConfiguration'],
+    [
+      'memorySwap',
+      { swapBehaviour: 'LimitedSwap' },
+      'swapBehaviour',
+      'a field of MemorySwapConfiguration',
+    ],
   ])('of %s %j names %s', (field, value, key, wanted) => {
     expect(valueMistakes(field, value)).toEqual([{ path: [field, key], wanted }])
   })
 
   it.each(['1.24', '1.30', '1.37'])('takes every default of kubelet %s, and null', minor => {
     const evictionHard = evictionHardDefaults(`v${minor}.0`, 'linux')
-    for (const [field, value] of Object.entries({ ...configurationDefaults, evictionHard })) expect(placesOf(field, value)).toEqual([])
-    for (const field of Object.keys(fieldsOf('KubeletConfiguration'))) expect(placesOf(field, null)).toEqual([])
+    for (const [field, value] of Object.entries({ ...configurationDefaults, evictionHard }))
+      expect(placesOf(field, value)).toEqual([])
+    for (const field of Object.keys(fieldsOf('KubeletConfiguration')))
+      expect(placesOf(field, null)).toEqual([])
   })
 
   it('takes nothing with which a kubelet would not start', () => {
-    const amount = fc.constantFrom('10%', '0%', '0.0%', '100%', '101%', '-1', '0', '1Gi', '1.5', '1e3', '5m0s', '-1s', 'x', '', '1m')
-    const map = fc.dictionary(fc.constantFrom('memory.available', 'nodefs.inodesFree', 'memory', 'cpu', 'nope'), amount, { maxKeys: 2 })
+    const amount = fc.constantFrom(
+      '10%',
+      '0%',
+      '0.0%',
+      '100%',
+      '101%',
+      '-1',
+      '0',
+      '1Gi',
+      '1.5',
+      '1e3',
+      '5m0s',
+      '-1s',
+      'x',
+      '',
+      '1m',
+    )
+    const map = fc.dictionary(
+      fc.constantFrom('memory.available', 'nodefs.inodesFree', 'memory', 'cpu', 'nope'),
+      amount,
+      { maxKeys: 2 },
+    )
     const number = fc.oneof(fc.integer({ min: -2, max: 110 }), fc.constantFrom('70', 2.5, null))
     const pairs = fc.oneof(
       fc.tuple(
-        fc.constantFrom('containerLogMaxFiles', 'containerLogMaxWorkers', 'maxPods', 'nodeStatusMaxImages', 'registryBurst'),
+        fc.constantFrom(
+          'containerLogMaxFiles',
+          'containerLogMaxWorkers',
+          'maxPods',
+          'nodeStatusMaxImages',
+          'registryBurst',
+        ),
         number,
       ),
-      fc.tuple(fc.constantFrom('evictionHard', 'evictionMinimumReclaim', 'kubeReserved', 'evictionSoftGracePeriod'), map),
-      fc.tuple(fc.constantFrom('containerLogMaxSize', 'containerLogMonitorInterval', 'imageMinimumGCAge', 'shutdownGracePeriod'), amount),
-      fc.tuple(fc.constantFrom('enforceNodeAllocatable'), fc.array(fc.constantFrom('pods', 'none', 'x'), { maxLength: 2 })),
+      fc.tuple(
+        fc.constantFrom(
+          'evictionHard',
+          'evictionMinimumReclaim',
+          'kubeReserved',
+          'evictionSoftGracePeriod',
+        ),
+        map,
+      ),
+      fc.tuple(
+        fc.constantFrom(
+          'containerLogMaxSize',
+          'containerLogMonitorInterval',
+          'imageMinimumGCAge',
+          'shutdownGracePeriod',
+        ),
+        amount,
+      ),
+      fc.tuple(
+        fc.constantFrom('enforceNodeAllocatable'),
+        fc.array(fc.constantFrom('pods', 'none', 'x'), { maxLength: 2 }),
+      ),
     )
     fc.assert(
       fc.property(pairs, ([field, value]) => {
         // Several entries can be at odds though each of them is right.
-        if (valueMistakes(field, value).length > 0 || (Array.isArray(value) && value.length > 1)) return
-        const { loadError, errors, startup } = validateKubeletConfiguration(withoutNulls({ [field]: value }), 'v1.34.2')
-        expect([loadError, errors, ...Object.values(startup ?? {})].flat().filter(error => error !== null)).toEqual([])
+        if (valueMistakes(field, value).length > 0 || (Array.isArray(value) && value.length > 1))
+          return
+        const { loadError, errors, startup } = validateKubeletConfiguration(
+          withoutNulls({ [field]: value }),
+          'v1.34.2',
+        )
+        expect(
+          [loadError, errors, ...Object.values(startup ?? {})]
+            .flat()
+            .filter(error => error !== null),
+        ).toEqual([])
       }),
     )
   })
@@ -88,5 +169,7 @@ describe('valueMistakes', () => {
 const withoutNulls = (raw: Record<string, unknown>) => ({
   kind: 'KubeletConfiguration',
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
-  ...Object.fromEntries(Object.entries(raw).filter(([, value]) => isRawObject(value) || value !== null)),
+  ...Object.fromEntries(
+    Object.entries(raw).filter(([, value]) => isRawObject(value) || value !== null),
+  ),
 })

@@ -2,11 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { isTelling } from '#facts/kubelet/event-reasons.ts'
 
 describe('an event that a rule may read', () => {
-  const refused = 'unable to ensure pod container exists: mkdir /sys/fs/cgroup/memory/kubepods/a: cannot allocate memory'
+  const refused =
+    'unable to ensure pod container exists: mkdir /sys/fs/cgroup/memory/kubepods/a: cannot allocate memory'
 
   it.each([
     ['FailedCreatePodContainer', 'Pod', refused, true],
-    ['FailedCreatePodContainer', 'Pod', 'unable to ensure pod container exists: context deadline exceeded', false],
+    [
+      'FailedCreatePodContainer',
+      'Pod',
+      'unable to ensure pod container exists: context deadline exceeded',
+      false,
+    ],
     ['FailedCreatePodContainer', 'Node', refused, false],
     ['BackOff', 'Pod', 'Back-off pulling image "a"', true],
     ['BackOff', 'Pod', 'Back-off restarting failed container', false],

@@ -39,7 +39,9 @@ describe('gateState', () => {
     [36, 242],
     [37, 254],
   ])('has all gates of 1.%i: %i', (minor, count) => {
-    expect(Object.keys(gateHistory).filter(name => gateState(name, of(minor)) !== null)).toHaveLength(count)
+    expect(
+      Object.keys(gateHistory).filter(name => gateState(name, of(minor)) !== null),
+    ).toHaveLength(count)
   })
 
   it.each([
@@ -56,9 +58,14 @@ describe('gateState', () => {
     { gate: 'InPlacePodVerticalScaling', taken: [27, 37] },
     { gate: 'SidecarContainers', taken: [28, 36] },
     { gate: 'DisableKubeletCloudCredentialProviders', taken: [24, 32] },
-  ])('knows that $gate is there from 1.$taken.0 to 1.$taken.1', ({ gate, taken: [from = 0, to = 0] }) => {
-    expect(minors.filter(minor => gateState(gate, of(minor)) !== null)).toEqual(minors.filter(minor => minor >= from && minor <= to))
-  })
+  ])(
+    'knows that $gate is there from 1.$taken.0 to 1.$taken.1',
+    ({ gate, taken: [from = 0, to = 0] }) => {
+      expect(minors.filter(minor => gateState(gate, of(minor)) !== null)).toEqual(
+        minors.filter(minor => minor >= from && minor <= to),
+      )
+    },
+  )
 
   it.each([
     { gate: 'MemoryQoS', onFrom: 37 },
@@ -67,12 +74,15 @@ describe('gateState', () => {
     { gate: 'ImageVolume', onFrom: 35 },
     { gate: 'GracefulNodeShutdown', onFrom: 24 },
   ])('has $gate on from 1.$onFrom', ({ gate, onFrom }) => {
-    expect(minors.filter(minor => gateState(gate, of(minor))?.isOn)).toEqual(minors.filter(minor => minor >= onFrom))
+    expect(minors.filter(minor => gateState(gate, of(minor))?.isOn)).toEqual(
+      minors.filter(minor => minor >= onFrom),
+    )
   })
 })
 
 describe('dependenciesOfGates', () => {
-  const needsOf = (gate: string, minor: number) => dependenciesOfGates(of(minor)).find(one => one.gate === gate)?.needs ?? []
+  const needsOf = (gate: string, minor: number) =>
+    dependenciesOfGates(of(minor)).find(one => one.gate === gate)?.needs ?? []
 
   it('has none before 1.35', () => {
     expect(minors.filter(minor => dependenciesOfGates(of(minor)).length > 0)).toEqual([35, 36, 37])
@@ -80,8 +90,16 @@ describe('dependenciesOfGates', () => {
 
   it.each([
     { gate: 'GracefulNodeShutdownBasedOnPodPriority', minor: 36, needs: ['GracefulNodeShutdown'] },
-    { gate: 'InPlacePodVerticalScalingExclusiveMemory', minor: 35, needs: ['InPlacePodVerticalScaling', 'MemoryManager'] },
-    { gate: 'InPlacePodVerticalScalingExclusiveMemory', minor: 36, needs: ['InPlacePodVerticalScaling'] },
+    {
+      gate: 'InPlacePodVerticalScalingExclusiveMemory',
+      minor: 35,
+      needs: ['InPlacePodVerticalScaling', 'MemoryManager'],
+    },
+    {
+      gate: 'InPlacePodVerticalScalingExclusiveMemory',
+      minor: 36,
+      needs: ['InPlacePodVerticalScaling'],
+    },
     { gate: 'AuthorizeNodeWithSelectors', minor: 37, needs: [] },
   ])('$gate of 1.$minor needs $needs', ({ gate, minor, needs }) => {
     expect(needsOf(gate, minor)).toEqual(needs)
@@ -89,7 +107,9 @@ describe('dependenciesOfGates', () => {
 
   it('names only gates that the minor has', () => {
     const unknown = minors.flatMap(minor =>
-      dependenciesOfGates(of(minor)).flatMap(({ gate, needs }) => [gate, ...needs].filter(name => gateState(name, of(minor)) === null)),
+      dependenciesOfGates(of(minor)).flatMap(({ gate, needs }) =>
+        [gate, ...needs].filter(name => gateState(name, of(minor)) === null),
+      ),
     )
     expect(unknown).toEqual([])
     expect(Object.keys(gateDependencies).every(gate => Object.hasOwn(gateHistory, gate))).toBe(true)

@@ -27,15 +27,32 @@ describe('featuresOf', () => {
 })
 
 describe('evictionHardDefaults', () => {
-  const linux = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' }
-  const windows = { 'memory.available': '500Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' }
+  const linux = {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+    'imagefs.available': '15%',
+  }
+  const windows = {
+    'memory.available': '500Mi',
+    'nodefs.available': '10%',
+    'imagefs.available': '15%',
+  }
 
   it.each([
     { version: 'v1.24.17', operatingSystem: 'linux', defaults: linux },
     { version: 'v1.29.15', operatingSystem: 'linux', defaults: linux },
-    { version: 'v1.30.0', operatingSystem: 'linux', defaults: { ...linux, 'imagefs.inodesFree': '5%' } },
+    {
+      version: 'v1.30.0',
+      operatingSystem: 'linux',
+      defaults: { ...linux, 'imagefs.inodesFree': '5%' },
+    },
     { version: null, operatingSystem: 'linux', defaults: { ...linux, 'imagefs.inodesFree': '5%' } },
-    { version: 'v1.30.14', operatingSystem: 'windows', defaults: { ...windows, 'memory.available': '100Mi' } },
+    {
+      version: 'v1.30.14',
+      operatingSystem: 'windows',
+      defaults: { ...windows, 'memory.available': '100Mi' },
+    },
     { version: 'v1.31.0', operatingSystem: 'windows', defaults: windows },
   ] as const)('of $version on $operatingSystem', ({ version, operatingSystem, defaults }) => {
     expect(evictionHardDefaults(version, operatingSystem)).toEqual(defaults)

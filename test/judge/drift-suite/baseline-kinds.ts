@@ -6,7 +6,9 @@ import { type SuiteFamily, type SuiteMinor, trio } from './image.ts'
 import { type DriftKind, offBaseline, offImage } from './kind.ts'
 import { cluster, nodeName } from './node.ts'
 
-const wish = (match: Baseline['match'], configuration: Baseline['configuration']) => ({ baseline: [{ match, configuration }] })
+const wish = (match: Baseline['match'], configuration: Baseline['configuration']) => ({
+  baseline: [{ match, configuration }],
+})
 const everySignal = { ...trio, 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' }
 
 const ofPolicy: DriftKind[] = [
@@ -21,7 +23,13 @@ const ofPolicy: DriftKind[] = [
     'AL2023',
     'a baseline that the few meet',
     offBaseline(nodeName(0), nodeName(1)),
-    () => fleet(managed({ image: image('AL2023', 33), nodes: [...times(2, { running: imageGc(95, 90) }), { running: early }] })),
+    () =>
+      fleet(
+        managed({
+          image: image('AL2023', 33),
+          nodes: [...times(2, { running: imageGc(95, 90) }), { running: early }],
+        }),
+      ),
     wish({}, early),
   ),
   kind(
@@ -48,8 +56,16 @@ const ofPolicy: DriftKind[] = [
     offBaseline(nodeName(0, 2), nodeName(1, 2)),
     () =>
       fleet(
-        managed({ image: image('AL2023', 35, { instanceType: 't3.medium' }), name: 'small', nodes: times(2) }),
-        managed({ image: image('AL2023', 35, { instanceType: 'm5.xlarge' }), name: 'large', nodes: times(2) }),
+        managed({
+          image: image('AL2023', 35, { instanceType: 't3.medium' }),
+          name: 'small',
+          nodes: times(2),
+        }),
+        managed({
+          image: image('AL2023', 35, { instanceType: 'm5.xlarge' }),
+          name: 'large',
+          nodes: times(2),
+        }),
       ),
     wish({ instanceType: 'm5.*' }, { imageMaximumGCAge: '168h' }),
   ),
@@ -76,13 +92,17 @@ const ofPolicy: DriftKind[] = [
     'a baseline for the pool of Karpenter, with another value for one key',
     offBaseline(),
     () => fleet(karpenter({ image: image('Bottlerocket', 34), nodes: times(2) })),
-    wish({ group: 'general' }, { evictionHard: { 'nodefs.available': '15%', 'memory.available': '100Mi' } }),
+    wish(
+      { group: 'general' },
+      { evictionHard: { 'nodefs.available': '15%', 'memory.available': '100Mi' } },
+    ),
   ),
   kind(
     'AL2023',
     'a baseline that a later one takes back in part',
     offBaseline(),
-    () => fleet(managed({ image: image('AL2023', 31), nodes: times(2, { running: imageGc(70, 60) }) })),
+    () =>
+      fleet(managed({ image: image('AL2023', 31), nodes: times(2, { running: imageGc(70, 60) }) })),
     {
       baseline: [
         { match: { cluster }, configuration: { ...early, containerLogMaxFiles: 5 } },
@@ -94,7 +114,14 @@ const ofPolicy: DriftKind[] = [
     'AL2023',
     'what was declared runs, and is not what the baseline wishes',
     offBaseline(),
-    () => fleet(managed({ image: image('AL2023', 33), declares: [nodeConfig(early)], nodes: times(2, { running: early }) })),
+    () =>
+      fleet(
+        managed({
+          image: image('AL2023', 33),
+          declares: [nodeConfig(early)],
+          nodes: times(2, { running: early }),
+        }),
+      ),
     wish({}, imageGc(60, 50)),
   ),
   kind(
@@ -113,7 +140,12 @@ const ofPolicy: DriftKind[] = [
   ),
 ]
 
-const edits: [field: string, family: SuiteFamily, minor: SuiteMinor, running: Record<string, unknown>][] = [
+const edits: [
+  field: string,
+  family: SuiteFamily,
+  minor: SuiteMinor,
+  running: Record<string, unknown>,
+][] = [
   ['image GC percentages', 'AL2', 31, early],
   ['image GC percentages', 'AL2023', 34, early],
   ['image GC percentages', 'Bottlerocket', 33, early],
@@ -121,7 +153,12 @@ const edits: [field: string, family: SuiteFamily, minor: SuiteMinor, running: Re
   ["evictionHard of AL2's image", 'Bottlerocket', 34, { evictionHard: trio }],
   ['evictionHard', 'AL2', 29, { evictionHard: { ...trio, 'nodefs.available': '20%' } }],
   ['containerLogMaxSize', 'AL2023', 31, { containerLogMaxSize: '50Mi' }],
-  ['a reservation that no formula gives', 'AL2023', 33, { kubeReserved: { cpu: '70m', 'ephemeral-storage': '1Gi', memory: '100Mi' } }],
+  [
+    'a reservation that no formula gives',
+    'AL2023',
+    33,
+    { kubeReserved: { cpu: '70m', 'ephemeral-storage': '1Gi', memory: '100Mi' } },
+  ],
 ]
 
 const ofImage: DriftKind[] = [
@@ -131,19 +168,34 @@ const ofImage: DriftKind[] = [
     ),
   ),
   kind('AL2023', 'every node, with the files that say so', offImage(), () =>
-    fleet(managed({ image: image('AL2023', 34), nodes: times(2, { running: early, files: { main: early } }) })),
-  ),
-  kind('AL2023', 'every node of a launch template that tells the kubelet nothing', offImage(), () =>
-    fleet(managed({ image: image('AL2023', 34), declares: null, nodes: times(3, { running: imageGc(95, 90) }) })),
-  ),
-  kind('AL2023', 'every node of a launch template that tells the kubelet nothing, with the files that say so', offImage(), () =>
     fleet(
       managed({
-        image: image('AL2023', 33),
-        declares: null,
-        nodes: times(2, { running: imageGc(95, 90), files: { main: imageGc(95, 90) } }),
+        image: image('AL2023', 34),
+        nodes: times(2, { running: early, files: { main: early } }),
       }),
     ),
+  ),
+  kind('AL2023', 'every node of a launch template that tells the kubelet nothing', offImage(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        declares: null,
+        nodes: times(3, { running: imageGc(95, 90) }),
+      }),
+    ),
+  ),
+  kind(
+    'AL2023',
+    'every node of a launch template that tells the kubelet nothing, with the files that say so',
+    offImage(),
+    () =>
+      fleet(
+        managed({
+          image: image('AL2023', 33),
+          declares: null,
+          nodes: times(2, { running: imageGc(95, 90), files: { main: imageGc(95, 90) } }),
+        }),
+      ),
   ),
   kind('AL2023', 'every node of an EC2NodeClass that declares nothing', offImage(), () =>
     fleet(karpenter({ image: image('AL2023', 34), nodes: times(3, { running: imageGc(95, 80) }) })),
@@ -157,26 +209,38 @@ const ofImage: DriftKind[] = [
       }),
     ),
   ),
-  kind('AL2023', 'every node, in a key of a map that its NodeConfig does not name', offImage(), () =>
-    fleet(
-      managed({
-        image: image('AL2023', 34),
-        declares: [nodeConfig({ evictionHard: { 'imagefs.available': '15%' } })],
-        nodes: times(2, { running: { evictionHard: { ...trio, 'imagefs.available': '15%', 'nodefs.available': '20%' } } }),
-      }),
-    ),
+  kind(
+    'AL2023',
+    'every node, in a key of a map that its NodeConfig does not name',
+    offImage(),
+    () =>
+      fleet(
+        managed({
+          image: image('AL2023', 34),
+          declares: [nodeConfig({ evictionHard: { 'imagefs.available': '15%' } })],
+          nodes: times(2, {
+            running: {
+              evictionHard: { ...trio, 'imagefs.available': '15%', 'nodefs.available': '20%' },
+            },
+          }),
+        }),
+      ),
   ),
   kind('Bottlerocket', 'every node, in a key beside those of an eviction-hard', offImage(), () =>
     fleet(
       managed({
         image: image('Bottlerocket', 34),
         declares: [settings({ evictionHard: { 'memory.available': '5%' } })],
-        nodes: times(2, { running: { evictionHard: { 'memory.available': '5%', 'nodefs.available': '40%' } } }),
+        nodes: times(2, {
+          running: { evictionHard: { 'memory.available': '5%', 'nodefs.available': '40%' } },
+        }),
       }),
     ),
   ),
   kind('AL2', 'the only node of a nodegroup', offImage(), () =>
-    fleet(managed({ image: image('AL2', 31), nodes: [{ running: { imageMinimumGCAge: '1h0m0s' } }] })),
+    fleet(
+      managed({ image: image('AL2', 31), nodes: [{ running: { imageMinimumGCAge: '1h0m0s' } }] }),
+    ),
   ),
   kind(
     'AL2023',

@@ -15,13 +15,32 @@ export function kind(
   return { family, name, expect, records, ...(policy && { policy }) }
 }
 
-export const nodeConfig = (config: RawObject, ...flags: string[]): KubeletSettings => ({ source: 'nodeadm', config, flags })
+export const nodeConfig = (config: RawObject, ...flags: string[]): KubeletSettings => ({
+  source: 'nodeadm',
+  config,
+  flags,
+})
 /** `/etc/eks/bootstrap.sh --kubelet-extra-args` */
-export const bootstrap = (...flags: string[]): KubeletSettings => ({ source: 'bootstrap', config: {}, flags })
-export const script = (config: RawObject, ...flags: string[]): KubeletSettings => ({ source: 'script', config, flags })
-export const settings = (config: RawObject): KubeletSettings => ({ source: 'bottlerocket', config, flags: [] })
+export const bootstrap = (...flags: string[]): KubeletSettings => ({
+  source: 'bootstrap',
+  config: {},
+  flags,
+})
+export const script = (config: RawObject, ...flags: string[]): KubeletSettings => ({
+  source: 'script',
+  config,
+  flags,
+})
+export const settings = (config: RawObject): KubeletSettings => ({
+  source: 'bottlerocket',
+  config,
+  flags: [],
+})
 
-export const imageGc = (high: number, low: number) => ({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low })
+export const imageGc = (high: number, low: number) => ({
+  imageGCHighThresholdPercent: high,
+  imageGCLowThresholdPercent: low,
+})
 export const early = imageGc(70, 60)
 export const late = imageGc(85, 80)
 export const earlyFlags = ['--image-gc-high-threshold=70', '--image-gc-low-threshold=60']

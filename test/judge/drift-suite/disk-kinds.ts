@@ -27,7 +27,12 @@ const overridden: DriftKind[] = [
         image: image('AL2023', 31),
         declares: [nodeConfig({ containerLogMaxSize: '50Mi' })],
         nodes: with2(
-          { dropIns: { '40-nodeadm.conf': { containerLogMaxSize: '50Mi' }, '50-team.conf': { containerLogMaxSize: '20Mi' } } },
+          {
+            dropIns: {
+              '40-nodeadm.conf': { containerLogMaxSize: '50Mi' },
+              '50-team.conf': { containerLogMaxSize: '20Mi' },
+            },
+          },
           { containerLogMaxSize: '20Mi' },
         ),
       }),
@@ -39,7 +44,12 @@ const overridden: DriftKind[] = [
         image: image('AL2023', 35),
         kubelet: imagefs('15%'),
         nodes: with2(
-          { dropIns: { '40-nodeadm.conf': { ...imagefs('15%'), ...taints, maxPods: 29 }, '50-team.conf': imagefs('5%') } },
+          {
+            dropIns: {
+              '40-nodeadm.conf': { ...imagefs('15%'), ...taints, maxPods: 29 },
+              '50-team.conf': imagefs('5%'),
+            },
+          },
           { evictionHard: { ...trio, 'imagefs.available': '5%' }, ...taints },
         ),
       }),
@@ -50,12 +60,17 @@ const overridden: DriftKind[] = [
       managed({
         image: image('AL2023', 33),
         declares: [nodeConfig(imageGc(75, 65))],
-        nodes: with2({ dropIns: { '10-team.conf': imageGc(60, 50), '40-nodeadm.conf': imageGc(75, 65) } }, imageGc(75, 65)),
+        nodes: with2(
+          { dropIns: { '10-team.conf': imageGc(60, 50), '40-nodeadm.conf': imageGc(75, 65) } },
+          imageGc(75, 65),
+        ),
       }),
     ),
   ),
   kind('AL2', 'user data under a hand edit', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2', 31), declares: [script(early)], nodes: with2({ main: late }) })),
+    fleet(
+      managed({ image: image('AL2', 31), declares: [script(early)], nodes: with2({ main: late }) }),
+    ),
   ),
   kind('AL2', 'a key of evictionHard under a hand edit that sets another', lostOnDisk(), () =>
     fleet(
@@ -74,7 +89,9 @@ const overridden: DriftKind[] = [
       managed({
         image: image('AL2023', 34),
         declares: [nodeConfig(imagefs('15%'))],
-        nodes: with2({ dropIns: { '40-nodeadm.conf': imagefs('15%'), '90-local.conf': imagefs(null) } }),
+        nodes: with2({
+          dropIns: { '40-nodeadm.conf': imagefs('15%'), '90-local.conf': imagefs(null) },
+        }),
       }),
     ),
   ),
@@ -86,7 +103,10 @@ const overridden: DriftKind[] = [
         nodes: with2({
           dropIns: {
             '40-nodeadm.conf': early,
-            '90-local.conf': { imageGCHighThresholdPercent: null, imageGCLowThresholdPercent: null },
+            '90-local.conf': {
+              imageGCHighThresholdPercent: null,
+              imageGCLowThresholdPercent: null,
+            },
           },
         }),
       }),
@@ -97,7 +117,9 @@ const overridden: DriftKind[] = [
       managed({
         image: image('AL2023', 31),
         declares: [nodeConfig(imagefs('15%'))],
-        nodes: with2({ dropIns: { '40-nodeadm.conf': imagefs('15%'), '90-local.conf': imagefs(null) } }),
+        nodes: with2({
+          dropIns: { '40-nodeadm.conf': imagefs('15%'), '90-local.conf': imagefs(null) },
+        }),
       }),
     ),
   ),
@@ -105,49 +127,122 @@ const overridden: DriftKind[] = [
 
 const dropped: DriftKind[] = [
   kind('AL2', 'a misspelt field in the main file', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2', 31), nodes: with2({ main: { imageGCHighTresholdPercent: 70 } }) })),
+    fleet(
+      managed({
+        image: image('AL2', 31),
+        nodes: with2({ main: { imageGCHighTresholdPercent: 70 } }),
+      }),
+    ),
   ),
   kind('AL2', 'a misspelt field in the main file of a node that nobody manages', lostOnDisk(), () =>
-    fleet(selfManaged({ image: image('AL2', 29), nodes: with2({ main: { evictionMinReclaim: { 'nodefs.available': '2Gi' } } }) })),
+    fleet(
+      selfManaged({
+        image: image('AL2', 29),
+        nodes: with2({ main: { evictionMinReclaim: { 'nodefs.available': '2Gi' } } }),
+      }),
+    ),
   ),
   kind('AL2', "a misspelt field in what eksctl's kubeletExtraConfig wrote", lostOnDisk(), () =>
-    fleet(eksctl({ image: image('AL2', 31), nodes: with2({ main: { evictionsHard: everySignal } }) })),
+    fleet(
+      eksctl({ image: image('AL2', 31), nodes: with2({ main: { evictionsHard: everySignal } }) }),
+    ),
   ),
   kind('AL2023', 'a misspelt field in the main file', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 33), nodes: with2({ main: { imageMaxGCAge: '168h' } }) })),
+    fleet(
+      managed({ image: image('AL2023', 33), nodes: with2({ main: { imageMaxGCAge: '168h' } }) }),
+    ),
   ),
   kind('AL2023', 'a misspelt field in a drop-in', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 34), nodes: with2({ dropIns: { '90-local.conf': { containerLogMaxSizes: '50Mi' } } }) })),
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        nodes: with2({ dropIns: { '90-local.conf': { containerLogMaxSizes: '50Mi' } } }),
+      }),
+    ),
   ),
   kind('AL2023', 'a misspelt field in a drop-in of 1.29', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 29), nodes: with2({ dropIns: { '90-local.conf': { imageGCLowTreshold: 60 } } }) })),
+    fleet(
+      managed({
+        image: image('AL2023', 29),
+        nodes: with2({ dropIns: { '90-local.conf': { imageGCLowTreshold: 60 } } }),
+      }),
+    ),
   ),
   kind('AL2', 'a field in wrong case in the main file', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2', 29), nodes: with2({ main: { imageGcHighThresholdPercent: 70 } }) })),
+    fleet(
+      managed({
+        image: image('AL2', 29),
+        nodes: with2({ main: { imageGcHighThresholdPercent: 70 } }),
+      }),
+    ),
   ),
   kind('AL2023', 'evictionhard in the main file, beside the true one', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 35), nodes: with2({ main: { evictionhard: everySignal } }) })),
+    fleet(
+      managed({
+        image: image('AL2023', 35),
+        nodes: with2({ main: { evictionhard: everySignal } }),
+      }),
+    ),
   ),
-  kind('AL2023', 'a field with a capital in a drop-in, which the true one then wins over', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 34), nodes: with2({ dropIns: { '90-local.conf': { ImageGCHighThresholdPercent: 90 } } }) })),
+  kind(
+    'AL2023',
+    'a field with a capital in a drop-in, which the true one then wins over',
+    lostOnDisk(),
+    () =>
+      fleet(
+        managed({
+          image: image('AL2023', 34),
+          nodes: with2({ dropIns: { '90-local.conf': { ImageGCHighThresholdPercent: 90 } } }),
+        }),
+      ),
   ),
   kind('AL2023', 'a field that this minor does not know, in a drop-in', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 31), nodes: with2({ dropIns: { '90-local.conf': { mergeDefaultEvictionSettings: true } } }) })),
+    fleet(
+      managed({
+        image: image('AL2023', 31),
+        nodes: with2({ dropIns: { '90-local.conf': { mergeDefaultEvictionSettings: true } } }),
+      }),
+    ),
   ),
   kind('AL2023', 'a drop-in that ends in .yaml', lostOnDisk(), () =>
-    fleet(karpenter({ image: image('AL2023', 35), nodes: with2({ dropIns: { '90-local.yaml': early } }) })),
+    fleet(
+      karpenter({
+        image: image('AL2023', 35),
+        nodes: with2({ dropIns: { '90-local.yaml': early } }),
+      }),
+    ),
   ),
   kind('AL2023', 'a drop-in that ends in .json', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 33), nodes: with2({ dropIns: { '90-local.json': early } }) })),
+    fleet(
+      managed({
+        image: image('AL2023', 33),
+        nodes: with2({ dropIns: { '90-local.json': early } }),
+      }),
+    ),
   ),
   kind('Hybrid', 'a drop-in that ends in .conf.disabled', lostOnDisk(), () =>
-    fleet(hybrid({ image: image('Hybrid', 34), nodes: with2({ dropIns: { '90-local.conf.disabled': early } }) })),
+    fleet(
+      hybrid({
+        image: image('Hybrid', 34),
+        nodes: with2({ dropIns: { '90-local.conf.disabled': early } }),
+      }),
+    ),
   ),
   kind('AL2023', 'a drop-in in a folder that the kubelet was not told of', lostOnDisk(), () =>
-    fleet(managed({ image: image('AL2023', 34), nodes: with2({ dropIns: { '90-local.conf': early }, hasConfigDir: false }) })),
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        nodes: with2({ dropIns: { '90-local.conf': early }, hasConfigDir: false }),
+      }),
+    ),
   ),
   kind('AL2023', "nodeadm's drop-in, left behind by a NodeConfig that is gone", lostOnDisk(), () =>
-    fleet(selfManaged({ image: image('AL2023', 31), nodes: with2({ dropIns: { '40-nodeadm.conf': early }, hasConfigDir: false }) })),
+    fleet(
+      selfManaged({
+        image: image('AL2023', 31),
+        nodes: with2({ dropIns: { '40-nodeadm.conf': early }, hasConfigDir: false }),
+      }),
+    ),
   ),
 ]
 
@@ -155,7 +250,11 @@ const mostAreSound: DriftKind[] = [
   kind(
     'AL2023',
     'three nodes of seven, each in another place',
-    { ...lostOnDisk(nodeName(0), nodeName(1), nodeName(2)), layers: ['declared', 'disk', 'flags'], beside: ['peer-drift'] },
+    {
+      ...lostOnDisk(nodeName(0), nodeName(1), nodeName(2)),
+      layers: ['declared', 'disk', 'flags'],
+      beside: ['peer-drift'],
+    },
     () => {
       const own = { '40-nodeadm.conf': imageGc(75, 60) }
       return fleet(
@@ -163,8 +262,14 @@ const mostAreSound: DriftKind[] = [
           image: image('AL2023', 34),
           declares: [nodeConfig(imageGc(75, 60))],
           nodes: [
-            { running: imageGc(90, 60), files: { dropIns: { ...own, '90-x.conf': { imageGCHighThresholdPercent: 90 } } } },
-            { running: imageGc(88, 60), files: { dropIns: own, flags: ['--image-gc-high-threshold=88'] } },
+            {
+              running: imageGc(90, 60),
+              files: { dropIns: { ...own, '90-x.conf': { imageGCHighThresholdPercent: 90 } } },
+            },
+            {
+              running: imageGc(88, 60),
+              files: { dropIns: own, flags: ['--image-gc-high-threshold=88'] },
+            },
             { files: {} },
             ...times(4, { running: imageGc(75, 60), files: { dropIns: own } }),
           ],
@@ -176,7 +281,13 @@ const mostAreSound: DriftKind[] = [
 
 const flagged: DriftKind[] = [
   kind('AL2', 'user data under the flags of a hand edit', lostToFlags(), () =>
-    fleet(managed({ image: image('AL2', 31), declares: [script(early)], nodes: with2({ main: early, flags: lateFlags }) })),
+    fleet(
+      managed({
+        image: image('AL2', 31),
+        declares: [script(early)],
+        nodes: with2({ main: early, flags: lateFlags }),
+      }),
+    ),
   ),
   kind('AL2', 'a map in user data under a flag, which replaces it whole', lostToFlags(), () =>
     fleet(
@@ -184,14 +295,19 @@ const flagged: DriftKind[] = [
         image: image('AL2', 29),
         declares: [script({ evictionHard: everySignal })],
         nodes: with2(
-          { main: { evictionHard: everySignal }, flags: ['--eviction-hard=memory.available<200Mi'] },
+          {
+            main: { evictionHard: everySignal },
+            flags: ['--eviction-hard=memory.available<200Mi'],
+          },
           { evictionHard: { 'memory.available': '200Mi' } },
         ),
       }),
     ),
   ),
   kind('AL2', 'the file of a node that nobody manages, under flags', lostToFlags(), () =>
-    fleet(selfManaged({ image: image('AL2', 29), nodes: with2({ main: early, flags: lateFlags }) })),
+    fleet(
+      selfManaged({ image: image('AL2', 29), nodes: with2({ main: early, flags: lateFlags }) }),
+    ),
   ),
   kind('AL2023', 'a NodeConfig under flags that somebody added', lostToFlags(), () =>
     fleet(
@@ -217,21 +333,34 @@ const flagged: DriftKind[] = [
         image: image('AL2023', 35),
         kubelet: imageGc(60, 50),
         userData: [nodeConfig({}, ...earlyFlags)],
-        nodes: with2({ dropIns: { '40-nodeadm.conf': { ...imageGc(60, 50), ...taints } }, flags: earlyFlags }, { ...early, ...taints }),
+        nodes: with2(
+          { dropIns: { '40-nodeadm.conf': { ...imageGc(60, 50), ...taints } }, flags: earlyFlags },
+          { ...early, ...taints },
+        ),
       }),
     ),
   ),
-  kind('AL2023', 'three fields, each lost in another place', { ...lostOnDisk(), layers: ['declared', 'disk', 'flags'] }, () =>
-    fleet(
-      managed({
-        image: image('AL2023', 34),
-        declares: [nodeConfig({ ...early, containerLogMaxSize: '50Mi' }), script({}, '--registry-qps=20')],
-        nodes: with2({
-          dropIns: { '40-nodeadm.conf': { ...early, containerLogMaxSize: '50Mi' }, '90-local.conf': late },
-          flags: ['--container-log-max-size=10Mi'],
+  kind(
+    'AL2023',
+    'three fields, each lost in another place',
+    { ...lostOnDisk(), layers: ['declared', 'disk', 'flags'] },
+    () =>
+      fleet(
+        managed({
+          image: image('AL2023', 34),
+          declares: [
+            nodeConfig({ ...early, containerLogMaxSize: '50Mi' }),
+            script({}, '--registry-qps=20'),
+          ],
+          nodes: with2({
+            dropIns: {
+              '40-nodeadm.conf': { ...early, containerLogMaxSize: '50Mi' },
+              '90-local.conf': late,
+            },
+            flags: ['--container-log-max-size=10Mi'],
+          }),
         }),
-      }),
-    ),
+      ),
   ),
 ]
 

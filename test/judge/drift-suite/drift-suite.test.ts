@@ -5,8 +5,10 @@ import type { DriftKind } from './kind.ts'
 import { cleanKinds, driftKinds } from './kinds.ts'
 import { driftFindings, type Verdict, verdictOf } from './verdict.ts'
 
-const titled = (kinds: readonly DriftKind[]) => kinds.map(kind => [`${kind.family}: ${kind.name}`, kind] as const)
-const judged = (kind: DriftKind, records = kind.records()) => verdictOf(kind, driftFindings(rules, kind, records))
+const titled = (kinds: readonly DriftKind[]) =>
+  kinds.map(kind => [`${kind.family}: ${kind.name}`, kind] as const)
+const judged = (kind: DriftKind, records = kind.records()) =>
+  verdictOf(kind, driftFindings(rules, kind, records))
 
 describe('a kind of drift is found where it is, and called by its layer', () => {
   it.each(titled(driftKinds))('%s', (_, kind) => {
@@ -27,10 +29,14 @@ describe('a fleet without drift is left alone', () => {
 })
 
 describe('objects may come after the nodes', () => {
-  const withObjects = [...driftKinds, ...cleanKinds].filter(kind => kind.records().some(record => record.kind === 'Objects'))
+  const withObjects = [...driftKinds, ...cleanKinds].filter(kind =>
+    kind.records().some(record => record.kind === 'Objects'),
+  )
 
   it.each(titled(withObjects))('%s', (_, kind) => {
-    const records = kind.records().toSorted((a, b) => Number(a.kind === 'Objects') - Number(b.kind === 'Objects'))
+    const records = kind
+      .records()
+      .toSorted((a, b) => Number(a.kind === 'Objects') - Number(b.kind === 'Objects'))
     expect(judged(kind, records)).toEqual(judged(kind))
   })
 })
@@ -40,7 +46,11 @@ describe('the suite as a whole', () => {
   const drifted = () => verdicts.filter(({ kind }) => kind.expect !== null)
 
   beforeAll(() => {
-    verdicts = titled([...driftKinds, ...cleanKinds]).map(([title, kind]) => ({ title, kind, verdict: judged(kind) }))
+    verdicts = titled([...driftKinds, ...cleanKinds]).map(([title, kind]) => ({
+      title,
+      kind,
+      verdict: judged(kind),
+    }))
   }, 120_000)
 
   it('is found without a miss', () => {
@@ -52,7 +62,11 @@ describe('the suite as a whole', () => {
   })
 
   it('leads to no finding that is not meant', () => {
-    expect(verdicts.flatMap(({ title, verdict }) => verdict.falsePositives.map(found => `${title}: ${found}`))).toEqual([])
+    expect(
+      verdicts.flatMap(({ title, verdict }) =>
+        verdict.falsePositives.map(found => `${title}: ${found}`),
+      ),
+    ).toEqual([])
   })
 
   it('is given the right layers, in 95 of 100', () => {

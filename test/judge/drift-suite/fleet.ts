@@ -21,12 +21,13 @@ interface Group {
 /** Made when its place among the groups is known, which is its subnet. */
 export type GroupOf = (subnet: number) => Group
 
-export const times = (count: number, member: Member = {}): Member[] => Array.from({ length: count }, () => member)
-export const image = (family: SuiteFamily, minor: SuiteMinor, more: Partial<Image> = {}): GroupOptions['image'] => ({
-  family,
-  minor,
-  ...more,
-})
+export const times = (count: number, member: Member = {}): Member[] =>
+  Array.from({ length: count }, () => member)
+export const image = (
+  family: SuiteFamily,
+  minor: SuiteMinor,
+  more: Partial<Image> = {},
+): GroupOptions['image'] => ({ family, minor, ...more })
 
 const created = '2026-03-02T10:00:00Z'
 
@@ -37,7 +38,13 @@ export function fleet(...groups: GroupOf[]): SnapshotRecord[] {
     ([resource]) => resource,
   )
   return [
-    { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt, account: '111122223333', region: 'us-east-1' },
+    {
+      kind: 'Snapshot',
+      schema: 'highwater.snapshot/1',
+      takenAt,
+      account: '111122223333',
+      region: 'us-east-1',
+    },
     {
       kind: 'Cluster',
       cluster,
@@ -72,10 +79,20 @@ const amiTypes: Partial<Record<SuiteFamily, string>> = {
   Bottlerocket: 'BOTTLEROCKET_x86_64',
 }
 
-export function managed({ image, name = 'workers', nodes, declares, version = 4 }: ManagedOptions): GroupOf {
+export function managed({
+  image,
+  name = 'workers',
+  nodes,
+  declares,
+  version = 4,
+}: ManagedOptions): GroupOf {
   return subnet => {
     const templateId = `lt-0d21f70000000000${subnet}`
-    const template = { launchTemplateId: templateId, launchTemplateName: `${name}-template`, versionNumber: version }
+    const template = {
+      launchTemplateId: templateId,
+      launchTemplateName: `${name}-template`,
+      versionNumber: version,
+    }
     const hasTemplate = declares !== undefined
     const release = releaseOf(wholeImage(image, {}))
     return {
@@ -91,7 +108,9 @@ export function managed({ image, name = 'workers', nodes, declares, version = 4 
           createdAt: created,
           instanceTypes: [...new Set(nodes.map(node => wholeImage(image, node).instanceType))],
           scalingConfig: { minSize: 1, maxSize: 9, desiredSize: nodes.length },
-          ...(hasTemplate && { launchTemplate: { id: templateId, name: `${name}-template`, version: String(version) } }),
+          ...(hasTemplate && {
+            launchTemplate: { id: templateId, name: `${name}-template`, version: String(version) },
+          }),
         },
       ],
       launchTemplates:
@@ -132,17 +151,31 @@ const hashAnnotations = (hash: string, version: string) => ({
   'karpenter.k8s.aws/ec2nodeclass-hash-version': version,
 })
 
-export function karpenter({ image, name = 'general', nodes, kubelet, userData, poolKubelet }: KarpenterOptions): GroupOf {
+export function karpenter({
+  image,
+  name = 'general',
+  nodes,
+  kubelet,
+  userData,
+  poolKubelet,
+}: KarpenterOptions): GroupOf {
   return subnet => ({
     objects: {
       ...nodePool(name, { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name }, poolKubelet),
       'ec2nodeclasses.karpenter.k8s.aws': [
         {
-          metadata: { name, uid: uidOf(`class/${name}`), creationTimestamp: created, annotations: hashAnnotations('now', 'v4') },
+          metadata: {
+            name,
+            uid: uidOf(`class/${name}`),
+            creationTimestamp: created,
+            annotations: hashAnnotations('now', 'v4'),
+          },
           spec: {
             amiFamily: image.family,
             amiSelectorTerms: [{ alias: `${image.family.toLowerCase()}@latest` }],
-            blockDeviceMappings: [{ deviceName: '/dev/xvda', ebs: { volumeSize: '40Gi', volumeType: 'gp3' } }],
+            blockDeviceMappings: [
+              { deviceName: '/dev/xvda', ebs: { volumeSize: '40Gi', volumeType: 'gp3' } },
+            ],
             ...(kubelet && { kubelet }),
             ...(userData && { userData }),
           },
@@ -151,7 +184,11 @@ export function karpenter({ image, name = 'general', nodes, kubelet, userData, p
     },
     nodes: nodes.map((node, index) =>
       nodeRecord(wholeImage(image, node), node, index, subnet, {
-        labels: { 'karpenter.sh/nodepool': name, 'karpenter.sh/capacity-type': 'spot', 'karpenter.k8s.aws/ec2nodeclass': name },
+        labels: {
+          'karpenter.sh/nodepool': name,
+          'karpenter.sh/capacity-type': 'spot',
+          'karpenter.k8s.aws/ec2nodeclass': name,
+        },
         annotations: hashAnnotations(node.classHash ?? 'now', node.classHashVersion ?? 'v4'),
       }),
     ),
@@ -184,7 +221,11 @@ export function autoMode({ image, name = 'general-purpose', nodes }: GroupOption
     },
     nodes: nodes.map((node, index) =>
       nodeRecord(wholeImage(image, node), node, index, subnet, {
-        labels: { 'eks.amazonaws.com/compute-type': 'auto', 'eks.amazonaws.com/nodeclass': 'default', 'karpenter.sh/nodepool': name },
+        labels: {
+          'eks.amazonaws.com/compute-type': 'auto',
+          'eks.amazonaws.com/nodeclass': 'default',
+          'karpenter.sh/nodepool': name,
+        },
       }),
     ),
   })
@@ -194,10 +235,15 @@ const labelled =
   (labelsOf: (name: string) => Record<string, string>) =>
   ({ image, name = 'own', nodes }: GroupOptions): GroupOf =>
   subnet => ({
-    nodes: nodes.map((node, index) => nodeRecord(wholeImage(image, node), node, index, subnet, { labels: labelsOf(name) })),
+    nodes: nodes.map((node, index) =>
+      nodeRecord(wholeImage(image, node), node, index, subnet, { labels: labelsOf(name) }),
+    ),
   })
 
-export const eksctl = labelled(name => ({ 'alpha.eksctl.io/cluster-name': cluster, 'alpha.eksctl.io/nodegroup-name': name }))
+export const eksctl = labelled(name => ({
+  'alpha.eksctl.io/cluster-name': cluster,
+  'alpha.eksctl.io/nodegroup-name': name,
+}))
 /** Nothing says which group they are of: each stands for itself. */
 export const selfManaged = labelled(() => ({}))
 export const hybrid = labelled(() => ({
@@ -205,7 +251,10 @@ export const hybrid = labelled(() => ({
   'eks.amazonaws.com/hybrid-credential-provider': 'ssm',
 }))
 
-const wholeImage = (image: GroupOptions['image'], { family, minor, instanceType, release }: Member): Image => ({
+const wholeImage = (
+  image: GroupOptions['image'],
+  { family, minor, instanceType, release }: Member,
+): Image => ({
   family: family ?? image.family,
   minor: minor ?? image.minor,
   instanceType: instanceType ?? image.instanceType ?? 'm5.large',

@@ -28,7 +28,9 @@ export function hostOf(machine: Machine, files: Files): RawObject {
   const { image, providerId } = machine
   const { config, isAmazonLinux2023 } = pathsOf(image)
   const { args, environment } = startOf(machine, files)
-  const main = Object.entries({ ...kind, ...imageFile(image, providerId), ...files.main }).filter(([, value]) => value !== undefined)
+  const main = Object.entries({ ...kind, ...imageFile(image, providerId), ...files.main }).filter(
+    ([, value]) => value !== undefined,
+  )
   const dropIns = Object.entries(files.dropIns ?? {})
   return {
     schema: 'highwater.host/1',
@@ -37,11 +39,16 @@ export function hostOf(machine: Machine, files: Files): RawObject {
       commandLine: ['/usr/bin/kubelet', ...args],
       files: [
         file(config, 'config', Object.fromEntries(main)),
-        ...dropIns.map(([name, content]) => file(`${config}.d/${name}`, 'drop-in', { ...kind, ...content })),
+        ...dropIns.map(([name, content]) =>
+          file(`${config}.d/${name}`, 'drop-in', { ...kind, ...content }),
+        ),
         ...environment.map(([path, content]) => file(path, 'environment', content)),
       ],
     },
-    kernel: { release: isAmazonLinux2023 ? '6.12.55-74.119.amzn2023.x86_64' : '6.12.55', cgroupVersion: image.family === 'AL2' ? 1 : 2 },
+    kernel: {
+      release: isAmazonLinux2023 ? '6.12.55-74.119.amzn2023.x86_64' : '6.12.55',
+      cgroupVersion: image.family === 'AL2' ? 1 : 2,
+    },
     unread: [],
   }
 }
@@ -75,7 +82,10 @@ interface Start {
   environment: [path: string, content: RawObject][]
 }
 
-function startOf({ image, name, ip }: Machine, { dropIns, flags = [], hasConfigDir = dropIns !== undefined }: Files): Start {
+function startOf(
+  { image, name, ip }: Machine,
+  { dropIns, flags = [], hasConfigDir = dropIns !== undefined }: Files,
+): Start {
   const { config } = pathsOf(image)
   const own = [
     `--config=${config}`,
@@ -87,14 +97,30 @@ function startOf({ image, name, ip }: Machine, { dropIns, flags = [], hasConfigD
     const ofImage = [...own, endpoint, '--cloud-provider=external', '--v=2']
     const unit = '/etc/systemd/system/kubelet.service.d'
     const extra: Start['environment'] =
-      flags.length > 0 ? [[`${unit}/30-kubelet-extra-args.conf`, { KUBELET_EXTRA_ARGS: flags.join(' ') }]] : []
+      flags.length > 0
+        ? [[`${unit}/30-kubelet-extra-args.conf`, { KUBELET_EXTRA_ARGS: flags.join(' ') }]]
+        : []
     return {
       args: [...ofImage, ...flags],
-      environment: [[`${unit}/10-kubelet-args.conf`, { KUBELET_ARGS: ofImage.join(' ') }], ...extra],
+      environment: [
+        [`${unit}/10-kubelet-args.conf`, { KUBELET_ARGS: ofImage.join(' ') }],
+        ...extra,
+      ],
     }
   }
-  if (image.family === 'Bottlerocket') return { args: [...own, endpoint, '--cloud-provider=external', ...flags], environment: [] }
-  const args = [...own, '--cloud-provider=external', '--runtime-cgroups=/runtime.slice/containerd.service', ...flags]
+  if (image.family === 'Bottlerocket')
+    return { args: [...own, endpoint, '--cloud-provider=external', ...flags], environment: [] }
+  const args = [
+    ...own,
+    '--cloud-provider=external',
+    '--runtime-cgroups=/runtime.slice/containerd.service',
+    ...flags,
+  ]
   const alpha = hasConfigDir && image.minor < 30 ? { KUBELET_CONFIG_DROPIN_DIR_ALPHA: 'on' } : {}
-  return { args, environment: [['/etc/eks/kubelet/environment', { NODEADM_KUBELET_ARGS: args.join(' '), ...alpha }]] }
+  return {
+    args,
+    environment: [
+      ['/etc/eks/kubelet/environment', { NODEADM_KUBELET_ARGS: args.join(' '), ...alpha }],
+    ],
+  }
 }

@@ -28,7 +28,11 @@ export interface Image {
   release: 'old' | 'new'
 }
 
-export const trio = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' } as const
+export const trio = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+} as const
 
 export const kubeletVersions: Readonly<Record<SuiteMinor, string>> = {
   29: 'v1.29.15-eks-473151a',
@@ -44,9 +48,13 @@ function upstreamDefaults(minor: SuiteMinor): RawObject {
   const known = upstream.get(minor)
   if (known) return known
   const recorded: unknown = JSON.parse(
-    readFileSync(new URL(`../../fixtures/kubelet-configuration/v1.${minor}.json`, import.meta.url), 'utf8'),
+    readFileSync(
+      new URL(`../../fixtures/kubelet-configuration/v1.${minor}.json`, import.meta.url),
+      'utf8',
+    ),
   )
-  if (!isRawObject(recorded) || !isRawObject(recorded.defaults)) throw new Error(`no defaults were recorded of 1.${minor}`)
+  if (!isRawObject(recorded) || !isRawObject(recorded.defaults))
+    throw new Error(`no defaults were recorded of 1.${minor}`)
   upstream.set(minor, recorded.defaults)
   return recorded.defaults
 }
@@ -58,7 +66,10 @@ const everyImage: RawObject = {
     webhook: { cacheTTL: '2m0s', enabled: true },
     x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
   },
-  authorization: { mode: 'Webhook', webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' } },
+  authorization: {
+    mode: 'Webhook',
+    webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' },
+  },
   cgroupDriver: 'systemd',
   cgroupRoot: '/',
   clusterDNS: ['10.100.0.10'],
@@ -82,7 +93,10 @@ const amazonLinux = ({ instanceType }: Image): RawObject => ({
   kubeReservedCgroup: '/runtime',
   maxPods: instanceTypes[instanceType].maxPods,
   systemReservedCgroup: '/system',
-  tlsCipherSuites: ['TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'],
+  tlsCipherSuites: [
+    'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  ],
 })
 
 const nodeadm = (image: Image): RawObject => ({
@@ -94,7 +108,11 @@ const nodeadm = (image: Image): RawObject => ({
     ...(image.minor >= 34 && { MutableCSINodeAllocatableCount: true }),
   },
   logging: { verbosity: 2 },
-  ...(image.minor >= 34 && image.release === 'new' && { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }),
+  ...(image.minor >= 34 &&
+    image.release === 'new' && {
+      shutdownGracePeriod: '2m30s',
+      shutdownGracePeriodCriticalPods: '30s',
+    }),
 })
 
 const bottlerocket = ({ minor, instanceType }: Image): RawObject => ({
@@ -118,7 +136,10 @@ const bottlerocket = ({ minor, instanceType }: Image): RawObject => ({
 const hybrid = ({ minor }: Image): RawObject => ({
   ...everyImage,
   evictionHard: trio,
-  featureGates: { RotateKubeletServerCertificate: true, ...(minor >= 33 && { DynamicResourceAllocation: true }) },
+  featureGates: {
+    RotateKubeletServerCertificate: true,
+    ...(minor >= 33 && { DynamicResourceAllocation: true }),
+  },
   kubeReserved: { cpu: '80m', 'ephemeral-storage': '1Gi', memory: '2662Mi' },
   kubeReservedCgroup: '/runtime',
   logging: { verbosity: 2 },
@@ -134,7 +155,10 @@ const ofFamily: Readonly<Record<SuiteFamily, (image: Image) => RawObject>> = {
 }
 
 /** The fields of the main file as the image's bootstrap leaves it. */
-export const imageFile = (image: Image, providerID: string): RawObject => ({ ...ofFamily[image.family](image), providerID })
+export const imageFile = (image: Image, providerID: string): RawObject => ({
+  ...ofFamily[image.family](image),
+  providerID,
+})
 
 /** What `/configz` shows where nobody asked for anything. */
 export function imageConfiguration(image: Image, providerID: string): RawObject {
@@ -142,5 +166,9 @@ export function imageConfiguration(image: Image, providerID: string): RawObject 
   const { logging, ...file } = imageFile(image, providerID)
   // AL2's image asks for the same verbosity by a flag.
   const verbosity = logging !== undefined || image.family === 'AL2' ? 2 : 0
-  return { ...defaults, ...file, logging: { ...(isRawObject(defaults.logging) && defaults.logging), verbosity } }
+  return {
+    ...defaults,
+    ...file,
+    logging: { ...(isRawObject(defaults.logging) && defaults.logging), verbosity },
+  }
 }

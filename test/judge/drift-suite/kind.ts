@@ -4,7 +4,12 @@ import type { Policy } from '#model/policy.ts'
 import type { SnapshotRecord } from '#model/record.ts'
 import type { SuiteFamily } from './image.ts'
 
-export type DriftRule = 'lost-on-the-way' | 'changed-not-restarted' | 'peer-drift' | 'baseline-drift' | 'version-skew-drift'
+export type DriftRule =
+  | 'lost-on-the-way'
+  | 'changed-not-restarted'
+  | 'peer-drift'
+  | 'baseline-drift'
+  | 'version-skew-drift'
 
 /** Where a value was lost, in the way that it goes; the last three are what it was compared with. */
 export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'

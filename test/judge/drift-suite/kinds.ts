@@ -11,4 +11,10 @@ import { peerKinds } from './peer-kinds.ts'
 import { restartKinds } from './restart-kinds.ts'
 
 export { cleanKinds } from './clean-kinds.ts'
-export const driftKinds: readonly DriftKind[] = [...declaredKinds, ...diskKinds, ...restartKinds, ...peerKinds, ...baselineKinds]
+export const driftKinds: readonly DriftKind[] = [
+  ...declaredKinds,
+  ...diskKinds,
+  ...restartKinds,
+  ...peerKinds,
+  ...baselineKinds,
+]

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { takenAt } from '#test/node-builder.ts'
 import { type Files, hostOf, refusedHost } from './host.ts'
-import { type Image, imageConfiguration, instanceTypes, kubeletVersions, type SuiteFamily } from './image.ts'
+import {
+  type Image,
+  imageConfiguration,
+  instanceTypes,
+  kubeletVersions,
+  type SuiteFamily,
+} from './image.ts'
 
 export const cluster = 'prod'
 
@@ -23,9 +29,11 @@ export interface Member extends Partial<Image> {
 }
 
 const addressOf = (index: number, subnet: number) => `10.0.${subnet}.${10 + index}`
-export const nodeName = (index: number, subnet = 1) => `ip-${addressOf(index, subnet).replaceAll('.', '-')}.ec2.internal`
+export const nodeName = (index: number, subnet = 1) =>
+  `ip-${addressOf(index, subnet).replaceAll('.', '-')}.ec2.internal`
 
-export const uidOf = (text: string) => Buffer.from(text).toString('hex').padEnd(32, '0').slice(0, 32)
+export const uidOf = (text: string) =>
+  Buffer.from(text).toString('hex').padEnd(32, '0').slice(0, 32)
 
 interface Release {
   /** As EKS names it. */
@@ -34,13 +42,21 @@ interface Release {
   osImage: string
 }
 
-export function releaseOf({ family, minor, release }: Pick<Image, 'family' | 'minor' | 'release'>): Release {
+export function releaseOf({
+  family,
+  minor,
+  release,
+}: Pick<Image, 'family' | 'minor' | 'release'>): Release {
   const isOld = release === 'old'
   const patch = kubeletVersions[minor].slice(1).replace(/-.*/, '')
   const ami = `ami-0${Buffer.from(`${family}${minor}${release}`).toString('hex').padEnd(16, '0').slice(-16)}`
   if (family === 'Bottlerocket') {
     const version = isOld ? '1.50.0' : '1.51.0'
-    return { version: `${version}-47438798`, ami, osImage: `Bottlerocket OS ${version} (aws-k8s-1.${minor})` }
+    return {
+      version: `${version}-47438798`,
+      ami,
+      osImage: `Bottlerocket OS ${version} (aws-k8s-1.${minor})`,
+    }
   }
   const osImages: Record<Exclude<SuiteFamily, 'Bottlerocket'>, string> = {
     AL2: 'Amazon Linux 2',
@@ -51,7 +67,12 @@ export function releaseOf({ family, minor, release }: Pick<Image, 'family' | 'mi
   return { version: `${patch}-${isOld ? '20250915' : '20251120'}`, ami, osImage: osImages[family] }
 }
 
-const summary: unknown = JSON.parse(readFileSync(new URL('../../fixtures/real/single-disk-stats-summary.json', import.meta.url), 'utf8'))
+const summary: unknown = JSON.parse(
+  readFileSync(
+    new URL('../../fixtures/real/single-disk-stats-summary.json', import.meta.url),
+    'utf8',
+  ),
+)
 const calm = isRawObject(summary) && isRawObject(summary.node) ? summary.node : {}
 
 interface Marks {
@@ -59,14 +80,25 @@ interface Marks {
   annotations?: Record<string, string>
 }
 
-export function nodeRecord(image: Image, { running, files, isUnread }: Member, index: number, subnet: number, marks: Marks): NodeRecord {
+export function nodeRecord(
+  image: Image,
+  { running, files, isUnread }: Member,
+  index: number,
+  subnet: number,
+  marks: Marks,
+): NodeRecord {
   const { instanceType, minor, family } = image
   const { cores, memoryMiB } = instanceTypes[instanceType]
   const name = nodeName(index, subnet)
   const ip = addressOf(index, subnet)
   const instanceId = `i-0${subnet}${String(index).padStart(15, '0')}`
-  const providerId = family === 'Hybrid' ? `eks-hybrid:///us-east-1/${cluster}/${name}` : `aws:///us-east-1a/${instanceId}`
-  const fields = Object.entries({ ...imageConfiguration(image, providerId), ...running }).filter(([, value]) => value !== undefined)
+  const providerId =
+    family === 'Hybrid'
+      ? `eks-hybrid:///us-east-1/${cluster}/${name}`
+      : `aws:///us-east-1a/${instanceId}`
+  const fields = Object.entries({ ...imageConfiguration(image, providerId), ...running }).filter(
+    ([, value]) => value !== undefined,
+  )
   const configuration: RawObject = Object.fromEntries(fields)
   const resources = {
     cpu: String(cores),
@@ -87,7 +119,10 @@ export function nodeRecord(image: Image, { running, files, isUnread }: Member, i
           'kubernetes.io/arch': 'amd64',
           'kubernetes.io/hostname': name,
           'kubernetes.io/os': 'linux',
-          ...(family !== 'Hybrid' && { 'node.kubernetes.io/instance-type': instanceType, 'topology.kubernetes.io/zone': 'us-east-1a' }),
+          ...(family !== 'Hybrid' && {
+            'node.kubernetes.io/instance-type': instanceType,
+            'topology.kubernetes.io/zone': 'us-east-1a',
+          }),
           ...marks.labels,
         },
         ...(marks.annotations && { annotations: marks.annotations }),
@@ -95,7 +130,11 @@ export function nodeRecord(image: Image, { running, files, isUnread }: Member, i
       spec: { providerID: providerId },
       status: {
         capacity: resources,
-        allocatable: { ...resources, cpu: `${cores * 1000 - 80}m`, memory: `${memoryMiB - 1200}Mi` },
+        allocatable: {
+          ...resources,
+          cpu: `${cores * 1000 - 80}m`,
+          memory: `${memoryMiB - 1200}Mi`,
+        },
         conditions: ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map(type => ({
           type,
           status: type === 'Ready' ? 'True' : 'False',
@@ -115,7 +154,9 @@ export function nodeRecord(image: Image, { running, files, isUnread }: Member, i
     configz: isUnread ? null : { kubeletconfig: configuration },
     summary: isUnread ? null : { node: { ...calm, nodeName: name }, pods: [] },
     pods: [],
-    ...(files && { host: files === 'refused' ? refusedHost : hostOf({ image, name, ip, providerId }, files) }),
+    ...(files && {
+      host: files === 'refused' ? refusedHost : hostOf({ image, name, ip, providerId }, files),
+    }),
     errors: isUnread ? [{ what: 'configz', message: 'timed out after 5 s' }] : [],
   }
 }

@@ -16,8 +16,10 @@ import { cleanKinds, driftKinds } from './kinds.ts'
 import { nodesOf } from './verdict.ts'
 
 const kinds = [...driftKinds, ...cleanKinds]
-const titled = (some: readonly DriftKind[]) => some.map(kind => [`${kind.family}: ${kind.name}`, kind] as const)
-const nodeRecords = (kind: DriftKind): NodeRecord[] => kind.records().filter(record => record.kind === 'Node')
+const titled = (some: readonly DriftKind[]) =>
+  some.map(kind => [`${kind.family}: ${kind.name}`, kind] as const)
+const nodeRecords = (kind: DriftKind): NodeRecord[] =>
+  kind.records().filter(record => record.kind === 'Node')
 const nameOf = ({ node }: NodeRecord) => node.metadata?.name ?? ''
 
 describe('the kinds', () => {
@@ -27,7 +29,9 @@ describe('the kinds', () => {
     expect(new Set(titled(kinds).map(([title]) => title)).size).toBe(kinds.length)
     expect(new Set(cleanKinds.map(({ family }) => family))).toEqual(new Set(suiteFamilies))
     for (const family of ['AL2', 'AL2023', 'Bottlerocket'] as const) {
-      const rules = new Set(driftKinds.filter(kind => kind.family === family).map(({ expect }) => expect?.rule))
+      const rules = new Set(
+        driftKinds.filter(kind => kind.family === family).map(({ expect }) => expect?.rule),
+      )
       expect(rules.size).toBe(5)
     }
   })
@@ -38,7 +42,8 @@ describe('the kinds', () => {
 })
 
 /** A real kubelet's, with much that nobody reads. */
-const withoutSummary = (record: SnapshotRecord): SnapshotRecord => (record.kind === 'Node' ? { ...record, summary: null } : record)
+const withoutSummary = (record: SnapshotRecord): SnapshotRecord =>
+  record.kind === 'Node' ? { ...record, summary: null } : record
 
 /** Only the node itself knows of its runtime and of when its kubelet first saw an image. */
 const unasked = ['images', 'known.kubeletStartedAt', 'runtime']
@@ -46,16 +51,24 @@ const hasFiles = ({ host }: NodeRecord) => kubeletFiles(host ?? null).main !== n
 
 describe('the records', () => {
   it.each(titled(kinds))('%s: keep everything when they are pruned', (_, kind) => {
-    for (const record of kind.records()) expect(withoutSummary(prune(record))).toEqual(withoutSummary(record))
+    for (const record of kind.records())
+      expect(withoutSummary(prune(record))).toEqual(withoutSummary(record))
   })
 
   it.each(titled(kinds))('%s: leave open what nobody asked, and nothing else', (_, kind) => {
     for (const record of nodeRecords(kind)) {
       const { unknowns, nextStart } = replay(prune(record), takenAt)
       // Without statistics no signal of what its files come to is observed, either.
-      const onDisk = ['configuration', 'eviction.allocatableMemory.available', 'eviction.memory.available']
-      const ofConfiguration = hasFiles(record) ? [...onDisk, 'eviction.nodefs.available', 'eviction.nodefs.inodesFree'] : ['configz']
-      const ofUnread = record.configz === null ? [...ofConfiguration, 'filesystems.layout', 'summary'] : []
+      const onDisk = [
+        'configuration',
+        'eviction.allocatableMemory.available',
+        'eviction.memory.available',
+      ]
+      const ofConfiguration = hasFiles(record)
+        ? [...onDisk, 'eviction.nodefs.available', 'eviction.nodefs.inodesFree']
+        : ['configz']
+      const ofUnread =
+        record.configz === null ? [...ofConfiguration, 'filesystems.layout', 'summary'] : []
       const ofFiles = hasFiles(record) ? [] : ['nextStart.files']
       const open = new Set(unknowns.map(({ what }) => what).filter(what => !unasked.includes(what)))
       expect([...open].toSorted()).toEqual([...ofUnread, ...ofFiles].toSorted())
@@ -69,7 +82,10 @@ function startOf(record: NodeRecord): RawObject | null {
   const kubeletVersion = record.node.status?.nodeInfo?.kubeletVersion ?? null
   const files = kubeletFiles(record.host ?? null)
   const readDropIns = flagValue(files.commandLine, 'config-dir') === null ? [] : files.dropIns
-  const loaded = configurationFromFiles({ ...files, dropIns: readDropIns }, { kubeletVersion, operatingSystem: 'linux' })
+  const loaded = configurationFromFiles(
+    { ...files, dropIns: readDropIns },
+    { kubeletVersion, operatingSystem: 'linux' },
+  )
   const features = featuresOf(kubeletVersion)
   return configzOf(withFlags(loaded, flagSettings(files.commandLine), features), features)
 }
@@ -80,9 +96,13 @@ describe('the files on a disk', () => {
   const withFiles = kinds.filter(kind => nodeRecords(kind).some(isComparable))
 
   it.each(titled(withFiles))('%s: come to what runs, but where that is the drift', (_, kind) => {
-    const changed = kind.expect?.rule === 'changed-not-restarted' ? (kind.expect.nodes ?? nodesOf(kind.records())) : []
+    const changed =
+      kind.expect?.rule === 'changed-not-restarted'
+        ? (kind.expect.nodes ?? nodesOf(kind.records()))
+        : []
     for (const record of nodeRecords(kind).filter(isComparable)) {
-      if (changed.includes(nameOf(record))) expect(startOf(record)).not.toEqual(record.configz?.kubeletconfig)
+      if (changed.includes(nameOf(record)))
+        expect(startOf(record)).not.toEqual(record.configz?.kubeletconfig)
       else expect(startOf(record)).toEqual(record.configz?.kubeletconfig)
     }
   })

@@ -8,7 +8,8 @@ import { nodeName } from './node.ts'
 import { verdictOf } from './verdict.ts'
 
 const [first, second, third] = [nodeName(0), nodeName(1), nodeName(2)]
-const records = () => fleet(managed({ image: image('AL2023', 34), nodes: times(3, { running: imageGc(70, 60) }) }))
+const records = () =>
+  fleet(managed({ image: image('AL2023', 34), nodes: times(3, { running: imageGc(70, 60) }) }))
 const disk = { what: 'layer', value: 'disk' }
 
 const finding = (rule: string, nodes: string[], more: Partial<Finding> = {}): Finding => ({
@@ -30,31 +31,59 @@ const finding = (rule: string, nodes: string[], more: Partial<Finding> = {}): Fi
   ...more,
 })
 const twoOfThree: DriftKind = kind('AL2023', 'two of three', lostOnDisk(first, second), records)
-const right = { isFound: true, falsePositives: [], layers: ['disk'], hasRightLayers: true, hasRightConfidence: true }
+const right = {
+  isFound: true,
+  falsePositives: [],
+  layers: ['disk'],
+  hasRightLayers: true,
+  hasRightConfidence: true,
+}
 
 describe('verdictOf', () => {
   it('is content with the right rule, nodes and layer, in one finding or in two', () => {
     expect(verdictOf(twoOfThree, [finding('lost-on-the-way', [first, second])])).toEqual(right)
-    expect(verdictOf(twoOfThree, [finding('lost-on-the-way', [first]), finding('lost-on-the-way', [second])])).toEqual(right)
+    expect(
+      verdictOf(twoOfThree, [
+        finding('lost-on-the-way', [first]),
+        finding('lost-on-the-way', [second]),
+      ]),
+    ).toEqual(right)
   })
 
   it.each<[string, Finding[], object]>([
     ['nothing', [], { isFound: false, layers: [], hasRightLayers: false }],
     ['one node of two', [finding('lost-on-the-way', [first])], { isFound: false }],
-    ['a node too many', [finding('lost-on-the-way', [first, second, third])], { falsePositives: [`lost-on-the-way on ${third}`] }],
+    [
+      'a node too many',
+      [finding('lost-on-the-way', [first, second, third])],
+      { falsePositives: [`lost-on-the-way on ${third}`] },
+    ],
     [
       'another rule',
       [finding('peer-drift', [first])],
-      { isFound: false, falsePositives: [`peer-drift on ${first}`], layers: [], hasRightLayers: false },
+      {
+        isFound: false,
+        falsePositives: [`peer-drift on ${first}`],
+        layers: [],
+        hasRightLayers: false,
+      },
     ],
     [
       'another layer',
-      [finding('lost-on-the-way', [first, second], { evidence: [{ what: 'layer', value: 'flags' }] })],
+      [
+        finding('lost-on-the-way', [first, second], {
+          evidence: [{ what: 'layer', value: 'flags' }],
+        }),
+      ],
       { layers: ['flags'], hasRightLayers: false },
     ],
     [
       'a layer too many',
-      [finding('lost-on-the-way', [first, second], { evidence: [disk, { what: 'layer', value: 'flags' }] })],
+      [
+        finding('lost-on-the-way', [first, second], {
+          evidence: [disk, { what: 'layer', value: 'flags' }],
+        }),
+      ],
       { layers: ['disk', 'flags'], hasRightLayers: false },
     ],
   ])('sees that %s is wrong', (_, findings, wrong) => {
@@ -64,13 +93,17 @@ describe('verdictOf', () => {
   it('takes any finding in a fleet without drift for false', () => {
     const clean = kind('AL2023', 'clean', null, records)
     expect(verdictOf(clean, []).falsePositives).toEqual([])
-    expect(verdictOf(clean, [finding('baseline-drift', [first])]).falsePositives).toEqual([`baseline-drift on ${first}`])
+    expect(verdictOf(clean, [finding('baseline-drift', [first])]).falsePositives).toEqual([
+      `baseline-drift on ${first}`,
+    ])
   })
 
   it('wants to be told why a loss is only likely', () => {
     const likely = kind('AL2023', 'likely', likelyLost, records)
     const said = (confidence: Finding['confidence'], ...evidence: Finding['evidence']) =>
-      verdictOf(likely, [finding('lost-on-the-way', [first, second, third], { confidence, evidence })]).hasRightConfidence
+      verdictOf(likely, [
+        finding('lost-on-the-way', [first, second, third], { confidence, evidence }),
+      ]).hasRightConfidence
     const why = { what: "the node's files", value: 'not read (mode proxy)' }
     expect(said('likely', { what: 'layer', value: 'declared' }, why)).toBe(true)
     expect(said('likely', { what: 'layer', value: 'declared' })).toBe(false)

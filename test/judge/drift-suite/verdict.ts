@@ -9,7 +9,11 @@ import { prune } from '#snapshot/prune.ts'
 import { takenAt } from '#test/node-builder.ts'
 import type { DriftKind } from './kind.ts'
 
-export function driftFindings(rules: readonly Rule[], { policy }: DriftKind, records: readonly SnapshotRecord[]): Finding[] {
+export function driftFindings(
+  rules: readonly Rule[],
+  { policy }: DriftKind,
+  records: readonly SnapshotRecord[],
+): Finding[] {
   const judgement = openJudgement(rules, { ...defaultPolicy, ...policy }, { allNodes: true })
   for (const read of records) {
     const record = prune(read)
@@ -18,13 +22,15 @@ export function driftFindings(rules: readonly Rule[], { policy }: DriftKind, rec
     if (record.kind === 'Node') judgement.take(record, replay(record, takenAt))
   }
   const { findings, ruleErrors } = judgement.close(takenAt)
-  if (ruleErrors.length > 0) throw new Error(`a rule threw: ${ruleErrors[0]?.rule}: ${ruleErrors[0]?.message}`)
+  if (ruleErrors.length > 0)
+    throw new Error(`a rule threw: ${ruleErrors[0]?.rule}: ${ruleErrors[0]?.message}`)
   return findings.filter(({ family }) => family === 'drift')
 }
 
 /** A judgement of rules that ask for no objects need not take them. */
 function takeObjects(judgement: Judgement, record: ObjectsRecord): void {
-  if ('takeObjects' in judgement && typeof judgement.takeObjects === 'function') judgement.takeObjects(record)
+  if ('takeObjects' in judgement && typeof judgement.takeObjects === 'function')
+    judgement.takeObjects(record)
 }
 
 export interface Verdict {
@@ -43,11 +49,19 @@ export function verdictOf({ expect, records }: DriftKind, findings: readonly Fin
   const fired = own.flatMap(({ nodes }) => nodes.sample)
   const wanted = expect?.nodes ?? (expect ? nodesOf(records()) : [])
   const rules: string[] = expect ? [expect.rule, ...(expect.beside ?? [])] : []
-  const layers = [...new Set(own.flatMap(({ evidence }) => evidence.filter(({ what }) => /^layer\b/.test(what)).map(({ value }) => value)))]
+  const layers = [
+    ...new Set(
+      own.flatMap(({ evidence }) =>
+        evidence.filter(({ what }) => /^layer\b/.test(what)).map(({ value }) => value),
+      ),
+    ),
+  ]
   return {
     isFound: wanted.every(node => fired.includes(node)),
     falsePositives: findings.flatMap(({ rule, nodes }) =>
-      nodes.sample.filter(node => !rules.includes(rule) || !wanted.includes(node)).map(node => `${rule} on ${node}`),
+      nodes.sample
+        .filter(node => !rules.includes(rule) || !wanted.includes(node))
+        .map(node => `${rule} on ${node}`),
     ),
     layers: layers.sort(),
     hasRightLayers: String(layers) === String([...(expect?.layers ?? [])].sort()),
@@ -56,9 +70,14 @@ export function verdictOf({ expect, records }: DriftKind, findings: readonly Fin
 }
 
 /** What is only likely says why: the files were not read. */
-function hasConfidence({ confidence, evidence }: Finding, expected: Confidence | undefined): boolean {
+function hasConfidence(
+  { confidence, evidence }: Finding,
+  expected: Confidence | undefined,
+): boolean {
   if (expected === undefined) return true
-  const isExplained = evidence.some(({ what, value }) => /\bfiles?\b.*\bnot read\b/i.test(`${what}: ${value}`))
+  const isExplained = evidence.some(({ what, value }) =>
+    /\bfiles?\b.*\bnot read\b/i.test(`${what}: ${value}`),
+  )
   return confidence === expected && (expected !== 'likely' || isExplained)
 }
 

@@ -2,11 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { fillLimits, growthOf, withReading } from '#judge/history/fill.ts'
 import type { FillSeries } from '#model/history.ts'
 import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
-import { auditedNode, dedicatedDisks, filesystem, GiB, sharedDisk, unreadNode } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  dedicatedDisks,
+  filesystem,
+  GiB,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
 
 const capacityBytes = 100 * GiB
 const hourMs = 3_600_000
-const timeAt = (hours: number) => new Date(Date.parse('2026-11-10T07:00:00Z') + hours * hourMs).toISOString()
+const timeAt = (hours: number) =>
+  new Date(Date.parse('2026-11-10T07:00:00Z') + hours * hourMs).toISOString()
 const node = (hours: number, usedPercent: number, more: Partial<AuditedNode> = {}) =>
   auditedNode('n', sharedDisk(usedPercent, { capacityBytes }), { at: timeAt(hours), ...more })
 
@@ -88,17 +96,23 @@ describe('the growth of a disk', () => {
       ],
       { readings: 2 },
     ],
-  ])('is not known (%s) of %j', (why, readings, more) => expect(read(readings).growth).toEqual({ isSeen: false, why, ...more }))
+  ])('is not known (%s) of %j', (why, readings, more) =>
+    expect(read(readings).growth).toEqual({ isSeen: false, why, ...more }),
+  )
 
   it('is told of each disk by itself, and of one disk once', () => {
     const disks = (day: number, images: number) =>
-      auditedNode('n', dedicatedDisks(filesystem(20 * GiB, (10 - day) * GiB), filesystem(200 * GiB, images * GiB)), {
-        at: timeAt(24 * day),
-      })
+      auditedNode(
+        'n',
+        dedicatedDisks(filesystem(20 * GiB, (10 - day) * GiB), filesystem(200 * GiB, images * GiB)),
+        { at: timeAt(24 * day) },
+      )
     const nodes = [disks(0, 100), disks(1, 90), disks(2, 80)]
     const series = nodes.reduce<FillSeries | null>(withReading, null)
     const growth = growthOf(series, nodes[2]!)
-    expect([growth.nodefs, growth.imagefs].map(each => perDay(each as ObservedGrowth)[1])).toEqual([1, 10])
+    expect([growth.nodefs, growth.imagefs].map(each => perDay(each as ObservedGrowth)[1])).toEqual([
+      1, 10,
+    ])
     expect(Object.keys(growthOf(daily(1, 2, 3).series, node(48, 3)))).toEqual(['nodefs'])
     expect(growthOf(null, unreadNode('n', []))).toEqual({})
   })
@@ -106,29 +120,38 @@ describe('the growth of a disk', () => {
 
 describe('the readings of a disk', () => {
   const before = daily(40, 42, 44).series
-  const readingsOf = (series: FillSeries | null) => series?.readings.map(({ at }) => (Date.parse(at) - Date.parse(timeAt(0))) / hourMs)
+  const readingsOf = (series: FillSeries | null) =>
+    series?.readings.map(({ at }) => (Date.parse(at) - Date.parse(timeAt(0))) / hourMs)
 
   it('begin anew with another start, another size, another layout', () => {
     const restarted = node(72, 46)
     restarted.identity = { ...restarted.identity, bootId: 'another' }
     expect(readingsOf(withReading(before, restarted))).toEqual([72])
-    const grown = auditedNode('n', sharedDisk(23, { capacityBytes: 2 * capacityBytes }), { at: timeAt(72) })
+    const grown = auditedNode('n', sharedDisk(23, { capacityBytes: 2 * capacityBytes }), {
+      at: timeAt(72),
+    })
     expect(readingsOf(withReading(before, grown))).toEqual([72])
     const split = dedicatedDisks(filesystem(capacityBytes, GiB), filesystem(capacityBytes, GiB))
-    expect(readingsOf(withReading(before, auditedNode('n', split, { at: timeAt(72) })))).toEqual([72])
+    expect(readingsOf(withReading(before, auditedNode('n', split, { at: timeAt(72) })))).toEqual([
+      72,
+    ])
     expect(readingsOf(withReading(before, node(72, 46)))).toEqual([0, 24, 48, 72])
   })
   it('outlast a day on which nobody could read them, and are none where nobody knows since when the node runs', () => {
     const unread = unreadNode('n', [], { at: timeAt(72) })
     expect(withReading(before, unread)).toEqual(before)
-    expect(withReading(before, { ...unread, identity: { ...unread.identity, bootId: null } })).toBeNull()
+    expect(
+      withReading(before, { ...unread, identity: { ...unread.identity, bootId: null } }),
+    ).toBeNull()
     expect(withReading(before, { ...node(72, 46), at: 'yesterday' })).toEqual(before)
   })
   it('are those before a reading, whatever comes later in the store', () => {
     expect(readingsOf(withReading(before, node(30, 43)))).toEqual([0, 24, 30])
   })
   it('are kept for eight days, one a day of them', () => {
-    expect(readingsOf(daily(...Array.from({ length: 14 }, () => 40)).series)).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 13].map(day => day * 24))
+    expect(readingsOf(daily(...Array.from({ length: 14 }, () => 40)).series)).toEqual(
+      [5, 6, 7, 8, 9, 10, 11, 12, 13].map(day => day * 24),
+    )
     const hourly = readingsOf(read(Array.from({ length: 400 }, (_, hours) => [hours, 40])).series)!
     expect(hourly).toHaveLength(fillLimits.readings)
     const gaps = hourly.slice(1).map((hours, index) => hours - hourly[index]!)

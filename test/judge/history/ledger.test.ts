@@ -16,12 +16,27 @@ const met = (name: string, more: Partial<MetNode> = {}): MetNode => ({
 })
 const unread = (name: string) => met(name, { coverage: 'notRead', missed: 'configz: HTTP 503' })
 const on = (nodes: string[], more: Partial<Finding> = {}): Finding =>
-  finding('high', { id: 'f1', rule: 'eviction-due', cluster: 'prod', nodes: { count: nodes.length, sample: nodes }, ...more })
+  finding('high', {
+    id: 'f1',
+    rule: 'eviction-due',
+    cluster: 'prod',
+    nodes: { count: nodes.length, sample: nodes },
+    ...more,
+  })
 
 function runOf(findings: Finding[], nodes: MetNode[], waived: Finding[] = []): RunToCompare {
-  const run = { ...findingsDocument().run, rules: ['eviction-due', 'image-gc-due'], inputErrors: [] }
+  const run = {
+    ...findingsDocument().run,
+    rules: ['eviction-due', 'image-gc-due'],
+    inputErrors: [],
+  }
   const coverage = { nodes: nodes.length, read: nodes.length, partlyRead: 0, notRead: 0 }
-  const clusters = [clusterResult('prod', { coverage, outcomes: { pass: 1, fail: 1, unknown: 0, notApplicable: 0, error: 0 } })]
+  const clusters = [
+    clusterResult('prod', {
+      coverage,
+      outcomes: { pass: 1, fail: 1, unknown: 0, notApplicable: 0, error: 0 },
+    }),
+  ]
   return {
     document: findingsDocument({ run, clusters, findings, waived, unknowns: [], notAudited: [] }),
     nodes,
@@ -68,7 +83,10 @@ describe('from day to day', () => {
   })
 
   it('says of what the run before knew how it went on, and what is no longer read', () => {
-    const [first, bad] = [runOf([on(['a', 'b'])], [met('a'), met('b')]), on(['a'], { id: 'f2', rule: 'image-gc-due' })]
+    const [first, bad] = [
+      runOf([on(['a', 'b'])], [met('a'), met('b')]),
+      on(['a'], { id: 'f2', rule: 'image-gc-due' }),
+    ]
     const { before, ...opening } = nextLedger(null, first, '2026-11-10', '2026-01-01')
     expect(before).toBeNull()
     const previous = { runId: 'run-0', ...opening.run }
@@ -76,9 +94,18 @@ describe('from day to day', () => {
     expect(nextLedger(previous, second, '2026-11-11', '2026-01-01').before).toEqual({
       takenAt: first.document.run.takenAt,
       delta: expect.objectContaining({
-        findings: expect.objectContaining({ new: [expect.objectContaining({ id: 'f2', why: [] })] }),
+        findings: expect.objectContaining({
+          new: [expect.objectContaining({ id: 'f2', why: [] })],
+        }),
       }),
-      ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
+      ended: [
+        expect.objectContaining({
+          id: 'f1',
+          title: first.document.findings[0]?.title,
+          ended: 'fixed',
+          on: '2026-11-11',
+        }),
+      ],
       closed: { unknowns: [], notAudited: [] },
       hidden: [],
       absent: [],
@@ -95,14 +122,25 @@ describe('from day to day', () => {
       { cluster: 'prod', node: null, hasCome: false },
       { cluster: 'prod', node: 'b', hasCome: false },
     ])
-    const still = nextLedger({ runId: 'run-1', ...unreadThen.run }, third, '2026-11-12', '2026-01-01')
+    const still = nextLedger(
+      { runId: 'run-1', ...unreadThen.run },
+      third,
+      '2026-11-12',
+      '2026-01-01',
+    )
     expect(still.before?.unread).toEqual([])
   })
 
   it('names what was not known or not audited and is no longer said, of clusters that it meets again', () => {
     const first = runOf([], [met('a'), unread('b')])
     const subject = { kind: 'Node' as const, namespace: null, name: 'a' }
-    const unknown = { rule: 'peer-drift', cluster: 'prod', subject, nodes: { count: 1, sample: ['a'] }, reason: 'configz: HTTP 503' }
+    const unknown = {
+      rule: 'peer-drift',
+      cluster: 'prod',
+      subject,
+      nodes: { count: 1, sample: ['a'] },
+      reason: 'configz: HTTP 503',
+    }
     const events = { cluster: 'prod', node: null, reason: 'events: HTTP 403' }
     const lost = { cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' }
     first.document.unknowns.push(unknown, { ...unknown, rule: 'image-gc-due' })
@@ -115,19 +153,52 @@ describe('from day to day', () => {
     expect(before?.closed).toEqual({ unknowns: [unknown], notAudited: [lost] })
     const elsewhere = runOf([], [])
     Object.assign(elsewhere, { scope: 'elsewhere' }).document.clusters = []
-    expect(nextLedger(previous, elsewhere, '2026-11-11', '2026-01-01').before?.closed).toEqual({ unknowns: [], notAudited: [] })
+    expect(nextLedger(previous, elsewhere, '2026-11-11', '2026-01-01').before?.closed).toEqual({
+      unknowns: [],
+      notAudited: [],
+    })
   })
 
   it('names what nobody can tell any more, and on the first day only as news', () => {
-    const first = nextLedger(null, runOf([on(['a'], { severity: 'critical' })], [met('a')]), '2026-11-10', '2026-01-01')
-    const second = nextLedger({ runId: 'r', ...first.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
-    const lost = { id: 'f1', severity: 'critical', since: '2026-11-10', lastSeen: '2026-11-10', why: [expect.stringContaining('a')] }
+    const first = nextLedger(
+      null,
+      runOf([on(['a'], { severity: 'critical' })], [met('a')]),
+      '2026-11-10',
+      '2026-01-01',
+    )
+    const second = nextLedger(
+      { runId: 'r', ...first.run },
+      runOf([], [unread('a')]),
+      '2026-11-11',
+      '2026-01-01',
+    )
+    const lost = {
+      id: 'f1',
+      severity: 'critical',
+      since: '2026-11-10',
+      lastSeen: '2026-11-10',
+      why: [expect.stringContaining('a')],
+    }
     expect(second.before?.hidden).toEqual([expect.objectContaining({ ...lost, isNew: true })])
-    const third = nextLedger({ runId: 's', ...second.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    const third = nextLedger(
+      { runId: 's', ...second.run },
+      runOf([], [unread('a')]),
+      '2026-11-11',
+      '2026-01-01',
+    )
     expect(third.before?.hidden).toEqual([expect.objectContaining({ ...lost, isNew: false })])
-    const waived = runOf([], [met('a')], [on(['a'], { waived: { until: '2027-01-01', reason: 'known' } })])
+    const waived = runOf(
+      [],
+      [met('a')],
+      [on(['a'], { waived: { until: '2027-01-01', reason: 'known' } })],
+    )
     const accepted = nextLedger(null, waived, '2026-11-10', '2026-01-01')
-    const unseen = nextLedger({ runId: 'r', ...accepted.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    const unseen = nextLedger(
+      { runId: 'r', ...accepted.run },
+      runOf([], [unread('a')]),
+      '2026-11-11',
+      '2026-01-01',
+    )
     expect(unseen.before?.hidden).toEqual([])
   })
 
@@ -137,21 +208,41 @@ describe('from day to day', () => {
     run.document.notAudited.push({ cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' })
     const second = nextLedger({ runId: 'r', ...first.run }, run, '2026-11-11', '2026-01-01')
     expect(second.before?.unread).toEqual([{ cluster: 'prod', node: 'b', hasCome: true }])
-    expect(nextLedger({ runId: 's', ...second.run }, run, '2026-11-12', '2026-01-01').before?.unread).toEqual([])
+    expect(
+      nextLedger({ runId: 's', ...second.run }, run, '2026-11-12', '2026-01-01').before?.unread,
+    ).toEqual([])
   })
 
   it('calls a node that was not read neither fixed nor new, and resolves it on the day it was read', () => {
-    const told = days(runOf([on(['a'])], [met('a')]), runOf([], [unread('a')]), runOf([], [unread('a')]), runOf([], [met('a')]))
+    const told = days(
+      runOf([on(['a'])], [met('a')]),
+      runOf([], [unread('a')]),
+      runOf([], [unread('a')]),
+      runOf([], [met('a')]),
+    )
     expect(told[1]).toEqual({ ...nothing, since: undefined, past: [] })
-    expect(told[3]).toEqual({ ...nothing, resolved: ['f1'], since: undefined, past: ['fixed 2026-11-13'] })
-    const back = days(runOf([on(['a'])], [met('a')]), runOf([], [unread('a')]), runOf([on(['a'])], [met('a')]))
+    expect(told[3]).toEqual({
+      ...nothing,
+      resolved: ['f1'],
+      since: undefined,
+      past: ['fixed 2026-11-13'],
+    })
+    const back = days(
+      runOf([on(['a'])], [met('a')]),
+      runOf([], [unread('a')]),
+      runOf([on(['a'])], [met('a')]),
+    )
     expect(back[2]).toEqual({ ...nothing, since: '2026-11-10', past: [] })
     const fresh = days(runOf([], [unread('a')]), runOf([on(['a'])], [met('a')]))
     expect(fresh[1]).toEqual({ ...nothing, since: '2026-11-11', past: [] })
   })
 
   it('names a finding that is back after it was resolved, and dates it anew', () => {
-    const told = days(runOf([on(['a'])], [met('a')]), runOf([], [met('a')]), runOf([on(['a'])], [met('a')]))
+    const told = days(
+      runOf([on(['a'])], [met('a')]),
+      runOf([], [met('a')]),
+      runOf([on(['a'])], [met('a')]),
+    )
     expect(told[2]).toEqual({
       ...{ ...nothing, new: ['f1'], regressed: ['f1'], since: '2026-11-12', past: [] },
       returned: [{ id: 'f1', since: '2026-11-10', ended: 'fixed', on: '2026-11-11' }],
@@ -161,7 +252,11 @@ describe('from day to day', () => {
   it('takes nodes that were replaced for the repair that it is, and nodes that are only gone for none', () => {
     const replaced = days(runOf([on(['a'])], [met('a')]), runOf([], [met('b')]))
     expect(replaced[1]).toMatchObject({ resolved: ['f1'], past: ['replaced 2026-11-11'] })
-    const gone = days(runOf([on(['a'])], [met('a')]), runOf([], [met('c', { group: nodegroup('other') })]), runOf([on(['a'])], [met('a')]))
+    const gone = days(
+      runOf([on(['a'])], [met('a')]),
+      runOf([], [met('c', { group: nodegroup('other') })]),
+      runOf([on(['a'])], [met('a')]),
+    )
     expect(gone[1]).toMatchObject({ resolved: [], past: ['gone 2026-11-11'] })
     expect(gone[2]).toMatchObject({ new: ['f1'], regressed: [] })
     const left = days(runOf([on(['a'])], [met('a'), met('b')]), runOf([], [met('b')]))
@@ -169,7 +264,8 @@ describe('from day to day', () => {
   })
 
   it('resolves no drift of which another rule tells now', () => {
-    const drift = (id: string, rule: string) => on(['a'], { id, rule, evidence: [{ what: 'layer', value: 'peers' }] })
+    const drift = (id: string, rule: string) =>
+      on(['a'], { id, rule, evidence: [{ what: 'layer', value: 'peers' }] })
     const told = days(
       runOf([drift('f1', 'image-gc-due')], [met('a')]),
       runOf([drift('f2', 'eviction-due')], [met('a')]),
@@ -193,14 +289,22 @@ describe('from day to day', () => {
   describe('where clusters are not in every run', () => {
     const here = (scope: string | null, ...clusters: string[]): RunToCompare => {
       const run = runOf([], [])
-      const one = (cluster: string) => finding('high', { id: cluster, rule: 'eviction-due', cluster, nodes: { count: 1, sample: ['a'] } })
+      const one = (cluster: string) =>
+        finding('high', {
+          id: cluster,
+          rule: 'eviction-due',
+          cluster,
+          nodes: { count: 1, sample: ['a'] },
+        })
       return {
         ...run,
         scope,
         nodes: clusters.map(cluster => met('a', { cluster })),
         document: {
           ...run.document,
-          clusters: clusters.map(name => clusterResult(name, { coverage: { nodes: 1, read: 1, partlyRead: 0, notRead: 0 } })),
+          clusters: clusters.map(name =>
+            clusterResult(name, { coverage: { nodes: 1, read: 1, partlyRead: 0, notRead: 0 } }),
+          ),
           findings: clusters.map(one),
         },
       }
@@ -211,7 +315,13 @@ describe('from day to day', () => {
         const ledger = nextLedger(last, run, `2026-11-${10 + index}`, '2026-01-01')
         last = { runId: `run-${index}`, ...ledger.run }
         const { delta, before, since } = ledger
-        return { ...delta, absent: before?.absent, ended: before?.ended.map(({ id }) => id), since: Object.fromEntries(since), last }
+        return {
+          ...delta,
+          absent: before?.absent,
+          ended: before?.ended.map(({ id }) => id),
+          since: Object.fromEntries(since),
+          last,
+        }
       })
     }
 
@@ -221,17 +331,40 @@ describe('from day to day', () => {
       ['another region', here('there', 'staging')],
     ])('leaves what it knows as it is over %s', (_, between) => {
       const [, other, again] = runsAfter(here('here', 'prod'), between, here('here', 'prod'))
-      expect(other).toMatchObject({ new: [], resolved: [], ended: [], absent: [{ cluster: 'prod', severities: ['high'], isNew: false }] })
-      expect(again).toMatchObject({ new: [], resolved: [], regressed: [], since: { prod: '2026-11-10' } })
-      expect(again?.absent?.map(({ cluster }) => cluster)).toEqual(between.document.clusters.map(({ name }) => name))
+      expect(other).toMatchObject({
+        new: [],
+        resolved: [],
+        ended: [],
+        absent: [{ cluster: 'prod', severities: ['high'], isNew: false }],
+      })
+      expect(again).toMatchObject({
+        new: [],
+        resolved: [],
+        regressed: [],
+        since: { prod: '2026-11-10' },
+      })
+      expect(again?.absent?.map(({ cluster }) => cluster)).toEqual(
+        between.document.clusters.map(({ name }) => name),
+      )
     })
 
     it('takes a cluster for gone only where the same place was looked through, to its end', () => {
-      const [, gone, back] = runsAfter(here('here', 'prod', 'staging'), here('here', 'staging'), here('here', 'prod', 'staging'))
+      const [, gone, back] = runsAfter(
+        here('here', 'prod', 'staging'),
+        here('here', 'staging'),
+        here('here', 'prod', 'staging'),
+      )
       expect(gone).toMatchObject({ absent: [], ended: ['prod'], resolved: [] })
-      expect(back).toMatchObject({ new: ['prod'], since: { prod: '2026-11-12', staging: '2026-11-10' } })
+      expect(back).toMatchObject({
+        new: ['prod'],
+        since: { prod: '2026-11-12', staging: '2026-11-10' },
+      })
       const broken = here('here', 'staging')
-      broken.document.notAudited.push({ cluster: 'this account/eu-west-1/*', node: null, reason: 'clusters: HTTP 503' })
+      broken.document.notAudited.push({
+        cluster: 'this account/eu-west-1/*',
+        node: null,
+        reason: 'clusters: HTTP 503',
+      })
       const [, cut, still] = runsAfter(here('here', 'prod', 'staging'), broken, broken)
       expect(cut).toMatchObject({ absent: [{ cluster: 'prod', isNew: true }], ended: [] })
       expect(still).toMatchObject({ absent: [{ cluster: 'prod', isNew: false }], ended: [] })
@@ -247,9 +380,19 @@ describe('from day to day', () => {
 
   it('forgets what ended before the day it is told', () => {
     const first = nextLedger(null, runOf([on(['a'])], [met('a')]), '2026-01-10', '2025-01-01')
-    const ended = nextLedger({ runId: 'r', ...first.run }, runOf([], [met('a')]), '2026-01-11', '2025-01-11')
+    const ended = nextLedger(
+      { runId: 'r', ...first.run },
+      runOf([], [met('a')]),
+      '2026-01-11',
+      '2025-01-11',
+    )
     expect(ended.run.past).toHaveLength(1)
-    const later = nextLedger({ runId: 's', ...ended.run }, runOf([], [met('a')]), '2027-03-01', '2026-02-01')
+    const later = nextLedger(
+      { runId: 's', ...ended.run },
+      runOf([], [met('a')]),
+      '2027-03-01',
+      '2026-02-01',
+    )
     expect(later.run.past).toEqual([])
   })
 })

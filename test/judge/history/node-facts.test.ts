@@ -13,40 +13,67 @@ import { auditedNode, sharedDisk, unreadNode } from '#test/report-builder.ts'
 /** As many readings as are kept, of a disk of its own, too. */
 const fullSeries = (node: AuditedNode) =>
   Array.from({ length: 12 }).reduce<FillSeries | null>((series, _, index) => {
-    const at = new Date(Date.parse('2026-11-14T05:00:00.123Z') + index * 16 * 3_600_000).toISOString()
+    const at = new Date(
+      Date.parse('2026-11-14T05:00:00.123Z') + index * 16 * 3_600_000,
+    ).toISOString()
     return withReading(series, { ...node, at })
   }, null)
-const lineOf = (node: AuditedNode, rules: string[] = []) => nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z', fullSeries(node))
+const lineOf = (node: AuditedNode, rules: string[] = []) =>
+  nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z', fullSeries(node))
 // A live audit of a fleet is among them.
 vi.setConfig({ testTimeout: 60_000 })
 
-const bytesOf = (node: AuditedNode, rules: string[] = []) => Buffer.byteLength(`${JSON.stringify(lineOf(node, rules))}\n`)
+const bytesOf = (node: AuditedNode, rules: string[] = []) =>
+  Buffer.byteLength(`${JSON.stringify(lineOf(node, rules))}\n`)
 
 describe('the facts of a node and day', () => {
   it('take less than 2 KB of a node as a fleet has them, and a tenth of that where they lie', async () => {
     await labOf([fleet({ nodes: 60 })])
     const { nodes, document } = await auditLive()
     expect(nodes).toHaveLength(60)
-    const rulesOn = (name: string) => document.findings.filter(({ nodes: { sample } }) => sample.includes(name)).map(({ rule }) => rule)
-    const lines = nodes.map(node => `${JSON.stringify(lineOf(node, rulesOn(node.identity.name)))}\n`)
-    expect(Math.max(...lines.map(line => Buffer.byteLength(line)))).toBeLessThanOrEqual(nodeFactsMaxBytes + 1)
+    const rulesOn = (name: string) =>
+      document.findings
+        .filter(({ nodes: { sample } }) => sample.includes(name))
+        .map(({ rule }) => rule)
+    const lines = nodes.map(
+      node => `${JSON.stringify(lineOf(node, rulesOn(node.identity.name)))}\n`,
+    )
+    expect(Math.max(...lines.map(line => Buffer.byteLength(line)))).toBeLessThanOrEqual(
+      nodeFactsMaxBytes + 1,
+    )
     expect(nodeFactsMaxBytes).toBe(2048)
     expect(gzipSync(lines.join('')).length / nodes.length).toBeLessThan(300)
-    expect(JSON.parse(lines[0]!)).toMatchObject({ coverage: 'read', imageGC: { highThresholdPercent: expect.any(Number) }, leftOut: 0 })
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      coverage: 'read',
+      imageGC: { highThresholdPercent: expect.any(Number) },
+      leftOut: 0,
+    })
     expect(JSON.parse(lines[0]!).fill.readings).toHaveLength(fillLimits.readings)
   })
 
   it('take no more of a hostile one on which every rule fails, and say how many they left out', () => {
-    const rules = Array.from({ length: 80 }, (_, index) => `a-rule-with-a-long-name-that-is-number-${index}`)
-    for (const node of hostileReport().nodes) expect(bytesOf(node, rules)).toBeLessThanOrEqual(nodeFactsMaxBytes + 1)
+    const rules = Array.from(
+      { length: 80 },
+      (_, index) => `a-rule-with-a-long-name-that-is-number-${index}`,
+    )
+    for (const node of hostileReport().nodes)
+      expect(bytesOf(node, rules)).toBeLessThanOrEqual(nodeFactsMaxBytes + 1)
     const [node] = hostileReport().nodes
     const kept = lineOf(node!, rules)
-    expect(kept.rules.length + kept.thresholds!.length + kept.leftOut).toBe(80 + node!.prediction.eviction!.thresholds.length)
+    expect(kept.rules.length + kept.thresholds!.length + kept.leftOut).toBe(
+      80 + node!.prediction.eviction!.thresholds.length,
+    )
   })
 
   it('are those of the last reading of a day, which an unread node does not take away', () => {
-    const morning = [lineOf(auditedNode('a', sharedDisk(40))), lineOf(auditedNode('gone', sharedDisk(50)))]
-    const noon = [lineOf(unreadNode('a', [{ what: 'configz', message: 'HTTP 503' }])), lineOf(auditedNode('b', sharedDisk(60)))]
+    const morning = [
+      lineOf(auditedNode('a', sharedDisk(40))),
+      lineOf(auditedNode('gone', sharedDisk(50))),
+    ]
+    const noon = [
+      lineOf(unreadNode('a', [{ what: 'configz', message: 'HTTP 503' }])),
+      lineOf(auditedNode('b', sharedDisk(60))),
+    ]
     const day = mergedDay(morning, noon)
     expect(day.map(({ node, coverage }) => [node, coverage])).toEqual([
       ['a', 'read'],

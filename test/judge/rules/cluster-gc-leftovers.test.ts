@@ -25,24 +25,62 @@ const valueIn = (id: string, example: ClusterExample, what: string) =>
   failings(id, example)[0]?.evidence.find(each => each.what === what)?.value
 
 const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
-  ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
-  ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: null, sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
+  ...{
+    volume: 'pv',
+    claim: 'shop/data',
+    storageClass: 'gp3',
+    reclaimPolicy: 'Retain',
+    action: 'retain',
+    capacityBytes: 2 ** 30,
+  },
+  ...{
+    driver: 'ebs.csi.aws.com',
+    handle: 'vol-1',
+    volumeType: null,
+    sinceMs: hoursBefore(100),
+    createdMs: hoursBefore(2000),
+  },
   isBeingDeleted: false,
   ...more,
 })
-const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [], retainedEphemeral: [] } })
+const volumes = (...released: ReleasedVolume[]) => ({
+  volumes: { released, held: [], retainedEphemeral: [] },
+})
 
 describe('a version of the control plane that nobody told', () => {
-  const request = (state: CertificateRequest['state'], overdue: string | null): CertificateRequest => ({
-    ...{ name: 'csr', signer: 's', requestor: 'r', createdMs: hoursBefore(100), sinceMs: hoursBefore(100) },
+  const request = (
+    state: CertificateRequest['state'],
+    overdue: string | null,
+  ): CertificateRequest => ({
+    ...{
+      name: 'csr',
+      signer: 's',
+      requestor: 'r',
+      createdMs: hoursBefore(100),
+      sinceMs: hoursBefore(100),
+    },
     ...{ state, overdue, isNeverCollected: overdue === null },
   })
-  const identities = [{ lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(900), isCollected: false }]
+  const identities = [
+    { lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(900), isCollected: false },
+  ]
   const assumed = { version: 'v1.34.1', isAssumed: true }
   it.each([
-    ['uncollected-certificate-request', { certificates: { requests: [request('approved', null)] } }, 'likely'],
-    ['uncollected-certificate-request', { certificates: { requests: [request('approved', 'approved-unissued-past-deadline')] } }, 'likely'],
-    ['uncollected-certificate-request', { certificates: { requests: [request('denied', 'denied-past-deadline')] } }, undefined],
+    [
+      'uncollected-certificate-request',
+      { certificates: { requests: [request('approved', null)] } },
+      'likely',
+    ],
+    [
+      'uncollected-certificate-request',
+      { certificates: { requests: [request('approved', 'approved-unissued-past-deadline')] } },
+      'likely',
+    ],
+    [
+      'uncollected-certificate-request',
+      { certificates: { requests: [request('denied', 'denied-past-deadline')] } },
+      undefined,
+    ],
     ['expired-identity-lease', { leases: { nodes: [], identities } }, 'likely'],
   ] as const)('leaves nothing certain that hangs on it: %s %j', (rule, example, confidence) => {
     const what = 'version of the control plane'
@@ -63,8 +101,16 @@ describe('released-volume', () => {
     ['released exactly so long ago', { sinceMs: hoursBefore(24) }, true],
     ['released a moment later', { sinceMs: hoursBefore(24) + 1 }, false],
     ['of which nobody knows since when, made long ago', { sinceMs: null }, true],
-    ['of which nobody knows since when, made exactly so long ago', { sinceMs: null, createdMs: hoursBefore(24) }, true],
-    ['of which nobody knows since when, made later', { sinceMs: null, createdMs: hoursBefore(24) + 1 }, false],
+    [
+      'of which nobody knows since when, made exactly so long ago',
+      { sinceMs: null, createdMs: hoursBefore(24) },
+      true,
+    ],
+    [
+      'of which nobody knows since when, made later',
+      { sinceMs: null, createdMs: hoursBefore(24) + 1 },
+      false,
+    ],
     ['of which nobody knows anything', { sinceMs: null, createdMs: null }, true],
     ['that its driver deletes', { action: 'leave-to-driver' }, false],
     ['that somebody has deleted: that is told elsewhere', { isBeingDeleted: true }, false],
@@ -89,13 +135,20 @@ describe('released-volume', () => {
     ['size', { capacityBytes: null }, '1: size or price is not known'],
     ['driver', { driver: 'efs.csi.aws.com' }, undefined],
   ] as const)('says how many of EBS its cost leaves out: one of another %s', (_, more, value) => {
-    expect(valueIn('released-volume', volumes(volume({}), volume(more)), 'of EBS, and not in the cost')).toBe(value)
+    expect(
+      valueIn('released-volume', volumes(volume({}), volume(more)), 'of EBS, and not in the cost'),
+    ).toBe(value)
   })
 
   it('is one for each namespace that had the claims, and the cluster’s where no claim is named', () => {
     const found = failings(
       'released-volume',
-      volumes(volume({}), volume({ claim: 'a/x' }), volume({ claim: null }), volume({ volume: 'b' })),
+      volumes(
+        volume({}),
+        volume({ claim: 'a/x' }),
+        volume({ claim: null }),
+        volume({ volume: 'b' }),
+      ),
     )
     expect(found.map(({ subject, count }) => [subject.kind, subject.name, count])).toEqual([
       ['Cluster', 'prod', 1],
@@ -108,7 +161,11 @@ describe('released-volume', () => {
 describe('volume-not-deleted', () => {
   it.each([
     ['its driver', { action: 'leave-to-driver' }, 'ebs.csi.aws.com has not done it'],
-    ['nobody', { action: 'fail', driver: 'nfs.csi.k8s.io' }, 'nothing in this cluster can delete such a volume'],
+    [
+      'nobody',
+      { action: 'fail', driver: 'nfs.csi.k8s.io' },
+      'nothing in this cluster can delete such a volume',
+    ],
   ] as const)('names %s', (_, more, words) => {
     expect(failings('volume-not-deleted', volumes(volume(more)))[0]?.consequence).toContain(words)
   })
@@ -126,19 +183,37 @@ describe('volumes of which nobody says since when they are released', () => {
     expect(valueIn(id, volumes(untold), 'first of these was made')).toMatch(/^83 days ago/)
     const [both] = failings(id, volumes(untold, volume({ action, volume: 'told' })))
     expect([both?.count, both?.confidence]).toEqual([2, undefined])
-    expect(failings(id, volumes(volume({ action })))[0]?.evidence.map(({ what }) => what)).not.toContain('since when is not known')
+    expect(
+      failings(id, volumes(volume({ action })))[0]?.evidence.map(({ what }) => what),
+    ).not.toContain('since when is not known')
   })
 })
 
 describe('volume-held-in-deletion', () => {
   const protection = (kind: 'pv' | 'pvc'): HeldFinalizer => ({
-    ...{ finalizer: `kubernetes.io/${kind}-protection`, controller: 'the volume protection controller', state: 'control-plane' },
+    ...{
+      finalizer: `kubernetes.io/${kind}-protection`,
+      controller: 'the volume protection controller',
+      state: 'control-plane',
+    },
   })
-  const attacher = { finalizer: 'external-attacher/ebs-csi-aws-com', controller: "the EBS CSI driver's controller" }
+  const attacher = {
+    finalizer: 'external-attacher/ebs-csi-aws-com',
+    controller: "the EBS CSI driver's controller",
+  }
   const held = (more: Partial<HeldVolumeObject>) => ({
     volumes: {
       ...volumes().volumes,
-      held: [{ namespace: 'shop', name: 'data', sinceMs: hoursBefore(30), finalizers: [protection('pvc')], usedBy: null, ...more }],
+      held: [
+        {
+          namespace: 'shop',
+          name: 'data',
+          sinceMs: hoursBefore(30),
+          finalizers: [protection('pvc')],
+          usedBy: null,
+          ...more,
+        },
+      ],
     },
   })
   it.each([
@@ -160,7 +235,11 @@ describe('volume-held-in-deletion', () => {
       { finalizers: [{ ...attacher, state: 'there' }], usedBy: [] },
       "the EBS CSI driver's controller has not taken away the finalizer external-attacher/ebs-csi-aws-com",
     ],
-    ['a claim', { namespace: '', finalizers: [protection('pv')], usedBy: ['shop/data'] }, 'still bound to shop/data'],
+    [
+      'a claim',
+      { namespace: '', finalizers: [protection('pv')], usedBy: ['shop/data'] },
+      'still bound to shop/data',
+    ],
   ] as const)('says %s', (_, more, words) => {
     expect(failings('volume-held-in-deletion', held(more))[0]?.consequence).toContain(words)
   })
@@ -168,12 +247,23 @@ describe('volume-held-in-deletion', () => {
 
 describe('retained-ephemeral-volume', () => {
   const claim = (name: string, isOfClass: boolean): RetainedEphemeralClaim => ({
-    ...{ namespace: 'ci', name, storageClass: 'gp3', volume: `pv-${name}`, isOfClass, createdMs: null },
+    ...{
+      namespace: 'ci',
+      name,
+      storageClass: 'gp3',
+      volume: `pv-${name}`,
+      isOfClass,
+      createdMs: null,
+    },
   })
-  const of = (...retainedEphemeral: RetainedEphemeralClaim[]) => ({ volumes: { ...volumes().volumes, retainedEphemeral } })
+  const of = (...retainedEphemeral: RetainedEphemeralClaim[]) => ({
+    volumes: { ...volumes().volumes, retainedEphemeral },
+  })
   it('foretells those to come only where the class says so', () => {
     const [ofClass] = failings('retained-ephemeral-volume', of(claim('a', true)))
-    expect(ofClass?.consequence).toBe('When its pod goes, the 1 ephemeral volume of ci stays, and so does every one after it.')
+    expect(ofClass?.consequence).toBe(
+      'When its pod goes, the 1 ephemeral volume of ci stays, and so does every one after it.',
+    )
     expect(ofClass?.commands).toEqual(['kubectl get storageclass gp3 -o yaml'])
     const [ofVolume] = failings('retained-ephemeral-volume', of(claim('a', false)))
     expect(ofVolume?.consequence).toBe('When its pod goes, the 1 ephemeral volume of ci stays.')
@@ -193,7 +283,13 @@ describe('certificate requests', () => {
     certificates: {
       requests: [
         {
-          ...{ name: 'csr', signer: 'kubernetes.io/kubelet-serving', requestor: 'system:node:a', createdMs: 0, state: 'pending' },
+          ...{
+            name: 'csr',
+            signer: 'kubernetes.io/kubelet-serving',
+            requestor: 'system:node:a',
+            createdMs: 0,
+            state: 'pending',
+          },
           ...{ sinceMs: hoursBefore(5), overdue: null, isNeverCollected: false },
           ...more,
         },
@@ -208,20 +304,33 @@ describe('certificate requests', () => {
     ['issued', { state: 'issued' }, null],
     ['denied', { state: 'denied' }, null],
   ] as const)('one %s waits: %s', (_, more, severity) => {
-    expect(failings('pending-certificate-request', request(more)).map(each => each.severity)).toEqual(severity === null ? [] : [severity])
+    expect(
+      failings('pending-certificate-request', request(more)).map(each => each.severity),
+    ).toEqual(severity === null ? [] : [severity])
   })
 
   const among = (...others: Partial<CertificateRequest>[]) => ({
     certificates: {
-      requests: [{ name: 'csr', createdMs: hoursBefore(5) }, ...others].flatMap(more => request(more).certificates?.requests ?? []),
+      requests: [{ name: 'csr', createdMs: hoursBefore(5) }, ...others].flatMap(
+        more => request(more).certificates?.requests ?? [],
+      ),
     },
   })
-  const issued = { name: 'later', state: 'issued', createdMs: hoursBefore(0.5), sinceMs: hoursBefore(0.4) } as const
+  const issued = {
+    name: 'later',
+    state: 'issued',
+    createdMs: hoursBefore(0.5),
+    sinceMs: hoursBefore(0.4),
+  } as const
   it.each([
     ['got it since', issued, 0],
     ['got one before', { ...issued, createdMs: hoursBefore(6) }, 1],
     ['was denied since', { ...issued, state: 'denied' }, 1],
-    ['got one of another signer', { ...issued, signer: 'kubernetes.io/kube-apiserver-client-kubelet' }, 1],
+    [
+      'got one of another signer',
+      { ...issued, signer: 'kubernetes.io/kube-apiserver-client-kubelet' },
+      1,
+    ],
     ['is not the node that got it', { ...issued, requestor: 'system:node:b' }, 1],
   ] as const)('one is waited for unless its node %s', (_, later, count) => {
     expect(failings('pending-certificate-request', among(later))).toHaveLength(count)
@@ -231,7 +340,10 @@ describe('certificate requests', () => {
     const many = { requestor: 'system:serviceaccount:certs:agent', createdMs: hoursBefore(5) }
     const [found] = failings('pending-certificate-request', {
       certificates: {
-        requests: among({ ...many, name: 'other' }, { ...issued, ...many, createdMs: hoursBefore(1) }).certificates.requests,
+        requests: among(
+          { ...many, name: 'other' },
+          { ...issued, ...many, createdMs: hoursBefore(1) },
+        ).certificates.requests,
       },
     })
     expect(found?.count).toBe(2)
@@ -239,8 +351,16 @@ describe('certificate requests', () => {
 
   it.each([
     ['that the cleaner has passed over', { overdue: 'denied-past-deadline' }, 1],
-    ['that no cleaner takes, old enough', { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) }, 1],
-    ['that no cleaner takes, and is new', { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) + 1 }, 0],
+    [
+      'that no cleaner takes, old enough',
+      { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) },
+      1,
+    ],
+    [
+      'that no cleaner takes, and is new',
+      { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) + 1 },
+      0,
+    ],
     ['that it will take', { state: 'denied' }, 0],
   ] as const)('one %s stays', (_, more, count) => {
     expect(failings('uncollected-certificate-request', request(more))).toHaveLength(count)
@@ -251,32 +371,75 @@ describe('owners', () => {
   const owners = (more: Partial<OwnerGarbage>) => ({
     owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: [], ...more },
   })
-  const group = { kind: 'ConfigMap', namespace: 'shop', count: 12, names: ['a', 'b', 'c', 'd', 'e'], createdMs: hoursBefore(24) }
+  const group = {
+    kind: 'ConfigMap',
+    namespace: 'shop',
+    count: 12,
+    names: ['a', 'b', 'c', 'd', 'e'],
+    createdMs: hoursBefore(24),
+  }
 
   it('count all that are alike, and name the first', () => {
     const [found] = failings(
       'dangling-owner',
-      owners({ dangling: [{ ...group, owner: 'Deployment cart', isReplaced: false, confidence: 'certain' }] }),
+      owners({
+        dangling: [
+          { ...group, owner: 'Deployment cart', isReplaced: false, confidence: 'certain' },
+        ],
+      }),
     )
-    expect(found).toMatchObject({ count: 12, evidence: [{ value: 'ConfigMap a, b, c, d, e and 7 more' }, { value: '0' }, {}] })
-    const young = { ...group, createdMs: hoursBefore(24) + 1, owner: 'Deployment cart', isReplaced: false, confidence: 'certain' } as const
+    expect(found).toMatchObject({
+      count: 12,
+      evidence: [{ value: 'ConfigMap a, b, c, d, e and 7 more' }, { value: '0' }, {}],
+    })
+    const young = {
+      ...group,
+      createdMs: hoursBefore(24) + 1,
+      owner: 'Deployment cart',
+      isReplaced: false,
+      confidence: 'certain',
+    } as const
     expect(failings('dangling-owner', owners({ dangling: [young] }))).toEqual([])
   })
 
   it.each([
     ['other-namespace', 'delete', 24, 'should have deleted them.'],
     ['other-namespace', 'delete', 23, 'will delete them.'],
-    ['other-namespace', 'may-delete', 24, 'of which nothing was read, the garbage collector will delete them.'],
-    ['other-namespace', 'remove-reference', 24, 'another owner keeps them, and the garbage collector only takes the reference away.'],
+    [
+      'other-namespace',
+      'may-delete',
+      24,
+      'of which nothing was read, the garbage collector will delete them.',
+    ],
+    [
+      'other-namespace',
+      'remove-reference',
+      24,
+      'another owner keeps them, and the garbage collector only takes the reference away.',
+    ],
     ['namespaced-owner', 'nothing', 24, 'will never take them.'],
   ] as const)('that are %s, and %s: what becomes of what names them', (is, fate, hours, words) => {
-    const misplaced = [{ ...group, owner: 'Deployment cart', is, fate, createdMs: hoursBefore(hours) }]
+    const misplaced = [
+      { ...group, owner: 'Deployment cart', is, fate, createdMs: hoursBefore(hours) },
+    ]
     expect(failings('misplaced-owner', owners({ misplaced }))[0]?.consequence).toContain(words)
   })
 
   it('in another namespace: says of how many what becomes, and looks first at what is deleted', () => {
-    const kept = { ...group, owner: 'Deployment cart', is: 'other-namespace', fate: 'remove-reference' } as const
-    const doomed = { ...kept, kind: 'Job', count: 1, names: ['z'], createdMs: hoursBefore(1), fate: 'delete' } as const
+    const kept = {
+      ...group,
+      owner: 'Deployment cart',
+      is: 'other-namespace',
+      fate: 'remove-reference',
+    } as const
+    const doomed = {
+      ...kept,
+      kind: 'Job',
+      count: 1,
+      names: ['z'],
+      createdMs: hoursBefore(1),
+      fate: 'delete',
+    } as const
     const [found] = failings('misplaced-owner', owners({ misplaced: [kept, doomed] }))
     expect(found?.consequence).toBe(
       '13 objects of shop name an owner in another namespace: another owner keeps 12 of them, and the garbage collector only takes the reference away; the garbage collector will delete 1 of them.',
@@ -285,22 +448,39 @@ describe('owners', () => {
   })
 
   it('that are pods are no more than likely to be gone', () => {
-    const certain = { ...group, owner: 'Job import', isReplaced: false, confidence: 'certain' } as const
+    const certain = {
+      ...group,
+      owner: 'Job import',
+      isReplaced: false,
+      confidence: 'certain',
+    } as const
     const likely = { ...certain, owner: 'Pod import-1', confidence: 'likely' } as const
     const what = 'owned by pods, which are read before and not all where their node is gone'
-    const of = (...dangling: OwnerGarbage['dangling']) => failings('dangling-owner', owners({ dangling }))[0]
+    const of = (...dangling: OwnerGarbage['dangling']) =>
+      failings('dangling-owner', owners({ dangling }))[0]
     expect(of(likely)?.confidence).toBe('likely')
     expect(of(likely, certain)).not.toHaveProperty('confidence')
     expect(of(certain)).not.toHaveProperty('confidence')
-    const values = [[likely], [likely, certain], [certain]].map(each => valueIn('dangling-owner', owners({ dangling: each }), what))
+    const values = [[likely], [likely, certain], [certain]].map(each =>
+      valueIn('dangling-owner', owners({ dangling: each }), what),
+    )
     expect(values).toEqual(['12', '12', undefined])
   })
 
   it('that wait name the first dependent that is known; where none is, nobody knows for what', () => {
-    const unknown = { kind: 'CronJob', namespace: 'shop', name: 'a', sinceMs: hoursBefore(30), dependents: [] }
+    const unknown = {
+      kind: 'CronJob',
+      namespace: 'shop',
+      name: 'a',
+      sinceMs: hoursBefore(30),
+      dependents: [],
+    }
     const known = { ...unknown, kind: 'Deployment', name: 'cart', dependents: [group] }
     const [one] = failings('blocked-foreground-deletion', owners({ blocked: [unknown] }))
-    expect(one).toMatchObject({ confidence: 'likely', evidence: [{ what: 'CronJob a waits for', value: 'nothing that was listed' }, {}] })
+    expect(one).toMatchObject({
+      confidence: 'likely',
+      evidence: [{ what: 'CronJob a waits for', value: 'nothing that was listed' }, {}],
+    })
     expect(one?.consequence).toBe(
       '1 object of shop waits in a foreground deletion, and nothing that was listed blocks it: a dependent of a kind that was not listed may, or the garbage collector does not get to it.',
     )
@@ -318,7 +498,14 @@ describe('namespace-stuck-terminating', () => {
     namespaces: {
       terminating: [
         {
-          ...{ namespace: 'apps', sinceMs: hoursBefore(30), holds: [], remaining: [], held: [], unanswered: [] },
+          ...{
+            namespace: 'apps',
+            sinceMs: hoursBefore(30),
+            holds: [],
+            remaining: [],
+            held: [],
+            unanswered: [],
+          },
           ...{ finalizers, ownFinalizers, mayWaitForPods: false },
         },
       ],
@@ -328,12 +515,16 @@ describe('namespace-stuck-terminating', () => {
     ['of its metadata', going([], ['example.com/auth']), 'metadata.finalizers'],
     ['of its spec', going(['kubernetes', 'example.com/auth'], []), 'spec.finalizers'],
   ])('names the finalizers %s', (_, given, what) => {
-    expect(failings('namespace-stuck-terminating', given)[0]?.consequence).toContain('nobody takes away example.com/auth')
+    expect(failings('namespace-stuck-terminating', given)[0]?.consequence).toContain(
+      'nobody takes away example.com/auth',
+    )
     expect(valueIn('namespace-stuck-terminating', given, what)).toBe('example.com/auth')
   })
 
   it('says that it says nothing where nothing holds it', () => {
-    expect(failings('namespace-stuck-terminating', going(['kubernetes'], []))[0]?.consequence).toContain('it says nothing of why')
+    expect(
+      failings('namespace-stuck-terminating', going(['kubernetes'], []))[0]?.consequence,
+    ).toContain('it says nothing of why')
   })
 })
 
@@ -342,7 +533,16 @@ describe('stuck-finalizer', () => {
     finalizers: {
       notSwept: [],
       held: [
-        { resource: 'nodes', kind: 'Node', namespace: '', name: 'ip-1', sinceMs: hoursBefore(30), expiresMs: null, finalizers, ...more },
+        {
+          resource: 'nodes',
+          kind: 'Node',
+          namespace: '',
+          name: 'ip-1',
+          sinceMs: hoursBefore(30),
+          expiresMs: null,
+          finalizers,
+          ...more,
+        },
       ],
     },
   })
@@ -355,7 +555,10 @@ describe('stuck-finalizer', () => {
   ] as const)('says of a controller that is %s what is known', (state, words) => {
     const [found] = failings('stuck-finalizer', held([{ ...karpenter, state }]))
     expect(found?.consequence).toContain(words)
-    expect([found?.subject.kind, found?.commands]).toEqual(['Cluster', ['kubectl get nodes ip-1 -o yaml']])
+    expect([found?.subject.kind, found?.commands]).toEqual([
+      'Cluster',
+      ['kubectl get nodes ip-1 -o yaml'],
+    ])
   })
 
   it.each([
@@ -365,15 +568,36 @@ describe('stuck-finalizer', () => {
     ['none', null, 1],
   ])('speaks of a Job whose time to live is %s', (_, expiresMs, count) => {
     const job = { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j', expiresMs }
-    expect(failings('stuck-finalizer', held([{ ...karpenter, state: 'absent' }], job))).toHaveLength(count)
+    expect(
+      failings('stuck-finalizer', held([{ ...karpenter, state: 'absent' }], job)),
+    ).toHaveLength(count)
   })
 
   it('leaves what another rule tells to it, where somebody asks that', () => {
     const unknown = { finalizer: 'example.com/keep', controller: null, state: 'unknown' } as const
-    const namespace = held([unknown], { resource: 'namespaces', kind: 'Namespace', name: 'old-web' })
-    const job = held([unknown], { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j', expiresMs: hoursBefore(20) })
-    const waiting = held([{ finalizer: 'foregroundDeletion', controller: 'the garbage collector', state: 'control-plane' }])
-    const alone = { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds: ['finalizers' as const] } }
+    const namespace = held([unknown], {
+      resource: 'namespaces',
+      kind: 'Namespace',
+      name: 'old-web',
+    })
+    const job = held([unknown], {
+      resource: 'jobs.batch',
+      kind: 'Job',
+      namespace: 'ci',
+      name: 'j',
+      expiresMs: hoursBefore(20),
+    })
+    const waiting = held([
+      {
+        finalizer: 'foregroundDeletion',
+        controller: 'the garbage collector',
+        state: 'control-plane',
+      },
+    ])
+    const alone = {
+      ...defaultPolicy,
+      clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds: ['finalizers' as const] },
+    }
     for (const more of [namespace, job, waiting]) {
       expect(failings('stuck-finalizer', more)).toEqual([])
       expect(failings('stuck-finalizer', more, alone)).toHaveLength(1)
@@ -381,22 +605,45 @@ describe('stuck-finalizer', () => {
   })
 
   it('leaves a deletion in the foreground to its own rule', () => {
-    const waiting = { finalizer: 'foregroundDeletion', controller: 'the garbage collector', state: 'control-plane' } as const
+    const waiting = {
+      finalizer: 'foregroundDeletion',
+      controller: 'the garbage collector',
+      state: 'control-plane',
+    } as const
     expect(failings('stuck-finalizer', held([waiting]))).toEqual([])
-    expect(failings('stuck-finalizer', held([waiting, { ...karpenter, state: 'absent' }]))).toHaveLength(1)
+    expect(
+      failings('stuck-finalizer', held([waiting, { ...karpenter, state: 'absent' }])),
+    ).toHaveLength(1)
   })
 })
 
 describe('the account', () => {
   const none = { iops: null, throughputMiBps: null, volume: null, zone: null }
-  const disk = { volumeId: "vol-1'; rm", capacityBytes: null, volumeType: null, createdMs: hoursBefore(24), ...none }
+  const disk = {
+    volumeId: "vol-1'; rm",
+    capacityBytes: null,
+    volumeType: null,
+    createdMs: hoursBefore(24),
+    ...none,
+  }
   const told = (...unattached: (typeof disk | Record<string, unknown>)[]) =>
-    failings('unattached-disk', { disks: { unattached: unattached.map(more => ({ ...disk, ...more })), areVolumesKnown: true } })[0]
+    failings('unattached-disk', {
+      disks: { unattached: unattached.map(more => ({ ...disk, ...more })), areVolumesKnown: true },
+    })[0]
   it.each([
     [[{}], 'attached to nothing, and no PersistentVolume names it.'],
-    [[{ volume: 'pv' }], 'attached to nothing, and no claim has the PersistentVolume that names it.'],
-    [[{ volume: 'a' }, { volume: 'b' }], 'attached to nothing, and no claim has the 2 PersistentVolumes that name them.'],
-    [[{ volume: 'a' }, {}], 'attached to nothing, and no PersistentVolume names them, but 1, which no claim has.'],
+    [
+      [{ volume: 'pv' }],
+      'attached to nothing, and no claim has the PersistentVolume that names it.',
+    ],
+    [
+      [{ volume: 'a' }, { volume: 'b' }],
+      'attached to nothing, and no claim has the 2 PersistentVolumes that name them.',
+    ],
+    [
+      [{ volume: 'a' }, {}],
+      'attached to nothing, and no PersistentVolume names them, but 1, which no claim has.',
+    ],
   ])('says of disks %j who has them', (disks, words) => {
     expect(told(...disks)?.consequence).toContain(words)
   })
@@ -406,19 +653,37 @@ describe('the account', () => {
     [{ volumeType: 'io2' }, 'about 1.25 USD a month', true],
     [{ volumeType: 'st1' }, 'about 0.45 USD a month', false],
     [{ volumeType: 'new9' }, undefined, false],
-  ])('prices %j with what was provisioned, and says of how many that is not known', (more, cost, isBySize) => {
-    const evidence = new Map(told({ capacityBytes: 10 * 2 ** 30, ...more })?.evidence.map(({ what, value }) => [what, value]))
-    expect(evidence.get('cost of EBS at list price of us-east-1')).toBe(cost)
-    expect(evidence.get('of EBS, and in the cost by size alone')).toBe(isBySize ? '1: IOPS and throughput are not known' : undefined)
-  })
+  ])(
+    'prices %j with what was provisioned, and says of how many that is not known',
+    (more, cost, isBySize) => {
+      const evidence = new Map(
+        told({ capacityBytes: 10 * 2 ** 30, ...more })?.evidence.map(({ what, value }) => [
+          what,
+          value,
+        ]),
+      )
+      expect(evidence.get('cost of EBS at list price of us-east-1')).toBe(cost)
+      expect(evidence.get('of EBS, and in the cost by size alone')).toBe(
+        isBySize ? '1: IOPS and throughput are not known' : undefined,
+      )
+    },
+  )
 
   it('loses no disk as long as a volume may name it', () => {
-    expect(judged('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: false } }).outcome.state).toBe('unknown')
-    expect(judged('unattached-disk', { disks: { unattached: [], areVolumesKnown: false } }).outcome.state).toBe('pass')
+    expect(
+      judged('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: false } }).outcome
+        .state,
+    ).toBe('unknown')
+    expect(
+      judged('unattached-disk', { disks: { unattached: [], areVolumesKnown: false } }).outcome
+        .state,
+    ).toBe('pass')
   })
 
   it('is asked by commands that a shell reads as words, whatever a snapshot says', () => {
-    const [found] = failings('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: true } })
+    const [found] = failings('unattached-disk', {
+      disks: { unattached: [disk], areVolumesKnown: true },
+    })
     expect(found?.commands).toEqual([`aws ec2 describe-volumes --volume-ids 'vol-1'\\''; rm'`])
   })
 })

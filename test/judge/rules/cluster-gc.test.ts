@@ -19,7 +19,10 @@ import { defaultPolicy } from '#model/policy.ts'
 function judged(id: string, example: ClusterExample, minAgeHours = 24) {
   const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)
   if (!rule) throw new Error(`no rule ${id}`)
-  return judgeCluster(rule, exampleCluster(example), { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, minAgeHours } })
+  return judgeCluster(rule, exampleCluster(example), {
+    ...defaultPolicy,
+    clusterGarbage: { ...defaultPolicy.clusterGarbage, minAgeHours },
+  })
 }
 const failings = (...of: Parameters<typeof judged>): ClusterFailing[] => judged(...of).failings
 const subjects = (...of: Parameters<typeof failings>) =>
@@ -28,7 +31,15 @@ const hour = 3_600_000
 const hours = (count: number) => hoursBefore(count)
 
 const job = (more: Partial<FinishedJob>): FinishedJob => ({
-  ...{ namespace: 'batch', name: 'j', controller: null, outcome: 'Complete', finishedMs: hours(100), expiresMs: null, ttlSeconds: null },
+  ...{
+    namespace: 'batch',
+    name: 'j',
+    controller: null,
+    outcome: 'Complete',
+    finishedMs: hours(100),
+    expiresMs: null,
+    ttlSeconds: null,
+  },
   ...{ isBeingDeleted: false, finalizers: [] },
   ...more,
 })
@@ -40,7 +51,11 @@ describe('job-without-ttl', () => {
     ['that finished a moment later', job({ finishedMs: hours(24) + 1 }), false],
     ['of which nobody knows when it finished', job({ finishedMs: null }), true],
     ['of a CronJob', job({ controller: { kind: 'CronJob', name: 'c' } }), false],
-    ['of another owner, with which it goes', job({ controller: { kind: 'Workflow', name: 'w' } }), false],
+    [
+      'of another owner, with which it goes',
+      job({ controller: { kind: 'Workflow', name: 'w' } }),
+      false,
+    ],
     ['with a time to live of nothing', job({ ttlSeconds: 0 }), false],
     ['that is going', job({ isBeingDeleted: true }), false],
   ])('a Job %s', (_, given, fails) => {
@@ -48,7 +63,9 @@ describe('job-without-ttl', () => {
   })
 
   it('is one failing a namespace, by name, with what ends it for no more than 20', () => {
-    const many = Array.from({ length: 25 }, (_, index) => job({ name: `j-${String(index).padStart(2, '0')}` }))
+    const many = Array.from({ length: 25 }, (_, index) =>
+      job({ name: `j-${String(index).padStart(2, '0')}` }),
+    )
     const [a, b] = failings('job-without-ttl', jobs(job({ namespace: 'z' }), ...many.toReversed()))
     expect([a, b].map(each => [each?.subject.name, each?.count])).toEqual([
       ['batch', 25],
@@ -69,14 +86,22 @@ describe('overdue-job-ttl', () => {
   })
 
   it('says what holds one that is going', () => {
-    const [found] = failings('overdue-job-ttl', jobs(job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })))
+    const [found] = failings(
+      'overdue-job-ttl',
+      jobs(job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })),
+    )
     expect(found?.consequence).toContain('still there: 1 in deletion, held by a/y, b/x.')
   })
 
   it('says of those that nobody began to delete that they are most', () => {
     const overdue = ['a', 'b', 'c'].map(name => job({ name, expiresMs: hours(9) }))
-    const [found] = failings('overdue-job-ttl', jobs(...overdue, job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['x/y'] })))
-    expect(found?.consequence).toContain('still there: 3 that nobody has begun to delete, 1 in deletion, held by x/y.')
+    const [found] = failings(
+      'overdue-job-ttl',
+      jobs(...overdue, job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['x/y'] })),
+    )
+    expect(found?.consequence).toContain(
+      'still there: 3 that nobody has begun to delete, 1 in deletion, held by x/y.',
+    )
   })
 })
 
@@ -87,14 +112,22 @@ describe('job-history-beyond-limit', () => {
     ...{ successful, failed },
   })
   it.each([
-    ['one more than the limit, which has just finished', cronJob({ limit: 3, count: 4, excess: 1 }), false],
+    [
+      'one more than the limit, which has just finished',
+      cronJob({ limit: 3, count: 4, excess: 1 }),
+      false,
+    ],
     ['two more', cronJob({ limit: 3, count: 5, excess: 2 }), true],
     ['two more that failed', cronJob(none, { limit: 1, count: 3, excess: 2 }), true],
     ['29 of many', cronJob({ limit: 100, count: 29, excess: 0 }), false],
     ['30 of many', cronJob({ limit: 100, count: 30, excess: 0 }), true],
     ['10 that failed', cronJob(none, { limit: 50, count: 10, excess: 0 }), true],
   ])('%s', (_, given, fails) => {
-    expect(failings('job-history-beyond-limit', { jobs: { finished: [], suspended: [], cronJobs: [given] } })).toHaveLength(fails ? 1 : 0)
+    expect(
+      failings('job-history-beyond-limit', {
+        jobs: { finished: [], suspended: [], cronJobs: [given] },
+      }),
+    ).toHaveLength(fails ? 1 : 0)
   })
 })
 
@@ -105,7 +138,17 @@ describe('what ends a CronJob’s history that is too long', () => {
       jobs: {
         finished: [],
         suspended: [],
-        cronJobs: [{ namespace: 'batch', name: 'c', isSuspended: false, createdMs: 0, lastScheduledMs: 0, successful, failed }],
+        cronJobs: [
+          {
+            namespace: 'batch',
+            name: 'c',
+            isSuspended: false,
+            createdMs: 0,
+            lastScheduledMs: 0,
+            successful,
+            failed,
+          },
+        ],
       },
     })[0]?.commands
   it('is lower limits, and never a higher one', () => {
@@ -114,22 +157,45 @@ describe('what ends a CronJob’s history that is too long', () => {
     ])
   })
   it('is none of them where they are low, and nobody comes to it', () => {
-    expect(commands({ limit: 1, count: 4, excess: 3 }, { limit: 0, ...none })).toEqual(['kubectl describe cronjob c -n batch'])
+    expect(commands({ limit: 1, count: 4, excess: 3 }, { limit: 0, ...none })).toEqual([
+      'kubectl describe cronjob c -n batch',
+    ])
   })
 })
 
 describe('orphaned-dependent', () => {
   const orphan = (kind: string, name: string, replicas: number | null) => ({
-    ...{ kind, namespace: 'shop', name, controllerKind: 'ReplicaSet', createdMs: hours(900), replicas },
+    ...{
+      kind,
+      namespace: 'shop',
+      name,
+      controllerKind: 'ReplicaSet',
+      createdMs: hours(900),
+      replicas,
+    },
   })
   const told = (...orphaned: ReturnType<typeof orphan>[]) =>
-    failings('orphaned-dependent', { owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned } })[0]?.consequence
+    failings('orphaned-dependent', {
+      owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned },
+    })[0]?.consequence
   it.each([
     ['a pod that has finished', [orphan('Pod', 'a', 0)], 'has let go.'],
     ['a pod that runs', [orphan('Pod', 'a', 1)], 'has let go; it may still run.'],
-    ['a ReplicaSet of pods', [orphan('ReplicaSet', 'a', 2)], 'has let go; pods of it may still run.'],
-    ['pods of which one runs', [orphan('Pod', 'a', 1), orphan('Pod', 'b', 0)], 'has let go; 1 may still run.'],
-    ['all kinds', [orphan('Pod', 'a', 1), orphan('ReplicaSet', 'b', 3), orphan('Job', 'c', null)], 'has let go; pods of 2 may still run.'],
+    [
+      'a ReplicaSet of pods',
+      [orphan('ReplicaSet', 'a', 2)],
+      'has let go; pods of it may still run.',
+    ],
+    [
+      'pods of which one runs',
+      [orphan('Pod', 'a', 1), orphan('Pod', 'b', 0)],
+      'has let go; 1 may still run.',
+    ],
+    [
+      'all kinds',
+      [orphan('Pod', 'a', 1), orphan('ReplicaSet', 'b', 3), orphan('Job', 'c', null)],
+      'has let go; pods of 2 may still run.',
+    ],
   ])('says of %s whether anything runs', (_, orphaned, words) => {
     expect(told(...orphaned)).toMatch(new RegExp(`${words.replaceAll('.', '\\.')}$`))
   })
@@ -137,17 +203,32 @@ describe('orphaned-dependent', () => {
 
 describe('suspended-leftover', () => {
   const cronJob = (more: Partial<CronJobGarbage>): CronJobGarbage => ({
-    ...{ namespace: 'old', name: 'c', isSuspended: true, createdMs: hours(9000), lastScheduledMs: null },
+    ...{
+      namespace: 'old',
+      name: 'c',
+      isSuspended: true,
+      createdMs: hours(9000),
+      lastScheduledMs: null,
+    },
     ...{ successful: { limit: 3, count: 0, excess: 0 }, failed: { limit: 1, count: 0, excess: 0 } },
     ...more,
   })
   it('counts CronJobs by when they last ran, and Jobs of nobody', () => {
     const given = {
       finished: [],
-      cronJobs: [cronJob({}), cronJob({ name: 'ran', lastScheduledMs: hours(90 * 24 - 1) }), cronJob({ name: 'runs', isSuspended: false })],
+      cronJobs: [
+        cronJob({}),
+        cronJob({ name: 'ran', lastScheduledMs: hours(90 * 24 - 1) }),
+        cronJob({ name: 'runs', isSuspended: false }),
+      ],
       suspended: [
         { namespace: 'old', name: 'j', controller: null, sinceMs: hours(9000) },
-        { namespace: 'queue', name: 'kueue', controller: { kind: 'Workload', name: 'w' }, sinceMs: hours(9000) },
+        {
+          namespace: 'queue',
+          name: 'kueue',
+          controller: { kind: 'Workload', name: 'w' },
+          sinceMs: hours(9000),
+        },
       ],
     }
     expect(subjects('suspended-leftover', { jobs: given })).toEqual(['Namespace old: 2'])
@@ -188,16 +269,34 @@ describe('failed-pods and evicted-pods', () => {
 
   it('say whose they are, and that a threshold of 0 never takes them', () => {
     const of = (name: string) => ({ kind: 'ReplicaSet', name })
-    const example = pods(pod({ name: 'a', controller: of('x') }), pod({ name: 'b', controller: of('x') }), pod({ name: 'c' }))
-    const [found] = failings('failed-pods', { pods: { ...example.pods, threshold: { pods: 0, isAssumed: false } } })
-    expect(found?.evidence).toContainEqual(expect.objectContaining({ what: 'controlled by', value: 'ReplicaSet x: 2, nobody: 1' }))
+    const example = pods(
+      pod({ name: 'a', controller: of('x') }),
+      pod({ name: 'b', controller: of('x') }),
+      pod({ name: 'c' }),
+    )
+    const [found] = failings('failed-pods', {
+      pods: { ...example.pods, threshold: { pods: 0, isAssumed: false } },
+    })
+    expect(found?.evidence).toContainEqual(
+      expect.objectContaining({ what: 'controlled by', value: 'ReplicaSet x: 2, nobody: 1' }),
+    )
     expect(found?.consequence).toContain('pod GC deletes never')
   })
 
   it.each([
-    [{ pods: 12_500, isAssumed: true }, 0, 'not before more than 12500 (assumed) pods', "12500, upstream's default: EKS does not say"],
+    [
+      { pods: 12_500, isAssumed: true },
+      0,
+      'not before more than 12500 (assumed) pods',
+      "12500, upstream's default: EKS does not say",
+    ],
     [{ pods: 12_500, isAssumed: false }, 0, 'not before more than 12500 pods', undefined],
-    [{ pods: 10, isAssumed: false }, 7, 'keeps 10, and deletes the first 7 in its next round', undefined],
+    [
+      { pods: 10, isAssumed: false },
+      7,
+      'keeps 10, and deletes the first 7 in its next round',
+      undefined,
+    ],
   ])('say what the threshold %j means where %d are beyond it', (threshold, excess, words, told) => {
     const [found] = failings('failed-pods', { pods: { ...pods(pod({})).pods, threshold, excess } })
     expect(found?.consequence).toContain(words)
@@ -209,7 +308,11 @@ describe('terminated-pods-near-threshold', () => {
   const given = (count: number, limit: number, isAssumed = false) => ({
     pods: {
       terminated: Array.from({ length: count }, (_, index) => pod({ name: `p-${index}` })),
-      ...{ threshold: { pods: limit, isAssumed }, excess: Math.max(0, count - limit), terminating: [] },
+      ...{
+        threshold: { pods: limit, isAssumed },
+        excess: Math.max(0, count - limit),
+        terminating: [],
+      },
     },
   })
   it.each([
@@ -227,14 +330,21 @@ describe('terminated-pods-near-threshold', () => {
       'Pod GC deletes 2 finished pods in its next round, within 20 s: shop/p-0 goes first.',
     )
     const [assumed] = failings('terminated-pods-near-threshold', given(10, 10, true))
-    expect(assumed).toMatchObject({ confidence: 'likely', consequence: expect.stringMatching(/^After 1 more finished pod pod GC begins/) })
+    expect(assumed).toMatchObject({
+      confidence: 'likely',
+      consequence: expect.stringMatching(/^After 1 more finished pod pod GC begins/),
+    })
     expect(failings('terminated-pods-near-threshold', given(10, 10))[0]?.confidence).toBeUndefined()
   })
 })
 
 describe('pod-stuck-terminating', () => {
   const audit: HeldFinalizer = { finalizer: 'a/b', controller: null, state: 'unknown' }
-  const ofJob: HeldFinalizer = { finalizer: 'batch.kubernetes.io/job-tracking', controller: 'the Job controller', state: 'control-plane' }
+  const ofJob: HeldFinalizer = {
+    finalizer: 'batch.kubernetes.io/job-tracking',
+    controller: 'the Job controller',
+    state: 'control-plane',
+  }
   const hanging = (more: Partial<TerminatingPod>): TerminatingPod => ({
     ...{
       namespace: 'shop',
@@ -251,11 +361,31 @@ describe('pod-stuck-terminating', () => {
   })
   it.each([
     ['on a node that is ready', {}, 'the kubelet of n has not ended it'],
-    ['on a node that is not', { nodeState: 'not-ready' }, 'its node n is not Ready, so nobody ends it'],
-    ['on a node that is gone', { nodeState: 'gone' }, 'its node n is gone, and pod GC has not taken it'],
-    ['with a finalizer, on no node', { nodeState: 'none', node: null, finalizers: [audit] }, 'nobody takes away the finalizer a/b'],
-    ['with a finalizer, on a ready node', { finalizers: [audit] }, 'its kubelet holds it, or else nobody takes away the finalizer a/b'],
-    ['let go by its kubelet, with a finalizer', { finalizers: [audit], isLetGo: true }, 'nobody takes away the finalizer a/b'],
+    [
+      'on a node that is not',
+      { nodeState: 'not-ready' },
+      'its node n is not Ready, so nobody ends it',
+    ],
+    [
+      'on a node that is gone',
+      { nodeState: 'gone' },
+      'its node n is gone, and pod GC has not taken it',
+    ],
+    [
+      'with a finalizer, on no node',
+      { nodeState: 'none', node: null, finalizers: [audit] },
+      'nobody takes away the finalizer a/b',
+    ],
+    [
+      'with a finalizer, on a ready node',
+      { finalizers: [audit] },
+      'its kubelet holds it, or else nobody takes away the finalizer a/b',
+    ],
+    [
+      'let go by its kubelet, with a finalizer',
+      { finalizers: [audit], isLetGo: true },
+      'nobody takes away the finalizer a/b',
+    ],
     [
       'held by a controller that is known',
       { finalizers: [ofJob], isTakenByPodGc: true },
@@ -266,22 +396,38 @@ describe('pod-stuck-terminating', () => {
       { nodeState: 'gone', finalizers: [audit, ofJob] },
       'nobody takes away the finalizer a/b; the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
     ],
-    ['on a node of which nothing is known', { nodeState: 'not-read' }, 'whether its node n is there is not known'],
+    [
+      'on a node of which nothing is known',
+      { nodeState: 'not-read' },
+      'whether its node n is there is not known',
+    ],
   ] as const)('%s', (_, more, reason) => {
-    const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging(more)] } })
+    const [found] = failings('pod-stuck-terminating', {
+      pods: { ...pods().pods, terminating: [hanging(more)] },
+    })
     expect(found?.consequence).toBe(`1 pod of shop does not go: ${reason}.`)
   })
 
   it('says whose the pods are, however long and strange a name is', () => {
-    const of = (kind: string, name: string) => hanging({ name: `${name.slice(0, 9)}-0`, controller: { kind, name } })
-    const terminating = [of('StatefulSet', 'cart'), of('StatefulSet', 'cart'), of('Job', `\u202ex\n${'y'.repeat(5000)}`), hanging({})]
+    const of = (kind: string, name: string) =>
+      hanging({ name: `${name.slice(0, 9)}-0`, controller: { kind, name } })
+    const terminating = [
+      of('StatefulSet', 'cart'),
+      of('StatefulSet', 'cart'),
+      of('Job', `\u202ex\n${'y'.repeat(5000)}`),
+      hanging({}),
+    ]
     const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating } })
     const whose = found?.evidence.find(({ what }) => what === 'controlled by')?.value ?? ''
     expect(whose).toMatch(/^StatefulSet cart: 2, Job [^\p{Cc}\p{Cf}]*y.*, nobody: 1$/u)
     expect(whose.length).toBeLessThan(400)
   })
   it('leaves a pod alone that has not hung for long', () => {
-    expect(failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging({ sinceMs: hours(23) })] } })).toEqual([])
+    expect(
+      failings('pod-stuck-terminating', {
+        pods: { ...pods().pods, terminating: [hanging({ sinceMs: hours(23) })] },
+      }),
+    ).toEqual([])
   })
 })
 
@@ -308,27 +454,41 @@ describe('leases', () => {
 
   it('that were renewed lately are nobody’s garbage', () => {
     for (const state of ['held', 'leftover', 'collectable'] as const) {
-      expect(failings('leftover-lease', leases(lease({ state, renewedMs: hours(24) + 1 })))).toEqual([])
-      expect(failings('unrenewed-lease', leases(lease({ state, renewedMs: hours(24) + 1 })))).toEqual([])
+      expect(
+        failings('leftover-lease', leases(lease({ state, renewedMs: hours(24) + 1 }))),
+      ).toEqual([])
+      expect(
+        failings('unrenewed-lease', leases(lease({ state, renewedMs: hours(24) + 1 }))),
+      ).toEqual([])
     }
   })
 
   it.each([
     [['leftover'], 'a node that is gone, and has no owner: nothing will ever delete it.'],
-    [['collectable'], 'a node that is gone, and has that as owner: the garbage collector should have deleted it, and has not.'],
-    [['leftover', 'collectable'], 'a node that is gone, 1 without an owner; the garbage collector should have deleted the others.'],
+    [
+      ['collectable'],
+      'a node that is gone, and has that as owner: the garbage collector should have deleted it, and has not.',
+    ],
+    [
+      ['leftover', 'collectable'],
+      'a node that is gone, 1 without an owner; the garbage collector should have deleted the others.',
+    ],
   ] as const)('of nodes that are gone say who should have taken them: %j', (states, words) => {
     const [found] = failings('leftover-lease', leases(...states.map(state => lease({ state }))))
     expect(found?.consequence).toContain(words)
   })
 
   it('that the collector has yet to take are nobody’s garbage where it is not known since when', () => {
-    expect(failings('leftover-lease', leases(lease({ state: 'collectable', renewedMs: null })))).toEqual([])
+    expect(
+      failings('leftover-lease', leases(lease({ state: 'collectable', renewedMs: null }))),
+    ).toEqual([])
   })
 
   it('of which nobody knows whether their nodes are there pass only where all are renewed', () => {
     const states = (renewedMs: number) =>
-      ['leftover-lease', 'unrenewed-lease'].map(id => judged(id, leases(lease({ state: 'unknown', renewedMs }))).outcome.state)
+      ['leftover-lease', 'unrenewed-lease'].map(
+        id => judged(id, leases(lease({ state: 'unknown', renewedMs }))).outcome.state,
+      )
     expect(states(hours(24))).toEqual(['unknown', 'unknown'])
     expect(states(hours(24) + 1)).toEqual(['unknown', 'pass'])
   })
@@ -341,10 +501,16 @@ describe('leases', () => {
 
 describe('nodes', () => {
   const notReady = (sinceMs: number | null) => ({
-    nodes: { notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }], leftTaints: [] },
+    nodes: {
+      notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }],
+      leftTaints: [],
+    },
   })
   const tainted = (sinceMs: number | null, isAnnounced = false) => ({
-    nodes: { notReady: [], leftTaints: [{ node: 'n', key: 'k', effect: 'NoSchedule', isAnnounced, sinceMs }] },
+    nodes: {
+      notReady: [],
+      leftTaints: [{ node: 'n', key: 'k', effect: 'NoSchedule', isAnnounced, sinceMs }],
+    },
   })
   it('are not Ready for long from the age on that the policy sets', () => {
     expect(failings('node-not-ready-long', notReady(hours(24)))).toHaveLength(1)
@@ -353,21 +519,33 @@ describe('nodes', () => {
   })
 
   it('are told of once: where the instance is gone, that is what is said', () => {
-    const of = (instances: ClusterExample['instances']) => ({ ...notReady(hours(30)), ...(instances && { instances }) })
-    const gone = { withoutNode: [], withoutInstance: [{ node: 'n', instanceId: 'i-1', sinceMs: hours(30) }] }
+    const of = (instances: ClusterExample['instances']) => ({
+      ...notReady(hours(30)),
+      ...(instances && { instances }),
+    })
+    const gone = {
+      withoutNode: [],
+      withoutInstance: [{ node: 'n', instanceId: 'i-1', sinceMs: hours(30) }],
+    }
     expect(failings('node-not-ready-long', of(gone))).toEqual([])
     expect(failings('node-without-instance', of(gone))).toHaveLength(1)
     const [found] = failings('node-not-ready-long', of({ withoutNode: [], withoutInstance: [] }))
     expect(found?.consequence).toMatch(/as long as the instance exists\.$/)
-    const rule = rules.find((each): each is ClusterRule => each.id === 'node-not-ready-long' && each.kind === 'cluster')
+    const rule = rules.find(
+      (each): each is ClusterRule => each.id === 'node-not-ready-long' && each.kind === 'cluster',
+    )
     const unread = { ...exampleCluster(notReady(hours(30))), instances: null }
-    expect(rule && judgeCluster(rule, unread, defaultPolicy).failings[0]?.consequence).toContain('whether it does was not read')
+    expect(rule && judgeCluster(rule, unread, defaultPolicy).failings[0]?.consequence).toContain(
+      'whether it does was not read',
+    )
   })
 
   it('have a taint left after an hour', () => {
     expect(failings('leftover-taint', tainted(hours(1)))).toHaveLength(1)
     expect(failings('leftover-taint', tainted(hours(1) + hour / 60))).toEqual([])
-    expect(failings('leftover-taint', tainted(hours(5)))[0]?.commands).toEqual(['kubectl taint node n k:NoSchedule-'])
+    expect(failings('leftover-taint', tainted(hours(5)))[0]?.commands).toEqual([
+      'kubectl taint node n k:NoSchedule-',
+    ])
   })
 
   it('bear the taint of an autoscaler that may still wait, until the age that the policy sets', () => {
@@ -387,13 +565,25 @@ describe('revision-history-beyond-limit', () => {
       exceededSinceMs: null,
       kept: 0,
     }
-    const revision = { namespace: 'data', name: 's', kind: 'StatefulSet' as const, limit: 10, excess: 3 }
-    const found = failings('revision-history-beyond-limit', { history: { deployments: [deployment], revisions: [revision] } })
-    expect(found.map(({ subject, count, confidence }) => [subject.name, count, confidence])).toEqual([
+    const revision = {
+      namespace: 'data',
+      name: 's',
+      kind: 'StatefulSet' as const,
+      limit: 10,
+      excess: 3,
+    }
+    const found = failings('revision-history-beyond-limit', {
+      history: { deployments: [deployment], revisions: [revision] },
+    })
+    expect(
+      found.map(({ subject, count, confidence }) => [subject.name, count, confidence]),
+    ).toEqual([
       ['data', 3, 'possible'],
       ['shop', 2, undefined],
     ])
-    expect(found[1]?.evidence[0]?.value).toBe('Deployment d: 12 old ReplicaSets, limit none: there is no limit')
+    expect(found[1]?.evidence[0]?.value).toBe(
+      'Deployment d: 12 old ReplicaSets, limit none: there is no limit',
+    )
   })
 })
 
@@ -420,13 +610,21 @@ describe('a history that waits for the end of a rollout', () => {
     ['that is none', { waitsFor: 'nothing' }, 1],
   ] as const)('%s', (_, more, count) => {
     expect(failings('revision-history-beyond-limit', given(more))).toHaveLength(count)
-    expect(garbageOverview(exampleCluster(given(more)), defaultPolicy)?.rows ?? []).toHaveLength(count)
+    expect(garbageOverview(exampleCluster(given(more)), defaultPolicy)?.rows ?? []).toHaveLength(
+      count,
+    )
   })
 })
 
 describe('garbage-collection-failing', () => {
   it('tells objects of a namespace from those of none', () => {
-    const failure = { object: 'PersistentVolume pv', reason: 'VolumeFailedDelete', message: 'in use', count: 4, lastMs: null }
+    const failure = {
+      object: 'PersistentVolume pv',
+      reason: 'VolumeFailedDelete',
+      message: 'in use',
+      count: 4,
+      lastMs: null,
+    }
     const found = failings('garbage-collection-failing', {
       events: {
         failures: [
@@ -436,7 +634,9 @@ describe('garbage-collection-failing', () => {
       },
     })
     expect(found.map(({ subject }) => subject.name)).toEqual(['objects of no namespace', 'a'])
-    expect(found[0]?.commands[0]).toBe('kubectl get events -A --field-selector=reason=VolumeFailedDelete')
+    expect(found[0]?.commands[0]).toBe(
+      'kubectl get events -A --field-selector=reason=VolumeFailedDelete',
+    )
   })
 
   it('counts an object once, however many events are about it', () => {
@@ -448,8 +648,12 @@ describe('garbage-collection-failing', () => {
       count: 4,
       lastMs: null,
     }
-    const [found] = failings('garbage-collection-failing', { events: { failures: [failure, { ...failure, message: 'gone' }] } })
-    expect(found?.consequence).toContain('1 object of no namespace could not be collected as wanted, 8 times within')
+    const [found] = failings('garbage-collection-failing', {
+      events: { failures: [failure, { ...failure, message: 'gone' }] },
+    })
+    expect(found?.consequence).toContain(
+      '1 object of no namespace could not be collected as wanted, 8 times within',
+    )
   })
 })
 
@@ -463,8 +667,16 @@ describe('expired-identity-lease', () => {
     },
   })
   it.each([
-    ['that nobody collects', [[24, false]], 'of an API server that is gone, under a label that no API server of this version collects.'],
-    ['that all have passed over', [[24, true]], 'that another API server should have deleted within an hour, and has not.'],
+    [
+      'that nobody collects',
+      [[24, false]],
+      'of an API server that is gone, under a label that no API server of this version collects.',
+    ],
+    [
+      'that all have passed over',
+      [[24, true]],
+      'that another API server should have deleted within an hour, and has not.',
+    ],
     [
       'of both kinds',
       [
@@ -476,6 +688,8 @@ describe('expired-identity-lease', () => {
     ['that an API server may yet collect', [[23, true]], undefined],
   ] as [string, [number, boolean][], string | undefined][])('speaks of one %s', (_, of, words) => {
     const [found] = failings('expired-identity-lease', identities(...of))
-    expect(found === undefined ? undefined : found.consequence).toEqual(words === undefined ? undefined : expect.stringContaining(words))
+    expect(found === undefined ? undefined : found.consequence).toEqual(
+      words === undefined ? undefined : expect.stringContaining(words),
+    )
   })
 })

@@ -17,29 +17,47 @@ import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
 const high = (imageGCHighThresholdPercent: number) => ({ imageGCHighThresholdPercent })
-const withImage = (osImage: string, labels: Record<string, string> = {}, annotations: Record<string, string> = {}): NodeOptions => {
+const withImage = (
+  osImage: string,
+  labels: Record<string, string> = {},
+  annotations: Record<string, string> = {},
+): NodeOptions => {
   const { record } = buildNode({ labels })
   const { metadata, status } = record.node
   return {
     labels,
-    record: { node: { metadata: { ...metadata, annotations }, status: { ...status, nodeInfo: { ...status?.nodeInfo, osImage } } } },
+    record: {
+      node: {
+        metadata: { ...metadata, annotations },
+        status: { ...status, nodeInfo: { ...status?.nodeInfo, osImage } },
+      },
+    },
   }
 }
 
-function judged(rules: Rule[], nodes: NodeOptions[], cluster: RawObject = {}, policy: Partial<Policy> = {}) {
+function judged(
+  rules: Rule[],
+  nodes: NodeOptions[],
+  cluster: RawObject = {},
+  policy: Partial<Policy> = {},
+) {
   const judgement = openJudgement(rules, { ...defaultPolicy, ...policy })
   judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [], ...cluster })
   nodes.forEach((options, index) => {
     const { record, prediction } = buildNode({ name: `node-${index}`, ...options })
     const name = `node-${index}`
-    judgement.take({ ...record, node: { ...record.node, metadata: { ...record.node.metadata, name } } }, prediction)
+    judgement.take(
+      { ...record, node: { ...record.node, metadata: { ...record.node.metadata, name } } },
+      prediction,
+    )
   })
   return judgement.close(takenAt).findings
 }
 
 describe('changed-not-restarted', () => {
   const { bad, good } = changedNotRestarted.examples
-  const judge = (example: ContextExample) => outcomeOf(changedNotRestarted, exampleSubject(example), defaultPolicy)
+  const judge = (example: ContextExample) =>
+    outcomeOf(changedNotRestarted, exampleSubject(example), defaultPolicy)
   const nextStart = bad.nextStart
   if (!nextStart?.settings) throw new Error('the example has no files')
   const { settings } = nextStart
@@ -50,7 +68,10 @@ describe('changed-not-restarted', () => {
         confidence: 'certain',
         evidence: [
           { what: 'layer', value: 'configz' },
-          { what: 'file imageGCHighThresholdPercent', value: '70 (/etc/kubernetes/kubelet/config.json)' },
+          {
+            what: 'file imageGCHighThresholdPercent',
+            value: '70 (/etc/kubernetes/kubelet/config.json)',
+          },
           { what: 'configz imageGCHighThresholdPercent', value: '85' },
         ],
       },
@@ -58,15 +79,29 @@ describe('changed-not-restarted', () => {
   })
 
   it('sees a key of a map that the files no longer have', () => {
-    const configuration = { ...good.configuration, evictionHard: { ...good.configuration?.evictionHard, 'pid.available': '5%' } }
+    const configuration = {
+      ...good.configuration,
+      evictionHard: { ...good.configuration?.evictionHard, 'pid.available': '5%' },
+    }
     expect(judge({ ...good, configuration })).toMatchObject({
-      failing: { evidence: expect.arrayContaining([{ what: 'file evictionHard.pid.available', value: 'none (no file names it)' }]) },
+      failing: {
+        evidence: expect.arrayContaining([
+          { what: 'file evictionHard.pid.available', value: 'none (no file names it)' },
+        ]),
+      },
     })
   })
 
   it('is silent about another spelling', () => {
     expect(
-      judge({ ...good, configuration: { ...good.configuration, imageMinimumGCAge: '120s', containerLogMaxSize: '10240Ki' } }).state,
+      judge({
+        ...good,
+        configuration: {
+          ...good.configuration,
+          imageMinimumGCAge: '120s',
+          containerLogMaxSize: '10240Ki',
+        },
+      }).state,
     ).toBe('pass')
   })
 
@@ -74,46 +109,93 @@ describe('changed-not-restarted', () => {
     ['files that nobody read', { configuration: bad.configuration }],
     ['files that do not load', { ...bad, nextStart: { ...nextStart, settings: null } }],
     ['files that would be refused', { ...bad, nextStart: { ...nextStart, errors: ['invalid'] } }],
-    ['flags that were not told', { ...bad, nextStart: { ...nextStart, settings: { ...settings, isCommandLineKnown: false } } }],
-    ['sound files of which one was not read', { ...good, doubts: { nextStart: 'one was not read' } }],
+    [
+      'flags that were not told',
+      { ...bad, nextStart: { ...nextStart, settings: { ...settings, isCommandLineKnown: false } } },
+    ],
+    [
+      'sound files of which one was not read',
+      { ...good, doubts: { nextStart: 'one was not read' } },
+    ],
   ])('is unknown for %s', (_, example) => {
     expect(judge(example).state).toBe('unknown')
   })
 
   it('is only likely where not all of the files were read', () => {
-    expect(judge({ ...bad, doubts: { nextStart: 'one was not read' } })).toMatchObject({ failing: { confidence: 'likely' } })
+    expect(judge({ ...bad, doubts: { nextStart: 'one was not read' } })).toMatchObject({
+      failing: { confidence: 'likely' },
+    })
   })
 })
 
 describe('baseline-drift against a baseline', () => {
-  const judge = (baseline: Baseline[], example: ContextExample = {}) => outcomeIn(baselineDrift, example, { ...defaultPolicy, baseline })
-  const wish = (match: Baseline['match'], configuration: RawObject): Baseline => ({ match, configuration })
+  const judge = (baseline: Baseline[], example: ContextExample = {}) =>
+    outcomeIn(baselineDrift, example, { ...defaultPolicy, baseline })
+  const wish = (match: Baseline['match'], configuration: RawObject): Baseline => ({
+    match,
+    configuration,
+  })
 
   it.each<[string, Baseline[], string]>([
     ['what runs', [wish({}, { imageGCHighThresholdPercent: 80 })], 'pass'],
     ['something else', [wish({}, { imageGCHighThresholdPercent: 70 })], 'fail'],
     ['one key of a map', [wish({}, { evictionHard: { 'nodefs.available': '10.0%' } })], 'pass'],
-    ['a key that does not run', [wish({}, { evictionHard: { 'imagefs.available': '15%' } })], 'fail'],
-    ['no such key, and there is none', [wish({}, { evictionHard: { 'imagefs.available': null } })], 'pass'],
-    ['no such key, and there is one', [wish({}, { evictionHard: { 'nodefs.available': null } })], 'fail'],
+    [
+      'a key that does not run',
+      [wish({}, { evictionHard: { 'imagefs.available': '15%' } })],
+      'fail',
+    ],
+    [
+      'no such key, and there is none',
+      [wish({}, { evictionHard: { 'imagefs.available': null } })],
+      'pass',
+    ],
+    [
+      'no such key, and there is one',
+      [wish({}, { evictionHard: { 'nodefs.available': null } })],
+      'fail',
+    ],
     ['a later field wins', [wish({}, high(70)), wish({ group: 'work*' }, high(80))], 'pass'],
-    ['an earlier one stays where the later says nothing', [wish({}, high(70)), wish({}, { containerLogMaxFiles: 5 })], 'fail'],
+    [
+      'an earlier one stays where the later says nothing',
+      [wish({}, high(70)), wish({}, { containerLogMaxFiles: 5 })],
+      'fail',
+    ],
     [
       'maps are merged by key',
-      [wish({}, { evictionHard: { 'nodefs.available': '5%' } }), wish({}, { evictionHard: { 'pid.available': null } })],
+      [
+        wish({}, { evictionHard: { 'nodefs.available': '5%' } }),
+        wish({}, { evictionHard: { 'pid.available': null } }),
+      ],
       'fail',
     ],
     ['another cluster', [wish({ cluster: 'test*' }, high(70))], 'pass'],
     ['another family', [wish({ amiFamily: 'AL2' }, high(70))], 'pass'],
     ['another instance type', [wish({ instanceType: 'c5.*' }, high(70))], 'pass'],
-    ['all that match', [wish({ cluster: 'pr*d', group: '*', amiFamily: 'AL2023', instanceType: 'm5.*' }, high(70))], 'fail'],
+    [
+      'all that match',
+      [wish({ cluster: 'pr*d', group: '*', amiFamily: 'AL2023', instanceType: 'm5.*' }, high(70))],
+      'fail',
+    ],
     ['a field that is not compared', [wish({}, { clusterDomain: 'x' })], 'unknown'],
     ['the default of a field, which runs', [wish({}, { containerLogMaxFiles: null })], 'pass'],
-    ['the default of a field, and something else runs', [wish({}, { imageGCHighThresholdPercent: null })], 'fail'],
+    [
+      'the default of a field, and something else runs',
+      [wish({}, { imageGCHighThresholdPercent: null })],
+      'fail',
+    ],
     ["the image's default, which runs", [wish({}, { evictionHard: null })], 'pass'],
-    ["the image's default, and the kubelet's runs", [wish({}, { serializeImagePulls: null })], 'fail'],
+    [
+      "the image's default, and the kubelet's runs",
+      [wish({}, { serializeImagePulls: null })],
+      'fail',
+    ],
     ['the default of a field that depends on the size', [wish({}, { maxPods: null })], 'unknown'],
-    ['a null that a later one fills', [wish({}, { imageGCHighThresholdPercent: null }), wish({}, high(80))], 'pass'],
+    [
+      'a null that a later one fills',
+      [wish({}, { imageGCHighThresholdPercent: null }), wish({}, high(80))],
+      'pass',
+    ],
   ])('%s: %s', (_, baseline, state) => {
     expect(judge(baseline).state).toBe(state)
   })
@@ -125,9 +207,20 @@ describe('baseline-drift against a baseline', () => {
         fix: { config: { imageGCHighThresholdPercent: 85 } },
       },
     })
-    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'pid.available': '5%' }
-    expect(judge([wish({}, { evictionHard: null })], { configuration: { evictionHard, serializeImagePulls: false } })).toMatchObject({
-      failing: { consequence: expect.stringContaining('evictionHard.pid.available 5% instead of none') },
+    const evictionHard = {
+      'memory.available': '100Mi',
+      'nodefs.available': '10%',
+      'nodefs.inodesFree': '5%',
+      'pid.available': '5%',
+    }
+    expect(
+      judge([wish({}, { evictionHard: null })], {
+        configuration: { evictionHard, serializeImagePulls: false },
+      }),
+    ).toMatchObject({
+      failing: {
+        consequence: expect.stringContaining('evictionHard.pid.available 5% instead of none'),
+      },
     })
   })
 
@@ -148,19 +241,41 @@ describe('baseline-drift against a baseline', () => {
 describe('baseline-drift against the AMI', () => {
   const { good } = baselineDrift.examples
   const judge = (configuration: KubeletConfiguration, more: ContextExample = {}) =>
-    outcomeIn(baselineDrift, { ...good, configuration: { ...good.configuration, ...configuration }, ...more }).state
-  const nodegroup = (more: RawObject) => ({ nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', ...more }] })
+    outcomeIn(baselineDrift, {
+      ...good,
+      configuration: { ...good.configuration, ...configuration },
+      ...more,
+    }).state
+  const nodegroup = (more: RawObject) => ({
+    nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', ...more }],
+  })
 
   it.each<[string, KubeletConfiguration, string]>([
     ['as it comes', {}, 'pass'],
     ['one pull at a time', { serializeImagePulls: true }, 'fail'],
-    ['a shutdown as older releases have it', { shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' }, 'pass'],
+    [
+      'a shutdown as older releases have it',
+      { shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' },
+      'pass',
+    ],
     ['another shutdown', { shutdownGracePeriod: '1m' }, 'fail'],
     ['feature gates', { featureGates: { NodeSwap: true } }, 'pass'],
     ['the formula for other pods', { maxPods: 110 }, 'pass'],
-    ['another instance’s pods', { kubeReserved: { cpu: '80m', memory: '574Mi', 'ephemeral-storage': '1Gi' } }, 'pass'],
-    ['no formula', { kubeReserved: { cpu: '80m', memory: '1Gi', 'ephemeral-storage': '1Gi' } }, 'fail'],
-    ['other cores', { kubeReserved: { cpu: '70m', memory: '893Mi', 'ephemeral-storage': '1Gi' } }, 'fail'],
+    [
+      'another instance’s pods',
+      { kubeReserved: { cpu: '80m', memory: '574Mi', 'ephemeral-storage': '1Gi' } },
+      'pass',
+    ],
+    [
+      'no formula',
+      { kubeReserved: { cpu: '80m', memory: '1Gi', 'ephemeral-storage': '1Gi' } },
+      'fail',
+    ],
+    [
+      'other cores',
+      { kubeReserved: { cpu: '70m', memory: '893Mi', 'ephemeral-storage': '1Gi' } },
+      'fail',
+    ],
     ['nothing for the disk', { kubeReserved: { cpu: '80m', memory: '893Mi' } }, 'fail'],
     ['something for the system', { systemReserved: { memory: '100Mi' } }, 'fail'],
   ])('%s: %s', (_, configuration, state) => {
@@ -188,8 +303,13 @@ describe('baseline-drift against the AMI', () => {
   ])('knows what the image of an EC2NodeClass comes to by %s', (_, spec, state) => {
     const nodeClass = { metadata: { name: 'general' }, spec: { amiFamily: 'AL2023', ...spec } }
     const labels = { 'karpenter.k8s.aws/ec2nodeclass': 'general' }
-    const more = { identity: { owner: 'karpenter' as const }, node: { ...good.node, metadata: { labels } } }
-    expect(judge(high(95), { ...more, objects: { 'ec2nodeclasses.karpenter.k8s.aws': [nodeClass] } })).toBe(state)
+    const more = {
+      identity: { owner: 'karpenter' as const },
+      node: { ...good.node, metadata: { labels } },
+    }
+    expect(
+      judge(high(95), { ...more, objects: { 'ec2nodeclasses.karpenter.k8s.aws': [nodeClass] } }),
+    ).toBe(state)
   })
 
   it('leaves to peer-drift what only some nodes of the group have', () => {
@@ -197,35 +317,67 @@ describe('baseline-drift against the AMI', () => {
     const sound: KubeletConfiguration = { ...good.configuration }
     const odd = { configuration: { ...sound, ...high(95) } }
     const alike = { configuration: sound }
-    const fired = (nodes: NodeOptions[]) => judged([baselineDrift, peerDrift], nodes, cluster).map(({ rule, nodes }) => [rule, nodes.count])
+    const fired = (nodes: NodeOptions[]) =>
+      judged([baselineDrift, peerDrift], nodes, cluster).map(({ rule, nodes }) => [
+        rule,
+        nodes.count,
+      ])
     expect(fired([alike, alike, odd])).toEqual([['peer-drift', 1]])
     expect(fired([odd, odd, odd])).toEqual([['baseline-drift', 3]])
     expect(fired([alike, odd])).toEqual([['peer-drift', 1]])
     // Alone of its minor it has no peer.
-    const old = { configuration: { ...sound, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' } }
-    expect(fired([{ ...old, identity: { kubeletVersion: 'v1.33.5' } }, odd])).toEqual([['baseline-drift', 1]])
+    const old = {
+      configuration: { ...sound, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' },
+    }
+    expect(fired([{ ...old, identity: { kubeletVersion: 'v1.33.5' } }, odd])).toEqual([
+      ['baseline-drift', 1],
+    ])
   })
 })
 
 describe('a configuration that is only on the disk', () => {
   const onDisk = (configuration: KubeletConfiguration, host: RawObject = {}): NodeOptions => ({
-    record: { mode: 'ssm', configz: null, summary: null, host, runtime: { images: [], containers: [] } },
+    record: {
+      mode: 'ssm',
+      configz: null,
+      summary: null,
+      host,
+      runtime: { images: [], containers: [] },
+    },
     prediction: { configurationOnDisk: configuration },
   })
 
   it('is not said to run', () => {
     const { good } = baselineDrift.examples
-    const cluster = { nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }] }
-    const nodes = [onDisk({ ...good.configuration, imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })]
+    const cluster = {
+      nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }],
+    }
+    const nodes = [
+      onDisk({
+        ...good.configuration,
+        imageGCHighThresholdPercent: 70,
+        imageGCLowThresholdPercent: 60,
+      }),
+    ]
     const [finding] = judged([baselineDrift], nodes, cluster)
-    expect(finding?.consequence).toMatch(/^The files and flags of the kubelet come to \d+ settings? other than its AMI writes/)
+    expect(finding?.consequence).toMatch(
+      /^The files and flags of the kubelet come to \d+ settings? other than its AMI writes/,
+    )
     expect(finding?.confidence).toBe('likely')
   })
 
   it('makes nothing certain where a rule could do without it', () => {
-    const logrotate = [{ path: '/etc/logrotate.d/pods', directives: { patterns: ['/var/log/pods/*/*/*.log'], daily: true, rotate: 5 } }]
+    const logrotate = [
+      {
+        path: '/etc/logrotate.d/pods',
+        directives: { patterns: ['/var/log/pods/*/*/*.log'], daily: true, rotate: 5 },
+      },
+    ]
     const host = { logrotate, logrotateRuns: { by: 'timer', schedule: 'daily' } }
-    const [finding] = judged([ineffectiveLogRotation], [onDisk({ containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 }, host)])
+    const [finding] = judged(
+      [ineffectiveLogRotation],
+      [onDisk({ containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 }, host)],
+    )
     expect(finding).toMatchObject({ confidence: 'likely' })
     expect(finding?.evidence.map(({ what }) => what)).toContain('on disk containerLogMaxSize')
   })
@@ -237,13 +389,18 @@ describe('version-skew-drift', () => {
   const skew = (...nodes: NodeOptions[]) => judged([versionSkewDrift], nodes)
 
   it('names the older nodes, be they the most', () => {
-    expect(skew(older, older, newer)).toMatchObject([{ severity: 'info', nodes: { sample: ['node-0', 'node-1'] } }])
+    expect(skew(older, older, newer)).toMatchObject([
+      { severity: 'info', nodes: { sample: ['node-0', 'node-1'] } },
+    ])
     expect(skew(newer, newer, older)).toMatchObject([{ nodes: { sample: ['node-2'] } }])
   })
 
   it('names the fewer where the age of an AMI cannot be told', () => {
-    const ami = (id: string) => withImage('Amazon Linux 2', { 'eks.amazonaws.com/nodegroup-image': id })
-    expect(skew(ami('ami-1'), ami('ami-2'), ami('ami-1'))).toMatchObject([{ nodes: { sample: ['node-1'] } }])
+    const ami = (id: string) =>
+      withImage('Amazon Linux 2', { 'eks.amazonaws.com/nodegroup-image': id })
+    expect(skew(ami('ami-1'), ami('ami-2'), ami('ami-1'))).toMatchObject([
+      { nodes: { sample: ['node-1'] } },
+    ])
     expect(skew(ami('ami-1'), ami('ami-1'), withImage('Amazon Linux 2'))).toEqual([])
   })
 
@@ -251,7 +408,10 @@ describe('version-skew-drift', () => {
     const [finding] = skew(
       newer,
       newer,
-      { ...older, record: { ...older.record, configz: { kubeletconfig: { shutdownGracePeriod: '0s' } } } },
+      {
+        ...older,
+        record: { ...older.record, configz: { kubeletconfig: { shutdownGracePeriod: '0s' } } },
+      },
       newer,
     )
     expect(finding?.severity).toBe('low')
@@ -260,11 +420,20 @@ describe('version-skew-drift', () => {
 
   it('does not blame a release for what somebody edited', () => {
     const shutdown = { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }
-    const configuration = { ...baselineDrift.examples.good.configuration, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' }
+    const configuration = {
+      ...baselineDrift.examples.good.configuration,
+      shutdownGracePeriod: '0s',
+      shutdownGracePeriodCriticalPods: '0s',
+    }
     const old = { configuration, identity: { kubeletVersion: 'v1.33.5' } }
-    const text = (more: KubeletConfiguration) => skew({ configuration: { ...configuration, ...more } }, old)[0]?.consequence
-    expect(text(shutdown)).toMatch(/So these settings differ: shutdownGracePeriod, shutdownGracePeriodCriticalPods\.$/)
-    expect(text(high(95))).toMatch(/imageGCHighThresholdPercent differs, too, but not by the release/)
+    const text = (more: KubeletConfiguration) =>
+      skew({ configuration: { ...configuration, ...more } }, old)[0]?.consequence
+    expect(text(shutdown)).toMatch(
+      /So these settings differ: shutdownGracePeriod, shutdownGracePeriodCriticalPods\.$/,
+    )
+    expect(text(high(95))).toMatch(
+      /imageGCHighThresholdPercent differs, too, but not by the release/,
+    )
     expect(text(high(95))).not.toContain('So these settings')
     expect(text({ ...shutdown, ...high(95) })).toMatch(
       /So these settings differ: .*CriticalPods\. imageGCHighThresholdPercent differs, too/,
@@ -283,13 +452,29 @@ describe('version-skew-drift', () => {
 
 describe('peer-drift', () => {
   const edited = { configuration: { containerLogMaxFiles: 3 } }
-  const peers = (...nodes: NodeOptions[]) => judged([peerDrift], nodes).flatMap(({ nodes }) => nodes.sample)
+  const peers = (...nodes: NodeOptions[]) =>
+    judged([peerDrift], nodes).flatMap(({ nodes }) => nodes.sample)
 
   it.each<[string, NodeOptions]>([
-    ['AMI', withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/nodegroup-image': 'ami-2' })],
+    [
+      'AMI',
+      withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/nodegroup-image': 'ami-2' }),
+    ],
     ['release', withImage('Amazon Linux 2023.9.20251208')],
-    ['launch template version', withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/sourceLaunchTemplateVersion': '3' })],
-    ['node class', withImage('Amazon Linux 2023.6.20250203', {}, { 'karpenter.k8s.aws/ec2nodeclass-hash': 'old' })],
+    [
+      'launch template version',
+      withImage('Amazon Linux 2023.6.20250203', {
+        'eks.amazonaws.com/sourceLaunchTemplateVersion': '3',
+      }),
+    ],
+    [
+      'node class',
+      withImage(
+        'Amazon Linux 2023.6.20250203',
+        {},
+        { 'karpenter.k8s.aws/ec2nodeclass-hash': 'old' },
+      ),
+    ],
   ])('compares no nodes of another %s', (_, other) => {
     const configz = { kubeletconfig: { containerLogMaxFiles: 3 } }
     expect(peers({}, {}, { ...other, record: { ...other.record, configz } })).toEqual([])
@@ -301,23 +486,70 @@ describe('peer-drift beside what is declared, or written in the policy', () => {
   const launchTemplate = { id: 'lt-1', name: 'web', version: '4' }
   const declares = (kubelet: RawObject | null) => ({
     nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate }],
-    launchTemplates: [{ launchTemplateId: 'lt-1', launchTemplateName: 'web', versionNumber: 4, kubelet }],
+    launchTemplates: [
+      { launchTemplateId: 'lt-1', launchTemplateName: 'web', versionNumber: 4, kubelet },
+    ],
   })
   const gc = (high: number, low = 60) => ({
-    configuration: { ...baselineDrift.examples.good.configuration, imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low },
+    configuration: {
+      ...baselineDrift.examples.good.configuration,
+      imageGCHighThresholdPercent: high,
+      imageGCLowThresholdPercent: low,
+    },
   })
-  const seventy = declares({ config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }, flags: [], source: 'nodeadm' })
-  const wish: Baseline[] = [{ match: {}, configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 } }]
+  const seventy = declares({
+    config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 },
+    flags: [],
+    source: 'nodeadm',
+  })
+  const wish: Baseline[] = [
+    {
+      match: {},
+      configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 },
+    },
+  ]
   const drifts = [lostOnTheWay, baselineDrift, peerDrift]
   const fired = (nodes: NodeOptions[], cluster: RawObject, baseline: Baseline[] = []) =>
-    judged(drifts, nodes, cluster, { baseline }).map(({ rule, nodes }) => [rule, ...nodes.sample].join(' '))
+    judged(drifts, nodes, cluster, { baseline }).map(({ rule, nodes }) =>
+      [rule, ...nodes.sample].join(' '),
+    )
 
   it.each<[string, NodeOptions[], RawObject, Baseline[], string[]]>([
-    ['is silent of the few that run what was declared', [gc(95), gc(95), gc(70)], seventy, [], ['lost-on-the-way node-0 node-1']],
-    ['or what the baseline says', [gc(95), gc(95), gc(70)], {}, wish, ['baseline-drift node-0 node-1']],
-    ['lets the declaration decide a tie', [gc(85, 60), gc(70)], seventy, [], ['lost-on-the-way node-0', 'peer-drift node-0']],
-    ['lets the baseline decide a tie', [gc(85, 60), gc(70)], {}, wish, ['baseline-drift node-0', 'peer-drift node-0']],
-    ['and is silent of a tie in which nobody has it', [gc(95), gc(90)], seventy, [], ['lost-on-the-way node-0 node-1']],
+    [
+      'is silent of the few that run what was declared',
+      [gc(95), gc(95), gc(70)],
+      seventy,
+      [],
+      ['lost-on-the-way node-0 node-1'],
+    ],
+    [
+      'or what the baseline says',
+      [gc(95), gc(95), gc(70)],
+      {},
+      wish,
+      ['baseline-drift node-0 node-1'],
+    ],
+    [
+      'lets the declaration decide a tie',
+      [gc(85, 60), gc(70)],
+      seventy,
+      [],
+      ['lost-on-the-way node-0', 'peer-drift node-0'],
+    ],
+    [
+      'lets the baseline decide a tie',
+      [gc(85, 60), gc(70)],
+      {},
+      wish,
+      ['baseline-drift node-0', 'peer-drift node-0'],
+    ],
+    [
+      'and is silent of a tie in which nobody has it',
+      [gc(95), gc(90)],
+      seventy,
+      [],
+      ['lost-on-the-way node-0 node-1'],
+    ],
     [
       'names the few that are as their image comes',
       [gc(95, 80), gc(95, 80), gc(85, 80)],
@@ -330,7 +562,8 @@ describe('peer-drift beside what is declared, or written in the policy', () => {
   })
 
   it('says no more than is so', () => {
-    const text = (nodes: NodeOptions[], cluster: RawObject) => judged([peerDrift], nodes, cluster)[0]?.consequence
+    const text = (nodes: NodeOptions[], cluster: RawObject) =>
+      judged([peerDrift], nodes, cluster)[0]?.consequence
     const brings = "a replacement brings back the group's own setting"
     expect(text([gc(85, 80), gc(85, 80), gc(95, 80)], declares(null))).toContain(brings)
     expect(text([gc(70), gc(70), gc(95)], seventy)).toContain(brings)
@@ -339,7 +572,9 @@ describe('peer-drift beside what is declared, or written in the policy', () => {
     expect(asImage).not.toContain(brings)
     expect(asImage).toContain('In imageGCHighThresholdPercent it is as its image comes.')
     const each = text(
-      ['containerLogMaxFiles', 'registryBurst', 'podPidsLimit'].map(field => ({ configuration: { [field]: 77 } })),
+      ['containerLogMaxFiles', 'registryBurst', 'podPidsLimit'].map(field => ({
+        configuration: { [field]: 77 },
+      })),
       {},
     )
     expect(each).toMatch(/^Each of the 3 nodes /)
@@ -353,8 +588,14 @@ describe('peer-drift of reservations between sizes', () => {
     kubeReserved: Record<string, string>,
     systemReserved: Record<string, string> = {},
   ): NodeOptions => {
-    const base = buildNode({ identity: { instanceType }, configuration: { kubeReserved, systemReserved } }).record
-    const status = { ...base.node.status, capacity: { cpu: sizes[instanceType], memory: `${Number(sizes[instanceType]) * 4}Gi` } }
+    const base = buildNode({
+      identity: { instanceType },
+      configuration: { kubeReserved, systemReserved },
+    }).record
+    const status = {
+      ...base.node.status,
+      capacity: { cpu: sizes[instanceType], memory: `${Number(sizes[instanceType]) * 4}Gi` },
+    }
     return { record: { node: { ...base.node, status }, configz: base.configz } }
   }
   const found = (...nodes: NodeOptions[]) =>
@@ -384,10 +625,20 @@ describe('peer-drift of reservations between sizes', () => {
 
   it('is silent where the group has its own measure', () => {
     const fixed = { cpu: '500m', memory: '1Gi' }
-    expect(found(node('m5.large', fixed), node('m5.xlarge', fixed), node('m5.2xlarge', fixed))).toEqual([])
+    expect(
+      found(node('m5.large', fixed), node('m5.xlarge', fixed), node('m5.2xlarge', fixed)),
+    ).toEqual([])
     const system = (type: keyof typeof sizes, memory: string) => node(type, {}, { memory })
-    expect(found(system('m5.large', '500Mi'), system('m5.large', '500Mi'), system('m5.xlarge', '1000Mi'))).toEqual([])
-    expect(found(system('m5.large', '500Mi'), system('m5.large', '500Mi'), system('m5.xlarge', '3Gi'))).toHaveLength(1)
+    expect(
+      found(
+        system('m5.large', '500Mi'),
+        system('m5.large', '500Mi'),
+        system('m5.xlarge', '1000Mi'),
+      ),
+    ).toEqual([])
+    expect(
+      found(system('m5.large', '500Mi'), system('m5.large', '500Mi'), system('m5.xlarge', '3Gi')),
+    ).toHaveLength(1)
   })
 })
 
@@ -421,10 +672,21 @@ describe('one cause is said once', () => {
 
   it('a node of an older version shows what nobody has read of it by its peers', () => {
     const told = (version: string, percent: number) => {
-      const base = withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/sourceLaunchTemplateVersion': version })
-      return { ...base, record: { ...base.record, configz: { kubeletconfig: { imageGCHighThresholdPercent: percent } } } }
+      const base = withImage('Amazon Linux 2023.6.20250203', {
+        'eks.amazonaws.com/sourceLaunchTemplateVersion': version,
+      })
+      return {
+        ...base,
+        record: {
+          ...base.record,
+          configz: { kubeletconfig: { imageGCHighThresholdPercent: percent } },
+        },
+      }
     }
-    const silent = { ...cluster, launchTemplates: [{ ...cluster.launchTemplates[0], kubelet: null }] }
+    const silent = {
+      ...cluster,
+      launchTemplates: [{ ...cluster.launchTemplates[0], kubelet: null }],
+    }
     const rules = [lostOnTheWay, peerDrift]
     expect(judged(rules, [told('4', 85), told('4', 85), told('3', 70)], silent)).toMatchObject([
       { rule: 'lost-on-the-way', confidence: 'likely', nodes: { sample: ['node-2'] } },

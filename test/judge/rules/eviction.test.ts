@@ -10,7 +10,8 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 
-const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
+const judge = (rule: NodeRule, example: NodeExample) =>
+  outcomeOf(rule, exampleSubject(example), defaultPolicy)
 const state = (rule: NodeRule, example: NodeExample) => judge(rule, example).state
 const failingOf = (rule: NodeRule, example: NodeExample) => {
   const outcome = judge(rule, example)
@@ -25,12 +26,19 @@ const upstream = {
   'imagefs.available': '15%',
   'imagefs.inodesFree': '5%',
 }
-const only = (...signals: (keyof typeof upstream)[]) => Object.fromEntries(signals.map(signal => [signal, upstream[signal]]))
+const only = (...signals: (keyof typeof upstream)[]) =>
+  Object.fromEntries(signals.map(signal => [signal, upstream[signal]]))
 const trio = only('memory.available', 'nodefs.available', 'nodefs.inodesFree')
 /** What is configured, in force: a switched-off key is in the map but makes no threshold. */
-const running = (evictionHard: Record<string, string> | undefined, evictionSoft: Record<string, string> = {}): NodeExample => ({
+const running = (
+  evictionHard: Record<string, string> | undefined,
+  evictionSoft: Record<string, string> = {},
+): NodeExample => ({
   configuration: { evictionHard, evictionSoft },
-  thresholds: [...inForce(evictionHard).map(signal => hard(signal, 10)), ...inForce(evictionSoft).map(signal => soft(signal, 10, 60_000))],
+  thresholds: [
+    ...inForce(evictionHard).map(signal => hard(signal, 10)),
+    ...inForce(evictionSoft).map(signal => soft(signal, 10, 60_000)),
+  ],
 })
 const inForce = (map: Record<string, string> = {}) =>
   Object.entries(map)
@@ -41,8 +49,18 @@ describe('lost-default-threshold', () => {
   it.each([
     ['all defaults', running(upstream), 'shared', []],
     ['the trio of Amazon Linux on one disk: nodefs watches it', running(trio), 'shared', []],
-    ['the trio with a disk for images', running(trio), 'imagefs', ['imagefs.available', 'imagefs.inodesFree']],
-    ['the trio with images split off', running(trio), 'split', ['imagefs.available', 'imagefs.inodesFree']],
+    [
+      'the trio with a disk for images',
+      running(trio),
+      'imagefs',
+      ['imagefs.available', 'imagefs.inodesFree'],
+    ],
+    [
+      'the trio with images split off',
+      running(trio),
+      'split',
+      ['imagefs.available', 'imagefs.inodesFree'],
+    ],
     [
       'only imagefs on one disk',
       running(only('memory.available', 'imagefs.available')),
@@ -63,9 +81,24 @@ describe('lost-default-threshold', () => {
       'shared',
       [],
     ],
-    ['memory lost', running(only('nodefs.available', 'nodefs.inodesFree')), 'shared', ['memory.available']],
-    ['memory switched off on purpose', running({ ...trio, 'memory.available': '0%' }), 'shared', []],
-    ['images switched off on purpose', running({ ...trio, 'imagefs.available': '100%', 'imagefs.inodesFree': '0%' }), 'imagefs', []],
+    [
+      'memory lost',
+      running(only('nodefs.available', 'nodefs.inodesFree')),
+      'shared',
+      ['memory.available'],
+    ],
+    [
+      'memory switched off on purpose',
+      running({ ...trio, 'memory.available': '0%' }),
+      'shared',
+      [],
+    ],
+    [
+      'images switched off on purpose',
+      running({ ...trio, 'imagefs.available': '100%', 'imagefs.inodesFree': '0%' }),
+      'imagefs',
+      [],
+    ],
     [
       'nodefs switched off, so it does not watch for images',
       running({ ...trio, 'nodefs.available': '0%' }),
@@ -74,32 +107,44 @@ describe('lost-default-threshold', () => {
     ],
   ] as const)('%s', (_, example, layout, lost) => {
     const outcome = judge(lostDefaultThreshold, { ...example, filesystems: { layout } })
-    const named = outcome.state === 'fail' ? outcome.failing.evidence.filter(({ value }) => value.startsWith('absent (')) : []
-    expect(named.map(({ what }) => what.replace('configz evictionHard.', '')).toSorted()).toEqual([...lost].toSorted())
+    const named =
+      outcome.state === 'fail'
+        ? outcome.failing.evidence.filter(({ value }) => value.startsWith('absent ('))
+        : []
+    expect(named.map(({ what }) => what.replace('configz evictionHard.', '')).toSorted()).toEqual(
+      [...lost].toSorted(),
+    )
     expect(outcome.state).toBe(lost.length === 0 ? 'pass' : 'fail')
   })
 
   it.each([
     ['imagefs', 'imagefs.available: see unwatched-imagefs', true],
     ['shared', 'imagefs.available can reach 0', false],
-  ] as const)('leaves on a disk of layout %s to unwatched-imagefs what that says', (layout, said, isUnwatched) => {
-    const example = { ...running({ ...trio, 'nodefs.available': '0%' }), filesystems: { layout } }
-    const { consequence } = failingOf(lostDefaultThreshold, example)
-    expect(consequence).toMatch(/^Nothing watches imagefs\.available/)
-    expect(consequence).toContain(said)
-    expect(consequence.includes('imagefs.available can reach 0')).toBe(!isUnwatched)
-    expect(judge(unwatchedImagefs, example).state).toBe(isUnwatched ? 'fail' : 'notApplicable')
-  })
+  ] as const)(
+    'leaves on a disk of layout %s to unwatched-imagefs what that says',
+    (layout, said, isUnwatched) => {
+      const example = { ...running({ ...trio, 'nodefs.available': '0%' }), filesystems: { layout } }
+      const { consequence } = failingOf(lostDefaultThreshold, example)
+      expect(consequence).toMatch(/^Nothing watches imagefs\.available/)
+      expect(consequence).toContain(said)
+      expect(consequence.includes('imagefs.available can reach 0')).toBe(!isUnwatched)
+      expect(judge(unwatchedImagefs, example).state).toBe(isUnwatched ? 'fail' : 'notApplicable')
+    },
+  )
 
   it('is unknown where only the layout would tell, and fails beside that where something is surely lost', () => {
     const layout = { layout: null, layoutCertainty: null }
     expect(state(lostDefaultThreshold, { ...running(trio), filesystems: layout })).toBe('unknown')
-    expect(state(lostDefaultThreshold, { ...running(only('nodefs.available')), filesystems: layout })).toBe('fail')
+    expect(
+      state(lostDefaultThreshold, { ...running(only('nodefs.available')), filesystems: layout }),
+    ).toBe('fail')
   })
 
   it('knows the defaults of the version: imagefs.inodesFree has one from 1.30 on', () => {
     const example = (kubeletVersion: string | null): NodeExample => ({
-      ...running(only('memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available')),
+      ...running(
+        only('memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available'),
+      ),
       identity: { kubeletVersion },
       filesystems: { layout: 'imagefs' },
     })
@@ -114,17 +159,27 @@ describe('lost-default-threshold', () => {
       configuration: { evictionHard: trio, imageGCHighThresholdPercent: 85 },
       filesystems: { layout: 'imagefs' },
     })
-    expect(failing.fix?.config).toEqual({ evictionHard: upstream, imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 70 })
-    expect(failingOf(lostDefaultThreshold, running(only('nodefs.available', 'nodefs.inodesFree'))).fix?.config).toEqual({
-      evictionHard: trio,
+    expect(failing.fix?.config).toEqual({
+      evictionHard: upstream,
+      imageGCHighThresholdPercent: 80,
+      imageGCLowThresholdPercent: 70,
     })
+    expect(
+      failingOf(lostDefaultThreshold, running(only('nodefs.available', 'nodefs.inodesFree'))).fix
+        ?.config,
+    ).toEqual({ evictionHard: trio })
   })
 
   it('is as certain as the layout where a filesystem is concerned', () => {
     const likely = { layout: 'imagefs', layoutCertainty: 'likely' } as const
-    expect(failingOf(lostDefaultThreshold, { ...running(trio), filesystems: likely }).confidence).toBe('likely')
+    expect(
+      failingOf(lostDefaultThreshold, { ...running(trio), filesystems: likely }).confidence,
+    ).toBe('likely')
     const memory = running(only('nodefs.available', 'nodefs.inodesFree'))
-    expect(failingOf(lostDefaultThreshold, { ...memory, filesystems: { layoutCertainty: 'likely' } }).confidence).toBe('certain')
+    expect(
+      failingOf(lostDefaultThreshold, { ...memory, filesystems: { layoutCertainty: 'likely' } })
+        .confidence,
+    ).toBe('certain')
   })
 })
 
@@ -148,7 +203,10 @@ describe('unwatched-imagefs', () => {
       ...running({ ...trio, 'imagefs.available': '0%' }),
       filesystems: { layout: 'imagefs' },
     })
-    expect(evidence[0]).toEqual({ what: 'configz evictionHard.imagefs.available', value: '0% (never met: switched off)' })
+    expect(evidence[0]).toEqual({
+      what: 'configz evictionHard.imagefs.available',
+      value: '0% (never met: switched off)',
+    })
     expect(fix?.config.evictionHard).toEqual({ ...trio, 'imagefs.available': '15%' })
   })
 
@@ -159,11 +217,20 @@ describe('unwatched-imagefs', () => {
     })
     const off = shared(running({ ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' }))
     // Certain whatever the layout is: neither filesystem is watched.
-    expect(failingOf(unwatchedImagefs, off)).toMatchObject({ title: 'The disk is watched by no eviction threshold' })
+    expect(failingOf(unwatchedImagefs, off)).toMatchObject({
+      title: 'The disk is watched by no eviction threshold',
+    })
     expect(failingOf(unwatchedImagefs, off).confidence).toBeUndefined()
-    expect(failingOf(unwatchedImagefs, off).fix?.config.evictionHard).toMatchObject({ 'nodefs.available': '10%' })
+    expect(failingOf(unwatchedImagefs, off).fix?.config.evictionHard).toMatchObject({
+      'nodefs.available': '10%',
+    })
     expect(state(lostDefaultThreshold, off)).toBe('pass')
-    const soft = shared(running({ ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' }, { 'nodefs.available': '15%' }))
+    const soft = shared(
+      running(
+        { ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' },
+        { 'nodefs.available': '15%' },
+      ),
+    )
     expect(state(unwatchedImagefs, soft)).toBe('notApplicable')
     const lost = shared(running({ ...trio, 'nodefs.available': '0%' }))
     expect(state(lostDefaultThreshold, lost)).toBe('fail')
@@ -171,12 +238,22 @@ describe('unwatched-imagefs', () => {
   })
 
   it('counts a threshold of 0 bytes as none', () => {
-    expect(state(unwatchedImagefs, { filesystems: { layout: 'imagefs' }, thresholds: [hard('imagefs.available', 0)] })).toBe('fail')
+    expect(
+      state(unwatchedImagefs, {
+        filesystems: { layout: 'imagefs' },
+        thresholds: [hard('imagefs.available', 0)],
+      }),
+    ).toBe('fail')
   })
 })
 
 describe('eviction-due', () => {
-  const unmet = (signal: Signal): EvaluatedThreshold => ({ ...hard(signal, 10), resolved: null, met: null, margin: null })
+  const unmet = (signal: Signal): EvaluatedThreshold => ({
+    ...hard(signal, 10),
+    resolved: null,
+    met: null,
+    margin: null,
+  })
 
   it.each([
     ['above', [hard('nodefs.available', 10, 11)], 'pass'],
@@ -184,9 +261,21 @@ describe('eviction-due', () => {
     ['below', [hard('nodefs.available', 10, 9)], 'fail'],
     ['below a soft one', [soft('nodefs.available', 10, 60_000, 9)], 'fail'],
     ['not observed', [unmet('imagefs.available')], 'unknown'],
-    ['below one, another not observed', [hard('nodefs.available', 10, 9), unmet('imagefs.available')], 'fail'],
-    ['a threshold that the kubelet added itself, not observed', [unmet('allocatableMemory.available')], 'unknown'],
-    ['a threshold that the kubelet never meets: pods without a limit', [{ ...unmet('allocatableMemory.available'), met: false }], 'pass'],
+    [
+      'below one, another not observed',
+      [hard('nodefs.available', 10, 9), unmet('imagefs.available')],
+      'fail',
+    ],
+    [
+      'a threshold that the kubelet added itself, not observed',
+      [unmet('allocatableMemory.available')],
+      'unknown',
+    ],
+    [
+      'a threshold that the kubelet never meets: pods without a limit',
+      [{ ...unmet('allocatableMemory.available'), met: false }],
+      'pass',
+    ],
     ['containerfs not observed', [unmet('containerfs.available')], 'unknown'],
     ['no threshold', [], 'pass'],
   ] as const)('%s: %s', (_, thresholds, expected) => {
@@ -195,8 +284,12 @@ describe('eviction-due', () => {
 
   it('is of Windows, too, whose kubelet evicts by the same signals', () => {
     const identity = { operatingSystem: 'windows' } as const
-    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 9)] })).toBe('fail')
-    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 11)] })).toBe('pass')
+    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 9)] })).toBe(
+      'fail',
+    )
+    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 11)] })).toBe(
+      'pass',
+    )
   })
 
   it('tells bytes, margin and what the node reports', () => {
@@ -216,40 +309,78 @@ describe('eviction-due', () => {
   })
 
   it('tells the grace period of a soft threshold', () => {
-    expect(failingOf(evictionDue, { thresholds: [soft('memory.available', 10, 90_000, 9)] }).consequence).toContain('stays so for 90 s')
+    expect(
+      failingOf(evictionDue, { thresholds: [soft('memory.available', 10, 90_000, 9)] }).consequence,
+    ).toContain('stays so for 90 s')
   })
 
   it('counts inodes and pids, not bytes', () => {
     const pids = { ...hard('pid.available', 10), resolved: 3276, margin: -276, met: true }
-    expect(failingOf(evictionDue, { thresholds: [pids] }).evidence).toContainEqual({ what: 'pid.available now', value: '3000' })
+    expect(failingOf(evictionDue, { thresholds: [pids] }).evidence).toContainEqual({
+      what: 'pid.available now',
+      value: '3000',
+    })
   })
 
   it.each<[string, NodeExample, string]>([
     ['no statistics, in a mode that reads none', { mode: 'ssm', summary: null }, 'pass'],
-    ['the node reports pressure', { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'True' } }, 'unknown'],
-    ['the node stopped reporting', { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'Unknown' } }, 'unknown'],
-    ['statistics that should be there', { summary: null, unread: { summary: 'HTTP 503' } }, 'unknown'],
+    [
+      'the node reports pressure',
+      { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'True' } },
+      'unknown',
+    ],
+    [
+      'the node stopped reporting',
+      { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'Unknown' } },
+      'unknown',
+    ],
+    [
+      'statistics that should be there',
+      { summary: null, unread: { summary: 'HTTP 503' } },
+      'unknown',
+    ],
     ['statistics without it', { mode: 'ssm', summary: {} }, 'unknown'],
-  ])("takes the node's own word only where nobody was to ask for more: %s", (_, example, expected) => {
-    expect(state(evictionDue, { ...example, thresholds: [{ ...hard('memory.available', 1), met: null }] })).toBe(expected)
-  })
+  ])(
+    "takes the node's own word only where nobody was to ask for more: %s",
+    (_, example, expected) => {
+      expect(
+        state(evictionDue, {
+          ...example,
+          thresholds: [{ ...hard('memory.available', 1), met: null }],
+        }),
+      ).toBe(expected)
+    },
+  )
 })
 
 describe('Windows and Auto Mode', () => {
   it.each([lostDefaultThreshold, unwatchedImagefs])('$id does not apply to Windows', rule => {
-    expect(state(rule, { identity: { operatingSystem: 'windows' }, thresholds: [], filesystems: { layout: 'imagefs' } })).toBe(
-      'notApplicable',
-    )
+    expect(
+      state(rule, {
+        identity: { operatingSystem: 'windows' },
+        thresholds: [],
+        filesystems: { layout: 'imagefs' },
+      }),
+    ).toBe('notApplicable')
   })
 
   it('gives Auto Mode nodes no configuration to set, only the size of the disk', () => {
     const judgement = openJudgement([lostDefaultThreshold], defaultPolicy)
-    const labels = { 'eks.amazonaws.com/compute-type': 'auto', 'karpenter.sh/nodepool': 'general-purpose' }
-    const { record, prediction } = buildNode({ ...running(only('memory.available')), nodegroup: null, labels })
+    const labels = {
+      'eks.amazonaws.com/compute-type': 'auto',
+      'karpenter.sh/nodepool': 'general-purpose',
+    }
+    const { record, prediction } = buildNode({
+      ...running(only('memory.available')),
+      nodegroup: null,
+      labels,
+    })
     judgement.take(record, prediction)
     const [finding] = judgement.close(takenAt).findings
     expect(finding?.subject).toEqual({ kind: 'NodePool', namespace: null, name: 'general-purpose' })
     expect(finding?.fix.config).toEqual({})
-    expect(finding?.fix.durable).toMatchObject([{ target: 'auto-mode', snippet: expect.stringContaining('ephemeralStorage') }])
+    expect(finding?.fix.durable).toMatchObject([
+      { target: 'auto-mode', snippet: expect.stringContaining('ephemeralStorage') },
+    ])
   })
 })

@@ -17,14 +17,20 @@ import type { ImageDeletion } from '#model/prediction.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const gibibyte = 1024 ** 3
-const judge = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) => outcomeFor(rule, example, policy)
-const state = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) => judge(rule, example, policy).state
+const judge = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) =>
+  outcomeFor(rule, example, policy)
+const state = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) =>
+  judge(rule, example, policy).state
 const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
   const outcome = judge(rule, example)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing
 }
-const gc = (high: number, low: number) => ({ enabled: high < 100, highThresholdPercent: high, lowThresholdPercent: low })
+const gc = (high: number, low: number) => ({
+  enabled: high < 100,
+  highThresholdPercent: high,
+  lowThresholdPercent: low,
+})
 
 describe('image-gc-disabled', () => {
   it('asks whether the loop runs, which a maximum age can see to', () => {
@@ -54,8 +60,12 @@ describe('narrow-gc-band', () => {
   })
 
   it('says what a round asks for', () => {
-    expect(failingOf(narrowGcBand, { imageGC: gc(80, 79) }).consequence).toContain('asks for one image at a time')
-    expect(failingOf(narrowGcBand, { imageGC: gc(80, 77) }).consequence).toContain('asks for 2 % of the disk (2.0 GiB) at a time')
+    expect(failingOf(narrowGcBand, { imageGC: gc(80, 79) }).consequence).toContain(
+      'asks for one image at a time',
+    )
+    expect(failingOf(narrowGcBand, { imageGC: gc(80, 77) }).consequence).toContain(
+      'asks for 2 % of the disk (2.0 GiB) at a time',
+    )
     expect(failingOf(narrowGcBand, { imageGC: gc(80, 77) }).fix?.config).toEqual({
       imageGCHighThresholdPercent: 80,
       imageGCLowThresholdPercent: 70,
@@ -71,7 +81,10 @@ describe('unreachable-gc-low-threshold', () => {
     [{ ...due, reachesLow: true }, 'pass'],
     [{ ...due, reachesLow: null, freedBytes: null, shortfallBytes: null }, 'unknown'],
     [{ triggered: null, reachesLow: null }, 'unknown'],
-    [{ triggered: false, reachesLow: null, error: 'invalid capacity 0 on image filesystem' }, 'unknown'],
+    [
+      { triggered: false, reachesLow: null, error: 'invalid capacity 0 on image filesystem' },
+      'unknown',
+    ],
     [{ triggered: false }, 'pass'],
     [gc(100, 80), 'notApplicable'],
   ] as const)('%j: %s', (imageGC, expected) => {
@@ -88,19 +101,32 @@ describe('unreachable-gc-low-threshold', () => {
       certainty: 'certain',
     })
     const short = { ...due, reachesLow: false, freedBytes: gibibyte, shortfallBytes: 20 * gibibyte }
-    const bySpace = failingOf(unreachableGcLowThreshold, { imageGC: { ...short, deletions: [image('space')] } })
+    const bySpace = failingOf(unreachableGcLowThreshold, {
+      imageGC: { ...short, deletions: [image('space')] },
+    })
     expect(bySpace.confidence).toBe('certain')
-    expect(bySpace.consequence).toContain('(now 1 image), counts only 1.0 GiB of the 21.0 GiB that it has to free')
-    expect(failingOf(unreachableGcLowThreshold, { imageGC: { ...short, deletions: [image('age')] } }).confidence).toBe('likely')
+    expect(bySpace.consequence).toContain(
+      '(now 1 image), counts only 1.0 GiB of the 21.0 GiB that it has to free',
+    )
+    expect(
+      failingOf(unreachableGcLowThreshold, { imageGC: { ...short, deletions: [image('age')] } })
+        .confidence,
+    ).toBe('likely')
   })
 })
 
 describe('image-gc-dead', () => {
   it.each([
-    [{ triggered: false, reachesLow: null, error: 'invalid capacity 0 on image filesystem' }, 'fail'],
+    [
+      { triggered: false, reachesLow: null, error: 'invalid capacity 0 on image filesystem' },
+      'fail',
+    ],
     [{ triggered: true, error: 'wanted to free' }, 'pass'],
     [{ triggered: null, error: null }, 'unknown'],
-    [{ triggered: null, error: 'invalid HighThresholdPercent 101, must be in range [0-100]' }, 'unknown'],
+    [
+      { triggered: null, error: 'invalid HighThresholdPercent 101, must be in range [0-100]' },
+      'unknown',
+    ],
     [{ triggered: false }, 'pass'],
     [gc(100, 80), 'notApplicable'],
   ] as const)('%j: %s', (imageGC, expected) => {
@@ -109,21 +135,39 @@ describe('image-gc-dead', () => {
 })
 
 describe('stranded-disk', () => {
-  const disk = (gib: number) => ({ capacityBytes: gib * gibibyte, availableBytes: 0, usedPercent: 0, inodes: 1, inodesFree: 1 })
-  const example = (gib: number, ...thresholds: NonNullable<NodeExample['thresholds']>): NodeExample => ({
-    filesystems: { nodefs: disk(gib), imagefs: disk(gib) },
-    thresholds,
+  const disk = (gib: number) => ({
+    capacityBytes: gib * gibibyte,
+    availableBytes: 0,
+    usedPercent: 0,
+    inodes: 1,
+    inodesFree: 1,
   })
+  const example = (
+    gib: number,
+    ...thresholds: NonNullable<NodeExample['thresholds']>
+  ): NodeExample => ({ filesystems: { nodefs: disk(gib), imagefs: disk(gib) }, thresholds })
 
   it.each<[string, NodeExample, string]>([
     ['exactly a tenth and 50 GiB', example(500, hard('nodefs.available', 50)), 'fail'],
     ['a little less than a tenth', example(501, hard('nodefs.available', 50)), 'pass'],
     ['a tenth, but less than 50 GiB', example(490, hard('nodefs.available', 49)), 'pass'],
-    ['imagefs on the same disk', example(500, hard('nodefs.available', 10), hard('imagefs.available', 75)), 'fail'],
+    [
+      'imagefs on the same disk',
+      example(500, hard('nodefs.available', 10), hard('imagefs.available', 75)),
+      'fail',
+    ],
     ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000)), 'fail'],
     ['inodes are no bytes', example(500, hard('nodefs.inodesFree', 75)), 'pass'],
-    ['bytes not known', example(500, { ...hard('nodefs.available', 75), resolved: null }), 'unknown'],
-    ['no disk known', { filesystems: { nodefs: null }, thresholds: [hard('nodefs.available', 75)] }, 'unknown'],
+    [
+      'bytes not known',
+      example(500, { ...hard('nodefs.available', 75), resolved: null }),
+      'unknown',
+    ],
+    [
+      'no disk known',
+      { filesystems: { nodefs: null }, thresholds: [hard('nodefs.available', 75)] },
+      'unknown',
+    ],
     ['Amazon Linux on 100 GiB', {}, 'pass'],
   ])('%s: %s', (_, node, expected) => {
     expect(state(strandedDisk, node)).toBe(expected)
@@ -132,16 +176,26 @@ describe('stranded-disk', () => {
   it('takes its limits from the policy', () => {
     const node = example(100, hard('nodefs.available', 10))
     expect(state(strandedDisk, node, { ...defaultPolicy, strandedGiB: 10 })).toBe('fail')
-    expect(state(strandedDisk, node, { ...defaultPolicy, strandedGiB: 10, strandedPercent: 11 })).toBe('pass')
+    expect(
+      state(strandedDisk, node, { ...defaultPolicy, strandedGiB: 10, strandedPercent: 11 }),
+    ).toBe('pass')
   })
 
   it('looks at each disk by itself, and proposes nothing for soft ones', () => {
     const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135))
     const split = { ...node, filesystems: { ...node.filesystems, layout: 'imagefs' as const } }
     const failing = failingOf(strandedDisk, split)
-    expect(failing.evidence[1]).toEqual({ what: 'imagefs capacity', value: '966367641600 bytes (900.0 GiB)' })
-    expect(failing.fix?.config.evictionHard).toMatchObject({ 'memory.available': '100Mi', 'imagefs.available': '5%' })
-    expect(failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000))).fix).toBeUndefined()
+    expect(failing.evidence[1]).toEqual({
+      what: 'imagefs capacity',
+      value: '966367641600 bytes (900.0 GiB)',
+    })
+    expect(failing.fix?.config.evictionHard).toMatchObject({
+      'memory.available': '100Mi',
+      'imagefs.available': '5%',
+    })
+    expect(
+      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000))).fix,
+    ).toBeUndefined()
   })
 })
 
@@ -157,14 +211,19 @@ describe('image-age-gc-churn', () => {
   })
 
   it('does not apply before 1.29, which knows no maximum age', () => {
-    expect(state(imageAgeGcChurn, { configuration: { imageMaximumGCAge: '1h' }, identity: { kubeletVersion: 'v1.28.15' } })).toBe(
-      'notApplicable',
-    )
+    expect(
+      state(imageAgeGcChurn, {
+        configuration: { imageMaximumGCAge: '1h' },
+        identity: { kubeletVersion: 'v1.28.15' },
+      }),
+    ).toBe('notApplicable')
   })
 })
 
 describe('truncated-image-list', () => {
-  const listed = (count: number) => ({ status: { images: Array.from({ length: count }, () => ({ names: [] })) } })
+  const listed = (count: number) => ({
+    status: { images: Array.from({ length: count }, () => ({ names: [] })) },
+  })
   const present = (count: number) => ({ images: Array.from({ length: count }, () => ({})) })
 
   it.each([
@@ -174,19 +233,31 @@ describe('truncated-image-list', () => {
     [50, undefined, present(51), 'fail', 'certain'],
     [50, -1, null, 'pass', ''],
     [50, 100, null, 'pass', ''],
-  ] as const)('%i listed, at most %s: %j', (count, nodeStatusMaxImages, runtime, expected, confidence) => {
-    const outcome = judge(truncatedImageList, { node: listed(count), configuration: { nodeStatusMaxImages }, runtime })
-    expect(outcome.state).toBe(expected)
-    if (outcome.state === 'fail') expect(outcome.failing.confidence).toBe(confidence)
-  })
+  ] as const)(
+    '%i listed, at most %s: %j',
+    (count, nodeStatusMaxImages, runtime, expected, confidence) => {
+      const outcome = judge(truncatedImageList, {
+        node: listed(count),
+        configuration: { nodeStatusMaxImages },
+        runtime,
+      })
+      expect(outcome.state).toBe(expected)
+      if (outcome.state === 'fail') expect(outcome.failing.confidence).toBe(confidence)
+    },
+  )
 })
 
 describe('unpinned-sandbox-image', () => {
   const pause = 'localhost/kubernetes/pause'
-  const node = (image: object): NodeExample => ({ runtime: { images: [image] }, host: { containerd: { sandboxImage: pause } } })
+  const node = (image: object): NodeExample => ({
+    runtime: { images: [image] },
+    host: { containerd: { sandboxImage: pause } },
+  })
 
   const byDigest = (digest: string, pinned: boolean): NodeExample => ({
-    runtime: { images: [{ repoTags: [`${pause}:3.10`], repoDigests: [`${pause}@sha256:abc`], pinned }] },
+    runtime: {
+      images: [{ repoTags: [`${pause}:3.10`], repoDigests: [`${pause}@sha256:abc`], pinned }],
+    },
     host: { containerd: { sandboxImage: `${pause}:3.10@${digest}` } },
   })
 
@@ -201,7 +272,11 @@ describe('unpinned-sandbox-image', () => {
     ['not there', node({ repoTags: ['other'] }), 'unknown'],
     ['no name', { runtime: { images: [] }, host: {} }, 'unknown'],
     ['nobody asked', {}, 'unknown'],
-    ['a kubelet that spares it', { ...node({ repoTags: [pause] }), identity: { kubeletVersion: 'v1.28.15' } }, 'notApplicable'],
+    [
+      'a kubelet that spares it',
+      { ...node({ repoTags: [pause] }), identity: { kubeletVersion: 'v1.28.15' } },
+      'notApplicable',
+    ],
   ])('%s: %s', (_, example, expected) => {
     expect(state(unpinnedSandboxImage, example)).toBe(expected)
   })
@@ -241,11 +316,17 @@ describe('container-gc-flags-off-default', () => {
     [['--minimum-container-ttl-duration=1m', '--minimum-container-ttl-duration=0s'], 'pass'],
     [['--maximum-dead-containers-per-container-x=5'], 'pass'],
   ] as const)('%j: %s', (args, expected) => {
-    expect(state(containerGcFlagsOffDefault, { host: { kubelet: { commandLine: ['kubelet', ...args] } } })).toBe(expected)
+    expect(
+      state(containerGcFlagsOffDefault, {
+        host: { kubelet: { commandLine: ['kubelet', ...args] } },
+      }),
+    ).toBe(expected)
   })
 
   it('is unknown without a command line', () => {
-    expect(state(containerGcFlagsOffDefault, { host: { kubelet: { commandLine: [] } } })).toBe('unknown')
+    expect(state(containerGcFlagsOffDefault, { host: { kubelet: { commandLine: [] } } })).toBe(
+      'unknown',
+    )
     expect(state(containerGcFlagsOffDefault, { host: {} })).toBe('unknown')
   })
 })

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { exampleCapacityBytes, exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
+import {
+  exampleCapacityBytes,
+  exampleSubject,
+  hard,
+  type NodeExample,
+  soft,
+} from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
@@ -13,15 +19,21 @@ import { outcomeFor } from '#test/rule-outcome.ts'
 
 const gibibyte = 1024 ** 3
 
-const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => outcomeOf(rule, exampleSubject(example), policy)
-const state = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => judge(rule, example, policy).state
+const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>
+  outcomeOf(rule, exampleSubject(example), policy)
+const state = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>
+  judge(rule, example, policy).state
 const failingOf = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => {
   const outcome = judge(rule, example, policy)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing
 }
 
-const gc = (high: number, low = high - 5) => ({ enabled: high < 100, highThresholdPercent: high, lowThresholdPercent: low })
+const gc = (high: number, low = high - 5) => ({
+  enabled: high < 100,
+  highThresholdPercent: high,
+  lowThresholdPercent: low,
+})
 const imagefs = (gib: number) => [hard('imagefs.available', gib)]
 const nodefs = (gib: number) => [hard('nodefs.available', gib)]
 const unresolved = (thresholds: EvaluatedThreshold[]) =>
@@ -42,9 +54,19 @@ describe('eviction-before-image-gc', () => {
     ['both at the same point', gc(86), imagefs(15), 'fail'],
     ['eviction first', gc(90), imagefs(15), 'fail'],
     ['exactly 2 % apart', gc(85), imagefs(14), 'pass'],
-    ['exactly 2 % apart, written as a percentage, which float32 makes 64 bytes more', gc(85), [asPercent('imagefs.available', 14)], 'pass'],
+    [
+      'exactly 2 % apart, written as a percentage, which float32 makes 64 bytes more',
+      gc(85),
+      [asPercent('imagefs.available', 14)],
+      'pass',
+    ],
     ['1 % apart, written as a percentage', gc(85), [asPercent('imagefs.available', 15)], 'fail'],
-    ['one byte less than 2 % apart', gc(85), [{ ...hard('imagefs.available', 14), resolved: 14 * 1024 ** 3 + 1 }], 'fail'],
+    [
+      'one byte less than 2 % apart',
+      gc(85),
+      [{ ...hard('imagefs.available', 14), resolved: 14 * 1024 ** 3 + 1 }],
+      'fail',
+    ],
     ['a soft threshold', gc(85), [soft('imagefs.available', 20, 60_000)], 'fail'],
     ['no threshold on the image filesystem', gc(85), [hard('memory.available', 90)], 'pass'],
     ['a threshold that is never met', gc(100), imagefs(0), 'pass'],
@@ -63,13 +85,26 @@ describe('eviction-before-image-gc', () => {
     [null, [...nodefs(15), ...imagefs(15)], 'fail'],
     ['imagefs', imagefs(15), 'fail'],
     ['split', imagefs(15), 'fail'],
-  ] as const)('asks on layout %s only the thresholds that watch images', (layout, thresholds, expected) => {
-    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [...thresholds], filesystems: { layout } })).toBe(expected)
-  })
+  ] as const)(
+    'asks on layout %s only the thresholds that watch images',
+    (layout, thresholds, expected) => {
+      expect(
+        state(evictionBeforeImageGc, {
+          imageGC: gc(85),
+          thresholds: [...thresholds],
+          filesystems: { layout },
+        }),
+      ).toBe(expected)
+    },
+  )
 
   it('is unknown where bytes are, even if another threshold is sound', () => {
     const thresholds = [...unresolved(imagefs(15)), ...nodefs(5)]
-    const outcome = judge(evictionBeforeImageGc, { imageGC: gc(85), thresholds, unread: { summary: 'HTTP 500' } })
+    const outcome = judge(evictionBeforeImageGc, {
+      imageGC: gc(85),
+      thresholds,
+      unread: { summary: 'HTTP 500' },
+    })
     expect(outcome).toEqual({ state: 'unknown', reason: 'summary: HTTP 500' })
   })
 
@@ -85,14 +120,30 @@ describe('eviction-before-image-gc', () => {
 
   it('is as certain as the layout where only nodefs tells', () => {
     const likely = { layoutCertainty: 'likely' } as const
-    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(15), filesystems: likely }).confidence).toBe('likely')
-    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(15) }).confidence).toBe('certain')
-    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(15), filesystems: likely }).confidence).toBe('certain')
+    expect(
+      failingOf(evictionBeforeImageGc, {
+        imageGC: gc(85),
+        thresholds: nodefs(15),
+        filesystems: likely,
+      }).confidence,
+    ).toBe('likely')
+    expect(
+      failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(15) }).confidence,
+    ).toBe('certain')
+    expect(
+      failingOf(evictionBeforeImageGc, {
+        imageGC: gc(85),
+        thresholds: imagefs(15),
+        filesystems: likely,
+      }).confidence,
+    ).toBe('certain')
   })
 
   it('takes the growth from the policy', () => {
     const policy = { ...defaultPolicy, assumedGrowthPercent: 7 }
-    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe('fail')
+    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe(
+      'fail',
+    )
   })
 
   it('tells how long the assumed growth takes from one to the other', () => {
@@ -112,7 +163,10 @@ describe('eviction-before-image-gc', () => {
   })
 
   it('tells the bytes, who acts first and by how much', () => {
-    const { evidence } = failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [asPercent('imagefs.available', 15)] })
+    const { evidence } = failingOf(evictionBeforeImageGc, {
+      imageGC: gc(85),
+      thresholds: [asPercent('imagefs.available', 15)],
+    })
     expect(evidence).toEqual(
       expect.arrayContaining([
         { what: 'image GC starts below', value: '17179869184 bytes (16.0 GiB)' },
@@ -129,12 +183,19 @@ describe('eviction-before-image-gc', () => {
     [30, 66],
   ])('proposes beside eviction at %i %% a high threshold of %i, which then passes', (gib, high) => {
     const { fix } = failingOf(evictionBeforeImageGc, { imageGC: gc(95), thresholds: imagefs(gib) })
-    expect(fix?.config).toEqual({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - 10 })
-    expect(state(evictionBeforeImageGc, { imageGC: gc(high), thresholds: imagefs(gib) })).toBe('pass')
+    expect(fix?.config).toEqual({
+      imageGCHighThresholdPercent: high,
+      imageGCLowThresholdPercent: high - 10,
+    })
+    expect(state(evictionBeforeImageGc, { imageGC: gc(high), thresholds: imagefs(gib) })).toBe(
+      'pass',
+    )
   })
 
   it('proposes nothing where image GC would have to run all the time', () => {
-    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(80) }).fix).toBeUndefined()
+    expect(
+      failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(80) }).fix,
+    ).toBeUndefined()
   })
 })
 
@@ -144,7 +205,12 @@ describe('eviction-before-image-gc by a soft threshold', () => {
     ['behind the trigger, without much of a grace', 15, 30_000, 'fail'],
     ['before the trigger, however long it waits', 17, 3_600_000, 'fail'],
   ])('%s', (_, gib, gracePeriodMs, expected) => {
-    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [soft('nodefs.available', gib, gracePeriodMs)] })).toBe(expected)
+    expect(
+      state(evictionBeforeImageGc, {
+        imageGC: gc(85),
+        thresholds: [soft('nodefs.available', gib, gracePeriodMs)],
+      }),
+    ).toBe(expected)
   })
 })
 
@@ -166,13 +232,24 @@ describe('alert-before-image-gc', () => {
   })
 
   it('takes the alert from the policy', () => {
-    expect(state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 })).toBe('pass')
-    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 83.5 }).evidence[0]?.value).toBe('83.5')
+    expect(
+      state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 }),
+    ).toBe('pass')
+    expect(
+      failingOf(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 83.5 })
+        .evidence[0]?.value,
+    ).toBe('83.5')
   })
 
   it('proposes percentages that are sound beside eviction, too', () => {
-    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }).fix?.config.imageGCHighThresholdPercent).toBe(80)
-    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(30) }).fix?.config.imageGCHighThresholdPercent).toBe(66)
+    expect(
+      failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }).fix?.config
+        .imageGCHighThresholdPercent,
+    ).toBe(80)
+    expect(
+      failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(30) }).fix?.config
+        .imageGCHighThresholdPercent,
+    ).toBe(66)
   })
 })
 
@@ -185,7 +262,12 @@ describe('image-gc-due', () => {
     expect(state(imageGcDue, { imageGC: { triggered } })).toBe(expected)
   })
 
-  const going = (name: string, gib: number, rank: number, certainty: 'certain' | 'possible' = 'certain'): ImageDeletion => ({
+  const going = (
+    name: string,
+    gib: number,
+    rank: number,
+    certainty: 'certain' | 'possible' = 'certain',
+  ): ImageDeletion => ({
     image: `sha256:${name}`,
     names: [`docker.io/library/${name}:1`],
     sizeBytes: gib * gibibyte,
@@ -205,20 +287,35 @@ describe('image-gc-due', () => {
   })
 
   it('names what goes, by replay: first what goes first', () => {
-    const imageGC = { ...due, deletions: [going('redis', 20, 1), going('nginx', 2, 0)], reachesLow: true, freedBytes: 22 * gibibyte }
+    const imageGC = {
+      ...due,
+      deletions: [going('redis', 20, 1), going('nginx', 2, 0)],
+      reachesLow: true,
+      freedBytes: 22 * gibibyte,
+    }
     const failing = failingOf(imageGcDue, { imageGC })
     expect(failing).toMatchObject({ confidence: 'certain' })
     expect(failing.consequence).toContain(
       'deletes 2 images, docker.io/library/nginx:1 (2.0 GiB) and docker.io/library/redis:1 (20.0 GiB), and counts 22.0 GiB of the 8.0 GiB that it has to free',
     )
-    expect(failing.evidence).toContainEqual({ what: 'image GC deletes', value: 'docker.io/library/nginx:1, 2147483648 bytes (2.0 GiB)' })
+    expect(failing.evidence).toContainEqual({
+      what: 'image GC deletes',
+      value: 'docker.io/library/nginx:1, 2147483648 bytes (2.0 GiB)',
+    })
   })
 
   it('is only likely where which image goes, or whether one does, is not fixed', () => {
-    const unsure = { ...due, deletions: [going('redis', 20, 0, 'possible')], reachesLow: null, freedBytes: null }
+    const unsure = {
+      ...due,
+      deletions: [going('redis', 20, 0, 'possible')],
+      reachesLow: null,
+      freedBytes: null,
+    }
     expect(failingOf(imageGcDue, { imageGC: unsure })).toMatchObject({
       confidence: 'likely',
-      consequence: expect.stringContaining('may delete 1 image, docker.io/library/redis:1 (20.0 GiB), until it has counted 8.0 GiB freed'),
+      consequence: expect.stringContaining(
+        'may delete 1 image, docker.io/library/redis:1 (20.0 GiB), until it has counted 8.0 GiB freed',
+      ),
     })
     expect(failingOf(imageGcDue, { imageGC: { ...due, deletions: null } })).toMatchObject({
       confidence: 'likely',
@@ -231,8 +328,14 @@ describe('image-gc-due', () => {
   })
 
   it("passes on upstream's own words where there are any", () => {
-    const outcome = judge(imageGcDue, { imageGC: { triggered: null, error: 'invalid capacity 0 on image filesystem' } })
+    const outcome = judge(imageGcDue, {
+      imageGC: { triggered: null, error: 'invalid capacity 0 on image filesystem' },
+    })
     expect(outcome).toEqual({ state: 'unknown', reason: 'invalid capacity 0 on image filesystem' })
-    expect(judge(imageGcDue, { imageGC: { triggered: false, error: 'invalid capacity 0 on image filesystem' } })).toEqual(outcome)
+    expect(
+      judge(imageGcDue, {
+        imageGC: { triggered: false, error: 'invalid capacity 0 on image filesystem' },
+      }),
+    ).toEqual(outcome)
   })
 })

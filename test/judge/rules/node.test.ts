@@ -8,11 +8,19 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
 
-const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
+const judge = (rule: NodeRule, example: NodeExample) =>
+  outcomeOf(rule, exampleSubject(example), defaultPolicy)
 
 describe('invalid-kubelet-configuration', () => {
-  const nextStart = (high: number | null, low: number | null, ...errors: string[]): NextStartPrediction => ({
-    files: ['/etc/kubernetes/kubelet/config.json', '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'],
+  const nextStart = (
+    high: number | null,
+    low: number | null,
+    ...errors: string[]
+  ): NextStartPrediction => ({
+    files: [
+      '/etc/kubernetes/kubelet/config.json',
+      '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf',
+    ],
     errors,
     imageGCHighThresholdPercent: high,
     imageGCLowThresholdPercent: low,
@@ -31,24 +39,34 @@ describe('invalid-kubelet-configuration', () => {
   })
 
   it('is unknown where something could still keep the kubelet from starting, and fails on what surely does', () => {
-    const doubts = { nextStart: 'whether this kubelet version knows the feature gate Foo is not known' }
+    const doubts = {
+      nextStart: 'whether this kubelet version knows the feature gate Foo is not known',
+    }
     expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 40), doubts })).toEqual({
       state: 'unknown',
       reason: doubts.nextStart,
     })
-    expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused'), doubts })).toMatchObject({
-      state: 'fail',
-      failing: { confidence: 'likely' },
-    })
+    expect(
+      judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused'), doubts }),
+    ).toMatchObject({ state: 'fail', failing: { confidence: 'likely' } })
   })
 
   it("gives the kubelet's own words and the files", () => {
-    const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'first error', 'second error') })
+    const outcome = judge(invalidKubeletConfiguration, {
+      nextStart: nextStart(50, 50, 'first error', 'second error'),
+    })
     expect(outcome).toMatchObject({
       state: 'fail',
       failing: {
-        consequence: 'At its next start the kubelet v1.34.1-eks-0000000 exits: [first error, second error]',
-        evidence: [{ what: 'read from' }, { what: 'read from' }, { what: 'refused', value: 'first error' }, { value: 'second error' }, {}],
+        consequence:
+          'At its next start the kubelet v1.34.1-eks-0000000 exits: [first error, second error]',
+        evidence: [
+          { what: 'read from' },
+          { what: 'read from' },
+          { what: 'refused', value: 'first error' },
+          { value: 'second error' },
+          {},
+        ],
       },
     })
   })
@@ -62,7 +80,9 @@ describe('invalid-kubelet-configuration', () => {
     [120, 130, undefined],
     [null, null, undefined],
   ])('for high %s and low %s proposes %j', (high, low, config) => {
-    const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(high, low, 'refused') })
+    const outcome = judge(invalidKubeletConfiguration, {
+      nextStart: nextStart(high, low, 'refused'),
+    })
     expect(outcome.state === 'fail' && outcome.failing.fix?.config).toEqual(config)
   })
 })
@@ -70,12 +90,18 @@ describe('invalid-kubelet-configuration', () => {
 describe('unread-node', () => {
   it.each(sources)('fails a node whose %s was not read, and says what is open', source => {
     const outcome = judge(unreadNode, { unread: { [source]: 'HTTP 403: forbidden' } })
-    expect(outcome).toMatchObject({ state: 'fail', failing: { evidence: [{ what: source, value: 'HTTP 403: forbidden' }, {}] } })
-    expect(outcome.state === 'fail' && outcome.failing.consequence).toMatch(/^Not known of this node: \w.*\.$/)
+    expect(outcome).toMatchObject({
+      state: 'fail',
+      failing: { evidence: [{ what: source, value: 'HTTP 403: forbidden' }, {}] },
+    })
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toMatch(
+      /^Not known of this node: \w.*\.$/,
+    )
   })
 
   it('points to the journal where nothing listens on the port of the kubelet', () => {
-    const reason = 'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'
+    const reason =
+      'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'
     const outcome = judge(unreadNode, { unread: { configz: reason }, identity: { ready: 'False' } })
     expect(outcome).toMatchObject({
       failing: {
@@ -87,22 +113,59 @@ describe('unread-node', () => {
   })
 
   it('does not where something else refused', () => {
-    const outcome = judge(unreadNode, { unread: { configz: 'connect ECONNREFUSED 127.0.0.1:6443' } })
+    const outcome = judge(unreadNode, {
+      unread: { configz: 'connect ECONNREFUSED 127.0.0.1:6443' },
+    })
     expect(outcome.state === 'fail' && outcome.failing.consequence).not.toContain('journalctl')
   })
 
   it.each<[string, NodeExample, string]>([
-    ['Windows by SSM', { identity: { operatingSystem: 'windows' }, unread: { host: 'Windows', runtime: 'Windows' } }, 'info'],
-    ['containers of Bottlerocket', { identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' }, unread: { runtime: 'no' } }, 'info'],
-    ['an instance without an agent', { identity: { instanceId: 'i-1' }, unread: { host: 'no agent', runtime: 'no agent' } }, 'high'],
-    ['Windows, and its kubelet', { identity: { operatingSystem: 'windows' }, unread: { host: 'Windows', summary: 'HTTP 503' } }, 'high'],
-    ['Windows, in mode ssm alone', { identity: { operatingSystem: 'windows' }, summary: null, unread: { host: 'Windows' } }, 'high'],
+    [
+      'Windows by SSM',
+      { identity: { operatingSystem: 'windows' }, unread: { host: 'Windows', runtime: 'Windows' } },
+      'info',
+    ],
+    [
+      'containers of Bottlerocket',
+      { identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' }, unread: { runtime: 'no' } },
+      'info',
+    ],
+    [
+      'an instance without an agent',
+      { identity: { instanceId: 'i-1' }, unread: { host: 'no agent', runtime: 'no agent' } },
+      'high',
+    ],
+    [
+      'Windows, and its kubelet',
+      {
+        identity: { operatingSystem: 'windows' },
+        unread: { host: 'Windows', summary: 'HTTP 503' },
+      },
+      'high',
+    ],
+    [
+      'Windows, in mode ssm alone',
+      { identity: { operatingSystem: 'windows' }, summary: null, unread: { host: 'Windows' } },
+      'high',
+    ],
   ])('is no defect where a kind of node cannot tell it: %s', (_, example, severity) => {
     const outcome = judge(unreadNode, { mode: 'both', ...example })
-    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
+      severity,
+    )
   })
 
-  const host = { filesystems: [{ role: 'nodefs', device: '/dev/nvme0n1p1', mount: '/', capacityBytes: 100, availableBytes: 50 }] }
+  const host = {
+    filesystems: [
+      {
+        role: 'nodefs',
+        device: '/dev/nvme0n1p1',
+        mount: '/',
+        capacityBytes: 100,
+        availableBytes: 50,
+      },
+    ],
+  }
   const refused = 'HTTP 403: nodes "a" is forbidden: cannot get resource "nodes/proxy"'
 
   it.each<[string, NodeExample, boolean, string, string]>([
@@ -113,7 +176,13 @@ describe('unread-node', () => {
       'low',
       'whether the kubelet was restarted since its files were written, what its pods use of its disks and memory',
     ],
-    ['its files', { host: {}, summary: null, unread: { configz: refused } }, true, 'low', 'whether the kubelet was restarted'],
+    [
+      'its files',
+      { host: {}, summary: null, unread: { configz: refused } },
+      true,
+      'low',
+      'whether the kubelet was restarted',
+    ],
     [
       'its disks, and no files',
       { host, unread: { configz: refused, summary: refused } },
@@ -121,13 +190,34 @@ describe('unread-node', () => {
       'high',
       'which thresholds it runs with, what',
     ],
-    ['no disks', { host: {}, unread: { configz: refused, summary: refused } }, true, 'high', 'how full its disks are'],
-    ['its files, and no pods', { host, unread: { configz: refused, pods: refused } }, true, 'high', 'which pods would be evicted, whether'],
-  ])('does not say open what the node itself has told: %s', (_, example, isConfigurationOnDisk, severity, open) => {
-    const outcome = outcomeOf(unreadNode, { ...exampleSubject({ mode: 'both', ...example }), isConfigurationOnDisk }, defaultPolicy)
-    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
-    expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
-  })
+    [
+      'no disks',
+      { host: {}, unread: { configz: refused, summary: refused } },
+      true,
+      'high',
+      'how full its disks are',
+    ],
+    [
+      'its files, and no pods',
+      { host, unread: { configz: refused, pods: refused } },
+      true,
+      'high',
+      'which pods would be evicted, whether',
+    ],
+  ])(
+    'does not say open what the node itself has told: %s',
+    (_, example, isConfigurationOnDisk, severity, open) => {
+      const outcome = outcomeOf(
+        unreadNode,
+        { ...exampleSubject({ mode: 'both', ...example }), isConfigurationOnDisk },
+        defaultPolicy,
+      )
+      expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
+        severity,
+      )
+      expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+    },
+  )
 
   const unreadHost = [
     { what: 'drop-ins in /etc/kubernetes/kubelet/config.json.d', why: 'no permission' },
@@ -141,8 +231,18 @@ describe('unread-node', () => {
       'medium',
       'what all drop-ins in /etc/kubernetes/kubelet/config.json.d say, how full its disks are.',
     ],
-    ['its images', { runtime: { containers: [] }, unread: { runtime: 'in part' } }, 'medium', 'node: which images it has.'],
-    ['a part, and no pods', { runtime: { containers: [] }, unread: { pods: 'no', runtime: 'in part' } }, 'high', 'evicted, which images'],
+    [
+      'its images',
+      { runtime: { containers: [] }, unread: { runtime: 'in part' } },
+      'medium',
+      'node: which images it has.',
+    ],
+    [
+      'a part, and no pods',
+      { runtime: { containers: [] }, unread: { pods: 'no', runtime: 'in part' } },
+      'high',
+      'evicted, which images',
+    ],
     [
       'all but settings of Bottlerocket',
       {
@@ -156,8 +256,14 @@ describe('unread-node', () => {
   ])('names what a node has left out: %s', (_, example, severity, open) => {
     const isUnconfigured = example.identity?.amiFamily === 'Bottlerocket'
     const subject = exampleSubject({ mode: 'ssm', summary: null, ...example })
-    const outcome = outcomeOf(unreadNode, isUnconfigured ? { ...subject, configuration: null } : subject, defaultPolicy)
-    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
+    const outcome = outcomeOf(
+      unreadNode,
+      isUnconfigured ? { ...subject, configuration: null } : subject,
+      defaultPolicy,
+    )
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(
+      severity,
+    )
     expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
   })
 })

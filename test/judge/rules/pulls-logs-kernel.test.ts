@@ -36,7 +36,9 @@ describe('invalid-log-size', () => {
     ['10Mi', 1, 'fail', { containerLogMaxFiles: 5 }],
     ['10Mi', 2, 'pass', undefined],
   ] as const)('%s × %d: %s', (containerLogMaxSize, containerLogMaxFiles, expected, fix) => {
-    const outcome = judge(invalidLogSize, { configuration: { containerLogMaxSize, containerLogMaxFiles } })
+    const outcome = judge(invalidLogSize, {
+      configuration: { containerLogMaxSize, containerLogMaxFiles },
+    })
     expect(outcome.state).toBe(expected)
     if (outcome.state === 'fail') expect(outcome.failing.fix?.config).toEqual(fix)
   })
@@ -48,11 +50,28 @@ describe('invalid-log-size', () => {
 
 describe('log-rotation-overshoot', () => {
   /** 60 GiB are available of 100, and eviction begins at 10. */
-  const example = (size: string, used: number, state: object = { running: {} }, restartCount = 0): NodeExample => ({
+  const example = (
+    size: string,
+    used: number,
+    state: object = { running: {} },
+    restartCount = 0,
+  ): NodeExample => ({
     configuration: { containerLogMaxSize: size, containerLogMaxFiles: 5 },
     thresholds: [hard('nodefs.available', 10)],
-    pods: [{ metadata: { namespace: 'a', name: 'b' }, status: { containerStatuses: [{ name: 'c', image: 'c', state, restartCount }] } }],
-    summary: { pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', logs: { usedBytes: used } }] }] },
+    pods: [
+      {
+        metadata: { namespace: 'a', name: 'b' },
+        status: { containerStatuses: [{ name: 'c', image: 'c', state, restartCount }] },
+      },
+    ],
+    summary: {
+      pods: [
+        {
+          podRef: { namespace: 'a', name: 'b' },
+          containers: [{ name: 'c', logs: { usedBytes: used } }],
+        },
+      ],
+    },
   })
 
   it.each([
@@ -61,19 +80,43 @@ describe('log-rotation-overshoot', () => {
     ['what is written already does not count', example('12Gi', 10 * GiB), 'pass'],
     ['more than that', example('12Gi', 10 * GiB - 1), 'fail'],
     ['a container that does not run', example('20Gi', 0, { terminated: {} }), 'pass'],
-    ['started anew, with the log of the dead instance beside its own', example('5Gi', 0, { running: {} }, 1), 'pass'],
-    ['started anew, and a byte more in each file', example(String(5 * GiB + 1), 0, { running: {} }, 1), 'fail'],
+    [
+      'started anew, with the log of the dead instance beside its own',
+      example('5Gi', 0, { running: {} }, 1),
+      'pass',
+    ],
+    [
+      'started anew, and a byte more in each file',
+      example(String(5 * GiB + 1), 0, { running: {} }, 1),
+      'fail',
+    ],
     ['rotation that is off', example('-1', 0), 'pass'],
-    ['a disk that was not observed', { ...example('20Gi', 0), filesystems: { nodefs: null } }, 'unknown'],
+    [
+      'a disk that was not observed',
+      { ...example('20Gi', 0), filesystems: { nodefs: null } },
+      'unknown',
+    ],
   ] as const)('%s: %3$s', (_, node, expected) => {
     expect(state(logRotationOvershoot, node)).toBe(expected)
   })
 
   it('says nothing of logs that are less than a tenth of the disk', () => {
-    const disk = { capacityBytes: 100 * GiB, availableBytes: 11 * GiB, usedPercent: 89, inodes: null, inodesFree: null }
-    expect(state(logRotationOvershoot, { ...example('1.9Gi', 0), filesystems: { nodefs: disk } })).toBe('pass')
-    expect(state(logRotationOvershoot, { ...example('1Gi', 0), filesystems: { nodefs: disk } })).toBe('pass')
-    expect(state(logRotationOvershoot, { ...example('2Gi', 0), filesystems: { nodefs: disk } })).toBe('fail')
+    const disk = {
+      capacityBytes: 100 * GiB,
+      availableBytes: 11 * GiB,
+      usedPercent: 89,
+      inodes: null,
+      inodesFree: null,
+    }
+    expect(
+      state(logRotationOvershoot, { ...example('1.9Gi', 0), filesystems: { nodefs: disk } }),
+    ).toBe('pass')
+    expect(
+      state(logRotationOvershoot, { ...example('1Gi', 0), filesystems: { nodefs: disk } }),
+    ).toBe('pass')
+    expect(
+      state(logRotationOvershoot, { ...example('2Gi', 0), filesystems: { nodefs: disk } }),
+    ).toBe('fail')
   })
 })
 
@@ -87,8 +130,12 @@ describe('logs by the rate at which they are written', () => {
     name?: string
   }
   /** 60 GiB are available of 100, and eviction begins at 10. */
-  const writing = (all: Writes[], configuration: NodeExample['configuration'] = {}): NodeExample => {
-    const since = ({ minutes = 30 }: Writes) => new Date(Date.parse(at) - minutes * 60_000).toISOString()
+  const writing = (
+    all: Writes[],
+    configuration: NodeExample['configuration'] = {},
+  ): NodeExample => {
+    const since = ({ minutes = 30 }: Writes) =>
+      new Date(Date.parse(at) - minutes * 60_000).toISOString()
     return {
       at,
       configuration: { containerLogMaxSize: '10Mi', containerLogMaxFiles: 5, ...configuration },
@@ -97,13 +144,17 @@ describe('logs by the rate at which they are written', () => {
         metadata: { namespace: 'a', name },
         status: {
           startTime: '2026-11-20T01:00:00Z',
-          containerStatuses: [{ name: 'c', image: 'c', restartCount: restarts, state: { running: {} } }],
+          containerStatuses: [
+            { name: 'c', image: 'c', restartCount: restarts, state: { running: {} } },
+          ],
         },
       })),
       summary: {
         pods: all.map(writes => ({
           podRef: { namespace: 'a', name: writes.name ?? 'b' },
-          containers: [{ name: 'c', startTime: since(writes), logs: { usedBytes: writes.mib * MiB } }],
+          containers: [
+            { name: 'c', startTime: since(writes), logs: { usedBytes: writes.mib * MiB } },
+          ],
         })),
       },
     }
@@ -116,9 +167,17 @@ describe('logs by the rate at which they are written', () => {
     ['more files are kept', writing([{ mib: 25.1 }], { containerLogMaxFiles: 6 }), 'pass'],
     ['two minutes old', writing([{ mib: 40, minutes: 2 }]), 'fail'],
     ['younger', writing([{ mib: 40, minutes: 1.99 }]), 'pass'],
-    ['less than a MiB', writing([{ mib: 0.99, minutes: 2 }], { containerLogMaxSize: '10Ki' }), 'pass'],
+    [
+      'less than a MiB',
+      writing([{ mib: 0.99, minutes: 2 }], { containerLogMaxSize: '10Ki' }),
+      'pass',
+    ],
     ['a MiB', writing([{ mib: 1, minutes: 2 }], { containerLogMaxSize: '10Ki' }), 'fail'],
-    ['started again: the folder has the logs of a day', writing([{ mib: 40, minutes: 2, restarts: 3 }]), 'pass'],
+    [
+      'started again: the folder has the logs of a day',
+      writing([{ mib: 40, minutes: 2, restarts: 3 }]),
+      'pass',
+    ],
     ['a clock that is behind', writing([{ mib: 40, minutes: -5 }]), 'pass'],
     ['rotation that is off', writing([{ mib: 40 }], { containerLogMaxSize: '-1' }), 'pass'],
     ['no statistics of any', unmeasured, 'unknown'],
@@ -129,9 +188,22 @@ describe('logs by the rate at which they are written', () => {
 
   it('takes the start of the container from the status of its pod where the summary has none', () => {
     const node = writing([{ mib: 40 }])
-    const running = { name: 'c', image: 'c', state: { running: { startedAt: '2026-11-21T00:50:00Z' } } }
-    const pods = [{ metadata: { namespace: 'a', name: 'b' }, status: { containerStatuses: [running] } }]
-    const summary = { pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', logs: { usedBytes: 40 * MiB } }] }] }
+    const running = {
+      name: 'c',
+      image: 'c',
+      state: { running: { startedAt: '2026-11-21T00:50:00Z' } },
+    }
+    const pods = [
+      { metadata: { namespace: 'a', name: 'b' }, status: { containerStatuses: [running] } },
+    ]
+    const summary = {
+      pods: [
+        {
+          podRef: { namespace: 'a', name: 'b' },
+          containers: [{ name: 'c', logs: { usedBytes: 40 * MiB } }],
+        },
+      ],
+    }
     expect(failingOf(logRetentionTooShort, { ...node, pods, summary }).evidence[3]?.value).toBe(
       '41943040 bytes (40.0 MiB) of log within 10 min: kept for 12.5 min at most',
     )
@@ -145,9 +217,19 @@ describe('logs by the rate at which they are written', () => {
     expect(evidence.filter(({ what }) => what.startsWith('container '))).toHaveLength(5)
     // 72 MiB an hour in five files.
     expect(fix?.config).toEqual({ containerLogMaxSize: '20Mi' })
-    const small = { capacityBytes: 100 * GiB, availableBytes: 10 * GiB + 400 * MiB, usedPercent: 90, inodes: null, inodesFree: null }
-    expect(failingOf(logRetentionTooShort, { ...writing(all), filesystems: { nodefs: small } }).fix).toBeUndefined()
-    expect(failingOf(logRetentionTooShort, writing([{ mib: 20_000 }])).fix?.config).toEqual({ containerLogMaxSize: '10Gi' })
+    const small = {
+      capacityBytes: 100 * GiB,
+      availableBytes: 10 * GiB + 400 * MiB,
+      usedPercent: 90,
+      inodes: null,
+      inodesFree: null,
+    }
+    expect(
+      failingOf(logRetentionTooShort, { ...writing(all), filesystems: { nodefs: small } }).fix,
+    ).toBeUndefined()
+    expect(failingOf(logRetentionTooShort, writing([{ mib: 20_000 }])).fix?.config).toEqual({
+      containerLogMaxSize: '10Gi',
+    })
     expect(failingOf(logRetentionTooShort, writing([{ mib: 40_000 }])).fix).toBeUndefined()
   })
 
@@ -157,10 +239,19 @@ describe('logs by the rate at which they are written', () => {
   })
 
   /** A MiB a second: 10 MiB between two looks. */
-  const fast = (roomMib: number, configuration: NodeExample['configuration'] = {}): NodeExample => ({
+  const fast = (
+    roomMib: number,
+    configuration: NodeExample['configuration'] = {},
+  ): NodeExample => ({
     ...writing([{ mib: 1800 }], configuration),
     filesystems: {
-      nodefs: { capacityBytes: 100 * GiB, availableBytes: 10 * GiB + roomMib * MiB, usedPercent: 90, inodes: null, inodesFree: null },
+      nodefs: {
+        capacityBytes: 100 * GiB,
+        availableBytes: 10 * GiB + roomMib * MiB,
+        usedPercent: 90,
+        inodes: null,
+        inodesFree: null,
+      },
     },
   })
 
@@ -170,7 +261,10 @@ describe('logs by the rate at which they are written', () => {
     ['a longer interval', fast(10, { containerLogMonitorInterval: '11s' }), 'fail'],
     [
       'an interval that this kubelet does not know',
-      { ...fast(10, { containerLogMonitorInterval: '11s' }), identity: { kubeletVersion: 'v1.29.1' } },
+      {
+        ...fast(10, { containerLogMonitorInterval: '11s' }),
+        identity: { kubeletVersion: 'v1.29.1' },
+      },
       'pass',
     ],
     ['eviction already', fast(0), 'pass'],
@@ -180,7 +274,9 @@ describe('logs by the rate at which they are written', () => {
 
   it('says how much comes between two looks', () => {
     expect(failingOf(logRotationOvershoot, fast(5))).toMatchObject({ confidence: 'likely' })
-    expect(failingOf(logRotationOvershoot, fast(5)).consequence).toContain('pass containerLogMaxSize by 10.0 MiB')
+    expect(failingOf(logRotationOvershoot, fast(5)).consequence).toContain(
+      'pass containerLogMaxSize by 10.0 MiB',
+    )
   })
 })
 
@@ -197,7 +293,10 @@ describe('registries of images', () => {
     ['index.docker.io/library/redis', 'docker.io'],
     ['localhost/kubernetes/pause', 'localhost'],
     ['registry:5000/app', 'registry:5000'],
-    ['602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.5', '602401143452.dkr.ecr.us-east-1.amazonaws.com'],
+    [
+      '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.5',
+      '602401143452.dkr.ecr.us-east-1.amazonaws.com',
+    ],
     ['public.ecr.aws/docker/library/redis', 'public.ecr.aws'],
     ['docker.pkg.github.com/a/b/c:1', 'docker.pkg.github.com'],
   ])('%s is pulled from %s', (image, registry) => {
@@ -205,30 +304,62 @@ describe('registries of images', () => {
   })
 
   it('a dead one is worse than a frozen one, and init containers count', () => {
-    const frozen = { metadata: { name: 'a' }, spec: { initContainers: [{ name: 'i', image: 'k8s.gcr.io/pause:3.1' }] } }
+    const frozen = {
+      metadata: { name: 'a' },
+      spec: { initContainers: [{ name: 'i', image: 'k8s.gcr.io/pause:3.1' }] },
+    }
     expect(failingOf(deadRegistry, { pods: [frozen] }).severity).toBe('medium')
-    expect(failingOf(deadRegistry, { pods: [frozen, podOf('docker.pkg.github.com/a/b/c:1')] }).severity).toBe('high')
-    expect(state(deadRegistry, { pods: [podOf('registry.k8s.io/pause:3.10', 'k8s.gcr.io.example.com/pause')] })).toBe('pass')
+    expect(
+      failingOf(deadRegistry, { pods: [frozen, podOf('docker.pkg.github.com/a/b/c:1')] }).severity,
+    ).toBe('high')
+    expect(
+      state(deadRegistry, {
+        pods: [podOf('registry.k8s.io/pause:3.10', 'k8s.gcr.io.example.com/pause')],
+      }),
+    ).toBe('pass')
   })
 
   it('events of pods that are gone, statuses and the sandbox image tell, too', () => {
     const message = 'Back-off pulling image "docker.pkg.github.com/a/b/c:1"'
     const time = '2026-11-20T23:50:00Z'
-    const events = [{ reason: 'BackOff', pod: { namespace: 'a', name: 'gone' }, message, count: 3, firstTime: time, lastTime: time }]
+    const events = [
+      {
+        reason: 'BackOff',
+        pod: { namespace: 'a', name: 'gone' },
+        message,
+        count: 3,
+        firstTime: time,
+        lastTime: time,
+      },
+    ]
     expect(failingOf(deadRegistry, { events })).toMatchObject({
       severity: 'high',
       evidence: [{ what: 'image of a/gone', value: 'docker.pkg.github.com/a/b/c:1' }],
     })
     expect(failingOf(deadRegistry, { events, pods: null }).severity).toBe('high')
     expect(state(deadRegistry, { events: [], errors: { events: 'forbidden' } })).toBe('unknown')
-    const waiting = { containerStatuses: [{ name: 'c', image: 'k8s.gcr.io/a:1', state: { waiting: { reason: 'ErrImagePull' } } }] }
-    expect(state(deadRegistry, { pods: [{ metadata: { name: 'a' }, status: waiting }] })).toBe('fail')
-    const sandbox = failingOf(deadRegistry, { host: { containerd: { sandboxImage: 'k8s.gcr.io/pause:3.2' } } })
-    expect(sandbox.evidence).toEqual([{ what: 'image of the sandbox of every pod', value: 'k8s.gcr.io/pause:3.2' }])
+    const waiting = {
+      containerStatuses: [
+        { name: 'c', image: 'k8s.gcr.io/a:1', state: { waiting: { reason: 'ErrImagePull' } } },
+      ],
+    }
+    expect(state(deadRegistry, { pods: [{ metadata: { name: 'a' }, status: waiting }] })).toBe(
+      'fail',
+    )
+    const sandbox = failingOf(deadRegistry, {
+      host: { containerd: { sandboxImage: 'k8s.gcr.io/pause:3.2' } },
+    })
+    expect(sandbox.evidence).toEqual([
+      { what: 'image of the sandbox of every pod', value: 'k8s.gcr.io/pause:3.2' },
+    ])
   })
 
   it('a finished pod pulls nothing', () => {
-    expect(state(deadRegistry, { pods: [{ ...podOf('k8s.gcr.io/pause:3.1'), status: { phase: 'Succeeded' } }] })).toBe('pass')
+    expect(
+      state(deadRegistry, {
+        pods: [{ ...podOf('k8s.gcr.io/pause:3.1'), status: { phase: 'Succeeded' } }],
+      }),
+    ).toBe('pass')
   })
 
   it('Docker Hub limits pulls without credentials, and more where image GC deletes', () => {
@@ -237,20 +368,44 @@ describe('registries of images', () => {
     expect(failing.severity).toBe('low')
     expect(failing.evidence[0]?.value).toBe('1')
     const deletion = (name: string) => ({
-      deletions: [{ image: 'sha256:1', names: [name], sizeBytes: 1, rank: 0, reason: 'space' as const, certainty: 'certain' as const }],
+      deletions: [
+        {
+          image: 'sha256:1',
+          names: [name],
+          sizeBytes: 1,
+          rank: 0,
+          reason: 'space' as const,
+          certainty: 'certain' as const,
+        },
+      ],
     })
-    expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('docker.io/library/nginx:1') }).severity).toBe('medium')
-    expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity).toBe('low')
+    expect(
+      failingOf(rateLimitedRegistry, { pods, imageGC: deletion('docker.io/library/nginx:1') })
+        .severity,
+    ).toBe('medium')
+    expect(
+      failingOf(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity,
+    ).toBe('low')
     const [pod] = pods
     const withSecret = { ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'ghcr' }] } }
     // For which registry it is only its content tells.
     expect(judge(rateLimitedRegistry, { pods: [withSecret] })).toEqual({
       state: 'unknown',
-      reason: 'whether the imagePullSecrets of pods with 1 image of Docker Hub are for that registry is not known',
+      reason:
+        'whether the imagePullSecrets of pods with 1 image of Docker Hub are for that registry is not known',
     })
     expect(state(rateLimitedRegistry, { pods: [withSecret, ...pods] })).toBe('fail')
-    expect(state(rateLimitedRegistry, { pods: [{ ...withSecret, spec: { ...withSecret.spec, containers: [] } }] })).toBe('pass')
-    expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [{ host: 'docker.io' }] } } })).toBe('unknown')
+    expect(
+      state(rateLimitedRegistry, {
+        pods: [{ ...withSecret, spec: { ...withSecret.spec, containers: [] } }],
+      }),
+    ).toBe('pass')
+    expect(
+      state(rateLimitedRegistry, {
+        pods,
+        host: { containerd: { mirrors: [{ host: 'docker.io' }] } },
+      }),
+    ).toBe('unknown')
     expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [] } } })).toBe('fail')
   })
 })
@@ -258,7 +413,11 @@ describe('registries of images', () => {
 describe('pull-failing-now', () => {
   const waiting = (reason: string) => ({
     metadata: { namespace: 'shop', name: 'web' },
-    status: { initContainerStatuses: [{ name: 'i', image: 'a:1', state: { waiting: { reason, message: 'Back-off\u202e' } } }] },
+    status: {
+      initContainerStatuses: [
+        { name: 'i', image: 'a:1', state: { waiting: { reason, message: 'Back-off\u202e' } } },
+      ],
+    },
   })
 
   it.each([
@@ -272,7 +431,9 @@ describe('pull-failing-now', () => {
   })
 
   it('shows ten and counts all, without control characters', () => {
-    const { evidence, consequence } = failingOf(pullFailingNow, { pods: Array.from({ length: 12 }, () => waiting('ErrImagePull')) })
+    const { evidence, consequence } = failingOf(pullFailingNow, {
+      pods: Array.from({ length: 12 }, () => waiting('ErrImagePull')),
+    })
     expect(evidence).toHaveLength(10)
     expect(evidence[0]).toEqual({ what: 'pod shop/web ErrImagePull', value: 'a:1: Back-off ' })
     expect(consequence).toContain('12 containers of 1 pod')
@@ -281,16 +442,27 @@ describe('pull-failing-now', () => {
 
 describe('serialized-pulls', () => {
   it('is unknown where configz does not tell', () => {
-    const parallel = (maxParallelImagePulls: number) => ({ configuration: { serializeImagePulls: false, maxParallelImagePulls } })
-    expect(failingOf(serializedPulls, parallel(1)).evidence).toContainEqual({ what: 'configz maxParallelImagePulls', value: '1' })
+    const parallel = (maxParallelImagePulls: number) => ({
+      configuration: { serializeImagePulls: false, maxParallelImagePulls },
+    })
+    expect(failingOf(serializedPulls, parallel(1)).evidence).toContainEqual({
+      what: 'configz maxParallelImagePulls',
+      value: '1',
+    })
     expect(state(serializedPulls, parallel(2))).toBe('pass')
     expect(state(serializedPulls, {})).toBe('unknown')
-    expect(state(serializedPulls, { identity: { operatingSystem: 'windows' } })).toBe('notApplicable')
+    expect(state(serializedPulls, { identity: { operatingSystem: 'windows' } })).toBe(
+      'notApplicable',
+    )
   })
 })
 
 describe('cgroup-v1', () => {
-  const example = (kubeletVersion: string | null, cgroupVersion: unknown, failCgroupV1?: boolean): NodeExample => ({
+  const example = (
+    kubeletVersion: string | null,
+    cgroupVersion: unknown,
+    failCgroupV1?: boolean,
+  ): NodeExample => ({
     identity: { kubeletVersion },
     host: { kernel: { cgroupVersion } },
     configuration: failCgroupV1 === undefined ? {} : { failCgroupV1 },
@@ -319,14 +491,38 @@ describe('memory-cgroup-leak', () => {
   it.each([
     ['an old kernel', old, 'fail'],
     ['with nokmem', { ...old, cmdline: 'ro cgroup.memory=nokmem' }, 'pass'],
-    ['with nokmem among others', { ...old, cmdline: 'ro cgroup.memory=nosocket,nokmem quiet' }, 'pass'],
-    ['with nokmem, given twice', { ...old, cmdline: 'cgroup.memory=nokmem cgroup.memory=nosocket' }, 'pass'],
+    [
+      'with nokmem among others',
+      { ...old, cmdline: 'ro cgroup.memory=nosocket,nokmem quiet' },
+      'pass',
+    ],
+    [
+      'with nokmem, given twice',
+      { ...old, cmdline: 'cgroup.memory=nokmem cgroup.memory=nosocket' },
+      'pass',
+    ],
     ['with another option', { ...old, cmdline: 'ro cgroup.memory=nosocket' }, 'fail'],
-    ['with an option that only looks like it', { ...old, cmdline: 'ro xcgroup.memory=nokmemory' }, 'fail'],
+    [
+      'with an option that only looks like it',
+      { ...old, cmdline: 'ro xcgroup.memory=nokmemory' },
+      'fail',
+    ],
     ['on cgroup v2', { ...old, cgroupVersion: 2 }, 'pass'],
-    ['on cgroup v2, few that were deleted left', { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 19_999 }, 'pass'],
-    ['on cgroup v2, many that were deleted left', { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 20_000 }, 'fail'],
-    ['on cgroup v1, many that were deleted left', { release: '5.4.1', cgroupVersion: 1, dyingMemoryCgroups: 20_000 }, 'fail'],
+    [
+      'on cgroup v2, few that were deleted left',
+      { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 19_999 },
+      'pass',
+    ],
+    [
+      'on cgroup v2, many that were deleted left',
+      { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 20_000 },
+      'fail',
+    ],
+    [
+      'on cgroup v1, many that were deleted left',
+      { release: '5.4.1', cgroupVersion: 1, dyingMemoryCgroups: 20_000 },
+      'fail',
+    ],
     ['without its command line', { ...old, cmdline: null }, 'unknown'],
     ['5.4 on cgroup v1, as AL2', { ...old, release: '5.4.1' }, 'pass'],
     ['a new one, just below many cgroups', { release: '5.10.1', memoryCgroups: 19_999 }, 'pass'],
@@ -337,12 +533,20 @@ describe('memory-cgroup-leak', () => {
   })
 
   it('tells deleted cgroups that stay on v2 apart: they hold memory, not ids', () => {
-    const kernel = { release: '6.1.1', cgroupVersion: 2, memoryCgroups: 400, dyingMemoryCgroups: 60_000 }
+    const kernel = {
+      release: '6.1.1',
+      cgroupVersion: 2,
+      memoryCgroups: 400,
+      dyingMemoryCgroups: 60_000,
+    }
     const failing = failingOf(memoryCgroupLeak, { host: { kernel } })
     expect(failing.severity ?? memoryCgroupLeak.severity).toBe('medium')
     expect(failing.title).toContain('deleted memory cgroups')
     expect(failing.consequence).toContain('60000 deleted memory cgroups')
-    expect(failing.evidence).toContainEqual({ what: 'host kernel dyingMemoryCgroups', value: '60000' })
+    expect(failing.evidence).toContainEqual({
+      what: 'host kernel dyingMemoryCgroups',
+      value: '60000',
+    })
   })
 
   it('knows a new kernel by the Node object, and leaves an old one open', () => {
@@ -356,7 +560,9 @@ describe('memory-cgroup-leak', () => {
     [54_999, 'high'],
     [55_000, 'critical'],
   ])('%s memory cgroups: %s', (memoryCgroups, severity) => {
-    expect(failingOf(memoryCgroupLeak, { host: { kernel: { ...old, memoryCgroups } } }).severity).toBe(severity)
+    expect(
+      failingOf(memoryCgroupLeak, { host: { kernel: { ...old, memoryCgroups } } }).severity,
+    ).toBe(severity)
   })
 })
 

@@ -20,7 +20,11 @@ describe('names of images', () => {
     ['bitnami/redis:7', 'docker.io/bitnami/redis:7', 'bitnami/redis:7'],
     ['index.docker.io/library/redis:7', 'docker.io/library/redis:7', 'redis:7'],
     ['registry:5000/app', 'registry:5000/app:latest', 'registry:5000/app:latest'],
-    ['registry.k8s.io/pause:3.10@sha256:ab', 'registry.k8s.io/pause@sha256:ab', 'registry.k8s.io/pause@sha256:ab'],
+    [
+      'registry.k8s.io/pause:3.10@sha256:ab',
+      'registry.k8s.io/pause@sha256:ab',
+      'registry.k8s.io/pause@sha256:ab',
+    ],
     ['redis@sha256:ab', 'docker.io/library/redis@sha256:ab', 'redis@sha256:ab'],
   ])('%s is %s', (image, canonical, familiar) => {
     expect(canonicalName(image)).toBe(canonical)
@@ -38,7 +42,9 @@ describe('required-image-at-risk', () => {
     reason: 'space',
     certainty,
   })
-  const deleting = (...deletions: ImageDeletion[]): NodeExample => ({ imageGC: { triggered: true, deletions, kept: [] } })
+  const deleting = (...deletions: ImageDeletion[]): NodeExample => ({
+    imageGC: { triggered: true, deletions, kept: [] },
+  })
   const evicting = (...imageDeletions: ImageDeletion[]): NodeExample => ({
     imageGC: { deletions: [], kept: [] },
     eviction: { imageDeletions },
@@ -57,15 +63,38 @@ describe('required-image-at-risk', () => {
   it.each<[string, NodeExample, Partial<Policy>, string]>([
     ['deleted by image GC', deleting(deletion(redis)), wanted, 'fail'],
     ['deleted by eviction', evicting(deletion(redis)), wanted, 'fail'],
-    ['by its whole name', deleting(deletion(redis)), { requiredImages: ['docker.io/*/redis:7'] }, 'fail'],
+    [
+      'by its whole name',
+      deleting(deletion(redis)),
+      { requiredImages: ['docker.io/*/redis:7'] },
+      'fail',
+    ],
     ['another image', deleting(deletion('docker.io/library/nginx:1')), wanted, 'pass'],
     ['nothing required', deleting(deletion(redis)), {}, 'pass'],
-    ['of a kube-system pod', { ...deleting(deletion(redis)), pods: [pod('kube-system', 'ReplicaSet', 'redis:7')] }, {}, 'fail'],
-    ['of a DaemonSet', { ...deleting(deletion(redis)), pods: [pod('ops', 'DaemonSet', 'redis:7')] }, {}, 'fail'],
-    ['of any other pod', { ...deleting(deletion(redis)), pods: [pod('ops', 'ReplicaSet', 'redis:7')] }, {}, 'pass'],
+    [
+      'of a kube-system pod',
+      { ...deleting(deletion(redis)), pods: [pod('kube-system', 'ReplicaSet', 'redis:7')] },
+      {},
+      'fail',
+    ],
+    [
+      'of a DaemonSet',
+      { ...deleting(deletion(redis)), pods: [pod('ops', 'DaemonSet', 'redis:7')] },
+      {},
+      'fail',
+    ],
+    [
+      'of any other pod',
+      { ...deleting(deletion(redis)), pods: [pod('ops', 'ReplicaSet', 'redis:7')] },
+      {},
+      'pass',
+    ],
     [
       'possible, but a container has it',
-      { ...deleting(deletion(redis, 'possible')), pods: [pod('ops', 'DaemonSet', 'redis:7', 'c://1')] },
+      {
+        ...deleting(deletion(redis, 'possible')),
+        pods: [pod('ops', 'DaemonSet', 'redis:7', 'c://1')],
+      },
       {},
       'pass',
     ],
@@ -84,21 +113,42 @@ describe('required-image-at-risk', () => {
   it.each<[string, NodeExample, string[] | null, string, string]>([
     ['any registry, due', deleting(deletion(redis)), null, 'low', 'certain'],
     ['a reachable one, due', deleting(deletion(redis)), ['docker.*'], 'low', 'certain'],
-    ['another one, due', deleting(deletion(redis, 'possible')), ['*.example.com'], 'high', 'possible'],
+    [
+      'another one, due',
+      deleting(deletion(redis, 'possible')),
+      ['*.example.com'],
+      'high',
+      'possible',
+    ],
     ['another one, eviction', evicting(deletion(redis)), [], 'high', 'certain'],
     ['another one, not due', keeping('not-needed'), [], 'medium', 'possible'],
   ])('%s: %4$s', (_, example, reachableRegistries, severity, confidence) => {
-    expect(failingOf(example, { ...wanted, reachableRegistries })).toMatchObject({ severity, confidence })
+    expect(failingOf(example, { ...wanted, reachableRegistries })).toMatchObject({
+      severity,
+      confidence,
+    })
   })
 
   it('takes severity and confidence from the same image, the worst', () => {
     const [near, far] = ['docker.io/library/redis:7', 'quay.io/a/redis:8']
     const policy = { requiredImages: ['redis:*', '*/redis:*'], reachableRegistries: ['docker.io'] }
-    const severe = { severity: 'high', confidence: 'possible', consequence: expect.stringContaining(far) }
-    expect(failingOf(deleting(deletion(near), deletion(far, 'possible')), policy)).toMatchObject(severe)
+    const severe = {
+      severity: 'high',
+      confidence: 'possible',
+      consequence: expect.stringContaining(far),
+    }
+    expect(failingOf(deleting(deletion(near), deletion(far, 'possible')), policy)).toMatchObject(
+      severe,
+    )
     const [first, second] = ['quay.io/a/redis:1', 'quay.io/a/redis:2']
-    const sure = { severity: 'high', confidence: 'certain', consequence: expect.stringContaining(second) }
-    expect(failingOf(deleting(deletion(first, 'possible'), deletion(second)), policy)).toMatchObject(sure)
+    const sure = {
+      severity: 'high',
+      confidence: 'certain',
+      consequence: expect.stringContaining(second),
+    }
+    expect(
+      failingOf(deleting(deletion(first, 'possible'), deletion(second)), policy),
+    ).toMatchObject(sure)
   })
 
   it('says an image once: eviction is sooner, what surely goes is worse', () => {
@@ -106,21 +156,36 @@ describe('required-image-at-risk', () => {
       ...deleting(deletion(redis, gc)),
       eviction: { imageDeletions: [deletion(redis, eviction)] },
     })
-    expect(failingOf(both('certain', 'certain'), wanted).consequence).toBe(`Image ${redis} is deleted by eviction within 10 s.`)
-    expect(failingOf(both('certain', 'possible'), wanted).consequence).toBe(`Image ${redis} is deleted by image GC within 5 min.`)
-    expect(failingOf(both('possible', 'possible'), wanted).consequence).toBe(`Image ${redis} may be deleted by eviction within 10 s.`)
+    expect(failingOf(both('certain', 'certain'), wanted).consequence).toBe(
+      `Image ${redis} is deleted by eviction within 10 s.`,
+    )
+    expect(failingOf(both('certain', 'possible'), wanted).consequence).toBe(
+      `Image ${redis} is deleted by image GC within 5 min.`,
+    )
+    expect(failingOf(both('possible', 'possible'), wanted).consequence).toBe(
+      `Image ${redis} may be deleted by eviction within 10 s.`,
+    )
   })
 
   it('finds names in the status of the node, leads with the worst, and shows no more than ten', () => {
     const many = Array.from({ length: 12 }, (_, at) => deletion(`quay.io/a/b:${at}`))
-    const example = { ...deleting(...many, deletion(redis)), node: { status: { images: [{ names: [redis] }] } } }
-    const { consequence, evidence, fix } = failingOf(example, { requiredImages: ['*'], reachableRegistries: ['quay.io'] })
+    const example = {
+      ...deleting(...many, deletion(redis)),
+      node: { status: { images: [{ names: [redis] }] } },
+    }
+    const { consequence, evidence, fix } = failingOf(example, {
+      requiredImages: ['*'],
+      reachableRegistries: ['quay.io'],
+    })
     expect(consequence).toBe(
       'Image docker.io/library/redis:7 is deleted by image GC within 5 min. Its registry docker.io is not among the reachable ones: it does not come back. So it is with 12 other images.',
     )
     expect(evidence).toHaveLength(11)
     expect(fix).toBeUndefined()
-    const kept: NodeExample = { imageGC: { deletions: [], kept: [{ image: redis, reason: 'not-needed' }] }, node: example.node }
+    const kept: NodeExample = {
+      imageGC: { deletions: [], kept: [{ image: redis, reason: 'not-needed' }] },
+      node: example.node,
+    }
     expect(failingOf(kept, wanted).consequence).toContain('neither in use nor pinned')
   })
 })

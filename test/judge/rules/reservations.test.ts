@@ -24,7 +24,12 @@ const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
 const MiB = 1024 ** 2
 /** Working sets of the daemons in bytes. */
 const daemons = (used: Record<string, unknown>) => ({
-  node: { systemContainers: Object.entries(used).map(([name, workingSetBytes]) => ({ name, memory: { workingSetBytes } })) },
+  node: {
+    systemContainers: Object.entries(used).map(([name, workingSetBytes]) => ({
+      name,
+      memory: { workingSetBytes },
+    })),
+  },
 })
 const both = (bytes: number) => daemons({ kubelet: bytes - 1, runtime: 1, pods: 2 ** 40 })
 const reserving = (kube: string | undefined, system?: string): NodeExample => ({
@@ -40,12 +45,32 @@ describe('missing-system-reserved', () => {
     ['0', reserving('0', '0Gi'), 'fail'],
     ['for the system', reserving(undefined, '1Mi'), 'pass'],
     ['for both', reserving('1Mi', '1Mi'), 'pass'],
-    ['for Kubernetes as much as the daemons use', { ...reserving('400Mi'), summary: both(400 * MiB) }, 'pass'],
-    ['for Kubernetes, a byte less than the daemons use', { ...reserving('400Mi'), summary: both(400 * MiB + 1) }, 'fail'],
+    [
+      'for Kubernetes as much as the daemons use',
+      { ...reserving('400Mi'), summary: both(400 * MiB) },
+      'pass',
+    ],
+    [
+      'for Kubernetes, a byte less than the daemons use',
+      { ...reserving('400Mi'), summary: both(400 * MiB + 1) },
+      'fail',
+    ],
     ['for Kubernetes, no statistics', reserving('400Mi'), 'unknown'],
-    ['for Kubernetes, half the statistics', { ...reserving('400Mi'), summary: daemons({ kubelet: 1 }) }, 'unknown'],
-    ['less than the one daemon with statistics', { ...reserving('400Mi'), summary: daemons({ kubelet: 401 * MiB }) }, 'fail'],
-    ['a statistic that is none', { ...reserving('400Mi'), summary: daemons({ kubelet: 1, runtime: '1' }) }, 'unknown'],
+    [
+      'for Kubernetes, half the statistics',
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 1 }) },
+      'unknown',
+    ],
+    [
+      'less than the one daemon with statistics',
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 401 * MiB }) },
+      'fail',
+    ],
+    [
+      'a statistic that is none',
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 1, runtime: '1' }) },
+      'unknown',
+    ],
     ['no quantity', reserving('much'), 'unknown'],
     ['nothing, on Windows', { identity: { operatingSystem: 'windows' } }, 'notApplicable'],
   ] as const)('%s: %3$s', (_, example, expected) => {
@@ -53,24 +78,36 @@ describe('missing-system-reserved', () => {
   })
 
   it("proposes the image's own reservation where there is none, and what is missing where there is some", () => {
-    expect(failingOf(missingSystemReserved, { configuration: { maxPods: 58, kubeReserved: { cpu: '80m' } } }).fix?.config).toEqual({
-      kubeReserved: { cpu: '80m', memory: '893Mi' },
-    })
+    expect(
+      failingOf(missingSystemReserved, {
+        configuration: { maxPods: 58, kubeReserved: { cpu: '80m' } },
+      }).fix?.config,
+    ).toEqual({ kubeReserved: { cpu: '80m', memory: '893Mi' } })
     const thresholds = [hard('memory.available', 0.5)]
-    expect(failingOf(missingSystemReserved, { ...reserving('400Mi'), thresholds, summary: both(500 * MiB) }).fix?.config).toEqual({
-      systemReserved: { memory: '612Mi' },
-    })
+    expect(
+      failingOf(missingSystemReserved, {
+        ...reserving('400Mi'),
+        thresholds,
+        summary: both(500 * MiB),
+      }).fix?.config,
+    ).toEqual({ systemReserved: { memory: '612Mi' } })
   })
 })
 
 describe('allocatable-mismatch', () => {
-  const example = (matchesNode: boolean | null, allocatable: Record<string, string>): NodeExample => ({
+  const example = (
+    matchesNode: boolean | null,
+    allocatable: Record<string, string>,
+  ): NodeExample => ({
     allocatable: { cpu: '1930m', memory: '23993908Ki', matchesNode },
     node: { status: { allocatable } },
   })
 
   it('says what differs, and only that', () => {
-    const { evidence } = failingOf(allocatableMismatch, example(false, { cpu: '1.93', memory: '24Gi' }))
+    const { evidence } = failingOf(
+      allocatableMismatch,
+      example(false, { cpu: '1.93', memory: '24Gi' }),
+    )
     expect(evidence).toEqual([
       { what: 'node allocatable memory', value: '24Gi' },
       { what: 'allocatable memory by configuration', value: '23993908Ki' },
@@ -124,7 +161,9 @@ describe('reservation-without-eviction: the example of the Kubernetes documentat
   })
 
   it('is worse where pods are evicted although all stay within what they were promised: soft thresholds are not reserved', () => {
-    const example = sized('1Gi', { thresholds: [...thresholds, soft('memory.available', 1, 60_000)] })
+    const example = sized('1Gi', {
+      thresholds: [...thresholds, soft('memory.available', 1, 60_000)],
+    })
     expect(failingOf(reservationWithoutEviction, example)).toMatchObject({
       severity: 'medium',
       fix: { config: { systemReserved: { memory: '2048Mi' } } },
@@ -180,16 +219,20 @@ describe('reserved-below-eks-formula', () => {
   })
 
   const node = { status: { capacity: { cpu: '4' } } }
-  const reserved = (kubeReserved: Record<string, string>, more: NodeExample['configuration'] = {}): NodeExample => ({
-    configuration: { maxPods: 58, kubeReserved, ...more },
-    node,
-  })
+  const reserved = (
+    kubeReserved: Record<string, string>,
+    more: NodeExample['configuration'] = {},
+  ): NodeExample => ({ configuration: { maxPods: 58, kubeReserved, ...more }, node })
 
   it.each([
     ['the formula', reserved({ cpu: '80m', memory: '893Mi' }), 'pass'],
     ['a mebibyte less', reserved({ cpu: '80m', memory: '892Mi' }), 'fail'],
     ['a milli-core less', reserved({ cpu: '79m', memory: '893Mi' }), 'fail'],
-    ['the rest for the system', reserved({ cpu: '40m', memory: '800Mi' }, { systemReserved: { cpu: '40m', memory: '93Mi' } }), 'pass'],
+    [
+      'the rest for the system',
+      reserved({ cpu: '40m', memory: '800Mi' }, { systemReserved: { cpu: '40m', memory: '93Mi' } }),
+      'pass',
+    ],
     ['whole cores', reserved({ memory: '893Mi' }, { reservedSystemCPUs: '0' }), 'pass'],
     ['fewer pods by cores', reserved({ cpu: '80m', memory: '343Mi' }, { podsPerCore: 2 }), 'pass'],
     ['no number of cores', { ...reserved({ cpu: '1', memory: '893Mi' }), node: {} }, 'unknown'],
@@ -199,9 +242,10 @@ describe('reserved-below-eks-formula', () => {
   })
 
   it('proposes what is missing, and keeps the rest', () => {
-    expect(failingOf(reservedBelowEksFormula, reserved({ memory: '1Mi', 'ephemeral-storage': '1Gi' })).fix?.config).toEqual({
-      kubeReserved: { cpu: '80m', memory: '893Mi', 'ephemeral-storage': '1Gi' },
-    })
+    expect(
+      failingOf(reservedBelowEksFormula, reserved({ memory: '1Mi', 'ephemeral-storage': '1Gi' }))
+        .fix?.config,
+    ).toEqual({ kubeReserved: { cpu: '80m', memory: '893Mi', 'ephemeral-storage': '1Gi' } })
   })
 })
 
@@ -209,13 +253,35 @@ describe('missing-enforced-cgroup and unsafe-enforced-reservation', () => {
   it.each([
     [['pods'], {}, 'pass', 'pass'],
     [['system-reserved'], { systemReserved: { memory: '1Gi' } }, 'fail', 'fail'],
-    [['system-reserved'], { systemReserved: { memory: '1Gi' }, systemReservedCgroup: '/system' }, 'pass', 'fail'],
-    [['system-reserved'], { systemReserved: { cpu: '1' }, systemReservedCgroup: '/system' }, 'pass', 'pass'],
-    [['kube-reserved'], { kubeReserved: { pid: '1000' }, kubeReservedCgroup: '/runtime' }, 'pass', 'fail'],
+    [
+      ['system-reserved'],
+      { systemReserved: { memory: '1Gi' }, systemReservedCgroup: '/system' },
+      'pass',
+      'fail',
+    ],
+    [
+      ['system-reserved'],
+      { systemReserved: { cpu: '1' }, systemReservedCgroup: '/system' },
+      'pass',
+      'pass',
+    ],
+    [
+      ['kube-reserved'],
+      { kubeReserved: { pid: '1000' }, kubeReservedCgroup: '/runtime' },
+      'pass',
+      'fail',
+    ],
     [['kube-reserved-compressible'], { kubeReserved: { memory: '1Gi' } }, 'fail', 'pass'],
-    [['kube-reserved'], { kubeReserved: { memory: '1Gi' }, kubeReservedCgroup: '' }, 'fail', 'fail'],
+    [
+      ['kube-reserved'],
+      { kubeReserved: { memory: '1Gi' }, kubeReservedCgroup: '' },
+      'fail',
+      'fail',
+    ],
   ] as const)('%j with %j: %s, %s', (enforceNodeAllocatable, more, missing, unsafe) => {
-    const example: NodeExample = { configuration: { ...more, enforceNodeAllocatable: [...enforceNodeAllocatable] } }
+    const example: NodeExample = {
+      configuration: { ...more, enforceNodeAllocatable: [...enforceNodeAllocatable] },
+    }
     expect(state(missingEnforcedCgroup, example)).toBe(missing)
     expect(state(unsafeEnforcedReservation, example)).toBe(unsafe)
   })
@@ -234,7 +300,10 @@ describe('oom-before-eviction', () => {
   })
 
   it('proposes the default beside what is there', () => {
-    const example = { thresholds: [], configuration: { evictionHard: { 'nodefs.available': '10%', 'memory.available': '0%' } } }
+    const example = {
+      thresholds: [],
+      configuration: { evictionHard: { 'nodefs.available': '10%', 'memory.available': '0%' } },
+    }
     expect(failingOf(oomBeforeEviction, example).fix?.config).toEqual({
       evictionHard: { 'nodefs.available': '10%', 'memory.available': '100Mi' },
     })
@@ -245,7 +314,10 @@ describe('oom-before-eviction', () => {
     const lost = { configuration, thresholds: [hard('nodefs.available', 10)] }
     expect(state(oomBeforeEviction, lost)).toBe('pass')
     expect(state(lostDefaultThreshold, lost)).toBe('fail')
-    const waiting = { configuration, thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] }
+    const waiting = {
+      configuration,
+      thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)],
+    }
     expect(state(oomBeforeEviction, waiting)).toBe('fail')
   })
 })
@@ -257,8 +329,12 @@ describe('a reservation that would leave pods less than half of the memory', () 
     ['2930Mi', { kubeReserved: { memory: '1465Mi' } }],
     ['2929Mi', undefined],
   ])('is not proposed: of %s', (memory, config) => {
-    expect(failingOf(missingSystemReserved, { configuration: { maxPods: 110 }, node: node(memory), thresholds: [] }).fix?.config).toEqual(
-      config,
-    )
+    expect(
+      failingOf(missingSystemReserved, {
+        configuration: { maxPods: 110 },
+        node: node(memory),
+        thresholds: [],
+      }).fix?.config,
+    ).toEqual(config)
   })
 })

@@ -33,8 +33,11 @@ async function world() {
   writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), policy)
   const inRun = (name: string) => join(storeFolder, 'highwater-lab/runs', run, name)
   const clusterNames = (): string[] =>
-    JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters.map(({ cluster }: { cluster: string }) => cluster)
-  const inFleetA = (part: string) => inRun(`fan-out/clusters/${clusterNames().indexOf('fleet-a')}/${part}`)
+    JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters.map(
+      ({ cluster }: { cluster: string }) => cluster,
+    )
+  const inFleetA = (part: string) =>
+    inRun(`fan-out/clusters/${clusterNames().indexOf('fleet-a')}/${part}`)
   return {
     spoil(part: string, spoilt: (file: Buffer) => Buffer): void {
       writeFileSync(inFleetA(part), spoilt(readFileSync(inFleetA(part))))
@@ -46,14 +49,23 @@ async function world() {
     remove: (part: string) => rmSync(inFleetA(part)),
     snapshot: inRun('snapshot.ndjson.gz'),
     /** @param before what happens to the bucket just before that function is called, of AuditShard that step for `fleet-a` */
-    async published(before: { function: string; step?: 'judge'; act: () => void }): Promise<FindingsDocument> {
-      await invoke(tick, { HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater' })
+    async published(before: {
+      function: string
+      step?: 'judge'
+      act: () => void
+    }): Promise<FindingsDocument> {
+      await invoke(tick, {
+        HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater',
+      })
       let isDone = false
       const functions: Functions = {
-        readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
+        readObject: async (bucket, key) =>
+          JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
         async invoke(name, event) {
           const { step, cluster = 0 } = event as { step?: string; cluster?: number }
-          const isMeant = before.step === undefined || (step === before.step && clusterNames()[cluster] === 'fleet-a')
+          const isMeant =
+            before.step === undefined ||
+            (step === before.step && clusterNames()[cluster] === 'fleet-a')
           if (name === before.function && isMeant && !isDone) {
             isDone = true
             before.act()
@@ -79,52 +91,70 @@ describe('a part that nobody can read any more', () => {
     ['halved', halved, 'the file breaks off here'],
     ['of other bytes', () => Buffer.from('no gzip at all'), 'it is no JSON'],
     ['empty', () => gzipSync(''), 'it is empty'],
-  ])('of a cluster that was lost, its description %s, costs no more than that: its nodes are named', async (_, spoilt, said) => {
-    const here = await world()
-    const document = await here.published({
-      function: 'Publish',
-      act() {
-        here.remove('judged.ndjson.gz')
-        here.spoil('cluster.ndjson.gz', spoilt)
-      },
-    })
-    expect(coverages(document)).toEqual([{ name: 'fleet-a', nodes: 20, read: 0, notRead: 20 }, unhurt])
-    const file = expect.stringMatching(new RegExp(`^cluster: .*fan-out/clusters/\\d/cluster.ndjson.gz is broken: .*${said}`))
-    expect(reasonsOf(document, true)).toContainEqual(file)
-  })
+  ])(
+    'of a cluster that was lost, its description %s, costs no more than that: its nodes are named',
+    async (_, spoilt, said) => {
+      const here = await world()
+      const document = await here.published({
+        function: 'Publish',
+        act() {
+          here.remove('judged.ndjson.gz')
+          here.spoil('cluster.ndjson.gz', spoilt)
+        },
+      })
+      expect(coverages(document)).toEqual([
+        { name: 'fleet-a', nodes: 20, read: 0, notRead: 20 },
+        unhurt,
+      ])
+      const file = expect.stringMatching(
+        new RegExp(`^cluster: .*fan-out/clusters/\\d/cluster.ndjson.gz is broken: .*${said}`),
+      )
+      expect(reasonsOf(document, true)).toContainEqual(file)
+    },
+  )
 
   it.each([
     ['halved', halved, 'is broken: .*the file breaks off here'],
     ['gone', null, 'is not there'],
-  ])('of a cluster that was lost, its list of a shard %s, costs the names in it', async (_, spoilt, said) => {
-    const here = await world()
-    const document = await here.published({
-      function: 'Publish',
-      act() {
-        here.spoil('judged.ndjson.gz', halved)
-        if (spoilt === null) here.remove('nodes/1.ndjson.gz')
-        else here.spoil('nodes/1.ndjson.gz', spoilt)
-      },
-    })
-    const [hurt, other] = coverages(document)
-    expect(other).toEqual(unhurt)
-    expect(hurt!.nodes).toBeGreaterThanOrEqual(10)
-    expect(hurt).toMatchObject({ nodes: hurt!.notRead, read: 0 })
-    expect(hurt!.nodes).toBeLessThan(20)
-    const file = new RegExp(`^nodes: some that were listed are not known any more: .*fan-out/clusters/\\d/nodes/1.ndjson.gz ${said}`)
-    expect(reasonsOf(document, true)).toContainEqual(expect.stringMatching(file))
-    expect(reasonsOf(document, false)[0]).toMatch(/judged.ndjson.gz is broken/)
-  })
+  ])(
+    'of a cluster that was lost, its list of a shard %s, costs the names in it',
+    async (_, spoilt, said) => {
+      const here = await world()
+      const document = await here.published({
+        function: 'Publish',
+        act() {
+          here.spoil('judged.ndjson.gz', halved)
+          if (spoilt === null) here.remove('nodes/1.ndjson.gz')
+          else here.spoil('nodes/1.ndjson.gz', spoilt)
+        },
+      })
+      const [hurt, other] = coverages(document)
+      expect(other).toEqual(unhurt)
+      expect(hurt!.nodes).toBeGreaterThanOrEqual(10)
+      expect(hurt).toMatchObject({ nodes: hurt!.notRead, read: 0 })
+      expect(hurt!.nodes).toBeLessThan(20)
+      const file = new RegExp(
+        `^nodes: some that were listed are not known any more: .*fan-out/clusters/\\d/nodes/1.ndjson.gz ${said}`,
+      )
+      expect(reasonsOf(document, true)).toContainEqual(expect.stringMatching(file))
+      expect(reasonsOf(document, false)[0]).toMatch(/judged.ndjson.gz is broken/)
+    },
+  )
 
   it('of a shard that was to be read, its list, costs the shard; the others are read, and nothing is said of nodes that are gone', async () => {
     const here = await world()
-    const document = await here.published({ function: 'AuditShard', act: () => here.spoil('nodes/1.ndjson.gz', () => Buffer.from('{')) })
+    const document = await here.published({
+      function: 'AuditShard',
+      act: () => here.spoil('nodes/1.ndjson.gz', () => Buffer.from('{')),
+    })
     const [hurt, other] = coverages(document)
     expect(other).toEqual(unhurt)
     expect(hurt!.nodes).toBeLessThan(20)
     expect(hurt).toMatchObject({ read: hurt!.nodes, notRead: 0 })
     expect(reasonsOf(document, true)).toEqual([
-      expect.stringMatching(/^nodes: some that were listed are not known any more: .*nodes\/1.ndjson.gz is broken: line 1/),
+      expect.stringMatching(
+        /^nodes: some that were listed are not known any more: .*nodes\/1.ndjson.gz is broken: line 1/,
+      ),
     ])
   })
 
@@ -136,16 +166,32 @@ describe('a part that nobody can read any more', () => {
     'of a shard that was read, %s, costs what cannot be read of it; the others and the snapshot are whole',
     async (_, spoilt, said, least) => {
       const here = await world()
-      const document = await here.published({ function: 'AuditShard', step: 'judge', act: () => here.spoil('records/0.ndjson.gz', spoilt) })
+      const document = await here.published({
+        function: 'AuditShard',
+        step: 'judge',
+        act: () => here.spoil('records/0.ndjson.gz', spoilt),
+      })
       const [hurt, other] = coverages(document)
       expect(other).toEqual(unhurt)
       expect(hurt).toMatchObject({ name: 'fleet-a', nodes: 20, read: 20 - hurt!.notRead })
       expect(hurt!.read).toBeGreaterThanOrEqual(10 + least)
       expect(hurt!.notRead).toBeGreaterThan(0)
       expect(reasonsOf(document, true)).toEqual([])
-      const reason = new RegExp(`what was read of it is not there any more: .*clusters/\\d/records/0.ndjson.gz is broken: .*${said}`)
-      expect(reasonsOf(document, false)).toEqual(Array.from({ length: hurt!.notRead }, () => expect.stringMatching(reason)))
-      const { stdout } = await inProcess(['audit', '--snapshot', here.snapshot, '--format', 'json', '--out', temporaryFolder()])
+      const reason = new RegExp(
+        `what was read of it is not there any more: .*clusters/\\d/records/0.ndjson.gz is broken: .*${said}`,
+      )
+      expect(reasonsOf(document, false)).toEqual(
+        Array.from({ length: hurt!.notRead }, () => expect.stringMatching(reason)),
+      )
+      const { stdout } = await inProcess([
+        'audit',
+        '--snapshot',
+        here.snapshot,
+        '--format',
+        'json',
+        '--out',
+        temporaryFolder(),
+      ])
       expect(coverages(JSON.parse(stdout))).toEqual([hurt, other])
     },
   )
@@ -159,8 +205,14 @@ describe('a part that nobody can read any more', () => {
         here.write('lost/cluster.json', '{"reason":"the fun')
       },
     })
-    expect(coverages(document)).toEqual([{ name: 'fleet-a', nodes: 20, read: 0, notRead: 20 }, unhurt])
-    const reason = /did not come to its end at any try: why is not known: .*fan-out\/clusters\/\d\/lost\/cluster.json is broken: /
-    expect(reasonsOf(document, false)).toEqual(Array.from({ length: 20 }, () => expect.stringMatching(reason)))
+    expect(coverages(document)).toEqual([
+      { name: 'fleet-a', nodes: 20, read: 0, notRead: 20 },
+      unhurt,
+    ])
+    const reason =
+      /did not come to its end at any try: why is not known: .*fan-out\/clusters\/\d\/lost\/cluster.json is broken: /
+    expect(reasonsOf(document, false)).toEqual(
+      Array.from({ length: 20 }, () => expect.stringMatching(reason)),
+    )
   })
 })

@@ -19,18 +19,27 @@ const refused = 'Access Denied (Service: Amazon S3; Status Code: 403)'
 async function handedOver() {
   const storeFolder = temporaryFolder()
   await labOf(
-    ['a', 'b', 'c'].map(seed => fleet({ nodes: 4, seed, cluster: `fleet-${seed}`, podsPerNode: 1 })),
+    ['a', 'b', 'c'].map(seed =>
+      fleet({ nodes: 4, seed, cluster: `fleet-${seed}`, podsPerNode: 1 }),
+    ),
     { storeFolder },
   )
   Object.assign(process.env, serviceEnvironment)
   mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
-  writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'fanOut: { aboveNodes: 10 }\npace: { requestsPerSecond: 1000 }')
-  await invoke(tick, { HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater' })
-  const read = (name: string) => JSON.parse(readFileSync(join(storeFolder, 'highwater-lab/runs', run, name), 'utf8'))
+  writeFileSync(
+    join(storeFolder, 'highwater-lab', 'highwater.yaml'),
+    'fanOut: { aboveNodes: 10 }\npace: { requestsPerSecond: 1000 }',
+  )
+  await invoke(tick, {
+    HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater',
+  })
+  const read = (name: string) =>
+    JSON.parse(readFileSync(join(storeFolder, 'highwater-lab/runs', run, name), 'utf8'))
   return {
     invoked: (name: string, event: object) => fanOutHandlers[name]!({ run, ...event }),
     findings: (): FindingsDocument => read('findings.json'),
-    clusterNames: (): string[] => read('fan-out/run.json').clusters.map(({ cluster }: { cluster: string }) => cluster),
+    clusterNames: (): string[] =>
+      read('fan-out/run.json').clusters.map(({ cluster }: { cluster: string }) => cluster),
   }
 }
 
@@ -47,7 +56,8 @@ it('that cannot read its items ends red, and the report gives each node the mapâ
   const { notAudited, clusters } = here.findings()
   expect(clusters.map(({ coverage }) => coverage.notRead)).toEqual([4, 4, 4])
   expect(notAudited.filter(({ node }) => node !== null)).toHaveLength(12)
-  for (const one of notAudited) expect(one.reason.replace(/^(cluster|pods): /, '').slice(0, reason.length)).toBe(reason)
+  for (const one of notAudited)
+    expect(one.reason.replace(/^(cluster|pods): /, '').slice(0, reason.length)).toBe(reason)
 })
 
 it('that fails on its way costs the clusters it did not come to; what had been judged stays, and what was lost before keeps its reason', async () => {
@@ -55,14 +65,28 @@ it('that fails on its way costs the clusters it did not come to; what had been j
   await here.invoked('Discover', {})
   await here.invoked('AuditShard', { step: 'read', cluster: 0, shard: 0 })
   await here.invoked('AuditShard', { step: 'judge', cluster: 0 })
-  await here.invoked('AuditShard', { step: 'lost', cluster: 1, failure: { Error: 'Runtime.ExitError', Cause: 'signal: killed' } })
-  const failure = { Error: 'States.ExceedToleratedFailureThreshold', Cause: 'The specified tolerated failure threshold was exceeded' }
+  await here.invoked('AuditShard', {
+    step: 'lost',
+    cluster: 1,
+    failure: { Error: 'Runtime.ExitError', Cause: 'signal: killed' },
+  })
+  const failure = {
+    Error: 'States.ExceedToleratedFailureThreshold',
+    Cause: 'The specified tolerated failure threshold was exceeded',
+  }
   expect(await here.invoked('Publish', { failure })).toMatchObject({ state: 'published' })
   const { clusters, notAudited } = here.findings()
   const [judged, killed, notReached] = here.clusterNames()
-  expect(clusters.find(({ name }) => name === judged)).toMatchObject({ coverage: { nodes: 4, read: 4 } })
-  const reasonOf = (name: string | undefined) => notAudited.find(({ cluster }) => cluster === name)?.reason
+  expect(clusters.find(({ name }) => name === judged)).toMatchObject({
+    coverage: { nodes: 4, read: 4 },
+  })
+  const reasonOf = (name: string | undefined) =>
+    notAudited.find(({ cluster }) => cluster === name)?.reason
   expect(reasonOf(judged)).toBeUndefined()
-  expect(reasonOf(killed)).toContain('did not come to its end at any try: Runtime.ExitError: signal: killed')
-  expect(reasonOf(notReached)).toContain(`failed before the cluster was judged: ${failure.Error}: ${failure.Cause}`)
+  expect(reasonOf(killed)).toContain(
+    'did not come to its end at any try: Runtime.ExitError: signal: killed',
+  )
+  expect(reasonOf(notReached)).toContain(
+    `failed before the cluster was judged: ${failure.Error}: ${failure.Cause}`,
+  )
 })

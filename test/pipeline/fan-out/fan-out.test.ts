@@ -46,19 +46,23 @@ async function world(of: readonly Scenario[] = scenarios, written = policy) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'highwater.yaml'), written)
   }
-  const inRun = (name: string, prefix = '') => join(storeFolder, 'highwater-lab', prefix, 'runs', run, name)
+  const inRun = (name: string, prefix = '') =>
+    join(storeFolder, 'highwater-lab', prefix, 'runs', run, name)
   const functions: Functions = {
     invoke: (name, event) => fanOutHandlers[name]!(event),
-    readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
+    readObject: async (bucket, key) =>
+      JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
   }
   return {
     lab,
     bucket: join(storeFolder, 'highwater-lab'),
     inRun,
     functions,
-    clusterName: (cluster: number): string => JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters[cluster]?.cluster,
+    clusterName: (cluster: number): string =>
+      JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters[cluster]?.cluster,
     handOver: () => invoke(tick, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn }),
-    findings: (prefix = ''): FindingsDocument => JSON.parse(readFileSync(inRun('findings.json', prefix), 'utf8')),
+    findings: (prefix = ''): FindingsDocument =>
+      JSON.parse(readFileSync(inRun('findings.json', prefix), 'utf8')),
   }
 }
 
@@ -86,7 +90,15 @@ describe('a large fleet', () => {
     expect(output).toEqual({ run, state: 'published' })
     expect(told(here.findings())).toBe(told(await alone(here)))
     const { code, stdout } = await inProcess([
-      ...['audit', '--snapshot', here.inRun('snapshot.ndjson.gz'), '--format', 'json', '--out', temporaryFolder()],
+      ...[
+        'audit',
+        '--snapshot',
+        here.inRun('snapshot.ndjson.gz'),
+        '--format',
+        'json',
+        '--out',
+        temporaryFolder(),
+      ],
     ])
     const again: FindingsDocument = JSON.parse(stdout)
     const outlines = ({ findings, notAudited, unknowns, clusters }: FindingsDocument) => ({
@@ -131,8 +143,12 @@ describe('a large fleet', () => {
   })
 
   it('is none where it is small, a dry run, or a few nodes by their names', async () => {
-    const here = await world(scenarios.slice(0, 1), policy.replace('aboveNodes: 40', 'aboveNodes: 60'))
-    const handed = (event: object) => invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
+    const here = await world(
+      scenarios.slice(0, 1),
+      policy.replace('aboveNodes: 40', 'aboveNodes: 60'),
+    )
+    const handed = (event: object) =>
+      invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
     expect(await handed(tick)).toMatchObject({ state: 'published' })
     writeFileSync(join(here.inRun(''), '../../highwater.yaml'), policy)
     expect(await handed({ dryRun: true })).toMatchObject({ state: 'dry-run' })
@@ -151,7 +167,9 @@ describe('a large fleet', () => {
   })
 
   it('by SSM shares its pace among the clusters of one account and region, and is read whole', async () => {
-    const small = ['a', 'b'].map(seed => fleet({ nodes: 8, seed, cluster: `fleet-${seed}`, podsPerNode: 2 }))
+    const small = ['a', 'b'].map(seed =>
+      fleet({ nodes: 8, seed, cluster: `fleet-${seed}`, podsPerNode: 2 }),
+    )
     const elsewhere = fleet({ nodes: 3, seed: 'c', cluster: 'fleet-c', podsPerNode: 2 })
     const written = `
 modes: [{ match: { cluster: 'fleet-*' }, mode: ssm }]
@@ -159,20 +177,34 @@ pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 60 }
 accounts: [{ regions: [us-east-1, us-west-2] }]
 fanOut: { nodesPerShard: 10 }
 `
-    const west = { ...elsewhere, clusters: elsewhere.clusters.map(one => ({ ...one, region: 'us-west-2' })) }
-    const here = await world([...small, west, fleet({ nodes: 3, seed: 'd', cluster: 'proxied', podsPerNode: 2 })], written)
+    const west = {
+      ...elsewhere,
+      clusters: elsewhere.clusters.map(one => ({ ...one, region: 'us-west-2' })),
+    }
+    const here = await world(
+      [...small, west, fleet({ nodes: 3, seed: 'd', cluster: 'proxied', podsPerNode: 2 })],
+      written,
+    )
     await here.handOver()
     await execute({ run }, here.functions)
-    const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(readFileSync(here.inRun('fan-out/run.json'), 'utf8'))
+    const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(
+      readFileSync(here.inRun('fan-out/run.json'), 'utf8'),
+    )
     expect(clustersAtOnce).toBe(20)
-    expect(clusters.map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond]).toSorted()).toEqual([
+    expect(
+      clusters
+        .map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond])
+        .toSorted(),
+    ).toEqual([
       ['111122223333/us-east-1/fleet-a', 30],
       ['111122223333/us-east-1/fleet-b', 30],
       ['111122223333/us-east-1/proxied', 60],
       ['111122223333/us-west-2/fleet-c', 60],
     ])
     // Of the fourth of eight, a Bottlerocket, its control container sees little.
-    const coverage = here.findings().clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
+    const coverage = here
+      .findings()
+      .clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
     expect(coverage).toEqual([
       ['111122223333/us-east-1/fleet-a', 8, 7],
       ['111122223333/us-east-1/fleet-b', 8, 7],
@@ -188,20 +220,32 @@ fanOut: { nodesPerShard: 10 }
     const large = await world(scenarios.slice(0, 1), `${policy}${twice}`)
     expect(await large.handOver()).toMatchObject({ state: 'fanned-out' })
     await execute({ run }, large.functions)
-    expect(large.findings().clusters).toMatchObject([{ name: 'fleet-a', coverage: { nodes: 60, read: 60 } }])
+    expect(large.findings().clusters).toMatchObject([
+      { name: 'fleet-a', coverage: { nodes: 60, read: 60 } },
+    ])
     expect(told(large.findings())).toBe(told(await alone(large)))
   })
 
   it.each([
     ['at its second word', 1, /^started: execution \S+ of \S+$/],
-    ['at no try', 100, /nobody knows how large the fleet is: cluster fleet-a was not counted: .*429/],
+    [
+      'at no try',
+      100,
+      /nobody knows how large the fleet is: cluster fleet-a was not counted: .*429/,
+    ],
   ])('is handed over when a busy API server says its size %s', async (_, first, location) => {
     const busy = {
       ...scenarios[0]!,
-      clusters: scenarios[0]!.clusters.map(one => ({ ...one, faults: { tooManyRequests: { first, retryAfterSeconds: 0 } } })),
+      clusters: scenarios[0]!.clusters.map(one => ({
+        ...one,
+        faults: { tooManyRequests: { first, retryAfterSeconds: 0 } },
+      })),
     }
     const here = await world([busy])
-    expect(await here.handOver()).toMatchObject({ state: 'fanned-out', deliveries: [{ location: expect.stringMatching(location) }] })
+    expect(await here.handOver()).toMatchObject({
+      state: 'fanned-out',
+      deliveries: [{ location: expect.stringMatching(location) }],
+    })
     expect(here.lab.executions()).toHaveLength(1)
   })
 
@@ -210,7 +254,9 @@ fanOut: { nodesPerShard: 10 }
     await expect(here.handOver()).rejects.toThrow(
       /not handed to many functions, and this one has read what it could: .*StartExecution.*Grant states:StartExecution/,
     )
-    expect(here.findings()).toMatchObject({ clusters: [{ name: 'fleet-a', coverage: { read: 60 } }] })
+    expect(here.findings()).toMatchObject({
+      clusters: [{ name: 'fleet-a', coverage: { read: 60 } }],
+    })
     expect(here.findings().run.inputErrors).toHaveLength(1)
   })
 })
@@ -222,7 +268,10 @@ describe('a tick', () => {
     expect(here.lab.executions()).toHaveLength(1)
     await execute({ run }, here.functions)
     const read = here.lab.requests().routes
-    expect((await execute({ run }, here.functions)).output).toEqual({ run, state: 'published-before' })
+    expect((await execute({ run }, here.functions)).output).toEqual({
+      run,
+      state: 'published-before',
+    })
     expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
     expect(await here.handOver()).toMatchObject({ state: 'published-before' })
     expect(here.lab.mails()).toHaveLength(1)
@@ -242,18 +291,29 @@ describe('a tick', () => {
       here.lab.endExecution(run, ended)
       const again = await Promise.all([here.handOver(), here.handOver()])
       for (const { deliveries } of again)
-        expect(deliveries).toMatchObject([{ location: `started: execution ${run}-2 of ${stateMachineArn}`, error: null }])
+        expect(deliveries).toMatchObject([
+          { location: `started: execution ${run}-2 of ${stateMachineArn}`, error: null },
+        ])
       await here.handOver()
-      expect(here.lab.executions()).toMatchObject([{ name: run }, { name: `${run}-2`, input: { run } }])
+      expect(here.lab.executions()).toMatchObject([
+        { name: run },
+        { name: `${run}-2`, input: { run } },
+      ])
       const read = here.lab.requests().routes
-      expect((await execute(here.lab.executions()[1]!.input, here.functions)).output).toEqual({ run, state: 'published' })
+      expect((await execute(here.lab.executions()[1]!.input, here.functions)).output).toEqual({
+        run,
+        state: 'published',
+      })
       expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
       expect(here.lab.mails()).toHaveLength(1)
       here.lab.endExecution(`${run}-2`, 'SUCCEEDED')
       expect(await here.handOver()).toMatchObject({ state: 'published-before' })
       rmSync(here.inRun('done.json'))
       const location = `had been started, and is SUCCEEDED: execution ${run}-2 of ${stateMachineArn}`
-      expect(await here.handOver()).toMatchObject({ state: 'fanned-out', deliveries: [{ location }] })
+      expect(await here.handOver()).toMatchObject({
+        state: 'fanned-out',
+        deliveries: [{ location }],
+      })
       expect(names()).toEqual([run, `${run}-2`])
     },
   )
@@ -264,9 +324,13 @@ describe('a tick', () => {
       await here.handOver()
       here.lab.endExecution(number === 1 ? run : `${run}-${number}`, 'FAILED')
     }
-    await expect(here.handOver()).rejects.toThrow(`${mostExecutions} executions of run ${run} have ended red`)
+    await expect(here.handOver()).rejects.toThrow(
+      `${mostExecutions} executions of run ${run} have ended red`,
+    )
     expect(here.lab.executions()).toHaveLength(mostExecutions)
-    expect(here.findings()).toMatchObject({ clusters: [{ name: 'fleet-a', coverage: { read: 60 } }] })
+    expect(here.findings()).toMatchObject({
+      clusters: [{ name: 'fleet-a', coverage: { read: 60 } }],
+    })
   })
 
   it('whose first function died before its last word is discovered anew, and tells the same', async () => {
@@ -293,34 +357,48 @@ describe('a function that dies', () => {
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
-  it.each(['Lambda.ServiceException', 'Lambda.AWSLambdaException', 'Lambda.SdkClientException', 'Lambda.Unknown'])(
-    'by Lambda itself (%s) publishes at the next try, and mails once',
-    async error => {
-      const here = await world(scenarios.slice(0, 1))
-      await here.handOver()
-      const { output } = await execute(
-        { run },
-        dying(here.functions, ({ step }) => step === undefined, 2, error),
-      )
-      expect(output).toEqual({ run, state: 'published' })
-      expect(here.lab.mails()).toHaveLength(1)
-    },
-  )
+  it.each([
+    'Lambda.ServiceException',
+    'Lambda.AWSLambdaException',
+    'Lambda.SdkClientException',
+    'Lambda.Unknown',
+  ])('by Lambda itself (%s) publishes at the next try, and mails once', async error => {
+    const here = await world(scenarios.slice(0, 1))
+    await here.handOver()
+    const { output } = await execute(
+      { run },
+      dying(here.functions, ({ step }) => step === undefined, 2, error),
+    )
+    expect(output).toEqual({ run, state: 'published' })
+    expect(here.lab.mails()).toHaveLength(1)
+  })
 
   it('at every try of a shard costs its nodes, each by its name and with the reason, and no other', async () => {
     const here = await world()
     await here.handOver()
-    const isLost = ({ step, cluster, shard }: ShardEvent) => step === 'read' && shard === 1 && here.clusterName(cluster) === 'fleet-a'
+    const isLost = ({ step, cluster, shard }: ShardEvent) =>
+      step === 'read' && shard === 1 && here.clusterName(cluster) === 'fleet-a'
     await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))
     const { clusters, notAudited, findings } = here.findings()
     const lost = notAudited.filter(({ cluster }) => cluster === 'fleet-a')
-    const reason = expect.stringMatching(/the function that reads it did not come to its end at any try: Runtime.ExitError: signal: killed/)
-    expect(lost).toEqual(lost.map(({ node }) => ({ cluster: 'fleet-a', node: expect.stringMatching(/^ip-/) && node, reason })))
+    const reason = expect.stringMatching(
+      /the function that reads it did not come to its end at any try: Runtime.ExitError: signal: killed/,
+    )
+    expect(lost).toEqual(
+      lost.map(({ node }) => ({
+        cluster: 'fleet-a',
+        node: expect.stringMatching(/^ip-/) && node,
+        reason,
+      })),
+    )
     expect(lost.length).toBeGreaterThan(10)
     const coverage = { nodes: 60, read: 60 - lost.length, notRead: lost.length }
     expect(clusters.find(({ name }) => name === 'fleet-a')).toMatchObject({ coverage })
-    const other = (document: FindingsDocument) => document.findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)
-    expect(findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)).toEqual(other(await alone(here)))
+    const other = (document: FindingsDocument) =>
+      document.findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)
+    expect(findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)).toEqual(
+      other(await alone(here)),
+    )
     expect(here.lab.mails()).toHaveLength(2)
   })
 
@@ -328,11 +406,16 @@ describe('a function that dies', () => {
     const here = await world()
     await here.handOver()
     const isLost = ({ step, cluster }: ShardEvent) =>
-      (step === 'judge' && here.clusterName(cluster).startsWith('fleet-')) || (step === 'lost' && here.clusterName(cluster) === 'fleet-b')
-    expect((await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))).output).toEqual({ run, state: 'published' })
+      (step === 'judge' && here.clusterName(cluster).startsWith('fleet-')) ||
+      (step === 'lost' && here.clusterName(cluster) === 'fleet-b')
+    expect(
+      (await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))).output,
+    ).toEqual({ run, state: 'published' })
     const { clusters, notAudited } = here.findings()
     expect(
-      clusters.filter(({ grade }) => grade === null).map(({ name, coverage: { nodes, notRead } }) => ({ name, nodes, notRead })),
+      clusters
+        .filter(({ grade }) => grade === null)
+        .map(({ name, coverage: { nodes, notRead } }) => ({ name, nodes, notRead })),
     ).toEqual([
       { name: 'fleet-a', nodes: 60, notRead: 60 },
       { name: 'fleet-b', nodes: 30, notRead: 30 },
@@ -342,13 +425,20 @@ describe('a function that dies', () => {
       /the function that judges its cluster did not come to its end at any try: Runtime.ExitError/,
     )
     expect(reasons.get('fleet-b')?.[0]?.reason).toMatch(/did not come to its end at any try$/)
-    const { code } = await inProcess(['audit', '--snapshot', here.inRun('snapshot.ndjson.gz'), '--out', temporaryFolder()])
+    const { code } = await inProcess([
+      'audit',
+      '--snapshot',
+      here.inRun('snapshot.ndjson.gz'),
+      '--out',
+      temporaryFolder(),
+    ])
     expect(code).toBe(3)
   })
 })
 
 describe('a slip of the pen', () => {
-  const onDemand = (event: object) => invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
+  const onDemand = (event: object) =>
+    invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
 
   it('in a nodegroup’s name is refused by the first function, with no second try, and nothing is read', async () => {
     const here = await world()
@@ -371,13 +461,26 @@ describe('a slip of the pen', () => {
 
   it.each([
     [['general'], 'published', 'general'],
-    [['nowhere', 'large-*'], 'of 1 cluster it is not known which nodes there are', 'nowhere, nodegroup large-*'],
+    [
+      ['nowhere', 'large-*'],
+      'of 1 cluster it is not known which nodes there are',
+      'nowhere, nodegroup large-*',
+    ],
   ])(
     'is none in %j while an API server is away: the report says what is not known of it, as one function’s does',
     async (nodegroups, end, asked) => {
       const [first, ...others] = scenarios
-      const away = { ...first!, clusters: first!.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
-      const here = await world([away, ...others], policy.replace('aboveNodes: 40', 'aboveNodes: 20'))
+      const away = {
+        ...first!,
+        clusters: first!.clusters.map(cluster => ({
+          ...cluster,
+          faults: { endpoint: 'closed-port' as const },
+        })),
+      }
+      const here = await world(
+        [away, ...others],
+        policy.replace('aboveNodes: 40', 'aboveNodes: 20'),
+      )
       const event = { clusters: ['fleet-*'], nodegroups }
       const { runId } = await onDemand(event)
       const state = (answer: Promise<{ state: string }>) =>
@@ -385,17 +488,24 @@ describe('a slip of the pen', () => {
           ({ state }) => state,
           ({ message }: Error) => message,
         )
-      const many = execute(here.lab.executions()[0]!.input, here.functions).then(({ output }) => output as { state: string })
+      const many = execute(here.lab.executions()[0]!.input, here.functions).then(
+        ({ output }) => output as { state: string },
+      )
       expect(await state(many)).toContain(end)
       const one = invoke(event, { HIGHWATER_PREFIX: 'alone/' })
       expect(await state(one)).toContain(end)
       const [told, alone] = ['', 'alone/'].map(prefix => {
         const runs = join(here.bucket, prefix, 'runs')
-        return readFileSync(join(runs, prefix === '' ? runId : readdirSync(runs)[0]!, 'findings.json'), 'utf8')
+        return readFileSync(
+          join(runs, prefix === '' ? runId : readdirSync(runs)[0]!, 'findings.json'),
+          'utf8',
+        )
       })
       expect(told).toBe(alone)
       const { notAudited }: FindingsDocument = JSON.parse(told!)
-      const reason = expect.stringContaining(`nodes: the list of nodes (asked for: nodegroup ${asked}) could not be read`)
+      const reason = expect.stringContaining(
+        `nodes: the list of nodes (asked for: nodegroup ${asked}) could not be read`,
+      )
       expect(notAudited).toEqual([{ cluster: 'fleet-a', node: null, reason }])
     },
   )
@@ -403,32 +513,52 @@ describe('a slip of the pen', () => {
   it.each([
     ['of one region', policy, ''],
     ['of several', 'accounts: [{ regions: [us-east-1, us-west-2] }]', '111122223333/us-east-1/'],
-  ])('in a cluster’s name is refused before anything is handed over, in a fleet %s', async (_, written, where) => {
-    const here = await world(scenarios, written)
-    await expect(onDemand({ clusters: ['nowhere'] })).rejects.toThrow(
-      `No EKS cluster is named nowhere. There are: ${where}fleet-a, ${where}fleet-b`,
-    )
-    expect(here.lab.executions()).toEqual([])
-  })
+  ])(
+    'in a cluster’s name is refused before anything is handed over, in a fleet %s',
+    async (_, written, where) => {
+      const here = await world(scenarios, written)
+      await expect(onDemand({ clusters: ['nowhere'] })).rejects.toThrow(
+        `No EKS cluster is named nowhere. There are: ${where}fleet-a, ${where}fleet-b`,
+      )
+      expect(here.lab.executions()).toEqual([])
+    },
+  )
 })
 
 describe('trouble', () => {
   it('with an API server that is away is told as one function tells it', async () => {
     const [first, ...others] = scenarios
-    const away = { ...first!, clusters: first!.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
+    const away = {
+      ...first!,
+      clusters: first!.clusters.map(cluster => ({
+        ...cluster,
+        faults: { endpoint: 'closed-port' as const },
+      })),
+    }
     const here = await world([away, ...others], policy.replace('aboveNodes: 40', 'aboveNodes: 20'))
     await here.handOver()
     await execute({ run }, here.functions)
-    expect(here.findings().notAudited.find(({ cluster }) => cluster === 'fleet-a')).toMatchObject({ node: null, reason: /nodes: the list/ })
+    expect(here.findings().notAudited.find(({ cluster }) => cluster === 'fleet-a')).toMatchObject({
+      node: null,
+      reason: /nodes: the list/,
+    })
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
   it('with every API server ends red, and leaves the report', async () => {
     const small = fleet({ nodes: 3, podsPerNode: 1 })
-    const away = { ...small, clusters: small.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
+    const away = {
+      ...small,
+      clusters: small.clusters.map(cluster => ({
+        ...cluster,
+        faults: { endpoint: 'closed-port' as const },
+      })),
+    }
     const here = await world([away], 'accounts: [{ regions: [us-east-1, us-west-2] }]')
     await here.handOver()
-    await expect(execute({ run }, here.functions)).rejects.toThrow('no node was read: of 1 cluster it is not known which nodes there are')
+    await expect(execute({ run }, here.functions)).rejects.toThrow(
+      'no node was read: of 1 cluster it is not known which nodes there are',
+    )
     expect(here.findings().notAudited).toMatchObject([{ node: null }])
     expect(here.lab.mails()).toHaveLength(1)
   })
@@ -451,45 +581,54 @@ describe('trouble', () => {
     await execute({ run }, here.functions)
     const lost = here.findings().notAudited.filter(({ cluster }) => cluster === 'fleet-b')
     expect(lost).toHaveLength(30)
-    expect(lost[0]?.reason).toMatch(/did not come to its end at any try: .*PutObject runs\/.*records\/0.ndjson.gz/)
+    expect(lost[0]?.reason).toMatch(
+      /did not come to its end at any try: .*PutObject runs\/.*records\/0.ndjson.gz/,
+    )
   })
 
   it.each([
     ['halved', (file: Buffer) => file.subarray(0, file.length / 2), 'unexpected end of file'],
     ['of other bytes', () => Buffer.from('no gzip at all'), 'incorrect header check'],
     ['empty', () => gzipSync(''), 'it is empty'],
-  ])('with what was judged of one cluster, %s, costs that cluster and names the file', async (_, spoilt, said) => {
-    const here = await world()
-    await here.handOver()
-    let name = ''
-    const spoiling: Functions = {
-      ...here.functions,
-      async invoke(called, event) {
-        if (called === 'Publish') {
-          const file = here.inRun('fan-out/clusters/0/judged.ndjson.gz')
-          name = here.clusterName(0)
-          writeFileSync(file, spoilt(readFileSync(file)))
-        }
-        return here.functions.invoke(called, event)
-      },
-    }
-    expect((await execute({ run }, spoiling)).output).toEqual({ run, state: 'published' })
-    const { clusters, notAudited } = here.findings()
-    expect(clusters.filter(({ grade }) => grade === null).map(one => one.name)).toEqual([name])
-    const reason = notAudited.find(({ cluster }) => cluster === name)?.reason
-    expect(reason).toContain('fan-out/clusters/0/judged.ndjson.gz is broken')
-    expect(reason).toContain(said)
-  })
+  ])(
+    'with what was judged of one cluster, %s, costs that cluster and names the file',
+    async (_, spoilt, said) => {
+      const here = await world()
+      await here.handOver()
+      let name = ''
+      const spoiling: Functions = {
+        ...here.functions,
+        async invoke(called, event) {
+          if (called === 'Publish') {
+            const file = here.inRun('fan-out/clusters/0/judged.ndjson.gz')
+            name = here.clusterName(0)
+            writeFileSync(file, spoilt(readFileSync(file)))
+          }
+          return here.functions.invoke(called, event)
+        },
+      }
+      expect((await execute({ run }, spoiling)).output).toEqual({ run, state: 'published' })
+      const { clusters, notAudited } = here.findings()
+      expect(clusters.filter(({ grade }) => grade === null).map(one => one.name)).toEqual([name])
+      const reason = notAudited.find(({ cluster }) => cluster === name)?.reason
+      expect(reason).toContain('fan-out/clusters/0/judged.ndjson.gz is broken')
+      expect(reason).toContain(said)
+    },
+  )
 
   it('with a run that nobody asked for, or that nothing was discovered for, says what comes first', async () => {
     const { functions } = await world()
     const unknown = { run: '2026-01-01T00-00-00Z' }
-    await expect(functions.invoke('Discover', unknown)).rejects.toThrow(/Nobody asked for run .* The function audit writes it/)
+    await expect(functions.invoke('Discover', unknown)).rejects.toThrow(
+      /Nobody asked for run .* The function audit writes it/,
+    )
     for (const [name, event] of [
       ['AuditShard', { ...unknown, step: 'judge', cluster: 0 }],
       ['Publish', unknown],
     ] as const)
-      await expect(functions.invoke(name, event)).rejects.toThrow(/the function discover writes it, and comes first/)
+      await expect(functions.invoke(name, event)).rejects.toThrow(
+        /the function discover writes it, and comes first/,
+      )
   })
 })
 
@@ -501,7 +640,12 @@ interface ShardEvent {
 }
 
 /** As a function that is gone before it could say anything, so many times each. Source: Lambda developer guide, error types of invocations. */
-function dying(functions: Functions, isStruck: (event: ShardEvent) => boolean, times: number, name = 'Runtime.ExitError'): Functions {
+function dying(
+  functions: Functions,
+  isStruck: (event: ShardEvent) => boolean,
+  times: number,
+  name = 'Runtime.ExitError',
+): Functions {
   const deaths = new Map<string, number>()
   return {
     ...functions,
@@ -510,7 +654,10 @@ function dying(functions: Functions, isStruck: (event: ShardEvent) => boolean, t
       const died = deaths.get(key) ?? 0
       if (!isStruck(event as ShardEvent) || died >= times) return functions.invoke(called, event)
       deaths.set(key, died + 1)
-      throw Object.assign(new Error(JSON.stringify({ errorType: name, errorMessage: 'signal: killed' })), { name })
+      throw Object.assign(
+        new Error(JSON.stringify({ errorType: name, errorMessage: 'signal: killed' })),
+        { name },
+      )
     },
   }
 }

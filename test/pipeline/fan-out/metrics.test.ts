@@ -15,8 +15,14 @@ vi.setConfig({ testTimeout: 120_000 })
 
 const tick = { source: 'highwater.schedule', scheduledTime: '2026-11-21T05:00:00Z' }
 const run = '2026-11-21T05-00-00Z'
-const loud = { ...serviceEnvironment, POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_DISABLED: 'false' }
-const stateMachine = { HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater' }
+const loud = {
+  ...serviceEnvironment,
+  POWERTOOLS_LOG_LEVEL: 'INFO',
+  POWERTOOLS_METRICS_DISABLED: 'false',
+}
+const stateMachine = {
+  HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater',
+}
 const service = 'service=highwater'
 // One at a time: in this process a function would hear of what slows another one down.
 const policy = `
@@ -30,7 +36,9 @@ async function world() {
     fleet({ nodes: 30, cluster: 'fleet-a', podsPerNode: 1 }),
     fleet({ nodes: 4, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
   ]
-  const lab = await labOf([{ ...clusters[0]!, eksThrottlesFirst: 2 }, ...clusters.slice(1)], { storeFolder })
+  const lab = await labOf([{ ...clusters[0]!, eksThrottlesFirst: 2 }, ...clusters.slice(1)], {
+    storeFolder,
+  })
   Object.assign(process.env, loud)
   for (const prefix of ['', 'alone/']) {
     mkdirSync(join(storeFolder, 'highwater-lab', prefix), { recursive: true })
@@ -38,9 +46,14 @@ async function world() {
   }
   const functions: Functions = {
     invoke: (name, event) => fanOutHandlers[name]!(event),
-    readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
+    readObject: async (bucket, key) =>
+      JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
   }
-  return { lab, functions, notes: () => readdirSync(join(storeFolder, 'highwater-lab/runs', run, 'fan-out/invocations')) }
+  return {
+    lab,
+    functions,
+    notes: () => readdirSync(join(storeFolder, 'highwater-lab/runs', run, 'fan-out/invocations')),
+  }
 }
 
 const isOfTime = (name: string) => /^(RunDuration|SlowDowns)/.test(name)
@@ -52,7 +65,8 @@ describe('a run by many functions', () => {
       const before = lab.requests().routes.s3 ?? {}
       await written(of)
       const now = lab.requests().routes.s3 ?? {}
-      const count = (...routes: string[]) => routes.reduce((total, route) => total + (now[route] ?? 0) - (before[route] ?? 0), 0)
+      const count = (...routes: string[]) =>
+        routes.reduce((total, route) => total + (now[route] ?? 0) - (before[route] ?? 0), 0)
       return { reads: count('GetObject'), writes: count('PutObject', 'ListObjectsV2') }
     }
     const many = await requests(async () => {
@@ -61,9 +75,13 @@ describe('a run by many functions', () => {
     })
     const one = await requests(() => invoke(tick, { ...loud, HIGHWATER_PREFIX: 'alone/' }))
     const [shards, clusters] = [4, 2]
-    const more = ({ ofShard, ofCluster, ofRun }: typeof moreReads) => ofShard * shards + ofCluster * clusters + ofRun
+    const more = ({ ofShard, ofCluster, ofRun }: typeof moreReads) =>
+      ofShard * shards + ofCluster * clusters + ofRun
     // The state machine itself reads one, which the lab does not see here.
-    expect(many).toEqual({ reads: one.reads + more(moreReads) - 1, writes: one.writes + more(moreWrites) })
+    expect(many).toEqual({
+      reads: one.reads + more(moreReads) - 1,
+      writes: one.writes + more(moreWrites),
+    })
   })
 })
 
@@ -76,25 +94,44 @@ describe('the log of a run by many functions', () => {
       async invoke(name, event) {
         const { step, cluster } = event as { step?: string; cluster?: number }
         if (step === 'read' && cluster === 1)
-          throw Object.assign(new Error('{"errorMessage":"signal: killed"}'), { name: 'Runtime.ExitError' })
+          throw Object.assign(new Error('{"errorMessage":"signal: killed"}'), {
+            name: 'Runtime.ExitError',
+          })
         return functions.invoke(name, event)
       },
     }
     const { lines } = await written(() => execute({ run }, dying))
     for (const line of lines) expect(line).toMatchObject({ runId: run })
     const ends = lines.filter(({ message }) => message === 'step ended')
-    for (const line of ends) expect(line).toMatchObject({ level: 'INFO', cluster: expect.stringMatching(/^fleet-[ab]$/) })
-    expect(ends.filter(({ step }) => step === 'judge').map(({ clusterNumber }) => clusterNumber)).toEqual([0, 1])
+    for (const line of ends)
+      expect(line).toMatchObject({ level: 'INFO', cluster: expect.stringMatching(/^fleet-[ab]$/) })
+    expect(
+      ends.filter(({ step }) => step === 'judge').map(({ clusterNumber }) => clusterNumber),
+    ).toEqual([0, 1])
     expect(ends.filter(({ step }) => step === 'read').map(({ shard }) => shard)).toEqual(
       ends.filter(({ step }) => step === 'read').map((_, index) => index),
     )
     const lost = lines.filter(({ message }) => message === 'lost')
     expect(lost.length).toBeGreaterThan(0)
     for (const line of lost)
-      expect(line).toMatchObject({ level: 'WARN', step: 'lost', clusterNumber: 1, shard: 0, reason: 'Runtime.ExitError: signal: killed' })
-    expect(lines.find(({ message }) => message === 'discovered')).toMatchObject({ step: 'discover', clusters: 2, nodes: 34 })
+      expect(line).toMatchObject({
+        level: 'WARN',
+        step: 'lost',
+        clusterNumber: 1,
+        shard: 0,
+        reason: 'Runtime.ExitError: signal: killed',
+      })
+    expect(lines.find(({ message }) => message === 'discovered')).toMatchObject({
+      step: 'discover',
+      clusters: 2,
+      nodes: 34,
+    })
     expect(lines.find(({ message }) => message === 'not audited')).toMatchObject({
-      ...{ level: 'WARN', cluster: expect.stringMatching(/^fleet-/), node: expect.stringMatching(/^ip-/) },
+      ...{
+        level: 'WARN',
+        cluster: expect.stringMatching(/^fleet-/),
+        node: expect.stringMatching(/^ip-/),
+      },
       reason: expect.stringContaining('signal: killed'),
     })
     expect(lines.at(-1)).toMatchObject({ message: 'run ended' })
@@ -107,7 +144,11 @@ describe('the metrics of a run by many functions', () => {
     const { functions, notes } = await world()
     const startMs = Date.now()
     const handedOver = await written(() => invoke(tick, { ...loud, ...stateMachine }))
-    expect(handedOver.lines.at(-1)).toMatchObject({ message: 'run ended', state: 'fanned-out', slowDowns: { EKS: 2 } })
+    expect(handedOver.lines.at(-1)).toMatchObject({
+      message: 'run ended',
+      state: 'fanned-out',
+      slowDowns: { EKS: 2 },
+    })
     expect(handedOver.metrics).toEqual({})
     const handedOverMs = Date.now()
     let invocations = 0
@@ -122,7 +163,9 @@ describe('the metrics of a run by many functions', () => {
     }
     const { metrics, lines } = await written(() => execute({ run }, slowed))
     const tookMs = Date.now() - startMs
-    const publishedMs = Date.parse(String(lines.find(({ stage }) => stage === 'publish')?.timestamp))
+    const publishedMs = Date.parse(
+      String(lines.find(({ stage }) => stage === 'publish')?.timestamp),
+    )
     // Discovers, reads four shards, judges two clusters, publishes.
     expect(invocations).toBe(8)
     expect(notes()).toHaveLength(invocations + 1)
@@ -130,11 +173,16 @@ describe('the metrics of a run by many functions', () => {
     expect(metrics[`RunDuration{${service}}`]).toBeLessThanOrEqual(tookMs)
     expect(metrics[`RunDuration{${service}}`]).toBeGreaterThanOrEqual(publishedMs - handedOverMs)
     expect(lines.at(-1)).toMatchObject({
-      ...{ message: 'run ended', state: 'published', slowDowns: { EKS: 2, Kubernetes: invocations } },
+      ...{
+        message: 'run ended',
+        state: 'published',
+        slowDowns: { EKS: 2, Kubernetes: invocations },
+      },
       ...{ runDurationMs: metrics[`RunDuration{${service}}`], before: { invocations, failed: 0 } },
     })
     const one = await written(() => invoke(tick, { ...loud, HIGHWATER_PREFIX: 'alone/' }))
-    const same = (told: Record<string, number>) => Object.fromEntries(Object.entries(told).filter(([name]) => !isOfTime(name)))
+    const same = (told: Record<string, number>) =>
+      Object.fromEntries(Object.entries(told).filter(([name]) => !isOfTime(name)))
     expect(same(metrics)).toEqual(same(one.metrics))
     expect(metrics).toMatchObject({
       [`NodesRead{${service}}`]: 34,
@@ -162,13 +210,17 @@ describe('the metrics of a run by many functions', () => {
           slowDowns++
         }
         await answer
-        if (isFirst && (step !== undefined || name === 'Publish')) throw Object.assign(new Error('gone'), { name: 'Lambda.Unknown' })
+        if (isFirst && (step !== undefined || name === 'Publish'))
+          throw Object.assign(new Error('gone'), { name: 'Lambda.Unknown' })
         return answer
       },
     }
     const { metrics, lines } = await written(() => execute({ run }, dying))
     expect(slowDowns).toBe(14)
-    expect(metrics).toMatchObject({ [`SlowDowns{${service}}`]: 2 + slowDowns, [`NodesRead{${service}}`]: 34 })
+    expect(metrics).toMatchObject({
+      [`SlowDowns{${service}}`]: 2 + slowDowns,
+      [`NodesRead{${service}}`]: 34,
+    })
     expect(lines.at(-1)).toMatchObject({ before: { invocations: slowDowns, failed: 0 } })
     expect((await written(() => execute({ run }, functions))).metrics).toEqual({})
   })
@@ -176,7 +228,9 @@ describe('the metrics of a run by many functions', () => {
   it('tell of functions that failed, and of a run that ended red', async () => {
     const { functions } = await world()
     await written(() => invoke(tick, { ...loud, ...stateMachine }))
-    const early = await written(() => functions.invoke('AuditShard', { run, step: 'judge', cluster: 0 }))
+    const early = await written(() =>
+      functions.invoke('AuditShard', { run, step: 'judge', cluster: 0 }),
+    )
     expect(early.outcome.status).toBe('rejected')
     process.env.HIGHWATER_SENDER = 'nobody@unverified.test'
     const { metrics, lines, outcome } = await written(() => execute({ run }, functions))

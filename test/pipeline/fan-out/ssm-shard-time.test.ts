@@ -11,7 +11,9 @@ import { defaultPolicy } from '#model/policy.ts'
 import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }))
+beforeEach(
+  () => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }),
+)
 afterEach(() => void vi.useRealTimers())
 
 const { signal } = new AbortController()
@@ -26,8 +28,15 @@ function ssmAt(requestsPerSecond: number, scriptSecondsOf: (instanceId: string) 
       calls++
       return answer()
     }, signal)
-  const hasEnded = (sentMs: number, instanceId: string) => performance.now() - sentMs >= 1000 * (scriptSecondsOf(instanceId) ?? Infinity)
-  const online = { pingStatus: 'Online', lastPingAt: null, agentVersion: leastAgentVersion, platformType: 'Linux', platformName: '' }
+  const hasEnded = (sentMs: number, instanceId: string) =>
+    performance.now() - sentMs >= 1000 * (scriptSecondsOf(instanceId) ?? Infinity)
+  const online = {
+    pingStatus: 'Online',
+    lastPingAt: null,
+    agentVersion: leastAgentVersion,
+    platformType: 'Linux',
+    platformName: '',
+  }
   const ssm = {
     region: 'us-east-1',
     instances: (ids: string[]) => asked(() => ids.map(instanceId => ({ instanceId, ...online }))),
@@ -46,12 +55,23 @@ function ssmAt(requestsPerSecond: number, scriptSecondsOf: (instanceId: string) 
           statusDetails: '',
         }))
       }),
-    output: () => asked(() => ({ status: 'Success', statusDetails: '', responseCode: 0, stdout: '{}', stderr: '' })),
+    output: () =>
+      asked(() => ({
+        status: 'Success',
+        statusDetails: '',
+        responseCode: 0,
+        stdout: '{}',
+        stderr: '',
+      })),
   }
   return { ssm: ssm as unknown as SsmApi, calls: () => calls }
 }
 
-async function read(nodes: number, requestsPerSecond: number, scriptSecondsOf: (instanceId: string) => number | null) {
+async function read(
+  nodes: number,
+  requestsPerSecond: number,
+  scriptSecondsOf: (instanceId: string) => number | null,
+) {
   const { ssm, calls } = ssmAt(requestsPerSecond, scriptSecondsOf)
   const command = new RunCommand(ssm, {
     document: { name: 'Highwater-Inspect', version: '1', sha256: '' },
@@ -67,11 +87,17 @@ async function read(nodes: number, requestsPerSecond: number, scriptSecondsOf: (
   })
   let isOver = false
   const instances = Array.from({ length: nodes }, (_, number) => `i-${number}`)
-  const reading = pMap(instances, id => command.ask(id).then(Boolean, () => false), { concurrency: 2 * commandInstancesMax })
+  const reading = pMap(instances, id => command.ask(id).then(Boolean, () => false), {
+    concurrency: 2 * commandInstancesMax,
+  })
   void reading.then(() => (isOver = true))
   const startMs = performance.now()
   while (!isOver) await vi.advanceTimersToNextTimerAsync()
-  return { seconds: (performance.now() - startMs) / 1000, calls: calls(), read: (await reading).filter(Boolean).length }
+  return {
+    seconds: (performance.now() - startMs) / 1000,
+    calls: calls(),
+    read: (await reading).filter(Boolean).length,
+  }
 }
 
 const numberOf = (instanceId: string) => Number(instanceId.slice(2))
@@ -80,13 +106,20 @@ it.each([
   ['of one cluster', 1],
   ['of one of eight clusters', 8],
   ['of one of twenty clusters', 20],
-])('a shard %s in a region is read whole in time, with no more calls than are reckoned with', async (_, sharing) => {
-  const { requestsPerSecond, nodesPerShard } = ssmShare(sharing, clustersAtOnce([sharing], defaultPolicy), defaultPolicy)
-  const told = await read(nodesPerShard, requestsPerSecond, id => 4 + (numberOf(id) % 30))
-  expect(told.read).toBe(nodesPerShard)
-  expect(told.seconds).toBeLessThan(readingSeconds)
-  expect(told.calls).toBeLessThanOrEqual(nodesPerShard * ssmCallsPerNode.most)
-})
+])(
+  'a shard %s in a region is read whole in time, with no more calls than are reckoned with',
+  async (_, sharing) => {
+    const { requestsPerSecond, nodesPerShard } = ssmShare(
+      sharing,
+      clustersAtOnce([sharing], defaultPolicy),
+      defaultPolicy,
+    )
+    const told = await read(nodesPerShard, requestsPerSecond, id => 4 + (numberOf(id) % 30))
+    expect(told.read).toBe(nodesPerShard)
+    expect(told.seconds).toBeLessThan(readingSeconds)
+    expect(told.calls).toBeLessThanOrEqual(nodesPerShard * ssmCallsPerNode.most)
+  },
+)
 
 it('a shard as large as without shares would not be', async () => {
   const told = await read(defaultPolicy.fanOut.nodesPerShard, 0.25, () => 10)
@@ -95,7 +128,9 @@ it('a shard as large as without shares would not be', async () => {
 
 it('nodes that never answer cost themselves, and not the time of the others', async () => {
   const { requestsPerSecond, nodesPerShard } = ssmShare(20, 20, defaultPolicy)
-  const told = await read(nodesPerShard, requestsPerSecond, id => (numberOf(id) % 25 === 0 ? null : 10))
+  const told = await read(nodesPerShard, requestsPerSecond, id =>
+    numberOf(id) % 25 === 0 ? null : 10,
+  )
   expect(told.read).toBe(nodesPerShard - Math.ceil(nodesPerShard / 25))
   expect(told.seconds).toBeLessThan(readingSeconds)
 })

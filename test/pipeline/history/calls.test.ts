@@ -13,7 +13,8 @@ async function* recordsOf(clusters: number, nodes: number): AsyncGenerator<Snaps
   for (let index = 0; index < clusters; index++) {
     const cluster = `cluster-${index}`
     yield { kind: 'Cluster', cluster }
-    for (let node = 0; node < nodes; node++) yield buildNode({ cluster, name: `node-${node}` }).record
+    for (let node = 0; node < nodes; node++)
+      yield buildNode({ cluster, name: `node-${node}` }).record
   }
 }
 
@@ -43,14 +44,17 @@ it.each([
   { clusters: 1, nodes: 3, most: 9 },
   { clusters: 1, nodes: 300, most: 9 },
   { clusters: 5, nodes: 20, most: 33 },
-])('asks at most $most times for $clusters clusters of $nodes nodes', async ({ clusters, nodes, most }) => {
-  const folder = folderStore(temporaryFolder())
-  for (const runId of ['2026-11-21T05-00-00Z', '2026-11-22T05-00-00Z']) {
-    const { calls, store } = counting(folder)
-    const history = openHistory({ store, runId, retentionDays: 400, isWhole: true, scope: null })
-    const { deliveries } = await auditRecords(recordsOf(clusters, nodes), { history })
-    expect(deliveries).toEqual([])
-    expect(calls.length).toBeLessThanOrEqual(most)
-    expect(calls.filter(name => name === 'list')).toHaveLength(1)
-  }
-})
+])(
+  'asks at most $most times for $clusters clusters of $nodes nodes',
+  async ({ clusters, nodes, most }) => {
+    const folder = folderStore(temporaryFolder())
+    for (const runId of ['2026-11-21T05-00-00Z', '2026-11-22T05-00-00Z']) {
+      const { calls, store } = counting(folder)
+      const history = openHistory({ store, runId, retentionDays: 400, isWhole: true, scope: null })
+      const { deliveries } = await auditRecords(recordsOf(clusters, nodes), { history })
+      expect(deliveries).toEqual([])
+      expect(calls.length).toBeLessThanOrEqual(most)
+      expect(calls.filter(name => name === 'list')).toHaveLength(1)
+    }
+  },
+)

@@ -8,9 +8,21 @@ import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
 
 const at = (day: number, hour = 7) => `2026-11-${day}T${String(hour).padStart(2, '0')}:00:00Z`
 
-async function audit(store: string, takenAt: string, ...nodes: SavedNode[]): Promise<{ page: string; mail: string }> {
+async function audit(
+  store: string,
+  takenAt: string,
+  ...nodes: SavedNode[]
+): Promise<{ page: string; mail: string }> {
   const out = temporaryFolder()
-  const { stderr } = await inProcess(['audit', '--snapshot', savedSnapshot(nodes, { takenAt }), '--out', out, '--store', store])
+  const { stderr } = await inProcess([
+    'audit',
+    '--snapshot',
+    savedSnapshot(nodes, { takenAt }),
+    '--out',
+    out,
+    '--store',
+    store,
+  ])
   expect(stderr).toBe('')
   const read = (name: string) => readFileSync(join(out, name), 'utf8')
   return { page: read('report.html'), mail: read('email.txt') }
@@ -21,7 +33,8 @@ const flat = (html: string) =>
     .replace(/<[^>]*>/g, ' ')
     .replaceAll('\u00a0', ' ')
     .replace(/\s+/g, ' ')
-const section = (page: string, id: string) => new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(page)?.[0] ?? ''
+const section = (page: string, id: string) =>
+  new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(page)?.[0] ?? ''
 const outlookOf = ({ page }: { page: string }) => flat(section(page, 'outlook'))
 
 /** Of 3.9 GiB: each percent is 39.5 MiB. */
@@ -31,35 +44,48 @@ describe('a week of runs', () => {
   it('tells how fast a disk fills and when that would evict, and how the fleet went', async () => {
     const store = temporaryFolder()
     const runs = []
-    for (const [index, usedPercent] of days.entries()) runs.push(await audit(store, at(15 + index), { name: 'a', usedPercent }))
-    expect(outlookOf(runs[0]!)).toContain('No growth was observed (no earlier reading since any node started), so')
+    for (const [index, usedPercent] of days.entries())
+      runs.push(await audit(store, at(15 + index), { name: 'a', usedPercent }))
+    expect(outlookOf(runs[0]!)).toContain(
+      'No growth was observed (no earlier reading since any node started), so',
+    )
     expect(outlookOf(runs[1]!)).toContain('growth assumed: only 2 readings so far')
     const told = outlookOf(runs.at(-1)!)
     expect(told).toContain('grows 79.0 MiB a day (79.0–118.6 MiB), 6 readings in 5 d')
     // Image GC begins above 84 %, nodefs.available<10% is met above 90: 24 and 29 points, at 2 to 3 a day.
     expect(told).toContain('in about 11 d 8 d to 12 d in about 14 d 10 d to 15 d')
     expect(told).toContain('1 node not within 7 days at seen growth')
-    expect(flat(section(runs.at(-1)!.page, 'nodes'))).toContain('nodefs grew by about 79.0 MiB a day (79.0–118.6 MiB): 6 readings in 5 d.')
+    expect(flat(section(runs.at(-1)!.page, 'nodes'))).toContain(
+      'nodefs grew by about 79.0 MiB a day (79.0–118.6 MiB): 6 readings in 5 d.',
+    )
     const trends = section(runs.at(-1)!.page, 'trends')
     expect(flat(trends)).toContain('6 days from 2026-11-15 to 2026-11-20')
-    expect(trends).toMatch(/aria-label="Fullest image disk by day: first 5\d.%, least 5\d.%, most 6\d.%, now 6\d.%"/)
-    expect(runs.at(-1)!.mail.replace(/\s+/g, ' ')).toMatch(/In 5 days: findings \d+ as before; .*fullest image disk 5\d % → 6\d %/)
+    expect(trends).toMatch(
+      /aria-label="Fullest image disk by day: first 5\d.%, least 5\d.%, most 6\d.%, now 6\d.%"/,
+    )
+    expect(runs.at(-1)!.mail.replace(/\s+/g, ' ')).toMatch(
+      /In 5 days: findings \d+ as before; .*fullest image disk 5\d % → 6\d %/,
+    )
     expect(section(runs[0]!.page, 'trends')).toBe('')
   })
 
   it('is not read across another start, and outlasts a day without a reading', async () => {
     const store = temporaryFolder()
-    for (const [index, usedPercent] of days.slice(0, 4).entries()) await audit(store, at(15 + index), { name: 'a', usedPercent })
+    for (const [index, usedPercent] of days.slice(0, 4).entries())
+      await audit(store, at(15 + index), { name: 'a', usedPercent })
     await audit(store, at(19), { name: 'a', unread: ['configz', 'summary', 'pods'] })
-    expect(outlookOf(await audit(store, at(20), { name: 'a', usedPercent: 60 }))).toContain('5 readings in 5 d')
-    expect(outlookOf(await audit(store, at(21), { name: 'a', usedPercent: 12, bootId: 'another' }))).toContain(
-      'no earlier reading since any node started',
+    expect(outlookOf(await audit(store, at(20), { name: 'a', usedPercent: 60 }))).toContain(
+      '5 readings in 5 d',
     )
+    expect(
+      outlookOf(await audit(store, at(21), { name: 'a', usedPercent: 12, bootId: 'another' })),
+    ).toContain('no earlier reading since any node started')
   })
 
   it('is the same for a second delivery of a run, on the day of the run before and on the next', async () => {
     const store = temporaryFolder()
-    for (const [index, usedPercent] of days.entries()) await audit(store, at(15 + index), { name: 'a', usedPercent })
+    for (const [index, usedPercent] of days.entries())
+      await audit(store, at(15 + index), { name: 'a', usedPercent })
     for (const time of [at(20, 13), at(20, 19), at(21)]) {
       const first = await audit(store, time, { name: 'a', usedPercent: 63 })
       expect(outlookOf(first)).toMatch(/[789] readings in [56] d/)
@@ -76,8 +102,15 @@ describe('a week of runs', () => {
       [50, 40],
       [45, 46],
     ].entries())
-      last = await audit(store, at(15 + index), { name: 'a', usedPercent: a }, { name: 'b', usedPercent: b })
+      last = await audit(
+        store,
+        at(15 + index),
+        { name: 'a', usedPercent: a },
+        { name: 'b', usedPercent: b },
+      )
     expect(outlookOf(last)).toContain('growth assumed: in 4 readings it mostly became emptier')
-    expect(outlookOf(last)).toContain('grows 237.1 MiB a day, 4 readings in 3 d, emptier once in between')
+    expect(outlookOf(last)).toContain(
+      'grows 237.1 MiB a day, 4 readings in 3 d, emptier once in between',
+    )
   })
 })

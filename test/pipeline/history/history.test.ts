@@ -16,16 +16,36 @@ const soundNode = (name: string): SavedNode => ({ name, configuration: sound })
 const badNode = (name: string): SavedNode => ({ name })
 const at = (day: number, hour = 7) => `2026-11-${day}T${String(hour).padStart(2, '0')}:00:00Z`
 
-async function audit(store: string | null, takenAt: string, nodes: SavedNode[], ...options: string[]) {
+async function audit(
+  store: string | null,
+  takenAt: string,
+  nodes: SavedNode[],
+  ...options: string[]
+) {
   const snapshot = savedSnapshot(nodes, { takenAt })
   const place = store === null ? [] : ['--store', store]
-  const run = await inProcess(['audit', '--snapshot', snapshot, '--out', temporaryFolder(), '--format', 'json', ...place, ...options])
+  const run = await inProcess([
+    'audit',
+    '--snapshot',
+    snapshot,
+    '--out',
+    temporaryFolder(),
+    '--format',
+    'json',
+    ...place,
+    ...options,
+  ])
   return { ...run, document: JSON.parse(run.stdout) as FindingsDocument }
 }
 
 const changesOf = ({ document: { delta, findings } }: Awaited<ReturnType<typeof audit>>) => {
   const rule = (id: string) => findings.find(finding => finding.id === id)?.rule ?? id
-  return { new: delta.new.map(rule), resolved: delta.resolved, worse: delta.worse?.map(rule), regressed: delta.regressed?.map(rule) }
+  return {
+    new: delta.new.map(rule),
+    resolved: delta.resolved,
+    worse: delta.worse?.map(rule),
+    regressed: delta.regressed?.map(rule),
+  }
 }
 const sinceOf = ({ document }: Awaited<ReturnType<typeof audit>>) =>
   Object.fromEntries(document.findings.map(({ rule, since }) => [rule, since]))
@@ -41,33 +61,60 @@ describe('two consecutive runs', () => {
     const first = await audit(store, at(20), [soundNode('a'), soundNode('b')])
     expect(changesOf(first)).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     const second = await audit(store, at(21), [badNode('a'), soundNode('b')])
-    const appeared = second.document.findings.filter(({ id }) => !first.document.findings.some(before => before.id === id))
+    const appeared = second.document.findings.filter(
+      ({ id }) => !first.document.findings.some(before => before.id === id),
+    )
     expect(appeared.map(({ rule }) => rule)).toContain('alert-before-image-gc')
     expect(second.document.delta.new).toEqual(appeared.map(({ id }) => id).sort())
     expect(second.document.delta.resolved).toEqual([])
     for (const { id, since } of second.document.findings)
       expect(since).toBe(second.document.delta.new.includes(id) ? '2026-11-21' : '2026-11-20')
     const third = await audit(store, at(22), [soundNode('a'), soundNode('b')])
-    expect(third.document.delta).toEqual({ new: [], resolved: second.document.delta.new, worse: [], regressed: [] })
+    expect(third.document.delta).toEqual({
+      new: [],
+      resolved: second.document.delta.new,
+      worse: [],
+      regressed: [],
+    })
     const fourth = await audit(store, at(23), [badNode('a'), soundNode('b')])
-    expect(fourth.document.delta).toMatchObject({ new: second.document.delta.new, regressed: second.document.delta.new })
+    expect(fourth.document.delta).toMatchObject({
+      new: second.document.delta.new,
+      regressed: second.document.delta.new,
+    })
   })
 
   it('show it on the page: what is new and back again, with its card, and nothing else', async () => {
     const store = temporaryFolder()
     const newsOf = async (day: number, nodes: SavedNode[]) => {
       const out = temporaryFolder()
-      await inProcess(['audit', '--snapshot', savedSnapshot(nodes, { takenAt: at(day) }), '--out', out, '--store', store])
-      const [, news = ''] = /<section id="news"([\s\S]*?)<\/section>/.exec(readFileSync(join(out, 'report.html'), 'utf8')) ?? []
+      await inProcess([
+        'audit',
+        '--snapshot',
+        savedSnapshot(nodes, { takenAt: at(day) }),
+        '--out',
+        out,
+        '--store',
+        store,
+      ])
+      const [, news = ''] =
+        /<section id="news"([\s\S]*?)<\/section>/.exec(
+          readFileSync(join(out, 'report.html'), 'utf8'),
+        ) ?? []
       return news
     }
     expect(await newsOf(20, [soundNode('a'), soundNode('b')])).toContain('No earlier run is known')
     const second = await newsOf(21, [badNode('a'), soundNode('b')])
-    expect(second).toContain('Compared with the run of <time datetime="2026-11-20T07:00:00.000Z">2026-11-20 07:00 UTC</time>')
+    expect(second).toContain(
+      'Compared with the run of <time datetime="2026-11-20T07:00:00.000Z">2026-11-20 07:00 UTC</time>',
+    )
     expect(second).toMatch(/<span class="word">New<\/span>.*<a href="#finding-[\w-]+">/)
     expect(second).not.toContain('Fixed')
-    expect(await newsOf(22, [soundNode('a'), soundNode('b')])).toContain('<span class="word">Fixed</span>')
-    expect(await newsOf(23, [badNode('a'), soundNode('b')])).toContain('<span class="word">Back again</span>')
+    expect(await newsOf(22, [soundNode('a'), soundNode('b')])).toContain(
+      '<span class="word">Fixed</span>',
+    )
+    expect(await newsOf(23, [badNode('a'), soundNode('b')])).toContain(
+      '<span class="word">Back again</span>',
+    )
     expect(await newsOf(24, [badNode('a'), soundNode('b')])).toContain('No finding has changed')
   })
 
@@ -77,13 +124,17 @@ describe('two consecutive runs', () => {
     const remembered = (await audit(temporaryFolder(), at(20), nodes)).document
     const undated = remembered.findings.map(finding => ({ ...finding, since: null }))
     expect({ ...remembered, findings: undated, delta: plain.delta }).toEqual(plain)
-    expect(plain.findings.some(({ nodes: { count, sample } }) => count === 30 && sample.length === 20)).toBe(true)
+    expect(
+      plain.findings.some(({ nodes: { count, sample } }) => count === 30 && sample.length === 20),
+    ).toBe(true)
   })
 
   it('say nothing of a node that was not read', async () => {
     const store = temporaryFolder()
     await audit(store, at(20), [badNode('a')])
-    const unread = await audit(store, at(21), [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
+    const unread = await audit(store, at(21), [
+      { name: 'a', unread: ['configz', 'summary', 'pods'] },
+    ])
     expect(unread.document.delta.resolved).toEqual([])
     const back = await audit(store, at(22), [badNode('a')])
     expect(sinceOf(back)['alert-before-image-gc']).toBe('2026-11-20')
@@ -95,12 +146,22 @@ it('says in its summary what the mail says, and names what nobody can tell', asy
   const store = temporaryFolder()
   const said = async (day: number, nodes: SavedNode[]) => {
     const snapshot = savedSnapshot(nodes, { takenAt: at(day) })
-    const { stdout } = await inProcess(['audit', '--snapshot', snapshot, '--out', temporaryFolder(), '--store', store])
+    const { stdout } = await inProcess([
+      'audit',
+      '--snapshot',
+      snapshot,
+      '--out',
+      temporaryFolder(),
+      '--store',
+      store,
+    ])
     return stdout.replace(/\s+/g, ' ')
   }
   expect(await said(20, [badNode('a')])).not.toContain('Since the run before')
   const unread = await said(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
-  expect(unread).toContain('Since the run before: 1 new, 1 cannot be told, 1 node or cluster no longer wholly read')
+  expect(unread).toContain(
+    'Since the run before: 1 new, 1 cannot be told, 1 node or cluster no longer wholly read',
+  )
   expect(unread).toMatch(/cannot be told medium: .* \(prod, nodegroup workers\)/)
   const [, resolved] = /(\d+) resolved/.exec(await said(22, [soundNode('a')])) ?? []
   expect(resolved).toBe('2')
@@ -114,13 +175,20 @@ describe('a run of another part of the fleet', () => {
     const first = await audit(store, at(20), [badNode('a')])
     const out = temporaryFolder()
     const empty = join(out, 'empty.ndjson')
-    writeFileSync(empty, `${JSON.stringify({ kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt: at(21) })}\n`)
+    writeFileSync(
+      empty,
+      `${JSON.stringify({ kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt: at(21) })}\n`,
+    )
     await inProcess(['audit', '--snapshot', empty, '--out', out, '--store', store])
     const page = readFileSync(join(out, 'report.html'), 'utf8')
-    expect(page).toContain('Not in this run: prod. 1 finding there stands as it was last seen: 1 medium.')
+    expect(page).toContain(
+      'Not in this run: prod. 1 finding there stands as it was last seen: 1 medium.',
+    )
     const third = await audit(store, at(22), [badNode('a')])
     expect(changesOf(third)).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
-    expect(sinceOf(third)).toEqual(Object.fromEntries(first.document.findings.map(({ rule }) => [rule, '2026-11-20'])))
+    expect(sinceOf(third)).toEqual(
+      Object.fromEntries(first.document.findings.map(({ rule }) => [rule, '2026-11-20'])),
+    )
   })
 })
 
@@ -136,7 +204,8 @@ describe('the store', () => {
       'history/runs/2026-11-21T07-00-00Z.json.gz',
       'history/trends/prod.json.gz',
     ])
-    const contents = () => keysIn(store).map(key => gunzipSync(readFileSync(join(store, key))).toString())
+    const contents = () =>
+      keysIn(store).map(key => gunzipSync(readFileSync(join(store, key))).toString())
     const before = contents()
     const again = await audit(store, at(21), [soundNode('a')])
     expect(again.document.delta.resolved).toHaveLength(1)
@@ -155,8 +224,12 @@ describe('the store', () => {
       [23, 7],
     ] as const)
       await audit(store, at(day, hour), [badNode('a')], '--policy', policy)
-    const trend = JSON.parse(gunzipSync(readFileSync(join(store, 'history/trends/prod.json.gz'))).toString())
-    expect(trend.points.map(({ day, runId }: { day: string; runId: string }) => [day, runId])).toEqual([
+    const trend = JSON.parse(
+      gunzipSync(readFileSync(join(store, 'history/trends/prod.json.gz'))).toString(),
+    )
+    expect(
+      trend.points.map(({ day, runId }: { day: string; runId: string }) => [day, runId]),
+    ).toEqual([
       ['2026-11-21', '2026-11-21T19-00-00Z'],
       ['2026-11-22', '2026-11-22T07-00-00Z'],
       ['2026-11-23', '2026-11-23T07-00-00Z'],
@@ -180,7 +253,10 @@ describe('the store', () => {
     mkdirSync(join(store, 'history/runs'), { recursive: true })
     writeFileSync(join(store, 'history/runs/2026-11-21T07-00-00Z.json.gz'), 'not gzip')
     const { code, stderr, document } = await audit(store, at(22), [badNode('a')])
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('2026-11-21T07-00-00Z.json.gz cannot be understood') })
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringContaining('2026-11-21T07-00-00Z.json.gz cannot be understood'),
+    })
     expect(document.findings[0]?.since).toBe('2026-11-20')
   })
 
@@ -188,7 +264,10 @@ describe('the store', () => {
     const file = join(temporaryFolder(), 'a-file')
     writeFileSync(file, '')
     const { code, stderr, document } = await audit(file, at(20), [badNode('a')])
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^The history could not be written: /) })
+    expect({ code, stderr }).toEqual({
+      code: 3,
+      stderr: expect.stringMatching(/^The history could not be written: /),
+    })
     expect(document.findings.length).toBeGreaterThan(0)
   })
 })
@@ -215,7 +294,9 @@ describe('highwater history', () => {
     const store = await remembered()
     await audit(store, at(22), [{ name: 'b', unread: ['configz', 'summary', 'pods'] }])
     const { stdout } = await inProcess(['history', 'b', '--store', store])
-    expect(stdout.replace(/\s+/g, ' ')).toContain('known from 2026-11-20 to 2026-11-22, not read on 1 of 3 days, and there in the last run')
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      'known from 2026-11-20 to 2026-11-22, not read on 1 of 3 days, and there in the last run',
+    )
     expect(stdout).toContain('image GC 70/50')
     expect(stdout).toMatch(/2026-11-22 {2}not read: configz: HTTP 503/)
   })
@@ -223,12 +304,20 @@ describe('highwater history', () => {
   it('leaves out lines and files that are not ours', async () => {
     const store = await remembered()
     const shard = join(store, 'history/nodes/prod/2026-11-21.ndjson.gz')
-    writeFileSync(shard, gzipSync(`{"node":"b","at":"x","coverage":"read"}\nnot json\n${'['.repeat(9000)}`))
+    writeFileSync(
+      shard,
+      gzipSync(`{"node":"b","at":"x","coverage":"read"}\nnot json\n${'['.repeat(9000)}`),
+    )
     writeFileSync(join(store, 'history/trends/prod.json.gz'), 'not gzip')
-    expect(JSON.parse((await inProcess(['history', 'b', '--store', store, '--format', 'json'])).stdout).clusters[0].days).toHaveLength(1)
+    expect(
+      JSON.parse((await inProcess(['history', 'b', '--store', store, '--format', 'json'])).stdout)
+        .clusters[0].days,
+    ).toHaveLength(1)
     expect((await inProcess(['history', '--store', store])).code).toBe(2)
     await audit(store, at(23), [soundNode('b')])
-    expect((await inProcess(['history', '--store', store])).stdout).toMatch(/^prod: 2026-11-23 to 2026-11-23/)
+    expect((await inProcess(['history', '--store', store])).stdout).toMatch(
+      /^prod: 2026-11-23 to 2026-11-23/,
+    )
   })
 
   it('tells how a disk filled, what was set otherwise before, and from when to when what was found', async () => {
@@ -241,28 +330,58 @@ describe('highwater history', () => {
       ])
     const { stdout } = await inProcess(['history', 'a', '--store', store])
     const said = stdout.replace(/\s+/g, ' ')
-    expect(said).toContain('known from 2026-11-15 to 2026-11-20, not read on 1 of 6 days, and there in the last run')
+    expect(said).toContain(
+      'known from 2026-11-15 to 2026-11-20, not read on 1 of 6 days, and there in the last run',
+    )
     expect(said).toContain('image GC 70/50 (85/80 until 2026-11-18); eviction')
     expect(stdout).toMatch(/^ {2}▄▄ ▄▅█$/m)
-    expect(said).toContain('nodefs grew by about 158.1 MiB a day (79.0 MiB–1.4 GiB): 5 readings in 5 d.')
+    expect(said).toContain(
+      'nodefs grew by about 158.1 MiB a day (79.0 MiB–1.4 GiB): 5 readings in 5 d.',
+    )
     expect(stdout).toMatch(/^ {2}2026-11-20 {2}88 % used, image GC due, 79\.0 MiB until eviction$/m)
     expect(stdout).toMatch(/^ {2}image-gc-due +on 2026-11-20$/m)
     expect(stdout).toMatch(/^ {2}alert-before-image-gc +2026-11-15 to 2026-11-18, not since$/m)
-    expect(JSON.parse((await inProcess(['history', 'a', '--store', store, '--format', 'json'])).stdout).clusters[0]).toMatchObject({
-      growth: { nodefs: { isSeen: true, readings: 5, falls: 0 } },
-    })
+    expect(
+      JSON.parse((await inProcess(['history', 'a', '--store', store, '--format', 'json'])).stdout)
+        .clusters[0],
+    ).toMatchObject({ growth: { nodefs: { isSeen: true, readings: 5, falls: 0 } } })
   })
 
   it('prints the days as data, of one that is there', async () => {
-    const { stdout } = await inProcess(['history', 'b', '--store', await remembered(), '--format', 'json'])
+    const { stdout } = await inProcess([
+      'history',
+      'b',
+      '--store',
+      await remembered(),
+      '--format',
+      'json',
+    ])
     expect(JSON.parse(stdout)).toMatchObject({
       schema: 'highwater.node-history/1',
       node: 'b',
       clusters: [
-        { cluster: 'prod', isPresent: true, days: [{ day: '2026-11-21' }, { day: '2026-11-20', imageGC: { highThresholdPercent: 70 } }] },
+        {
+          cluster: 'prod',
+          isPresent: true,
+          days: [
+            { day: '2026-11-21' },
+            { day: '2026-11-20', imageGC: { highThresholdPercent: 70 } },
+          ],
+        },
       ],
     })
-    const one = await inProcess(['history', 'b', '--store', await remembered(), '--format', 'json', '--days', '1', '--cluster', 'prod'])
+    const one = await inProcess([
+      'history',
+      'b',
+      '--store',
+      await remembered(),
+      '--format',
+      'json',
+      '--days',
+      '1',
+      '--cluster',
+      'prod',
+    ])
     expect(JSON.parse(one.stdout).clusters[0].days).toHaveLength(1)
   })
 
@@ -273,10 +392,17 @@ describe('highwater history', () => {
     expect(stdout).toMatch(
       /^prod: 2026-11-20 to 2026-11-21\n {2}grade +([A-F])([A-F]) {2}\2\n {2}findings +[▁-█]{2} {2}\d+.*\n {2}near image GC {2}▁▁ {2}0 nodes\n {2}workers +[▁-█]{2} {2}fullest \d+ %, [\d.]+ GiB until image GC\n/,
     )
-    const json = JSON.parse((await inProcess(['history', '--store', store, '--format', 'json'])).stdout)
+    const json = JSON.parse(
+      (await inProcess(['history', '--store', store, '--format', 'json'])).stdout,
+    )
     expect(json).toMatchObject({
       schema: 'highwater.trends/1',
-      clusters: [{ cluster: 'prod', points: [{ day: '2026-11-20', groups: [{ nodes: 2 }] }, { groups: [{ nodes: 1 }] }] }],
+      clusters: [
+        {
+          cluster: 'prod',
+          points: [{ day: '2026-11-20', groups: [{ nodes: 2 }] }, { groups: [{ nodes: 1 }] }],
+        },
+      ],
     })
   })
 

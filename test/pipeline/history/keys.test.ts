@@ -21,6 +21,9 @@ it('gives every name of a cluster a place of its own in a store', () => {
   ]
   const keys = names.map(clusterKey)
   expect(new Set(keys).size).toBe(names.length)
-  for (const name of names) expect(checkKey(nodesKey(name, '2026-11-21'))).toMatch(/^history\/nodes\/[^/]+\/2026-11-21\.ndjson\.gz$/)
+  for (const name of names)
+    expect(checkKey(nodesKey(name, '2026-11-21'))).toMatch(
+      /^history\/nodes\/[^/]+\/2026-11-21\.ndjson\.gz$/,
+    )
   expect(clusterKey('prod')).toBe('prod')
 })

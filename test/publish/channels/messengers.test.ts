@@ -9,10 +9,23 @@ import { webhookServer } from '#test/webhook-server.ts'
 
 const runId = '2026-11-21T05-00-00Z'
 const topicArn = 'arn:aws:sns:us-east-1:111122223333:reports'
-const mail = { subject: '2 findings – prod', html: '<p>two</p>', text: 'two\n', brief: 'two <!channel> & more' }
+const mail = {
+  subject: '2 findings – prod',
+  html: '<p>two</p>',
+  text: 'two\n',
+  brief: 'two <!channel> & more',
+}
 
 const enter = (scenario: Partial<SnsScenario> = {}) =>
-  labOf([{ name: 'topics', about: 'a topic', clusters: [], expect: () => ({ nodes: [], notAudited: [] }), sns: scenario }])
+  labOf([
+    {
+      name: 'topics',
+      about: 'a topic',
+      clusters: [],
+      expect: () => ({ nodes: [], notAudited: [] }),
+      sns: scenario,
+    },
+  ])
 const once = () => ({
   runId,
   store: s3Store({ bucket: 'highwater-lab', prefix: '', region: 'us-east-1' }),
@@ -24,17 +37,27 @@ describe('a topic', () => {
     const lab = await enter()
     const channel = sns({ ...once(), topicArn })
     const first = await channel.send(mail, [])
-    expect(first).toMatchObject({ channel: 'sns', state: 'sent', error: null, location: `${topicArn}, message ${first.messageId}` })
+    expect(first).toMatchObject({
+      channel: 'sns',
+      state: 'sent',
+      error: null,
+      location: `${topicArn}, message ${first.messageId}`,
+    })
     expect(lab.notices()).toEqual([{ topicArn, subject: '2 findings ? prod', message: 'two\n' }])
     const again = await channel.send(mail, [])
-    expect(again.location).toMatch(/^not sent again: the message of this run went at .* as message /)
+    expect(again.location).toMatch(
+      /^not sent again: the message of this run went at .* as message /,
+    )
     expect(lab.notices()).toHaveLength(1)
   })
 
   it('gets what is too long for it cut, with a mark', async () => {
     const lab = await enter()
     const text = '語'.repeat(100_000)
-    const delivery = await sns({ ...once(), topicArn }).send({ ...mail, subject: '語'.repeat(300), text }, [])
+    const delivery = await sns({ ...once(), topicArn }).send(
+      { ...mail, subject: '語'.repeat(300), text },
+      [],
+    )
     expect(delivery.error).toBeNull()
     const { message, subject } = lab.notices()[0]!
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(262_144)
@@ -45,12 +68,20 @@ describe('a topic', () => {
   it.each<[string, Partial<SnsScenario>, RegExp]>([
     ['is not there', { topics: [] }, /there is no such topic .*set the stack's parameter topicArn/],
     ['is not allowed', { denied: true }, /not allowed .*Grant sns:Publish on that topic/],
-    ['has a key that is not lent', { kmsDenied: true }, /KMS key cannot be used .*Grant kms:GenerateDataKey and kms:Decrypt/],
+    [
+      'has a key that is not lent',
+      { kmsDenied: true },
+      /KMS key cannot be used .*Grant kms:GenerateDataKey and kms:Decrypt/,
+    ],
     ['does not answer', { down: true }, /refused the connection/],
   ])('that %s: the delivery says so', async (_, scenario, message) => {
     const lab = await enter(scenario)
     const delivery = await sns({ ...once(), topicArn }).send(mail, [])
-    expect(delivery).toMatchObject({ state: 'failed', location: null, error: expect.stringMatching(message) })
+    expect(delivery).toMatchObject({
+      state: 'failed',
+      location: null,
+      error: expect.stringMatching(message),
+    })
     expect(delivery.error).toContain(`Publish to ${topicArn}`)
     expect(lab.notices()).toEqual([])
   })
@@ -68,14 +99,21 @@ describe('a webhook', () => {
       location: 'localhost',
       messageId: '',
     })
-    expect((await channel.send(mail, [])).location).toMatch(/^not sent again: the message of this run went at [\dTZ:.-]+$/)
-    expect(bodies.map(body => JSON.parse(body))).toEqual([{ text: 'two &lt;!channel&gt; &amp; more', mrkdwn: false }])
+    expect((await channel.send(mail, [])).location).toMatch(
+      /^not sent again: the message of this run went at [\dTZ:.-]+$/,
+    )
+    expect(bodies.map(body => JSON.parse(body))).toEqual([
+      { text: 'two &lt;!channel&gt; &amp; more', mrkdwn: false },
+    ])
   })
 
   it('on a host that the policy does not name gets nothing, and the reason names no secret', async () => {
     await enter()
     const { url, bodies } = await webhookServer()
-    const delivery = await webhook({ ...once(), url, allowedHosts: ['hooks.slack.com'] }).send(mail, [])
+    const delivery = await webhook({ ...once(), url, allowedHosts: ['hooks.slack.com'] }).send(
+      mail,
+      [],
+    )
     expect(delivery.error).toBe(
       'nothing was sent to the webhook: its host localhost is not one of report.webhookHosts (hooks.slack.com). Add it to the policy if it is meant',
     )

@@ -16,20 +16,38 @@ afterEach(async () => {
 })
 
 async function enter(more: Partial<Scenario> = {}): Promise<void> {
-  lab = await startLab({ name: 'mail', about: 'a mailbox', clusters: [], expect: () => ({ nodes: [], notAudited: [] }), ...more })
+  lab = await startLab({
+    name: 'mail',
+    about: 'a mailbox',
+    clusters: [],
+    expect: () => ({ nodes: [], notAudited: [] }),
+    ...more,
+  })
   for (const [name, value] of Object.entries(lab.environment)) vi.stubEnv(name, value)
   vi.stubEnv('AWS_MAX_ATTEMPTS', '1')
 }
 
 const bucket = () => s3Store({ bucket: 'highwater-lab', prefix: '', region })
 const channel = (more: Partial<SesOptions> = {}) =>
-  ses({ from: 'audit@example.com', to: ['team@example.com'], region, runId, store: bucket(), now: () => new Date(), ...more })
+  ses({
+    from: 'audit@example.com',
+    to: ['team@example.com'],
+    region,
+    runId,
+    store: bucket(),
+    now: () => new Date(),
+    ...more,
+  })
 
 describe('the mail of a run', () => {
   beforeEach(() => enter())
 
   it('goes with its attachment, and says to whom', async () => {
-    const attachment = { fileName: 'report.html', contentType: 'text/html', body: Buffer.from('<p>report</p>') }
+    const attachment = {
+      fileName: 'report.html',
+      contentType: 'text/html',
+      body: Buffer.from('<p>report</p>'),
+    }
     const delivery = await channel().send(mail, [attachment])
     const [taken] = lab.mails()
     expect(delivery).toEqual({
@@ -42,19 +60,25 @@ describe('the mail of a run', () => {
       doubt: null,
     })
     expect(taken).toMatchObject({ from: 'audit@example.com', to: ['team@example.com'], ...parts })
-    expect(taken?.attachments.map(({ fileName, content }) => [fileName, content.toString()])).toEqual([['report.html', '<p>report</p>']])
+    expect(
+      taken?.attachments.map(({ fileName, content }) => [fileName, content.toString()]),
+    ).toEqual([['report.html', '<p>report</p>']])
   })
 
   it('names three recipients and counts the others', async () => {
     const to = ['a', 'b', 'c', 'd', 'e'].map(name => `${name}@example.com`)
-    expect((await channel({ to }).send(mail, [])).location).toMatch(/^a@example\.com, b@example\.com, c@example\.com and 2 more, message /)
+    expect((await channel({ to }).send(mail, [])).location).toMatch(
+      /^a@example\.com, b@example\.com, c@example\.com and 2 more, message /,
+    )
   })
 
   it('goes once for a run id, whoever delivers it', async () => {
     const first = await channel().send(mail, [])
     const again = await channel().send(mail, [])
     expect(again).toMatchObject({ state: 'sent-before', error: null, messageId: first.messageId })
-    expect(again.location).toMatch(new RegExp(`^not sent again: the mail of this run went at .* as message ${first.messageId}$`))
+    expect(again.location).toMatch(
+      new RegExp(`^not sent again: the mail of this run went at .* as message ${first.messageId}$`),
+    )
     await channel({ runId: '2026-11-22T05-00-00Z' }).send(mail, [])
     expect(lab.mails()).toHaveLength(2)
   })
@@ -68,11 +92,18 @@ describe('the mail of a run', () => {
 
   it('is left to the other delivery, and says until when', async () => {
     const now = () => new Date('2026-11-21T05:03:00Z')
-    const held = { schema: 'highwater.send/1', state: 'sending', holder: 'other', at: '…', expiresAt: '2026-11-21T05:04:00Z' }
+    const held = {
+      schema: 'highwater.send/1',
+      state: 'sending',
+      holder: 'other',
+      at: '…',
+      expiresAt: '2026-11-21T05:04:00Z',
+    }
     await bucket().write(`runs/${runId}/mail.json`, JSON.stringify(held), 'application/json')
     expect(await channel({ now }).send(mail, [])).toMatchObject({
       state: 'being-sent',
-      location: 'not sent: another delivery of this run is sending it, until 2026-11-21T05:04:00Z at the latest',
+      location:
+        'not sent: another delivery of this run is sending it, until 2026-11-21T05:04:00Z at the latest',
       messageId: null,
       error: null,
     })
@@ -81,7 +112,9 @@ describe('the mail of a run', () => {
 
   it('without a store goes each time, and says that', async () => {
     const delivery = await channel({ store: null }).send(mail, [])
-    expect(delivery.location).toMatch(/\. It may come twice: there is no store that remembers what was sent$/)
+    expect(delivery.location).toMatch(
+      /\. It may come twice: there is no store that remembers what was sent$/,
+    )
     await channel({ store: null }).send(mail, [])
     expect(lab.mails()).toHaveLength(2)
   })
@@ -113,15 +146,31 @@ describe('when the outside fails', () => {
       { sandbox: true, identities: ['audit@example.com'] },
       /SES sandbox.*verify team@example\.com, or ask for production access/,
     ],
-    ['the sender is not verified', { identities: [] }, /verify the sender audit@example\.com or its domain/],
+    [
+      'the sender is not verified',
+      { identities: [] },
+      /verify the sender audit@example\.com or its domain/,
+    ],
     ['sending is paused', { sendingPaused: true }, /sending is paused for this account/],
-    ['it is not allowed', { denied: true }, /Grant ses:SendEmail from audit@example\.com \(the stack's parameter sender, or policySender/],
+    [
+      'it is not allowed',
+      { denied: true },
+      /Grant ses:SendEmail from audit@example\.com \(the stack's parameter sender, or policySender/,
+    ],
   ])('%s: the delivery says so, and the marker that it failed', async (_, scenario, message) => {
     await enter({ ses: scenario })
     const delivery = await channel().send(mail, [])
-    expect(delivery).toMatchObject({ channel: 'ses', state: 'failed', location: null, error: expect.stringMatching(message) })
+    expect(delivery).toMatchObject({
+      channel: 'ses',
+      state: 'failed',
+      location: null,
+      error: expect.stringMatching(message),
+    })
     const marker = await bucket().read(`runs/${runId}/mail.json`)
-    expect(JSON.parse(marker?.body.toString() ?? '')).toMatchObject({ state: 'failed', error: delivery.error })
+    expect(JSON.parse(marker?.body.toString() ?? '')).toMatchObject({
+      state: 'failed',
+      error: delivery.error,
+    })
     expect(lab.mails()).toEqual([])
   })
 
@@ -133,7 +182,9 @@ describe('when the outside fails', () => {
 })
 
 describe('a mail to who is on the suppression list', () => {
-  const suppressed = [{ address: 'Gone@example.com', reason: 'BOUNCE' as const, since: '2026-11-01T00:00:00Z' }]
+  const suppressed = [
+    { address: 'Gone@example.com', reason: 'BOUNCE' as const, since: '2026-11-01T00:00:00Z' },
+  ]
   const gone =
     /gone@example\.com \(a mail to it came back, 2026-11-01\) gets nothing: SES has it on the account's suppression list in us-east-1\. Once the address works: aws sesv2 delete-suppressed-destination --region us-east-1 --email-address ADDRESS$/
 
@@ -142,7 +193,11 @@ describe('a mail to who is on the suppression list', () => {
     const way = channel({ to: ['team@example.com', 'gone@example.com'] })
     expect(await way.undeliverable?.()).toMatch(gone)
     const delivery = await way.send(mail, [])
-    expect(delivery).toMatchObject({ state: 'sent', error: null, location: expect.stringMatching(gone) })
+    expect(delivery).toMatchObject({
+      state: 'sent',
+      error: null,
+      location: expect.stringMatching(gone),
+    })
     expect(lab.mails()).toMatchObject([{ to: ['team@example.com'] }])
     expect(lab.requests().routes.sesv2).toEqual({ GetSuppressedDestination: 2, SendEmail: 1 })
   })
@@ -150,7 +205,11 @@ describe('a mail to who is on the suppression list', () => {
   it('does not go where nobody would get it, and that is a failure', async () => {
     await enter({ ses: { suppressed } })
     const delivery = await channel({ to: ['gone@example.com'] }).send(mail, [])
-    expect(delivery).toMatchObject({ state: 'failed', location: null, error: expect.stringMatching(/^not sent: gone@example/) })
+    expect(delivery).toMatchObject({
+      state: 'failed',
+      location: null,
+      error: expect.stringMatching(/^not sent: gone@example/),
+    })
     expect(lab.requests().routes.sesv2).toEqual({ GetSuppressedDestination: 1 })
   })
 
@@ -160,7 +219,9 @@ describe('a mail to who is on the suppression list', () => {
     expect(await way.undeliverable?.()).toBeNull()
     expect(await way.send(mail, [])).toMatchObject({
       state: 'sent',
-      location: expect.stringMatching(/Whether an address is suppressed is not known: .*Grant ses:GetSuppressedDestination/),
+      location: expect.stringMatching(
+        /Whether an address is suppressed is not known: .*Grant ses:GetSuppressedDestination/,
+      ),
     })
   })
 })

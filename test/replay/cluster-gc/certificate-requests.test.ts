@@ -10,38 +10,97 @@ const der = [
   'ru3TwJgRm297BB0CIQCNe+uI6MjVCQvH6NM17WUlJQTss9G51JKOvXtkfhCZUQ==',
 ].join('\n')
 const endsMs = Date.parse('2025-01-02T00:00:00Z')
-const pem = (body = der, name = 'CERTIFICATE', headers = '') => `-----BEGIN ${name}-----\n${headers}${body}\n-----END ${name}-----\n`
+const pem = (body = der, name = 'CERTIFICATE', headers = '') =>
+  `-----BEGIN ${name}-----\n${headers}${body}\n-----END ${name}-----\n`
 const issued = (text: string) => ({ status: { certificate: Buffer.from(text).toString('base64') } })
 
 const newest = featuresOf('v1.37.0')
 const hour = 3_600_000
 const nowMs = Date.parse('2025-01-03T00:00:00Z')
 const ago = (ms: number) => new Date(nowMs - ms).toISOString()
-const request = (conditions: unknown, ageMs = 0) => ({ metadata: { name: 'csr', creationTimestamp: ago(ageMs) }, status: { conditions } })
+const request = (conditions: unknown, ageMs = 0) => ({
+  metadata: { name: 'csr', creationTimestamp: ago(ageMs) },
+  status: { conditions },
+})
 const was = (type: string, ms: number) => [{ type, lastUpdateTime: ago(ms) }]
 const none = { isIssued: false, notAfterMs: null }
 const valid = { isIssued: true, notAfterMs: nowMs }
 
 describe('cleanCertificateRequest', () => {
   it.each([
-    { title: 'issued for an hour', given: request(was('Approved', hour)), certificate: valid, reason: null },
-    { title: 'issued for longer', given: request(was('Approved', hour + 1)), certificate: valid, reason: 'issued-past-deadline' },
-    { title: 'denied for an hour', given: request(was('Denied', hour)), certificate: none, reason: null },
-    { title: 'denied for longer', given: request(was('Denied', hour + 1)), certificate: none, reason: 'denied-past-deadline' },
-    { title: 'failed for an hour', given: request(was('Failed', hour)), certificate: none, reason: null },
-    { title: 'failed for longer', given: request(was('Failed', hour + 1)), certificate: none, reason: 'failed-past-deadline' },
+    {
+      title: 'issued for an hour',
+      given: request(was('Approved', hour)),
+      certificate: valid,
+      reason: null,
+    },
+    {
+      title: 'issued for longer',
+      given: request(was('Approved', hour + 1)),
+      certificate: valid,
+      reason: 'issued-past-deadline',
+    },
+    {
+      title: 'denied for an hour',
+      given: request(was('Denied', hour)),
+      certificate: none,
+      reason: null,
+    },
+    {
+      title: 'denied for longer',
+      given: request(was('Denied', hour + 1)),
+      certificate: none,
+      reason: 'denied-past-deadline',
+    },
+    {
+      title: 'failed for an hour',
+      given: request(was('Failed', hour)),
+      certificate: none,
+      reason: null,
+    },
+    {
+      title: 'failed for longer',
+      given: request(was('Failed', hour + 1)),
+      certificate: none,
+      reason: 'failed-past-deadline',
+    },
     { title: 'pending for a day', given: request([], 24 * hour), certificate: none, reason: null },
-    { title: 'pending for longer', given: request([], 24 * hour + 1), certificate: none, reason: 'pending-past-deadline' },
-    { title: 'of conditions that are no list', given: request('none', 24 * hour + 1), certificate: none, reason: 'pending-past-deadline' },
-    { title: 'of another condition for long', given: request(was('Other', 99 * hour), 99 * hour), certificate: none, reason: null },
-    { title: 'without any time', given: { status: { conditions: [{ type: 'Denied' }] } }, certificate: none, reason: null },
+    {
+      title: 'pending for longer',
+      given: request([], 24 * hour + 1),
+      certificate: none,
+      reason: 'pending-past-deadline',
+    },
+    {
+      title: 'of conditions that are no list',
+      given: request('none', 24 * hour + 1),
+      certificate: none,
+      reason: 'pending-past-deadline',
+    },
+    {
+      title: 'of another condition for long',
+      given: request(was('Other', 99 * hour), 99 * hour),
+      certificate: none,
+      reason: null,
+    },
+    {
+      title: 'without any time',
+      given: { status: { conditions: [{ type: 'Denied' }] } },
+      certificate: none,
+      reason: null,
+    },
     {
       title: 'denied, whatever the status of that',
       given: request([{ ...was('Denied', hour + 1)[0], status: 'False' }]),
       certificate: none,
       reason: 'denied-past-deadline',
     },
-    { title: 'of a certificate at its end', given: request(was('Approved', 0)), certificate: valid, reason: null },
+    {
+      title: 'of a certificate at its end',
+      given: request(was('Approved', 0)),
+      certificate: valid,
+      reason: null,
+    },
     {
       title: 'of a certificate past its end',
       given: request(was('Approved', 0)),
@@ -66,7 +125,12 @@ describe('cleanCertificateRequest', () => {
       certificate: { isIssued: true, notAfterMs: nowMs - 1 },
       reason: 'issued-expired',
     },
-    { title: 'approved for a day, not issued', given: request(was('Approved', 24 * hour)), certificate: none, reason: null },
+    {
+      title: 'approved for a day, not issued',
+      given: request(was('Approved', 24 * hour)),
+      certificate: none,
+      reason: null,
+    },
     {
       title: 'approved for longer, not issued',
       given: request(was('Approved', 24 * hour + 1)),
@@ -89,7 +153,9 @@ describe('cleanCertificateRequest', () => {
     { version: 'v1.35.0', reason: 'approved-unissued-past-deadline' },
     { version: 'v1.37.0', reason: 'approved-unissued-past-deadline' },
   ])('$version on a request approved long ago and never issued: $reason', ({ version, reason }) => {
-    expect(cleanCertificateRequest(request(was('Approved', 99 * hour)), nowMs, featuresOf(version))).toBe(reason)
+    expect(
+      cleanCertificateRequest(request(was('Approved', 99 * hour)), nowMs, featuresOf(version)),
+    ).toBe(reason)
   })
 })
 
@@ -97,7 +163,10 @@ describe('certificateOf', () => {
   it.each([
     { title: 'a certificate', text: pem() },
     { title: 'one under another name', text: pem(der, 'TRUSTED THING') },
-    { title: 'one with headers and something before it', text: `hello\n${pem(der, 'CERTIFICATE', 'Proc-Type: 4\nOther: x\n\n')}` },
+    {
+      title: 'one with headers and something before it',
+      text: `hello\n${pem(der, 'CERTIFICATE', 'Proc-Type: 4\nOther: x\n\n')}`,
+    },
     { title: 'one with carriage returns', text: pem().replaceAll('\n', '\r\n') },
     { title: 'the first of two', text: `${pem()}${pem('AAAA')}` },
   ])('reads the end of $title', ({ text }) => {
@@ -108,12 +177,18 @@ describe('certificateOf', () => {
     { title: 'text', text: 'garbage' },
     { title: 'a block of something else', text: pem('AAAA') },
     { title: 'a block without an end', text: pem().replace('END', 'AND') },
-    { title: 'a block that ends under another name', text: pem().replace('END CERTIFICATE', 'END OTHER') },
+    {
+      title: 'a block that ends under another name',
+      text: pem().replace('END CERTIFICATE', 'END OTHER'),
+    },
   ])('knows no end of $title', ({ text }) => {
     expect(certificateOf(issued(text))).toEqual({ isIssued: true, notAfterMs: null })
   })
 
-  it.each([{}, null, { status: { certificate: '' } }, { status: { certificate: 7 } }])('is none in %j', given => {
-    expect(certificateOf(given)).toEqual(none)
-  })
+  it.each([{}, null, { status: { certificate: '' } }, { status: { certificate: 7 } }])(
+    'is none in %j',
+    given => {
+      expect(certificateOf(given)).toEqual(none)
+    },
+  )
 })

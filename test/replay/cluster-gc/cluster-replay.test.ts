@@ -4,8 +4,19 @@ import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 
 const at = '2026-11-21T00:00:00Z'
-const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({ kind: 'Objects', cluster: 'c', resource, items })
-const cluster = (more: Partial<ClusterRecord> = {}): ClusterRecord => ({ kind: 'Cluster', cluster: 'c', eks: null, errors: [], ...more })
+const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({
+  kind: 'Objects',
+  cluster: 'c',
+  resource,
+  items,
+})
+const cluster = (more: Partial<ClusterRecord> = {}): ClusterRecord => ({
+  kind: 'Cluster',
+  cluster: 'c',
+  eks: null,
+  errors: [],
+  ...more,
+})
 const node = (name: string, pods: RawObject[] | null, more: RawObject = {}): NodeRecord => ({
   ...{ kind: 'Node', cluster: 'c' },
   node: { metadata: { name, uid: `uid-${name}` }, ...more },
@@ -31,9 +42,14 @@ function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
 
 describe('a cluster', () => {
   it('that nobody looked through has no prediction, whatever else was read of it', () => {
-    expect(told(cluster(), node('a', [pod('p', { phase: 'Failed' })]), objects('events'), objects('nodepools.karpenter.sh', {}))).toEqual(
-      [],
-    )
+    expect(
+      told(
+        cluster(),
+        node('a', [pod('p', { phase: 'Failed' })]),
+        objects('events'),
+        objects('nodepools.karpenter.sh', {}),
+      ),
+    ).toEqual([])
   })
 
   it('says of each section what is missing, or what is open', () => {
@@ -52,7 +68,10 @@ describe('a cluster', () => {
     expect(found).toMatchObject({
       jobs: null,
       missing: { jobs: 'jobs.batch: refused' },
-      doubts: { leases: 'leases.coordination.k8s.io: broke off', pods: 'the pods of 1 of its nodes could not be read' },
+      doubts: {
+        leases: 'leases.coordination.k8s.io: broke off',
+        pods: 'the pods of 1 of its nodes could not be read',
+      },
       resources: { 'cronjobs.batch': null, 'jobs.batch': 'jobs.batch: refused', pods: null },
     })
     expect(found?.missing).not.toHaveProperty('pods')
@@ -60,7 +79,12 @@ describe('a cluster', () => {
 
   it.each([
     ['whose nodes were all read', cluster(), [node('a', [])], 'leftover'],
-    ['whose list of nodes broke off', cluster({ errors: [{ what: 'nodes', message: 'cut' }] }), [node('a', [])], 'unknown'],
+    [
+      'whose list of nodes broke off',
+      cluster({ errors: [{ what: 'nodes', message: 'cut' }] }),
+      [node('a', [])],
+      'unknown',
+    ],
     ['of which no node was read', cluster(), [], 'unknown'],
   ] as const)('%s: a lease without a node', (_, record, nodes, state) => {
     const [found] = told(record, ...nodes, objects('leases.coordination.k8s.io', lease('gone')))
@@ -72,12 +96,26 @@ describe('the control plane', () => {
   const kubelet = node('a', [], { status: { nodeInfo: { kubeletVersion: 'v1.34.1' } } })
   const server = (gitVersion: string) => objects('serverversions', { gitVersion })
   const approved = { type: 'Approved', status: 'True', lastUpdateTime: '2026-11-16T20:00:00Z' }
-  const request = { metadata: { name: 'csr', creationTimestamp: '2026-11-16T20:00:00Z' }, spec: {}, status: { conditions: [approved] } }
+  const request = {
+    metadata: { name: 'csr', creationTimestamp: '2026-11-16T20:00:00Z' },
+    spec: {},
+    status: { conditions: [approved] },
+  }
   const requests = objects('certificatesigningrequests.certificates.k8s.io', request)
 
   it.each([
-    ['EKS says', [cluster({ eks: { version: '1.33' } }), kubelet, server('v1.36.0')], { version: '1.33', isAssumed: false }, true],
-    ['the API server says', [cluster(), kubelet, server('v1.36.0')], { version: 'v1.36.0', isAssumed: false }, false],
+    [
+      'EKS says',
+      [cluster({ eks: { version: '1.33' } }), kubelet, server('v1.36.0')],
+      { version: '1.33', isAssumed: false },
+      true,
+    ],
+    [
+      'the API server says',
+      [cluster(), kubelet, server('v1.36.0')],
+      { version: 'v1.36.0', isAssumed: false },
+      false,
+    ],
     ['its newest kubelet has', [cluster(), kubelet], { version: 'v1.34.1', isAssumed: true }, true],
     [
       'its newest kubelet has, where the API server talks nonsense',
@@ -90,7 +128,9 @@ describe('the control plane', () => {
     const [found] = told(...records, requests)
     expect(found?.controlPlane).toEqual(controlPlane)
     expect(found?.certificates?.requests).toMatchObject([{ isNeverCollected }])
-    expect(Object.keys(found?.resources ?? {})).toEqual(['certificatesigningrequests.certificates.k8s.io'])
+    expect(Object.keys(found?.resources ?? {})).toEqual([
+      'certificatesigningrequests.certificates.k8s.io',
+    ])
   })
 })
 
@@ -102,10 +142,19 @@ describe('pods', () => {
     const [found] = told(
       cluster(),
       node('a', [failed, pod('live', { phase: 'Running' }), pod('odd', {})]),
-      objects('pods', failed, pod('other', { phase: 'Succeeded' }), pod('pending', { phase: 'Pending' })),
+      objects(
+        'pods',
+        failed,
+        pod('other', { phase: 'Succeeded' }),
+        pod('pending', { phase: 'Pending' }),
+      ),
     )
     // A pod without a phase counts as finished, as upstream has it.
-    expect(found?.pods?.terminated.map(({ name }) => name).toSorted()).toEqual(['failed', 'odd', 'other'])
+    expect(found?.pods?.terminated.map(({ name }) => name).toSorted()).toEqual([
+      'failed',
+      'odd',
+      'other',
+    ])
   })
 
   it.each([
@@ -114,10 +163,21 @@ describe('pods', () => {
     ['on a node that is not', { nodeName: 'down' }, 'not-ready', false],
     ['on no node', { nodeName: '' }, 'none', true],
   ])('in deletion %s', (_, spec, nodeState, isTakenByPodGc) => {
-    const status = (ready: string) => ({ status: { conditions: [{ type: 'Ready', status: ready }] } })
-    const owners = { ownerReferences: [{ kind: 'StatefulSet', name: 'cart', uid: 'u', apiVersion: 'apps/v1', controller: true }] }
+    const status = (ready: string) => ({
+      status: { conditions: [{ type: 'Ready', status: ready }] },
+    })
+    const owners = {
+      ownerReferences: [
+        { kind: 'StatefulSet', name: 'cart', uid: 'u', apiVersion: 'apps/v1', controller: true },
+      ],
+    }
     const hanging = { ...pod('p', { phase: 'Running' }, { ...deleted, ...owners }), spec }
-    const [found] = told(cluster(), node('a', [], status('True')), node('down', [], status('Unknown')), objects('pods', hanging))
+    const [found] = told(
+      cluster(),
+      node('a', [], status('True')),
+      node('down', [], status('Unknown')),
+      objects('pods', hanging),
+    )
     expect(found?.pods?.terminating).toEqual([
       {
         namespace: 'shop',
@@ -141,24 +201,65 @@ describe('pods', () => {
     ['Succeeded', undefined, true],
     ['Failed', undefined, true],
     ['Running', undefined, false],
-  ])('%s, in deletion with a grace period of %s s: let go by their kubelet is %s', (phase, deletionGracePeriodSeconds, isLetGo) => {
-    const hanging = { ...pod('p', { phase }, { ...deleted, deletionGracePeriodSeconds }), spec: { nodeName: 'a' } }
-    const [found] = told(cluster(), node('a', [hanging]), objects('pods'))
-    expect(found?.pods?.terminating).toMatchObject([{ isLetGo }])
-  })
+  ])(
+    '%s, in deletion with a grace period of %s s: let go by their kubelet is %s',
+    (phase, deletionGracePeriodSeconds, isLetGo) => {
+      const hanging = {
+        ...pod('p', { phase }, { ...deleted, deletionGracePeriodSeconds }),
+        spec: { nodeName: 'a' },
+      }
+      const [found] = told(cluster(), node('a', [hanging]), objects('pods'))
+      expect(found?.pods?.terminating).toMatchObject([{ isLetGo }])
+    },
+  )
 
   it('and volumes say who should take a finalizer away', () => {
     const spec = { nodeName: 'a' }
-    const ofJob = { ...pod('p', { phase: 'Failed' }, { ...deleted, finalizers: ['batch.kubernetes.io/job-tracking'] }), spec }
-    const volume = { metadata: { name: 'pv', ...deleted, finalizers: ['external-attacher/ebs-csi-aws-com', 'external-attacher/efs'] } }
-    const claim = { metadata: { name: 'c', namespace: 'shop', ...deleted, finalizers: ['kubernetes.io/pvc-protection'] } }
-    const driver = { metadata: { name: 'ebs-csi-controller', namespace: 'kube-system' }, spec: { replicas: 2 } }
+    const ofJob = {
+      ...pod(
+        'p',
+        { phase: 'Failed' },
+        { ...deleted, finalizers: ['batch.kubernetes.io/job-tracking'] },
+      ),
+      spec,
+    }
+    const volume = {
+      metadata: {
+        name: 'pv',
+        ...deleted,
+        finalizers: ['external-attacher/ebs-csi-aws-com', 'external-attacher/efs'],
+      },
+    }
+    const claim = {
+      metadata: {
+        name: 'c',
+        namespace: 'shop',
+        ...deleted,
+        finalizers: ['kubernetes.io/pvc-protection'],
+      },
+    }
+    const driver = {
+      metadata: { name: 'ebs-csi-controller', namespace: 'kube-system' },
+      spec: { replicas: 2 },
+    }
     const [found] = told(
-      ...[cluster(), node('a', [ofJob]), objects('pods'), objects('deployments.apps', driver), objects('statefulsets.apps')],
-      ...[objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims', claim), objects('persistentvolumes', volume)],
+      ...[
+        cluster(),
+        node('a', [ofJob]),
+        objects('pods'),
+        objects('deployments.apps', driver),
+        objects('statefulsets.apps'),
+      ],
+      ...[
+        objects('storageclasses.storage.k8s.io'),
+        objects('persistentvolumeclaims', claim),
+        objects('persistentvolumes', volume),
+      ],
     )
     const states = (held: readonly { finalizers: readonly HeldFinalizer[] }[] = []) =>
-      held.flatMap(({ finalizers }) => finalizers.map(({ controller, state }) => [controller, state]))
+      held.flatMap(({ finalizers }) =>
+        finalizers.map(({ controller, state }) => [controller, state]),
+      )
     expect(states(found?.pods?.terminating)).toEqual([['the Job controller', 'control-plane']])
     expect(states(found?.volumes?.held)).toEqual([
       ['the volume protection controller', 'control-plane'],
@@ -169,12 +270,17 @@ describe('pods', () => {
 
   it('are counted against the threshold that EKS tells, else against upstream’s, which is then assumed', () => {
     const three = ['a', 'b', 'c'].map(name => pod(name, { phase: 'Succeeded' }))
-    const eks = { kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 2 } } }
+    const eks = {
+      kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 2 } },
+    }
     expect(told(cluster({ eks }), objects('pods', ...three))[0]?.pods).toMatchObject({
       threshold: { pods: 2, isAssumed: false },
       excess: 1,
     })
-    expect(told(cluster(), objects('pods', ...three))[0]?.pods).toMatchObject({ threshold: { pods: 12_500, isAssumed: true }, excess: 0 })
+    expect(told(cluster(), objects('pods', ...three))[0]?.pods).toMatchObject({
+      threshold: { pods: 12_500, isAssumed: true },
+      excess: 0,
+    })
   })
 })
 
@@ -188,24 +294,48 @@ describe('jobs', () => {
 
   it('are kept when they have finished or wait, with the moment at which they expire', () => {
     const running = { metadata: { namespace: 'batch', name: 'running' }, spec: {}, status: {} }
-    const waiting = { metadata: { namespace: 'batch', name: 'waiting' }, spec: { suspend: true }, status: {} }
+    const waiting = {
+      metadata: { namespace: 'batch', name: 'waiting' },
+      spec: { suspend: true },
+      status: {},
+    }
     const [found] = told(
       cluster(),
       objects('cronjobs.batch'),
       objects('jobs.batch', job('done', { ttlSecondsAfterFinished: 60 }), running, waiting),
     )
     expect(found?.jobs?.finished).toMatchObject([
-      { name: 'done', expiresMs: Date.parse('2026-11-20T00:01:00Z'), ttlSeconds: 60, outcome: 'Complete' },
+      {
+        name: 'done',
+        expiresMs: Date.parse('2026-11-20T00:01:00Z'),
+        ttlSeconds: 60,
+        outcome: 'Complete',
+      },
     ])
     expect(found?.jobs?.suspended).toMatchObject([{ name: 'waiting' }])
   })
 
   it('of a CronJob are counted against its limits', () => {
-    const owner = { ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'cron', controller: true }] }
-    const cron = { metadata: { namespace: 'batch', name: 'nightly', uid: 'cron' }, spec: { successfulJobsHistoryLimit: 1 } }
-    const [found] = told(cluster(), objects('jobs.batch', job('1', {}, owner), job('2', {}, owner)), objects('cronjobs.batch', cron))
+    const owner = {
+      ownerReferences: [
+        { apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'cron', controller: true },
+      ],
+    }
+    const cron = {
+      metadata: { namespace: 'batch', name: 'nightly', uid: 'cron' },
+      spec: { successfulJobsHistoryLimit: 1 },
+    }
+    const [found] = told(
+      cluster(),
+      objects('jobs.batch', job('1', {}, owner), job('2', {}, owner)),
+      objects('cronjobs.batch', cron),
+    )
     expect(found?.jobs?.cronJobs).toMatchObject([
-      { name: 'nightly', successful: { limit: 1, count: 2, excess: 1 }, failed: { limit: 1, count: 0, excess: 0 } },
+      {
+        name: 'nightly',
+        successful: { limit: 1, count: 2, excess: 1 },
+        failed: { limit: 1, count: 0, excess: 0 },
+      },
     ])
   })
 })

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 
-const finished = (type: string, status = 'True') => ({ type, status, lastTransitionTime: '2025-01-01T00:00:00Z' })
+const finished = (type: string, status = 'True') => ({
+  type,
+  status,
+  lastTransitionTime: '2025-01-01T00:00:00Z',
+})
 const job = (conditions: unknown[], ttlSecondsAfterFinished?: unknown, metadata: object = {}) => ({
   metadata: { namespace: 'apps', name: 'build', ...metadata },
   spec: { ttlSecondsAfterFinished },
@@ -28,15 +32,29 @@ describe('timeToLive', () => {
   it.each([
     { why: 'without a ttl', given: job([finished('Failed')]) },
     { why: 'with a ttl that is no number', given: job([finished('Failed')], '60') },
-    { why: 'while it runs', given: job([finished('Suspended'), finished('FailureTarget'), finished('Complete', 'False'), null], 60) },
+    {
+      why: 'while it runs',
+      given: job(
+        [finished('Suspended'), finished('FailureTarget'), finished('Complete', 'False'), null],
+        60,
+      ),
+    },
     { why: 'that is none', given: 'job' },
   ])('never comes for a Job $why', ({ given }) => {
-    expect(timeToLive(given, start)).toEqual({ needsCleanup: false, leftMs: null, expired: null, error: null, isDeleted: false })
+    expect(timeToLive(given, start)).toEqual({
+      needsCleanup: false,
+      leftMs: null,
+      expired: null,
+      error: null,
+      isDeleted: false,
+    })
   })
 
   it('takes the first condition that tells the end, even one without a time', () => {
     const timeless = { type: 'Failed', status: 'True' }
-    expect(timeToLive(job([finished('Complete', 'Unknown'), timeless, finished('Complete')], 60), start)).toEqual({
+    expect(
+      timeToLive(job([finished('Complete', 'Unknown'), timeless, finished('Complete')], 60), start),
+    ).toEqual({
       needsCleanup: true,
       leftMs: null,
       expired: null,
@@ -45,13 +63,18 @@ describe('timeToLive', () => {
     })
     const goZero = { ...timeless, lastTransitionTime: '0001-01-01T00:00:00Z' }
     expect(timeToLive(job([goZero], 60), start).error).toContain('unable to find the time')
-    expect(timeToLive({ ...job([timeless], 60), metadata: {} }, start).error).toBe('unable to find the time when the Job  finished')
+    expect(timeToLive({ ...job([timeless], 60), metadata: {} }, start).error).toBe(
+      'unable to find the time when the Job  finished',
+    )
   })
 
   it('leaves a Job alone that is being deleted', () => {
     const given = job([finished('Failed')], 0, { deletionTimestamp: '2025-01-01T00:00:00Z' })
     expect(timeToLive(given, start)).toMatchObject({ expired: true, isDeleted: false })
-    expect(timeToLive({ ...given, metadata: null }, start)).toMatchObject({ expired: true, isDeleted: false })
+    expect(timeToLive({ ...given, metadata: null }, start)).toMatchObject({
+      expired: true,
+      isDeleted: false,
+    })
   })
 })
 
@@ -59,7 +82,10 @@ const counted = (jobs: unknown[]) => jobs.flatMap(job => countedJob(job) ?? [])
 
 describe('cleanupFinishedJobs', () => {
   const newest = featuresOf('v1.37.0')
-  const cronJob = (spec: object = {}) => ({ metadata: { namespace: 'apps', name: 'nightly', uid: 'cron' }, spec })
+  const cronJob = (spec: object = {}) => ({
+    metadata: { namespace: 'apps', name: 'nightly', uid: 'cron' },
+    spec,
+  })
   const owner = { name: 'nightly', uid: 'cron', controller: true }
   const ran = (
     name: string,
@@ -68,12 +94,17 @@ describe('cleanupFinishedJobs', () => {
     ownerReference: object = owner,
     namespace = 'apps',
   ) => ({
-    metadata: { namespace, name, ownerReferences: [{ name: 'nightly', uid: 'cron' }, ownerReference] },
+    metadata: {
+      namespace,
+      name,
+      ownerReferences: [{ name: 'nightly', uid: 'cron' }, ownerReference],
+    },
     status: { startTime, conditions: [condition] },
   })
   const complete = finished('Complete')
   const failed = finished('Failed')
-  const history = (spec: object, jobs: unknown[], features = newest) => cleanupFinishedJobs([cronJob(spec)], counted(jobs), features)[0]
+  const history = (spec: object, jobs: unknown[], features = newest) =>
+    cleanupFinishedJobs([cronJob(spec)], counted(jobs), features)[0]
 
   it('keeps 3 that succeeded and 1 that failed where nothing else is said', () => {
     const jobs = [1, 2, 3, 4].flatMap(day => [
@@ -85,11 +116,15 @@ describe('cleanupFinishedJobs', () => {
       successful: { limit: 3, count: 4, deletions: ['apps/ok-1'] },
       failed: { limit: 1, count: 4, deletions: ['apps/bad-1', 'apps/bad-2', 'apps/bad-3'] },
     })
-    expect(history({ successfulJobsHistoryLimit: 4, failedJobsHistoryLimit: 0 }, jobs)).toMatchObject({
+    expect(
+      history({ successfulJobsHistoryLimit: 4, failedJobsHistoryLimit: 0 }, jobs),
+    ).toMatchObject({
       successful: { deletions: [] },
       failed: { deletions: ['apps/bad-1', 'apps/bad-2', 'apps/bad-3', 'apps/bad-4'] },
     })
-    expect(history({ successfulJobsHistoryLimit: 9 }, jobs)).toMatchObject({ successful: { limit: 9, deletions: [] } })
+    expect(history({ successfulJobsHistoryLimit: 9 }, jobs)).toMatchObject({
+      successful: { limit: 9, deletions: [] },
+    })
   })
 
   it('goes by start time, then by name; what never started is the youngest', () => {
@@ -116,7 +151,11 @@ describe('cleanupFinishedJobs', () => {
       null,
       ran('ok', complete),
     ]
-    expect(history({ successfulJobsHistoryLimit: 0 }, jobs)?.successful).toEqual({ limit: 0, count: 1, deletions: ['apps/ok'] })
+    expect(history({ successfulJobsHistoryLimit: 0 }, jobs)?.successful).toEqual({
+      limit: 0,
+      count: 1,
+      deletions: ['apps/ok'],
+    })
     expect(history({}, [])).toMatchObject({ successful: { count: 0 }, failed: { count: 0 } })
   })
 
@@ -127,9 +166,17 @@ describe('cleanupFinishedJobs', () => {
     const jobs = [
       ran('of-former', complete, undefined, { name: 'nightly', uid: 'former', controller: true }),
       ran('renamed', complete, undefined, { name: 'other', uid: 'cron', controller: true }),
-      ran('elsewhere', complete, undefined, { name: 'nightly', uid: 'foreign', controller: true }, 'other'),
+      ran(
+        'elsewhere',
+        complete,
+        undefined,
+        { name: 'nightly', uid: 'foreign', controller: true },
+        'other',
+      ),
     ]
-    expect(history({ successfulJobsHistoryLimit: 0 }, jobs, featuresOf(version))?.successful.deletions).toEqual(counted)
+    expect(
+      history({ successfulJobsHistoryLimit: 0 }, jobs, featuresOf(version))?.successful.deletions,
+    ).toEqual(counted)
   })
 
   it('leaves out what is no CronJob', () => {

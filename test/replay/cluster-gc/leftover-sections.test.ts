@@ -5,15 +5,27 @@ import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 
 const at = '2026-11-21T00:00:00Z'
 const before = '2026-11-01T00:00:00Z'
-const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({ kind: 'Objects', cluster: 'c', resource, items })
+const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({
+  kind: 'Objects',
+  cluster: 'c',
+  resource,
+  items,
+})
 const object = (name: string, metadata: RawObject = {}, more: RawObject = {}): RawObject => ({
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, creationTimestamp: before, ...metadata },
   ...more,
 })
 const owned = (kind: string, name: string, uid = `uid-${name}`) => ({
-  ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true, blockOwnerDeletion: true }],
+  ownerReferences: [
+    { apiVersion: 'apps/v1', kind, name, uid, controller: true, blockOwnerDeletion: true },
+  ],
 })
-const node = (name: string, ready: string, providerID: string, pods: RawObject[] = []): NodeRecord => ({
+const node = (
+  name: string,
+  ready: string,
+  providerID: string,
+  pods: RawObject[] = [],
+): NodeRecord => ({
   ...{ kind: 'Node', cluster: 'c', pods: pods as NodeRecord['pods'] },
   node: {
     metadata: { name, uid: `uid-${name}` },
@@ -34,18 +46,36 @@ function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
 }
 
 describe('owners', () => {
-  const sets = (...names: string[]) => names.map(name => object(name, owned('Deployment', 'cart', 'uid-old')))
+  const sets = (...names: string[]) =>
+    names.map(name => object(name, owned('Deployment', 'cart', 'uid-old')))
 
   it('are gone only where the whole list of their kind was read', () => {
-    const dangling = told(objects('deployments.apps', object('cart')), objects('replicasets.apps', ...sets('b', 'a', 'c'))).owners?.dangling
+    const dangling = told(
+      objects('deployments.apps', object('cart')),
+      objects('replicasets.apps', ...sets('b', 'a', 'c')),
+    ).owners?.dangling
     expect(dangling).toEqual([
       {
-        ...{ kind: 'ReplicaSet', namespace: 'shop', count: 3, names: ['a', 'b', 'c'], createdMs: Date.parse(before) },
+        ...{
+          kind: 'ReplicaSet',
+          namespace: 'shop',
+          count: 3,
+          names: ['a', 'b', 'c'],
+          createdMs: Date.parse(before),
+        },
         ...{ owner: 'Deployment cart', isReplaced: true, confidence: 'certain' },
       },
     ])
-    const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'deployments.apps', message: 'broke off' }] }
-    const cut = told(brokenOff, objects('deployments.apps'), objects('replicasets.apps', ...sets('a')))
+    const brokenOff: ClusterRecord = {
+      kind: 'Cluster',
+      cluster: 'c',
+      errors: [{ what: 'deployments.apps', message: 'broke off' }],
+    }
+    const cut = told(
+      brokenOff,
+      objects('deployments.apps'),
+      objects('replicasets.apps', ...sets('a')),
+    )
     expect(cut.owners?.dangling).toEqual([])
     expect(cut.doubts.owners).toBe('deployments.apps: broke off')
     expect(told(objects('replicasets.apps', ...sets('a'))).owners?.dangling).toEqual([])
@@ -63,18 +93,31 @@ describe('owners', () => {
     const lists = [objects('deployments.apps', object('cart')), objects('statefulsets.apps')]
     const found = told(
       ...lists,
-      objects('replicasets.apps', ...names.map(name => object(name, owners[name as keyof typeof owners]))),
+      objects(
+        'replicasets.apps',
+        ...names.map(name => object(name, owners[name as keyof typeof owners])),
+      ),
     ).owners
-    const sorted = found?.dangling.map(({ names: [name], count, owner }) => `${name} ${count} ${owner}`).toSorted()
+    const sorted = found?.dangling
+      .map(({ names: [name], count, owner }) => `${name} ${count} ${owner}`)
+      .toSorted()
     expect(sorted).toEqual(['other-kind 1 StatefulSet cart', 'renamed 1 Deployment basket'])
   })
 
   it('of pods are not said to be gone, but a pod that goes holds its owner', () => {
     const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
-    const pods = [object('p', { ...owned('ReplicaSet', 'r'), deletionTimestamp: before }), object('q', owned('ReplicaSet', 'gone'))]
-    const { owners } = told(node('n', 'True', '', pods), objects('replicasets.apps', object('r', going)))
+    const pods = [
+      object('p', { ...owned('ReplicaSet', 'r'), deletionTimestamp: before }),
+      object('q', owned('ReplicaSet', 'gone')),
+    ]
+    const { owners } = told(
+      node('n', 'True', '', pods),
+      objects('replicasets.apps', object('r', going)),
+    )
     expect(owners?.dangling).toEqual([])
-    expect(owners?.blocked).toMatchObject([{ kind: 'ReplicaSet', name: 'r', dependents: [{ kind: 'Pod', names: ['p'], count: 1 }] }])
+    expect(owners?.blocked).toMatchObject([
+      { kind: 'ReplicaSet', name: 'r', dependents: [{ kind: 'Pod', names: ['p'], count: 1 }] },
+    ])
   })
 
   it.each([
@@ -84,10 +127,15 @@ describe('owners', () => {
     ['beside one of which nothing is known', {}, ['Site'], 'may-delete'],
     ['of one that goes', { deletionTimestamp: before, finalizers: ['x/y'] }, [], null],
   ])('in another namespace: %s', (_, metadata, others, fate) => {
-    const references = ['cart', ...others].flatMap(name => owned(name === 'Site' ? name : 'Deployment', name).ownerReferences)
+    const references = ['cart', ...others].flatMap(
+      name => owned(name === 'Site' ? name : 'Deployment', name).ownerReferences,
+    )
     const set = object('set', { ...metadata, ownerReferences: references })
     const deployments = [object('cart', { namespace: 'other' }), object('kept')]
-    const found = told(objects('deployments.apps', ...deployments), objects('replicasets.apps', set)).owners
+    const found = told(
+      objects('deployments.apps', ...deployments),
+      objects('replicasets.apps', set),
+    ).owners
     expect(found?.misplaced.map(({ is, fate, owner }) => [is, fate, owner])).toEqual(
       fate === null ? [] : [['other-namespace', fate, 'Deployment cart']],
     )
@@ -115,7 +163,11 @@ describe('owners', () => {
       ],
     )
     const going = { deletionTimestamp: before, finalizers: ['x/y'] }
-    const jobs = [object('import'), object('nightly-1', of('batch/v1', 'CronJob', 'nightly')), object('going', going)]
+    const jobs = [
+      object('import'),
+      object('nightly-1', of('batch/v1', 'CronJob', 'nightly')),
+      object('going', going),
+    ]
     const pods = [object('there', owned('ReplicaSet', 'set'))]
     const lists = [
       objects('pods', object('homeless')),
@@ -137,13 +189,19 @@ describe('owners', () => {
         ['of-gone-set', 'certain'],
         ['of-gone-settings', 'certain'],
       ])
-      expect(owners?.misplaced.map(({ names, is }) => [...names, is])).toEqual([['of-settings-elsewhere', 'other-namespace']])
+      expect(owners?.misplaced.map(({ names, is }) => [...names, is])).toEqual([
+        ['of-settings-elsewhere', 'other-namespace'],
+      ])
     })
 
     it('are not said to be gone where pods of a node were not read, and that is said', () => {
       const { pods: _, ...unread } = node('m', 'True', '')
       const { owners, doubts } = told(node('n', 'True', '', pods), unread, ...lists)
-      expect(names(owners?.dangling.slice())?.map(([name]) => name)).toEqual(['of-gone-job', 'of-gone-set', 'of-gone-settings'])
+      expect(names(owners?.dangling.slice())?.map(([name]) => name)).toEqual([
+        'of-gone-job',
+        'of-gone-set',
+        'of-gone-settings',
+      ])
       expect(doubts.owners).toBe('the pods of 1 of its nodes could not be read')
     })
   })
@@ -151,14 +209,28 @@ describe('owners', () => {
   it('wait for whoever blocks them, and for nobody else', () => {
     const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
     const unblocking = (of: ReturnType<typeof owned>) => ({
-      ownerReferences: of.ownerReferences.map(reference => ({ ...reference, blockOwnerDeletion: false })),
+      ownerReferences: of.ownerReferences.map(reference => ({
+        ...reference,
+        blockOwnerDeletion: false,
+      })),
     })
     const ofCart = owned('Deployment', 'cart')
-    const sets = [object('a-free', unblocking(ofCart)), object('b-block', ofCart), object('c-block', ofCart)]
+    const sets = [
+      object('a-free', unblocking(ofCart)),
+      object('b-block', ofCart),
+      object('c-block', ofCart),
+    ]
     const ofJob = {
-      ownerReferences: owned('Job', 'import').ownerReferences.map(each => ({ ...each, apiVersion: 'batch/v1' })),
+      ownerReferences: owned('Job', 'import').ownerReferences.map(each => ({
+        ...each,
+        apiVersion: 'batch/v1',
+      })),
     }
-    const pods = [object('free', unblocking(ofJob)), object('runs', ofJob), object('other', owned('ReplicaSet', 'b-block'))]
+    const pods = [
+      object('free', unblocking(ofJob)),
+      object('runs', ofJob),
+      object('other', owned('ReplicaSet', 'b-block')),
+    ]
     const { owners } = told(
       node('n', 'True', '', pods),
       objects('cronjobs.batch', object('alone', going)),
@@ -166,29 +238,60 @@ describe('owners', () => {
       objects('deployments.apps', object('cart', going), object('kept')),
       objects('replicasets.apps', ...sets),
     )
-    const dependents = owners?.blocked.map(({ kind, dependents }) => [kind, dependents.map(each => `${each.kind} ${each.names.join()}`)])
-    expect(Object.fromEntries(dependents ?? [])).toEqual({ CronJob: [], Job: ['Pod runs'], Deployment: ['ReplicaSet b-block,c-block'] })
+    const dependents = owners?.blocked.map(({ kind, dependents }) => [
+      kind,
+      dependents.map(each => `${each.kind} ${each.names.join()}`),
+    ])
+    expect(Object.fromEntries(dependents ?? [])).toEqual({
+      CronJob: [],
+      Job: ['Pod runs'],
+      Deployment: ['ReplicaSet b-block,c-block'],
+    })
     expect(owners).toMatchObject({ dangling: [], unserved: [], misplaced: [] })
   })
 
   it('that a static pod or a lease names are the kubelet’s business', () => {
     const mirror = object('static', owned('Node', 'other'))
-    expect(told(node('n', 'True', '', [mirror]), objects('configmaps', mirror)).owners).toMatchObject({ dangling: [], orphaned: [] })
+    expect(
+      told(node('n', 'True', '', [mirror]), objects('configmaps', mirror)).owners,
+    ).toMatchObject({ dangling: [], orphaned: [] })
   })
 
   it.each([
-    ['replicasets.apps', { annotations: { 'deployment.kubernetes.io/revision': '3' } }, 'Deployment'],
-    ['jobs.batch', { annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': at } }, 'CronJob'],
+    [
+      'replicasets.apps',
+      { annotations: { 'deployment.kubernetes.io/revision': '3' } },
+      'Deployment',
+    ],
+    [
+      'jobs.batch',
+      { annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': at } },
+      'CronJob',
+    ],
     ['pods', { labels: { 'pod-template-hash': '5f7d' } }, 'ReplicaSet'],
-    ['pods', { labels: { 'controller-revision-hash': '84b5d', 'pod-template-generation': '1' } }, 'DaemonSet'],
-    ['pods', { labels: { 'controller-revision-hash': '84b5d', 'statefulset.kubernetes.io/pod-name': 'a' } }, 'StatefulSet'],
+    [
+      'pods',
+      { labels: { 'controller-revision-hash': '84b5d', 'pod-template-generation': '1' } },
+      'DaemonSet',
+    ],
+    [
+      'pods',
+      {
+        labels: { 'controller-revision-hash': '84b5d', 'statefulset.kubernetes.io/pod-name': 'a' },
+      },
+      'StatefulSet',
+    ],
     ['pods', { labels: { 'controller-revision-hash': '84b5d' } }, null],
     ['controllerrevisions.apps', {}, 'StatefulSet or DaemonSet'],
     ['replicasets.apps', {}, null],
     ['configmaps', { labels: { 'pod-template-hash': '5f7d' } }, null],
   ])('have let go of what they made in %s: %j by %s', (resource, metadata, controllerKind) => {
-    const orphaned = told(objects(resource, object('a', metadata), object('b', { ...metadata, ...owned('X', 'x') }))).owners?.orphaned
-    expect(orphaned?.map(each => [each.name, each.controllerKind])).toEqual(controllerKind === null ? [] : [['a', controllerKind]])
+    const orphaned = told(
+      objects(resource, object('a', metadata), object('b', { ...metadata, ...owned('X', 'x') })),
+    ).owners?.orphaned
+    expect(orphaned?.map(each => [each.name, each.controllerKind])).toEqual(
+      controllerKind === null ? [] : [['a', controllerKind]],
+    )
   })
 })
 
@@ -210,24 +313,74 @@ describe('finalizers', () => {
   const chart = (name: string, label: string, replicas = 2) =>
     object(name, { labels: { 'app.kubernetes.io/name': label } }, { spec: { replicas } })
   it.each([
-    ['called after its release', 'karpenter.sh/termination', chart('prod-karpenter', 'karpenter'), 'there'],
-    ['called after a release that has its name', 'karpenter.sh/termination', chart('karpenter-prod', 'karpenter'), 'there'],
-    ['called otherwise, but for its label', 'karpenter.sh/termination', chart('kp', 'karpenter'), 'there'],
-    ['called after its release, and stopped', 'karpenter.sh/termination', chart('prod-karpenter', 'karpenter', 0), 'stopped'],
-    ['perhaps what has its name', 'karpenter.sh/termination', chart('karpenter-exporter', 'exporter'), 'unknown'],
-    ['cert-manager of a release', 'acme.cert-manager.io/finalizer', chart('cm-cert-manager', 'cert-manager'), 'there'],
-    ['not its webhook for certain', 'acme.cert-manager.io/finalizer', chart('cert-manager-webhook', 'webhook'), 'unknown'],
-    ['nothing that is there', 'acme.cert-manager.io/finalizer', chart('prod-karpenter', 'karpenter'), 'absent'],
+    [
+      'called after its release',
+      'karpenter.sh/termination',
+      chart('prod-karpenter', 'karpenter'),
+      'there',
+    ],
+    [
+      'called after a release that has its name',
+      'karpenter.sh/termination',
+      chart('karpenter-prod', 'karpenter'),
+      'there',
+    ],
+    [
+      'called otherwise, but for its label',
+      'karpenter.sh/termination',
+      chart('kp', 'karpenter'),
+      'there',
+    ],
+    [
+      'called after its release, and stopped',
+      'karpenter.sh/termination',
+      chart('prod-karpenter', 'karpenter', 0),
+      'stopped',
+    ],
+    [
+      'perhaps what has its name',
+      'karpenter.sh/termination',
+      chart('karpenter-exporter', 'exporter'),
+      'unknown',
+    ],
+    [
+      'cert-manager of a release',
+      'acme.cert-manager.io/finalizer',
+      chart('cm-cert-manager', 'cert-manager'),
+      'there',
+    ],
+    [
+      'not its webhook for certain',
+      'acme.cert-manager.io/finalizer',
+      chart('cert-manager-webhook', 'webhook'),
+      'unknown',
+    ],
+    [
+      'nothing that is there',
+      'acme.cert-manager.io/finalizer',
+      chart('prod-karpenter', 'karpenter'),
+      'absent',
+    ],
   ])('whose controller is %s', (_, finalizer, workload, state) => {
     const lists = [objects('deployments.apps', workload), objects('statefulsets.apps')]
     const [held] =
-      told(...lists, objects('cronjobs.batch', object('c', { deletionTimestamp: before, finalizers: [finalizer] }))).finalizers?.held ?? []
+      told(
+        ...lists,
+        objects(
+          'cronjobs.batch',
+          object('c', { deletionTimestamp: before, finalizers: [finalizer] }),
+        ),
+      ).finalizers?.held ?? []
     expect(held?.finalizers.map(each => each.state)).toEqual([state])
   })
 
   it('hold a Job whose time to live is not over, too', () => {
-    const job = (name: string, status: RawObject) => object(name, held, { spec: { ttlSecondsAfterFinished: 2_592_000 }, status })
-    const finished = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }], completionTime: before }
+    const job = (name: string, status: RawObject) =>
+      object(name, held, { spec: { ttlSecondsAfterFinished: 2_592_000 }, status })
+    const finished = {
+      conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }],
+      completionTime: before,
+    }
     const found = told(objects('jobs.batch', job('ended', finished), job('runs', {})))
     expect(found.finalizers?.held.map(({ name, expiresMs }) => [name, expiresMs])).toEqual([
       ['ended', Date.parse(before) + 2_592_000_000],
@@ -236,15 +389,25 @@ describe('finalizers', () => {
   })
 
   it('may be taken away by what AWS runs in Auto Mode, which nobody sees', () => {
-    const autoMode: ClusterRecord = { kind: 'Cluster', cluster: 'c', eks: { computeConfig: { enabled: true } }, errors: [] }
+    const autoMode: ClusterRecord = {
+      kind: 'Cluster',
+      cluster: 'c',
+      eks: { computeConfig: { enabled: true } },
+      errors: [],
+    }
     const lists = [objects('deployments.apps'), objects('statefulsets.apps')]
-    const found = told(autoMode, ...lists, objects('cronjobs.batch', object('c', held))).finalizers?.held
+    const found = told(autoMode, ...lists, objects('cronjobs.batch', object('c', held))).finalizers
+      ?.held
     expect(found?.[0]?.finalizers[0]?.state).toBe('unknown')
   })
 })
 
 describe('instances', () => {
-  const instance = (InstanceId: string) => ({ InstanceId, State: { Name: 'running' }, LaunchTime: '2026-11-01T00:00:00.000Z' })
+  const instance = (InstanceId: string) => ({
+    InstanceId,
+    State: { Name: 'running' },
+    LaunchTime: '2026-11-01T00:00:00.000Z',
+  })
   it('are compared with nodes by provider id; Ready nodes, Fargate and machines of one’s own are left out', () => {
     const { instances } = told(
       node('a', 'Unknown', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa1'),
@@ -252,23 +415,41 @@ describe('instances', () => {
       node('c', 'Unknown', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa3'),
       node('d', 'Unknown', 'aws:///us-east-1a/0123/fargate-ip-10-0-0-1.ec2.internal'),
       node('mi-0123456789abcdef0', 'Unknown', 'eks-hybrid:///us-east-1/c/mi-0123456789abcdef0'),
-      objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa3'), instance('i-0aaaaaaaaaaaaaaa4')),
+      objects(
+        'instances.ec2.amazonaws.com',
+        instance('i-0aaaaaaaaaaaaaaa3'),
+        instance('i-0aaaaaaaaaaaaaaa4'),
+      ),
     )
-    expect(instances?.withoutInstance).toEqual([{ node: 'a', instanceId: 'i-0aaaaaaaaaaaaaaa1', sinceMs: Date.parse(before) }])
-    expect(instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual(['i-0aaaaaaaaaaaaaaa4'])
+    expect(instances?.withoutInstance).toEqual([
+      { node: 'a', instanceId: 'i-0aaaaaaaaaaaaaaa1', sinceMs: Date.parse(before) },
+    ])
+    expect(instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual([
+      'i-0aaaaaaaaaaaaaaa4',
+    ])
   })
 
   it('are no node of a cluster that has none, where the list was read', () => {
     const left = objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4'))
     expect(told(left).instances).toBeNull()
     const found = told(objects('nodes'), left)
-    expect(found.instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual(['i-0aaaaaaaaaaaaaaa4'])
+    expect(found.instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual([
+      'i-0aaaaaaaaaaaaaaa4',
+    ])
     expect(found.doubts.pods).toBeUndefined()
   })
 
   it('say nothing where not all nodes are known', () => {
-    const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'nodes', message: 'broke off' }] }
-    const found = told(brokenOff, node('a', 'Unknown', ''), objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4')))
+    const brokenOff: ClusterRecord = {
+      kind: 'Cluster',
+      cluster: 'c',
+      errors: [{ what: 'nodes', message: 'broke off' }],
+    }
+    const found = told(
+      brokenOff,
+      node('a', 'Unknown', ''),
+      objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4')),
+    )
     expect([found.instances, found.missing.instances]).toEqual([null, 'nodes: broke off'])
   })
 })
@@ -281,21 +462,39 @@ it('a volume whose claim has just gone is not called released before the control
       { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } },
     )
   const lists = (...of: Parameters<typeof volume>) =>
-    told(objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims'), objects('persistentvolumes', volume(...of)))
+    told(
+      objects('storageclasses.storage.k8s.io'),
+      objects('persistentvolumeclaims'),
+      objects('persistentvolumes', volume(...of)),
+    )
   expect(lists('Bound').volumes?.released).toEqual([])
   expect(lists('Released').volumes?.released).toMatchObject([
     { volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null, isBeingDeleted: false },
   ])
-  expect(lists('Released', { deletionTimestamp: before }).volumes?.released).toMatchObject([{ isBeingDeleted: true }])
+  expect(lists('Released', { deletionTimestamp: before }).volumes?.released).toMatchObject([
+    { isBeingDeleted: true },
+  ])
 })
 
 describe('an ephemeral volume', () => {
-  const storageClass = (name: string, reclaimPolicy?: string) => object(name, { namespace: undefined }, { reclaimPolicy })
+  const storageClass = (name: string, reclaimPolicy?: string) =>
+    object(name, { namespace: undefined }, { reclaimPolicy })
   const lists = (className: string, policy: string | null, volumeName = 'pv', owner = 'Pod') => {
-    const claim = object('c', owned(owner, 'p'), { spec: { storageClassName: className, volumeName } })
-    const volume = object('pv', { namespace: undefined }, { spec: { persistentVolumeReclaimPolicy: policy ?? undefined } })
+    const claim = object('c', owned(owner, 'p'), {
+      spec: { storageClassName: className, volumeName },
+    })
+    const volume = object(
+      'pv',
+      { namespace: undefined },
+      { spec: { persistentVolumeReclaimPolicy: policy ?? undefined } },
+    )
     return told(
-      objects('storageclasses.storage.k8s.io', storageClass('keep', 'Retain'), storageClass('gp3', 'Delete'), storageClass('usual')),
+      objects(
+        'storageclasses.storage.k8s.io',
+        storageClass('keep', 'Retain'),
+        storageClass('gp3', 'Delete'),
+        storageClass('usual'),
+      ),
       objects('persistentvolumeclaims', claim),
       objects('persistentvolumes', volume),
     ).volumes?.retainedEphemeral.map(({ volume: name, isOfClass }) => [name, isOfClass])
@@ -315,26 +514,40 @@ describe('an ephemeral volume', () => {
 })
 
 it('a request that the cleaner would take only now is not overdue yet', () => {
-  const denied = (lastUpdateTime: string) => object('csr', {}, { status: { conditions: [{ type: 'Denied', lastUpdateTime }] } })
+  const denied = (lastUpdateTime: string) =>
+    object('csr', {}, { status: { conditions: [{ type: 'Denied', lastUpdateTime }] } })
   const overdue = (time: string) =>
-    told(objects('certificatesigningrequests.certificates.k8s.io', denied(time))).certificates?.requests[0]?.overdue
+    told(objects('certificatesigningrequests.certificates.k8s.io', denied(time))).certificates
+      ?.requests[0]?.overdue
   expect(overdue('2026-11-20T21:00:01Z')).toBeNull()
   expect(overdue('2026-11-20T20:59:59Z')).toBe('denied-past-deadline')
 })
 
 describe('taints', () => {
-  const tainted = (taint: RawObject, status: string | null = null, metadata: RawObject = {}, spec: RawObject = {}): NodeRecord => {
+  const tainted = (
+    taint: RawObject,
+    status: string | null = null,
+    metadata: RawObject = {},
+    spec: RawObject = {},
+  ): NodeRecord => {
     const { node: of, ...rest } = node('n', 'True', '')
     const conditions = [
       ...(of.status?.conditions ?? []),
-      ...['NetworkUnavailable', 'DiskPressure'].flatMap(type => (status === null ? [] : [{ type, status, lastTransitionTime: at }])),
+      ...['NetworkUnavailable', 'DiskPressure'].flatMap(type =>
+        status === null ? [] : [{ type, status, lastTransitionTime: at }],
+      ),
     ]
     return {
       ...rest,
-      node: { metadata: { ...of.metadata, ...metadata }, spec: { ...spec, taints: [taint] }, status: { conditions } } as NodeRecord['node'],
+      node: {
+        metadata: { ...of.metadata, ...metadata },
+        spec: { ...spec, taints: [taint] },
+        status: { conditions },
+      } as NodeRecord['node'],
     }
   }
-  const left = (...of: Parameters<typeof tainted>) => told(tainted(...of), objects('leases.coordination.k8s.io')).nodes?.leftTaints
+  const left = (...of: Parameters<typeof tainted>) =>
+    told(tainted(...of), objects('leases.coordination.k8s.io')).nodes?.leftTaints
   it.each([
     'node.cloudprovider.kubernetes.io/uninitialized',
     'karpenter.sh/disrupted',
@@ -342,7 +555,9 @@ describe('taints', () => {
     'DeletionCandidateOfClusterAutoscaler',
     'ebs.csi.aws.com/agent-not-ready',
   ])('%s stays on a Ready node', key => {
-    expect(left({ key, effect: 'NoSchedule' })).toMatchObject([{ node: 'n', key, sinceMs: Date.parse(before) }])
+    expect(left({ key, effect: 'NoSchedule' })).toMatchObject([
+      { node: 'n', key, sinceMs: Date.parse(before) },
+    ])
   })
 
   it.each([
@@ -351,9 +566,12 @@ describe('taints', () => {
     ['Unknown', 1],
     [null, 1],
   ])('of a condition that is %s', (status, count) => {
-    expect(left({ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }, status)).toHaveLength(count)
+    expect(
+      left({ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }, status),
+    ).toHaveLength(count)
     // It has been over since then, however long the node has been Ready.
-    const [found] = left({ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }, status) ?? []
+    const [found] =
+      left({ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }, status) ?? []
     expect(found?.sinceMs).toBe(count === 0 ? undefined : Date.parse(status === null ? before : at))
   })
 
@@ -365,7 +583,11 @@ describe('taints', () => {
   ])('of a cordon on a node %s', (_, spec, effect, count) => {
     const key = 'node.kubernetes.io/unschedulable'
     expect(left({ key, effect, timeAdded: '2026-11-11T00:00:00Z' }, null, {}, spec)).toMatchObject(
-      Array.from({ length: count }, () => ({ node: 'n', key, sinceMs: Date.parse('2026-11-11T00:00:00Z') })),
+      Array.from({ length: count }, () => ({
+        node: 'n',
+        key,
+        sinceMs: Date.parse('2026-11-11T00:00:00Z'),
+      })),
     )
   })
 
@@ -384,36 +606,65 @@ describe('orphans', () => {
     ['replicasets.apps', { spec: { replicas: 3 } }, 3],
     ['replicasets.apps', {}, null],
   ])('among %s %j want so many pods: %s', (resource, more, replicas) => {
-    const marks = { labels: { 'pod-template-hash': '5f7d' }, annotations: { 'deployment.kubernetes.io/revision': '3' } }
-    expect(told(objects(resource, object('a', marks, more))).owners?.orphaned).toMatchObject([{ name: 'a', replicas }])
+    const marks = {
+      labels: { 'pod-template-hash': '5f7d' },
+      annotations: { 'deployment.kubernetes.io/revision': '3' },
+    }
+    expect(told(objects(resource, object('a', marks, more))).owners?.orphaned).toMatchObject([
+      { name: 'a', replicas },
+    ])
   })
 })
 
 describe('finished Jobs', () => {
   const status = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }] }
-  const reference = (kind: string, controller?: boolean) => ({ apiVersion: 'x/v1', kind, name: 'x', uid: kind, controller })
+  const reference = (kind: string, controller?: boolean) => ({
+    apiVersion: 'x/v1',
+    kind,
+    name: 'x',
+    uid: kind,
+    controller,
+  })
   it.each([
     [[], null],
     [[reference('JobSet', true)], 'JobSet'],
     [[reference('Queue'), reference('JobSet', true)], 'JobSet'],
     [[reference('Queue')], 'Queue'],
   ])('of owners %j go with one', (ownerReferences, kind) => {
-    const { jobs } = told(objects('cronjobs.batch'), objects('jobs.batch', object('j', { ownerReferences }, { status })))
+    const { jobs } = told(
+      objects('cronjobs.batch'),
+      objects('jobs.batch', object('j', { ownerReferences }, { status })),
+    )
     expect(jobs?.finished.map(({ controller }) => controller?.kind ?? null)).toEqual([kind])
   })
 })
 
 describe('events of collectors', () => {
   const failure = (more: RawObject) =>
-    told(objects('leases.coordination.k8s.io'), objects('events', object('e', {}, { reason: 'FailedDelete', ...more }))).events?.failures
+    told(
+      objects('leases.coordination.k8s.io'),
+      objects('events', object('e', {}, { reason: 'FailedDelete', ...more })),
+    ).events?.failures
   it.each([
     ['once', { eventTime: before }, 1, before],
     ['in a series', { eventTime: before, series: { count: 77, lastObservedTime: at } }, 77, at],
-    ['as client-go of old tells it', { count: 4, firstTimestamp: before, lastTimestamp: at }, 4, at],
-    ['as events.k8s.io tells that', { deprecatedCount: 5, deprecatedLastTimestamp: at, eventTime: null }, 5, at],
+    [
+      'as client-go of old tells it',
+      { count: 4, firstTimestamp: before, lastTimestamp: at },
+      4,
+      at,
+    ],
+    [
+      'as events.k8s.io tells that',
+      { deprecatedCount: 5, deprecatedLastTimestamp: at, eventTime: null },
+      5,
+      at,
+    ],
     ['without a time', {}, 1, null],
   ])('that came %s', (_, more, count, last) => {
-    expect(failure(more)).toMatchObject([{ count, lastMs: last === null ? null : Date.parse(last) }])
+    expect(failure(more)).toMatchObject([
+      { count, lastMs: last === null ? null : Date.parse(last) },
+    ])
   })
 })
 
@@ -427,7 +678,10 @@ describe('leases that nobody has renewed', () => {
       { namespace: 'kube-node-lease' },
       { spec: { renewTime: '2026-11-02T00:00:00Z', leaseDurationSeconds: 40 } },
     )
-    const { leases } = told(node('n', 'True', ''), objects('leases.coordination.k8s.io', lease, renewed, ofServer))
+    const { leases } = told(
+      node('n', 'True', ''),
+      objects('leases.coordination.k8s.io', lease, renewed, ofServer),
+    )
     expect(leases?.nodes.map(({ node, renewedMs }) => [node, renewedMs])).toEqual([
       ['ip-1', Date.parse(before)],
       ['ip-2', Date.parse('2026-11-02T00:00:00Z')],
@@ -437,30 +691,51 @@ describe('leases that nobody has renewed', () => {
 })
 
 describe('disks', () => {
-  const disk = { VolumeId: 'vol-1', Size: 10, VolumeType: 'io2', Iops: 64_000, State: 'available', CreateTime: before }
+  const disk = {
+    VolumeId: 'vol-1',
+    Size: 10,
+    VolumeType: 'io2',
+    Iops: 64_000,
+    State: 'available',
+    CreateTime: before,
+  }
   const volume = (phase: string, lastPhaseTransitionTime?: string) =>
-    object('pv', {}, { spec: { csi: { volumeHandle: 'vol-1' } }, status: { phase, lastPhaseTransitionTime } })
+    object(
+      'pv',
+      {},
+      { spec: { csi: { volumeHandle: 'vol-1' } }, status: { phase, lastPhaseTransitionTime } },
+    )
   it.each([
     ['Available', undefined, Date.parse(before)],
     ['Available', '2026-11-20T00:00:00Z', Date.parse('2026-11-20T00:00:00Z')],
     ['Bound', undefined, null],
     ['Released', undefined, null],
   ])('of a volume that is %s since %s', (phase, since, createdMs) => {
-    const { disks } = told(objects('volumes.ec2.amazonaws.com', disk), objects('persistentvolumes', volume(phase, since)))
-    expect(disks?.unattached).toMatchObject(createdMs === null ? [] : [{ volumeId: 'vol-1', iops: 64_000, volume: 'pv', createdMs }])
+    const { disks } = told(
+      objects('volumes.ec2.amazonaws.com', disk),
+      objects('persistentvolumes', volume(phase, since)),
+    )
+    expect(disks?.unattached).toMatchObject(
+      createdMs === null ? [] : [{ volumeId: 'vol-1', iops: 64_000, volume: 'pv', createdMs }],
+    )
   })
 })
 
 describe('Jobs that are suspended', () => {
   const today = '2026-11-20T20:00:00Z'
-  const condition = (status: string) => ({ conditions: [{ type: 'Suspended', status, lastTransitionTime: today }] })
+  const condition = (status: string) => ({
+    conditions: [{ type: 'Suspended', status, lastTransitionTime: today }],
+  })
   it.each([
     ['as their condition says', condition('True'), today],
     ['from the beginning, where it says nothing', {}, before],
     ['no longer than since they began', { startTime: today }, today],
     ['whatever it says of the time when they ran', condition('False'), before],
   ])('are so %s', (_, status, since) => {
-    const { jobs } = told(objects('cronjobs.batch'), objects('jobs.batch', object('j', {}, { spec: { suspend: true }, status })))
+    const { jobs } = told(
+      objects('cronjobs.batch'),
+      objects('jobs.batch', object('j', {}, { spec: { suspend: true }, status })),
+    )
     expect(jobs?.suspended).toMatchObject([{ name: 'j', sinceMs: Date.parse(since) }])
   })
 })

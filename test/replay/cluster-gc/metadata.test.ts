@@ -3,7 +3,10 @@ import { compareTimes, integerAt, parseMetadata, timeAt } from '#replay/cluster-
 
 describe('parseMetadata', () => {
   it('leaves out what has another shape', () => {
-    const ownerReferences = [null, { apiVersion: 1, kind: null, name: [], uid: {}, controller: 'true', blockOwnerDeletion: 1 }]
+    const ownerReferences = [
+      null,
+      { apiVersion: 1, kind: null, name: [], uid: {}, controller: 'true', blockOwnerDeletion: 1 },
+    ]
     const metadata = {
       name: 'x',
       namespace: 1,
@@ -22,11 +25,27 @@ describe('parseMetadata', () => {
       deletedMs: null,
       generation: 0,
       finalizers: ['a'],
-      ownerReferences: [{ apiVersion: '', kind: '', name: '', uid: '', isController: false, blocksOwnerDeletion: false }],
+      ownerReferences: [
+        {
+          apiVersion: '',
+          kind: '',
+          name: '',
+          uid: '',
+          isController: false,
+          blocksOwnerDeletion: false,
+        },
+      ],
     })
   })
 
-  it.each([null, 'text', {}, { metadata: [] }, { metadata: { name: 7 } }, { metadata: { name: '' } }])('is nothing of %j', raw => {
+  it.each([
+    null,
+    'text',
+    {},
+    { metadata: [] },
+    { metadata: { name: 7 } },
+    { metadata: { name: '' } },
+  ])('is nothing of %j', raw => {
     expect(parseMetadata(raw)).toBeNull()
   })
 })
@@ -59,6 +78,12 @@ it('compares times, a missing one before all', () => {
 })
 
 it('reads whole numbers only', () => {
-  expect([7, 7.5, '7', 2 ** 60, null].map(value => integerAt({ value }, 'value'))).toEqual([7, null, null, null, null])
+  expect([7, 7.5, '7', 2 ** 60, null].map(value => integerAt({ value }, 'value'))).toEqual([
+    7,
+    null,
+    null,
+    null,
+    null,
+  ])
   expect(integerAt(null, 'value')).toBeNull()
 })

@@ -8,7 +8,11 @@ const namespace = (conditions: unknown[], finalizers: unknown[] = ['kubernetes']
   spec: { finalizers },
   status: { conditions },
 })
-const condition = (type: string, status = 'True', more: object = { reason: 'R', message: 'M' }) => ({ type, status, ...more })
+const condition = (
+  type: string,
+  status = 'True',
+  more: object = { reason: 'R', message: 'M' },
+) => ({ type, status, ...more })
 
 describe('namespaceDeletion', () => {
   it('tells the conditions that hold it, in the order in which upstream has them', () => {
@@ -20,7 +24,12 @@ describe('namespaceDeletion', () => {
       condition('NamespaceDeletionDiscoveryFailure'),
       condition('Other'),
     ]
-    expect(namespaceDeletion(namespace(conditions, ['kubernetes', 7, 'example.com/keep']), featuresOf('v1.37.0'))).toEqual({
+    expect(
+      namespaceDeletion(
+        namespace(conditions, ['kubernetes', 7, 'example.com/keep']),
+        featuresOf('v1.37.0'),
+      ),
+    ).toEqual({
       namespace: 'apps',
       sinceMs: Date.parse(deletionTimestamp),
       holds: [
@@ -39,15 +48,27 @@ describe('namespaceDeletion', () => {
 
   it.each([
     { version: 'v1.32.0', given: namespace([]), mayWaitForPods: false },
-    { version: 'v1.33.0', given: namespace([condition('NamespaceContentRemaining', 'False')]), mayWaitForPods: true },
+    {
+      version: 'v1.33.0',
+      given: namespace([condition('NamespaceContentRemaining', 'False')]),
+      mayWaitForPods: true,
+    },
     { version: 'v1.33.0', given: namespace([], []), mayWaitForPods: false },
-    { version: 'v1.33.0', given: namespace([condition('NamespaceContentRemaining')]), mayWaitForPods: false },
-  ])('$version may wait for pods without a word: $mayWaitForPods', ({ version, given, mayWaitForPods }) => {
-    expect(namespaceDeletion(given, featuresOf(version))?.mayWaitForPods).toBe(mayWaitForPods)
-  })
+    {
+      version: 'v1.33.0',
+      given: namespace([condition('NamespaceContentRemaining')]),
+      mayWaitForPods: false,
+    },
+  ])(
+    '$version may wait for pods without a word: $mayWaitForPods',
+    ({ version, given, mayWaitForPods }) => {
+      expect(namespaceDeletion(given, featuresOf(version))?.mayWaitForPods).toBe(mayWaitForPods)
+    },
+  )
 
   it('takes out of their words what remains, what holds it, and who did not answer', () => {
-    const said = (type: string, message: string) => condition(type, 'True', { reason: 'R', message })
+    const said = (type: string, message: string) =>
+      condition(type, 'True', { reason: 'R', message })
     const conditions = [
       said(
         'NamespaceContentRemaining',
@@ -76,8 +97,14 @@ describe('namespaceDeletion', () => {
   })
 
   it('tells the finalizers of its metadata, which outlive those of its spec', () => {
-    const own = { metadata: { name: 'apps', deletionTimestamp, finalizers: ['example.com/auth', ''] }, spec: { finalizers: [] } }
-    expect(namespaceDeletion(own, featuresOf('v1.37.0'))).toMatchObject({ finalizers: [], ownFinalizers: ['example.com/auth'] })
+    const own = {
+      metadata: { name: 'apps', deletionTimestamp, finalizers: ['example.com/auth', ''] },
+      spec: { finalizers: [] },
+    }
+    expect(namespaceDeletion(own, featuresOf('v1.37.0'))).toMatchObject({
+      finalizers: [],
+      ownFinalizers: ['example.com/auth'],
+    })
   })
 
   it('is none of a namespace that stays', () => {

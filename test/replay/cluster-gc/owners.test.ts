@@ -28,15 +28,26 @@ const object = (name: string, ownerReferences: unknown[] = [], metadata: object 
 })
 const owner = object('web')
 const listedOf = (lists: Partial<Record<Kind, unknown[]>>): ListedKind[] =>
-  (['Node', 'Pod', 'ReplicaSet'] as const).map(kind => ({ ...kinds[kind], items: lists[kind] ?? [] }))
+  (['Node', 'Pod', 'ReplicaSet'] as const).map(kind => ({
+    ...kinds[kind],
+    items: lists[kind] ?? [],
+  }))
 const served: ServedKind[] = [kinds.Node, kinds.Pod, kinds.ReplicaSet]
 
 const collected = (
   lists: Partial<Record<Kind, unknown[]>>,
-  options: { served?: ServedKind[] | null; unanswered?: ReadonlySet<string>; version?: string } = {},
+  options: {
+    served?: ServedKind[] | null
+    unanswered?: ReadonlySet<string>
+    version?: string
+  } = {},
 ) => [
   ...collectGarbage(
-    { listed: listedOf(lists), served: options.served === undefined ? served : options.served, unanswered: options.unanswered },
+    {
+      listed: listedOf(lists),
+      served: options.served === undefined ? served : options.served,
+      unanswered: options.unanswered,
+    },
     featuresOf(options.version ?? 'v1.37.0'),
   ),
 ]
@@ -54,15 +65,30 @@ const of = (name: string, answers: ReturnType<typeof collected>) => {
 
 describe('an object that is not being deleted', () => {
   it.each([
-    { title: 'its owner lives', references: [ownedBy('ReplicaSet', 'web')], is: ['solid'], action: 'keep' },
-    { title: 'its owner is gone', references: [ownedBy('ReplicaSet', 'gone')], is: ['absent'], action: 'delete' },
+    {
+      title: 'its owner lives',
+      references: [ownedBy('ReplicaSet', 'web')],
+      is: ['solid'],
+      action: 'keep',
+    },
+    {
+      title: 'its owner is gone',
+      references: [ownedBy('ReplicaSet', 'gone')],
+      is: ['absent'],
+      action: 'delete',
+    },
     {
       title: 'its owner has another UID',
       references: [ownedBy('ReplicaSet', 'web', { uid: 'former' })],
       is: ['other-uid'],
       action: 'delete',
     },
-    { title: 'its owner is of another kind', references: [ownedBy('Pod', 'web')], is: ['absent'], action: 'delete' },
+    {
+      title: 'its owner is of another kind',
+      references: [ownedBy('Pod', 'web')],
+      is: ['absent'],
+      action: 'delete',
+    },
     {
       title: 'one of two owners is gone',
       references: [ownedBy('ReplicaSet', 'gone'), ownedBy('ReplicaSet', 'web')],
@@ -75,16 +101,36 @@ describe('an object that is not being deleted', () => {
       is: ['absent', 'absent'],
       action: 'delete',
     },
-    { title: 'its owner waits for it', references: [ownedBy('ReplicaSet', 'going')], is: ['waiting'], action: 'delete' },
+    {
+      title: 'its owner waits for it',
+      references: [ownedBy('ReplicaSet', 'going')],
+      is: ['waiting'],
+      action: 'delete',
+    },
     {
       title: 'one owner lives and one waits',
       references: [ownedBy('ReplicaSet', 'web'), ownedBy('ReplicaSet', 'going')],
       is: ['solid', 'waiting'],
       action: 'remove-references',
     },
-    { title: 'its owner is being deleted otherwise', references: [ownedBy('ReplicaSet', 'ending')], is: ['solid'], action: 'keep' },
-    { title: 'its owner only will wait once deleted', references: [ownedBy('ReplicaSet', 'will-wait')], is: ['solid'], action: 'keep' },
-    { title: 'its cluster-scoped owner lives', references: [ownedBy('Node', 'n1')], is: ['solid'], action: 'keep' },
+    {
+      title: 'its owner is being deleted otherwise',
+      references: [ownedBy('ReplicaSet', 'ending')],
+      is: ['solid'],
+      action: 'keep',
+    },
+    {
+      title: 'its owner only will wait once deleted',
+      references: [ownedBy('ReplicaSet', 'will-wait')],
+      is: ['solid'],
+      action: 'keep',
+    },
+    {
+      title: 'its cluster-scoped owner lives',
+      references: [ownedBy('Node', 'n1')],
+      is: ['solid'],
+      action: 'keep',
+    },
     {
       title: 'the kind of its owner is not served',
       references: [ownedBy('Widget', 'w'), ownedBy('ReplicaSet', 'gone')],
@@ -102,13 +148,23 @@ describe('an object that is not being deleted', () => {
       ],
       Pod: [object('p', references)],
     })
-    expect(of('p', answers)).toMatchObject({ references: is, action, certainty: 'certain', event: null, unblocksOwners: false })
+    expect(of('p', answers)).toMatchObject({
+      references: is,
+      action,
+      certainty: 'certain',
+      event: null,
+      unblocksOwners: false,
+    })
   })
 
   it('is not told where it has no owners', () => {
     expect(
       collected({
-        Pod: [object('p'), object('', [ownedBy('ReplicaSet', 'gone')]), object('q', [ownedBy('ReplicaSet', 'gone')], { uid: '' })],
+        Pod: [
+          object('p'),
+          object('', [ownedBy('ReplicaSet', 'gone')]),
+          object('q', [ownedBy('ReplicaSet', 'gone')], { uid: '' }),
+        ],
       }),
     ).toEqual([])
   })
@@ -119,22 +175,42 @@ describe('an object that is not being deleted', () => {
     { finalizers: ['foregroundDeletion'], propagation: 'Foreground' },
     { finalizers: ['foregroundDeletion', 'orphan'], propagation: 'Orphan' },
   ])('with finalizers $finalizers goes by $propagation', ({ finalizers, propagation }) => {
-    const answers = collected({ Pod: [object('p', [ownedBy('ReplicaSet', 'gone')], { finalizers })] })
+    const answers = collected({
+      Pod: [object('p', [ownedBy('ReplicaSet', 'gone')], { finalizers })],
+    })
     expect(of('p', answers)).toMatchObject({ action: 'delete', propagation: [propagation] })
     expect(
-      of('p', collected({ ReplicaSet: [owner], Pod: [object('p', [ownedBy('ReplicaSet', 'web')], { finalizers })] }))?.propagation,
+      of(
+        'p',
+        collected({
+          ReplicaSet: [owner],
+          Pod: [object('p', [ownedBy('ReplicaSet', 'web')], { finalizers })],
+        }),
+      )?.propagation,
     ).toEqual([])
   })
 
   it('goes in the foreground for a waiting owner only if it has dependents itself', () => {
     const waiting = { ReplicaSet: [object('going', [], foreground)] }
     const middle = object('middle', [ownedBy('ReplicaSet', 'going')])
-    expect(of('middle', collected({ ...waiting, Pod: [middle] }))?.propagation).toEqual(['Background'])
-    expect(of('middle', collected({ ...waiting, Pod: [middle] }, { served: null }))?.propagation).toEqual(['Background', 'Foreground'])
+    expect(of('middle', collected({ ...waiting, Pod: [middle] }))?.propagation).toEqual([
+      'Background',
+    ])
+    expect(
+      of('middle', collected({ ...waiting, Pod: [middle] }, { served: null }))?.propagation,
+    ).toEqual(['Background', 'Foreground'])
     const withLeaf = { ...waiting, Pod: [middle, object('leaf', [ownedBy('Pod', 'middle')])] }
-    expect(of('middle', collected(withLeaf))).toMatchObject({ propagation: ['Foreground'], unblocksOwners: false })
+    expect(of('middle', collected(withLeaf))).toMatchObject({
+      propagation: ['Foreground'],
+      unblocksOwners: false,
+    })
     expect(of('leaf', collected(withLeaf))).toMatchObject({ action: 'keep' })
-    const gone = { Pod: [object('middle', [ownedBy('ReplicaSet', 'gone')]), object('leaf', [ownedBy('Pod', 'middle')])] }
+    const gone = {
+      Pod: [
+        object('middle', [ownedBy('ReplicaSet', 'gone')]),
+        object('leaf', [ownedBy('Pod', 'middle')]),
+      ],
+    }
     expect(of('middle', collected(gone))?.propagation).toEqual(['Background'])
     expect(of('middle', collected(gone, { served: null }))?.propagation).toEqual(['Background'])
   })
@@ -144,7 +220,11 @@ describe('an object that is not being deleted', () => {
       ReplicaSet: [object('a', [ownedBy('Pod', 'b')], foreground)],
       Pod: [object('b', [ownedBy('ReplicaSet', 'a')]), object('leaf', [ownedBy('Pod', 'b')])],
     })
-    expect(of('b', answers)).toMatchObject({ action: 'delete', propagation: ['Foreground'], unblocksOwners: true })
+    expect(of('b', answers)).toMatchObject({
+      action: 'delete',
+      propagation: ['Foreground'],
+      unblocksOwners: true,
+    })
   })
 })
 
@@ -171,28 +251,39 @@ describe('an owner that was not listed', () => {
       certainty: 'possible',
       propagation: [],
     },
-  ])('$title leaves it $certainty that the collector would $action', ({ references, action, certainty, propagation }) => {
-    const lists = { ReplicaSet: [owner], Pod: [object('p', references)] }
-    for (const known of [null, [...served, kinds.Widget]])
-      expect(of('p', collected(lists, { served: known }))).toMatchObject({
-        references: expect.arrayContaining(['unknown']),
-        action,
-        certainty,
-        propagation,
-      })
-  })
+  ])(
+    '$title leaves it $certainty that the collector would $action',
+    ({ references, action, certainty, propagation }) => {
+      const lists = { ReplicaSet: [owner], Pod: [object('p', references)] }
+      for (const known of [null, [...served, kinds.Widget]])
+        expect(of('p', collected(lists, { served: known }))).toMatchObject({
+          references: expect.arrayContaining(['unknown']),
+          action,
+          certainty,
+          propagation,
+        })
+    },
+  )
 
   it('is found where another version of its kind was listed', () => {
     const older = { ...kinds.ReplicaSet, apiVersion: 'apps/v1beta2' }
-    const lists = { ReplicaSet: [owner], Pod: [object('p', [ownedBy('ReplicaSet', 'web', { apiVersion: 'apps/v1beta2' })])] }
+    const lists = {
+      ReplicaSet: [owner],
+      Pod: [object('p', [ownedBy('ReplicaSet', 'web', { apiVersion: 'apps/v1beta2' })])],
+    }
     expect(of('p', collected(lists, { served: [...served, older] }))?.references).toEqual(['solid'])
     expect(of('p', collected(lists))?.references).toEqual(['unserved'])
     expect(of('p', collected(lists, { served: null }))?.references).toEqual(['unknown'])
     const unanswered = new Set(['apps/v1beta2'])
     expect(of('p', collected(lists, { served, unanswered }))?.references).toEqual(['unknown'])
     const otherGroup = { ...kinds.ReplicaSet, apiVersion: 'other/v1' }
-    const foreign = { ReplicaSet: [owner], Pod: [object('p', [ownedBy('ReplicaSet', 'web', { apiVersion: 'other/v1' })])] }
-    expect(of('p', collected(foreign, { served: [...served, otherGroup] }))?.references).toEqual(['unknown'])
+    const foreign = {
+      ReplicaSet: [owner],
+      Pod: [object('p', [ownedBy('ReplicaSet', 'web', { apiVersion: 'other/v1' })])],
+    }
+    expect(of('p', collected(foreign, { served: [...served, otherGroup] }))?.references).toEqual([
+      'unknown',
+    ])
   })
 })
 
@@ -205,7 +296,8 @@ describe('an owner in another namespace', () => {
     expect(of('p', answers)).toMatchObject({
       references: ['other-namespace'],
       action: 'delete',
-      event: 'ownerRef [apps/v1/ReplicaSet, namespace: apps, name: web, uid: uid-web] does not exist in namespace "apps"',
+      event:
+        'ownerRef [apps/v1/ReplicaSet, namespace: apps, name: web, uid: uid-web] does not exist in namespace "apps"',
     })
   })
 
@@ -220,7 +312,8 @@ describe('an owner in another namespace', () => {
     expect(of('n1', answers)).toMatchObject({
       references: ['namespaced-owner'],
       action: 'keep',
-      event: 'ownerRef [apps/v1/ReplicaSet, namespace: , name: web, uid: uid-web] does not exist in namespace ""',
+      event:
+        'ownerRef [apps/v1/ReplicaSet, namespace: , name: web, uid: uid-web] does not exist in namespace ""',
     })
     expect(of('n2', answers)).toMatchObject({ action: 'delete', event: null })
   })
@@ -234,9 +327,14 @@ describe('an object that is being deleted', () => {
       ReplicaSet: [object('web', [], foreground)],
       Pod: [
         object('blocks', [ownedBy('ReplicaSet', 'gone'), ownedBy('ReplicaSet', 'web', blocking)]),
-        object('far', [ownedBy('Pod', 'unlike', { ...blocking, uid: 'uid-web' })], { namespace: 'other' }),
+        object('far', [ownedBy('Pod', 'unlike', { ...blocking, uid: 'uid-web' })], {
+          namespace: 'other',
+        }),
         object('lets-go', [ownedBy('ReplicaSet', 'web', { blockOwnerDeletion: false })]),
-        object('blocks-another', [ownedBy('ReplicaSet', 'web'), ownedBy('ReplicaSet', 'gone', blocking)]),
+        object('blocks-another', [
+          ownedBy('ReplicaSet', 'web'),
+          ownedBy('ReplicaSet', 'gone', blocking),
+        ]),
       ],
     })
     expect(of('web', answers)).toMatchObject({
@@ -249,18 +347,35 @@ describe('an object that is being deleted', () => {
 
   it.each([
     { known: served, certainty: 'certain' },
-    { known: [...served, { apiVersion: 'events.k8s.io/v1', kind: 'Event', isNamespaced: true }], certainty: 'certain' },
+    {
+      known: [...served, { apiVersion: 'events.k8s.io/v1', kind: 'Event', isNamespaced: true }],
+      certainty: 'certain',
+    },
     { known: [...served, kinds.Widget], certainty: 'possible' },
     { known: null, certainty: 'possible' },
   ])('goes when nothing blocks it: $certainty', ({ known, certainty }) => {
-    const lists = { ReplicaSet: [object('web', [], foreground)], Pod: [object('p', [ownedBy('ReplicaSet', 'web')])] }
-    expect(of('web', collected(lists, { served: known }))).toMatchObject({ action: 'remove-finalizer', certainty, dependents: [] })
+    const lists = {
+      ReplicaSet: [object('web', [], foreground)],
+      Pod: [object('p', [ownedBy('ReplicaSet', 'web')])],
+    }
+    expect(of('web', collected(lists, { served: known }))).toMatchObject({
+      action: 'remove-finalizer',
+      certainty,
+      dependents: [],
+    })
   })
 
   it('lets its dependents go where it is to leave them as orphans, even if it would wait for them too', () => {
     const orphaning = { deletionTimestamp, finalizers: ['foregroundDeletion', 'orphan'] }
-    const answers = collected({ ReplicaSet: [object('web', [], orphaning)], Pod: [object('p', [ownedBy('ReplicaSet', 'web', blocking)])] })
-    expect(of('web', answers)).toMatchObject({ action: 'orphan-dependents', certainty: 'certain', dependents: ['p'] })
+    const answers = collected({
+      ReplicaSet: [object('web', [], orphaning)],
+      Pod: [object('p', [ownedBy('ReplicaSet', 'web', blocking)])],
+    })
+    expect(of('web', answers)).toMatchObject({
+      action: 'orphan-dependents',
+      certainty: 'certain',
+      dependents: ['p'],
+    })
   })
 
   it('is left to its other finalizers, whatever its owners are', () => {
@@ -271,7 +386,11 @@ describe('an object that is being deleted', () => {
       ],
     })
     expect(answers.map(answer => answer.object.name)).toEqual(['p'])
-    expect(of('p', answers)).toMatchObject({ action: 'keep', certainty: 'certain', propagation: [] })
+    expect(of('p', answers)).toMatchObject({
+      action: 'keep',
+      certainty: 'certain',
+      propagation: [],
+    })
   })
 })
 
@@ -282,14 +401,24 @@ describe('events', () => {
     { apiVersion: 'events.k8s.io/v1', version: 'v1.25.0', told: 0 },
     { apiVersion: 'other/v1', version: 'v1.37.0', told: 1 },
   ])('of $apiVersion in $version: $told collected', ({ apiVersion, version, told }) => {
-    const listed = [...listedOf({}), { apiVersion, kind: 'Event', isNamespaced: true, items: [object('e', [ownedBy('Pod', 'gone')])] }]
+    const listed = [
+      ...listedOf({}),
+      {
+        apiVersion,
+        kind: 'Event',
+        isNamespaced: true,
+        items: [object('e', [ownedBy('Pod', 'gone')])],
+      },
+    ]
     expect([...collectGarbage({ listed, served: null }, featuresOf(version))]).toHaveLength(told)
   })
 })
 
 describe('ownerCycles', () => {
   const circles = (pods: unknown[]) =>
-    ownerCycles({ listed: listedOf({ Pod: pods }), served }, newest).map(circle => circle.map(({ name }) => name))
+    ownerCycles({ listed: listedOf({ Pod: pods }), served }, newest).map(circle =>
+      circle.map(({ name }) => name),
+    )
   const pod = (name: string, ...owners: string[]) =>
     object(
       name,
@@ -298,9 +427,17 @@ describe('ownerCycles', () => {
 
   it.each([
     { title: 'a chain', pods: [pod('a', 'b'), pod('b', 'c'), pod('c')], expected: [] },
-    { title: 'two that own each other', pods: [pod('a', 'b'), pod('b', 'a'), pod('c', 'a')], expected: [['a', 'b']] },
+    {
+      title: 'two that own each other',
+      pods: [pod('a', 'b'), pod('b', 'a'), pod('c', 'a')],
+      expected: [['a', 'b']],
+    },
     { title: 'one that owns itself', pods: [pod('a', 'a'), pod('b')], expected: [['a']] },
-    { title: 'two circles that share one', pods: [pod('a', 'b', 'c'), pod('b', 'a'), pod('c', 'a')], expected: [['a', 'b', 'c']] },
+    {
+      title: 'two circles that share one',
+      pods: [pod('a', 'b', 'c'), pod('b', 'a'), pod('c', 'a')],
+      expected: [['a', 'b', 'c']],
+    },
     {
       title: 'two circles of which one owns the other',
       pods: [pod('a', 'b'), pod('b', 'a', 'c'), pod('c', 'd'), pod('d', 'c')],
@@ -309,8 +446,16 @@ describe('ownerCycles', () => {
         ['c', 'd'],
       ],
     },
-    { title: 'a diamond', pods: [pod('a', 'b', 'c'), pod('b', 'd'), pod('c', 'd'), pod('d')], expected: [] },
-    { title: 'a late way back', pods: [pod('a', 'b'), pod('b', 'c', 'd'), pod('c'), pod('d', 'a')], expected: [['a', 'b', 'd']] },
+    {
+      title: 'a diamond',
+      pods: [pod('a', 'b', 'c'), pod('b', 'd'), pod('c', 'd'), pod('d')],
+      expected: [],
+    },
+    {
+      title: 'a late way back',
+      pods: [pod('a', 'b'), pod('b', 'c', 'd'), pod('c'), pod('d', 'a')],
+      expected: [['a', 'b', 'd']],
+    },
     {
       title: 'a circle with a gap',
       pods: [pod('a', 'b'), pod('b', 'gone', 'a'), object('gone', [], { deletionTimestamp })],

@@ -3,15 +3,22 @@ import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 
 const rows = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({ name: `job-${index}`, 名: 'é', at: index % 7 ? index : null }))
+  Array.from({ length: count }, (_, index) => ({
+    name: `job-${index}`,
+    名: 'é',
+    at: index % 7 ? index : null,
+  }))
 
 describe('packed rows', () => {
-  it.each([0, 1, 499, 500, 501, 1700])('come out as they went in, in their order, and a second time: %i of them', count => {
-    const packed = new Packed<object>()
-    for (const row of rows(count)) packed.push(row)
-    expect([...packed]).toEqual(rows(count))
-    expect([...packed]).toEqual(rows(count))
-  })
+  it.each([0, 1, 499, 500, 501, 1700])(
+    'come out as they went in, in their order, and a second time: %i of them',
+    count => {
+      const packed = new Packed<object>()
+      for (const row of rows(count)) packed.push(row)
+      expect([...packed]).toEqual(rows(count))
+      expect([...packed]).toEqual(rows(count))
+    },
+  )
 
   it('take no later change of what was pushed, once their block is full', () => {
     const packed = new Packed<{ name: string }>()
@@ -30,11 +37,26 @@ describe('a cluster with more objects than a block holds', () => {
       name: `import-${index}`,
       uid: `uid-${index}`,
       creationTimestamp: '2026-11-01T00:00:00Z',
-      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: `nightly-${index}`, uid: `owner-${index}`, controller: true }],
-      ...(index % 2 === 1 && { deletionTimestamp: '2026-11-02T00:00:00Z', finalizers: ['example.com/hold'] }),
+      ownerReferences: [
+        {
+          apiVersion: 'batch/v1',
+          kind: 'CronJob',
+          name: `nightly-${index}`,
+          uid: `owner-${index}`,
+          controller: true,
+        },
+      ],
+      ...(index % 2 === 1 && {
+        deletionTimestamp: '2026-11-02T00:00:00Z',
+        finalizers: ['example.com/hold'],
+      }),
     },
     spec: {},
-    status: { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: '2026-11-01T01:00:00Z' }] },
+    status: {
+      conditions: [
+        { type: 'Complete', status: 'True', lastTransitionTime: '2026-11-01T01:00:00Z' },
+      ],
+    },
   })
   const lists = {
     'cronjobs.batch': [],
@@ -55,11 +77,14 @@ describe('a cluster with more objects than a block holds', () => {
     nodes: [],
   }
   const replay = openClusterReplay()
-  for (const [resource, items] of Object.entries(lists)) replay.takeObjects({ kind: 'Objects', cluster: 'prod', resource, items })
+  for (const [resource, items] of Object.entries(lists))
+    replay.takeObjects({ kind: 'Objects', cluster: 'prod', resource, items })
   const [prediction] = replay.close(at)
 
   it('tells of each Job that has finished, in the order of the list', () => {
-    expect(prediction?.jobs?.finished.map(({ name }) => name)).toEqual(lists['jobs.batch'].map(({ metadata }) => metadata.name))
+    expect(prediction?.jobs?.finished.map(({ name }) => name)).toEqual(
+      lists['jobs.batch'].map(({ metadata }) => metadata.name),
+    )
     expect(prediction?.jobs?.finished[1]).toEqual({
       namespace: 'team-1',
       name: 'import-1',
@@ -75,7 +100,11 @@ describe('a cluster with more objects than a block holds', () => {
 
   it('tells of each whose owner is gone, and of each that is held', () => {
     expect(prediction?.owners?.dangling).toHaveLength(650)
-    expect(prediction?.owners?.dangling.at(-1)).toMatchObject({ names: ['import-1298'], owner: 'CronJob nightly-1298', count: 1 })
+    expect(prediction?.owners?.dangling.at(-1)).toMatchObject({
+      names: ['import-1298'],
+      owner: 'CronJob nightly-1298',
+      count: 1,
+    })
     expect(prediction?.finalizers?.held).toHaveLength(650)
     expect(prediction?.finalizers?.held.at(-1)).toMatchObject({
       kind: 'Job',
@@ -86,7 +115,10 @@ describe('a cluster with more objects than a block holds', () => {
 
   it('tells of each pod that failed, with its controller, and of each lease that is left', () => {
     expect(prediction?.pods?.terminated).toHaveLength(1300)
-    expect(prediction?.pods?.terminated[0]).toMatchObject({ controller: { kind: 'Job', name: 'cart' }, reason: 'Evicted' })
+    expect(prediction?.pods?.terminated[0]).toMatchObject({
+      controller: { kind: 'Job', name: 'cart' },
+      reason: 'Evicted',
+    })
     expect(prediction?.leases?.nodes).toHaveLength(1300)
   })
 })

@@ -15,8 +15,22 @@ interface PodSpec {
   isDeleting?: boolean
 }
 
-const pod = ({ name, namespace = 'default', phase = 'Failed', reason, second = 0, nodeName, isDeleting }: PodSpec) => ({
-  metadata: { namespace, name, uid: `uid-${name}`, creationTimestamp: at(second), deletionTimestamp: isDeleting ? at(59) : undefined },
+const pod = ({
+  name,
+  namespace = 'default',
+  phase = 'Failed',
+  reason,
+  second = 0,
+  nodeName,
+  isDeleting,
+}: PodSpec) => ({
+  metadata: {
+    namespace,
+    name,
+    uid: `uid-${name}`,
+    creationTimestamp: at(second),
+    deletionTimestamp: isDeleting ? at(59) : undefined,
+  },
   spec: { nodeName },
   status: { phase, reason },
 })
@@ -24,14 +38,33 @@ const pod = ({ name, namespace = 'default', phase = 'Failed', reason, second = 0
 const node = (name: string, ready?: string, taint?: string) => ({
   metadata: { name },
   spec: { taints: ['not an object', { key: 'other' }, ...(taint ? [{ key: taint }] : [])] },
-  status: { conditions: [{ type: 'DiskPressure', status: 'True' }, ...(ready ? [{ type: 'Ready', status: ready }] : [])] },
+  status: {
+    conditions: [
+      { type: 'DiskPressure', status: 'True' },
+      ...(ready ? [{ type: 'Ready', status: ready }] : []),
+    ],
+  },
 })
 const outOfService = 'node.kubernetes.io/out-of-service'
 
 const round = (input: Partial<PodGcInput>, features = newest) =>
-  podGc({ pods: [], nodes: [node('n1', 'True')], terminatedPodThreshold: 100, missingForMs: new Map(), ...input }, features)
+  podGc(
+    {
+      pods: [],
+      nodes: [node('n1', 'True')],
+      terminatedPodThreshold: 100,
+      missingForMs: new Map(),
+      ...input,
+    },
+    features,
+  )
 const told = (input: Partial<PodGcInput>, features = newest) =>
-  round(input, features).deletions.map(({ pod: key, reason, certainty, rank }) => [key, reason, certainty, rank])
+  round(input, features).deletions.map(({ pod: key, reason, certainty, rank }) => [
+    key,
+    reason,
+    certainty,
+    rank,
+  ])
 
 describe('terminated pods', () => {
   const five = [
@@ -43,16 +76,33 @@ describe('terminated pods', () => {
   ]
 
   it('goes evicted first since 1.27, then oldest first, then by name', () => {
-    const order = (version: string) => round({ pods: five }, featuresOf(version)).terminated.map(each => each.pod)
-    expect(order('v1.26.0')).toEqual(['default/a', 'default/b', 'default/late', 'default/evicted-but-done', 'default/evicted'])
-    expect(order('v1.27.0')).toEqual(['default/evicted', 'default/a', 'default/b', 'default/late', 'default/evicted-but-done'])
+    const order = (version: string) =>
+      round({ pods: five }, featuresOf(version)).terminated.map(each => each.pod)
+    expect(order('v1.26.0')).toEqual([
+      'default/a',
+      'default/b',
+      'default/late',
+      'default/evicted-but-done',
+      'default/evicted',
+    ])
+    expect(order('v1.27.0')).toEqual([
+      'default/evicted',
+      'default/a',
+      'default/b',
+      'default/late',
+      'default/evicted-but-done',
+    ])
   })
 
   it.each([
     { threshold: 6, excess: 0, gone: [] },
     { threshold: 5, excess: 0, gone: [] },
     { threshold: 4, excess: 1, gone: ['default/evicted'] },
-    { threshold: 1, excess: 4, gone: ['default/evicted', 'default/a', 'default/b', 'default/late'] },
+    {
+      threshold: 1,
+      excess: 4,
+      gone: ['default/evicted', 'default/a', 'default/b', 'default/late'],
+    },
     { threshold: 0, excess: 0, gone: [] },
     { threshold: -1, excess: 0, gone: [] },
   ])('of 5 with a threshold of $threshold, $excess go', ({ threshold, excess, gone }) => {
@@ -64,12 +114,22 @@ describe('terminated pods', () => {
 
   it('tells the order but no excess where the threshold is not known', () => {
     const answer = round({ pods: five, terminatedPodThreshold: null })
-    expect(answer).toMatchObject({ excess: null, deletions: [], unknowns: [{ what: 'terminated-pod-gc-threshold' }] })
-    expect(answer.terminated).toContainEqual({ pod: 'default/evicted', uid: 'uid-evicted', rank: 0 })
+    expect(answer).toMatchObject({
+      excess: null,
+      deletions: [],
+      unknowns: [{ what: 'terminated-pod-gc-threshold' }],
+    })
+    expect(answer.terminated).toContainEqual({
+      pod: 'default/evicted',
+      uid: 'uid-evicted',
+      rank: 0,
+    })
   })
 
   it('counts every phase that is not Pending, Running or Unknown, even none', () => {
-    const pods = ['Pending', 'Running', 'Unknown', 'Failed', 'Succeeded', ''].map(phase => pod({ name: `p${phase}`, phase }))
+    const pods = ['Pending', 'Running', 'Unknown', 'Failed', 'Succeeded', ''].map(phase =>
+      pod({ name: `p${phase}`, phase }),
+    )
     const none = { metadata: { namespace: 'default', name: 'none' }, status: {} }
     const names = round({ pods: [...pods, none] }).terminated.map(each => each.pod)
     expect(names).toEqual(['default/none', 'default/p', 'default/pFailed', 'default/pSucceeded'])
@@ -77,11 +137,11 @@ describe('terminated pods', () => {
 
   it('puts a pod without a creation time before all others', () => {
     const timeless = { metadata: { name: 'z' }, status: { phase: 'Failed' } }
-    expect(round({ pods: [pod({ name: 'a' }), timeless, pod({ name: 'b' })] }).terminated.map(each => each.pod)).toEqual([
-      'z',
-      'default/a',
-      'default/b',
-    ])
+    expect(
+      round({ pods: [pod({ name: 'a' }), timeless, pod({ name: 'b' })] }).terminated.map(
+        each => each.pod,
+      ),
+    ).toEqual(['z', 'default/a', 'default/b'])
   })
 
   it('gives equals one rank, and takes any of them where the limit falls between', () => {
@@ -97,7 +157,11 @@ describe('terminated pods', () => {
       ['a/same', 'terminated', 'possible', 1],
       ['b/same', 'terminated', 'possible', 1],
     ])
-    expect(told({ pods, terminatedPodThreshold: 1 }).map(([, , certainty]) => certainty)).toEqual(['certain', 'certain', 'certain'])
+    expect(told({ pods, terminatedPodThreshold: 1 }).map(([, , certainty]) => certainty)).toEqual([
+      'certain',
+      'certain',
+      'certain',
+    ])
   })
 })
 
@@ -118,8 +182,13 @@ describe('terminating pods of a node out of service', () => {
     { version: 'v1.26.0', gone: ['default/on-down', 'default/on-silent'] },
     { version: 'v1.37.0', gone: ['default/on-down', 'default/on-silent'] },
   ])('$version deletes $gone', ({ version, gone }) => {
-    const answer = round({ pods: [...pods, staying], nodes, missingForMs: new Map([['gone', 0]]) }, featuresOf(version))
-    expect(answer.deletions.map(each => [each.pod, each.reason])).toEqual(gone.map(key => [key, 'out-of-service']))
+    const answer = round(
+      { pods: [...pods, staying], nodes, missingForMs: new Map([['gone', 0]]) },
+      featuresOf(version),
+    )
+    expect(answer.deletions.map(each => [each.pod, each.reason])).toEqual(
+      gone.map(key => [key, 'out-of-service']),
+    )
   })
 })
 
@@ -135,11 +204,16 @@ describe('orphaned pods', () => {
     { missing: 40_000, expected: [['default/lost', 'orphaned', 'certain', null]] },
     { missing: undefined, expected: [['default/lost', 'orphaned', 'possible', null]] },
   ])('of a node missed for $missing ms: $expected', ({ missing, expected }) => {
-    expect(told({ pods, missingForMs: new Map(missing === undefined ? [] : [['gone', missing]]) })).toEqual(expected)
+    expect(
+      told({ pods, missingForMs: new Map(missing === undefined ? [] : [['gone', missing]]) }),
+    ).toEqual(expected)
   })
 
   it('are not told where nodes were not read', () => {
-    expect(round({ pods, nodes: null })).toMatchObject({ deletions: [], unknowns: [{ what: 'nodes' }] })
+    expect(round({ pods, nodes: null })).toMatchObject({
+      deletions: [],
+      unknowns: [{ what: 'nodes' }],
+    })
   })
 })
 
@@ -150,23 +224,29 @@ describe('what becomes of a pod', () => {
     { version: 'v1.37.0', phase: 'Pending', patched: true, target: 'PodGC: node no longer exists' },
     { version: 'v1.37.0', phase: 'Succeeded', patched: false, target: null },
     { version: 'v1.37.0', phase: 'Failed', patched: false, target: null },
-  ])('$version patches an orphan in $phase to Failed: $patched', ({ version, phase, patched, target }) => {
-    const answer = round(
-      { pods: [pod({ name: 'p', phase, nodeName: 'gone' })], missingForMs: new Map([['gone', 40_000]]) },
-      featuresOf(version),
-    )
-    expect(answer.deletions).toEqual([
-      {
-        pod: 'default/p',
-        uid: 'uid-p',
-        reason: 'orphaned',
-        certainty: 'certain',
-        rank: null,
-        isPatchedToFailed: patched,
-        disruptionTarget: target,
-      },
-    ])
-  })
+  ])(
+    '$version patches an orphan in $phase to Failed: $patched',
+    ({ version, phase, patched, target }) => {
+      const answer = round(
+        {
+          pods: [pod({ name: 'p', phase, nodeName: 'gone' })],
+          missingForMs: new Map([['gone', 40_000]]),
+        },
+        featuresOf(version),
+      )
+      expect(answer.deletions).toEqual([
+        {
+          pod: 'default/p',
+          uid: 'uid-p',
+          reason: 'orphaned',
+          certainty: 'certain',
+          rank: null,
+          isPatchedToFailed: patched,
+          disruptionTarget: target,
+        },
+      ])
+    },
+  )
 
   it('is without a disruption when it is terminating and has no node', () => {
     const answer = round({
@@ -177,18 +257,30 @@ describe('what becomes of a pod', () => {
       ],
     })
     expect(answer.deletions).toMatchObject([
-      { pod: 'default/p', reason: 'unscheduled', certainty: 'certain', isPatchedToFailed: true, disruptionTarget: null },
+      {
+        pod: 'default/p',
+        reason: 'unscheduled',
+        certainty: 'certain',
+        isPatchedToFailed: true,
+        disruptionTarget: null,
+      },
     ])
   })
 
   it('is told once, under the first step that takes it for certain', () => {
     const lost = pod({ name: 'lost', nodeName: 'gone' })
     const missingForMs = new Map([['gone', 40_000]])
-    expect(told({ pods: [lost, pod({ name: 'young', second: 1 })], terminatedPodThreshold: 1, missingForMs })).toEqual([
-      ['default/lost', 'terminated', 'certain', 0],
-    ])
+    expect(
+      told({
+        pods: [lost, pod({ name: 'young', second: 1 })],
+        terminatedPodThreshold: 1,
+        missingForMs,
+      }),
+    ).toEqual([['default/lost', 'terminated', 'certain', 0]])
     const equal = { ...lost, metadata: { ...lost.metadata, namespace: 'other' } }
-    expect(told({ pods: [lost, { ...equal, spec: {} }], terminatedPodThreshold: 1, missingForMs })).toEqual([
+    expect(
+      told({ pods: [lost, { ...equal, spec: {} }], terminatedPodThreshold: 1, missingForMs }),
+    ).toEqual([
       ['other/lost', 'terminated', 'possible', 0],
       ['default/lost', 'orphaned', 'certain', null],
     ])
@@ -199,7 +291,13 @@ describe('what becomes of a pod', () => {
   })
 
   it('is not known where it has no status', () => {
-    const answer = round({ pods: [{ metadata: { name: 'bare' } }, null, pod({ name: 'p' })], terminatedPodThreshold: 1 })
-    expect(answer).toMatchObject({ deletions: [], unknowns: [{ what: 'pods', effect: '2 could not be read and are not counted' }] })
+    const answer = round({
+      pods: [{ metadata: { name: 'bare' } }, null, pod({ name: 'p' })],
+      terminatedPodThreshold: 1,
+    })
+    expect(answer).toMatchObject({
+      deletions: [],
+      unknowns: [{ what: 'pods', effect: '2 could not be read and are not counted' }],
+    })
   })
 })

@@ -16,7 +16,10 @@ import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { syncVolumes } from '#replay/cluster-gc/volumes.ts'
 
 const names = ['a', 'b', '', 'kube-node-lease', 'kube-system']
-const time = fc.oneof(fc.constantFrom('2025-01-01T00:00:00Z', '2025-99-01T00:00:00Z', ''), fc.jsonValue())
+const time = fc.oneof(
+  fc.constantFrom('2025-01-01T00:00:00Z', '2025-99-01T00:00:00Z', ''),
+  fc.jsonValue(),
+)
 const nameOrJson = fc.oneof(fc.constantFrom(...names), fc.jsonValue())
 const reference = fc.record(
   {
@@ -38,7 +41,10 @@ const metadata = fc.record(
     deletionTimestamp: time,
     generation: fc.jsonValue(),
     labels: fc.jsonValue(),
-    annotations: fc.dictionary(fc.constantFrom('deployment.kubernetes.io/revision', 'pv.kubernetes.io/provisioned-by'), fc.jsonValue()),
+    annotations: fc.dictionary(
+      fc.constantFrom('deployment.kubernetes.io/revision', 'pv.kubernetes.io/provisioned-by'),
+      fc.jsonValue(),
+    ),
     finalizers: fc.oneof(fc.array(fc.constantFrom('orphan', 'foregroundDeletion')), fc.jsonValue()),
     ownerReferences: fc.oneof(fc.array(reference), fc.jsonValue()),
   },
@@ -49,21 +55,42 @@ const spec = fc.record(
   {
     nodeName: nameOrJson,
     volumes: fc.oneof(
-      fc.array(fc.record({ name: nameOrJson, ephemeral: fc.jsonValue(), persistentVolumeClaim: fc.jsonValue() })),
+      fc.array(
+        fc.record({
+          name: nameOrJson,
+          ephemeral: fc.jsonValue(),
+          persistentVolumeClaim: fc.jsonValue(),
+        }),
+      ),
       fc.jsonValue(),
     ),
     revisionHistoryLimit: count,
     ttlSecondsAfterFinished: count,
     replicas: count,
     paused: fc.jsonValue(),
-    claimRef: fc.oneof(fc.record({ name: nameOrJson, namespace: nameOrJson, uid: nameOrJson }), fc.jsonValue()),
-    persistentVolumeReclaimPolicy: fc.oneof(fc.constantFrom('Delete', 'Recycle', 'Retain'), fc.jsonValue()),
+    claimRef: fc.oneof(
+      fc.record({ name: nameOrJson, namespace: nameOrJson, uid: nameOrJson }),
+      fc.jsonValue(),
+    ),
+    persistentVolumeReclaimPolicy: fc.oneof(
+      fc.constantFrom('Delete', 'Recycle', 'Retain'),
+      fc.jsonValue(),
+    ),
     hostPath: fc.jsonValue(),
     renewTime: time,
     leaseDurationSeconds: count,
-    taints: fc.oneof(fc.array(fc.record({ key: nameOrJson, effect: fc.constantFrom('NoExecute', 'NoSchedule') })), fc.jsonValue()),
+    taints: fc.oneof(
+      fc.array(fc.record({ key: nameOrJson, effect: fc.constantFrom('NoExecute', 'NoSchedule') })),
+      fc.jsonValue(),
+    ),
     tolerations: fc.oneof(
-      fc.array(fc.record({ key: nameOrJson, operator: fc.constantFrom('Exists', 'Equal'), tolerationSeconds: count })),
+      fc.array(
+        fc.record({
+          key: nameOrJson,
+          operator: fc.constantFrom('Exists', 'Equal'),
+          tolerationSeconds: count,
+        }),
+      ),
       fc.jsonValue(),
     ),
     finalizers: fc.jsonValue(),
@@ -93,7 +120,10 @@ const status = fc.record(
   { requiredKeys: [] },
 )
 const object = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ metadata, spec, status, revision: count }, { requiredKeys: [] }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ metadata, spec, status, revision: count }, { requiredKeys: [] }),
+  },
   { weight: 1, arbitrary: fc.jsonValue() },
 )
 
@@ -117,7 +147,15 @@ it('answers to any objects, without NaN', () => {
           { apiVersion: 'x/v1', kind: 'B', isNamespaced: false, items: others },
         ]
         const answers = [
-          podGc({ pods: some, nodes: others, terminatedPodThreshold: threshold, missingForMs: new Map([['a', 50_000]]) }, features),
+          podGc(
+            {
+              pods: some,
+              nodes: others,
+              terminatedPodThreshold: threshold,
+              missingForMs: new Map([['a', 50_000]]),
+            },
+            features,
+          ),
           cleanupFinishedJobs(
             some,
             others.flatMap(job => countedJob(job) ?? []),

@@ -5,7 +5,8 @@ import { bottlerocketFileOf } from '#replay/configuration/bottlerocket-file.ts'
 import { replay } from '#replay/replay.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
-const written = (settings: RawObject, version = 'v1.34.1') => bottlerocketFileOf(settings, version, 4)
+const written = (settings: RawObject, version = 'v1.34.1') =>
+  bottlerocketFileOf(settings, version, 4)
 
 describe('the file that Bottlerocket writes', () => {
   it('says without settings what the template says by itself', () => {
@@ -53,15 +54,25 @@ describe('the file that Bottlerocket writes', () => {
     [
       'a reservation for the system has its cgroup',
       { 'system-reserved': { memory: '100Mi' } },
-      { systemReserved: { memory: '100Mi' }, systemReservedCgroup: '/system', kubeReservedCgroup: '/runtime' },
+      {
+        systemReserved: { memory: '100Mi' },
+        systemReservedCgroup: '/system',
+        kubeReservedCgroup: '/runtime',
+      },
     ],
     [
       'the memory manager has its policy beside memory that is reserved for it',
       {
         'memory-manager-policy': 'Static',
-        'memory-manager-reserved-memory': { '0': { enabled: true, memory: '1100Mi' }, '1': { enabled: false } },
+        'memory-manager-reserved-memory': {
+          '0': { enabled: true, memory: '1100Mi' },
+          '1': { enabled: false },
+        },
       },
-      { memoryManagerPolicy: 'Static', reservedMemory: [{ numaNode: 0, limits: { memory: '1100Mi' } }] },
+      {
+        memoryManagerPolicy: 'Static',
+        reservedMemory: [{ numaNode: 0, limits: { memory: '1100Mi' } }],
+      },
     ],
   ])('%s', (_, settings, fields) => {
     expect(written(settings)).toMatchObject(fields)
@@ -69,14 +80,26 @@ describe('the file that Bottlerocket writes', () => {
 
   it.each<[string, RawObject, string[]]>([
     ['an empty map', { 'eviction-hard': {} }, ['evictionHard']],
-    ['a 0 that the template does not ask for', { 'eviction-max-pod-grace-period': 0 }, ['evictionMaxPodGracePeriod']],
+    [
+      'a 0 that the template does not ask for',
+      { 'eviction-max-pod-grace-period': 0 },
+      ['evictionMaxPodGracePeriod'],
+    ],
     [
       'a cgroup, beside reserved CPUs',
       { 'reserved-cpus': '0-1', 'system-reserved': { cpu: '10m' } },
       ['kubeReservedCgroup', 'systemReservedCgroup'],
     ],
-    ['the memory manager’s policy alone', { 'memory-manager-policy': 'Static' }, ['memoryManagerPolicy', 'reservedMemory']],
-    ['what is no setting of it', { 'cluster-name': 'prod', evictionHard: {} }, ['cluster-name', 'evictionHard', 'clusterName']],
+    [
+      'the memory manager’s policy alone',
+      { 'memory-manager-policy': 'Static' },
+      ['memoryManagerPolicy', 'reservedMemory'],
+    ],
+    [
+      'what is no setting of it',
+      { 'cluster-name': 'prod', evictionHard: {} },
+      ['cluster-name', 'evictionHard', 'clusterName'],
+    ],
   ])('does not say %s', (_, settings, fields) => {
     for (const field of fields) expect(written(settings)).not.toHaveProperty([field])
   })
@@ -96,7 +119,11 @@ describe('the file that Bottlerocket writes', () => {
 
 const record = (
   settings: RawObject | null,
-  { cpu = '4', version = 'v1.34.1', ...more }: { cpu?: string; version?: string } & Partial<NodeRecord> = {},
+  {
+    cpu = '4',
+    version = 'v1.34.1',
+    ...more
+  }: { cpu?: string; version?: string } & Partial<NodeRecord> = {},
 ): NodeRecord => ({
   kind: 'Node',
   cluster: 'prod',
@@ -105,14 +132,23 @@ const record = (
     metadata: { name: 'n' },
     status: {
       capacity: { cpu },
-      nodeInfo: { kubeletVersion: version, operatingSystem: 'linux', containerRuntimeVersion: 'containerd://2.1.5' },
+      nodeInfo: {
+        kubeletVersion: version,
+        operatingSystem: 'linux',
+        containerRuntimeVersion: 'containerd://2.1.5',
+      },
     },
   },
   pods: [],
   host: {
     schema: 'highwater.host/1',
     bottlerocket: { ...(settings && { kubernetes: settings }) },
-    unread: [{ what: 'kubelet files', why: 'the control container sees no files and no processes of the host' }],
+    unread: [
+      {
+        what: 'kubelet files',
+        why: 'the control container sees no files and no processes of the host',
+      },
+    ],
   },
   ...more,
 })
@@ -133,18 +169,30 @@ describe('a node that told only its settings', () => {
       evictionPressureTransitionPeriod: '5m0s',
       imageMinimumGCAge: '2m0s',
     })
-    expect(eviction?.thresholds.map(({ signal }) => signal)).toEqual(['memory.available', 'allocatableMemory.available'])
+    expect(eviction?.thresholds.map(({ signal }) => signal)).toEqual([
+      'memory.available',
+      'allocatableMemory.available',
+    ])
     // Its disks nobody told.
-    expect(imageGC).toMatchObject({ highThresholdPercent: 70, lowThresholdPercent: 60, triggered: null })
+    expect(imageGC).toMatchObject({
+      highThresholdPercent: 70,
+      lowThresholdPercent: 60,
+      triggered: null,
+    })
     expect(unknowns).toContainEqual({
       what: 'configuration',
-      effect: expect.stringMatching(/^as on disk: what Bottlerocket's template makes of the settings/),
+      effect: expect.stringMatching(
+        /^as on disk: what Bottlerocket's template makes of the settings/,
+      ),
     })
   })
 
   it('has the kubelet’s own thresholds where no setting takes their place', () => {
     const { configurationOnDisk } = replay(record({ 'max-pods': 29 }), takenAt)
-    expect(configurationOnDisk?.evictionHard).toMatchObject({ 'imagefs.available': '15%', 'nodefs.available': '10%' })
+    expect(configurationOnDisk?.evictionHard).toMatchObject({
+      'imagefs.available': '15%',
+      'nodefs.available': '10%',
+    })
   })
 
   it.each<[string, NodeRecord, RegExp]>([
@@ -153,17 +201,29 @@ describe('a node that told only its settings', () => {
       record({ 'image-gc-high-threshold-percent': '50', 'image-gc-low-threshold-percent': '50' }),
       /was started with others/,
     ],
-    ['a value is none that the kubelet could decode', record({ 'max-pods': 'many' }), /would not start with them/],
-    ['nobody knows how many cores it has', record({}, { cpu: 'some' }), /how many cores the node has/],
+    [
+      'a value is none that the kubelet could decode',
+      record({ 'max-pods': 'many' }),
+      /would not start with them/,
+    ],
+    [
+      'nobody knows how many cores it has',
+      record({}, { cpu: 'some' }),
+      /how many cores the node has/,
+    ],
     ['they were not told', record(null), /told no main configuration file/],
   ])('is not made up where %s', (_, given, reason) => {
     const prediction = replay(given, takenAt)
     expect(prediction).not.toHaveProperty('configurationOnDisk')
-    expect(prediction.unknowns.find(({ what }) => what === 'configuration.files')?.effect).toMatch(reason)
+    expect(prediction.unknowns.find(({ what }) => what === 'configuration.files')?.effect).toMatch(
+      reason,
+    )
   })
 
   it('stands back behind configz', () => {
-    const configz = { kubeletconfig: { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 } }
+    const configz = {
+      kubeletconfig: { imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
+    }
     const given = record({ 'image-gc-high-threshold-percent': '70' }, { configz })
     expect(replay(given, takenAt)).not.toHaveProperty('configurationOnDisk')
     expect(replay(given, takenAt).unknowns.map(({ what }) => what)).not.toContain('configuration')

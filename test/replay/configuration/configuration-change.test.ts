@@ -13,7 +13,11 @@ describe('parseChange', () => {
     ['containerLogMaxSize=50Mi', ['containerLogMaxSize'], '50Mi'],
     ['failSwapOn=false', ['failSwapOn'], false],
     ['featureGates.ImageMaximumGCAge=true', ['featureGates', 'ImageMaximumGCAge'], true],
-    ['enforceNodeAllocatable=pods,kube-reserved', ['enforceNodeAllocatable'], ['pods', 'kube-reserved']],
+    [
+      'enforceNodeAllocatable=pods,kube-reserved',
+      ['enforceNodeAllocatable'],
+      ['pods', 'kube-reserved'],
+    ],
     ['enforceNodeAllocatable=["pods"]', ['enforceNodeAllocatable'], ['pods']],
     ['enforceNodeAllocatable=', ['enforceNodeAllocatable'], []],
     ['memorySwap.swapBehavior=NoSwap', ['memorySwap', 'swapBehavior'], 'NoSwap'],
@@ -39,10 +43,22 @@ describe('parseChange', () => {
       'No field of KubeletConfiguration is called evictionhard.nodefs.available: did you mean evictionHard?',
     ],
     ['maxPod=1', 'No field of KubeletConfiguration is called maxPod: did you mean maxPods?'],
-    ['diskPressure=1', 'No field of KubeletConfiguration is called diskPressure; names are those that configz shows'],
-    ['__proto__.x=1', 'No field of KubeletConfiguration is called __proto__.x; names are those that configz shows'],
-    ['imageGCHighThresholdPercent=70%', 'imageGCHighThresholdPercent takes a whole number, not 70%'],
-    ['imageGCHighThresholdPercent=', 'imageGCHighThresholdPercent takes a whole number, not nothing'],
+    [
+      'diskPressure=1',
+      'No field of KubeletConfiguration is called diskPressure; names are those that configz shows',
+    ],
+    [
+      '__proto__.x=1',
+      'No field of KubeletConfiguration is called __proto__.x; names are those that configz shows',
+    ],
+    [
+      'imageGCHighThresholdPercent=70%',
+      'imageGCHighThresholdPercent takes a whole number, not 70%',
+    ],
+    [
+      'imageGCHighThresholdPercent=',
+      'imageGCHighThresholdPercent takes a whole number, not nothing',
+    ],
     ['failSwapOn=yes', 'failSwapOn takes true or false, not yes'],
     ['evictionHard=15%', 'evictionHard takes a map in JSON, not 15%'],
     ['evictionHard=["a"]', 'evictionHard takes a map in JSON, not ["a"]'],
@@ -57,26 +73,42 @@ describe('withChanges', () => {
     kind: 'Node',
     cluster: 'prod',
     node: {},
-    configz: { kubeletconfig: { maxPods: 29, evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } } },
+    configz: {
+      kubeletconfig: {
+        maxPods: 29,
+        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' },
+      },
+    },
   }
-  const changed = (...texts: string[]) => withChanges(record, texts.map(parseChange)).configz?.kubeletconfig
+  const changed = (...texts: string[]) =>
+    withChanges(record, texts.map(parseChange)).configz?.kubeletconfig
 
   it('changes one key of a map, and leaves the rest and the record alone', () => {
-    expect(changed('evictionHard.nodefs.available=15%', 'evictionSoft.memory.available=1Gi')).toEqual({
+    expect(
+      changed('evictionHard.nodefs.available=15%', 'evictionSoft.memory.available=1Gi'),
+    ).toEqual({
       maxPods: 29,
       evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '15%' },
       evictionSoft: { 'memory.available': '1Gi' },
     })
-    expect(record.configz?.kubeletconfig).toMatchObject({ evictionHard: { 'nodefs.available': '10%' } })
+    expect(record.configz?.kubeletconfig).toMatchObject({
+      evictionHard: { 'nodefs.available': '10%' },
+    })
   })
 
   it('takes away what is null, a key or a whole field, and applies the changes in their order', () => {
-    expect(changed('evictionHard.nodefs.available=null')).toEqual({ maxPods: 29, evictionHard: { 'memory.available': '100Mi' } })
+    expect(changed('evictionHard.nodefs.available=null')).toEqual({
+      maxPods: 29,
+      evictionHard: { 'memory.available': '100Mi' },
+    })
     expect(changed('evictionHard=null')).toEqual({ maxPods: 29 })
     expect(changed('maxPods=1', 'maxPods=2')).toMatchObject({ maxPods: 2 })
   })
 
   it('has nothing to change where the running configuration was not read', () => {
-    expect(withChanges({ ...record, configz: null }, [parseChange('maxPods=1')])).toEqual({ ...record, configz: null })
+    expect(withChanges({ ...record, configz: null }, [parseChange('maxPods=1')])).toEqual({
+      ...record,
+      configz: null,
+    })
   })
 })

@@ -12,11 +12,24 @@ const dropIn = (name: string, content: RawObject | null) => ({
   role: 'drop-in',
   content: content && { ...kind, ...content },
 })
-const disk = { capacityBytes: 100 * gibibyte, availableBytes: 12 * gibibyte, inodes: 1000, inodesFree: 900 }
+const disk = {
+  capacityBytes: 100 * gibibyte,
+  availableBytes: 12 * gibibyte,
+  inodes: 1000,
+  inodesFree: 900,
+}
 
 const host = (files: object[], flags: string[] | null = [], more: RawObject = {}): RawObject => ({
-  kubelet: { files, ...(flags && { commandLine: ['/usr/bin/kubelet', `--config=${path}`, ...flags] }) },
-  filesystems: ['nodefs', 'imagefs'].map(role => ({ role, device: '/dev/nvme0n1p1', mount: '/', ...disk })),
+  kubelet: {
+    files,
+    ...(flags && { commandLine: ['/usr/bin/kubelet', `--config=${path}`, ...flags] }),
+  },
+  filesystems: ['nodefs', 'imagefs'].map(role => ({
+    role,
+    device: '/dev/nvme0n1p1',
+    mount: '/',
+    ...disk,
+  })),
   ...more,
 })
 const record = (more: Partial<NodeRecord>, version = 'v1.34.1'): NodeRecord => ({
@@ -25,13 +38,21 @@ const record = (more: Partial<NodeRecord>, version = 'v1.34.1'): NodeRecord => (
   mode: 'ssm',
   node: {
     metadata: { name: 'n' },
-    status: { nodeInfo: { kubeletVersion: version, operatingSystem: 'linux', containerRuntimeVersion: 'containerd://2.1.5' } },
+    status: {
+      nodeInfo: {
+        kubeletVersion: version,
+        operatingSystem: 'linux',
+        containerRuntimeVersion: 'containerd://2.1.5',
+      },
+    },
   },
   pods: [],
   ...more,
 })
 const unknownsOf = (given: Partial<NodeRecord>) =>
-  Object.fromEntries(replay(record(given), takenAt).unknowns.map(({ what, effect }) => [what, effect]))
+  Object.fromEntries(
+    replay(record(given), takenAt).unknowns.map(({ what, effect }) => [what, effect]),
+  )
 
 describe('a configuration that was not seen running', () => {
   it('is what file, drop-ins and flags come to, as this minor merges them', () => {
@@ -43,16 +64,24 @@ describe('a configuration that was not seen running', () => {
         imageGCLowThresholdPercent: 60,
       }),
     ]
-    const prediction = replay(record({ host: host(files, [`--config-dir=${path}.d`, '--image-gc-high-threshold=75']) }), takenAt)
+    const prediction = replay(
+      record({ host: host(files, [`--config-dir=${path}.d`, '--image-gc-high-threshold=75']) }),
+      takenAt,
+    )
     expect(prediction.configurationOnDisk).toMatchObject({
       evictionHard: { 'nodefs.available': '10%', 'memory.available': '200Mi' },
       imageGCHighThresholdPercent: 75,
       imageGCLowThresholdPercent: 60,
     })
-    expect(prediction.imageGC).toMatchObject({ highThresholdPercent: 75, triggered: true, usagePercent: 88 })
+    expect(prediction.imageGC).toMatchObject({
+      highThresholdPercent: 75,
+      triggered: true,
+      usagePercent: 88,
+    })
     expect(prediction.unknowns).toContainEqual({
       what: 'configuration',
-      effect: 'as on disk: whether the kubelet was restarted since its files were written is not known',
+      effect:
+        'as on disk: whether the kubelet was restarted since its files were written is not known',
     })
   })
 
@@ -64,7 +93,10 @@ describe('a configuration that was not seen running', () => {
 
   it('stands back behind configz, whatever that says', () => {
     const running = { kubeletconfig: { imageGCHighThresholdPercent: 85 } }
-    const prediction = replay(record({ configz: running, host: host([main({ imageGCHighThresholdPercent: 70 })]) }), takenAt)
+    const prediction = replay(
+      record({ configz: running, host: host([main({ imageGCHighThresholdPercent: 70 })]) }),
+      takenAt,
+    )
     expect(prediction.imageGC?.highThresholdPercent).toBe(85)
     expect(prediction).not.toHaveProperty('configurationOnDisk')
   })
@@ -85,7 +117,9 @@ describe('a configuration that was not seen running', () => {
     ['the flags are not known', host([main({})], null), /flags of the kubelet were not read/],
     [
       'a folder was not read',
-      host([main({})], [], { unread: [{ what: `drop-ins in ${path}.d`, why: 'more than 50 files lie there' }] }),
+      host([main({})], [], {
+        unread: [{ what: `drop-ins in ${path}.d`, why: 'more than 50 files lie there' }],
+      }),
       /drop-ins in .*more than 50 files/,
     ],
   ])('is not made up where %s', (_, told, reason) => {
@@ -97,30 +131,61 @@ describe('a configuration that was not seen running', () => {
 
   it('does not wait for environment files: what they would add now, the flags that run do not have', () => {
     const told = host([main({ imageGCHighThresholdPercent: 95 })], [], {
-      unread: [{ what: 'kubelet environment /etc/eks/kubelet/environment', why: 'it cannot be read' }],
+      unread: [
+        { what: 'kubelet environment /etc/eks/kubelet/environment', why: 'it cannot be read' },
+      ],
     })
-    expect(replay(record({ host: told }), takenAt).configurationOnDisk).toMatchObject({ imageGCHighThresholdPercent: 95 })
+    expect(replay(record({ host: told }), takenAt).configurationOnDisk).toMatchObject({
+      imageGCHighThresholdPercent: 95,
+    })
   })
 
   it('can be asked for other values, as what runs can', () => {
-    const asked = { at: null, fills: [], changes: [{ path: ['imageGCHighThresholdPercent'], value: 95 }] }
-    expect(replay(record({ host: host([main({})]) }), takenAt, asked).imageGC).toMatchObject({ highThresholdPercent: 95, triggered: false })
+    const asked = {
+      at: null,
+      fills: [],
+      changes: [{ path: ['imageGCHighThresholdPercent'], value: 95 }],
+    }
+    expect(replay(record({ host: host([main({})]) }), takenAt, asked).imageGC).toMatchObject({
+      highThresholdPercent: 95,
+      triggered: false,
+    })
   })
 })
 
 describe('a node without statistics of its kubelet', () => {
-  const files = [main({ evictionHard: { 'nodefs.available': '15%', 'memory.available': '100Mi', 'pid.available': '10%' } })]
+  const files = [
+    main({
+      evictionHard: {
+        'nodefs.available': '15%',
+        'memory.available': '100Mi',
+        'pid.available': '10%',
+      },
+    }),
+  ]
 
   it('has its disks by its own measure, with certainty of how they lie', () => {
     const { filesystems, eviction } = replay(record({ host: host(files) }), takenAt)
-    expect(filesystems).toMatchObject({ layout: 'shared', layoutCertainty: 'certain', nodefs: { usedPercent: 88 } })
-    const met = Object.fromEntries(eviction?.thresholds.map(({ signal, met }) => [signal, met]) ?? [])
-    expect(met).toMatchObject({ 'nodefs.available': true, 'memory.available': null, 'pid.available': null })
+    expect(filesystems).toMatchObject({
+      layout: 'shared',
+      layoutCertainty: 'certain',
+      nodefs: { usedPercent: 88 },
+    })
+    const met = Object.fromEntries(
+      eviction?.thresholds.map(({ signal, met }) => [signal, met]) ?? [],
+    )
+    expect(met).toMatchObject({
+      'nodefs.available': true,
+      'memory.available': null,
+      'pid.available': null,
+    })
     expect(eviction).toMatchObject({ conditions: ['DiskPressure'], victims: null, rankings: null })
   })
 
   it('says what it cannot know', () => {
-    expect(unknownsOf({ host: host(files) })).toMatchObject({ summary: 'what memory, processes and pods use is not known' })
+    expect(unknownsOf({ host: host(files) })).toMatchObject({
+      summary: 'what memory, processes and pods use is not known',
+    })
     expect(unknownsOf({ host: host(files, [], { filesystems: [] }) })).toMatchObject({
       summary: 'nothing is known of how full the node is',
     })
@@ -131,8 +196,17 @@ describe('a node without statistics of its kubelet', () => {
   })
 
   it('has less than nothing left where root used what is reserved for it', () => {
-    const filesystems = ['nodefs', 'imagefs'].map(role => ({ role, device: '/dev/a', mount: '/', ...disk, availableBytes: -gibibyte }))
-    const { filesystems: found, eviction } = replay(record({ host: host(files, [], { filesystems }) }), takenAt)
+    const filesystems = ['nodefs', 'imagefs'].map(role => ({
+      role,
+      device: '/dev/a',
+      mount: '/',
+      ...disk,
+      availableBytes: -gibibyte,
+    }))
+    const { filesystems: found, eviction } = replay(
+      record({ host: host(files, [], { filesystems }) }),
+      takenAt,
+    )
     expect(found.nodefs).toMatchObject({ availableBytes: -gibibyte, usedPercent: 101 })
     expect(eviction?.thresholds.find(({ signal }) => signal === 'nodefs.available')?.met).toBe(true)
   })

@@ -4,22 +4,48 @@ import { configurationStructs } from '#facts/kubelet/configuration-fields.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { RawObject } from '#model/record.ts'
-import { validateKubeletConfiguration, validationErrors } from '#replay/configuration/config-validation.ts'
-import { flagsOnlyConfiguration, LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
+import {
+  validateKubeletConfiguration,
+  validationErrors,
+} from '#replay/configuration/config-validation.ts'
+import {
+  flagsOnlyConfiguration,
+  LoadError,
+  loadConfigFile,
+} from '#replay/configuration/configuration-file.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
 
-const load = (raw: RawObject, kubeletVersion = 'v1.34.4') => loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
-const configz = (raw: RawObject, kubeletVersion = 'v1.34.4') => configzOf(load(raw, kubeletVersion), featuresOf(kubeletVersion))
+const load = (raw: RawObject, kubeletVersion = 'v1.34.4') =>
+  loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
+const configz = (raw: RawObject, kubeletVersion = 'v1.34.4') =>
+  configzOf(load(raw, kubeletVersion), featuresOf(kubeletVersion))
 const minors = Array.from({ length: 14 }, (_, index) => 24 + index)
 
 describe('configzOf', () => {
   it('trap 40: prints durations as Go does, and leaves out zeros that are not behind a pointer', () => {
-    const shown = configz({ imageMinimumGCAge: '90s', evictionMaxPodGracePeriod: 0, podsPerCore: 0, kubeReserved: {}, registryPullQPS: 0 })
-    expect(shown).toMatchObject({ imageMinimumGCAge: '1m30s', imageMaximumGCAge: '0s', registryPullQPS: 0, cpuCFSQuotaPeriod: '100ms' })
-    for (const field of ['evictionMaxPodGracePeriod', 'podsPerCore', 'kubeReserved', 'runOnce', 'cgroupRoot']) {
+    const shown = configz({
+      imageMinimumGCAge: '90s',
+      evictionMaxPodGracePeriod: 0,
+      podsPerCore: 0,
+      kubeReserved: {},
+      registryPullQPS: 0,
+    })
+    expect(shown).toMatchObject({
+      imageMinimumGCAge: '1m30s',
+      imageMaximumGCAge: '0s',
+      registryPullQPS: 0,
+      cpuCFSQuotaPeriod: '100ms',
+    })
+    for (const field of [
+      'evictionMaxPodGracePeriod',
+      'podsPerCore',
+      'kubeReserved',
+      'runOnce',
+      'cgroupRoot',
+    ]) {
       expect(shown).not.toHaveProperty(field)
     }
   })
@@ -36,7 +62,10 @@ describe('configzOf', () => {
   it('trap 17: shows no evictionHard where there are no hard thresholds', () => {
     expect(configz({ evictionHard: {} })).not.toHaveProperty('evictionHard')
     const shownBy = (minor: number) =>
-      configzOf(flagsOnlyConfiguration({ kubeletVersion: `v1.${minor}.0`, operatingSystem: 'linux' }), featuresOf(`v1.${minor}.0`))
+      configzOf(
+        flagsOnlyConfiguration({ kubeletVersion: `v1.${minor}.0`, operatingSystem: 'linux' }),
+        featuresOf(`v1.${minor}.0`),
+      )
     expect(minors.filter(minor => 'evictionHard' in shownBy(minor))).toEqual([24, 25])
   })
 
@@ -53,8 +82,17 @@ describe('configzOf', () => {
 
 describe('loadConfigFile', () => {
   it('resolves paths against the folder of the file', () => {
-    const raw = { staticPodPath: 'pods', podLogsDir: '../logs', resolvConf: '', authentication: { x509: { clientCAFile: './ca.crt' } } }
-    const options = { kubeletVersion: 'v1.34.0', operatingSystem: 'linux', path: '/etc/kubernetes/kubelet.json' } as const
+    const raw = {
+      staticPodPath: 'pods',
+      podLogsDir: '../logs',
+      resolvConf: '',
+      authentication: { x509: { clientCAFile: './ca.crt' } },
+    }
+    const options = {
+      kubeletVersion: 'v1.34.0',
+      operatingSystem: 'linux',
+      path: '/etc/kubernetes/kubelet.json',
+    } as const
     expect(loadConfigFile(raw, options)).toMatchObject({
       staticPodPath: '/etc/kubernetes/pods',
       podLogsDir: '/etc/logs',
@@ -64,8 +102,15 @@ describe('loadConfigFile', () => {
   })
 
   it('gives Windows no thresholds for inodes', () => {
-    const { evictionHard } = loadConfigFile({}, { kubeletVersion: 'v1.34.0', operatingSystem: 'windows' })
-    expect(evictionHard).toEqual({ 'memory.available': '500Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' })
+    const { evictionHard } = loadConfigFile(
+      {},
+      { kubeletVersion: 'v1.34.0', operatingSystem: 'windows' },
+    )
+    expect(evictionHard).toEqual({
+      'memory.available': '500Mi',
+      'nodefs.available': '10%',
+      'imagefs.available': '15%',
+    })
   })
 
   it.each([
@@ -74,19 +119,29 @@ describe('loadConfigFile', () => {
     { version: 'v1.31.0', raw: {}, errors: 0 },
     { version: 'v1.32.0', raw: { singleProcessOOMKill: true }, errors: 1 },
     { version: 'v1.33.0', raw: { userNamespaces: {} }, errors: 1 },
-    { version: 'v1.37.0', raw: { defaultPodSysctls: { 'net.a': '1' }, featureGates: { DefaultPodSysctls: true } }, errors: 1 },
+    {
+      version: 'v1.37.0',
+      raw: { defaultPodSysctls: { 'net.a': '1' }, featureGates: { DefaultPodSysctls: true } },
+      errors: 1,
+    },
     { version: 'v1.37.0', raw: { defaultPodSysctls: {} }, errors: 0 },
   ])('$version on Windows with $raw: $errors errors', ({ version, raw, errors }) => {
-    const configuration = loadConfigFile(raw, { kubeletVersion: version, operatingSystem: 'windows' })
-    expect(validationErrors(configuration, version, { operatingSystem: 'windows', cgroupVersion: null })).toHaveLength(errors)
+    const configuration = loadConfigFile(raw, {
+      kubeletVersion: version,
+      operatingSystem: 'windows',
+    })
+    expect(
+      validationErrors(configuration, version, { operatingSystem: 'windows', cgroupVersion: null }),
+    ).toHaveLength(errors)
   })
 
   it('says on Windows what it does not support there', () => {
     const refused = (raw: RawObject, version: string) =>
-      validationErrors(loadConfigFile(raw, { kubeletVersion: version, operatingSystem: 'windows' }), version, {
-        operatingSystem: 'windows',
-        cgroupVersion: null,
-      })
+      validationErrors(
+        loadConfigFile(raw, { kubeletVersion: version, operatingSystem: 'windows' }),
+        version,
+        { operatingSystem: 'windows', cgroupVersion: null },
+      )
     expect(refused({ enforceNodeAllocatable: ['pods', 'x'] }, 'v1.24.0')).toContain(
       'invalid configuration: EnforceNodeAllocatable (--enforce-node-allocatable) [pods x] is not supported on Windows',
     )
@@ -112,15 +167,23 @@ describe('loadConfigFile', () => {
   })
 
   it.each([
-    ['v1.35.0', "--show-hidden-metrics-for-version must be omitted or have the value '1.34'. Only the previous minor version is allowed"],
+    [
+      'v1.35.0',
+      "--show-hidden-metrics-for-version must be omitted or have the value '1.34'. Only the previous minor version is allowed",
+    ],
     [
       'v1.36.0',
       'invalid showHiddenMetricsForVersion: showHiddenMetricsForVersion: Invalid value: "1.33": must be omitted or have the value \'1.35\'; only the previous minor version is allowed',
     ],
   ])('%s shows the hidden metrics of the minor before it only', (version, error) => {
-    const { errors } = validateKubeletConfiguration({ showHiddenMetricsForVersion: '1.33' }, version)
+    const { errors } = validateKubeletConfiguration(
+      { showHiddenMetricsForVersion: '1.33' },
+      version,
+    )
     expect(errors).toEqual([error])
-    expect(validateKubeletConfiguration({ showHiddenMetricsForVersion: '1.34' }, 'v1.35.0').errors).toEqual([])
+    expect(
+      validateKubeletConfiguration({ showHiddenMetricsForVersion: '1.34' }, 'v1.35.0').errors,
+    ).toEqual([])
   })
 
   it('logs in JSON only with a gate, from 1.25 on', () => {
@@ -128,15 +191,22 @@ describe('loadConfigFile', () => {
     expect(validateKubeletConfiguration(raw, 'v1.34.0').errors).toEqual([
       'logging.format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature',
     ])
-    expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.34.0').errors).toEqual([])
-    expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.24.0').errors).toEqual([])
+    expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.34.0').errors).toEqual(
+      [],
+    )
+    expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.24.0').errors).toEqual(
+      [],
+    )
   })
 })
 
 describe('what the start finds later', () => {
   it('trap 15: 0% and 100% take a threshold away, 0.0% and 100.0% do not, 0 is refused', () => {
-    const eviction = (value: string) => validateKubeletConfiguration({ evictionHard: { 'nodefs.available': value } }, 'v1.34.4')
-    expect(['0%', '100%', '0.0%', '100.0%'].map(value => eviction(value).startup?.eviction)).toEqual([null, null, null, null])
+    const eviction = (value: string) =>
+      validateKubeletConfiguration({ evictionHard: { 'nodefs.available': value } }, 'v1.34.4')
+    expect(
+      ['0%', '100%', '0.0%', '100.0%'].map(value => eviction(value).startup?.eviction),
+    ).toEqual([null, null, null, null])
     expect(['0', '0Gi'].map(value => eviction(value).startup?.eviction)).toEqual([
       'eviction threshold nodefs.available must be positive: 0',
       'eviction threshold nodefs.available must be positive: 0',
@@ -144,10 +214,14 @@ describe('what the start finds later', () => {
   })
 
   it('trap 39: containerLogMaxSize 1.5Gi is a valid quantity, and keeps the kubelet from starting', () => {
-    expect(validateKubeletConfiguration({ containerLogMaxSize: '1.5Gi' }, 'v1.34.4')).toMatchObject({
-      errors: [],
-      startup: { containerLogs: 'failed to parse container log max size "1.5Gi": invalid max log size' },
-    })
+    expect(validateKubeletConfiguration({ containerLogMaxSize: '1.5Gi' }, 'v1.34.4')).toMatchObject(
+      {
+        errors: [],
+        startup: {
+          containerLogs: 'failed to parse container log max size "1.5Gi": invalid max log size',
+        },
+      },
+    )
   })
 
   it('trap 41: validation does not look into the eviction maps', () => {
@@ -158,22 +232,31 @@ describe('what the start finds later', () => {
     })
   })
 
-  it.each(['kubeReservedCgroup', 'systemReservedCgroup'])('trap 42: reservedSystemCPUs conflicts with the %s that the AMI sets', field => {
-    const text =
-      "invalid configuration: can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
-    expect(validateKubeletConfiguration({ reservedSystemCPUs: '0-1', [field]: '/runtime' }, 'v1.34.4').errors).toEqual([text])
-    expect(validateKubeletConfiguration({ reservedSystemCPUs: '0-1', [field]: '' }, 'v1.34.4').errors).toEqual([])
-  })
+  it.each(['kubeReservedCgroup', 'systemReservedCgroup'])(
+    'trap 42: reservedSystemCPUs conflicts with the %s that the AMI sets',
+    field => {
+      const text =
+        "invalid configuration: can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
+      expect(
+        validateKubeletConfiguration({ reservedSystemCPUs: '0-1', [field]: '/runtime' }, 'v1.34.4')
+          .errors,
+      ).toEqual([text])
+      expect(
+        validateKubeletConfiguration({ reservedSystemCPUs: '0-1', [field]: '' }, 'v1.34.4').errors,
+      ).toEqual([])
+    },
+  )
 })
 
 describe('whatever a node tells', () => {
   const names = Object.keys(configurationStructs.KubeletConfiguration)
   const file = fc.dictionary(
-    fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: fc.string() }),
+    fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...names) },
+      { weight: 1, arbitrary: fc.string() },
+    ),
     fc.jsonValue(),
-    {
-      maxKeys: 5,
-    },
+    { maxKeys: 5 },
   )
   const version = fc.constantFrom(...minors.map(minor => `v1.${minor}.0`))
   const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
@@ -191,7 +274,10 @@ describe('whatever a node tells', () => {
           )
           const shown = configzOf(merged, featuresOf(kubeletVersion))
           const told = [
-            ...validationErrors(merged, kubeletVersion, { operatingSystem: 'linux', cgroupVersion: 1 }),
+            ...validationErrors(merged, kubeletVersion, {
+              operatingSystem: 'linux',
+              cgroupVersion: 1,
+            }),
             JSON.stringify(shown),
           ].join('\n')
           expect(told).not.toMatch(/NaN|undefined/)
@@ -208,22 +294,32 @@ describe('whatever a node tells', () => {
       role: fc.constantFrom('config', 'drop-in', 'environment'),
       content: fc.oneof(file, fc.jsonValue()),
     })
-    const host = fc.record({ kubelet: fc.record({ files: fc.array(told), commandLine: fc.array(fc.oneof(fc.string(), fc.jsonValue())) }) })
-    fc.assert(
-      fc.property(host, fc.dictionary(fc.string(), fc.string()), version, (given, evictionHard, kubeletVersion) => {
-        const { prediction } = predictNextStart(given as RawObject, kubeletVersion, 'linux')
-        expect(JSON.stringify(prediction)).not.toMatch(/NaN/)
-        const input = {
-          configuration: { evictionHard },
-          kubeletVersion,
-          operatingSystem: 'linux',
-          amiFamily: 'AL2023',
-          host: given,
-        } as const
-        expect(Object.keys(thresholdOrigins({ ...input, host: given as RawObject }).evictionHard)).toHaveLength(
-          Object.keys(evictionHard).length,
-        )
+    const host = fc.record({
+      kubelet: fc.record({
+        files: fc.array(told),
+        commandLine: fc.array(fc.oneof(fc.string(), fc.jsonValue())),
       }),
+    })
+    fc.assert(
+      fc.property(
+        host,
+        fc.dictionary(fc.string(), fc.string()),
+        version,
+        (given, evictionHard, kubeletVersion) => {
+          const { prediction } = predictNextStart(given as RawObject, kubeletVersion, 'linux')
+          expect(JSON.stringify(prediction)).not.toMatch(/NaN/)
+          const input = {
+            configuration: { evictionHard },
+            kubeletVersion,
+            operatingSystem: 'linux',
+            amiFamily: 'AL2023',
+            host: given,
+          } as const
+          expect(
+            Object.keys(thresholdOrigins({ ...input, host: given as RawObject }).evictionHard),
+          ).toHaveLength(Object.keys(evictionHard).length)
+        },
+      ),
     )
   })
 })

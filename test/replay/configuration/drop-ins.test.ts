@@ -9,8 +9,15 @@ const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 
 function merged(minor: number, main: RawObject, ...dropIns: RawObject[]) {
   const kubeletVersion = `v1.${minor}.0`
-  const options = { kubeletVersion, operatingSystem: 'linux', evictionHardDefault: evictionHardDefaults(kubeletVersion, 'linux') } as const
-  const files = dropIns.map((content, index) => ({ path: `/d/${index}.conf`, content: { ...kind, ...content } }))
+  const options = {
+    kubeletVersion,
+    operatingSystem: 'linux',
+    evictionHardDefault: evictionHardDefaults(kubeletVersion, 'linux'),
+  } as const
+  const files = dropIns.map((content, index) => ({
+    path: `/d/${index}.conf`,
+    content: { ...kind, ...content },
+  }))
   return mergeKubeletConfigurations(loadConfigFile(main, options), files, options)
 }
 
@@ -18,21 +25,34 @@ const signals = (map: Record<string, string> | null) => Object.keys(map ?? {}).l
 const minors = [28, 29, 30, 31, 32, 33, 34, 35, 36, 37]
 
 describe('mergeKubeletConfigurations', () => {
-  it.each(minors)('trap 16: in 1.%i a drop-in keeps the other default thresholds, the main file does not', minor => {
-    const one = { evictionHard: { 'memory.available': '500Mi' } }
-    expect(merged(minor, {}, one).evictionHard).toEqual({ ...evictionHardDefaults(`v1.${minor}.0`, 'linux'), 'memory.available': '500Mi' })
-    expect(signals(merged(minor, one).evictionHard)).toBe(1)
-  })
+  it.each(minors)(
+    'trap 16: in 1.%i a drop-in keeps the other default thresholds, the main file does not',
+    minor => {
+      const one = { evictionHard: { 'memory.available': '500Mi' } }
+      expect(merged(minor, {}, one).evictionHard).toEqual({
+        ...evictionHardDefaults(`v1.${minor}.0`, 'linux'),
+        'memory.available': '500Mi',
+      })
+      expect(signals(merged(minor, one).evictionHard)).toBe(1)
+    },
+  )
 
   it.each(minors)('in 1.%i mergeDefaultEvictionSettings of a drop-in merges nothing', minor => {
-    expect(signals(merged(minor, { evictionHard: {} }, { mergeDefaultEvictionSettings: true }).evictionHard)).toBe(minor === 28 ? 4 : 0)
+    expect(
+      signals(
+        merged(minor, { evictionHard: {} }, { mergeDefaultEvictionSettings: true }).evictionHard,
+      ),
+    ).toBe(minor === 28 ? 4 : 0)
   })
 
-  it.each(minors)('in 1.%i a field that the drop-in does not name is as the main file says, but in 1.28', minor => {
-    expect(merged(minor, { maxPods: 29, failSwapOn: false }, {})).toMatchObject(
-      minor === 28 ? { maxPods: 110, failSwapOn: true } : { maxPods: 29, failSwapOn: false },
-    )
-  })
+  it.each(minors)(
+    'in 1.%i a field that the drop-in does not name is as the main file says, but in 1.28',
+    minor => {
+      expect(merged(minor, { maxPods: 29, failSwapOn: false }, {})).toMatchObject(
+        minor === 28 ? { maxPods: 110, failSwapOn: true } : { maxPods: 29, failSwapOn: false },
+      )
+    },
+  )
 
   it.each(minors)('in 1.%i a drop-in of false or 0 says nothing, stays, or is unset', minor => {
     const { failSwapOn, evictionPressureTransitionPeriod, maxPods } = merged(
@@ -46,7 +66,11 @@ describe('mergeKubeletConfigurations', () => {
   })
 
   it.each(minors)('in 1.%i null says nothing, or removes', minor => {
-    const { maxPods, evictionHard } = merged(minor, { maxPods: 29 }, { maxPods: null, evictionHard: null })
+    const { maxPods, evictionHard } = merged(
+      minor,
+      { maxPods: 29 },
+      { maxPods: null, evictionHard: null },
+    )
     expect(maxPods).toBe(minor === 28 || minor >= 32 ? 110 : 29)
     expect(signals(evictionHard)).toBe(minor >= 32 ? 0 : minor < 30 ? 4 : 5)
   })
@@ -59,24 +83,36 @@ describe('mergeKubeletConfigurations', () => {
     })
   })
 
-  it.each(minors)('in 1.%i an empty list of enforcements is taken for none at all once drop-ins are merged', minor => {
-    expect(merged(minor, { enforceNodeAllocatable: [] }).enforceNodeAllocatable).toEqual(minor >= 32 ? ['pods'] : [])
-  })
+  it.each(minors)(
+    'in 1.%i an empty list of enforcements is taken for none at all once drop-ins are merged',
+    minor => {
+      expect(merged(minor, { enforceNodeAllocatable: [] }).enforceNodeAllocatable).toEqual(
+        minor >= 32 ? ['pods'] : [],
+      )
+    },
+  )
 
   it('shares the default thresholds between the files of 1.28, so that a later drop-in does not take an earlier one back', () => {
     const one = { evictionHard: { 'memory.available': '500Mi' } }
     expect(merged(28, {}, one, {}).evictionHard?.['memory.available']).toBe('500Mi')
-    expect(merged(28, { evictionHard: { 'nodefs.available': '5%' } }, one, {}).evictionHard).toEqual(
-      evictionHardDefaults('v1.28.0', 'linux'),
-    )
+    expect(
+      merged(28, { evictionHard: { 'nodefs.available': '5%' } }, one, {}).evictionHard,
+    ).toEqual(evictionHardDefaults('v1.28.0', 'linux'))
   })
 
   it('has no effect on resolvConf from 1.29 to 1.31', () => {
-    expect(minors.filter(minor => merged(minor, {}, { resolvConf: '/r' }).resolvConf !== '/r')).toEqual([29, 30, 31])
+    expect(
+      minors.filter(minor => merged(minor, {}, { resolvConf: '/r' }).resolvConf !== '/r'),
+    ).toEqual([29, 30, 31])
   })
 
   it('does not mind the case of names from 1.29 on', () => {
-    expect(minors.filter(minor => merged(minor, {}, { evictionsoft: { 'memory.available': '1Gi' } }).evictionSoft === null)).toEqual([28])
+    expect(
+      minors.filter(
+        minor =>
+          merged(minor, {}, { evictionsoft: { 'memory.available': '1Gi' } }).evictionSoft === null,
+      ),
+    ).toEqual([28])
   })
 
   it.each([
@@ -120,7 +156,9 @@ describe('mergePatch', () => {
   })
 
   it('takes an object for a value that lies deeper than any field', () => {
-    const at = (depth: number, value: unknown): RawObject => ({ a: depth > 1 ? at(depth - 1, value) : value })
+    const at = (depth: number, value: unknown): RawObject => ({
+      a: depth > 1 ? at(depth - 1, value) : value,
+    })
     expect(mergePatch(at(7, { b: 1 }), at(7, { c: 2 }))).toEqual(at(7, { b: 1, c: 2 }))
     expect(mergePatch(at(8, { b: 1 }), at(8, { c: 2 }))).toEqual(at(8, { c: 2 }))
   })

@@ -35,7 +35,9 @@ describe('isGateOn', () => {
 
   it('leaves gates alone that are neither', () => {
     expect(isGateOn('ImageMaximumGCAge', { AllAlpha: false, AllBeta: false }, of(35))).toBe(true)
-    expect(isGateOn('WatchFromStorageWithoutResourceVersion', { AllAlpha: true, AllBeta: true }, of(34))).toBe(false)
+    expect(
+      isGateOn('WatchFromStorageWithoutResourceVersion', { AllAlpha: true, AllBeta: true }, of(34)),
+    ).toBe(false)
   })
 
   it('does not switch AllBeta and AllAlpha with each other', () => {
@@ -60,14 +62,27 @@ describe('featureGateError', () => {
     { minor: 34, settings: {}, error: null },
     { minor: 34, settings: { MemoryQoS: true, AllBeta: false }, error: null },
     { minor: 34, settings: { NoSuchGate: false }, error: 'unrecognized feature gate: NoSuchGate' },
-    { minor: 28, settings: { ImageMaximumGCAge: true }, error: 'unrecognized feature gate: ImageMaximumGCAge' },
+    {
+      minor: 28,
+      settings: { ImageMaximumGCAge: true },
+      error: 'unrecognized feature gate: ImageMaximumGCAge',
+    },
     { minor: 34, settings: { NodeSwap: true }, error: null },
-    { minor: 34, settings: { NodeSwap: false }, error: 'cannot set feature gate NodeSwap to false, feature is locked to true' },
-    { minor: 34, settings: { NodeSwap: false, NoSuchGate: true }, error: 'unrecognized feature gate: NoSuchGate' },
+    {
+      minor: 34,
+      settings: { NodeSwap: false },
+      error: 'cannot set feature gate NodeSwap to false, feature is locked to true',
+    },
+    {
+      minor: 34,
+      settings: { NodeSwap: false, NoSuchGate: true },
+      error: 'unrecognized feature gate: NoSuchGate',
+    },
     {
       minor: 34,
       settings: { WatchFromStorageWithoutResourceVersion: true },
-      error: 'cannot set feature gate WatchFromStorageWithoutResourceVersion to true, feature is locked to false',
+      error:
+        'cannot set feature gate WatchFromStorageWithoutResourceVersion to true, feature is locked to false',
     },
     {
       minor: 31,
@@ -92,10 +107,13 @@ describe('featureGateError', () => {
 
   it('asks from 1.35 on that a gate has what it needs', () => {
     const settings = { GracefulNodeShutdown: false, WindowsGracefulNodeShutdown: false }
-    const text = 'GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are disabled: [GracefulNodeShutdown]'
+    const text =
+      'GracefulNodeShutdownBasedOnPodPriority is enabled, but depends on features that are disabled: [GracefulNodeShutdown]'
     expect(featureGateError(settings, of(34))).toBeNull()
     expect(featureGateError(settings, of(35))).toBe(text)
-    expect(featureGateError({ ...settings, GracefulNodeShutdownBasedOnPodPriority: false }, of(35))).toBeNull()
+    expect(
+      featureGateError({ ...settings, GracefulNodeShutdownBasedOnPodPriority: false }, of(35)),
+    ).toBeNull()
     expect(featureGateError({ GracefulNodeShutdown: false }, of(35))).toBe(
       `[${text}, WindowsGracefulNodeShutdown is enabled, but depends on features that are disabled: [GracefulNodeShutdown]]`,
     )

@@ -7,7 +7,12 @@ import { withFlags } from '#replay/configuration/kubelet-flags.ts'
 const kubeletVersion = 'v1.34.4'
 const features = featuresOf(kubeletVersion)
 const file = loadConfigFile(
-  { evictionHard: { 'memory.available': '100Mi' }, featureGates: { NodeSwap: true }, enforceNodeAllocatable: ['none'], maxPods: 29 },
+  {
+    evictionHard: { 'memory.available': '100Mi' },
+    featureGates: { NodeSwap: true },
+    enforceNodeAllocatable: ['none'],
+    maxPods: 29,
+  },
   { kubeletVersion, operatingSystem: 'linux' },
 )
 const flagged = (...commandLine: string[]) => withFlags(file, flagSettings(commandLine), features)
@@ -15,7 +20,14 @@ const errorOf = (...commandLine: string[]) => flagSettings(commandLine).error
 
 describe('withFlags', () => {
   it('leaves the file alone where no flag takes its place', () => {
-    expect(flagged('/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/config.json', '--node-ip=10.0.1.2')).toEqual(file)
+    expect(
+      flagged(
+        '/usr/bin/kubelet',
+        '--config',
+        '/etc/kubernetes/kubelet/config.json',
+        '--node-ip=10.0.1.2',
+      ),
+    ).toEqual(file)
   })
 
   it.each([
@@ -23,25 +35,33 @@ describe('withFlags', () => {
     [['--eviction-hard', 'nodefs.available<10%, imagefs.available<15%']],
     [['--eviction_hard=nodefs.available<10%', '--eviction-hard=imagefs.available<15%']],
   ])('trap 16: %j replaces the whole map, and adds to itself', commandLine => {
-    expect(flagged(...commandLine).evictionHard).toEqual({ 'nodefs.available': '10%', 'imagefs.available': '15%' })
+    expect(flagged(...commandLine).evictionHard).toEqual({
+      'nodefs.available': '10%',
+      'imagefs.available': '15%',
+    })
   })
 
   it('replaces a list likewise', () => {
-    expect(flagged('--enforce-node-allocatable=pods,kube-reserved', '--enforce-node-allocatable=x').enforceNodeAllocatable).toEqual([
-      'pods',
-      'kube-reserved',
-      'x',
-    ])
+    expect(
+      flagged('--enforce-node-allocatable=pods,kube-reserved', '--enforce-node-allocatable=x')
+        .enforceNodeAllocatable,
+    ).toEqual(['pods', 'kube-reserved', 'x'])
     expect(flagged('--enforce-node-allocatable=').enforceNodeAllocatable).toEqual([])
   })
 
   it('merges feature gates with those of the file', () => {
-    expect(flagged('--feature-gates=MemoryQoS=true').featureGates).toEqual({ NodeSwap: true, MemoryQoS: true })
+    expect(flagged('--feature-gates=MemoryQoS=true').featureGates).toEqual({
+      NodeSwap: true,
+      MemoryQoS: true,
+    })
     expect(flagged('--feature-gates=NodeSwap=f').featureGates).toEqual({ NodeSwap: false })
   })
 
   it('sets fields within fields, and no others beside them', () => {
-    const { authentication } = flagged('--anonymous-auth', '--authentication-token-webhook-cache-ttl=3s')
+    const { authentication } = flagged(
+      '--anonymous-auth',
+      '--authentication-token-webhook-cache-ttl=3s',
+    )
     expect(authentication).toEqual({
       anonymous: { enabled: true },
       webhook: { enabled: true, cacheTTL: 3_000_000_000n },
@@ -51,15 +71,25 @@ describe('withFlags', () => {
   })
 
   it('sets how often logs are flushed, not how that is shown', () => {
-    expect(flagged('--log-flush-frequency=7s').logging.flushFrequency).toEqual({ nanoseconds: 7_000_000_000n, isText: true })
+    expect(flagged('--log-flush-frequency=7s').logging.flushFrequency).toEqual({
+      nanoseconds: 7_000_000_000n,
+      isText: true,
+    })
   })
 
-  it.each([[['-v=3']], [['-v', '3']], [['-v3']], [['--v=3']], [['--v', '3']]])('%j is the verbosity', commandLine => {
-    expect(flagged(...commandLine).logging.verbosity).toBe(3)
-  })
+  it.each([[['-v=3']], [['-v', '3']], [['-v3']], [['--v=3']], [['--v', '3']]])(
+    '%j is the verbosity',
+    commandLine => {
+      expect(flagged(...commandLine).logging.verbosity).toBe(3)
+    },
+  )
 
   it('takes the next word for the value, unless the flag is a switch', () => {
-    expect(flagged('--max-pods', '58', '--fail-swap-on', 'false', '--port=5')).toMatchObject({ maxPods: 58, failSwapOn: true, port: 5 })
+    expect(flagged('--max-pods', '58', '--fail-swap-on', 'false', '--port=5')).toMatchObject({
+      maxPods: 58,
+      failSwapOn: true,
+      port: 5,
+    })
     expect(flagged('--fail-swap-on=false').failSwapOn).toBe(false)
   })
 
@@ -69,38 +99,84 @@ describe('withFlags', () => {
 
   it('leaves fields alone that the minor does not know: their flags are none of its configuration', () => {
     const settings = flagSettings(['--container-runtime-endpoint=unix:///x'])
-    expect(withFlags(file, settings, featuresOf('v1.26.0')).containerRuntimeEndpoint).toBe(file.containerRuntimeEndpoint)
-    expect(withFlags(file, settings, featuresOf('v1.27.0')).containerRuntimeEndpoint).toBe('unix:///x')
+    expect(withFlags(file, settings, featuresOf('v1.26.0')).containerRuntimeEndpoint).toBe(
+      file.containerRuntimeEndpoint,
+    )
+    expect(withFlags(file, settings, featuresOf('v1.27.0')).containerRuntimeEndpoint).toBe(
+      'unix:///x',
+    )
   })
 
   it('splits no options of the CPU manager', () => {
-    expect(flagged('--cpu-manager-policy-options=a=b,c=d').cpuManagerPolicyOptions).toEqual({ a: 'b,c=d' })
+    expect(flagged('--cpu-manager-policy-options=a=b,c=d').cpuManagerPolicyOptions).toEqual({
+      a: 'b,c=d',
+    })
   })
 })
 
 describe('flagSettings', () => {
   it.each([
-    ['--eviction-hard=memory.available=1Gi', 'memory.available=1Gi', '--eviction-hard', 'malformed pair, expect string<string'],
-    ['--kube-reserved=cpu=1,memory', 'cpu=1,memory', '--kube-reserved', 'malformed pair, expect string=string'],
+    [
+      '--eviction-hard=memory.available=1Gi',
+      'memory.available=1Gi',
+      '--eviction-hard',
+      'malformed pair, expect string<string',
+    ],
+    [
+      '--kube-reserved=cpu=1,memory',
+      'cpu=1,memory',
+      '--kube-reserved',
+      'malformed pair, expect string=string',
+    ],
     ['--feature-gates=A', 'A', '--feature-gates', 'malformed pair, expect string=bool'],
-    ['--feature-gates=A=b', 'A=b', '--feature-gates', 'invalid value of A: b, err: strconv.ParseBool: parsing "b": invalid syntax'],
-    ['--image-gc-high-threshold=many', 'many', '--image-gc-high-threshold', 'strconv.ParseInt: parsing "many": invalid syntax'],
-    ['--max-pods=2147483648', '2147483648', '--max-pods', 'strconv.ParseInt: parsing "2147483648": value out of range'],
-    ['--fail-swap-on=maybe', 'maybe', '--fail-swap-on', 'strconv.ParseBool: parsing "maybe": invalid syntax'],
-    ['--minimum-image-ttl-duration=5', '5', '--minimum-image-ttl-duration', 'time: missing unit in duration "5"'],
+    [
+      '--feature-gates=A=b',
+      'A=b',
+      '--feature-gates',
+      'invalid value of A: b, err: strconv.ParseBool: parsing "b": invalid syntax',
+    ],
+    [
+      '--image-gc-high-threshold=many',
+      'many',
+      '--image-gc-high-threshold',
+      'strconv.ParseInt: parsing "many": invalid syntax',
+    ],
+    [
+      '--max-pods=2147483648',
+      '2147483648',
+      '--max-pods',
+      'strconv.ParseInt: parsing "2147483648": value out of range',
+    ],
+    [
+      '--fail-swap-on=maybe',
+      'maybe',
+      '--fail-swap-on',
+      'strconv.ParseBool: parsing "maybe": invalid syntax',
+    ],
+    [
+      '--minimum-image-ttl-duration=5',
+      '5',
+      '--minimum-image-ttl-duration',
+      'time: missing unit in duration "5"',
+    ],
     ['--address=1.2.3', '1.2.3', '--address', '"1.2.3" is not a valid IP address'],
     ['--v=-1', '-1', '-v, --v', 'strconv.ParseUint: parsing "-1": invalid syntax'],
   ])('refuses %s', (argument, value, flag, why) => {
-    expect(errorOf(argument, '--max-pods=x')).toBe(`invalid argument "${value}" for "${flag}" flag: ${why}`)
+    expect(errorOf(argument, '--max-pods=x')).toBe(
+      `invalid argument "${value}" for "${flag}" flag: ${why}`,
+    )
   })
 
   it('misses the value of the last flag', () => {
     expect(errorOf('--max-pods')).toBe('flag needs an argument: --max-pods')
   })
 
-  it.each(['1.2.3.4', '255.255.255.255', '1.2.3.004', '::1', 'fe80::1'])('takes %s for an address', address => {
-    expect(errorOf(`--address=${address}`)).toBeNull()
-  })
+  it.each(['1.2.3.4', '255.255.255.255', '1.2.3.004', '::1', 'fe80::1'])(
+    'takes %s for an address',
+    address => {
+      expect(errorOf(`--address=${address}`)).toBeNull()
+    },
+  )
 
   it.each(['1.2.3.256', '1.2.3.4.5', '1.2.3', 'x', ''])('takes %j for no address', address => {
     expect(errorOf(`--address=${address}`)).not.toBeNull()

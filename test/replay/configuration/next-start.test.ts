@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
-const main = (content: object) => ({ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { ...kind, ...content } })
+const main = (content: object) => ({
+  path: '/etc/kubernetes/kubelet/config.json',
+  role: 'config',
+  content: { ...kind, ...content },
+})
 const dropIn = (name: string, content: object) => ({
   path: `/etc/kubernetes/kubelet/config.json.d/${name}`,
   role: 'drop-in',
@@ -14,7 +18,9 @@ const errorsOf = (...given: Parameters<typeof predict>) => predict(...given).pre
 
 describe('predictNextStart', () => {
   it('would start with a sound file, and says what its image GC comes to', () => {
-    expect(predict([main({ imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })])).toMatchObject({
+    expect(
+      predict([main({ imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })]),
+    ).toMatchObject({
       prediction: {
         files: ['/etc/kubernetes/kubelet/config.json'],
         errors: [],
@@ -44,14 +50,22 @@ describe('predictNextStart', () => {
   })
 
   it('finds a low threshold that a drop-in has left above the high one', () => {
-    expect(errorsOf([main({}), dropIn('50-gc.conf', { imageGCHighThresholdPercent: 75 })])).toEqual([
-      'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 80 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 75',
-    ])
+    expect(errorsOf([main({}), dropIn('50-gc.conf', { imageGCHighThresholdPercent: 75 })])).toEqual(
+      [
+        'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 80 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 75',
+      ],
+    )
   })
 
   it('finds what validation passes and the start does not', () => {
     expect(
-      errorsOf([main({ evictionSoft: { 'memory.available': '1Gi' }, systemReserved: { disk: '1Gi' }, containerLogMaxSize: '1.5Gi' })]),
+      errorsOf([
+        main({
+          evictionSoft: { 'memory.available': '1Gi' },
+          systemReserved: { disk: '1Gi' },
+          containerLogMaxSize: '1.5Gi',
+        }),
+      ]),
     ).toEqual([
       'grace period must be specified for the soft eviction threshold memory.available',
       '--system-reserved value failed to parse: cannot reserve "disk" resource',
@@ -64,28 +78,54 @@ describe('predictNextStart', () => {
       maps: { evictionMinimumReclaim: { 'nodefs.available': '0%' } },
       error: 'eviction percentage minimum reclaim nodefs.available must be positive: 0%',
     },
-    { maps: { evictionSoftGracePeriod: { 'nodefs.available': '1d' } }, error: 'time: unknown unit "d" in duration "1d"' },
+    {
+      maps: { evictionSoftGracePeriod: { 'nodefs.available': '1d' } },
+      error: 'time: unknown unit "d" in duration "1d"',
+    },
     {
       maps: { kubeReserved: { memory: '-1' } },
-      error: '--kube-reserved value failed to parse: resource quantity for "memory" cannot be negative: -1',
+      error:
+        '--kube-reserved value failed to parse: resource quantity for "memory" cannot be negative: -1',
     },
   ])('reads every map: $error', ({ maps, error }) => {
     expect(errorsOf([main(maps)])).toEqual([error])
   })
 
   it('passes over what is no file', () => {
-    const files = [null, 5, { path: 5, role: 'config', content: {} }, { path: '/a', role: 5 }, { path: '/b', role: 'other' }, main({})]
-    expect(predict(files as object[]).prediction?.files).toEqual(['/etc/kubernetes/kubelet/config.json'])
+    const files = [
+      null,
+      5,
+      { path: 5, role: 'config', content: {} },
+      { path: '/a', role: 5 },
+      { path: '/b', role: 'other' },
+      main({}),
+    ]
+    expect(predict(files as object[]).prediction?.files).toEqual([
+      '/etc/kubernetes/kubelet/config.json',
+    ])
   })
 
   it('walks the drop-ins folder by folder', () => {
     const named = (path: string) => ({ path, role: 'drop-in', content: { ...kind } })
-    const files = [named('/d/b.conf'), named('/d/a/z.conf'), named('/d/a.conf'), named('/d/a/y.conf'), main({})]
-    expect(predict(files).prediction?.files.slice(1)).toEqual(['/d/a/y.conf', '/d/a/z.conf', '/d/a.conf', '/d/b.conf'])
+    const files = [
+      named('/d/b.conf'),
+      named('/d/a/z.conf'),
+      named('/d/a.conf'),
+      named('/d/a/y.conf'),
+      main({}),
+    ]
+    expect(predict(files).prediction?.files.slice(1)).toEqual([
+      '/d/a/y.conf',
+      '/d/a/z.conf',
+      '/d/a.conf',
+      '/d/b.conf',
+    ])
   })
 
   it('says once what validation and start both refuse', () => {
-    expect(errorsOf([main({ containerLogMaxFiles: 1 })])).toEqual(['invalid configuration: containerLogMaxFiles must be greater than 1'])
+    expect(errorsOf([main({ containerLogMaxFiles: 1 })])).toEqual([
+      'invalid configuration: containerLogMaxFiles must be greater than 1',
+    ])
     expect(errorsOf([main({ containerLogMaxFiles: 1 })], 'v1.32.0')).toEqual([
       'failed to initialize container log manager: invalid MaxFiles 1, must be > 1',
     ])
@@ -109,7 +149,10 @@ describe('predictNextStart', () => {
   })
 
   it('defaults a zero of a drop-in from 1.32 on, and leaves it before', () => {
-    const files = [main({ imageMaximumGCAge: '1m' }), dropIn('50.conf', { imageMinimumGCAge: '0s' })]
+    const files = [
+      main({ imageMaximumGCAge: '1m' }),
+      dropIn('50.conf', { imageMinimumGCAge: '0s' }),
+    ]
     expect(errorsOf(files, 'v1.31.0')).toEqual([])
     expect(errorsOf(files, 'v1.32.0')).toEqual([
       'invalid configuration: imageMaximumGCAge 1m0s must be greater than imageMinimumGCAge 2m0s',
@@ -124,18 +167,29 @@ describe('predictNextStart', () => {
     },
   ])('asks a drop-in for its kind: $is', ({ content, is }) => {
     const files = [main({}), { path: '/d/50.conf', role: 'drop-in', content }]
-    expect(errorsOf(files, 'v1.32.0')).toEqual([`failed to load kubelet dropin file, path: /d/50.conf, ${is}`])
+    expect(errorsOf(files, 'v1.32.0')).toEqual([
+      `failed to load kubelet dropin file, path: /d/50.conf, ${is}`,
+    ])
   })
 
   it('asks a main file for its kind where it names any', () => {
-    const file = { path: '/k.json', role: 'config', content: { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1' } }
+    const file = {
+      path: '/k.json',
+      role: 'config',
+      content: { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1' },
+    }
     expect(errorsOf([file])).toEqual([
       'failed to load Kubelet config file /k.json, error failed to decode: no kind "KubeletConfiguration" is registered for version "kubelet.config.k8s.io/v1" in scheme "k8s.io/kubernetes/pkg/kubelet/apis/config/scheme/scheme.go:33"',
     ])
   })
 
   it('lets flags have the last word', () => {
-    const commandLine = ['kubelet', '--eviction-hard=memory.available<lots', '--image-gc-high-threshold', '79']
+    const commandLine = [
+      'kubelet',
+      '--eviction-hard=memory.available<lots',
+      '--image-gc-high-threshold',
+      '79',
+    ]
     const { prediction } = predict([main({})], 'v1.34.4', { commandLine })
     expect(prediction?.imageGCHighThresholdPercent).toBe(79)
     expect(prediction?.errors).toHaveLength(2)
@@ -155,7 +209,9 @@ describe('predictNextStart', () => {
 
   it('refuses a flag that cannot be parsed, before anything else', () => {
     const commandLine = ['kubelet', '--max-pods=many']
-    expect(predict([main({ imageGCLowThresholdPercent: 99 })], 'v1.34.4', { commandLine }).prediction).toMatchObject({
+    expect(
+      predict([main({ imageGCLowThresholdPercent: 99 })], 'v1.34.4', { commandLine }).prediction,
+    ).toMatchObject({
       errors: [
         'failed to parse kubelet flag: invalid argument "many" for "--max-pods" flag: strconv.ParseInt: parsing "many": invalid syntax',
       ],
@@ -174,21 +230,48 @@ describe('predictNextStart', () => {
   it.each([
     [
       'v1.25.16',
-      ['RotateKubeletServerCertificate', 'KubeletCredentialProviders', 'CSIMigration', 'CSIMigrationAWS', 'CSIMigrationvSphere'],
+      [
+        'RotateKubeletServerCertificate',
+        'KubeletCredentialProviders',
+        'CSIMigration',
+        'CSIMigrationAWS',
+        'CSIMigrationvSphere',
+      ],
     ],
-    ['v1.34.4', ['RotateKubeletServerCertificate', 'DynamicResourceAllocation', 'MutableCSINodeAllocatableCount']],
-    ['v1.37.0', ['RotateKubeletServerCertificate', 'DynamicResourceAllocation', 'MutableCSINodeAllocatableCount']],
+    [
+      'v1.34.4',
+      [
+        'RotateKubeletServerCertificate',
+        'DynamicResourceAllocation',
+        'MutableCSINodeAllocatableCount',
+      ],
+    ],
+    [
+      'v1.37.0',
+      [
+        'RotateKubeletServerCertificate',
+        'DynamicResourceAllocation',
+        'MutableCSINodeAllocatableCount',
+      ],
+    ],
   ])('has no doubt about the gates that EKS images set on %s: %j', (version, gates) => {
     const featureGates = Object.fromEntries(gates.map(gate => [gate, true]))
-    expect(predict([main({ featureGates })], version)).toMatchObject({ prediction: { errors: [] }, unknowns: [] })
+    expect(predict([main({ featureGates })], version)).toMatchObject({
+      prediction: { errors: [] },
+      unknowns: [],
+    })
   })
 
   it('refuses a gate that this minor has lost, or does not have yet', () => {
-    expect(errorsOf([main({ featureGates: { KubeletCredentialProviders: true } })], 'v1.29.0')).toEqual([
-      'unrecognized feature gate: KubeletCredentialProviders',
-    ])
-    expect(errorsOf([main({ featureGates: { MutableCSINodeAllocatableCount: true } })], 'v1.32.0')).toHaveLength(1)
-    expect(errorsOf([main({ featureGates: { DynamicResourceAllocation: false } })], 'v1.35.0')).toHaveLength(1)
+    expect(
+      errorsOf([main({ featureGates: { KubeletCredentialProviders: true } })], 'v1.29.0'),
+    ).toEqual(['unrecognized feature gate: KubeletCredentialProviders'])
+    expect(
+      errorsOf([main({ featureGates: { MutableCSINodeAllocatableCount: true } })], 'v1.32.0'),
+    ).toHaveLength(1)
+    expect(
+      errorsOf([main({ featureGates: { DynamicResourceAllocation: false } })], 'v1.35.0'),
+    ).toHaveLength(1)
   })
 
   it('refuses cgroup v1 from 1.35 on', () => {
@@ -206,12 +289,31 @@ describe('predictNextStart', () => {
   })
 
   it.each([
-    { files: [dropIn('50.conf', {})], version: 'v1.34.4', says: 'the node told no main configuration file' },
-    { files: [{ ...main({}), content: null }], version: 'v1.34.4', says: 'config.json was told without fields' },
-    { files: [{ ...main({}), content: 'kind: KubeletConfiguration' }], version: 'v1.34.4', says: 'config.json was told without fields' },
-    { files: [main({}), { ...dropIn('50.conf', {}), content: 'x: y' }], version: 'v1.34.4', says: '50.conf was told without fields' },
+    {
+      files: [dropIn('50.conf', {})],
+      version: 'v1.34.4',
+      says: 'the node told no main configuration file',
+    },
+    {
+      files: [{ ...main({}), content: null }],
+      version: 'v1.34.4',
+      says: 'config.json was told without fields',
+    },
+    {
+      files: [{ ...main({}), content: 'kind: KubeletConfiguration' }],
+      version: 'v1.34.4',
+      says: 'config.json was told without fields',
+    },
+    {
+      files: [main({}), { ...dropIn('50.conf', {}), content: 'x: y' }],
+      version: 'v1.34.4',
+      says: '50.conf was told without fields',
+    },
   ])('says that $says', ({ files, version, says }) => {
-    expect(predict(files, version)).toMatchObject({ prediction: null, unknowns: [{ effect: expect.stringContaining(says) }] })
+    expect(predict(files, version)).toMatchObject({
+      prediction: null,
+      unknowns: [{ effect: expect.stringContaining(says) }],
+    })
   })
 
   it('passes on why the node could not read a file of the kubelet, and no other', () => {
@@ -219,15 +321,25 @@ describe('predictNextStart', () => {
       { what: '/etc/kubernetes/kubelet/config.json', why: 'permission denied' },
       { what: 'containerd', why: 'not installed' },
     ]
-    const [without] = predictNextStart({ kubelet: { files: [] }, unread }, 'v1.34.4', 'linux').unknowns
+    const [without] = predictNextStart(
+      { kubelet: { files: [] }, unread },
+      'v1.34.4',
+      'linux',
+    ).unknowns
     expect(without?.effect).toContain('/etc/kubernetes/kubelet/config.json: permission denied')
     expect(without?.effect).not.toContain('containerd')
     const beside = predictNextStart({ kubelet: { files: [main({})] }, unread }, 'v1.34.4', 'linux')
-    expect(beside).toMatchObject({ prediction: { errors: [] }, unknowns: [{ what: 'nextStart.files' }] })
+    expect(beside).toMatchObject({
+      prediction: { errors: [] },
+      unknowns: [{ what: 'nextStart.files' }],
+    })
   })
 
   it('takes a main file that tells only its fields', () => {
-    expect(predict([{ ...main({}), content: { maxPods: 58 } }])).toMatchObject({ prediction: { errors: [] }, unknowns: [] })
+    expect(predict([{ ...main({}), content: { maxPods: 58 } }])).toMatchObject({
+      prediction: { errors: [] },
+      unknowns: [],
+    })
   })
 })
 
@@ -236,10 +348,17 @@ describe('a kubelet without a main file', () => {
 
   it('is decided where its flags were told', () => {
     expect(predict([], 'v1.34.4', { commandLine })).toMatchObject({
-      prediction: { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
+      prediction: {
+        files: [],
+        errors: [],
+        imageGCHighThresholdPercent: 85,
+        imageGCLowThresholdPercent: 80,
+      },
       unknowns: [],
     })
-    expect(predict([], 'v1.34.4', { commandLine: [...commandLine, '--config=/k.json'] }).prediction).toBeNull()
+    expect(
+      predict([], 'v1.34.4', { commandLine: [...commandLine, '--config=/k.json'] }).prediction,
+    ).toBeNull()
     expect(predict([], 'v1.34.4').prediction).toBeNull()
   })
 
@@ -250,10 +369,14 @@ describe('a kubelet without a main file', () => {
 })
 
 describe('drop-ins of old kubelets', () => {
-  const files = [main({ imageGCHighThresholdPercent: 90 }), dropIn('50.conf', { imageGCLowThresholdPercent: 60 })]
+  const files = [
+    main({ imageGCHighThresholdPercent: 90 }),
+    dropIn('50.conf', { imageGCLowThresholdPercent: 60 }),
+  ]
 
   it('are read from 1.28 on, where the defaults of the last one win', () => {
-    const high = (version: string) => predict(files, version).prediction?.imageGCHighThresholdPercent
+    const high = (version: string) =>
+      predict(files, version).prediction?.imageGCHighThresholdPercent
     expect(['v1.27.0', 'v1.28.0', 'v1.29.0'].map(high)).toEqual([90, 85, 90])
     expect(predict(files, 'v1.27.0').prediction?.files).toHaveLength(1)
     expect(predict(files, 'v1.28.0').prediction?.files).toHaveLength(2)
@@ -275,15 +398,25 @@ describe('drop-ins of old kubelets', () => {
     { version: 'v1.29.0', environment: null, doubts: 0 },
     { version: 'v1.30.0', environment: { PATH: '/bin' }, doubts: 0 },
     { version: 'v1.27.0', environment: { PATH: '/bin' }, doubts: 0 },
-  ])('$version with $environment in its environment: $doubts doubts', ({ version, environment, doubts }) => {
-    const told = environment === null ? [] : [{ path: '/etc/kubelet/environment', role: 'environment', content: environment }]
-    expect(predict([...files, ...told], version, { commandLine: ['kubelet'] }).unknowns).toHaveLength(doubts)
-  })
+  ])(
+    '$version with $environment in its environment: $doubts doubts',
+    ({ version, environment, doubts }) => {
+      const told =
+        environment === null
+          ? []
+          : [{ path: '/etc/kubelet/environment', role: 'environment', content: environment }]
+      expect(
+        predict([...files, ...told], version, { commandLine: ['kubelet'] }).unknowns,
+      ).toHaveLength(doubts)
+    },
+  )
 
   it('are defaulted again since 1.32 by a folder alone, even an empty one', () => {
     const empty = [main({ enforceNodeAllocatable: [], cgroupsPerQOS: false })]
     expect(errorsOf(empty, 'v1.34.4', { commandLine: ['kubelet'] })).toEqual([])
-    expect(errorsOf(empty, 'v1.34.4', { commandLine: ['kubelet', '--config-dir=/d'] })).toHaveLength(1)
+    expect(
+      errorsOf(empty, 'v1.34.4', { commandLine: ['kubelet', '--config-dir=/d'] }),
+    ).toHaveLength(1)
     expect(errorsOf(empty, 'v1.31.0', { commandLine: ['kubelet', '--config-dir=/d'] })).toEqual([])
   })
 })
@@ -300,7 +433,12 @@ describe('environment files', () => {
 
   it.each<[string, unknown, string[], boolean]>([
     ['the running flags as values', { NODEADM_KUBELET_ARGS: flags }, commandLine, true],
-    ['the running flags as text', `# by nodeadm\nNODEADM_KUBELET_ARGS="${flags}"\nLOG_LEVEL=2\n`, commandLine, true],
+    [
+      'the running flags as text',
+      `# by nodeadm\nNODEADM_KUBELET_ARGS="${flags}"\nLOG_LEVEL=2\n`,
+      commandLine,
+      true,
+    ],
     ['values that are no flags', { PATH: '/usr/bin' }, ['kubelet'], true],
     [
       'the running flags, beside one that the unit itself gives',
@@ -315,7 +453,12 @@ describe('environment files', () => {
       false,
     ],
     ['another flag', { KUBELET_EXTRA_ARGS: `${flags} --max-pods=5` }, commandLine, false],
-    ['another value', { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2 --feature-gates=NodeSwap=false' }, commandLine, false],
+    [
+      'another value',
+      { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2 --feature-gates=NodeSwap=false' },
+      commandLine,
+      false,
+    ],
     ['a flag less', { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2' }, commandLine, false],
     ['a variable', { KUBELET_EXTRA_ARGS: `${flags} --v=$LEVEL` }, commandLine, false],
     ['no text at all', null, commandLine, false],
@@ -331,26 +474,64 @@ describe('environment files', () => {
 })
 
 describe('the unit of the kubelet', () => {
-  const running = ['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/config.json', '--node-ip=10.0.1.2', '--v=2']
+  const running = [
+    '/usr/bin/kubelet',
+    '--config',
+    '/etc/kubernetes/kubelet/config.json',
+    '--node-ip=10.0.1.2',
+    '--v=2',
+  ]
   const start = 'ExecStart=/usr/bin/kubelet --config /etc/kubernetes/kubelet/config.json'
 
   it.each<[string, unknown[], boolean]>([
     ['the running flags', [`${start} --node-ip=10.0.1.2 --v=2`], true],
-    ['one flag more, by hand', [`${start} --node-ip=10.0.1.2 --v=2 --image-gc-high-threshold=60`], false],
+    [
+      'one flag more, by hand',
+      [`${start} --node-ip=10.0.1.2 --v=2 --image-gc-high-threshold=60`],
+      false,
+    ],
     ['one flag less', [`${start} --node-ip=10.0.1.2`], false],
-    ['variables of a file', [`${start} $KUBELET_ARGS $KUBELET_EXTRA_ARGS`, 'KUBELET_ARGS="--node-ip=10.0.1.2 --v=2"'], true],
-    ['variables of which one has changed', [`${start} $KUBELET_ARGS`, 'KUBELET_ARGS=--node-ip=10.0.1.3 --v=2'], false],
+    [
+      'variables of a file',
+      [`${start} $KUBELET_ARGS $KUBELET_EXTRA_ARGS`, 'KUBELET_ARGS="--node-ip=10.0.1.2 --v=2"'],
+      true,
+    ],
+    [
+      'variables of which one has changed',
+      [`${start} $KUBELET_ARGS`, 'KUBELET_ARGS=--node-ip=10.0.1.3 --v=2'],
+      false,
+    ],
     [
       'a variable of which two values were told',
       [`${start} $KUBELET_ARGS`, 'KUBELET_ARGS=--node-ip=10.0.1.2 --v=2', 'KUBELET_ARGS=--v=3'],
       false,
     ],
     ['a variable that is told nowhere', [`${start} --node-ip=10.0.1.2 --v=2 $MORE`], false],
-    ['a variable within a word', [`${start} --node-ip=\${KUBELET_IP} --v=2`, { KUBELET_IP: '10.0.1.2' }], false],
-    ['a drop-in with the running flags in its place', [`${start} --v=9`, `ExecStart=\n${start} --node-ip=10.0.1.2 --v=2`], true],
-    ['a drop-in with other flags in its place', [`${start} --node-ip=10.0.1.2 --v=2`, `ExecStart=\n${start} --v=9`], false],
-    ['a second command that nothing takes back', [`${start} --node-ip=10.0.1.2 --v=2`, `${start} --v=9`], false],
-    ['a program that starts it in a way of its own', ['ExecStart=/usr/local/bin/start-kubelet.sh --node-ip=10.0.1.2'], false],
+    [
+      'a variable within a word',
+      [`${start} --node-ip=\${KUBELET_IP} --v=2`, { KUBELET_IP: '10.0.1.2' }],
+      false,
+    ],
+    [
+      'a drop-in with the running flags in its place',
+      [`${start} --v=9`, `ExecStart=\n${start} --node-ip=10.0.1.2 --v=2`],
+      true,
+    ],
+    [
+      'a drop-in with other flags in its place',
+      [`${start} --node-ip=10.0.1.2 --v=2`, `ExecStart=\n${start} --v=9`],
+      false,
+    ],
+    [
+      'a second command that nothing takes back',
+      [`${start} --node-ip=10.0.1.2 --v=2`, `${start} --v=9`],
+      false,
+    ],
+    [
+      'a program that starts it in a way of its own',
+      ['ExecStart=/usr/local/bin/start-kubelet.sh --node-ip=10.0.1.2'],
+      false,
+    ],
     [
       'another program, beside the running flags',
       ['ExecStart=/usr/bin/snap run kubelet-eks.daemon', 'KUBELET_ARGS=--node-ip=10.0.1.2 --v=2'],
@@ -358,7 +539,11 @@ describe('the unit of the kubelet', () => {
     ],
     ['a file that was not told', [`${start} --node-ip=10.0.1.2 --v=2`, null], false],
   ])('with %s', (_, contents, isSettled) => {
-    const files = contents.map((content, at) => ({ path: `/etc/systemd/system/${at}.conf`, role: 'environment', content }))
+    const files = contents.map((content, at) => ({
+      path: `/etc/systemd/system/${at}.conf`,
+      role: 'environment',
+      content,
+    }))
     const { unknowns } = predict([main({}), ...files], 'v1.34.4', { commandLine: running })
     expect(unknowns.map(({ what }) => what)).toEqual(isSettled ? [] : ['nextStart.environment'])
   })

@@ -6,7 +6,11 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { RawObject } from '#model/record.ts'
 import { validationErrors } from '#replay/configuration/config-validation.ts'
-import { flagsOnlyConfiguration, LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
+import {
+  flagsOnlyConfiguration,
+  LoadError,
+  loadConfigFile,
+} from '#replay/configuration/configuration-file.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { featureGateError } from '#replay/configuration/feature-gates.ts'
@@ -37,25 +41,44 @@ interface Recording {
 }
 
 const read = <Content>(name: string) =>
-  JSON.parse(readFileSync(new URL(`../../fixtures/kubelet-configuration/${name}.json`, import.meta.url), 'utf8')) as Content
+  JSON.parse(
+    readFileSync(
+      new URL(`../../fixtures/kubelet-configuration/${name}.json`, import.meta.url),
+      'utf8',
+    ),
+  ) as Content
 
 const cases = read<Case[]>('cases')
 const minors = Array.from({ length: 14 }, (_, index) => 24 + index)
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
-function answer({ main, rawMain, dropIns, rawDropIn, flags }: Case, kubeletVersion: string, defaults: RawObject): Answer {
+function answer(
+  { main, rawMain, dropIns, rawDropIn, flags }: Case,
+  kubeletVersion: string,
+  defaults: RawObject,
+): Answer {
   const evictionHardDefault = evictionHardDefaults(kubeletVersion, 'linux')
   const options = { kubeletVersion, operatingSystem: 'linux', evictionHardDefault } as const
   const features = featuresOf(kubeletVersion)
   try {
     const file = main ? { ...kind, ...main } : rawMain
     const loaded = file ? loadConfigFile(file, options) : flagsOnlyConfiguration(options)
-    const contents = rawDropIn ? [rawDropIn] : (dropIns?.map(content => ({ ...kind, ...content })) ?? null)
-    const merged = contents === null ? loaded : mergeKubeletConfigurations(loaded, contents.map(inFolder), options)
+    const contents = rawDropIn
+      ? [rawDropIn]
+      : (dropIns?.map(content => ({ ...kind, ...content })) ?? null)
+    const merged =
+      contents === null
+        ? loaded
+        : mergeKubeletConfigurations(loaded, contents.map(inFolder), options)
     const configuration = withFlags(merged, flagSettings(flags ?? []), features)
     const gateError = featureGateError(configuration.featureGates, features)
     const errors =
-      gateError === null ? validationErrors(configuration, kubeletVersion, { operatingSystem: 'linux', cgroupVersion: null }) : []
+      gateError === null
+        ? validationErrors(configuration, kubeletVersion, {
+            operatingSystem: 'linux',
+            cgroupVersion: null,
+          })
+        : []
     return {
       ...differences(configzOf(configuration, features), defaults),
       ...(gateError === null ? {} : { gateError }),
@@ -71,12 +94,16 @@ const inFolder = (content: RawObject, index: number) => ({ path: `/d/0${index}.c
 
 function differences(configz: RawObject, defaults: RawObject): Answer {
   const plain = JSON.parse(JSON.stringify(configz)) as RawObject
-  const isChanged = ([field, value]: [string, unknown]) => !isDeepStrictEqual(value, defaults[field])
+  const isChanged = ([field, value]: [string, unknown]) =>
+    !isDeepStrictEqual(value, defaults[field])
   const changed = Object.fromEntries(Object.entries(plain).filter(isChanged))
   const absent = Object.keys(defaults)
     .filter(field => plain[field] === undefined)
     .sort()
-  return { ...(Object.keys(changed).length > 0 ? { changed } : {}), ...(absent.length > 0 ? { absent } : {}) }
+  return {
+    ...(Object.keys(changed).length > 0 ? { changed } : {}),
+    ...(absent.length > 0 ? { absent } : {}),
+  }
 }
 
 /** Answers of upstream's own code at the last patch of each minor, to files, drop-ins and flags at the boundaries of what it takes. */
@@ -91,7 +118,10 @@ describe.each(minors)('a kubelet of 1.%i', minor => {
 
   it.each([
     ['files', ({ dropIns, rawDropIn, flags }: Case) => !dropIns && !rawDropIn && !flags],
-    ['drop-ins', ({ dropIns, rawDropIn }: Case) => dropIns !== undefined || rawDropIn !== undefined],
+    [
+      'drop-ins',
+      ({ dropIns, rawDropIn }: Case) => dropIns !== undefined || rawDropIn !== undefined,
+    ],
     ['flags', ({ flags }: Case) => flags !== undefined],
   ])('answers to %s as upstream does', (_, isMeant) => {
     const differing = cases.flatMap((one, index) => {

@@ -1,32 +1,67 @@
 import { describe, expect, it } from 'vitest'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { type ThresholdOriginsInput, thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
+import {
+  type ThresholdOriginsInput,
+  thresholdOrigins,
+} from '#replay/configuration/threshold-origins.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
-const main = (content: object) => ({ path: '/k.json', role: 'config', content: { ...kind, ...content } })
-const dropIn = (name: string, content: object) => ({ path: `/d/${name}.conf`, role: 'drop-in', content: { ...kind, ...content } })
+const main = (content: object) => ({
+  path: '/k.json',
+  role: 'config',
+  content: { ...kind, ...content },
+})
+const dropIn = (name: string, content: object) => ({
+  path: `/d/${name}.conf`,
+  role: 'drop-in',
+  content: { ...kind, ...content },
+})
 const defaults = evictionHardDefaults('v1.34.0', 'linux')
 const ami = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
 
 const origins = (input: Partial<ThresholdOriginsInput>) =>
-  thresholdOrigins({ configuration: {}, kubeletVersion: 'v1.34.0', operatingSystem: 'linux', amiFamily: 'other', host: null, ...input })
+  thresholdOrigins({
+    configuration: {},
+    kubeletVersion: 'v1.34.0',
+    operatingSystem: 'linux',
+    amiFamily: 'other',
+    host: null,
+    ...input,
+  })
 
 /** With the files and flags that made the running configuration. */
-const told = (files: object[], evictionHard: Record<string, string>, more: Partial<ThresholdOriginsInput> = {}, flags: string[] = []) =>
-  origins({ configuration: { evictionHard }, host: { kubelet: { files, commandLine: ['kubelet', ...flags] } }, ...more })
+const told = (
+  files: object[],
+  evictionHard: Record<string, string>,
+  more: Partial<ThresholdOriginsInput> = {},
+  flags: string[] = [],
+) =>
+  origins({
+    configuration: { evictionHard },
+    host: { kubelet: { files, commandLine: ['kubelet', ...flags] } },
+    ...more,
+  })
 
 const sources = (of: Record<string, { source: string; certainty: string }>) =>
-  Object.fromEntries(Object.entries(of).map(([signal, { source, certainty }]) => [signal, `${certainty} ${source}`]))
+  Object.fromEntries(
+    Object.entries(of).map(([signal, { source, certainty }]) => [signal, `${certainty} ${source}`]),
+  )
 
 describe('without the files', () => {
   it('takes the whole map of defaults for upstream defaults, likely', () => {
-    expect(new Set(Object.values(sources(origins({ configuration: { evictionHard: defaults } }).evictionHard)))).toEqual(
-      new Set(['likely upstream default']),
-    )
+    expect(
+      new Set(
+        Object.values(sources(origins({ configuration: { evictionHard: defaults } }).evictionHard)),
+      ),
+    ).toEqual(new Set(['likely upstream default']))
   })
 
   it('takes what differs from the default as configured', () => {
-    const { evictionHard } = origins({ configuration: { evictionHard: { ...defaults, 'nodefs.available': '5%', 'pid.available': '9%' } } })
+    const { evictionHard } = origins({
+      configuration: {
+        evictionHard: { ...defaults, 'nodefs.available': '5%', 'pid.available': '9%' },
+      },
+    })
     expect(sources(evictionHard)).toMatchObject({
       'nodefs.available': 'certain configured',
       'pid.available': 'certain configured',
@@ -35,9 +70,16 @@ describe('without the files', () => {
   })
 
   it('knows that defaults do not stand in a map that lacks some of them', () => {
-    const { evictionHard, lost } = origins({ configuration: { evictionHard: { 'nodefs.available': '10%' } } })
+    const { evictionHard, lost } = origins({
+      configuration: { evictionHard: { 'nodefs.available': '10%' } },
+    })
     expect(sources(evictionHard)).toEqual({ 'nodefs.available': 'certain configured' })
-    expect(lost.map(({ signal }) => signal)).toEqual(['memory.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'])
+    expect(lost.map(({ signal }) => signal)).toEqual([
+      'memory.available',
+      'nodefs.inodesFree',
+      'imagefs.available',
+      'imagefs.inodesFree',
+    ])
     expect(lost[0]).toEqual({
       signal: 'memory.available',
       value: '100Mi',
@@ -46,33 +88,60 @@ describe('without the files', () => {
   })
 
   it('unless they are merged', () => {
-    const configuration = { evictionHard: { 'nodefs.available': '10%' }, mergeDefaultEvictionSettings: true }
-    expect(sources(origins({ configuration }).evictionHard)).toEqual({ 'nodefs.available': 'likely upstream default' })
+    const configuration = {
+      evictionHard: { 'nodefs.available': '10%' },
+      mergeDefaultEvictionSettings: true,
+    }
+    expect(sources(origins({ configuration }).evictionHard)).toEqual({
+      'nodefs.available': 'likely upstream default',
+    })
   })
 
-  it.each(['AL2', 'AL2023'] as const)('takes the map of %s for its AMI default, which loses the others', amiFamily => {
-    const { evictionHard, lost } = origins({ configuration: { evictionHard: { ...ami, 'imagefs.available': '15%' } }, amiFamily })
-    expect(sources(evictionHard)).toEqual({
-      'memory.available': 'likely AMI default',
-      'nodefs.available': 'likely AMI default',
-      'nodefs.inodesFree': 'likely AMI default',
-      'imagefs.available': 'certain configured',
-    })
-    expect(lost).toEqual([{ signal: 'imagefs.inodesFree', value: '5%', by: { source: 'AMI default', certainty: 'likely', path: null } }])
-  })
+  it.each(['AL2', 'AL2023'] as const)(
+    'takes the map of %s for its AMI default, which loses the others',
+    amiFamily => {
+      const { evictionHard, lost } = origins({
+        configuration: { evictionHard: { ...ami, 'imagefs.available': '15%' } },
+        amiFamily,
+      })
+      expect(sources(evictionHard)).toEqual({
+        'memory.available': 'likely AMI default',
+        'nodefs.available': 'likely AMI default',
+        'nodefs.inodesFree': 'likely AMI default',
+        'imagefs.available': 'certain configured',
+      })
+      expect(lost).toEqual([
+        {
+          signal: 'imagefs.inodesFree',
+          value: '5%',
+          by: { source: 'AMI default', certainty: 'likely', path: null },
+        },
+      ])
+    },
+  )
 
   it('takes no part of that map for it', () => {
-    const { evictionHard } = origins({ configuration: { evictionHard: { 'nodefs.available': '10%' } }, amiFamily: 'AL2023' })
+    const { evictionHard } = origins({
+      configuration: { evictionHard: { 'nodefs.available': '10%' } },
+      amiFamily: 'AL2023',
+    })
     expect(sources(evictionHard)).toEqual({ 'nodefs.available': 'certain configured' })
   })
 
   it('knows no family, and no default for soft thresholds', () => {
-    const { evictionSoft, evictionHard } = origins({ configuration: { evictionHard: ami, evictionSoft: defaults }, amiFamily: null })
-    expect(new Set(Object.values(sources({ ...evictionHard, ...evictionSoft })))).toEqual(new Set(['certain configured']))
+    const { evictionSoft, evictionHard } = origins({
+      configuration: { evictionHard: ami, evictionSoft: defaults },
+      amiFamily: null,
+    })
+    expect(new Set(Object.values(sources({ ...evictionHard, ...evictionSoft })))).toEqual(
+      new Set(['certain configured']),
+    )
   })
 
   it('loses nothing that is there but off', () => {
-    expect(origins({ configuration: { evictionHard: { ...defaults, 'imagefs.available': '0%' } } }).lost).toEqual([])
+    expect(
+      origins({ configuration: { evictionHard: { ...defaults, 'imagefs.available': '0%' } } }).lost,
+    ).toEqual([])
   })
 
   it('trap 17: loses every default where nothing is shown', () => {
@@ -83,14 +152,20 @@ describe('without the files', () => {
 describe('with the files', () => {
   it('finds the defaults of a file that sets none', () => {
     const { evictionHard, lost } = told([main({})], defaults)
-    expect(new Set(Object.values(sources(evictionHard)))).toEqual(new Set(['certain upstream default']))
+    expect(new Set(Object.values(sources(evictionHard)))).toEqual(
+      new Set(['certain upstream default']),
+    )
     expect(evictionHard['nodefs.available']?.path).toBeNull()
     expect(lost).toEqual([])
   })
 
   it('finds the file that set a threshold, and with it lost the others', () => {
-    const { evictionHard, lost } = told([main({ evictionHard: { 'nodefs.available': '5%' } })], { 'nodefs.available': '5%' })
-    expect(evictionHard).toEqual({ 'nodefs.available': { source: 'file', certainty: 'certain', path: '/k.json' } })
+    const { evictionHard, lost } = told([main({ evictionHard: { 'nodefs.available': '5%' } })], {
+      'nodefs.available': '5%',
+    })
+    expect(evictionHard).toEqual({
+      'nodefs.available': { source: 'file', certainty: 'certain', path: '/k.json' },
+    })
     expect(lost).toHaveLength(4)
     expect(lost[0]?.by).toEqual({ source: 'file', certainty: 'certain', path: '/k.json' })
   })
@@ -101,7 +176,10 @@ describe('with the files', () => {
       { ...ami, 'pid.available': '5%' },
       { amiFamily: 'AL2023' },
     )
-    expect(sources(evictionHard)).toMatchObject({ 'nodefs.available': 'likely AMI default', 'pid.available': 'certain file' })
+    expect(sources(evictionHard)).toMatchObject({
+      'nodefs.available': 'likely AMI default',
+      'pid.available': 'certain file',
+    })
     expect(lost[0]?.by).toEqual({ source: 'AMI default', certainty: 'likely', path: '/k.json' })
   })
 
@@ -112,7 +190,11 @@ describe('with the files', () => {
       dropIn('20', { evictionHard: { 'nodefs.available': '7%', 'imagefs.available': '9%' } }),
       dropIn('30', {}),
     ]
-    const { evictionHard, lost } = told(files, { ...ami, 'nodefs.available': '7%', 'imagefs.available': '9%' }, { amiFamily: 'AL2023' })
+    const { evictionHard, lost } = told(
+      files,
+      { ...ami, 'nodefs.available': '7%', 'imagefs.available': '9%' },
+      { amiFamily: 'AL2023' },
+    )
     expect(evictionHard).toMatchObject({
       'memory.available': { source: 'AMI default', path: '/k.json' },
       'nodefs.available': { source: 'drop-in', certainty: 'certain', path: '/d/20.conf' },
@@ -132,31 +214,58 @@ describe('with the files', () => {
       evictionHardDefaults('v1.28.0', 'linux'),
       { kubeletVersion: 'v1.28.0' },
     )
-    expect(new Set(Object.values(sources(evictionHard)))).toEqual(new Set(['certain upstream default']))
+    expect(new Set(Object.values(sources(evictionHard)))).toEqual(
+      new Set(['certain upstream default']),
+    )
   })
 
   it('reads no drop-ins before 1.28', () => {
-    const files = [main({ evictionHard: { 'nodefs.available': '7%' } }), dropIn('10', { evictionHard: { 'nodefs.available': '7%' } })]
-    expect(told(files, { 'nodefs.available': '7%' }, { kubeletVersion: 'v1.27.0' }).evictionHard['nodefs.available']?.source).toBe('file')
+    const files = [
+      main({ evictionHard: { 'nodefs.available': '7%' } }),
+      dropIn('10', { evictionHard: { 'nodefs.available': '7%' } }),
+    ]
+    expect(
+      told(files, { 'nodefs.available': '7%' }, { kubeletVersion: 'v1.27.0' }).evictionHard[
+        'nodefs.available'
+      ]?.source,
+    ).toBe('file')
   })
 
   it('trap 16: finds the flag that replaced the map', () => {
     const flags = ['--eviction-hard=nodefs.available<7%', '--eviction-soft=memory.available<1Gi']
-    const configuration = { evictionHard: { 'nodefs.available': '7%' }, evictionSoft: { 'memory.available': '1Gi' } }
-    const { evictionHard, evictionSoft, lost } = told([main({ evictionSoft: { 'nodefs.available': '9%' } })], {}, { configuration }, flags)
+    const configuration = {
+      evictionHard: { 'nodefs.available': '7%' },
+      evictionSoft: { 'memory.available': '1Gi' },
+    }
+    const { evictionHard, evictionSoft, lost } = told(
+      [main({ evictionSoft: { 'nodefs.available': '9%' } })],
+      {},
+      { configuration },
+      flags,
+    )
     expect(sources(evictionHard)).toEqual({ 'nodefs.available': 'certain flag' })
     expect(sources(evictionSoft)).toEqual({ 'memory.available': 'certain flag' })
     expect(new Set(lost.map(({ by }) => by.source))).toEqual(new Set(['flag']))
   })
 
   it('trap 17: finds that there is no file, and so no default from 1.26 on', () => {
-    expect(told([], {}).lost.map(({ by }) => `${by.certainty} ${by.source}`)).toEqual(Array(5).fill('certain no file'))
-    expect(told([], evictionHardDefaults('v1.25.0', 'linux'), { kubeletVersion: 'v1.25.0' }).lost).toEqual([])
+    expect(told([], {}).lost.map(({ by }) => `${by.certainty} ${by.source}`)).toEqual(
+      Array(5).fill('certain no file'),
+    )
+    expect(
+      told([], evictionHardDefaults('v1.25.0', 'linux'), { kubeletVersion: 'v1.25.0' }).lost,
+    ).toEqual([])
   })
 
   it('finds soft thresholds in files', () => {
-    const configuration = { evictionHard: defaults, evictionSoft: { 'memory.available': '1Gi', 'nodefs.available': '20%' } }
-    const files = [main({ evictionSoft: { 'memory.available': '1Gi' } }), dropIn('10', { evictionSoft: { 'nodefs.available': '20%' } })]
+    const configuration = {
+      evictionHard: defaults,
+      evictionSoft: { 'memory.available': '1Gi', 'nodefs.available': '20%' },
+    }
+    const files = [
+      main({ evictionSoft: { 'memory.available': '1Gi' } }),
+      dropIn('10', { evictionSoft: { 'nodefs.available': '20%' } }),
+    ]
     expect(sources(told(files, {}, { configuration }).evictionSoft)).toEqual({
       'memory.available': 'certain file',
       'nodefs.available': 'certain drop-in',
@@ -168,11 +277,17 @@ describe('files that do not explain what runs', () => {
   const files = [main({ evictionHard: { 'nodefs.available': '5%' } })]
 
   it('were changed since the start where a threshold has another value, or is not in them', () => {
-    expect(sources(told(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({ 'nodefs.available': 'certain earlier files' })
-    expect(sources(told(files, { 'memory.available': '1Gi' }).evictionHard)).toEqual({ 'memory.available': 'certain earlier files' })
+    expect(sources(told(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({
+      'nodefs.available': 'certain earlier files',
+    })
+    expect(sources(told(files, { 'memory.available': '1Gi' }).evictionHard)).toEqual({
+      'memory.available': 'certain earlier files',
+    })
     const host = { kubelet: { files } }
     const configuration = { evictionHard: { 'nodefs.available': '7%' } }
-    expect(sources(origins({ configuration, host }).evictionHard)).toEqual({ 'nodefs.available': 'likely earlier files' })
+    expect(sources(origins({ configuration, host }).evictionHard)).toEqual({
+      'nodefs.available': 'likely earlier files',
+    })
   })
 
   it('have not lost a default that they come to', () => {
@@ -180,7 +295,11 @@ describe('files that do not explain what runs', () => {
     const { lost } = told([main({ evictionHard: ami })], runs, { amiFamily: 'AL2023' })
     const byOf = (signal: string) => lost.find(one => one.signal === signal)?.by
     expect(gone).toBe('5%')
-    expect(byOf('nodefs.inodesFree')).toEqual({ source: 'earlier files', certainty: 'certain', path: null })
+    expect(byOf('nodefs.inodesFree')).toEqual({
+      source: 'earlier files',
+      certainty: 'certain',
+      path: null,
+    })
     expect(byOf('imagefs.available')).toMatchObject({ source: 'AMI default', path: '/k.json' })
   })
 
@@ -191,24 +310,30 @@ describe('files that do not explain what runs', () => {
     ['do not load', [main({ maxPods: 'many' })]],
   ])('%s', (_, unreadable) => {
     const host = { kubelet: { files: unreadable } }
-    expect(sources(origins({ configuration: { evictionHard: defaults }, host }).evictionHard)['nodefs.available']).toBe(
-      'likely upstream default',
-    )
+    expect(
+      sources(origins({ configuration: { evictionHard: defaults }, host }).evictionHard)[
+        'nodefs.available'
+      ],
+    ).toBe('likely upstream default')
   })
 
   it('are beside flags that cannot be parsed', () => {
-    expect(sources(told(files, { 'nodefs.available': '5%' }, {}, ['--max-pods=x']).evictionHard)).toEqual({
-      'nodefs.available': 'certain configured',
-    })
+    expect(
+      sources(told(files, { 'nodefs.available': '5%' }, {}, ['--max-pods=x']).evictionHard),
+    ).toEqual({ 'nodefs.available': 'certain configured' })
   })
 
   it('are only likely where something was not read, or no flags were told', () => {
     const kubelet = { files, commandLine: ['kubelet'] }
     const certaintyWith = (host: object) =>
-      origins({ configuration: { evictionHard: { 'nodefs.available': '5%' } }, host: host as never }).evictionHard['nodefs.available']
-        ?.certainty
+      origins({
+        configuration: { evictionHard: { 'nodefs.available': '5%' } },
+        host: host as never,
+      }).evictionHard['nodefs.available']?.certainty
     expect(certaintyWith({ kubelet })).toBe('certain')
-    expect(certaintyWith({ kubelet, unread: [{ what: 'kubelet drop-ins', why: 'denied' }] })).toBe('likely')
+    expect(certaintyWith({ kubelet, unread: [{ what: 'kubelet drop-ins', why: 'denied' }] })).toBe(
+      'likely',
+    )
     expect(certaintyWith({ kubelet: { files } })).toBe('likely')
   })
 })

@@ -11,7 +11,11 @@ import {
 
 const nowNs = 1_000_000n
 
-const container = (id: string, createdAtNs: bigint | number, more: Partial<RuntimeContainer> = {}): RuntimeContainer => ({
+const container = (
+  id: string,
+  createdAtNs: bigint | number,
+  more: Partial<RuntimeContainer> = {},
+): RuntimeContainer => ({
   id,
   podUid: 'a',
   name: 'app',
@@ -21,7 +25,11 @@ const container = (id: string, createdAtNs: bigint | number, more: Partial<Runti
   ...more,
 })
 
-const sandbox = (id: string, createdAtNs: number, more: Partial<RuntimeSandbox> = {}): RuntimeSandbox => ({
+const sandbox = (
+  id: string,
+  createdAtNs: number,
+  more: Partial<RuntimeSandbox> = {},
+): RuntimeSandbox => ({
   id,
   podUid: 'a',
   isReady: false,
@@ -36,7 +44,11 @@ interface Given extends Partial<Omit<ContainerGcInput, 'policy' | 'podState'>> {
   states?: Record<string, PodState>
 }
 
-function collected({ policy, states = { a: 'running', b: 'running', c: 'running' }, ...given }: Given) {
+function collected({
+  policy,
+  states = { a: 'running', b: 'running', c: 'running' },
+  ...given
+}: Given) {
   const pass = garbageCollect({
     policy: { ...defaults, ...policy },
     nowNs,
@@ -65,7 +77,11 @@ const three = [container('mid', 20), container('new', 30), container('old', 10)]
 describe('dead containers', () => {
   it('keep the newest of each name in a pod, and the oldest goes first', () => {
     expect(collected({ containers: three }).containers).toEqual(['old', 'mid'])
-    const others = [...three, container('other', 5, { name: 'other' }), container('b', 5, { podUid: 'b' })]
+    const others = [
+      ...three,
+      container('other', 5, { name: 'other' }),
+      container('b', 5, { podUid: 'b' }),
+    ]
     expect(collected({ containers: others }).containers).toEqual(['old', 'mid'])
   })
 
@@ -76,7 +92,9 @@ describe('dead containers', () => {
     [3, []],
     [-1, []],
   ])('%i of a name may stay', (maxPerPodContainer, removed) => {
-    expect(collected({ policy: { maxPerPodContainer }, containers: three }).containers).toEqual(removed)
+    expect(collected({ policy: { maxPerPodContainer }, containers: three }).containers).toEqual(
+      removed,
+    )
   })
 
   it.each([
@@ -85,13 +103,16 @@ describe('dead containers', () => {
     { state: 'unknown', goes: true },
     { state: 'running', goes: false },
   ] as const)('trap 12: a container that is $state is dead: $goes', ({ state, goes }) => {
-    expect(collected({ policy: { maxPerPodContainer: 0 }, containers: [container('x', 1, { state })] }).containers).toEqual(
-      goes ? ['x'] : [],
-    )
+    expect(
+      collected({ policy: { maxPerPodContainer: 0 }, containers: [container('x', 1, { state })] })
+        .containers,
+    ).toEqual(goes ? ['x'] : [])
   })
 
   it('a running one takes no place of a dead one', () => {
-    expect(collected({ containers: [container('run', 40, { state: 'running' }), ...three] }).containers).toEqual(['old', 'mid'])
+    expect(
+      collected({ containers: [container('run', 40, { state: 'running' }), ...three] }).containers,
+    ).toEqual(['old', 'mid'])
   })
 
   it.each([
@@ -99,14 +120,19 @@ describe('dead containers', () => {
     [999_901n, []],
   ])('trap 12: an age of 100 ns counts from the creation at %s', (createdAtNs, removed) => {
     const policy = { minAgeNs: 100n, maxPerPodContainer: 0 }
-    expect(collected({ policy, containers: [container('x', createdAtNs)] }).containers).toEqual(removed)
+    expect(collected({ policy, containers: [container('x', createdAtNs)] }).containers).toEqual(
+      removed,
+    )
   })
 
   it('one that is too young does not count either', () => {
     const policy = { minAgeNs: 100n }
-    expect(collected({ policy, containers: [container('young', 999_999), container('old', 1), container('older', 0)] }).containers).toEqual(
-      ['older'],
-    )
+    expect(
+      collected({
+        policy,
+        containers: [container('young', 999_999), container('old', 1), container('older', 0)],
+      }).containers,
+    ).toEqual(['older'])
   })
 
   it.each<{ state: PodState; sourcesReady: boolean; eviction: boolean; removed: string[] }>([
@@ -119,7 +145,12 @@ describe('dead containers', () => {
   ])(
     'trap 3: of a pod that is $state (sources ready: $sourcesReady, eviction: $eviction): $removed',
     ({ state, sourcesReady, eviction, removed }) => {
-      const given = { states: { a: state }, allSourcesReady: sourcesReady, evictNonDeletedPods: eviction, containers: three }
+      const given = {
+        states: { a: state },
+        allSourcesReady: sourcesReady,
+        evictNonDeletedPods: eviction,
+        containers: three,
+      }
       expect(collected(given).containers).toEqual(removed)
     },
   )
@@ -132,7 +163,9 @@ describe('dead containers', () => {
 })
 
 describe('the limit of dead containers in all', () => {
-  const nine = ['a', 'b', 'c'].flatMap((podUid, pod) => [0, 1, 2].map(n => container(`${podUid}${n}`, 100 - 30 * n - pod, { podUid })))
+  const nine = ['a', 'b', 'c'].flatMap((podUid, pod) =>
+    [0, 1, 2].map(n => container(`${podUid}${n}`, 100 - 30 * n - pod, { podUid })),
+  )
   it.each([
     { maxContainers: 9, removed: [] },
     { maxContainers: 8, removed: ['a2', 'b2', 'c2'] },
@@ -144,45 +177,69 @@ describe('the limit of dead containers in all', () => {
     { maxContainers: 0, removed: ['a0', 'a1', 'a2', 'b0', 'b1', 'b2', 'c0', 'c1', 'c2'] },
     { maxContainers: -1, removed: [] },
   ])('of $maxContainers is shared among three names: $removed go', ({ maxContainers, removed }) => {
-    const { containers, undecided } = collected({ policy: { maxPerPodContainer: -1, maxContainers }, containers: nine })
+    const { containers, undecided } = collected({
+      policy: { maxPerPodContainer: -1, maxContainers },
+      containers: nine,
+    })
     expect(containers.toSorted()).toEqual(removed)
     expect(undecided).toEqual([])
   })
 
   it('takes the oldest of all where the shares are too many', () => {
-    const { containers } = collected({ policy: { maxPerPodContainer: -1, maxContainers: 1 }, containers: nine })
+    const { containers } = collected({
+      policy: { maxPerPodContainer: -1, maxContainers: 1 },
+      containers: nine,
+    })
     expect(containers.slice(-2)).toEqual(['c0', 'b0'])
   })
 
   it('leaves unequal names alone while all together are not too many', () => {
     const unequal = [...three, container('b', 1, { podUid: 'b' })]
-    expect(collected({ policy: { maxPerPodContainer: -1, maxContainers: 4 }, containers: unequal }).containers).toEqual([])
-    expect(collected({ policy: { maxPerPodContainer: -1, maxContainers: 3 }, containers: unequal }).containers).toEqual(['old', 'mid'])
+    expect(
+      collected({ policy: { maxPerPodContainer: -1, maxContainers: 4 }, containers: unequal })
+        .containers,
+    ).toEqual([])
+    expect(
+      collected({ policy: { maxPerPodContainer: -1, maxContainers: 3 }, containers: unequal })
+        .containers,
+    ).toEqual(['old', 'mid'])
   })
 
   it('comes after the limit of each name, whose empty units still share', () => {
-    expect(collected({ policy: { maxPerPodContainer: 0, maxContainers: 0 }, containers: three }).containers).toHaveLength(3)
-    expect(collected({ policy: { maxPerPodContainer: 2, maxContainers: 6 }, containers: nine }).containers.toSorted()).toEqual([
-      'a2',
-      'b2',
-      'c2',
-    ])
+    expect(
+      collected({ policy: { maxPerPodContainer: 0, maxContainers: 0 }, containers: three })
+        .containers,
+    ).toHaveLength(3)
+    expect(
+      collected({
+        policy: { maxPerPodContainer: 2, maxContainers: 6 },
+        containers: nine,
+      }).containers.toSorted(),
+    ).toEqual(['a2', 'b2', 'c2'])
   })
 })
 
 describe('what fails', () => {
   it('stops one of unknown state first; where that fails it is not removed', () => {
-    const containers = [container('x', 1, { state: 'unknown' }), container('y', 2, { state: 'unknown' }), container('z', 3)]
+    const containers = [
+      container('x', 1, { state: 'unknown' }),
+      container('y', 2, { state: 'unknown' }),
+      container('z', 3),
+    ]
     const policy = { maxPerPodContainer: 0 }
-    expect(collected({ policy, containers })).toMatchObject({ containers: ['z', 'y', 'x'], stopped: ['y', 'x'] })
-    expect(collected({ policy, containers, failures: { stopContainer: ['x', 'z'] } })).toMatchObject({
-      containers: ['z', 'y'],
-      stopped: ['y'],
+    expect(collected({ policy, containers })).toMatchObject({
+      containers: ['z', 'y', 'x'],
+      stopped: ['y', 'x'],
     })
+    expect(
+      collected({ policy, containers, failures: { stopContainer: ['x', 'z'] } }),
+    ).toMatchObject({ containers: ['z', 'y'], stopped: ['y'] })
   })
 
   it('counts as removed: no younger one goes in its place', () => {
-    expect(collected({ containers: three, failures: { removeContainer: ['old'] } }).containers).toEqual(['mid'])
+    expect(
+      collected({ containers: three, failures: { removeContainer: ['old'] } }).containers,
+    ).toEqual(['mid'])
   })
 
   it('leaves a container that keeps its sandbox', () => {
@@ -204,20 +261,34 @@ describe('dead sandboxes', () => {
   ])(
     'of a pod that is $state (sources ready: $sourcesReady, eviction: $eviction): $removed',
     ({ state, sourcesReady, eviction, removed }) => {
-      const given = { states: { a: state }, allSourcesReady: sourcesReady, evictNonDeletedPods: eviction, sandboxes: boxes }
+      const given = {
+        states: { a: state },
+        allSourcesReady: sourcesReady,
+        evictNonDeletedPods: eviction,
+        sandboxes: boxes,
+      }
       expect(collected(given).sandboxes).toEqual(removed)
     },
   )
 
   it('stay while they are ready or own a container, and the newest stays beside them', () => {
-    expect(collected({ sandboxes: [...boxes, sandbox('ready', 5, { isReady: true })] }).sandboxes).toEqual(['old', 'mid'])
+    expect(
+      collected({ sandboxes: [...boxes, sandbox('ready', 5, { isReady: true })] }).sandboxes,
+    ).toEqual(['old', 'mid'])
     const containers = [container('x', 1, { sandboxId: 'old' })]
     expect(collected({ sandboxes: boxes, containers }).sandboxes).toEqual(['mid'])
-    expect(collected({ states: {}, sandboxes: [sandbox('ready', 5, { isReady: true }), sandbox('dead', 6)] }).sandboxes).toEqual(['dead'])
+    expect(
+      collected({
+        states: {},
+        sandboxes: [sandbox('ready', 5, { isReady: true }), sandbox('dead', 6)],
+      }).sandboxes,
+    ).toEqual(['dead'])
   })
 
   it('are counted by pod', () => {
-    expect(collected({ sandboxes: [...boxes, sandbox('b', 1, { podUid: 'b' })] }).sandboxes).toEqual(['old', 'mid'])
+    expect(
+      collected({ sandboxes: [...boxes, sandbox('b', 1, { podUid: 'b' })] }).sandboxes,
+    ).toEqual(['old', 'mid'])
   })
 })
 
@@ -225,9 +296,17 @@ describe('log directories', () => {
   const podLogDirs = ['ns_pod-a_a', 'ns_pod-b_b', 'ns_pod-c_c', 'ns_pod_with_z', 'z', '']
   const states: Record<string, PodState> = { a: 'running', b: 'terminated', c: 'deleted' }
 
-  it.each([true, false])('go with the content of a pod, even where eviction asks (%s) for terminated ones', evictNonDeletedPods => {
-    expect(collected({ states, podLogDirs, evictNonDeletedPods }).directories).toEqual(['ns_pod-c_c', 'ns_pod_with_z', 'z', ''])
-  })
+  it.each([true, false])(
+    'go with the content of a pod, even where eviction asks (%s) for terminated ones',
+    evictNonDeletedPods => {
+      expect(collected({ states, podLogDirs, evictNonDeletedPods }).directories).toEqual([
+        'ns_pod-c_c',
+        'ns_pod_with_z',
+        'z',
+        '',
+      ])
+    },
+  )
 
   it('wait for all sources', () => {
     expect(collected({ states, podLogDirs, allSourcesReady: false }).directories).toEqual([])
@@ -235,16 +314,28 @@ describe('log directories', () => {
 })
 
 describe('log links', () => {
-  const link = (id: string, isDangling = true) => ({ path: `/var/log/containers/pod_ns_app-${id}.log`, isDangling })
+  const link = (id: string, isDangling = true) => ({
+    path: `/var/log/containers/pod_ns_app-${id}.log`,
+    isDangling,
+  })
   const of = (links: ReturnType<typeof link>[], containers: RuntimeContainer[] = []) => {
-    return collected({ containers, logLinks: links, policy: { maxPerPodContainer: 5 }, allSourcesReady: false }).links
+    return collected({
+      containers,
+      logLinks: links,
+      policy: { maxPerPodContainer: 5 },
+      allSourcesReady: false,
+    }).links
   }
 
   it.each([
     { what: 'that leads somewhere', links: [link('aaaaaa', false)], isRemoved: false },
     { what: 'to a container that nobody knows', links: [link('aaaaaa')], isRemoved: true },
     { what: 'with an id that is too short to ask for', links: [link('aaaaa')], isRemoved: true },
-    { what: 'with no name of a log', links: [{ path: '/var/log/containers/aaaaaa.txt', isDangling: true }], isRemoved: true },
+    {
+      what: 'with no name of a log',
+      links: [{ path: '/var/log/containers/aaaaaa.txt', isDangling: true }],
+      isRemoved: true,
+    },
     { what: 'to a dead container', links: [link('exited')], isRemoved: true },
     { what: 'to a running one, between two logs', links: [link('running')], isRemoved: false },
     { what: 'to one that has not run', links: [link('created')], isRemoved: false },
@@ -256,55 +347,97 @@ describe('log links', () => {
   })
 
   it('goes with its container, even where the runtime then fails to remove it', () => {
-    const given = { policy: { maxPerPodContainer: 0 }, logLinks: [link('app-exited-1', false), link('stopped', false)] }
-    const containers = [container('1', 1), container('exited', 1), container('stopped', 1, { state: 'unknown' as const })]
+    const given = {
+      policy: { maxPerPodContainer: 0 },
+      logLinks: [link('app-exited-1', false), link('stopped', false)],
+    }
+    const containers = [
+      container('1', 1),
+      container('exited', 1),
+      container('stopped', 1, { state: 'unknown' as const }),
+    ]
     const links = [link('exited', false), link('stopped', false)]
     expect(collected({ ...given, containers, logLinks: links }).links).toHaveLength(2)
     expect(
-      collected({ ...given, containers, logLinks: links, failures: { removeContainer: ['exited'], stopContainer: ['stopped'] } }).links,
+      collected({
+        ...given,
+        containers,
+        logLinks: links,
+        failures: { removeContainer: ['exited'], stopContainer: ['stopped'] },
+      }).links,
     ).toEqual([links[0]?.path])
   })
 
   it('leads nowhere once its container is removed', () => {
-    expect(collected({ states: {}, containers: [container('abcdef', 1)], logLinks: [link('abcdef')] }).links).toHaveLength(1)
+    expect(
+      collected({ states: {}, containers: [container('abcdef', 1)], logLinks: [link('abcdef')] })
+        .links,
+    ).toHaveLength(1)
   })
 })
 
 describe('containers of the same moment', () => {
   it('have no order: any of them may be the one that a unit keeps', () => {
-    expect(collected({ containers: [container('x', 5), container('y', 5), container('z', 1)] })).toMatchObject({
-      containers: ['z', 'y'],
-      undecided: ['x', 'y'],
-    })
+    expect(
+      collected({ containers: [container('x', 5), container('y', 5), container('z', 1)] }),
+    ).toMatchObject({ containers: ['z', 'y'], undecided: ['x', 'y'] })
   })
 
   it('are decided where all of them stay or all go', () => {
     const same = [container('x', 5), container('y', 5), container('z', 1)]
-    expect(collected({ policy: { maxPerPodContainer: 2 }, containers: same })).toMatchObject({ containers: ['z'], undecided: [] })
+    expect(collected({ policy: { maxPerPodContainer: 2 }, containers: same })).toMatchObject({
+      containers: ['z'],
+      undecided: [],
+    })
     expect(collected({ policy: { maxPerPodContainer: 0 }, containers: same }).undecided).toEqual([])
     expect(collected({ states: {}, containers: same }).undecided).toEqual([])
     expect(collected({ containers: [container('v', 9), ...same] }).undecided).toEqual([])
   })
 
   it('have no order across names either', () => {
-    const across = [container('x', 5), container('y', 5, { name: 'other' }), container('z', 9, { podUid: 'b' })]
+    const across = [
+      container('x', 5),
+      container('y', 5, { name: 'other' }),
+      container('z', 9, { podUid: 'b' }),
+    ]
     const policy = { maxPerPodContainer: -1, maxContainers: 2 }
-    expect(collected({ policy, containers: across })).toMatchObject({ containers: ['y'], undecided: ['x', 'y'] })
-    expect(collected({ policy: { ...policy, maxContainers: 1 }, containers: across }).undecided).toEqual([])
+    expect(collected({ policy, containers: across })).toMatchObject({
+      containers: ['y'],
+      undecided: ['x', 'y'],
+    })
+    expect(
+      collected({ policy: { ...policy, maxContainers: 1 }, containers: across }).undecided,
+    ).toEqual([])
   })
 
   it('may be told apart by no limit: what the own limit of a name took could have been what it left', () => {
-    const containers = [container('x1', 5), container('x2', 5), container('y', 5, { name: 'other' })]
-    expect(collected({ policy: { maxContainers: 1 }, containers }).undecided).toEqual(['x1', 'x2', 'y'])
+    const containers = [
+      container('x1', 5),
+      container('x2', 5),
+      container('y', 5, { name: 'other' }),
+    ]
+    expect(collected({ policy: { maxContainers: 1 }, containers }).undecided).toEqual([
+      'x1',
+      'x2',
+      'y',
+    ])
     expect(collected({ policy: { maxContainers: 2 }, containers }).undecided).toEqual(['x1', 'x2'])
     expect(collected({ policy: { maxContainers: 0 }, containers }).undecided).toEqual([])
-    expect(collected({ policy: { maxPerPodContainer: -1, maxContainers: 2 }, containers }).undecided).toEqual(['x1', 'x2'])
+    expect(
+      collected({ policy: { maxPerPodContainer: -1, maxContainers: 2 }, containers }).undecided,
+    ).toEqual(['x1', 'x2'])
   })
 
   it('leave open whether their sandboxes go', () => {
     const sandboxes = [sandbox('s1', 1), sandbox('s2', 2), sandbox('s3', 3)]
-    const containers = [container('x', 5, { sandboxId: 's1' }), container('y', 5, { sandboxId: 's2' })]
-    expect(collected({ containers, sandboxes })).toMatchObject({ sandboxes: ['s2'], undecided: ['s1', 's2', 'x', 'y'] })
+    const containers = [
+      container('x', 5, { sandboxId: 's1' }),
+      container('y', 5, { sandboxId: 's2' }),
+    ]
+    expect(collected({ containers, sandboxes })).toMatchObject({
+      sandboxes: ['s2'],
+      undecided: ['s1', 's2', 'x', 'y'],
+    })
   })
 
   it('leave it open too where fewer stay than lie elsewhere', () => {
@@ -315,43 +448,72 @@ describe('containers of the same moment', () => {
       container('z', 5, { sandboxId: 's2' }),
     ]
     expect(collected({ containers, sandboxes }).undecided).toEqual(['s1', 's2', 'x', 'y', 'z'])
-    expect(collected({ policy: { maxPerPodContainer: 2 }, containers, sandboxes }).undecided).toEqual(['s2', 'x', 'y', 'z'])
+    expect(
+      collected({ policy: { maxPerPodContainer: 2 }, containers, sandboxes }).undecided,
+    ).toEqual(['s2', 'x', 'y', 'z'])
   })
 
   it('leave it open in their own sandboxes only', () => {
     const sandboxes = [sandbox('s1', 1), sandbox('s2', 2), sandbox('s3', 3), sandbox('s4', 4)]
     const inS1 = [container('x', 5, { sandboxId: 's1' }), container('y', 5, { sandboxId: 's1' })]
-    const apart = [container('p', 5, { name: 'p', sandboxId: 's2' }), container('q', 5, { name: 'p', sandboxId: 's3' })]
-    expect(collected({ containers: [...inS1, ...apart], sandboxes }).undecided).toEqual(['p', 'q', 's2', 's3', 'x', 'y'])
+    const apart = [
+      container('p', 5, { name: 'p', sandboxId: 's2' }),
+      container('q', 5, { name: 'p', sandboxId: 's3' }),
+    ]
+    expect(collected({ containers: [...inS1, ...apart], sandboxes }).undecided).toEqual([
+      'p',
+      'q',
+      's2',
+      's3',
+      'x',
+      'y',
+    ])
   })
 
   it('do not where one of them stays in the sandbox in any case', () => {
     const sandboxes = [sandbox('s1', 1), sandbox('s2', 2)]
-    const containers = [container('x', 5, { sandboxId: 's1' }), container('y', 5, { sandboxId: 's1' })]
-    expect(collected({ containers, sandboxes })).toMatchObject({ sandboxes: [], undecided: ['x', 'y'] })
+    const containers = [
+      container('x', 5, { sandboxId: 's1' }),
+      container('y', 5, { sandboxId: 's1' }),
+    ]
+    expect(collected({ containers, sandboxes })).toMatchObject({
+      sandboxes: [],
+      undecided: ['x', 'y'],
+    })
     const kept = [
       container('x', 5, { sandboxId: 's1' }),
       container('y', 5, { sandboxId: 's1' }),
       container('w', 1, { sandboxId: 's1', name: 'w' }),
     ]
-    expect(collected({ containers: kept, sandboxes })).toMatchObject({ sandboxes: [], undecided: ['x', 'y'] })
+    expect(collected({ containers: kept, sandboxes })).toMatchObject({
+      sandboxes: [],
+      undecided: ['x', 'y'],
+    })
   })
 })
 
 describe('sandboxes of the same moment', () => {
   it('have no order: any of the newest may stay', () => {
-    expect(collected({ sandboxes: [sandbox('x', 5), sandbox('y', 5), sandbox('z', 1)] })).toMatchObject({
-      sandboxes: ['z', 'y'],
-      undecided: ['x', 'y'],
-    })
+    expect(
+      collected({ sandboxes: [sandbox('x', 5), sandbox('y', 5), sandbox('z', 1)] }),
+    ).toMatchObject({ sandboxes: ['z', 'y'], undecided: ['x', 'y'] })
   })
 
   it('are decided where they stay or go anyway', () => {
-    expect(collected({ sandboxes: [sandbox('x', 5), sandbox('y', 1), sandbox('z', 1)] }).undecided).toEqual([])
-    expect(collected({ states: {}, sandboxes: [sandbox('x', 5), sandbox('y', 5)] }).undecided).toEqual([])
+    expect(
+      collected({ sandboxes: [sandbox('x', 5), sandbox('y', 1), sandbox('z', 1)] }).undecided,
+    ).toEqual([])
+    expect(
+      collected({ states: {}, sandboxes: [sandbox('x', 5), sandbox('y', 5)] }).undecided,
+    ).toEqual([])
     const ready = [sandbox('x', 5, { isReady: true }), sandbox('y', 5)]
     expect(collected({ sandboxes: ready }).undecided).toEqual(['y'])
-    expect(collected({ sandboxes: [sandbox('box', 5), sandbox('y', 5)], containers: [container('c', 1)] }).undecided).toEqual(['y'])
+    expect(
+      collected({
+        sandboxes: [sandbox('box', 5), sandbox('y', 5)],
+        containers: [container('c', 1)],
+      }).undecided,
+    ).toEqual(['y'])
   })
 })
 
@@ -367,14 +529,30 @@ it('tells as decided only what no order of listing changes', () => {
     { maxLength: 8 },
   )
   const sandboxes = fc.array(
-    fc.record({ createdAtNs: fc.bigInt({ min: 1n, max: 3n }), podUid: fc.constantFrom('a', 'z'), isReady: fc.boolean() }),
+    fc.record({
+      createdAtNs: fc.bigInt({ min: 1n, max: 3n }),
+      podUid: fc.constantFrom('a', 'z'),
+      isReady: fc.boolean(),
+    }),
     { maxLength: 4 },
   )
-  const policy = fc.record({ maxPerPodContainer: fc.integer({ min: -1, max: 2 }), maxContainers: fc.integer({ min: -1, max: 4 }) })
-  const run = fc.tuple(containers, sandboxes, policy, fc.array(fc.nat(), { minLength: 12, maxLength: 12 }))
+  const policy = fc.record({
+    maxPerPodContainer: fc.integer({ min: -1, max: 2 }),
+    maxContainers: fc.integer({ min: -1, max: 4 }),
+  })
+  const run = fc.tuple(
+    containers,
+    sandboxes,
+    policy,
+    fc.array(fc.nat(), { minLength: 12, maxLength: 12 }),
+  )
   fc.assert(
     fc.property(run, ([someContainers, someSandboxes, limits, keys]) => {
-      const listed = someContainers.map((given, index) => ({ ...given, id: `c${index}`, state: 'exited' as const }))
+      const listed = someContainers.map((given, index) => ({
+        ...given,
+        id: `c${index}`,
+        state: 'exited' as const,
+      }))
       const boxes = someSandboxes.map((given, index) => ({ ...given, id: `s${index}` }))
       const shuffled = <Item>(items: Item[]) =>
         items
@@ -382,7 +560,11 @@ it('tells as decided only what no order of listing changes', () => {
           .toSorted((a, b) => a.key - b.key)
           .map(({ item }) => item)
       const one = collected({ policy: limits, containers: listed, sandboxes: boxes })
-      const other = collected({ policy: limits, containers: shuffled(listed), sandboxes: shuffled(boxes) })
+      const other = collected({
+        policy: limits,
+        containers: shuffled(listed),
+        sandboxes: shuffled(boxes),
+      })
       const decided = ({ containers: gone, sandboxes: goneBoxes, undecided }: typeof one) =>
         [...gone, ...goneBoxes].filter(id => !undecided.includes(id)).toSorted()
       expect(one.undecided).toEqual(other.undecided)

@@ -16,23 +16,41 @@ export const shared = diskLayoutOf('shared')
 export const dedicated = diskLayoutOf('imagefs')
 export const split = diskLayoutOf('split')
 
-export function pod(name: string, spec: object = {}, { metadata = {}, status = {} }: { metadata?: object; status?: object } = {}): Pod {
-  const parsed = parsePod({ metadata: { name, uid: `uid-${name}`, ...metadata }, spec: { containers: [{ name: 'c' }], ...spec }, status })
+export function pod(
+  name: string,
+  spec: object = {},
+  { metadata = {}, status = {} }: { metadata?: object; status?: object } = {},
+): Pod {
+  const parsed = parsePod({
+    metadata: { name, uid: `uid-${name}`, ...metadata },
+    spec: { containers: [{ name: 'c' }], ...spec },
+    status,
+  })
   if (!parsed) throw new Error('it is no pod')
   return parsed
 }
 
 /** One container `c` with these requests. */
-export const requesting = (requests: object) => ({ containers: [{ name: 'c', resources: { requests } }] })
-export const limitedTo = (limits: object) => ({ containers: [{ name: 'c', resources: { limits } }] })
+export const requesting = (requests: object) => ({
+  containers: [{ name: 'c', resources: { requests } }],
+})
+export const limitedTo = (limits: object) => ({
+  containers: [{ name: 'c', resources: { limits } }],
+})
 
 /** By pod name. */
 export const statsOf = (pods: Record<string, object>): PodStatsIndex =>
   parsePodStats({
-    pods: Object.entries(pods).map(([name, stats]) => ({ podRef: { name, namespace: 'default', uid: `uid-${name}` }, ...stats })),
+    pods: Object.entries(pods).map(([name, stats]) => ({
+      podRef: { name, namespace: 'default', uid: `uid-${name}` },
+      ...stats,
+    })),
   })
 
-export const memoryStats = (workingSetBytes: number) => ({ memory: { workingSetBytes }, containers: [] })
+export const memoryStats = (workingSetBytes: number) => ({
+  memory: { workingSetBytes },
+  containers: [],
+})
 
 /** Of container `c`. */
 export const diskStats = (rootfsBytes: number, logsBytes = 0, rest: object = {}) => ({
@@ -40,7 +58,8 @@ export const diskStats = (rootfsBytes: number, logsBytes = 0, rest: object = {})
   ...rest,
 })
 
-export const second = (index: number): string => new Date(Date.UTC(2026, 10, 21) + index * 1000).toISOString()
+export const second = (index: number): string =>
+  new Date(Date.UTC(2026, 10, 21) + index * 1000).toISOString()
 
 /** `available` of a memory of 16 GiB, seen at that second. */
 export const memoryAt = (available: number, index: number): Observations => ({
@@ -53,7 +72,10 @@ export const disksAt = (nodefs: number, imagefs: number, index: number): Observa
   'imagefs.available': { available: imagefs * GiB, capacity: 100 * GiB, time: second(index) },
 })
 
-export function manager(configuration: EvictionConfiguration, version = 'v1.37.0'): { state: EvictionState; pass: Pass } {
+export function manager(
+  configuration: EvictionConfiguration,
+  version = 'v1.37.0',
+): { state: EvictionState; pass: Pass } {
   const kubelet = kubeletOf(version)
   const config = parseEvictionConfig(configuration, kubelet.features)
   const pass: Pass = {

@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { pauseAfter } from '#replay/eviction/cadence.ts'
-import { calculateEffectiveGracePeriod, gracePeriodOverride, killTimeoutMs } from '#replay/eviction/kill.ts'
+import {
+  calculateEffectiveGracePeriod,
+  gracePeriodOverride,
+  killTimeoutMs,
+} from '#replay/eviction/kill.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { pod } from './builder.ts'
 
 const own = (terminationGracePeriodSeconds?: number) => pod('a', { terminationGracePeriodSeconds })
 const deleting = (deletionGracePeriodSeconds: number, terminationGracePeriodSeconds = 30) =>
-  pod('a', { terminationGracePeriodSeconds }, { metadata: { deletionTimestamp: '2026-11-21T00:00:00Z', deletionGracePeriodSeconds } })
+  pod(
+    'a',
+    { terminationGracePeriodSeconds },
+    { metadata: { deletionTimestamp: '2026-11-21T00:00:00Z', deletionGracePeriodSeconds } },
+  )
 
 describe('gracePeriodOverride', () => {
   it.each([
@@ -15,16 +23,19 @@ describe('gracePeriodOverride', () => {
     { version: 'v1.31.14', hard: 1, none: 0, long: 120, short: 120, unset: 120 },
     { version: 'v1.32.0', hard: 1, none: 0, long: 120, short: 30, unset: 120 },
     { version: 'v1.37.0', hard: 1, none: 0, long: 120, short: 30, unset: 120 },
-  ])('trap 28: $version asks for $hard s where it is hard', ({ version, hard, none, long, short, unset }) => {
-    const kubelet = kubeletOf(version)
-    expect({
-      hard: gracePeriodOverride(true, own(30), 120, kubelet),
-      none: gracePeriodOverride(false, own(30), 0, kubelet),
-      long: gracePeriodOverride(false, own(300), 120, kubelet),
-      short: gracePeriodOverride(false, own(30), 120, kubelet),
-      unset: gracePeriodOverride(false, own(), 120, kubelet),
-    }).toEqual({ hard, none, long, short, unset })
-  })
+  ])(
+    'trap 28: $version asks for $hard s where it is hard',
+    ({ version, hard, none, long, short, unset }) => {
+      const kubelet = kubeletOf(version)
+      expect({
+        hard: gracePeriodOverride(true, own(30), 120, kubelet),
+        none: gracePeriodOverride(false, own(30), 0, kubelet),
+        long: gracePeriodOverride(false, own(300), 120, kubelet),
+        short: gracePeriodOverride(false, own(30), 120, kubelet),
+        unset: gracePeriodOverride(false, own(), 120, kubelet),
+      }).toEqual({ hard, none, long, short, unset })
+    },
+  )
 })
 
 describe('the gate that lets a soft eviction last longer than the pod allows', () => {
@@ -48,12 +59,22 @@ describe('calculateEffectiveGracePeriod', () => {
     { what: 'a negative override', pod: own(30), overrideSeconds: -5, to130: 1, from131: 1 },
     { what: 'a shorter deletion', pod: deleting(3), overrideSeconds: 90, to130: 3, from131: 3 },
     { what: 'a longer deletion', pod: deleting(60), overrideSeconds: 1, to130: 1, from131: 1 },
-    { what: 'a deletion and an override of 0', pod: deleting(10), overrideSeconds: 0, to130: 30, from131: 1 },
+    {
+      what: 'a deletion and an override of 0',
+      pod: deleting(10),
+      overrideSeconds: 0,
+      to130: 30,
+      from131: 1,
+    },
     { what: 'a deletion at once', pod: deleting(0), overrideSeconds: 20, to130: 20, from131: 20 },
-  ])('trap 28: $what: $to130 s up to 1.30, $from131 s after', ({ pod: given, overrideSeconds, to130, from131 }) => {
-    const seconds = (version: string) => calculateEffectiveGracePeriod(given, overrideSeconds, kubeletOf(version))
-    expect([seconds('v1.30.14'), seconds('v1.31.0')]).toEqual([to130, from131])
-  })
+  ])(
+    'trap 28: $what: $to130 s up to 1.30, $from131 s after',
+    ({ pod: given, overrideSeconds, to130, from131 }) => {
+      const seconds = (version: string) =>
+        calculateEffectiveGracePeriod(given, overrideSeconds, kubeletOf(version))
+      expect([seconds('v1.30.14'), seconds('v1.31.0')]).toEqual([to130, from131])
+    },
+  )
 })
 
 describe('how long a pass waits', () => {
@@ -70,7 +91,13 @@ describe('how long a pass waits', () => {
 
   it('trap 32: after an eviction the next pass follows the cleaning up, otherwise after 10 s', () => {
     expect(pauseAfter([])).toEqual({ shortestMs: 10_000, longestMs: 10_000 })
-    expect(pauseAfter([{ killTimeoutMs: 10_000 }])).toEqual({ shortestMs: 1_000, longestMs: 40_000 })
-    expect(pauseAfter([{ killTimeoutMs: 10_000 }, { killTimeoutMs: 15_000 }])).toEqual({ shortestMs: 1_000, longestMs: 55_000 })
+    expect(pauseAfter([{ killTimeoutMs: 10_000 }])).toEqual({
+      shortestMs: 1_000,
+      longestMs: 40_000,
+    })
+    expect(pauseAfter([{ killTimeoutMs: 10_000 }, { killTimeoutMs: 15_000 }])).toEqual({
+      shortestMs: 1_000,
+      longestMs: 55_000,
+    })
   })
 })

@@ -8,15 +8,17 @@ const thresholds = (evictionHard: Record<string, string>) =>
 const summary = {
   node: {
     memory: { usageBytes: 700, workingSetBytes: 600, availableBytes: 400 },
-    systemContainers: [{ name: 'kubelet' }, { name: 'pods', memory: { usageBytes: 500, workingSetBytes: 450, availableBytes: 50 } }],
+    systemContainers: [
+      { name: 'kubelet' },
+      { name: 'pods', memory: { usageBytes: 500, workingSetBytes: 450, availableBytes: 50 } },
+    ],
   },
 }
 const onV1 = { kernelMemcgNotification: true, cgroupVersion: 1 } as const
 const usages = (evictionHard: Record<string, string>, given: object = summary) =>
-  memoryNotifications(thresholds(evictionHard), given as typeof summary, onV1)?.map(({ threshold, usageBytes }) => [
-    threshold.signal,
-    usageBytes,
-  ])
+  memoryNotifications(thresholds(evictionHard), given as typeof summary, onV1)?.map(
+    ({ threshold, usageBytes }) => [threshold.signal, usageBytes],
+  )
 
 describe('memoryNotifications', () => {
   it('wakes at capacity less the threshold, with what the working set leaves out on top, for the node and for its pods', () => {
@@ -45,7 +47,10 @@ describe('memoryNotifications', () => {
 
   it('never wakes on cgroup v2, nor where it is not configured; and who knows where the version is not', () => {
     const notifications = (settings: object) =>
-      memoryNotifications(thresholds({ 'memory.available': '100' }), summary, { ...onV1, ...settings })
+      memoryNotifications(thresholds({ 'memory.available': '100' }), summary, {
+        ...onV1,
+        ...settings,
+      })
     expect(notifications({ cgroupVersion: 2 })).toEqual([])
     expect(notifications({ kernelMemcgNotification: false, cgroupVersion: null })).toEqual([])
     expect(notifications({ cgroupVersion: null })).toBeNull()

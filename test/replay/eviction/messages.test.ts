@@ -32,15 +32,38 @@ function told({
 }
 
 const running = (...names: string[]) => ({
-  containers: names.map(name => ({ name, memory: { workingSetBytes: 2 * MiB }, rootfs: { usedBytes: MiB }, logs: { usedBytes: 1 } })),
+  containers: names.map(name => ({
+    name,
+    memory: { workingSetBytes: 2 * MiB },
+    rootfs: { usedBytes: MiB },
+    logs: { usedBytes: 1 },
+  })),
 })
 
 describe('the threshold in the message', () => {
   it.each([
-    { signal: 'memory.available', resource: 'memory', info: 'Threshold quantity: 100Mi, available: 50Mi. ' },
-    { signal: 'nodefs.available', resource: 'ephemeral-storage', info: 'Threshold quantity: 100Mi, available: 50Mi. ' },
-    { signal: 'nodefs.available', value: '10%', resource: 'ephemeral-storage', info: 'Threshold quantity: 107374184, available: 50Mi. ' },
-    { signal: 'nodefs.available', available: 999, resource: 'ephemeral-storage', info: 'Threshold quantity: 100Mi, available: 999. ' },
+    {
+      signal: 'memory.available',
+      resource: 'memory',
+      info: 'Threshold quantity: 100Mi, available: 50Mi. ',
+    },
+    {
+      signal: 'nodefs.available',
+      resource: 'ephemeral-storage',
+      info: 'Threshold quantity: 100Mi, available: 50Mi. ',
+    },
+    {
+      signal: 'nodefs.available',
+      value: '10%',
+      resource: 'ephemeral-storage',
+      info: 'Threshold quantity: 107374184, available: 50Mi. ',
+    },
+    {
+      signal: 'nodefs.available',
+      available: 999,
+      resource: 'ephemeral-storage',
+      info: 'Threshold quantity: 100Mi, available: 999. ',
+    },
     {
       signal: 'pid.available',
       value: '10%',
@@ -49,24 +72,35 @@ describe('the threshold in the message', () => {
       resource: 'pids',
       info: 'Threshold quantity: 3276, available: 3k. ',
     },
-    { signal: 'memory.available', available: -4096, resource: 'memory', info: 'Threshold quantity: 100Mi, available: -4Ki. ' },
+    {
+      signal: 'memory.available',
+      available: -4096,
+      resource: 'memory',
+      info: 'Threshold quantity: 100Mi, available: -4Ki. ',
+    },
   ] as const)('of $signal: $info', ({ resource, info, ...of }) => {
     expect(told(of).message).toBe(`The node was low on resource: ${resource}. ${info}`)
   })
 
   it('trap 43: prints a percentage of inodes in Ki, and what is available of them in thousands', () => {
-    expect(told({ signal: 'nodefs.inodesFree', value: '5%', available: 300_000, capacity: 6_553_600 }).message).toBe(
-      'The node was low on resource: inodes. Threshold quantity: 320Ki, available: 300k. ',
-    )
+    expect(
+      told({ signal: 'nodefs.inodesFree', value: '5%', available: 300_000, capacity: 6_553_600 })
+        .message,
+    ).toBe('The node was low on resource: inodes. Threshold quantity: 320Ki, available: 300k. ')
   })
 
   it('is not there before 1.26', () => {
-    expect(told({ kubelet: kubeletOf('v1.25.16') }).message).toBe('The node was low on resource: memory. ')
+    expect(told({ kubelet: kubeletOf('v1.25.16') }).message).toBe(
+      'The node was low on resource: memory. ',
+    )
     expect(told({ kubelet: kubeletOf('v1.26.0') }).message).toContain('Threshold quantity')
   })
 
   it('is not there without an observation', () => {
-    const [threshold] = parseThresholdConfig({ evictionHard: { 'memory.available': '1' } }, newest.features)
+    const [threshold] = parseThresholdConfig(
+      { evictionHard: { 'memory.available': '1' } },
+      newest.features,
+    )
     expect(evictionMessage(threshold!, undefined, pod('a'), null, newest)).toEqual({
       message: 'The node was low on resource: memory. ',
       annotations: {},
@@ -86,7 +120,8 @@ describe('the containers in the message', () => {
   it.each([
     {
       version: 'v1.25.16',
-      sentences: 'Container c was using 2Mi, which exceeds its request of 1Mi. Container d was using 2Mi, which exceeds its request of 0. ',
+      sentences:
+        'Container c was using 2Mi, which exceeds its request of 1Mi. Container d was using 2Mi, which exceeds its request of 0. ',
     },
     {
       version: 'v1.26.15',
@@ -94,27 +129,42 @@ describe('the containers in the message', () => {
         'Container c was using 2Mi, request is 1Mi, has larger consumption of memory. Container d was using 2Mi, request is 0, has larger consumption of memory. ',
     },
   ])('are those above their requests: $version', ({ version, sentences }) => {
-    const { message, annotations } = told({ of: pod('a', spec), stats: running('c', 'at', 'd', 'unknown'), kubelet: kubeletOf(version) })
+    const { message, annotations } = told({
+      of: pod('a', spec),
+      stats: running('c', 'at', 'd', 'unknown'),
+      kubelet: kubeletOf(version),
+    })
     expect(message.endsWith(`. ${sentences}`)).toBe(true)
-    expect(annotations).toEqual({ offending_containers: 'c,d', offending_containers_usage: '2Mi,2Mi', starved_resource: 'memory' })
+    expect(annotations).toEqual({
+      offending_containers: 'c,d',
+      offending_containers_usage: '2Mi,2Mi',
+      starved_resource: 'memory',
+    })
   })
 
   it('use rootfs and logs of the disk, where both are known', () => {
     const stats = {
-      containers: [...running('c').containers, { name: 'd', rootfs: { usedBytes: GiB } }, { name: 'at', logs: { usedBytes: GiB } }],
+      containers: [
+        ...running('c').containers,
+        { name: 'd', rootfs: { usedBytes: GiB } },
+        { name: 'at', logs: { usedBytes: GiB } },
+      ],
     }
     expect(told({ signal: 'imagefs.available', of: pod('a', spec), stats })).toEqual({
       message:
         'The node was low on resource: ephemeral-storage. Threshold quantity: 100Mi, available: 50Mi. Container c was using 1048577, request is 1Mi, has larger consumption of ephemeral-storage. ',
-      annotations: { offending_containers: 'c', offending_containers_usage: '1048577', starved_resource: 'ephemeral-storage' },
+      annotations: {
+        offending_containers: 'c',
+        offending_containers_usage: '1048577',
+        starved_resource: 'ephemeral-storage',
+      },
     })
   })
 
   it.each(['nodefs.inodesFree', 'pid.available'] as const)('are not named under %s', signal => {
-    expect(told({ signal, of: pod('a', spec), stats: running('c', 'd') }).annotations).toMatchObject({
-      offending_containers: '',
-      offending_containers_usage: '',
-    })
+    expect(
+      told({ signal, of: pod('a', spec), stats: running('c', 'd') }).annotations,
+    ).toMatchObject({ offending_containers: '', offending_containers_usage: '' })
   })
 
   it.each([
@@ -122,7 +172,10 @@ describe('the containers in the message', () => {
     { version: 'v1.32.0', names: 'i,c' },
   ])('are $names with an init container in $version', ({ version, names }) => {
     const of = pod('a', { ...requesting({ memory: '1Mi' }), initContainers: [{ name: 'i' }] })
-    expect(told({ of, stats: running('i', 'c'), kubelet: kubeletOf(version) }).annotations.offending_containers).toBe(names)
+    expect(
+      told({ of, stats: running('i', 'c'), kubelet: kubeletOf(version) }).annotations
+        .offending_containers,
+    ).toBe(names)
   })
 
   it('are nobody, and there is no annotation at all, of a pod without statistics', () => {
@@ -164,7 +217,10 @@ describe('the pod in the message', () => {
   })
 
   it('uses nothing where the working set is missing, and comes before its containers', () => {
-    const one = pod('a', { containers: [{ name: 'c' }], resources: { requests: { memory: '1Mi' } } })
+    const one = pod('a', {
+      containers: [{ name: 'c' }],
+      resources: { requests: { memory: '1Mi' } },
+    })
     expect(told({ of: one, stats: { ...running('c'), memory: {} } }).message).toContain(
       'Pod a was using 0, request is 1Mi, has larger consumption of memory. Container c was using 2Mi',
     )

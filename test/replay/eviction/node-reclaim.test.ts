@@ -12,7 +12,12 @@ describe('nodeReclaim', () => {
     { layout: shared, nodefs: both, imagefs: both, containerfs: both },
     { layout: dedicated, nodefs: [], imagefs: both, containerfs: both },
     { layout: split, nodefs: ['containers'], imagefs: ['images'], containerfs: ['containers'] },
-    { layout: { dedicatedImageFs: false, splitContainerImageFs: true }, nodefs: both, imagefs: both, containerfs: both },
+    {
+      layout: { dedicatedImageFs: false, splitContainerImageFs: true },
+      nodefs: both,
+      imagefs: both,
+      containerfs: both,
+    },
   ])('collects where it helps: $layout', ({ layout, ...kinds }) => {
     for (const [filesystem, expected] of Object.entries(kinds)) {
       for (const measure of ['available', 'inodesFree']) {
@@ -21,9 +26,12 @@ describe('nodeReclaim', () => {
     }
   })
 
-  it.each(['memory.available', 'allocatableMemory.available', 'pid.available'] as const)('collects nothing for %s', signal => {
-    expect(nodeReclaim(signal, shared, newest)).toEqual([])
-  })
+  it.each(['memory.available', 'allocatableMemory.available', 'pid.available'] as const)(
+    'collects nothing for %s',
+    signal => {
+      expect(nodeReclaim(signal, shared, newest)).toEqual([])
+    },
+  )
 
   it.each([
     { version: 'v1.29.0', kinds: [] },
@@ -37,18 +45,35 @@ describe('nodeReclaim', () => {
   it.each([
     { version: 'v1.28.15', gates: null, placement: 'imagefs', isRefused: false, kinds: both },
     { version: 'v1.29.15', gates: null, placement: 'split', isRefused: true, kinds: [] },
-    { version: 'v1.30.14', gates: { KubeletSeparateDiskGC: true }, placement: 'split', isRefused: false, kinds: ['images'] },
+    {
+      version: 'v1.30.14',
+      gates: { KubeletSeparateDiskGC: true },
+      placement: 'split',
+      isRefused: false,
+      kinds: ['images'],
+    },
     { version: 'v1.31.14', gates: null, placement: 'split', isRefused: false, kinds: ['images'] },
-    { version: 'v1.34.4', gates: { KubeletSeparateDiskGC: false }, placement: 'split', isRefused: true, kinds: [] },
-  ])('of a split, $version with $gates: refused is $isRefused', ({ version, gates, placement, isRefused, kinds }) => {
-    const kubelet = kubeletOf(version, gates)
-    expect(placementOf(split, kubelet)).toBe(placement)
-    expect(isRefusedLayout(split, kubelet)).toBe(isRefused)
-    expect(nodeReclaim('imagefs.available', split, kubelet)).toEqual(kinds)
-  })
+    {
+      version: 'v1.34.4',
+      gates: { KubeletSeparateDiskGC: false },
+      placement: 'split',
+      isRefused: true,
+      kinds: [],
+    },
+  ])(
+    'of a split, $version with $gates: refused is $isRefused',
+    ({ version, gates, placement, isRefused, kinds }) => {
+      const kubelet = kubeletOf(version, gates)
+      expect(placementOf(split, kubelet)).toBe(placement)
+      expect(isRefusedLayout(split, kubelet)).toBe(isRefused)
+      expect(nodeReclaim('imagefs.available', split, kubelet)).toEqual(kinds)
+    },
+  )
 
   it('refuses nothing but a split', () => {
-    expect([shared, dedicated].map(layout => isRefusedLayout(layout, kubeletOf('v1.29.0')))).toEqual([false, false])
+    expect(
+      [shared, dedicated].map(layout => isRefusedLayout(layout, kubeletOf('v1.29.0'))),
+    ).toEqual([false, false])
   })
 
   it('reads the layout of a prediction', () => {

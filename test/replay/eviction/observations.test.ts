@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { isUnobservedUpstream, isUpdated, makeSignalObservations } from '#replay/eviction/observations.ts'
+import {
+  isUnobservedUpstream,
+  isUpdated,
+  makeSignalObservations,
+} from '#replay/eviction/observations.ts'
 
 const newest = featuresOf('v1.37.0')
 const time = '2026-11-21T00:00:00Z'
@@ -11,7 +15,10 @@ const summary = {
     fs: filesystem,
     runtime: { imageFs: filesystem, containerFs: filesystem },
     rlimit: { time, maxpid: 100, curproc: 30 },
-    systemContainers: [{ name: 'kubelet' }, { name: 'pods', memory: { time, availableBytes: 400, workingSetBytes: 100 } }],
+    systemContainers: [
+      { name: 'kubelet' },
+      { name: 'pods', memory: { time, availableBytes: 400, workingSetBytes: 100 } },
+    ],
   },
 }
 
@@ -31,7 +38,9 @@ describe('makeSignalObservations', () => {
   })
 
   it('knows no containerfs before 1.29', () => {
-    expect(Object.keys(makeSignalObservations(summary, featuresOf('v1.28.15')))).not.toContain('containerfs.available')
+    expect(Object.keys(makeSignalObservations(summary, featuresOf('v1.28.15')))).not.toContain(
+      'containerfs.available',
+    )
   })
 
   it.each([
@@ -39,9 +48,14 @@ describe('makeSignalObservations', () => {
     { version: 'v1.29.0', seen: ['imagefs.inodesFree'] },
   ])('without the bytes of imagefs $version sees $seen of it', ({ version, seen }) => {
     const { inodes, inodesFree } = filesystem
-    expect(Object.keys(makeSignalObservations({ node: { runtime: { imageFs: { inodes, inodesFree } } } }, featuresOf(version)))).toEqual(
-      seen,
-    )
+    expect(
+      Object.keys(
+        makeSignalObservations(
+          { node: { runtime: { imageFs: { inodes, inodesFree } } } },
+          featuresOf(version),
+        ),
+      ),
+    ).toEqual(seen)
   })
 
   it.each([
@@ -52,58 +66,124 @@ describe('makeSignalObservations', () => {
     { what: 'null', availableBytes: null },
   ])('sees nothing where available is $what', ({ availableBytes }) => {
     expect(
-      makeSignalObservations({ node: { memory: { availableBytes, workingSetBytes: 1 }, fs: { ...filesystem, availableBytes } } }, newest),
-    ).toEqual({
-      'nodefs.inodesFree': { available: 6, capacity: 10, time },
-    })
+      makeSignalObservations(
+        {
+          node: {
+            memory: { availableBytes, workingSetBytes: 1 },
+            fs: { ...filesystem, availableBytes },
+          },
+        },
+        newest,
+      ),
+    ).toEqual({ 'nodefs.inodesFree': { available: 6, capacity: 10, time } })
   })
 
   it.each([
     { what: 'wrapped', availableBytes: 2 ** 64 - 4096, available: -4096 },
-    { what: 'rounded to 2^64 by the parser of JSON', availableBytes: JSON.parse('18446744073709551600'), available: -1 },
-    { what: 'the first number that an int64 does not hold', availableBytes: 2 ** 63, available: -(2 ** 63) },
-  ])('takes what is available for negative where it is $what, and a wrapped capacity for none', ({ availableBytes, available }) => {
-    const memory = { availableBytes, workingSetBytes: 2 ** 33 }
-    const fs = { availableBytes, capacityBytes: 100, inodesFree: availableBytes, inodes: availableBytes }
-    expect(makeSignalObservations({ node: { memory, fs, rlimit: { maxpid: availableBytes, curproc: 1 } } }, newest)).toEqual({
-      'memory.available': { available, capacity: Math.max(0, available + 2 ** 33), time: null },
-      'nodefs.available': { available, capacity: 100, time: null },
-    })
-  })
+    {
+      what: 'rounded to 2^64 by the parser of JSON',
+      availableBytes: JSON.parse('18446744073709551600'),
+      available: -1,
+    },
+    {
+      what: 'the first number that an int64 does not hold',
+      availableBytes: 2 ** 63,
+      available: -(2 ** 63),
+    },
+  ])(
+    'takes what is available for negative where it is $what, and a wrapped capacity for none',
+    ({ availableBytes, available }) => {
+      const memory = { availableBytes, workingSetBytes: 2 ** 33 }
+      const fs = {
+        availableBytes,
+        capacityBytes: 100,
+        inodesFree: availableBytes,
+        inodes: availableBytes,
+      }
+      expect(
+        makeSignalObservations(
+          { node: { memory, fs, rlimit: { maxpid: availableBytes, curproc: 1 } } },
+          newest,
+        ),
+      ).toEqual({
+        'memory.available': { available, capacity: Math.max(0, available + 2 ** 33), time: null },
+        'nodefs.available': { available, capacity: 100, time: null },
+      })
+    },
+  )
 
   it('keeps a time only if it is one', () => {
-    const times = ['now', time, '2026-11-21T00:00:00.123456789+01:00', 5, '2026-13-21T00:00:00Z', ` ${time}`, `${time}.`]
+    const times = [
+      'now',
+      time,
+      '2026-11-21T00:00:00.123456789+01:00',
+      5,
+      '2026-13-21T00:00:00Z',
+      ` ${time}`,
+      `${time}.`,
+    ]
     expect(
-      times.map(given => makeSignalObservations({ node: { fs: { ...filesystem, time: given } } }, newest)['nodefs.available']?.time),
+      times.map(
+        given =>
+          makeSignalObservations({ node: { fs: { ...filesystem, time: given } } }, newest)[
+            'nodefs.available'
+          ]?.time,
+      ),
     ).toEqual([null, time, '2026-11-21T00:00:00.123456789+01:00', null, null, null, null])
   })
 
   it('trap 13: memory has what is available and what works for its capacity, the pods of their cgroup', () => {
     const observed = makeSignalObservations(summary, newest)
-    expect([observed['memory.available']?.capacity, observed['allocatableMemory.available']?.capacity]).toEqual([1000, 500])
+    expect([
+      observed['memory.available']?.capacity,
+      observed['allocatableMemory.available']?.capacity,
+    ]).toEqual([1000, 500])
   })
 
   it('takes for memory on Windows what is committed, not what lies in RAM', () => {
     const windows = (memory: object | null) => ({
-      node: { ...summary.node, systemContainers: [...summary.node.systemContainers, { name: 'windows-global-commit-memory', memory }] },
+      node: {
+        ...summary.node,
+        systemContainers: [
+          ...summary.node.systemContainers,
+          { name: 'windows-global-commit-memory', memory },
+        ],
+      },
     })
-    const observed = makeSignalObservations(windows({ time, availableBytes: 700, usageBytes: 900 }), newest)
+    const observed = makeSignalObservations(
+      windows({ time, availableBytes: 700, usageBytes: 900 }),
+      newest,
+    )
     expect(observed['memory.available']).toEqual({ available: 700, capacity: 1600, time })
     expect(makeSignalObservations(windows(null), newest)).not.toHaveProperty(['memory.available'])
   })
 
   it('trap 46: PSI and swap play no part', () => {
     const psi = { full: { avg10: 99 }, some: { avg10: 99 } }
-    const pressed = { ...summary.node, memory: { ...summary.node.memory, psi }, swap: { time, swapUsageBytes: 10 } }
-    expect(makeSignalObservations({ node: pressed }, newest)).toEqual(makeSignalObservations(summary, newest))
+    const pressed = {
+      ...summary.node,
+      memory: { ...summary.node.memory, psi },
+      swap: { time, swapUsageBytes: 10 },
+    }
+    expect(makeSignalObservations({ node: pressed }, newest)).toEqual(
+      makeSignalObservations(summary, newest),
+    )
   })
 
   it('trap 45: takes the running threads from the limit of process ids', () => {
-    expect(makeSignalObservations(summary, newest)['pid.available']).toEqual({ available: 70, capacity: 100, time })
+    expect(makeSignalObservations(summary, newest)['pid.available']).toEqual({
+      available: 70,
+      capacity: 100,
+      time,
+    })
   })
 
   it('lets threads pass the limit', () => {
-    expect(makeSignalObservations({ node: { rlimit: { maxpid: 10, curproc: 12 } } }, newest)['pid.available']?.available).toBe(-2)
+    expect(
+      makeSignalObservations({ node: { rlimit: { maxpid: 10, curproc: 12 } } }, newest)[
+        'pid.available'
+      ]?.available,
+    ).toBe(-2)
   })
 })
 
@@ -137,21 +217,43 @@ describe('isUpdated', () => {
 })
 
 describe('isUnobservedUpstream', () => {
-  const podsWith = (memory: object | null) => ({ node: { systemContainers: [{ name: 'pods', memory }] } })
+  const podsWith = (memory: object | null) => ({
+    node: { systemContainers: [{ name: 'pods', memory }] },
+  })
   const runtime = (given: object) => ({ node: { runtime: given } })
 
   it.each([
     { signal: 'allocatableMemory.available', summary: podsWith({ workingSetBytes: 1 }), is: true },
-    { signal: 'allocatableMemory.available', summary: podsWith({ workingSetBytes: 1, availableBytes: null }), is: true },
-    { signal: 'allocatableMemory.available', summary: podsWith({ workingSetBytes: 1, availableBytes: 'much' }), is: false },
+    {
+      signal: 'allocatableMemory.available',
+      summary: podsWith({ workingSetBytes: 1, availableBytes: null }),
+      is: true,
+    },
+    {
+      signal: 'allocatableMemory.available',
+      summary: podsWith({ workingSetBytes: 1, availableBytes: 'much' }),
+      is: false,
+    },
     { signal: 'allocatableMemory.available', summary: podsWith({}), is: false },
     { signal: 'allocatableMemory.available', summary: podsWith(null), is: false },
     { signal: 'allocatableMemory.available', summary: { node: {} }, is: false },
     { signal: 'containerfs.available', summary: runtime({ imageFs: {} }), is: true },
-    { signal: 'containerfs.inodesFree', summary: runtime({ imageFs: {}, containerFs: null }), is: true },
-    { signal: 'containerfs.available', summary: runtime({ imageFs: {}, containerFs: {} }), is: false },
+    {
+      signal: 'containerfs.inodesFree',
+      summary: runtime({ imageFs: {}, containerFs: null }),
+      is: true,
+    },
+    {
+      signal: 'containerfs.available',
+      summary: runtime({ imageFs: {}, containerFs: {} }),
+      is: false,
+    },
     { signal: 'containerfs.available', summary: runtime({}), is: false },
-    { signal: 'memory.available', summary: { node: { memory: { workingSetBytes: 1 } } }, is: false },
+    {
+      signal: 'memory.available',
+      summary: { node: { memory: { workingSetBytes: 1 } } },
+      is: false,
+    },
   ] as const)('$signal in $summary: $is', ({ signal, summary, is }) => {
     expect(isUnobservedUpstream(signal, summary)).toBe(is)
   })

@@ -39,7 +39,10 @@ interface PassOptions extends Partial<Omit<Pass, 'observations' | 'thresholds'>>
 
 function passOf({ configuration, available, ...options }: PassOptions) {
   const observations = Object.fromEntries(
-    Object.entries(available).map(([signal, count]) => [signal, { available: count, capacity: 1000, time: null }]),
+    Object.entries(available).map(([signal, count]) => [
+      signal,
+      { available: count, capacity: 1000, time: null },
+    ]),
   )
   return evictionPass({
     atMs: now,
@@ -68,7 +71,12 @@ const soft = (signal: Signal, gracePeriod: string): KubeletConfiguration => ({
 
 describe('evictionPass', () => {
   it('does nothing while nothing is met', () => {
-    expect(passOf({ configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 100 } })).toEqual({
+    expect(
+      passOf({
+        configuration: hard({ 'nodefs.available': '100' }),
+        available: { 'nodefs.available': 100 },
+      }),
+    ).toEqual({
       conditions: [],
       actsOn: [],
       acts: 'possible',
@@ -80,7 +88,10 @@ describe('evictionPass', () => {
   })
 
   it('evicts the first in the order for certain where nothing is collected before', () => {
-    const outcome = passOf({ configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 99 } })
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100' }),
+      available: { 'nodefs.available': 99 },
+    })
     expect(outcome).toMatchObject({
       conditions: ['DiskPressure'],
       actsOn: ['nodefs.available'],
@@ -92,11 +103,22 @@ describe('evictionPass', () => {
 
   it('trap 23: has no order among disk signals: all of them, and whom each would evict', () => {
     const outcome = passOf({
-      configuration: hard({ 'nodefs.available': '100', 'nodefs.inodesFree': '100', 'pid.available': '100' }),
+      configuration: hard({
+        'nodefs.available': '100',
+        'nodefs.inodesFree': '100',
+        'pid.available': '100',
+      }),
       available: { 'nodefs.available': 1, 'nodefs.inodesFree': 1, 'pid.available': 1 },
-      ranking: signal => (signal === 'pid.available' ? ranks([second, 0], [first, 1]) : ranks([first, 0], [second, 1])),
+      ranking: signal =>
+        signal === 'pid.available'
+          ? ranks([second, 0], [first, 1])
+          : ranks([first, 0], [second, 1]),
     })
-    expect(outcome.actsOn.toSorted()).toEqual(['nodefs.available', 'nodefs.inodesFree', 'pid.available'])
+    expect(outcome.actsOn.toSorted()).toEqual([
+      'nodefs.available',
+      'nodefs.inodesFree',
+      'pid.available',
+    ])
     expect(outcome.victims).toEqual([
       { namespace: 'default', name: 'first', certainty: 'possible' },
       { namespace: 'default', name: 'second', certainty: 'possible' },
@@ -161,11 +183,19 @@ describe('limits of local storage', () => {
 })
 
 describe('what is collected first', () => {
-  const full = { configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 1 } as const, layout: layouts.shared }
+  const full = {
+    configuration: hard({ 'nodefs.available': '100' }),
+    available: { 'nodefs.available': 1 } as const,
+    layout: layouts.shared,
+  }
 
   it('may be enough, so that an eviction is only possible', () => {
     const outcome = passOf(full)
-    expect(outcome).toMatchObject({ nodeReclaim: ['containers', 'images'], reclaims: 'certain', victims: [{ certainty: 'possible' }] })
+    expect(outcome).toMatchObject({
+      nodeReclaim: ['containers', 'images'],
+      reclaims: 'certain',
+      victims: [{ certainty: 'possible' }],
+    })
   })
 
   it('is surely not enough where there surely is nothing', () => {
@@ -182,19 +212,41 @@ describe('what is collected first', () => {
   })
 
   it.each([
-    { what: 'memory, soft and in its grace', signal: 'memory.available', available: 99, certainty: 'certain' },
-    { what: 'memory at its threshold', signal: 'memory.available', available: 100, certainty: 'possible' },
+    {
+      what: 'memory, soft and in its grace',
+      signal: 'memory.available',
+      available: 99,
+      certainty: 'certain',
+    },
+    {
+      what: 'memory at its threshold',
+      signal: 'memory.available',
+      available: 100,
+      certainty: 'possible',
+    },
     { what: 'processes', signal: 'pid.available', available: 99, certainty: 'certain' },
-    { what: 'inodes, which images give back', signal: 'nodefs.inodesFree', available: 99, certainty: 'possible' },
-  ] as const)('trap 21: is not enough while anything else is met: $what', ({ signal, available, certainty }) => {
-    const configuration = {
-      evictionHard: { 'nodefs.available': '100' },
-      evictionSoft: { [signal]: '100' },
-      evictionSoftGracePeriod: { [signal]: '100h' },
-    }
-    const outcome = passOf({ ...full, configuration, available: { 'nodefs.available': 1, [signal]: available } })
-    expect(outcome.victims).toMatchObject([{ certainty }])
-  })
+    {
+      what: 'inodes, which images give back',
+      signal: 'nodefs.inodesFree',
+      available: 99,
+      certainty: 'possible',
+    },
+  ] as const)(
+    'trap 21: is not enough while anything else is met: $what',
+    ({ signal, available, certainty }) => {
+      const configuration = {
+        evictionHard: { 'nodefs.available': '100' },
+        evictionSoft: { [signal]: '100' },
+        evictionSoftGracePeriod: { [signal]: '100h' },
+      }
+      const outcome = passOf({
+        ...full,
+        configuration,
+        available: { 'nodefs.available': 1, [signal]: available },
+      })
+      expect(outcome.victims).toMatchObject([{ certainty }])
+    },
+  )
 
   it('is not enough while the minimum reclaim of memory is not reached', () => {
     const configuration = {
@@ -222,7 +274,11 @@ describe('what is collected first', () => {
 
   it('is only possible on a layout that is not known, and so is the victim', () => {
     const outcome = passOf({ ...full, layout: null, isCollectable: () => false })
-    expect(outcome).toMatchObject({ nodeReclaim: ['containers', 'images'], reclaims: 'possible', victims: [{ certainty: 'possible' }] })
+    expect(outcome).toMatchObject({
+      nodeReclaim: ['containers', 'images'],
+      reclaims: 'possible',
+      victims: [{ certainty: 'possible' }],
+    })
     const memory = passOf({
       ...full,
       configuration: hard({ 'memory.available': '100' }),
@@ -239,32 +295,49 @@ describe('what is collected first', () => {
 })
 
 describe('a soft threshold', () => {
-  const met = { configuration: soft('memory.available', '10m'), available: { 'memory.available': 1 } as const }
+  const met = {
+    configuration: soft('memory.available', '10m'),
+    available: { 'memory.available': 1 } as const,
+  }
   const graceMs = 10 * minute
 
   it('trap 19: raises its condition at once, before its grace period', () => {
-    expect(passOf({ ...met, reported: { MemoryPressure: { isTrue: false, sinceMs: now - 99 * minute } } })).toMatchObject({
-      conditions: ['MemoryPressure'],
-      actsOn: [],
-      unknowns: [],
-    })
+    expect(
+      passOf({
+        ...met,
+        reported: { MemoryPressure: { isTrue: false, sinceMs: now - 99 * minute } },
+      }),
+    ).toMatchObject({ conditions: ['MemoryPressure'], actsOn: [], unknowns: [] })
   })
 
   it('surely acts where what was read has held for its grace period and one pass', () => {
     const readMs = now - graceMs - evictionMonitoringPeriodMs
-    expect(passOf({ ...met, readMs })).toMatchObject({ acts: 'certain', actsOn: ['memory.available'], unknowns: [] })
-    expect(passOf({ ...met, readMs: readMs + 1 })).toMatchObject({ acts: 'possible', actsOn: ['memory.available'] })
+    expect(passOf({ ...met, readMs })).toMatchObject({
+      acts: 'certain',
+      actsOn: ['memory.available'],
+      unknowns: [],
+    })
+    expect(passOf({ ...met, readMs: readMs + 1 })).toMatchObject({
+      acts: 'possible',
+      actsOn: ['memory.available'],
+    })
   })
 
   it('may act where it may have been met for so long: since the condition came, the kubelet started, or nobody knows', () => {
-    const since = (agoMs: number) => ({ reported: { MemoryPressure: { isTrue: true, sinceMs: now - agoMs } } })
+    const since = (agoMs: number) => ({
+      reported: { MemoryPressure: { isTrue: true, sinceMs: now - agoMs } },
+    })
     const actsOn = (options: Partial<Pass>) => passOf({ ...met, ...options }).actsOn
     expect(actsOn({})).toEqual(['memory.available'])
     expect(actsOn(since(graceMs - 2 * evictionMonitoringPeriodMs))).toEqual(['memory.available'])
     expect(actsOn(since(graceMs - 2 * evictionMonitoringPeriodMs - 1))).toEqual([])
-    expect(actsOn({ kubeletStart: { earliestMs: now - graceMs, latestMs: now } })).toEqual(['memory.available'])
+    expect(actsOn({ kubeletStart: { earliestMs: now - graceMs, latestMs: now } })).toEqual([
+      'memory.available',
+    ])
     expect(actsOn({ kubeletStart: { earliestMs: now - graceMs + 1, latestMs: now } })).toEqual([])
-    expect(actsOn({ kubeletStart: null, reported: { MemoryPressure: { isTrue: true, sinceMs: null } } })).toEqual(['memory.available'])
+    expect(
+      actsOn({ kubeletStart: null, reported: { MemoryPressure: { isTrue: true, sinceMs: null } } }),
+    ).toEqual(['memory.available'])
   })
 
   it('cannot act where the node just said that it had no pressure', () => {
@@ -277,7 +350,8 @@ describe('a soft threshold', () => {
   it('is bounded by no condition that is told late, or never', () => {
     const reported = { MemoryPressure: { isTrue: false, sinceMs: null } }
     const readMs = now - graceMs + 60_000
-    const actsOn = (options: Partial<Pass>) => passOf({ ...met, reported, readMs, ...options }).actsOn
+    const actsOn = (options: Partial<Pass>) =>
+      passOf({ ...met, reported, readMs, ...options }).actsOn
     expect(actsOn({})).toEqual([])
     expect(actsOn({ statusUpdateMs: 50_000 })).toEqual(['memory.available'])
     expect(actsOn({ statusUpdateMs: 49_999 })).toEqual([])
@@ -291,36 +365,60 @@ describe('a soft threshold', () => {
   })
 
   it('beside a disk that surely acts may still be the one that is picked', () => {
-    const configuration = { ...soft('memory.available', '10m'), evictionHard: { 'nodefs.available': '100' } }
-    const outcome = passOf({ configuration, available: { 'memory.available': 1, 'nodefs.available': 1 } })
+    const configuration = {
+      ...soft('memory.available', '10m'),
+      evictionHard: { 'nodefs.available': '100' },
+    }
+    const outcome = passOf({
+      configuration,
+      available: { 'memory.available': 1, 'nodefs.available': 1 },
+    })
     expect(outcome.actsOn.toSorted()).toEqual(['memory.available', 'nodefs.available'])
     expect(outcome.acts).toBe('certain')
   })
 })
 
 describe('what the pass before may have left', () => {
-  const configuration = { evictionHard: { 'nodefs.available': '100' }, evictionMinimumReclaim: { 'nodefs.available': '50' } }
+  const configuration = {
+    evictionHard: { 'nodefs.available': '100' },
+    evictionMinimumReclaim: { 'nodefs.available': '50' },
+  }
   const actsOn = (available: number, reported: Pass['reported']) =>
     passOf({ configuration, available: { 'nodefs.available': available }, reported }).actsOn
 
   it('trap 20: may hold a threshold to its minimum reclaim, whatever the node reported', () => {
-    expect(actsOn(149, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual(['nodefs.available'])
+    expect(actsOn(149, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual([
+      'nodefs.available',
+    ])
     expect(actsOn(149, {})).toEqual(['nodefs.available'])
     // The pass before may have acted, and the node not told yet.
-    expect(actsOn(149, { DiskPressure: { isTrue: false, sinceMs: now } })).toEqual(['nodefs.available'])
+    expect(actsOn(149, { DiskPressure: { isTrue: false, sinceMs: now } })).toEqual([
+      'nodefs.available',
+    ])
     expect(actsOn(150, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual([])
   })
 
   it('does not know whether to act on a signal that it cannot see', () => {
-    const outcome = passOf({ configuration: hard({ 'pid.available': '100' }), available: {}, unobserved: new Set(['pid.available']) })
+    const outcome = passOf({
+      configuration: hard({ 'pid.available': '100' }),
+      available: {},
+      unobserved: new Set(['pid.available']),
+    })
     expect(outcome).toMatchObject({ actsOn: ['pid.available'], acts: 'possible', conditions: [] })
-    expect(passOf({ configuration: hard({ 'pid.available': '100' }), available: {} }).actsOn).toEqual([])
+    expect(
+      passOf({ configuration: hard({ 'pid.available': '100' }), available: {} }).actsOn,
+    ).toEqual([])
   })
 })
 
 describe('a condition that no threshold raises any more', () => {
-  const calm = { configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 500 } as const }
-  const since = (agoMs: number | null) => ({ DiskPressure: { isTrue: true, sinceMs: agoMs === null ? null : now - agoMs } })
+  const calm = {
+    configuration: hard({ 'nodefs.available': '100' }),
+    available: { 'nodefs.available': 500 } as const,
+  }
+  const since = (agoMs: number | null) => ({
+    DiskPressure: { isTrue: true, sinceMs: agoMs === null ? null : now - agoMs },
+  })
   const answer = (options: Partial<Pass>) => {
     const { conditions, unknowns } = passOf({ ...calm, ...options })
     return [conditions, unknowns.map(({ what }) => what)]
@@ -328,24 +426,37 @@ describe('a condition that no threshold raises any more', () => {
 
   it('surely stands within its transition period', () => {
     expect(answer({ reported: since(5 * minute - 1) })).toEqual([['DiskPressure'], []])
-    expect(answer({ reported: since(5 * minute) })).toEqual([[], ['eviction.conditions: DiskPressure']])
+    expect(answer({ reported: since(5 * minute) })).toEqual([
+      [],
+      ['eviction.conditions: DiskPressure'],
+    ])
   })
 
   it('is open where nobody knows since when, or a restart may have cleared it', () => {
     const open = [[], ['eviction.conditions: DiskPressure']]
     expect(answer({ reported: since(null) })).toEqual(open)
     expect(answer({ reported: since(1), kubeletStart: null })).toEqual(open)
-    expect(answer({ reported: since(1), kubeletStart: { earliestMs: now - 9, latestMs: now } })).toEqual(open)
-    expect(answer({ reported: since(1), kubeletStart: { earliestMs: now - 9, latestMs: now - 1 } })).toEqual([['DiskPressure'], []])
+    expect(
+      answer({ reported: since(1), kubeletStart: { earliestMs: now - 9, latestMs: now } }),
+    ).toEqual(open)
+    expect(
+      answer({ reported: since(1), kubeletStart: { earliestMs: now - 9, latestMs: now - 1 } }),
+    ).toEqual([['DiskPressure'], []])
   })
 
   it('is gone a transition period after the node was read', () => {
     expect(answer({ reported: since(6 * minute), readMs: now - 5 * minute })).toEqual([[], []])
-    expect(answer({ reported: since(6 * minute), readMs: now - 5 * minute + 1 })).toEqual([[], ['eviction.conditions: DiskPressure']])
+    expect(answer({ reported: since(6 * minute), readMs: now - 5 * minute + 1 })).toEqual([
+      [],
+      ['eviction.conditions: DiskPressure'],
+    ])
   })
 
   it('is not made of a False one', () => {
-    expect(answer({ reported: { DiskPressure: { isTrue: false, sinceMs: now } } })).toEqual([[], []])
+    expect(answer({ reported: { DiskPressure: { isTrue: false, sinceMs: now } } })).toEqual([
+      [],
+      [],
+    ])
   })
 
   it('is never reported with a transition period of 0', () => {
@@ -366,7 +477,13 @@ describe('the ranking it is given', () => {
       available: { 'nodefs.available': 1, 'memory.available': 500 },
       ranking: signal => {
         asked.push(signal)
-        return rankPods(signal, [first], { byUid: new Map(), byName: () => new Map() }, layouts.imagefs, kubelet)
+        return rankPods(
+          signal,
+          [first],
+          { byUid: new Map(), byName: () => new Map() },
+          layouts.imagefs,
+          kubelet,
+        )
       },
     })
     expect(asked).toEqual(['nodefs.available'])

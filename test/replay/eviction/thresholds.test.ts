@@ -17,7 +17,8 @@ import {
 const GiB = 1024 ** 3
 const newest = featuresOf('v1.37.0')
 
-const hard = (signal: string, text: string, features = newest) => parseThresholdConfig({ evictionHard: { [signal]: text } }, features)
+const hard = (signal: string, text: string, features = newest) =>
+  parseThresholdConfig({ evictionHard: { [signal]: text } }, features)
 
 function errorOf(configuration: ThresholdConfiguration, features = newest): string {
   try {
@@ -56,17 +57,25 @@ describe('parseThresholdConfig', () => {
     { text: 'inf%', error: 'eviction percentage threshold nodefs.available must be <= 100%: inf%' },
     { text: '-1%', error: 'eviction percentage threshold nodefs.available must be >= 0%: -1%' },
     { text: '0Gi', error: 'eviction threshold nodefs.available must be positive: 0' },
-    { text: '10MB', error: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'" },
+    {
+      text: '10MB',
+      error:
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+    },
   ])('refuses $text in the words of upstream', ({ text, error }) => {
     expect(errorOf({ evictionHard: { 'nodefs.available': text } })).toBe(error)
   })
 
   it('trap 15: a quantity of nothing is no way to switch a threshold off', () => {
-    expect(errorOf({ evictionHard: { 'memory.available': '0' } })).toBe('eviction threshold memory.available must be positive: 0')
+    expect(errorOf({ evictionHard: { 'memory.available': '0' } })).toBe(
+      'eviction threshold memory.available must be positive: 0',
+    )
   })
 
   it('trap 16: takes the map for the whole truth, where one signal has taken the defaults of the others away', () => {
-    expect(hard('memory.available', '100Mi').map(({ signal }) => signal)).toEqual(['memory.available'])
+    expect(hard('memory.available', '100Mi').map(({ signal }) => signal)).toEqual([
+      'memory.available',
+    ])
   })
 
   it('trap 17: without evictionHard there are no hard thresholds, and trap 45: none of pid.available either', () => {
@@ -74,10 +83,26 @@ describe('parseThresholdConfig', () => {
   })
 
   it.each([
-    { what: 'a threshold', configuration: { evictionHard: { 'a.b': '1' } }, error: 'unsupported eviction signal a.b' },
-    { what: 'a soft threshold', configuration: { evictionSoft: { 'a.b': '1' } }, error: 'unsupported eviction signal a.b' },
-    { what: 'a grace period', configuration: { evictionSoftGracePeriod: { 'a.b': '1s' } }, error: 'unsupported eviction signal a.b' },
-    { what: 'a minimum reclaim', configuration: { evictionMinimumReclaim: { 'a.b': '1' } }, error: 'unsupported eviction signal a.b' },
+    {
+      what: 'a threshold',
+      configuration: { evictionHard: { 'a.b': '1' } },
+      error: 'unsupported eviction signal a.b',
+    },
+    {
+      what: 'a soft threshold',
+      configuration: { evictionSoft: { 'a.b': '1' } },
+      error: 'unsupported eviction signal a.b',
+    },
+    {
+      what: 'a grace period',
+      configuration: { evictionSoftGracePeriod: { 'a.b': '1s' } },
+      error: 'unsupported eviction signal a.b',
+    },
+    {
+      what: 'a minimum reclaim',
+      configuration: { evictionMinimumReclaim: { 'a.b': '1' } },
+      error: 'unsupported eviction signal a.b',
+    },
     {
       what: 'a negative grace period',
       configuration: { evictionSoftGracePeriod: { 'memory.available': '-1s' } },
@@ -103,9 +128,12 @@ describe('parseThresholdConfig', () => {
       configuration: { evictionHard: { 'memory.available': '100.1%' } },
       error: 'eviction percentage threshold memory.available must be <= 100%: 100.1%',
     },
-  ] as { what: string; configuration: ThresholdConfiguration; error: string }[])('refuses $what', ({ configuration, error }) => {
-    expect(errorOf(configuration)).toBe(error)
-  })
+  ] as { what: string; configuration: ThresholdConfiguration; error: string }[])(
+    'refuses $what',
+    ({ configuration, error }) => {
+      expect(errorOf(configuration)).toBe(error)
+    },
+  )
 
   it('gives the minimum reclaim to hard and soft alike, and takes more than 100 % of it', () => {
     const thresholds = parseThresholdConfig(
@@ -125,13 +153,15 @@ describe('parseThresholdConfig', () => {
 
   it('knows the signals of containerfs from 1.29 on', () => {
     expect(hard('containerfs.available', '10%', featuresOf('v1.29.0'))).toHaveLength(1)
-    expect(errorOf({ evictionHard: { 'containerfs.available': '10%' } }, featuresOf('v1.28.15'))).toBe(
-      'unsupported eviction signal containerfs.available',
-    )
+    expect(
+      errorOf({ evictionHard: { 'containerfs.available': '10%' } }, featuresOf('v1.28.15')),
+    ).toBe('unsupported eviction signal containerfs.available')
   })
 
   it('takes no name of the language itself for a signal', () => {
-    expect(errorOf({ evictionHard: { constructor: '10%' } })).toBe('unsupported eviction signal constructor')
+    expect(errorOf({ evictionHard: { constructor: '10%' } })).toBe(
+      'unsupported eviction signal constructor',
+    )
   })
 
   it('holds pods to allocatable memory by the hard threshold, and by a soft one without grace', () => {
@@ -159,11 +189,18 @@ describe('the allocatable memory of pods', () => {
     evictionMinimumReclaim: { 'memory.available': '10Mi' },
   })
   const ofPods = (enforced: string[] | undefined, flags?: { ignoresAllocatable?: boolean }) =>
-    parseThresholdConfig(configuration(enforced), newest, flags).filter(({ signal }) => signal === 'allocatableMemory.available')
+    parseThresholdConfig(configuration(enforced), newest, flags).filter(
+      ({ signal }) => signal === 'allocatableMemory.available',
+    )
 
   it('has the value and the minimum reclaim of the hard threshold', () => {
     expect(ofPods(['pods', 'kube-reserved'])).toMatchObject([
-      { gracePeriodMs: 0, value: { text: '100Mi' }, minReclaim: { text: '10Mi' }, operator: 'LessThan' },
+      {
+        gracePeriodMs: 0,
+        value: { text: '100Mi' },
+        minReclaim: { text: '10Mi' },
+        operator: 'LessThan',
+      },
     ])
   })
 
@@ -203,18 +240,37 @@ describe('thresholdsMet', () => {
 
   it('never meets a signal that is not observed, nor a threshold that is not a number', () => {
     expect(thresholdsMet(hard('pid.available', '10%'), {}, false)).toEqual([])
-    expect(thresholdsMet(hard('pid.available', 'nan%'), { 'pid.available': { available: 0, capacity: 100, time: null } }, false)).toEqual(
-      [],
-    )
+    expect(
+      thresholdsMet(
+        hard('pid.available', 'nan%'),
+        { 'pid.available': { available: 0, capacity: 100, time: null } },
+        false,
+      ),
+    ).toEqual([])
   })
 
   it('adds fractions before it compares, not after rounding each', () => {
     const thresholds = parseThresholdConfig(
-      { evictionHard: { 'pid.available': '500m' }, evictionMinimumReclaim: { 'pid.available': '500m' } },
+      {
+        evictionHard: { 'pid.available': '500m' },
+        evictionMinimumReclaim: { 'pid.available': '500m' },
+      },
       newest,
     )
-    expect(thresholdsMet(thresholds, { 'pid.available': { available: 1, capacity: 100, time: null } }, true)).toEqual([])
-    expect(thresholdsMet(thresholds, { 'pid.available': { available: 0, capacity: 100, time: null } }, true)).toEqual(thresholds)
+    expect(
+      thresholdsMet(
+        thresholds,
+        { 'pid.available': { available: 1, capacity: 100, time: null } },
+        true,
+      ),
+    ).toEqual([])
+    expect(
+      thresholdsMet(
+        thresholds,
+        { 'pid.available': { available: 0, capacity: 100, time: null } },
+        true,
+      ),
+    ).toEqual(thresholds)
   })
 })
 
@@ -222,8 +278,16 @@ describe('the minimum reclaim', () => {
   // The example of https://kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction/#minimum-eviction-reclaim
   const thresholds = parseThresholdConfig(
     {
-      evictionHard: { 'memory.available': '500Mi', 'nodefs.available': '1Gi', 'imagefs.available': '100Gi' },
-      evictionMinimumReclaim: { 'memory.available': '0Mi', 'nodefs.available': '500Mi', 'imagefs.available': '2Gi' },
+      evictionHard: {
+        'memory.available': '500Mi',
+        'nodefs.available': '1Gi',
+        'imagefs.available': '100Gi',
+      },
+      evictionMinimumReclaim: {
+        'memory.available': '0Mi',
+        'nodefs.available': '500Mi',
+        'imagefs.available': '2Gi',
+      },
     },
     newest,
   )
@@ -233,19 +297,28 @@ describe('the minimum reclaim', () => {
     { signal: 'nodefs.available', until: 1524 * 1024 ** 2 },
     { signal: 'imagefs.available', until: 102 * GiB },
   ] as const)('reclaims $signal until $until bytes are available', ({ signal, until }) => {
-    const met = (available: number) => thresholdsMet(thresholds, { [signal]: { available, capacity: 200 * GiB, time: null } }, true)
+    const met = (available: number) =>
+      thresholdsMet(thresholds, { [signal]: { available, capacity: 200 * GiB, time: null } }, true)
     expect(met(until - 1).map(threshold => threshold.signal)).toEqual([signal])
     expect(met(until)).toEqual([])
   })
 
   it('is of the observed capacity where it is a percentage, and counts only where it is asked for', () => {
     const [threshold] = parseThresholdConfig(
-      { evictionHard: { 'nodefs.available': '10' }, evictionMinimumReclaim: { 'nodefs.available': '50%' } },
+      {
+        evictionHard: { 'nodefs.available': '10' },
+        evictionMinimumReclaim: { 'nodefs.available': '50%' },
+      },
       newest,
     )
     const isMet = (available: number, isEnforced: boolean) =>
       isThresholdMet(threshold!, { available, capacity: 100, time: null }, isEnforced)
-    expect([isMet(59, true), isMet(60, true), isMet(10, false), isMet(9, false)]).toEqual([true, false, false, true])
+    expect([isMet(59, true), isMet(60, true), isMet(10, false), isMet(9, false)]).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ])
   })
 })
 
@@ -257,23 +330,47 @@ describe('numbers that a double does not hold', () => {
     { text: '1500m', available: 1, met: true },
     { text: '1500m', available: 2, met: false },
   ])('$text against $available: $met', ({ text, available, met }) => {
-    expect(isThresholdMet(hard('nodefs.available', text)[0]!, { available, capacity: 2 ** 62, time: null }, false)).toBe(met)
+    expect(
+      isThresholdMet(
+        hard('nodefs.available', text)[0]!,
+        { available, capacity: 2 ** 62, time: null },
+        false,
+      ),
+    ).toBe(met)
   })
 
   it('are reclaimed beyond only where that is asked for', () => {
     const thresholds = parseThresholdConfig(
-      { evictionHard: { 'pid.available': '500m' }, evictionMinimumReclaim: { 'pid.available': '5' } },
+      {
+        evictionHard: { 'pid.available': '500m' },
+        evictionMinimumReclaim: { 'pid.available': '5' },
+      },
       newest,
     )
-    expect(thresholdsMet(thresholds, { 'pid.available': { available: 1, capacity: 100, time: null } }, false)).toEqual([])
+    expect(
+      thresholdsMet(
+        thresholds,
+        { 'pid.available': { available: 1, capacity: 100, time: null } },
+        false,
+      ),
+    ).toEqual([])
   })
 
   it('are added exactly, too', () => {
     const thresholds = parseThresholdConfig(
-      { evictionHard: { 'nodefs.available': '9007199254740991' }, evictionMinimumReclaim: { 'nodefs.available': '2' } },
+      {
+        evictionHard: { 'nodefs.available': '9007199254740991' },
+        evictionMinimumReclaim: { 'nodefs.available': '2' },
+      },
       newest,
     )
-    expect(thresholdsMet(thresholds, { 'nodefs.available': { available: 2 ** 53, capacity: 2 ** 60, time: null } }, true)).toHaveLength(1)
+    expect(
+      thresholdsMet(
+        thresholds,
+        { 'nodefs.available': { available: 2 ** 53, capacity: 2 ** 60, time: null } },
+        true,
+      ),
+    ).toHaveLength(1)
   })
 
   it('decide as they do where a double holds them', () => {
@@ -291,11 +388,18 @@ describe('numbers that a double does not hold', () => {
         natural,
         fc.boolean(),
         (text, reclaim, available, capacity, isEnforced) => {
-          const evictionMinimumReclaim: Record<string, string> = reclaim === null ? {} : { 'nodefs.available': reclaim }
-          const [threshold] = parseThresholdConfig({ evictionHard: { 'nodefs.available': text }, evictionMinimumReclaim }, newest)
+          const evictionMinimumReclaim: Record<string, string> =
+            reclaim === null ? {} : { 'nodefs.available': reclaim }
+          const [threshold] = parseThresholdConfig(
+            { evictionHard: { 'nodefs.available': text }, evictionMinimumReclaim },
+            newest,
+          )
           const { value: of, minReclaim } = threshold!
           const required = getThresholdQuantity(of, capacity)
-          const all = isEnforced && minReclaim ? addQuantities(required, getThresholdQuantity(minReclaim, capacity)) : required
+          const all =
+            isEnforced && minReclaim
+              ? addQuantities(required, getThresholdQuantity(minReclaim, capacity))
+              : required
           return (
             isThresholdMet(threshold!, { available, capacity, time: null }, isEnforced) ===
             compareQuantities(all, binaryQuantity(available)) > 0
@@ -307,7 +411,10 @@ describe('numbers that a double does not hold', () => {
 })
 
 describe('thresholds that are alike', () => {
-  const of = (evictionHard: Record<string, string>, rest: ThresholdConfiguration = {}): Threshold => {
+  const of = (
+    evictionHard: Record<string, string>,
+    rest: ThresholdConfiguration = {},
+  ): Threshold => {
     const [threshold] = parseThresholdConfig({ evictionHard, ...rest }, newest)
     if (!threshold) throw new Error('there is none')
     return threshold
@@ -328,7 +435,11 @@ describe('thresholds that are alike', () => {
 
   it.each([
     { what: 'itself', other: base, added: 0 },
-    { what: 'the same value written otherwise', other: of({ 'nodefs.available': '1024Mi' }), added: 0 },
+    {
+      what: 'the same value written otherwise',
+      other: of({ 'nodefs.available': '1024Mi' }),
+      added: 0,
+    },
     { what: 'a soft one without grace', other: soft('1Gi', '0s', '5Mi'), added: 0 },
     { what: 'one with grace', other: soft('1Gi', '1s'), added: 1 },
     { what: 'another value', other: of({ 'nodefs.available': '2Gi' }), added: 1 },
@@ -346,14 +457,54 @@ describe('thresholds that are alike', () => {
 
   it.each([
     { what: 'itself', a: base, b: base, is: true },
-    { what: 'a quantity read twice, which upstream holds by pointer', a: base, b: of({ 'nodefs.available': '1Gi' }), is: false },
-    { what: 'one percentage', a: of({ 'nodefs.available': '10%' }), b: soft('10%', '0s'), is: true },
-    { what: 'two percentages', a: of({ 'nodefs.available': '10%' }), b: of({ 'nodefs.available': '11%' }), is: false },
-    { what: 'a percentage with grace', a: of({ 'nodefs.available': '10%' }), b: soft('10%', '1s'), is: false },
-    { what: 'a percentage and a quantity', a: of({ 'nodefs.available': '10%' }), b: base, is: false },
-    { what: 'one percentage with a minimum reclaim', a: of({ 'nodefs.available': '10%' }), b: soft('10%', '0s', '1Gi'), is: false },
-    { what: 'the same the other way round', a: soft('10%', '0s', '1Gi'), b: of({ 'nodefs.available': '10%' }), is: false },
-    { what: 'percentages of two signals', a: of({ 'nodefs.available': '10%' }), b: of({ 'imagefs.available': '10%' }), is: false },
+    {
+      what: 'a quantity read twice, which upstream holds by pointer',
+      a: base,
+      b: of({ 'nodefs.available': '1Gi' }),
+      is: false,
+    },
+    {
+      what: 'one percentage',
+      a: of({ 'nodefs.available': '10%' }),
+      b: soft('10%', '0s'),
+      is: true,
+    },
+    {
+      what: 'two percentages',
+      a: of({ 'nodefs.available': '10%' }),
+      b: of({ 'nodefs.available': '11%' }),
+      is: false,
+    },
+    {
+      what: 'a percentage with grace',
+      a: of({ 'nodefs.available': '10%' }),
+      b: soft('10%', '1s'),
+      is: false,
+    },
+    {
+      what: 'a percentage and a quantity',
+      a: of({ 'nodefs.available': '10%' }),
+      b: base,
+      is: false,
+    },
+    {
+      what: 'one percentage with a minimum reclaim',
+      a: of({ 'nodefs.available': '10%' }),
+      b: soft('10%', '0s', '1Gi'),
+      is: false,
+    },
+    {
+      what: 'the same the other way round',
+      a: soft('10%', '0s', '1Gi'),
+      b: of({ 'nodefs.available': '10%' }),
+      is: false,
+    },
+    {
+      what: 'percentages of two signals',
+      a: of({ 'nodefs.available': '10%' }),
+      b: of({ 'imagefs.available': '10%' }),
+      is: false,
+    },
   ])('are one key: $what: $is', ({ a, b, is }) => {
     expect(isSameKey(a, b)).toBe(is)
   })

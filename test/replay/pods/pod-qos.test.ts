@@ -20,13 +20,21 @@ function qosOf(
   version = 'v1.34.4',
   gates?: Record<string, boolean>,
 ) {
-  const containersOf = (all: (Resources | null)[]) => all.map((given, index) => ({ name: `c${index}`, resources: given }))
-  const spec = { containers: containersOf(containers), initContainers: containersOf(initContainers), resources }
+  const containersOf = (all: (Resources | null)[]) =>
+    all.map((given, index) => ({ name: `c${index}`, resources: given }))
+  const spec = {
+    containers: containersOf(containers),
+    initContainers: containersOf(initContainers),
+    resources,
+  }
   const pod = parsePod({ metadata: { name: 'p' }, spec, status: { qosClass } })
   return pod && podQosClass(pod, kubeletOf(version, gates ?? null))
 }
 
-const both = (cpu: string, memory: string): Resources => ({ requests: { cpu, memory }, limits: { cpu, memory } })
+const both = (cpu: string, memory: string): Resources => ({
+  requests: { cpu, memory },
+  limits: { cpu, memory },
+})
 const everyMinor = Array.from({ length: 14 }, (_, index) => `v1.${24 + index}.0`)
 
 describe.each(everyMinor)('podQosClass of %s', version => {
@@ -34,26 +42,62 @@ describe.each(everyMinor)('podQosClass of %s', version => {
     { what: 'nothing asked for', pod: { containers: [null] }, is: 'BestEffort' },
     { what: 'no containers at all', pod: {}, is: 'BestEffort' },
     { what: 'zeros', pod: { containers: [both('0', '0')] }, is: 'BestEffort' },
-    { what: 'only ephemeral-storage', pod: { containers: [{ requests: { 'ephemeral-storage': '1Gi' } }] }, is: 'BestEffort' },
+    {
+      what: 'only ephemeral-storage',
+      pod: { containers: [{ requests: { 'ephemeral-storage': '1Gi' } }] },
+      is: 'BestEffort',
+    },
     { what: 'limits equal to requests', pod: { containers: [both('1', '1Gi')] }, is: 'Guaranteed' },
     {
       what: 'the same in other words',
       pod: { containers: [{ ...both('1', '1Gi'), requests: { cpu: '1000m', memory: '1024Mi' } }] },
       is: 'Guaranteed',
     },
-    { what: 'init containers too', pod: { containers: [both('1', '1Gi')], initContainers: [both('2', '2Gi')] }, is: 'Guaranteed' },
-    { what: 'an init container without', pod: { containers: [both('1', '1Gi')], initContainers: [null] }, is: 'Burstable' },
-    { what: 'one container without', pod: { containers: [both('1', '1Gi'), null] }, is: 'Burstable' },
-    { what: 'no cpu', pod: { containers: [{ requests: { memory: '1Gi' }, limits: { memory: '1Gi' } }] }, is: 'Burstable' },
-    { what: 'no memory', pod: { containers: [{ requests: { cpu: '1' }, limits: { cpu: '1' } }] }, is: 'Burstable' },
+    {
+      what: 'init containers too',
+      pod: { containers: [both('1', '1Gi')], initContainers: [both('2', '2Gi')] },
+      is: 'Guaranteed',
+    },
+    {
+      what: 'an init container without',
+      pod: { containers: [both('1', '1Gi')], initContainers: [null] },
+      is: 'Burstable',
+    },
+    {
+      what: 'one container without',
+      pod: { containers: [both('1', '1Gi'), null] },
+      is: 'Burstable',
+    },
+    {
+      what: 'no cpu',
+      pod: { containers: [{ requests: { memory: '1Gi' }, limits: { memory: '1Gi' } }] },
+      is: 'Burstable',
+    },
+    {
+      what: 'no memory',
+      pod: { containers: [{ requests: { cpu: '1' }, limits: { cpu: '1' } }] },
+      is: 'Burstable',
+    },
     {
       what: 'limits above requests',
       pod: { containers: [{ ...both('1', '2Gi'), requests: { cpu: '1', memory: '1Gi' } }] },
       is: 'Burstable',
     },
-    { what: 'requests only', pod: { containers: [{ requests: { cpu: '1', memory: '1Gi' } }] }, is: 'Burstable' },
-    { what: 'limits only', pod: { containers: [{ limits: { cpu: '1', memory: '1Gi' } }] }, is: 'Burstable' },
-    { what: 'a limit of zero beside others', pod: { containers: [both('1', '1Gi'), both('1', '0')] }, is: 'Burstable' },
+    {
+      what: 'requests only',
+      pod: { containers: [{ requests: { cpu: '1', memory: '1Gi' } }] },
+      is: 'Burstable',
+    },
+    {
+      what: 'limits only',
+      pod: { containers: [{ limits: { cpu: '1', memory: '1Gi' } }] },
+      is: 'Burstable',
+    },
+    {
+      what: 'a limit of zero beside others',
+      pod: { containers: [both('1', '1Gi'), both('1', '0')] },
+      is: 'Burstable',
+    },
   ])('$what: $is', ({ pod, is }) => {
     expect(qosOf(pod, version)).toBe(is)
   })
@@ -94,9 +138,18 @@ describe('podQosClass by version', () => {
     { version: 'v1.34.4', gates: { PodLevelResources: false }, is: 'Burstable' },
     { version: 'v1.36.3', gates: {}, is: 'Guaranteed' },
     { version: 'v1.37.0', gates: {}, is: 'Guaranteed' },
-  ])('trap 38: $version with gates $gates and resources of the whole pod: $is', ({ version, gates, is }) => {
-    expect(qosOf({ containers: [{ requests: { cpu: '1' } }], resources: both('2', '2Gi') }, version, gates)).toBe(is)
-  })
+  ])(
+    'trap 38: $version with gates $gates and resources of the whole pod: $is',
+    ({ version, gates, is }) => {
+      expect(
+        qosOf(
+          { containers: [{ requests: { cpu: '1' } }], resources: both('2', '2Gi') },
+          version,
+          gates,
+        ),
+      ).toBe(is)
+    },
+  )
 
   it.each<{ version: string; resources: Resources; is: string }>([
     { version: 'v1.34.4', resources: {}, is: 'BestEffort' },
@@ -106,9 +159,12 @@ describe('podQosClass by version', () => {
     { version: 'v1.37.0', resources: { limits: { 'hugepages-2Mi': '2Mi' } }, is: 'BestEffort' },
     { version: 'v1.37.0', resources: { requests: { cpu: '1' } }, is: 'Burstable' },
     { version: 'v1.37.0', resources: { limits: { memory: '1Gi' } }, is: 'Burstable' },
-  ])('$version: $resources of the pod hide those of its containers or not: $is', ({ version, resources, is }) => {
-    expect(qosOf({ containers: [both('1', '1Gi')], resources }, version)).toBe(is)
-  })
+  ])(
+    '$version: $resources of the pod hide those of its containers or not: $is',
+    ({ version, resources, is }) => {
+      expect(qosOf({ containers: [both('1', '1Gi')], resources }, version)).toBe(is)
+    },
+  )
 })
 
 it('looks at empty resources of the whole pod again with the gate of 1.37 off', () => {
@@ -120,7 +176,11 @@ it('never throws, whatever the manifest', () => {
   const quantity = fc.oneof(fc.constantFrom('1', '500m', '-1', '1Gi', '0', '1e30'), fc.string())
   const list = fc.dictionary(fc.constantFrom('cpu', 'memory', 'hugepages-2Mi', 'x'), quantity)
   const resources = fc.record({ requests: list, limits: list })
-  const manifest = fc.record({ containers: fc.array(resources), initContainers: fc.array(resources), resources })
+  const manifest = fc.record({
+    containers: fc.array(resources),
+    initContainers: fc.array(resources),
+    resources,
+  })
   fc.assert(
     fc.property(manifest, fc.constantFrom(...everyMinor), (pod, version) => {
       expect(['Guaranteed', 'Burstable', 'BestEffort']).toContain(qosOf(pod, version))

@@ -2,13 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { canonical } from '#model/quantity.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { parsePod } from '#replay/pods/pod.ts'
-import { ephemeralStorageLimit, getResourceRequestQuantity, isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
+import {
+  ephemeralStorageLimit,
+  getResourceRequestQuantity,
+  isPodLevelResourcesSet,
+} from '#replay/pods/pod-requests.ts'
 
 const storage = 'ephemeral-storage'
 const pod = (spec: object) => parsePod({ metadata: { name: 'a' }, spec })!
 const container = (quantity: string | null, rest: object = {}) => ({
   name: 'c',
-  resources: quantity === null ? {} : { requests: { [storage]: quantity, memory: quantity }, limits: { [storage]: quantity } },
+  resources:
+    quantity === null
+      ? {}
+      : { requests: { [storage]: quantity, memory: quantity }, limits: { [storage]: quantity } },
   ...rest,
 })
 const sidecar = (quantity: string | null) => container(quantity, { restartPolicy: 'Always' })
@@ -26,7 +33,12 @@ const limit = (spec: object, version: string) => {
 describe('requests and limits of a pod', () => {
   const cases = [
     { what: 'nothing', spec: {}, requests: ['0', '0'], limits: [null, null] },
-    { what: 'the sum', spec: { containers: [container('1Gi'), container('2Gi')] }, requests: ['3Gi', '3Gi'], limits: ['3Gi', '3Gi'] },
+    {
+      what: 'the sum',
+      spec: { containers: [container('1Gi'), container('2Gi')] },
+      requests: ['3Gi', '3Gi'],
+      limits: ['3Gi', '3Gi'],
+    },
     {
       what: 'a sum with a gap',
       spec: { containers: [container('1Gi'), container(null)] },
@@ -35,7 +47,10 @@ describe('requests and limits of a pod', () => {
     },
     {
       what: 'a greater init container',
-      spec: { containers: [container('1Gi')], initContainers: [container('3Gi'), container('2Gi')] },
+      spec: {
+        containers: [container('1Gi')],
+        initContainers: [container('3Gi'), container('2Gi')],
+      },
       requests: ['3Gi', '3Gi'],
       limits: ['3Gi', '3Gi'],
     },
@@ -45,7 +60,12 @@ describe('requests and limits of a pod', () => {
       requests: ['3Gi', '3Gi'],
       limits: ['3Gi', '3Gi'],
     },
-    { what: 'an init container alone', spec: { initContainers: [container('1Gi')] }, requests: ['1Gi', '1Gi'], limits: ['1Gi', '1Gi'] },
+    {
+      what: 'an init container alone',
+      spec: { initContainers: [container('1Gi')] },
+      requests: ['1Gi', '1Gi'],
+      limits: ['1Gi', '1Gi'],
+    },
     {
       what: 'a restartable init container',
       spec: { containers: [container('2Gi')], initContainers: [sidecar('1Gi')] },
@@ -60,7 +80,10 @@ describe('requests and limits of a pod', () => {
     },
     {
       what: 'an init container before a restartable one',
-      spec: { containers: [container('2Gi')], initContainers: [container('4Gi'), sidecar('1Gi'), sidecar('2Gi')] },
+      spec: {
+        containers: [container('2Gi')],
+        initContainers: [container('4Gi'), sidecar('1Gi'), sidecar('2Gi')],
+      },
       requests: ['4Gi', '5Gi'],
       limits: ['4Gi', '5Gi'],
     },
@@ -76,7 +99,12 @@ describe('requests and limits of a pod', () => {
       requests: ['1025Mi', '1025Mi'],
       limits: ['1025Mi', '1025Mi'],
     },
-    { what: 'overhead of nothing', spec: { overhead: { [storage]: '1Mi' } }, requests: ['0', '0'], limits: [null, null] },
+    {
+      what: 'overhead of nothing',
+      spec: { overhead: { [storage]: '1Mi' } },
+      requests: ['0', '0'],
+      limits: [null, null],
+    },
     {
       what: 'overhead of zero',
       spec: { containers: [container('0')], overhead: { [storage]: '1Mi' } },
@@ -85,17 +113,24 @@ describe('requests and limits of a pod', () => {
     },
   ]
 
-  it.each(cases)('$what: requests $requests (1.33, 1.34), limits $limits (1.27, 1.28)', ({ spec, requests, limits }) => {
-    expect([request(spec, 'v1.33.13'), request(spec, 'v1.34.0')]).toEqual(requests)
-    expect([limit(spec, 'v1.27.16'), limit(spec, 'v1.28.0')]).toEqual(limits)
-  })
+  it.each(cases)(
+    '$what: requests $requests (1.33, 1.34), limits $limits (1.27, 1.28)',
+    ({ spec, requests, limits }) => {
+      expect([request(spec, 'v1.33.13'), request(spec, 'v1.34.0')]).toEqual(requests)
+      expect([limit(spec, 'v1.27.16'), limit(spec, 'v1.28.0')]).toEqual(limits)
+    },
+  )
 
   it('takes an init container that needs one byte more', () => {
-    expect(limit({ containers: [container('2')], initContainers: [container('3')] }, 'v1.37.0')).toBe('3')
+    expect(
+      limit({ containers: [container('2')], initContainers: [container('3')] }, 'v1.37.0'),
+    ).toBe('3')
   })
 
   it('keeps the first of two that are equal, and prints what was written', () => {
-    expect(limit({ containers: [container('1Gi')], initContainers: [container('1024Mi')] }, 'v1.37.0')).toBe('1Gi')
+    expect(
+      limit({ containers: [container('1Gi')], initContainers: [container('1024Mi')] }, 'v1.37.0'),
+    ).toBe('1Gi')
     expect(limit({ containers: [container('1e9')] }, 'v1.37.0')).toBe('1e9')
   })
 })
@@ -104,21 +139,50 @@ describe('pod-level resources', () => {
   const spec = (resources: object) => ({ containers: [container('1Gi')], resources })
 
   it.each([
-    { resources: { requests: { memory: '5Gi' } }, version: 'v1.33.13', memory: '1Gi', ofStorage: '1Gi' },
-    { resources: { requests: { memory: '5Gi' } }, version: 'v1.34.0', memory: '5Gi', ofStorage: '0' },
+    {
+      resources: { requests: { memory: '5Gi' } },
+      version: 'v1.33.13',
+      memory: '1Gi',
+      ofStorage: '1Gi',
+    },
+    {
+      resources: { requests: { memory: '5Gi' } },
+      version: 'v1.34.0',
+      memory: '5Gi',
+      ofStorage: '0',
+    },
     { resources: { limits: { memory: '5Gi' } }, version: 'v1.34.0', memory: '0', ofStorage: '0' },
-    { resources: { requests: { 'hugepages-2Mi': '2Mi' } }, version: 'v1.34.0', memory: '0', ofStorage: '0' },
+    {
+      resources: { requests: { 'hugepages-2Mi': '2Mi' } },
+      version: 'v1.34.0',
+      memory: '0',
+      ofStorage: '0',
+    },
     { resources: { requests: { cpu: '1' } }, version: 'v1.34.0', memory: '0', ofStorage: '0' },
-    { resources: { requests: { [storage]: '5Gi' } }, version: 'v1.34.0', memory: '1Gi', ofStorage: '1Gi' },
+    {
+      resources: { requests: { [storage]: '5Gi' } },
+      version: 'v1.34.0',
+      memory: '1Gi',
+      ofStorage: '1Gi',
+    },
     { resources: {}, version: 'v1.34.0', memory: '1Gi', ofStorage: '1Gi' },
-  ])('trap 38: $resources in $version: memory $memory, storage $ofStorage', ({ resources, version, memory, ofStorage }) => {
-    expect([request(spec(resources), version, { resource: 'memory' }), request(spec(resources), version)]).toEqual([memory, ofStorage])
-  })
+  ])(
+    'trap 38: $resources in $version: memory $memory, storage $ofStorage',
+    ({ resources, version, memory, ofStorage }) => {
+      expect([
+        request(spec(resources), version, { resource: 'memory' }),
+        request(spec(resources), version),
+      ]).toEqual([memory, ofStorage])
+    },
+  )
 
   it('with the gate off replace the containers’ requests of the same resource only', () => {
     const gates = { PodLevelResources: false }
     const given = spec({ requests: { memory: '5Gi' } })
-    expect([request(given, 'v1.34.0', { resource: 'memory', gates }), request(given, 'v1.34.0', { gates })]).toEqual(['5Gi', '1Gi'])
+    expect([
+      request(given, 'v1.34.0', { resource: 'memory', gates }),
+      request(given, 'v1.34.0', { gates }),
+    ]).toEqual(['5Gi', '1Gi'])
   })
 
   it('limit no storage', () => {

@@ -4,7 +4,10 @@ import { parsePod } from '#replay/pods/pod.ts'
 import { parsePodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
 
 const one = (stats: object) =>
-  podStatsOf(parsePodStats({ pods: [{ podRef: { uid: 'u' }, ...stats }] }), parsePod({ metadata: { name: 'a', uid: 'u' } })!)
+  podStatsOf(
+    parsePodStats({ pods: [{ podRef: { uid: 'u' }, ...stats }] }),
+    parsePod({ metadata: { name: 'a', uid: 'u' } })!,
+  )
 
 describe('parsePodStats', () => {
   it('reads what decisions need', () => {
@@ -12,7 +15,12 @@ describe('parsePodStats', () => {
       one({
         memory: { workingSetBytes: 1, rssBytes: 9 },
         containers: [
-          { name: 'c', memory: { workingSetBytes: 2 }, rootfs: { usedBytes: 3, inodesUsed: 4 }, logs: { usedBytes: 5, inodesUsed: 6 } },
+          {
+            name: 'c',
+            memory: { workingSetBytes: 2 },
+            rootfs: { usedBytes: 3, inodesUsed: 4 },
+            logs: { usedBytes: 5, inodesUsed: 6 },
+          },
         ],
         volume: [{ name: 'v', usedBytes: 7, inodesUsed: 8 }],
         'ephemeral-storage': { usedBytes: 9 },
@@ -20,7 +28,14 @@ describe('parsePodStats', () => {
       }),
     ).toEqual({
       memory: { workingSetBytes: 1 },
-      containers: [{ name: 'c', memoryWorkingSetBytes: 2, rootfs: { usedBytes: 3, inodesUsed: 4 }, logs: { usedBytes: 5, inodesUsed: 6 } }],
+      containers: [
+        {
+          name: 'c',
+          memoryWorkingSetBytes: 2,
+          rootfs: { usedBytes: 3, inodesUsed: 4 },
+          logs: { usedBytes: 5, inodesUsed: 6 },
+        },
+      ],
       volumes: [{ name: 'v', usedBytes: 7, inodesUsed: 8 }],
       ephemeralStorageUsedBytes: 9,
       processCount: 10,
@@ -46,16 +61,17 @@ describe('parsePodStats', () => {
   })
 
   it('leaves out what is no object', () => {
-    expect(one({ containers: [null, 5, { name: 'c' }], volume: ['v', { name: 'v' }] })).toMatchObject({
-      containers: [{ name: 'c' }],
-      volumes: [{ name: 'v' }],
-    })
+    expect(
+      one({ containers: [null, 5, { name: 'c' }], volume: ['v', { name: 'v' }] }),
+    ).toMatchObject({ containers: [{ name: 'c' }], volumes: [{ name: 'v' }] })
     expect(parsePodStats({ pods: [null, 'a', {}] }).byUid.size).toBe(1)
     expect(parsePodStats({ pods: [null, 'a'] }).byUid.size).toBe(0)
   })
 
   it('takes a counter that has wrapped for negative', () => {
-    expect(one({ memory: { workingSetBytes: 2 ** 64 - 4096 } })?.memory).toEqual({ workingSetBytes: -4096 })
+    expect(one({ memory: { workingSetBytes: 2 ** 64 - 4096 } })?.memory).toEqual({
+      workingSetBytes: -4096,
+    })
   })
 })
 
@@ -64,8 +80,11 @@ describe('podStatsOf', () => {
     podRef: { namespace: 'default', name, uid },
     'ephemeral-storage': { usedBytes },
   })
-  const stats = parsePodStats({ pods: [named('a', 'u1', 1), named('a', 'u2', 2), named('b', 'u3', 3), named('other', 'u3', 4)] })
-  const used = (metadata: object) => podStatsOf(stats, parsePod({ metadata })!)?.ephemeralStorageUsedBytes ?? null
+  const stats = parsePodStats({
+    pods: [named('a', 'u1', 1), named('a', 'u2', 2), named('b', 'u3', 3), named('other', 'u3', 4)],
+  })
+  const used = (metadata: object) =>
+    podStatsOf(stats, parsePod({ metadata })!)?.ephemeralStorageUsedBytes ?? null
   const annotations = { 'kubernetes.io/config.mirror': 'u2' }
 
   it.each([
@@ -74,8 +93,16 @@ describe('podStatsOf', () => {
     { what: 'the last of one UID', metadata: { name: 'b', uid: 'u3' }, usedBytes: 4 },
     { what: 'not by name alone', metadata: { name: 'a', uid: 'u9' }, usedBytes: null },
     { what: 'a mirror pod by name', metadata: { name: 'a', uid: 'u9', annotations }, usedBytes: 2 },
-    { what: 'a mirror pod by UID first', metadata: { name: 'a', uid: 'u1', annotations }, usedBytes: 1 },
-    { what: 'a mirror pod of another namespace', metadata: { namespace: 'x', name: 'a', uid: 'u9', annotations }, usedBytes: null },
+    {
+      what: 'a mirror pod by UID first',
+      metadata: { name: 'a', uid: 'u1', annotations },
+      usedBytes: 1,
+    },
+    {
+      what: 'a mirror pod of another namespace',
+      metadata: { namespace: 'x', name: 'a', uid: 'u9', annotations },
+      usedBytes: null,
+    },
     { what: 'without UID by name', metadata: { name: 'b' }, usedBytes: 3 },
   ])('finds $what', ({ metadata, usedBytes }) => {
     expect(used(metadata)).toBe(usedBytes)
@@ -96,7 +123,12 @@ describe('anything at all', () => {
       'process_stats',
     )
     const value = fc.letrec(tie => ({
-      any: fc.oneof(fc.jsonValue(), fc.double(), fc.array(tie('any'), { maxLength: 3 }), fc.dictionary(key, tie('any'), { maxKeys: 4 })),
+      any: fc.oneof(
+        fc.jsonValue(),
+        fc.double(),
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.dictionary(key, tie('any'), { maxKeys: 4 }),
+      ),
     })).any
     fc.assert(
       fc.property(fc.array(value), pods => {

@@ -13,7 +13,8 @@ type Imported = Record<string, unknown> & {
 }
 
 const errors = schemaErrors(schemaFile('batch-import-findings.json'))
-const requestsOf = (report: ReturnType<typeof morningReport>): { Findings: Imported[] }[] => JSON.parse(asff.render(report))
+const requestsOf = (report: ReturnType<typeof morningReport>): { Findings: Imported[] }[] =>
+  JSON.parse(asff.render(report))
 const placed = (region = 'eu-central-1') => {
   const report = structuredClone(morningReport())
   Object.assign(report.document.run, { account: '111122223333', region })
@@ -31,7 +32,11 @@ describe('ASFF', () => {
     expect(new Set(findings.map(({ Id }) => Id)).size).toBe(findings.length)
     for (const found of findings) {
       expect(Buffer.byteLength(JSON.stringify(found))).toBeLessThanOrEqual(240_000)
-      expect([found.Title.length <= 256, found.Description.length <= 1024, found.Id.length <= 512]).toEqual([true, true, true])
+      expect([
+        found.Title.length <= 256,
+        found.Description.length <= 1024,
+        found.Id.length <= 512,
+      ]).toEqual([true, true, true])
       expect(found.Resources.every(({ Id }) => Id.length <= 512)).toBe(true)
       for (const [key, value] of Object.entries(found.ProductFields))
         expect([key.length <= 128, value.length <= 2048]).toEqual([true, true])
@@ -43,7 +48,9 @@ describe('ASFF', () => {
     const { unknowns, notAudited, waived } = placed().document
     const count = (matches: (found: Imported) => boolean) => findings.filter(matches).length
     expect(count(({ RecordState }) => RecordState === 'ARCHIVED')).toBe(waived.length)
-    expect(count(({ Compliance }) => JSON.stringify(Compliance) === '{"Status":"NOT_AVAILABLE"}')).toBe(unknowns.length + notAudited.length)
+    expect(
+      count(({ Compliance }) => JSON.stringify(Compliance) === '{"Status":"NOT_AVAILABLE"}'),
+    ).toBe(unknowns.length + notAudited.length)
     expect(findings.find(({ Id }) => Id.endsWith('/a2'))).toMatchObject({
       ProductArn: 'arn:aws:securityhub:eu-central-1:111122223333:product/111122223333/default',
       CreatedAt: '2026-11-18T00:00:00Z',
@@ -53,7 +60,10 @@ describe('ASFF', () => {
   })
 
   it('archives what has ended since the run before, as passed where it was seen to be mended', () => {
-    const [request, ...others] = requestsOf({ ...placed(), before: { ...lastRun(), ended: endedOf('fixed', 'replaced', 'gone', 'moved') } })
+    const [request, ...others] = requestsOf({
+      ...placed(),
+      before: { ...lastRun(), ended: endedOf('fixed', 'replaced', 'gone', 'moved') },
+    })
     expect([errors(request), others]).toEqual([[], []])
     const of = (id: string) => request!.Findings.find(({ Id }) => Id.endsWith(`/${id}`))
     expect(of('fixed')).toMatchObject({
@@ -63,15 +73,25 @@ describe('ASFF', () => {
       CreatedAt: '2026-11-18T00:00:00Z',
       LastObservedAt: '2026-11-20T00:00:00Z',
     })
-    expect(of('replaced')).toMatchObject({ RecordState: 'ARCHIVED', Compliance: { Status: 'PASSED' } })
-    for (const id of ['gone', 'moved']) expect(of(id)).toMatchObject({ RecordState: 'ARCHIVED', Compliance: { Status: 'NOT_AVAILABLE' } })
+    expect(of('replaced')).toMatchObject({
+      RecordState: 'ARCHIVED',
+      Compliance: { Status: 'PASSED' },
+    })
+    for (const id of ['gone', 'moved'])
+      expect(of(id)).toMatchObject({
+        RecordState: 'ARCHIVED',
+        Compliance: { Status: 'NOT_AVAILABLE' },
+      })
   })
 
   it('archives what could not be decided or read before and is no longer so, under the id that it had', () => {
     const { unknowns, notAudited } = placed().document
     const idsOf = (requests: ReturnType<typeof requestsOf>, state: string) =>
       requests.flatMap(({ Findings }) =>
-        Findings.filter(({ RecordState, Compliance }) => RecordState === state && JSON.stringify(Compliance).includes('NOT_A')),
+        Findings.filter(
+          ({ RecordState, Compliance }) =>
+            RecordState === state && JSON.stringify(Compliance).includes('NOT_A'),
+        ),
       )
     const open = idsOf(requestsOf(placed()), 'ACTIVE')
     const after = { ...placed(), before: { ...lastRun(), closed: { unknowns, notAudited } } }
@@ -81,7 +101,9 @@ describe('ASFF', () => {
     expect(requests.flatMap(errors)).toEqual([])
     expect(closed.map(({ Id }) => Id)).toEqual(open.map(({ Id }) => Id))
     expect(closed.map(({ Description }) => Description)).toEqual(
-      [...unknowns, ...notAudited].map(({ reason }) => `No longer said on 2026-11-21. Before: ${reason}`),
+      [...unknowns, ...notAudited].map(
+        ({ reason }) => `No longer said on 2026-11-21. Before: ${reason}`,
+      ),
     )
     expect(idsOf(requests, 'ACTIVE')).toEqual([])
   })
@@ -101,7 +123,9 @@ describe('ASFF', () => {
       notAudited: [],
       waived: [],
     })
-    expect(requestsOf({ ...placed(), document }).map(({ Findings }) => Findings.length)).toEqual([100, 100, 1])
+    expect(requestsOf({ ...placed(), document }).map(({ Findings }) => Findings.length)).toEqual([
+      100, 100, 1,
+    ])
   })
 
   it('cannot be made where account or region are not known, and says what to do', () => {

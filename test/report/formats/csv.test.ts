@@ -5,26 +5,49 @@ import { hostileReport } from '#test/hostile-report.ts'
 import { finding, findingsDocument, morningReport } from '#test/report-builder.ts'
 
 type Row = Record<string, string>
-const rowsOf = (text: string): Row[] => parse(text, { columns: true, record_delimiter: '\r\n', relax_quotes: false })
+const rowsOf = (text: string): Row[] =>
+  parse(text, { columns: true, record_delimiter: '\r\n', relax_quotes: false })
 
 describe('CSV', () => {
   const morning = morningReport()
   it('has a line for each finding, waived one, unknown outcome and node that was not audited', () => {
     const rows = rowsOf(csv.render(morning))
     const { findings, waived, unknowns, notAudited } = morning.document
-    const counts = { open: findings.length, waived: waived.length, unknown: unknowns.length, notAudited: notAudited.length }
-    expect(Object.fromEntries([...Map.groupBy(rows, ({ state }) => state)].map(([state, of]) => [state, of.length]))).toEqual(counts)
-    expect(rows[1]).toMatchObject({ id: 'a2', nodes: '37', since: '2026-11-18', rule: 'eviction-before-image-gc' })
+    const counts = {
+      open: findings.length,
+      waived: waived.length,
+      unknown: unknowns.length,
+      notAudited: notAudited.length,
+    }
+    expect(
+      Object.fromEntries(
+        [...Map.groupBy(rows, ({ state }) => state)].map(([state, of]) => [state, of.length]),
+      ),
+    ).toEqual(counts)
+    expect(rows[1]).toMatchObject({
+      id: 'a2',
+      nodes: '37',
+      since: '2026-11-18',
+      rule: 'eviction-before-image-gc',
+    })
     expect(rows.find(({ state }) => state === 'waived')).toMatchObject({
       waivedUntil: '2026-12-31',
       reason: 'The builders are meant to run full.',
     })
   })
 
-  it.each(['=cmd()', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '\uff1d1', '\u200b=1'])('makes no formula of %j', title => {
-    const [row] = rowsOf(csv.render({ ...morning, document: findingsDocument({ findings: [finding('low', { title })] }) }))
-    expect(row?.title).toMatch(/^['<]/)
-  })
+  it.each(['=cmd()', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '\uff1d1', '\u200b=1'])(
+    'makes no formula of %j',
+    title => {
+      const [row] = rowsOf(
+        csv.render({
+          ...morning,
+          document: findingsDocument({ findings: [finding('low', { title })] }),
+        }),
+      )
+      expect(row?.title).toMatch(/^['<]/)
+    },
+  )
 
   it('keeps hostile texts in their cells, cut with a mark, and no cell is longer than a spreadsheet takes', () => {
     const rows = rowsOf(csv.render(hostileReport()))
@@ -36,13 +59,25 @@ describe('CSV', () => {
   })
 
   it('cuts a cell that a spreadsheet would not take, with a mark', () => {
-    const evidence = Array.from({ length: 24 }, (_, index) => ({ what: `e${index}`, value: 'v'.repeat(5_000) }))
-    const fix = { config: Object.fromEntries(evidence.map(({ what, value }) => [what, value.repeat(2)])), durable: [], commands: [] }
+    const evidence = Array.from({ length: 24 }, (_, index) => ({
+      what: `e${index}`,
+      value: 'v'.repeat(5_000),
+    }))
+    const fix = {
+      config: Object.fromEntries(evidence.map(({ what, value }) => [what, value.repeat(2)])),
+      durable: [],
+      commands: [],
+    }
     const [row] = rowsOf(
       csv.render({
         ...morning,
         document: findingsDocument({
-          findings: [finding('low', { evidence, fix: { ...fix, commands: Array(20).fill('c'.repeat(999)) } })],
+          findings: [
+            finding('low', {
+              evidence,
+              fix: { ...fix, commands: Array(20).fill('c'.repeat(999)) },
+            }),
+          ],
         }),
       }),
     )

@@ -29,16 +29,28 @@ describe('CloudWatch embedded metrics', () => {
   it('count by cluster and severity, never by node', () => {
     const lines = linesOf(morningReport())
     expect(lines).toHaveLength(3 * 6)
-    const of = (Cluster: string, Severity?: string) => lines.find(line => line.Cluster === Cluster && line.Severity === Severity)
+    const of = (Cluster: string, Severity?: string) =>
+      lines.find(line => line.Cluster === Cluster && line.Severity === Severity)
     expect(of('prod-eu', 'high').Findings).toBe(3)
     expect(of('prod-eu', 'info').Findings).toBe(0)
-    expect(of('staging')).toMatchObject({ NodesRead: 1, NodesPartlyRead: 1, NodesNotRead: 3, NotAudited: 3, RulesUndecided: 2 })
+    expect(of('staging')).toMatchObject({
+      NodesRead: 1,
+      NodesPartlyRead: 1,
+      NodesNotRead: 3,
+      NotAudited: 3,
+      RulesUndecided: 2,
+    })
     expect(of('prod-eu').FindingsWaived).toBe(1)
   })
 
   it('are shared by clusters that only other characters tell apart', () => {
     const coverage = { nodes: 2, read: 2, partlyRead: 0, notRead: 0 }
-    const document = findingsDocument({ clusters: [clusterResult('운영', { coverage }), clusterResult('개발', { coverage })] })
-    expect(linesOf({ ...morningReport(), document })[0]).toMatchObject({ Cluster: '??', NodesRead: 4 })
+    const document = findingsDocument({
+      clusters: [clusterResult('운영', { coverage }), clusterResult('개발', { coverage })],
+    })
+    expect(linesOf({ ...morningReport(), document })[0]).toMatchObject({
+      Cluster: '??',
+      NodesRead: 4,
+    })
   })
 })

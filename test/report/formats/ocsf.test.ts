@@ -14,27 +14,40 @@ describe('OCSF', () => {
   ])('has events of class Compliance Finding, valid by its definition: %s', (_, report) => {
     const events = eventsOf(report)
     const { findings, waived, unknowns, notAudited } = report.document
-    expect(events).toHaveLength(findings.length + waived.length + unknowns.length + notAudited.length)
+    expect(events).toHaveLength(
+      findings.length + waived.length + unknowns.length + notAudited.length,
+    )
     for (const event of events) expect(errors(event)).toEqual([])
     for (const { type_uid, activity_id } of events) expect(type_uid).toBe(200300 + activity_id)
   })
 
   it('is an empty array where there is nothing to say', () => {
-    expect(eventsOf(quietReport([], { findings: [], unknowns: [], notAudited: [], waived: [] }))).toEqual([])
+    expect(
+      eventsOf(quietReport([], { findings: [], unknowns: [], notAudited: [], waived: [] })),
+    ).toEqual([])
   })
 
   it('suppresses what is waived, warns of what is not known, and updates what was there before', () => {
     const events = eventsOf(morningReport())
-    const of = (uid: string) => events.find(({ finding_info }: { finding_info: { uid: string } }) => finding_info.uid === uid)
+    const of = (uid: string) =>
+      events.find(({ finding_info }: { finding_info: { uid: string } }) => finding_info.uid === uid)
     expect(of('a1')).toMatchObject({
       activity_id: 1,
       status: 'New',
       compliance: { status: 'Fail', control: 'eviction-due' },
       severity_id: 5,
     })
-    expect(of('a2')).toMatchObject({ activity_id: 2, finding_info: { first_seen_time: Date.parse('2026-11-18') } })
-    expect(of('w1')).toMatchObject({ status: 'Suppressed', status_detail: 'waived until 2026-12-31: The builders are meant to run full.' })
-    const warnings = events.filter(({ compliance }: { compliance: { status: string } }) => compliance.status === 'Warning')
+    expect(of('a2')).toMatchObject({
+      activity_id: 2,
+      finding_info: { first_seen_time: Date.parse('2026-11-18') },
+    })
+    expect(of('w1')).toMatchObject({
+      status: 'Suppressed',
+      status_detail: 'waived until 2026-12-31: The builders are meant to run full.',
+    })
+    const warnings = events.filter(
+      ({ compliance }: { compliance: { status: string } }) => compliance.status === 'Warning',
+    )
     expect(warnings).toHaveLength(6)
   })
 
@@ -58,11 +71,22 @@ describe('OCSF', () => {
     const report = morningReport()
     const { unknowns, notAudited } = report.document
     const document = { ...report.document, unknowns: [], notAudited: [] }
-    const events = eventsOf({ ...report, document, before: { ...lastRun(), closed: { unknowns, notAudited } } })
+    const events = eventsOf({
+      ...report,
+      document,
+      before: { ...lastRun(), closed: { unknowns, notAudited } },
+    })
     for (const event of events) expect(errors(event)).toEqual([])
-    type Event = { activity_id: number; compliance: { status: string }; finding_info: { uid: string } }
-    const warned = (all: Event[]) => all.filter(({ compliance: { status } }) => status === 'Warning')
-    expect(warned(events).map(({ activity_id }) => activity_id)).toEqual([...unknowns, ...notAudited].map(() => 3))
+    type Event = {
+      activity_id: number
+      compliance: { status: string }
+      finding_info: { uid: string }
+    }
+    const warned = (all: Event[]) =>
+      all.filter(({ compliance: { status } }) => status === 'Warning')
+    expect(warned(events).map(({ activity_id }) => activity_id)).toEqual(
+      [...unknowns, ...notAudited].map(() => 3),
+    )
     expect(warned(events).map(({ finding_info }) => finding_info.uid)).toEqual(
       warned(eventsOf(report)).map(({ finding_info }) => finding_info.uid),
     )

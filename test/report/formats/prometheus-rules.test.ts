@@ -7,7 +7,16 @@ import { parse } from 'yaml'
 import { prometheusRules } from '#report/formats/prometheus-rules.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { hostileReport } from '#test/hostile-report.ts'
-import { auditedNode, dedicatedDisks, filesystem, GiB, morningReport, quietReport, sharedDisk, unreadNode } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  dedicatedDisks,
+  filesystem,
+  GiB,
+  morningReport,
+  quietReport,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
 
 interface Rule {
   alert: string
@@ -25,7 +34,12 @@ const level = (rule: Rule | undefined) => Number(/ > ([\d.]+) and /.exec(rule?.e
 /** The grammar's own nodes for what it could not read. */
 function mistakes(expression: string): string[] {
   const found: string[] = []
-  parser.parse(expression).iterate({ enter: ({ type, from, to }) => void (type.isError && found.push(expression.slice(from, to + 20))) })
+  parser
+    .parse(expression)
+    .iterate({
+      enter: ({ type, from, to }) =>
+        void (type.isError && found.push(expression.slice(from, to + 20))),
+    })
   return found
 }
 
@@ -46,38 +60,58 @@ describe('alert rules', () => {
     { high: 85, evictionAt: '15%', alertAt: 85 },
     { high: 85, evictionAt: '25%', alertAt: 85 },
     { high: 85, evictionAt: '2Gi', alertAt: 87 },
-  ])('wait until image GC could act: high $high, eviction below $evictionAt, alert above $alertAt', ({ high, evictionAt, alertAt }) => {
-    const disk = sharedDisk(40, { highThresholdPercent: high, evictionHard: { 'nodefs.available': evictionAt } })
-    const rule = gcRule(rulesOf(quietReport([auditedNode('a', disk)])))
-    expect(level(rule)).toBe(alertAt)
-    expect(rule?.for).toBe('11m')
-  })
+  ])(
+    'wait until image GC could act: high $high, eviction below $evictionAt, alert above $alertAt',
+    ({ high, evictionAt, alertAt }) => {
+      const disk = sharedDisk(40, {
+        highThresholdPercent: high,
+        evictionHard: { 'nodefs.available': evictionAt },
+      })
+      const rule = gcRule(rulesOf(quietReport([auditedNode('a', disk)])))
+      expect(level(rule)).toBe(alertAt)
+      expect(rule?.for).toBe('11m')
+    },
+  )
 
   it('take the latest moment where a group is set in several ways, and say so', () => {
     const rules = rulesOf(
       quietReport([
         auditedNode('a', sharedDisk(40, { highThresholdPercent: 70 })),
         auditedNode('b', sharedDisk(40, { highThresholdPercent: 70 })),
-        auditedNode('c', sharedDisk(40, { highThresholdPercent: 80, evictionHard: { 'nodefs.available': '5%' } })),
+        auditedNode(
+          'c',
+          sharedDisk(40, { highThresholdPercent: 80, evictionHard: { 'nodefs.available': '5%' } }),
+        ),
       ]),
     )
     expect(level(gcRule(rules))).toBe(82)
     expect(gcRule(rules)?.annotations.description).toContain('Set otherwise than most: 1 of them')
     expect(
-      rules.filter(({ labels }) => labels.signal === 'nodefs.available').map(({ expr }) => / < ([\d.]+) and /.exec(expr)?.[1]),
+      rules
+        .filter(({ labels }) => labels.signal === 'nodefs.available')
+        .map(({ expr }) => / < ([\d.]+) and /.exec(expr)?.[1]),
     ).toEqual(['5'])
   })
 
   it('have none for image GC where it is off, and none at all where nothing is known', () => {
-    const off = rulesOf(quietReport([auditedNode('a', sharedDisk(40, { highThresholdPercent: 100 }))]))
-    expect(off.map(({ alert }) => alert)).toEqual(['HighwaterEvictionThresholdMet', 'HighwaterEvictionThresholdMet'])
+    const off = rulesOf(
+      quietReport([auditedNode('a', sharedDisk(40, { highThresholdPercent: 100 }))]),
+    )
+    expect(off.map(({ alert }) => alert)).toEqual([
+      'HighwaterEvictionThresholdMet',
+      'HighwaterEvictionThresholdMet',
+    ])
     expect(rulesOf(quietReport([]))).toEqual([])
   })
 
   it('look at the disk that holds the images, and at nodes without a group by name', () => {
     const disks = dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(100 * GiB, 60 * GiB))
     const [rule] = rulesOf(
-      quietReport([auditedNode('node.a', disks, { identity: { group: { kind: 'Node', namespace: null, name: 'node.a' } } })]),
+      quietReport([
+        auditedNode('node.a', disks, {
+          identity: { group: { kind: 'Node', namespace: null, name: 'node.a' } },
+        }),
+      ]),
     )
     expect(rule?.expr).toContain('mountpoint=~"/var/lib/containerd|')
     expect(rule?.expr).toContain('kube_node_info{cluster=~"prod-eu|",node=~"node\\\\.a"}')
@@ -86,22 +120,32 @@ describe('alert rules', () => {
   describe('of a group where some nodes have a disk for images and others do not', () => {
     const mixed = quietReport([
       auditedNode('one', sharedDisk(40, { highThresholdPercent: 70 })),
-      auditedNode('two', dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(100 * GiB, 60 * GiB), { highThresholdPercent: 80 })),
+      auditedNode(
+        'two',
+        dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(100 * GiB, 60 * GiB), {
+          highThresholdPercent: 80,
+        }),
+      ),
     ])
     const ownMount = 'mountpoint=~"/var/lib/containerd|/mnt/k8s-disks/[0-9]+"'
 
     it('look at each where its images lie, and tell the nodes apart by what is mounted', () => {
       const rules = rulesOf(mixed)
       for (const { expr } of rules) expect(mistakes(expr)).toEqual([])
-      const [shared, apart] = ['shared', 'imagefs'].map(layout => rules.filter(({ labels }) => labels.layout === layout))
+      const [shared, apart] = ['shared', 'imagefs'].map(layout =>
+        rules.filter(({ labels }) => labels.layout === layout),
+      )
       expect(shared!.length + apart!.length).toBe(rules.length)
       expect(level(gcRule(shared!))).toBe(72)
       expect(gcRule(shared!)?.expr).toContain('mountpoint=~"/|/var|/var/lib/kubelet"')
-      for (const { expr } of shared!) expect(expr.split(' unless on (cluster, instance) ')[1]).toContain(ownMount)
+      for (const { expr } of shared!)
+        expect(expr.split(' unless on (cluster, instance) ')[1]).toContain(ownMount)
       expect(level(gcRule(apart!))).toBe(82)
       expect(gcRule(apart!)?.expr).not.toContain('"/|/var')
-      for (const { expr } of apart!) expect(expr.split(' and on (cluster, instance) ')[2]).toContain(ownMount)
-      for (const { annotations } of rules) expect(annotations.description).not.toContain('Set otherwise than most')
+      for (const { expr } of apart!)
+        expect(expr.split(' and on (cluster, instance) ')[2]).toContain(ownMount)
+      for (const { annotations } of rules)
+        expect(annotations.description).not.toContain('Set otherwise than most')
     })
 
     it('are those of the known layout where that of some nodes is not known', () => {
@@ -116,7 +160,9 @@ describe('alert rules', () => {
   it('make no template of a name', () => {
     for (const { labels, annotations } of rulesOf(hostileReport()))
       for (const text of [...Object.values(labels), ...Object.values(annotations)])
-        expect(text.replaceAll('{{ $labels.instance }}', '').replaceAll('{{ "{{" }}', '')).not.toContain('{{')
+        expect(
+          text.replaceAll('{{ $labels.instance }}', '').replaceAll('{{ "{{" }}', ''),
+        ).not.toContain('{{')
   })
 })
 
@@ -136,8 +182,15 @@ describe.skipIf(!hasPromtool)(
       ['a morning', morningReport()],
       ['hostile names', hostileReport()],
     ])('are taken by promtool: %s', (_, report) => {
-      const { status, stdout, stderr } = promtool(['check', 'rules', written('rules.yaml', textOf(report))])
-      expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({ status: 0, text: expect.stringContaining('SUCCESS') })
+      const { status, stdout, stderr } = promtool([
+        'check',
+        'rules',
+        written('rules.yaml', textOf(report)),
+      ])
+      expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({
+        status: 0,
+        text: expect.stringContaining('SUCCESS'),
+      })
     })
 
     it.each([
@@ -156,8 +209,15 @@ describe.skipIf(!hasPromtool)(
             interval: '1m',
             input_series: [
               { series: `node_filesystem_size_bytes{${filesystemLabels}}`, values: '1000+0x60' },
-              { series: `node_filesystem_avail_bytes{${filesystemLabels}}`, values: `${(100 - usedPercent) * 10}+0x60` },
-              { series: 'kube_node_labels{cluster="prod-eu",node="a",label_eks_amazonaws_com_nodegroup="general"}', values: '1+0x60' },
+              {
+                series: `node_filesystem_avail_bytes{${filesystemLabels}}`,
+                values: `${(100 - usedPercent) * 10}+0x60`,
+              },
+              {
+                series:
+                  'kube_node_labels{cluster="prod-eu",node="a",label_eks_amazonaws_com_nodegroup="general"}',
+                values: '1+0x60',
+              },
             ],
             promql_expr_test: [
               {
@@ -169,7 +229,11 @@ describe.skipIf(!hasPromtool)(
           },
         ],
       }
-      const { status, stdout, stderr } = promtool(['test', 'rules', written('test.yaml', JSON.stringify(test))])
+      const { status, stdout, stderr } = promtool([
+        'test',
+        'rules',
+        written('test.yaml', JSON.stringify(test)),
+      ])
       expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({ status: 0 })
     })
   },

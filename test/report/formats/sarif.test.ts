@@ -20,26 +20,48 @@ describe('SARIF', () => {
 
   it('has a result for each finding; one that is waived is suppressed, with the reason', () => {
     const { findings, waived } = morning.document
-    expect(run.results.map(({ partialFingerprints }: { partialFingerprints: object }) => Object.values(partialFingerprints)[0])).toEqual(
-      [...findings, ...waived].map(({ id }) => id),
+    expect(
+      run.results.map(
+        ({ partialFingerprints }: { partialFingerprints: object }) =>
+          Object.values(partialFingerprints)[0],
+      ),
+    ).toEqual([...findings, ...waived].map(({ id }) => id))
+    const suppressed = run.results.filter(
+      ({ suppressions }: { suppressions?: object[] }) => suppressions !== undefined,
     )
-    const suppressed = run.results.filter(({ suppressions }: { suppressions?: object[] }) => suppressions !== undefined)
     expect(suppressed).toMatchObject([
       {
         ruleId: 'image-gc-due',
-        suppressions: [{ status: 'accepted', justification: 'until 2026-12-31: The builders are meant to run full.' }],
+        suppressions: [
+          {
+            status: 'accepted',
+            justification: 'until 2026-12-31: The builders are meant to run full.',
+          },
+        ],
       },
     ])
-    for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId)
+    for (const { ruleId, ruleIndex } of run.results)
+      expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId)
   })
 
   it('tells what is not known and what was not audited as notifications, and that the run is not whole', () => {
     const [{ executionSuccessful, toolExecutionNotifications: told }] = run.invocations
-    const byKind = Map.groupBy(told as { descriptor: { id: string }; level: string }[], ({ descriptor }) => descriptor.id)
+    const byKind = Map.groupBy(
+      told as { descriptor: { id: string }; level: string }[],
+      ({ descriptor }) => descriptor.id,
+    )
     expect(byKind.get('unknown')).toHaveLength(morning.document.unknowns.length)
-    expect(byKind.get('not-audited')?.map(({ level }) => level)).toEqual(['error', 'warning', 'warning', 'warning'])
+    expect(byKind.get('not-audited')?.map(({ level }) => level)).toEqual([
+      'error',
+      'warning',
+      'warning',
+      'warning',
+    ])
     expect(executionSuccessful).toBe(false)
-    const nodesOnly = { ...morning, document: { ...morning.document, notAudited: morning.document.notAudited.slice(1) } }
+    const nodesOnly = {
+      ...morning,
+      document: { ...morning.document, notAudited: morning.document.notAudited.slice(1) },
+    }
     expect(logOf(nodesOnly).runs[0].invocations[0].executionSuccessful).toBe(true)
   })
 

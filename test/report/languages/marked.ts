@@ -12,14 +12,22 @@ const choosers = new Set(['origin'])
 function markedFunction(say: (...values: unknown[]) => unknown, isChooser: boolean) {
   // What a message is given is no part of it, unless it is one itself.
   const given = (value: unknown): unknown =>
-    typeof value === 'string' && value !== '' ? `${close}${value}${open}` : Array.isArray(value) ? value.map(given) : value
-  return (...values: unknown[]) => `${open}${say(...(isChooser ? values : values.map(given)))}${close}`
+    typeof value === 'string' && value !== ''
+      ? `${close}${value}${open}`
+      : Array.isArray(value)
+        ? value.map(given)
+        : value
+  return (...values: unknown[]) =>
+    `${open}${say(...(isChooser ? values : values.map(given)))}${close}`
 }
 
 function mark(value: unknown, path: string[], isChooser: boolean): unknown {
   const key = path.at(-1) ?? ''
   if (typeof value === 'string') return value === '' ? '' : `${open}${value}${close}`
-  if (typeof value === 'function') return path.length === 1 && joints.has(key) ? value : markedFunction(value as () => unknown, isChooser)
+  if (typeof value === 'function')
+    return path.length === 1 && joints.has(key)
+      ? value
+      : markedFunction(value as () => unknown, isChooser)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [

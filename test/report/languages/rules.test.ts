@@ -10,10 +10,20 @@ import { languages } from '#report/languages/index.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { changesOf } from '#report/views/what-to-change.ts'
-import { auditedNode, finding, morningReport, quietReport, sharedDisk } from '#test/report-builder.ts'
+import {
+  auditedNode,
+  finding,
+  morningReport,
+  quietReport,
+  sharedDisk,
+} from '#test/report-builder.ts'
 
 const translated = languageIds.filter(id => id !== 'en')
-const scripts = { ko: /\p{Script=Hangul}/u, ja: /[\p{Script=Hiragana}\p{Script=Katakana}]/u, zh: /\p{Script=Han}/u }
+const scripts = {
+  ko: /\p{Script=Hangul}/u,
+  ja: /[\p{Script=Hiragana}\p{Script=Katakana}]/u,
+  zh: /\p{Script=Han}/u,
+}
 const ruleSources = globSync('src/judge/rules/**/*.ts')
   .map(file => readFileSync(file, 'utf8'))
   .join('\n')
@@ -51,14 +61,16 @@ describe.each(translated)('rules in %s', id => {
 
   it('are those that there are', () => {
     expect(Object.keys(texts).toSorted()).toEqual(rules.map(rule => rule.id).toSorted())
-    for (const text of Object.values(texts)) for (const english of Object.keys(text!.titles ?? {})) expect(ruleSources).toContain(english)
+    for (const text of Object.values(texts))
+      for (const english of Object.keys(text!.titles ?? {})) expect(ruleSources).toContain(english)
   })
 
   it('say it in its own script, and name what the English text names', () => {
     const lost = rules.flatMap(({ id: rule, docs }) =>
       (['title', 'why', 'fix'] as const).flatMap(part => {
         const text = texts[rule]?.[part] ?? ''
-        const missing = part === 'title' ? [] : fieldTerms(docs[part]).filter(term => !text.includes(term))
+        const missing =
+          part === 'title' ? [] : fieldTerms(docs[part]).filter(term => !text.includes(term))
         return scripts[id].test(text) && missing.length === 0 ? [] : [[rule, part, text, missing]]
       }),
     )
@@ -71,7 +83,11 @@ describe.each(translated)('rules in %s', id => {
     const page = decoded(renderPage(pageView(report, languages[id])))
     for (const text of [why, fix]) expect(page).toContain(`<dd>${text}</dd>`)
     expect(page).toContain(`<p class="advice">${fix}</p>`)
-    const { html, text } = renderMail(report, [], { owner: null, unsubscribe: [], language: languages[id] })
+    const { html, text } = renderMail(report, [], {
+      owner: null,
+      unsubscribe: [],
+      language: languages[id],
+    })
     expect(decoded(html)).toContain(`</b> ${fix}</p>`)
     expect(text.replace(/\s+/g, '')).toContain(fix.replace(/\s+/g, ''))
   })
@@ -83,19 +99,29 @@ describe.each(translated)('rules in %s', id => {
       nodes: { count: 1, sample: ['a'] },
       fix: { config: {}, durable: [], commands: [] },
     })
-    const change = changesOf(quietReport([node], { findings: [evicts] }), () => null, languages[id])(node)!.text
+    const change = changesOf(
+      quietReport([node], { findings: [evicts] }),
+      () => null,
+      languages[id],
+    )(node)!.text
     const { fix } = texts['eviction-due']!
     expect(fix.split(/[.。]/)[0]).toBe(change)
   })
 
   it('leave a rule that it does not know in English, and say so', () => {
     const report = morningReport()
-    const findings = report.document.findings.map((each): Finding => ({ ...each, rule: 'unheard-of' }))
+    const findings = report.document.findings.map(
+      (each): Finding => ({ ...each, rule: 'unheard-of' }),
+    )
     const unknown = { ...report, document: { ...report.document, findings } }
     const page = decoded(renderPage(pageView(unknown, languages[id])))
     expect(page).toContain(`<p class="advice" lang="en">${findings[0]!.docs.fix}</p>`)
     expect(page).toContain(`<dd lang="en">${findings.at(-1)!.docs.why}</dd>`)
-    const { html } = renderMail(unknown, [], { owner: null, unsubscribe: [], language: languages[id] })
+    const { html } = renderMail(unknown, [], {
+      owner: null,
+      unsubscribe: [],
+      language: languages[id],
+    })
     expect(decoded(html)).toContain(`<span lang="en">${findings[0]!.docs.fix}</span>`)
   })
 })

@@ -47,16 +47,30 @@ const foreign = new Set([
 function strange<T>(value: T, key = ''): T {
   // Its texts are all enumerations.
   if (key === 'growth') return value
-  if (typeof value === 'string') return (foreign.has(key) && !/^[\d.%]+\w*$/.test(value) ? `Zz${value.length}` : value) as T
+  if (typeof value === 'string')
+    return (foreign.has(key) && !/^[\d.%]+\w*$/.test(value) ? `Zz${value.length}` : value) as T
   if (Array.isArray(value)) return value.map(item => strange(item, key)) as T
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, strange(item, Number.isNaN(Number(name)) ? name : key)]),
+    Object.entries(value).map(([name, item]) => [
+      name,
+      strange(item, Number.isNaN(Number(name)) ? name : key),
+    ]),
   ) as T
 }
 
 const morning = morningReport()
-const plan = { state: 'made', id: 'Zz', nodes: 12, waves: 3, never: 1, refused: 2, unchanged: 9, digest: 'Zz', command: 'Zz' } as const
+const plan = {
+  state: 'made',
+  id: 'Zz',
+  nodes: 12,
+  waves: 3,
+  never: 1,
+  refused: 2,
+  unchanged: 9,
+  digest: 'Zz',
+  command: 'Zz',
+} as const
 const ended = [
   {
     ...lastRun().delta.findings.fixed[0]!,
@@ -68,7 +82,9 @@ const ended = [
   } as const,
 ]
 const reports: Record<string, AuditReport> = {
-  morning: strange(withWeek({ ...morning, before: { ...lastRun(), ended }, plan, garbage: [overviewOf()] })),
+  morning: strange(
+    withWeek({ ...morning, before: { ...lastRun(), ended }, plan, garbage: [overviewOf()] }),
+  ),
   first: strange(morning),
   quiet: strange(quietReport([])),
 }
@@ -80,7 +96,8 @@ const deliveries: Delivery[] = strange([
 /** Field names, units and proper names, which no language translates. */
 const terms =
   /\b(?:policy alertPercent|(?:nodefs|imagefs|containerfs|memory|pid|allocatableMemory)\.(?:available|inodesFree)|imageGC\w+|KubeletConfiguration|evictionHard|Nodegroup|NodePool|Cluster|Node|nodefs = imagefs|nodefs|imagefs|managed-nodegroup|karpenter|AL2023|AL2|Windows|highwater|UTC|[KMGT]iB|\d+[KMG]i|fargate|other|nodeadm|eksctl|nodegroup|nodepool|inode|B|min|h|d|s|v\d[\d.]*|get nodes\/proxy|mode proxy|proxy|report\.html|Zz\d*|S3|[A-F])\b/g
-const strangeWords = (pieces: string[]) => pieces.map(piece => piece.replace(terms, '').trim()).filter(piece => /[a-z]{2}/i.test(piece))
+const strangeWords = (pieces: string[]) =>
+  pieces.map(piece => piece.replace(terms, '').trim()).filter(piece => /[a-z]{2}/i.test(piece))
 
 const decoded = (html: string) =>
   html
@@ -94,7 +111,9 @@ const decoded = (html: string) =>
 /** Texts, and the attributes that are read out or shown. */
 function shownTexts(html: string): string[] {
   const body = html.replace(/<(script|style)>[\s\S]*?<\/\1>|<!--[\s\S]*?-->|<!doctype[^>]*>/gi, '')
-  const attributes = [...body.matchAll(/\s(?:aria-label|title|alt|data-label|placeholder)="([^"]*)"/g)].map(([, text]) => text!)
+  const attributes = [
+    ...body.matchAll(/\s(?:aria-label|title|alt|data-label|placeholder)="([^"]*)"/g),
+  ].map(([, text]) => text!)
   return [...body.split(/<[^>]*>/), ...attributes].map(decoded).filter(text => text.trim() !== '')
 }
 
@@ -105,17 +124,24 @@ describe('in a language of nobody', () => {
     expect(strangeWords(texts.flatMap(unmarked))).toEqual([])
   })
 
-  it.each(Object.entries(reports))('the mail has none, in both parts, its subject and its brief: %s', (_, report) => {
-    for (const [sent, owner] of [
-      [deliveries, 'Zz'],
-      [[], null],
-    ] as const) {
-      const { html, text, subject, brief } = renderMail(report, [...sent], { owner, unsubscribe: ['Zz'], language: marked })
-      expect(strangeWords(shownTexts(html).flatMap(unmarked))).toEqual([])
-      for (const part of [text, brief]) expect(strangeWords(unmarked(part))).toEqual([])
-      expect(unmarked(subject).length).toBeGreaterThan(0)
-    }
-  })
+  it.each(Object.entries(reports))(
+    'the mail has none, in both parts, its subject and its brief: %s',
+    (_, report) => {
+      for (const [sent, owner] of [
+        [deliveries, 'Zz'],
+        [[], null],
+      ] as const) {
+        const { html, text, subject, brief } = renderMail(report, [...sent], {
+          owner,
+          unsubscribe: ['Zz'],
+          language: marked,
+        })
+        expect(strangeWords(shownTexts(html).flatMap(unmarked))).toEqual([])
+        for (const part of [text, brief]) expect(strangeWords(unmarked(part))).toEqual([])
+        expect(unmarked(subject).length).toBeGreaterThan(0)
+      }
+    },
+  )
 
   it.each(Object.entries(reports))('the summary has none: %s', (_, { document, before }) => {
     const ruleErrors = [{ rule: 'Zz', cluster: 'Zz', node: 'Zz', message: 'Zz' }]
@@ -147,20 +173,34 @@ describe.each(languageIds.filter(id => id !== 'en'))('the catalogue %s', id => {
         ? Object.entries(value).flatMap(([key, item]) => entries(item, `${path}.${key}`))
         : [[path, value]]
     const english = new Map(entries(en))
-    expect(entries(words).filter(([path, text]) => empty(text) && !empty(english.get(path)) && !/\.(between)$/.test(path))).toEqual([])
+    expect(
+      entries(words).filter(
+        ([path, text]) => empty(text) && !empty(english.get(path)) && !/\.(between)$/.test(path),
+      ),
+    ).toEqual([])
   })
 
   it('keeps what the script puts numbers into', () => {
-    for (const text of [words.script.shown, words.script.nodesShown]) expect(text).toMatch(/\{(shown|all)\}.*\{(shown|all)\}/)
+    for (const text of [words.script.shown, words.script.nodesShown])
+      expect(text).toMatch(/\{(shown|all)\}.*\{(shown|all)\}/)
   })
 
   it('has no English left: every text has a letter of its own script, or is a name', () => {
-    const own = { ko: /\p{Script=Hangul}/u, ja: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u, zh: /\p{Script=Han}/u }[id]
-    const texts = shownTexts(renderPage(pageView(reports.morning!, languages[id]))).filter(text => /[a-z]{3}/i.test(text))
+    const own = {
+      ko: /\p{Script=Hangul}/u,
+      ja: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
+      zh: /\p{Script=Han}/u,
+    }[id]
+    const texts = shownTexts(renderPage(pageView(reports.morning!, languages[id]))).filter(text =>
+      /[a-z]{3}/i.test(text),
+    )
     const lost = texts.filter(text => !own.test(text) && strangeWords([text]).length > 0)
     expect(
       lost.filter(
-        text => !/^(?:image GC|Image GC|Ready|Pressure|NodeConfig \(nodeadm\)|eksctl ClusterConfig|Terraform|drop-in)\b/.test(text.trim()),
+        text =>
+          !/^(?:image GC|Image GC|Ready|Pressure|NodeConfig \(nodeadm\)|eksctl ClusterConfig|Terraform|drop-in)\b/.test(
+            text.trim(),
+          ),
       ),
     ).toEqual([])
   })

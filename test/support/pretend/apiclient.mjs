@@ -23,7 +23,10 @@ function merge(onto, from) {
 function check(kubernetes) {
   for (const name of ['image-gc-high-threshold-percent', 'image-gc-low-threshold-percent']) {
     const value = kubernetes[name]
-    if (value !== undefined && !(typeof value === 'string' && Number(value) >= 0 && Number(value) <= 100))
+    if (
+      value !== undefined &&
+      !(typeof value === 'string' && Number(value) >= 0 && Number(value) <= 100)
+    )
       throw new Error(`Failed PATCH request to '/settings': ${name}`)
   }
 }

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 
 const [world, program, ...args] = process.argv.slice(2)
 const at = name => join(world, name)
-const images = existsSync(at('images.json')) ? JSON.parse(readFileSync(at('images.json'), 'utf8')) : {}
+const images = existsSync(at('images.json'))
+  ? JSON.parse(readFileSync(at('images.json'), 'utf8'))
+  : {}
 const save = () => writeFileSync(at('images.json'), JSON.stringify(images))
 const fail = message => {
   process.stderr.write(`${message}\n`)
@@ -15,11 +17,13 @@ appendFileSync(at('calls'), `${[program, ...args].join(' ')}\n`)
 
 if (program === 'crictl' && args[0] === 'pull') {
   const registry = JSON.parse(readFileSync(at('registry.json'), 'utf8'))
-  if (!registry.includes(args[1])) fail('E1121 "PullImage from image service failed" err="401 Unauthorized"')
+  if (!registry.includes(args[1]))
+    fail('E1121 "PullImage from image service failed" err="401 Unauthorized"')
   images[args[1]] ??= { 'io.cri-containerd.image': 'managed' }
   save()
 } else if (program === 'crictl' && args[0] === 'inspecti') {
-  if (images[args[1]] === undefined || existsSync(at('unseen'))) fail(`no such image "${args[1]}" present`)
+  if (images[args[1]] === undefined || existsSync(at('unseen')))
+    fail(`no such image "${args[1]}" present`)
   process.stdout.write('{}\n')
 } else if (program === 'ctr' && args.slice(0, 3).join(' ') === '-n k8s.io images') {
   const [verb, name, ...more] = args.slice(3)

@@ -26,18 +26,22 @@ function parse(text) {
   const result = {}
   for (const line of text.split('\n')) {
     const [, key, value] = /^(\w+): *"?([^"#]*?)"? *$/.exec(line) ?? []
-    if (key !== undefined) result[key] = /^\d+$/.test(value) ? Number(value) : value === '' ? {} : value
+    if (key !== undefined)
+      result[key] = /^\d+$/.test(value) ? Number(value) : value === '' ? {} : value
     else if (!/^( |#|$)/.test(line)) throw new Error(`yaml: ${line}`)
   }
   return result
 }
 
 function configuration() {
-  const [main] = ['/etc/kubernetes/kubelet/config.json', '/etc/kubernetes/kubelet/kubelet-config.json'].filter(path =>
-    existsSync(join(root, path)),
-  )
+  const [main] = [
+    '/etc/kubernetes/kubelet/config.json',
+    '/etc/kubernetes/kubelet/kubelet-config.json',
+  ].filter(path => existsSync(join(root, path)))
   let merged = parse(read(main))
-  const environment = existsSync(join(root, 'etc/eks/kubelet/environment')) ? read('etc/eks/kubelet/environment') : ''
+  const environment = existsSync(join(root, 'etc/eks/kubelet/environment'))
+    ? read('etc/eks/kubelet/environment')
+    : ''
   const folder = /--config-dir=(\S+)/.exec(environment)?.[1]
   if (folder !== undefined)
     for (const name of readdirSync(join(root, folder)).toSorted())
@@ -46,20 +50,28 @@ function configuration() {
 }
 
 function check(configuration) {
-  if (configuration.kind !== 'KubeletConfiguration') throw new Error('no kind "KubeletConfiguration" is registered')
+  if (configuration.kind !== 'KubeletConfiguration')
+    throw new Error('no kind "KubeletConfiguration" is registered')
   const percent = (name, otherwise) => {
     const value = configuration[name] ?? otherwise
-    if (!Number.isInteger(value)) throw new Error(`json: cannot unmarshal into Go struct field ${name} of type int32`)
-    if (value < 0 || value > 100) throw new Error(`invalid configuration: ${name} must be between 0 and 100, inclusive`)
+    if (!Number.isInteger(value))
+      throw new Error(`json: cannot unmarshal into Go struct field ${name} of type int32`)
+    if (value < 0 || value > 100)
+      throw new Error(`invalid configuration: ${name} must be between 0 and 100, inclusive`)
     return value
   }
   const high = percent('imageGCHighThresholdPercent', 85)
   const low = percent('imageGCLowThresholdPercent', 80)
-  if (low >= high) throw new Error('invalid configuration: imageGCLowThresholdPercent must be less than imageGCHighThresholdPercent')
+  if (low >= high)
+    throw new Error(
+      'invalid configuration: imageGCLowThresholdPercent must be less than imageGCHighThresholdPercent',
+    )
   const maxFiles = configuration.containerLogMaxFiles ?? 5
-  if (!Number.isInteger(maxFiles) || maxFiles < 2) throw new Error('containerLogMaxFiles must be greater than 1')
+  if (!Number.isInteger(maxFiles) || maxFiles < 2)
+    throw new Error('containerLogMaxFiles must be greater than 1')
   for (const [signal, value] of Object.entries(configuration.evictionHard ?? {}))
-    if (!/^(\d+(\.\d+)?%|\d+([KMGT]i)?)$/.test(value)) throw new Error(`evictionHard ${signal}: ${value}`)
+    if (!/^(\d+(\.\d+)?%|\d+([KMGT]i)?)$/.test(value))
+      throw new Error(`evictionHard ${signal}: ${value}`)
 }
 
 try {

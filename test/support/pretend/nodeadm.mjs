@@ -15,11 +15,15 @@ const write = (path, text) => {
 const sources = words.filter((_, index) => words[index - 1] === '--config-source')
 const cache = words.find((_, index) => words[index - 1] === '--config-cache')
 
-const isNone = words.slice(0, 3).join(' ') !== 'init --skip run' || !sources.includes('imds://user-data') || cache === undefined
+const isNone =
+  words.slice(0, 3).join(' ') !== 'init --skip run' ||
+  !sources.includes('imds://user-data') ||
+  cache === undefined
 if (isNone) throw new Error(`unknown arguments: ${words.join(' ')}`)
 
 const pieces = sources.flatMap(source => {
-  if (source === 'imds://user-data') return [JSON.parse(readFileSync(join(world, 'user-data.json'), 'utf8'))]
+  if (source === 'imds://user-data')
+    return [JSON.parse(readFileSync(join(world, 'user-data.json'), 'utf8'))]
   const folder = join(root, source.replace('file://', ''))
   return readdirSync(folder)
     .toSorted()
@@ -34,8 +38,15 @@ if (existsSync(join(world, 'nodeadm-fails'))) {
   process.exit(1)
 }
 const hasConfig = Object.keys(config).length > 0
-if (hasConfig) write('etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf', JSON.stringify({ ...header, ...config }, null, 4))
+if (hasConfig)
+  write(
+    'etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf',
+    JSON.stringify({ ...header, ...config }, null, 4),
+  )
 const folder = hasConfig ? ' --config-dir=/etc/kubernetes/kubelet/config.json.d' : ''
-write('etc/eks/kubelet/environment', `NODEADM_KUBELET_ARGS=--config=/etc/kubernetes/kubelet/config.json${folder}\n`)
+write(
+  'etc/eks/kubelet/environment',
+  `NODEADM_KUBELET_ARGS=--config=/etc/kubernetes/kubelet/config.json${folder}\n`,
+)
 write('etc/containerd/config.toml', 'version = 3\n')
 write(cache, JSON.stringify({ spec: pieces }))

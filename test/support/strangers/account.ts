@@ -1,7 +1,12 @@
 /** An account at moto as the stack and its owner leave it: bucket, sender, topic, state machine, a role for each function, and a cluster with instances. */
 import { EC2Client, RunInstancesCommand } from '@aws-sdk/client-ec2'
 import { CreateClusterCommand, CreateNodegroupCommand, EKSClient } from '@aws-sdk/client-eks'
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  CreateBucketCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'
 import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import { CreateStateMachineCommand, DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns'
@@ -39,23 +44,42 @@ export interface Account {
 }
 
 /** @param endpoint where AWS is. @param names of the functions of a fan-out. @param credentials of its administrator */
-export async function openAccount(endpoint: string, names: readonly string[], credentials: AwsCredentials): Promise<Account> {
+export async function openAccount(
+  endpoint: string,
+  names: readonly string[],
+  credentials: AwsCredentials,
+): Promise<Account> {
   const at = { region, endpoint, credentials }
   const given = new Map<string, AwsCredentials>()
   const s3 = new S3Client({ ...at, forcePathStyle: true })
-  const [ses, sns, sfn, sts, ec2] = [new SESv2Client(at), new SNSClient(at), new SFNClient(at), new STSClient(at), new EC2Client(at)]
+  const [ses, sns, sfn, sts, ec2] = [
+    new SESv2Client(at),
+    new SNSClient(at),
+    new SFNClient(at),
+    new STSClient(at),
+    new EC2Client(at),
+  ]
   await s3.send(new CreateBucketCommand({ Bucket: bucket }))
   await ses.send(new CreateEmailIdentityCommand({ EmailIdentity: 'example.com' }))
   const { TopicArn = '' } = await sns.send(new CreateTopicCommand({ Name: 'reports' }))
   const ssm = new SSMClient(at)
   for (const { name: Name, content: Content } of deployedDocuments())
-    await ssm.send(new CreateDocumentCommand({ Name, Content, DocumentType: 'Command', DocumentFormat: 'JSON' }))
+    await ssm.send(
+      new CreateDocumentCommand({ Name, Content, DocumentType: 'Command', DocumentFormat: 'JSON' }),
+    )
   const definition = names
-    .reduce((text, name) => text.replaceAll(`\${${name}Arn}`, functionArn(name)), JSON.stringify(stateMachine))
+    .reduce(
+      (text, name) => text.replaceAll(`\${${name}Arn}`, functionArn(name)),
+      JSON.stringify(stateMachine),
+    )
     // The same number: moto's parser takes none without a point there.
     .replace(/("ToleratedFailurePercentage":\d+)/g, '$1.0')
   const { stateMachineArn = '' } = await sfn.send(
-    new CreateStateMachineCommand({ name: 'highwater-prod', roleArn: roleArn('states'), definition }),
+    new CreateStateMachineCommand({
+      name: 'highwater-prod',
+      roleArn: roleArn('states'),
+      definition,
+    }),
   )
   return {
     environment: {
@@ -71,9 +95,15 @@ export async function openAccount(endpoint: string, names: readonly string[], cr
     topicArn: TopicArn,
     stateMachineArn,
     async credentialsOf(role) {
-      const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn(role), RoleSessionName: role }))
+      const { Credentials } = await sts.send(
+        new AssumeRoleCommand({ RoleArn: roleArn(role), RoleSessionName: role }),
+      )
       const { AccessKeyId = '', SecretAccessKey = '', SessionToken = '' } = Credentials ?? {}
-      const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken }
+      const credentials = {
+        accessKeyId: AccessKeyId,
+        secretAccessKey: SecretAccessKey,
+        sessionToken: SessionToken,
+      }
       given.set(AccessKeyId, credentials)
       return credentials
     },
@@ -92,14 +122,28 @@ export async function openAccount(endpoint: string, names: readonly string[], cr
     },
     async execution(name) {
       const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`
-      const { status = '', output, error, cause } = await sfn.send(new DescribeExecutionCommand({ executionArn }))
-      return { status, output: JSON.parse(output ?? 'null'), failure: `${error ?? ''} ${cause ?? ''}` }
+      const {
+        status = '',
+        output,
+        error,
+        cause,
+      } = await sfn.send(new DescribeExecutionCommand({ executionArn }))
+      return {
+        status,
+        output: JSON.parse(output ?? 'null'),
+        failure: `${error ?? ''} ${cause ?? ''}`,
+      }
     },
     async runInstances(cluster, count) {
       const tags = [{ Key: `kubernetes.io/cluster/${cluster}`, Value: 'owned' }]
       const { Instances = [] } = await ec2.send(
         new RunInstancesCommand({
-          ...{ ImageId: 'ami-12c6146b', InstanceType: 'm6i.large', MinCount: count, MaxCount: count },
+          ...{
+            ImageId: 'ami-12c6146b',
+            InstanceType: 'm6i.large',
+            MinCount: count,
+            MaxCount: count,
+          },
           TagSpecifications: [{ ResourceType: 'instance', Tags: tags }],
         }),
       )
@@ -116,12 +160,38 @@ export async function createCluster(
 ): Promise<void> {
   const eks = new EKSClient({ region, endpoint, credentials })
   const subnets = ['subnet-1', 'subnet-2']
-  await eks.send(new CreateClusterCommand({ name, version, roleArn: roleArn('cluster'), resourcesVpcConfig: { subnetIds: subnets } }))
-  for (const { name: nodegroupName, instanceTypes = [], version: ofNodes, releaseVersion, desiredSize, diskSize } of nodegroups)
+  await eks.send(
+    new CreateClusterCommand({
+      name,
+      version,
+      roleArn: roleArn('cluster'),
+      resourcesVpcConfig: { subnetIds: subnets },
+    }),
+  )
+  for (const {
+    name: nodegroupName,
+    instanceTypes = [],
+    version: ofNodes,
+    releaseVersion,
+    desiredSize,
+    diskSize,
+  } of nodegroups)
     await eks.send(
       new CreateNodegroupCommand({
-        ...{ clusterName: name, nodegroupName, subnets, nodeRole: roleArn('nodes'), version: ofNodes, releaseVersion, diskSize },
-        ...{ amiType: 'AL2023_x86_64_STANDARD', instanceTypes: [...instanceTypes], scalingConfig: { desiredSize } },
+        ...{
+          clusterName: name,
+          nodegroupName,
+          subnets,
+          nodeRole: roleArn('nodes'),
+          version: ofNodes,
+          releaseVersion,
+          diskSize,
+        },
+        ...{
+          amiType: 'AL2023_x86_64_STANDARD',
+          instanceTypes: [...instanceTypes],
+          scalingConfig: { desiredSize },
+        },
       }),
     )
 }

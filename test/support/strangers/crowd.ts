@@ -12,11 +12,15 @@ const nodeNames = [...crowded.nodes.names(), ...more.nodes.names()].toSorted()
 export const cluster: ClusterScenario = {
   ...crowded,
   nodegroups: [...(crowded.nodegroups ?? []), ...(more.nodegroups ?? [])],
-  nodes: { names: () => nodeNames, node: name => crowded.nodes.node(name) ?? more.nodes.node(name) },
+  nodes: {
+    names: () => nodeNames,
+    node: name => crowded.nodes.node(name) ?? more.nodes.node(name),
+  },
 }
 
 /** What moto has is as old as the test, and its clusters say nothing of pod GC. */
-const isTold = (rule: string) => !['unattached-disk', 'instance-without-node', 'terminated-pods-near-threshold'].includes(rule)
+const isTold = (rule: string) =>
+  !['unattached-disk', 'instance-without-node', 'terminated-pods-near-threshold'].includes(rule)
 export const expectedGarbage = (garbage.expect().garbage ?? [])
   .filter(({ rule }) => isTold(rule))
   .map(({ rule, subject }) => `${rule}: ${subject}`)
@@ -26,6 +30,8 @@ export const foundGarbage = ({ findings }: FindingsDocument) =>
     .filter(({ family }) => family === 'cluster-gc')
     .map(({ rule, subject }) => `${rule}: ${subject.kind} ${subject.name}`)
     .toSorted()
-export const silentNodes = garbage.expect().nodes.filter(({ rules }) => rules.includes('unread-node'))
+export const silentNodes = garbage
+  .expect()
+  .nodes.filter(({ rules }) => rules.includes('unread-node'))
 
 export const expectedNodes = [...garbage.expect().nodes, ...large.expect().nodes]

@@ -27,7 +27,9 @@ export async function startFront(behind: Behind): Promise<Front> {
     const [, name] = /^\/2015-03-31\/functions\/([^/]+)\/invocations/.exec(path) ?? []
     const isCluster = incoming.method === 'GET' && /^\/clusters\/[^/]+$/.test(path)
     const told =
-      name === undefined ? pass(incoming, response, behind, isCluster) : invoke(decodeURIComponent(name), incoming, response, behind)
+      name === undefined
+        ? pass(incoming, response, behind, isCluster)
+        : invoke(decodeURIComponent(name), incoming, response, behind)
     told.catch(() => response.destroy())
   })
   // moto's state machines ask `localhost`.
@@ -45,17 +47,31 @@ export async function startFront(behind: Behind): Promise<Front> {
 }
 
 /** Source: Lambda API reference, Invoke. */
-async function invoke(arn: string, incoming: IncomingMessage, response: ServerResponse, behind: Behind): Promise<void> {
+async function invoke(
+  arn: string,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  behind: Behind,
+): Promise<void> {
   const event = JSON.parse((await text(incoming)) || 'null')
   const answer = await behind.invoke(arn.split(':').at(-1) ?? arn, event).then(
     value => ({ headers: {}, body: JSON.stringify(value ?? null) }),
     (error: Error) => ({ headers: { 'x-amz-function-error': 'Unhandled' }, body: error.message }),
   )
-  response.writeHead(200, { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST', ...answer.headers })
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'x-amz-executed-version': '$LATEST',
+    ...answer.headers,
+  })
   response.end(answer.body)
 }
 
-function pass(incoming: IncomingMessage, response: ServerResponse, { port, apiServer }: Behind, isCluster: boolean): Promise<void> {
+function pass(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { port, apiServer }: Behind,
+  isCluster: boolean,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const { method, url: path, headers } = incoming
     const sent = request({ host: '127.0.0.1', port: port(), method, path, headers }, answer => {
@@ -70,7 +86,10 @@ function pass(incoming: IncomingMessage, response: ServerResponse, { port, apiSe
         const { cluster } = JSON.parse(body)
         const certificateAuthority = { data: Buffer.from(ca).toString('base64') }
         response.writeHead(200, { 'content-type': 'application/json' })
-        response.end(JSON.stringify({ cluster: { ...cluster, endpoint: server, certificateAuthority } }), resolve)
+        response.end(
+          JSON.stringify({ cluster: { ...cluster, endpoint: server, certificateAuthority } }),
+          resolve,
+        )
       }, reject)
     })
     sent.on('error', reject)

@@ -19,7 +19,11 @@ export interface Kubelets {
 }
 
 /** @param at "now" in what they answer. @param folder for the API server's files */
-export async function startKubelets({ nodes }: ClusterScenario, at: string, folder: string): Promise<Kubelets> {
+export async function startKubelets(
+  { nodes }: ClusterScenario,
+  at: string,
+  folder: string,
+): Promise<Kubelets> {
   const authority = createAuthority('kubelets')
   const asked: string[] = []
   const kubelets = new Map<string, Server>()
@@ -29,7 +33,13 @@ export async function startKubelets({ nodes }: ClusterScenario, at: string, fold
     const ip = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
     if (!node || ip === undefined || node.fault?.kind === 'down') continue
     const { keyPem: key, certificatePem: cert } = issueServing(authority, { dns: [name], ip: [ip] })
-    const tls = { key, cert, ca: authority.certificatePem, requestCert: true, rejectUnauthorized: false }
+    const tls = {
+      key,
+      cert,
+      ca: authority.certificatePem,
+      requestCert: true,
+      rejectUnauthorized: false,
+    }
     const kubelet = createKubelet(tls, (incoming, response) => {
       asked.push(`${name} ${incoming.url}`)
       answer(node, at, incoming, response)
@@ -46,7 +56,12 @@ export async function startKubelets({ nodes }: ClusterScenario, at: string, fold
   const path = `${folder}/nodes.sock`
   await new Promise<void>(done => way.listen(path, done))
   return {
-    flags: flagsOf(folder, path, authority.certificatePem, issueClient(authority, 'kube-apiserver-kubelet-client')),
+    flags: flagsOf(
+      folder,
+      path,
+      authority.certificatePem,
+      issueClient(authority, 'kube-apiserver-kubelet-client'),
+    ),
     asked,
     async close() {
       for (const kubelet of kubelets.values()) kubelet.closeAllConnections()
@@ -55,7 +70,12 @@ export async function startKubelets({ nodes }: ClusterScenario, at: string, fold
   }
 }
 
-function flagsOf(folder: string, path: string, ca: string, client: ReturnType<typeof issueClient>): string[] {
+function flagsOf(
+  folder: string,
+  path: string,
+  ca: string,
+  client: ReturnType<typeof issueClient>,
+): string[] {
   const write = (name: string, content: string) => {
     writeFileSync(`${folder}/${name}`, content)
     return `${folder}/${name}`
@@ -68,15 +88,28 @@ function flagsOf(folder: string, path: string, ca: string, client: ReturnType<ty
   }
   return [
     ...['--egress-selector-config-file', write('egress.json', JSON.stringify(egress))],
-    ...['--kubelet-certificate-authority', write('kubelet-ca.pem', ca), '--kubelet-preferred-address-types', 'InternalIP'],
+    ...[
+      '--kubelet-certificate-authority',
+      write('kubelet-ca.pem', ca),
+      '--kubelet-preferred-address-types',
+      'InternalIP',
+    ],
     ...['--kubelet-client-certificate', write('kubelet-client.pem', client.certificatePem)],
     ...['--kubelet-client-key', write('kubelet-client.key', client.keyPem)],
   ]
 }
 
 /** Upstream: pkg/kubelet/server/server.go; anonymous requests are off, as on every EKS node. */
-function answer(node: LabNode, at: string, incoming: IncomingMessage, response: ServerResponse): void {
-  const bodies: Record<string, () => unknown> = { '/configz': () => node.configz(at), '/stats/summary': () => node.summary(at) }
+function answer(
+  node: LabNode,
+  at: string,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const bodies: Record<string, () => unknown> = {
+    '/configz': () => node.configz(at),
+    '/stats/summary': () => node.summary(at),
+  }
   const body = bodies[(incoming.url ?? '').replace(/\?.*$/, '')]
   const isKnown = (incoming.socket as TLSSocket).authorized
   response.writeHead(isKnown ? (body ? 200 : 404) : 401, { 'content-type': 'application/json' })

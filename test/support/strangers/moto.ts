@@ -15,7 +15,8 @@ export function motoMissing(): string | null {
   const wanted = `moto_server of version ${leastVersion} or later on the PATH`
   if (program === null) return `${wanted} (pip install 'moto[server]>=${leastVersion}')`
   const version = motoVersion(program)
-  if (version === null || version.localeCompare(leastVersion, 'en', { numeric: true }) >= 0) return null
+  if (version === null || version.localeCompare(leastVersion, 'en', { numeric: true }) >= 0)
+    return null
   return `${wanted} (it is ${version}: pip install 'moto[server]>=${leastVersion}')`
 }
 
@@ -24,10 +25,15 @@ const askVersion = "from importlib.metadata import version; print(version('moto'
 /** The server itself does not tell: its Python does, which its first line names, or which lies beside it. Null: nobody does. */
 function motoVersion(program: string): string | null {
   const [, named = ''] = /^#!\s*(\S*python\S*)/.exec(readFileSync(program, 'utf8')) ?? []
-  const beside = [program, realpathSync(program)].flatMap(path => ['python3', 'python'].map(name => join(dirname(path), name)))
+  const beside = [program, realpathSync(program)].flatMap(path =>
+    ['python3', 'python'].map(name => join(dirname(path), name)),
+  )
   for (const python of [named, ...beside].filter(path => path !== ''))
     try {
-      return execFileSync(python, ['-c', askVersion], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+      return execFileSync(python, ['-c', askVersion], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }).trim()
     } catch {
       // The next one may know.
     }
@@ -47,7 +53,9 @@ type Held = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]
 /** @param ownPort  where its state machines find AWS; null: at itself */
 export async function startMoto(program: string, ownPort: number | null = null): Promise<Moto> {
   const [port = 0] = await freePorts(1)
-  const child = started(program, ['-H', '127.0.0.1', '-p', String(port)], { MOTO_PORT: String(ownPort ?? port) })
+  const child = started(program, ['-H', '127.0.0.1', '-p', String(port)], {
+    MOTO_PORT: String(ownPort ?? port),
+  })
   const endpoint = `http://127.0.0.1:${port}`
   const close = () => ended(child)
   try {
@@ -66,7 +74,10 @@ export async function startMoto(program: string, ownPort: number | null = null):
     port,
     endpoint,
     async held(service) {
-      const services = (await (await fetch(`${endpoint}/moto-api/data.json`)).json()) as Record<string, Held>
+      const services = (await (await fetch(`${endpoint}/moto-api/data.json`)).json()) as Record<
+        string,
+        Held
+      >
       return services[service] ?? {}
     },
     close,

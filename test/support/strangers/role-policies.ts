@@ -22,18 +22,35 @@ export async function rolePolicies(bucket: string, prefix: string): Promise<Role
   const packaged = await packageService()
   try {
     const topic = { TopicArn: 'arn:aws:sns:us-east-1:123456789012:reports' }
-    const given = { ...mails, ...topic, Prefix: prefix, FanOut: 'on', Remediation: 'on', ReadsBySsm: 'yes' }
+    const given = {
+      ...mails,
+      ...topic,
+      Prefix: prefix,
+      FanOut: 'on',
+      Remediation: 'on',
+      ReadsBySsm: 'yes',
+    }
     const { resources } = instantiate(packaged.template, given)
     const documentsOf = (role: string): { Statement: Statement[] }[] => [
-      ...((resources[role]?.Properties.Policies ?? []) as { PolicyDocument: { Statement: Statement[] } }[]).map(
-        each => each.PolicyDocument,
-      ),
+      ...(
+        (resources[role]?.Properties.Policies ?? []) as {
+          PolicyDocument: { Statement: Statement[] }
+        }[]
+      ).map(each => each.PolicyDocument),
       ...Object.values(resources)
-        .filter(({ Type, Properties }) => Type === 'AWS::IAM::Policy' && (Properties.Roles as string[]).includes(`<${role}>`))
+        .filter(
+          ({ Type, Properties }) =>
+            Type === 'AWS::IAM::Policy' && (Properties.Roles as string[]).includes(`<${role}>`),
+        )
         .map(({ Properties }) => Properties.PolicyDocument as { Statement: Statement[] }),
     ]
     return Object.fromEntries(
-      functions.map(name => [name, documentsOf(`${name}Role`).flatMap(({ Statement }) => Statement.map(each => asMotoAsks(each, bucket)))]),
+      functions.map(name => [
+        name,
+        documentsOf(`${name}Role`).flatMap(({ Statement }) =>
+          Statement.map(each => asMotoAsks(each, bucket)),
+        ),
+      ]),
     )
   } finally {
     packaged.remove()
@@ -42,6 +59,8 @@ export async function rolePolicies(bucket: string, prefix: string): Promise<Role
 
 function asMotoAsks({ Effect, Action, Resource }: Statement, bucket: string): Statement {
   const isOfObjects = Action.every(action => action.startsWith('s3:'))
-  const named = JSON.parse(JSON.stringify(Resource).replaceAll('<ReportBucket.Arn>', `arn:aws:s3:::${bucket}`))
+  const named = JSON.parse(
+    JSON.stringify(Resource).replaceAll('<ReportBucket.Arn>', `arn:aws:s3:::${bucket}`),
+  )
   return { Effect, Action, Resource: isOfObjects ? named : '*' }
 }

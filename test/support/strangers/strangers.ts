@@ -8,7 +8,11 @@ import { join } from 'node:path'
 import type { AwsCredentials } from '#clients/credentials.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { type FunctionProcesses, functionProcesses } from '#test/function-process.ts'
-import { type RealApiServer, realApiServerPrograms, startRealApiServer } from '#test/real-api-server.ts'
+import {
+  type RealApiServer,
+  realApiServerPrograms,
+  startRealApiServer,
+} from '#test/real-api-server.ts'
 import { installResources, storedObjects } from '#test/stored-objects.ts'
 import { type Account, bucket, createCluster, openAccount } from './account.ts'
 import { startFront } from './front.ts'
@@ -43,16 +47,24 @@ export interface Deployment {
 /** Those that are not here, for people; none: all are. */
 export const strangersMissing = (): string[] => [
   ...[motoMissing()].filter(missing => missing !== null),
-  ...(realApiServerPrograms() === null ? ['etcd and kube-apiserver in KUBEBUILDER_ASSETS or on the PATH'] : []),
+  ...(realApiServerPrograms() === null
+    ? ['etcd and kube-apiserver in KUBEBUILDER_ASSETS or on the PATH']
+    : []),
 ]
 
 /** The memory of a function by default, see serverless.yml. */
 const memoryMiB = 1024
 
 /** @throws Error where something is missing, or does not come up */
-export async function startStrangers({ cluster, prefix, groupsOf, environmentOf }: Deployment): Promise<Strangers> {
+export async function startStrangers({
+  cluster,
+  prefix,
+  groupsOf,
+  environmentOf,
+}: Deployment): Promise<Strangers> {
   const [motoFile, programs] = [motoProgram(), realApiServerPrograms()]
-  if (motoFile === null || programs === null) throw new Error(`this machine lacks ${strangersMissing().join('; ')}`)
+  if (motoFile === null || programs === null)
+    throw new Error(`this machine lacks ${strangersMissing().join('; ')}`)
   const folder = mkdtempSync(join(tmpdir(), 'highwater-strangers-'))
   const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })]
   const close = async () => {
@@ -77,18 +89,26 @@ export async function startStrangers({ cluster, prefix, groupsOf, environmentOf 
     const moto = kept(await startMoto(motoFile, front.port))
     late.moto = moto
     const iam = await openIam(moto.endpoint, await rolePolicies(bucket, prefix))
-    const account = await openAccount(front.endpoint, ['Discover', 'AuditShard', 'Publish'], iam.administrator)
+    const account = await openAccount(
+      front.endpoint,
+      ['Discover', 'AuditShard', 'Publish'],
+      iam.administrator,
+    )
     await createCluster(front.endpoint, cluster, iam.administrator)
 
     const at = new Date().toISOString()
     const instances = await instancesOf(cluster, at, account)
     const stored = storedObjects(cluster, at, node => {
       const id = instances.get(node.metadata?.name ?? '')
-      return id === undefined ? node : { ...node, spec: { ...node.spec, providerID: `aws:///us-east-1a/${id}` } }
+      return id === undefined
+        ? node
+        : { ...node, spec: { ...node.spec, providerID: `aws:///us-east-1a/${id}` } }
     })
     const kubelets = kept(await startKubelets(cluster, at, folder))
     const webhook = kept(await startTokenWebhook(account, cluster.name, groupsOf, folder))
-    const apiServer = kept(await startRealApiServer(programs, stored, [], [...kubelets.flags, ...webhook.flags]))
+    const apiServer = kept(
+      await startRealApiServer(programs, stored, [], [...kubelets.flags, ...webhook.flags]),
+    )
     late.apiServer = apiServer
     await installResources(apiServer, cluster)
 
@@ -114,7 +134,9 @@ async function instancesOf(
   at: string,
   account: Account,
 ): Promise<Map<string, string>> {
-  const names = nodes.names().filter(node => !goneInstances.includes(node) && nodes.node(node)?.node(at).spec?.providerID)
+  const names = nodes
+    .names()
+    .filter(node => !goneInstances.includes(node) && nodes.node(node)?.node(at).spec?.providerID)
   const ids = await account.runInstances(name, names.length)
   return new Map(names.map((node, index) => [node, ids[index] ?? '']))
 }
@@ -127,7 +149,11 @@ const lambdaEnvironment = (name: string): Record<string, string> => ({
   AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
 })
 
-const credentialsIn = ({ accessKeyId, secretAccessKey, sessionToken = '' }: AwsCredentials): Record<string, string> => ({
+const credentialsIn = ({
+  accessKeyId,
+  secretAccessKey,
+  sessionToken = '',
+}: AwsCredentials): Record<string, string> => ({
   AWS_ACCESS_KEY_ID: accessKeyId,
   AWS_SECRET_ACCESS_KEY: secretAccessKey,
   AWS_SESSION_TOKEN: sessionToken,

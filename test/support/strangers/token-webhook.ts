@@ -28,12 +28,18 @@ export async function startTokenWebhook(
     const arn = await principalOf(token, account, cluster)
     const [, role = ''] = /:assumed-role\/([^/]+)\//.exec(arn ?? '') ?? []
     const groups = groupsOf(role)
-    return groups === null ? { authenticated: false } : { authenticated: true, user: { username: arn, groups } }
+    return groups === null
+      ? { authenticated: false }
+      : { authenticated: true, user: { username: arn, groups } }
   }
   const server = createServer((incoming, response) => {
     json(incoming)
       .then(async body => {
-        const { apiVersion, kind, spec } = body as { apiVersion: string; kind: string; spec: { token: string } }
+        const { apiVersion, kind, spec } = body as {
+          apiVersion: string
+          kind: string
+          spec: { token: string }
+        }
         response.writeHead(200, { 'content-type': 'application/json' })
         response.end(JSON.stringify({ apiVersion, kind, status: await review(spec.token) }))
       })
@@ -55,19 +61,38 @@ export async function startTokenWebhook(
     }),
   )
   return {
-    flags: ['--authentication-token-webhook-config-file', file, '--authentication-token-webhook-version', 'v1'],
+    flags: [
+      '--authentication-token-webhook-config-file',
+      file,
+      '--authentication-token-webhook-version',
+      'v1',
+    ],
     close: () => new Promise(done => server.close(() => done()).closeAllConnections()),
   }
 }
 
 /** Null: the token is of another form, or signed with no key that STS has given. */
-async function principalOf(token: string, account: Account, cluster: string): Promise<string | null> {
+async function principalOf(
+  token: string,
+  account: Account,
+  cluster: string,
+): Promise<string | null> {
   const [, encoded = ''] = /^k8s-aws-v1\.([\w-]+)$/.exec(token) ?? []
   const url = URL.parse(Buffer.from(encoded, 'base64url').toString())
-  if (url?.protocol !== 'https:' || !/^sts\.[a-z0-9-]+\.amazonaws\.com$/.test(url.host) || url.pathname !== '/') return null
+  if (
+    url?.protocol !== 'https:' ||
+    !/^sts\.[a-z0-9-]+\.amazonaws\.com$/.test(url.host) ||
+    url.pathname !== '/'
+  )
+    return null
   const of = (name: string) => url.searchParams.get(name) ?? ''
   const signed = of('X-Amz-SignedHeaders').split(';')
-  if (of('Action') !== 'GetCallerIdentity' || !signed.includes(clusterHeader) || !signed.includes('host')) return null
+  if (
+    of('Action') !== 'GetCallerIdentity' ||
+    !signed.includes(clusterHeader) ||
+    !signed.includes('host')
+  )
+    return null
   const scope = parseScope(of('X-Amz-Credential'))
   const key = scope && account.keyOf(scope.accessKeyId)
   if (!scope || !key || key.sessionToken !== of('X-Amz-Security-Token')) return null
@@ -77,5 +102,7 @@ async function principalOf(token: string, account: Account, cluster: string): Pr
     query: [...url.searchParams].filter(([name]) => name !== 'X-Amz-Signature'),
     headers: signed.map((name): [string, string] => [name, values[name] ?? '']),
   }
-  return sameSignature(signature(request, scope, key.secretAccessKey), of('X-Amz-Signature')) ? account.arnOf(key) : null
+  return sameSignature(signature(request, scope, key.secretAccessKey), of('X-Amz-Signature'))
+    ? account.arnOf(key)
+    : null
 }

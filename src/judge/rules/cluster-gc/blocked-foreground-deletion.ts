@@ -9,7 +9,15 @@ import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 const none = { dangling: [], unserved: [], misplaced: [], orphaned: [] }
 const waiting = (hoursAgo: number): OwnerGarbage['blocked'][number] => ({
   ...{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(hoursAgo) },
-  dependents: [{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(900) }],
+  dependents: [
+    {
+      kind: 'ReplicaSet',
+      namespace: 'shop',
+      count: 1,
+      names: ['cart-5f7d'],
+      createdMs: hoursBefore(900),
+    },
+  ],
 })
 
 export const blockedForegroundDeletion = clusterRule({
@@ -25,7 +33,10 @@ export const blockedForegroundDeletion = clusterRule({
       'pkg/controller/garbagecollector/graph.go blockingDependents',
     ],
   },
-  examples: { bad: { owners: { ...none, blocked: [waiting(60)] } }, good: { owners: { ...none, blocked: [waiting(1)] } } },
+  examples: {
+    bad: { owners: { ...none, blocked: [waiting(60)] } },
+    good: { owners: { ...none, blocked: [waiting(1)] } },
+  },
 
   *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -46,17 +57,31 @@ export const blockedForegroundDeletion = clusterRule({
           ? `${waits} for dependents that do not go, ${known.kind} ${known.name} for ${by}.`
           : `${waits} in a foreground deletion, and nothing that was listed blocks ${found.length === 1 ? 'it' : 'them'}: a dependent of a kind that was not listed may, or the garbage collector does not get to ${found.length === 1 ? 'it' : 'them'}.`,
         evidence: [
-          ...found.slice(0, 5).map(({ kind, name, dependents }) => ({
-            what: `${kind} ${name} waits for`,
-            value: dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed',
-          })),
+          ...found
+            .slice(0, 5)
+            .map(({ kind, name, dependents }) => ({
+              what: `${kind} ${name} waits for`,
+              value:
+                dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed',
+            })),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'get',
+                said(first.kind),
+                said(first.name),
+                ...inNamespace(first.namespace),
+                '-o',
+                'yaml',
+              ),
+            ]
+          : [],
       }
     }
   },

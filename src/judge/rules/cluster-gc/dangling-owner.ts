@@ -7,7 +7,13 @@ import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 
 const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
-  ...{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(hoursAgo) },
+  ...{
+    kind: 'ReplicaSet',
+    namespace: 'shop',
+    count: 1,
+    names: ['cart-5f7d'],
+    createdMs: hoursBefore(hoursAgo),
+  },
   ...{ owner: 'Deployment cart', isReplaced: true, confidence: 'certain' },
 })
 const none = { unserved: [], misplaced: [], blocked: [], orphaned: [] }
@@ -20,9 +26,14 @@ export const danglingOwner = clusterRule({
     title: 'Objects whose owners are gone are still there',
     why: 'The garbage collector deletes an object within seconds when none of its owners is there any more; an owner is its UID, so a new object of the same name is none. What is still there is not collected: the deletion is refused, or the collector cannot see all API groups and waits.',
     fix: "Look into the object's events and at admission webhooks that refuse deletions, and whether every API service is available. If the object is wanted, take the reference away or name the new owner's UID.",
-    sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
+    sources: [
+      'pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling',
+    ],
   },
-  examples: { bad: { owners: { ...none, dangling: [group(500)] } }, good: { owners: { ...none, dangling: [group(3)] } } },
+  examples: {
+    bad: { owners: { ...none, dangling: [group(500)] } },
+    good: { owners: { ...none, dangling: [group(3)] } },
+  },
 
   *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -41,16 +52,38 @@ export const danglingOwner = clusterRule({
         evidence: [
           ...found
             .slice(0, 5)
-            .map(each => ({ what: `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`, value: each.told })),
+            .map(each => ({
+              what: `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`,
+              value: each.told,
+            })),
           summed('whose owner was replaced by another of its name', [replaced], String),
-          ...(likely > 0 ? [summed('owned by pods, which are read before and not all where their node is gone', [likely], String)] : []),
+          ...(likely > 0
+            ? [
+                summed(
+                  'owned by pods, which are read before and not all where their node is gone',
+                  [likely],
+                  String,
+                ),
+              ]
+            : []),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'get',
+                said(first.kind),
+                said(first.name),
+                ...inNamespace(first.namespace),
+                '-o',
+                'yaml',
+              ),
+            ]
+          : [],
       }
     }
   },

@@ -25,10 +25,17 @@ export const expiredIdentityLease = clusterRule({
     good: { leases: { nodes: [], identities: [identity(true, 1.5)] } },
   },
 
-  *judge({ cluster, at, controlPlane, leases: { identities } }, { clusterGarbage: { minAgeHours } }) {
+  *judge(
+    { cluster, at, controlPlane, leases: { identities } },
+    { clusterGarbage: { minAgeHours } },
+  ) {
     const nowMs = Date.parse(at)
     const found = identities
-      .filter(each => (!each.isCollected && isOld(each.renewedMs, nowMs, minAgeHours)) || isIdentityPassedOver(each, nowMs, minAgeHours))
+      .filter(
+        each =>
+          (!each.isCollected && isOld(each.renewedMs, nowMs, minAgeHours)) ||
+          isIdentityPassedOver(each, nowMs, minAgeHours),
+      )
       .toSorted((a, b) => byText(a.lease, b.lease))
     const late = found.filter(({ isCollected }) => isCollected).length
     if (found.length === 0) return
@@ -42,14 +49,24 @@ export const expiredIdentityLease = clusterRule({
       evidence: [
         ...evidenceOfVersion(controlPlane),
         { what: 'expired identity leases', value: String(found.length) },
-        ...(late > 0 ? [{ what: 'of these such as an API server should have taken', value: String(late) }] : []),
+        ...(late > 0
+          ? [{ what: 'of these such as an API server should have taken', value: String(late) }]
+          : []),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,
         ),
         { what: 'leases', value: names.slice(0, 5).join(', ') },
       ],
-      commands: [kubectl('delete', 'leases', '-n', 'kube-system', ...names.slice(0, namesInCommand).map(said))],
+      commands: [
+        kubectl(
+          'delete',
+          'leases',
+          '-n',
+          'kube-system',
+          ...names.slice(0, namesInCommand).map(said),
+        ),
+      ],
     }
   },
 })

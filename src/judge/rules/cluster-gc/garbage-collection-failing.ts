@@ -8,7 +8,8 @@ const failure = {
   namespace: 'shop',
   object: 'ConfigMap cart-settings',
   reason: 'OwnerRefInvalidNamespace',
-  message: 'ownerRef [apps/v1/Deployment, namespace: shop, name: cart, uid: 0a1b] does not exist in namespace "shop"',
+  message:
+    'ownerRef [apps/v1/Deployment, namespace: shop, name: cart, uid: 0a1b] does not exist in namespace "shop"',
   count: 3,
   lastMs: hoursBefore(0.2),
 }
@@ -41,7 +42,12 @@ export const garbageCollectionFailing = clusterRule({
         noun: 'object',
         consequence: `${counted(objects, 'object')} ${subject.name === '' ? 'of no namespace' : `of ${subject.name}`} could not be collected as wanted, ${counted(times, 'time')} within what the API server remembers: ${reasons.join(', ')}.`,
         evidence: [
-          ...found.slice(0, 5).map(({ object, reason, message }) => ({ what: `${reason} on ${object}`, value: message })),
+          ...found
+            .slice(0, 5)
+            .map(({ object, reason, message }) => ({
+              what: `${reason} on ${object}`,
+              value: message,
+            })),
           ...oldest(
             found.map(({ lastMs }) => lastMs),
             Date.parse(at),

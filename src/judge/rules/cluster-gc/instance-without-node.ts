@@ -9,7 +9,9 @@ const instance = (hoursAgo: number): InstanceGarbage['withoutNode'][number] => (
   ...{ instanceId: 'i-0123456789abcdef0', instanceType: 'm6i.large', state: 'running' },
   launchedMs: hoursBefore(hoursAgo),
 })
-const example = (hoursAgo: number) => ({ instances: { withoutNode: [instance(hoursAgo)], withoutInstance: [] } })
+const example = (hoursAgo: number) => ({
+  instances: { withoutNode: [instance(hoursAgo)], withoutInstance: [] },
+})
 
 export const instanceWithoutNode = clusterRule({
   id: 'instance-without-node',
@@ -19,7 +21,10 @@ export const instanceWithoutNode = clusterRule({
     title: 'Instances of the cluster are no nodes of it',
     why: 'An instance that bears the tags of a cluster should be a node of it. One that never joined, or whose Node was deleted while it ran on, is paid for and runs no pod; with nobody to see it, nobody patches it either.',
     fix: "Read the instance's console output and its kubelet's log for why it did not join (bootstrap, access entry, network), or terminate it. Started for something else, it should not bear the cluster's tags.",
-    sources: ['EC2 API reference, DescribeInstances', 'EKS user guide, tagging: aws:eks:cluster-name'],
+    sources: [
+      'EC2 API reference, DescribeInstances',
+      'EKS user guide, tagging: aws:eks:cluster-name',
+    ],
   },
   examples: { bad: example(60), good: example(0.2) },
 
@@ -30,9 +35,12 @@ export const instanceWithoutNode = clusterRule({
       .toSorted((a, b) => byText(a.instanceId, b.instanceId))
     const [first] = left
     if (!first) return
-    const kinds = [...Map.groupBy(left, ({ instanceType, state }) => `${instanceType ?? 'unknown type'}, ${state}`)].toSorted(([a], [b]) =>
-      byText(a, b),
-    )
+    const kinds = [
+      ...Map.groupBy(
+        left,
+        ({ instanceType, state }) => `${instanceType ?? 'unknown type'}, ${state}`,
+      ),
+    ].toSorted(([a], [b]) => byText(a, b))
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
@@ -40,7 +48,9 @@ export const instanceWithoutNode = clusterRule({
       confidence: 'likely',
       consequence: `${counted(left.length, 'instance')} with the tags of this cluster ${left.length === 1 ? 'is' : 'are'} no node of it.`,
       evidence: [
-        ...kinds.slice(0, 5).map(([what, { length }]) => ({ what, value: counted(length, 'instance') })),
+        ...kinds
+          .slice(0, 5)
+          .map(([what, { length }]) => ({ what, value: counted(length, 'instance') })),
         ...oldest(
           left.map(({ launchedMs }) => launchedMs),
           nowMs,
@@ -48,7 +58,17 @@ export const instanceWithoutNode = clusterRule({
         ),
         { what: 'instances', value: named(left.map(({ instanceId: name }) => ({ name }))) },
       ],
-      commands: [aws('ec2', 'get-console-output', '--latest', '--output', 'text', '--instance-id', said(first.instanceId))],
+      commands: [
+        aws(
+          'ec2',
+          'get-console-output',
+          '--latest',
+          '--output',
+          'text',
+          '--instance-id',
+          said(first.instanceId),
+        ),
+      ],
     }
   },
 })

@@ -26,7 +26,10 @@ export const jobHistoryBeyondLimit = clusterRule({
     title: 'CronJobs keep more finished Jobs than they should',
     why: 'A CronJob deletes its oldest finished Jobs beyond its history limits whenever it looks at itself. More than the limit means that it does not come to it; a limit far above the default keeps that many pods, with their logs, on the nodes.',
     fix: 'Set successfulJobsHistoryLimit and failedJobsHistoryLimit to what somebody really looks at (upstream: 3 and 1). Where more are there than the limit says, look at the events of the CronJob.',
-    sources: ['pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs', 'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob'],
+    sources: [
+      'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
+      'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob',
+    ],
   },
   examples: {
     bad: { jobs: { finished: [], suspended: [], cronJobs: [cronJob(100, 90)] } },
@@ -34,9 +37,14 @@ export const jobHistoryBeyondLimit = clusterRule({
   },
 
   *judge({ jobs }) {
-    for (const [subject, found] of byNamespace(jobs.cronJobs.filter(each => isBeyond(each) || isWide(each)))) {
+    for (const [subject, found] of byNamespace(
+      jobs.cronJobs.filter(each => isBeyond(each) || isWide(each)),
+    )) {
       const beyond = found.filter(isBeyond)
-      const kept = found.reduce((sum, { successful, failed }) => sum + successful.count + failed.count, 0)
+      const kept = found.reduce(
+        (sum, { successful, failed }) => sum + successful.count + failed.count,
+        0,
+      )
       const words = ({ name, successful, failed }: CronJobGarbage) =>
         `${name}: ${successful.count} of ${successful.limit} successful, ${failed.count} of ${failed.limit} failed`
       yield {
@@ -46,7 +54,10 @@ export const jobHistoryBeyondLimit = clusterRule({
         consequence: `${counted(found.length, 'CronJob')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(kept, 'finished Job')}${beyond.length > 0 ? `, and ${beyond.length} of them more than the limit allows` : ''}.`,
         evidence: [
           ...found.slice(0, 10).map(each => ({ what: 'CronJob', value: words(each) })),
-          { what: "upstream's limits", value: `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed` },
+          {
+            what: "upstream's limits",
+            value: `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed`,
+          },
         ],
         commands: found.slice(0, 1).map(commandOf),
       }
@@ -55,9 +66,11 @@ export const jobHistoryBeyondLimit = clusterRule({
 })
 
 /** One more is the Job that has just ended. */
-const isBeyond = ({ successful, failed }: CronJobGarbage): boolean => successful.excess > 1 || failed.excess > 1
+const isBeyond = ({ successful, failed }: CronJobGarbage): boolean =>
+  successful.excess > 1 || failed.excess > 1
 const isWide = ({ successful, failed }: CronJobGarbage): boolean =>
-  successful.count >= manyTimes * jobHistoryLimits.successful || failed.count >= manyTimes * jobHistoryLimits.failed
+  successful.count >= manyTimes * jobHistoryLimits.successful ||
+  failed.count >= manyTimes * jobHistoryLimits.failed
 
 /** Lower limits where one is above upstream's, and never a higher one; else whoever does not come to it has to be looked at. */
 function commandOf({ namespace, name, successful, failed }: CronJobGarbage): string {
@@ -65,7 +78,19 @@ function commandOf({ namespace, name, successful, failed }: CronJobGarbage): str
     successfulJobsHistoryLimit: Math.min(successful.limit, jobHistoryLimits.successful),
     failedJobsHistoryLimit: Math.min(failed.limit, jobHistoryLimits.failed),
   }
-  if (limits.successfulJobsHistoryLimit === successful.limit && limits.failedJobsHistoryLimit === failed.limit)
+  if (
+    limits.successfulJobsHistoryLimit === successful.limit &&
+    limits.failedJobsHistoryLimit === failed.limit
+  )
     return kubectl('describe', 'cronjob', said(name), '-n', namespace)
-  return kubectl('patch', 'cronjob', said(name), '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec: limits }))
+  return kubectl(
+    'patch',
+    'cronjob',
+    said(name),
+    '-n',
+    namespace,
+    '--type=merge',
+    '-p',
+    JSON.stringify({ spec: limits }),
+  )
 }

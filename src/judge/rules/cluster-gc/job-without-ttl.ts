@@ -1,5 +1,12 @@
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byNamespace, isOld, named, namesInCommand, oldest, summed } from '#judge/garbage/garbage.ts'
+import {
+  byNamespace,
+  isOld,
+  named,
+  namesInCommand,
+  oldest,
+  summed,
+} from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -35,14 +42,23 @@ export const jobWithoutTtl = clusterRule({
   },
   examples: {
     bad: { jobs: { finished: [finished({})], cronJobs: [], suspended: [] } },
-    good: { jobs: { finished: [finished({ ttlSeconds: daySeconds, expiresMs: hoursBefore(-10) })], cronJobs: [], suspended: [] } },
+    good: {
+      jobs: {
+        finished: [finished({ ttlSeconds: daySeconds, expiresMs: hoursBefore(-10) })],
+        cronJobs: [],
+        suspended: [],
+      },
+    },
   },
 
   *judge({ at, jobs }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const left = jobs.finished.filter(
       ({ ttlSeconds, controller, isBeingDeleted, finishedMs }) =>
-        ttlSeconds === null && controller === null && !isBeingDeleted && isOld(finishedMs, nowMs, minAgeHours),
+        ttlSeconds === null &&
+        controller === null &&
+        !isBeingDeleted &&
+        isOld(finishedMs, nowMs, minAgeHours),
     )
     for (const [subject, found] of byNamespace(left)) {
       const failed = found.filter(({ outcome }) => outcome === 'Failed').length
@@ -52,7 +68,11 @@ export const jobWithoutTtl = clusterRule({
         noun: 'finished Job',
         consequence: `${counted(found.length, 'finished Job')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} no time to live and no owner: nothing will ever delete ${found.length === 1 ? 'it, or its' : 'them, or their'} pods.`,
         evidence: [
-          summed('finished Jobs without ttlSecondsAfterFinished', [found.length, failed], ([all, bad]) => `${all}, of these ${bad} failed`),
+          summed(
+            'finished Jobs without ttlSecondsAfterFinished',
+            [found.length, failed],
+            ([all, bad]) => `${all}, of these ${bad} failed`,
+          ),
           ...oldest(
             found.map(({ finishedMs }) => finishedMs),
             nowMs,

@@ -31,12 +31,17 @@ export const leftoverLease = clusterRule({
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const left = nodes.filter(
-      lease => (lease.state === 'leftover' && isOld(lease.renewedMs, nowMs, minAgeHours)) || isPassedOver(lease, nowMs, minAgeHours),
+      lease =>
+        (lease.state === 'leftover' && isOld(lease.renewedMs, nowMs, minAgeHours)) ||
+        isPassedOver(lease, nowMs, minAgeHours),
     )
     const late = left.filter(({ state }) => state === 'collectable').length
-    const found = left.map(({ node: name, renewedMs }) => ({ name, renewedMs })).toSorted((a, b) => byText(a.name, b.name))
+    const found = left
+      .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
+      .toSorted((a, b) => byText(a.name, b.name))
     const isOpen = nodes.some(({ state }) => state === 'unknown')
-    if (found.length === 0 && isOpen) yield { unknown: 'leases.coordination.k8s.io: whether their nodes are there is not known' }
+    if (found.length === 0 && isOpen)
+      yield { unknown: 'leases.coordination.k8s.io: whether their nodes are there is not known' }
     if (found.length === 0) return
     const names = found.slice(0, namesInCommand).map(({ name }) => name)
     yield {
@@ -45,8 +50,12 @@ export const leftoverLease = clusterRule({
       noun: 'lease',
       consequence: `${counted(found.length, 'lease')} in kube-node-lease ${found.length === 1 ? 'names' : 'name'} a node that is gone, ${whyThere(found.length, late)}.`,
       evidence: [
-        ...(late < found.length ? [{ what: 'leases without node and owner', value: String(found.length - late) }] : []),
-        ...(late > 0 ? [{ what: 'leases that the garbage collector should have taken', value: String(late) }] : []),
+        ...(late < found.length
+          ? [{ what: 'leases without node and owner', value: String(found.length - late) }]
+          : []),
+        ...(late > 0
+          ? [{ what: 'leases that the garbage collector should have taken', value: String(late) }]
+          : []),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,

@@ -28,7 +28,10 @@ export const leftoverTaint = clusterRule({
       'karpenter pkg/apis/v1/taints.go; cluster-autoscaler utils/taints',
     ],
   },
-  examples: { bad: { nodes: { notReady: [], leftTaints: [taint(60)] } }, good: { nodes: { notReady: [], leftTaints: [taint(0.2)] } } },
+  examples: {
+    bad: { nodes: { notReady: [], leftTaints: [taint(60)] } },
+    good: { nodes: { notReady: [], leftTaints: [taint(0.2)] } },
+  },
 
   *judge({ cluster, at, nodes: { leftTaints } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -38,7 +41,9 @@ export const leftoverTaint = clusterRule({
     const [first] = found
     if (!first) return
     const nodes = [...new Set(found.map(({ node }) => node))]
-    const keys = [...Map.groupBy(found, ({ key, effect }) => `${key}:${effect}`)].toSorted(([a], [b]) => byText(a, b))
+    const keys = [...Map.groupBy(found, ({ key, effect }) => `${key}:${effect}`)].toSorted(
+      ([a], [b]) => byText(a, b),
+    )
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: nodes.length,

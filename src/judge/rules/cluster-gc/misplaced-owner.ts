@@ -14,15 +14,24 @@ type Words = (what: string) => string
 const late: Words = what => `the garbage collector should have deleted ${what}`
 const outcomes: Readonly<Record<MisplacedFate, Words>> = {
   delete: what => `the garbage collector will delete ${what}`,
-  'may-delete': what => `unless another owner is there, of which nothing was read, the garbage collector will delete ${what}`,
-  'remove-reference': what => `another owner keeps ${what}, and the garbage collector only takes the reference away`,
+  'may-delete': what =>
+    `unless another owner is there, of which nothing was read, the garbage collector will delete ${what}`,
+  'remove-reference': what =>
+    `another owner keeps ${what}, and the garbage collector only takes the reference away`,
   nothing: what => `the garbage collector will never take ${what}`,
 }
 /** It acts within seconds. */
-const outcome = ({ fate }: Misplaced, isLate: boolean): Words => (fate === 'delete' && isLate ? late : outcomes[fate])
+const outcome = ({ fate }: Misplaced, isLate: boolean): Words =>
+  fate === 'delete' && isLate ? late : outcomes[fate]
 
 const none = { dangling: [], unserved: [], blocked: [], orphaned: [] }
-const group = { kind: 'PersistentVolumeClaim', namespace: 'shared', count: 2, names: ['a', 'b'], createdMs: hoursBefore(5) }
+const group = {
+  kind: 'PersistentVolumeClaim',
+  namespace: 'shared',
+  count: 2,
+  names: ['a', 'b'],
+  createdMs: hoursBefore(5),
+}
 
 export const misplacedOwner = clusterRule({
   id: 'misplaced-owner',
@@ -38,7 +47,12 @@ export const misplacedOwner = clusterRule({
     ],
   },
   examples: {
-    bad: { owners: { ...none, misplaced: [{ ...group, owner: 'Deployment cart', is: 'other-namespace', fate: 'delete' }] } },
+    bad: {
+      owners: {
+        ...none,
+        misplaced: [{ ...group, owner: 'Deployment cart', is: 'other-namespace', fate: 'delete' }],
+      },
+    },
     good: { owners: { ...none, misplaced: [] } },
   },
 
@@ -48,7 +62,9 @@ export const misplacedOwner = clusterRule({
       const count = totalOf(found)
       // What is deleted comes first.
       const [first] = found.toSorted((a, b) => order.indexOf(a.fate) - order.indexOf(b.fate))
-      const fates = Map.groupBy(found, each => outcome(each, isOld(each.createdMs, nowMs, minAgeHours)))
+      const fates = Map.groupBy(found, each =>
+        outcome(each, isOld(each.createdMs, nowMs, minAgeHours)),
+      )
       const outcomes = [...fates].map(([words, groups]) =>
         words(fates.size === 1 ? (count === 1 ? 'it' : 'them') : `${totalOf(groups)} of them`),
       )
@@ -58,17 +74,30 @@ export const misplacedOwner = clusterRule({
         noun: 'object',
         consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'names' : 'name'} an owner ${first?.is === 'other-namespace' ? 'in another namespace' : 'that stands in a namespace'}: ${outcomes.join('; ')}.`,
         evidence: [
-          ...found.slice(0, 5).map(({ owner, is, told }) => ({
-            what: `owner ${owner}, ${is === 'other-namespace' ? 'of another namespace' : 'of a namespace'}`,
-            value: told,
-          })),
+          ...found
+            .slice(0, 5)
+            .map(({ owner, is, told }) => ({
+              what: `owner ${owner}, ${is === 'other-namespace' ? 'of another namespace' : 'of a namespace'}`,
+              value: told,
+            })),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'get',
+                said(first.kind),
+                said(first.name),
+                ...inNamespace(first.namespace),
+                '-o',
+                'yaml',
+              ),
+            ]
+          : [],
       }
     }
   },

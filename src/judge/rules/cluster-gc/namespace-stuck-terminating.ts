@@ -38,7 +38,10 @@ export const namespaceStuckTerminating = clusterRule({
       'pkg/controller/namespace/deletion/status_condition_utils.go',
     ],
   },
-  examples: { bad: { namespaces: { terminating: [going(60)] } }, good: { namespaces: { terminating: [going(0.5)] } } },
+  examples: {
+    bad: { namespaces: { terminating: [going(60)] } },
+    good: { namespaces: { terminating: [going(0.5)] } },
+  },
 
   *judge({ at, namespaces: { terminating } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -54,7 +57,11 @@ export const namespaceStuckTerminating = clusterRule({
         noun: 'namespace in deletion',
         consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
-          ...holds.map(({ condition, message }) => ({ what: condition, value: message, reasonCount: 1 })),
+          ...holds.map(({ condition, message }) => ({
+            what: condition,
+            value: message,
+            reasonCount: 1,
+          })),
           ...told('API groups that do not answer', unanswered),
           ...told(
             'what remains',
@@ -69,8 +76,12 @@ export const namespaceStuckTerminating = clusterRule({
           ...oldest([sinceMs], nowMs, 'was deleted'),
         ],
         commands: [
-          ...unanswered.slice(0, shown).map(version => kubectl('get', 'apiservice', said(apiService(version)), '-o', 'yaml')),
-          ...remaining.slice(0, shown).map(({ resource }) => kubectl('get', said(resource), '-n', namespace, '-o', 'yaml')),
+          ...unanswered
+            .slice(0, shown)
+            .map(version => kubectl('get', 'apiservice', said(apiService(version)), '-o', 'yaml')),
+          ...remaining
+            .slice(0, shown)
+            .map(({ resource }) => kubectl('get', said(resource), '-n', namespace, '-o', 'yaml')),
           kubectl('get', 'namespace', said(namespace), '-o', 'yaml'),
         ],
       }
@@ -83,7 +94,12 @@ const shown = 3
 const told = (what: string, words: readonly string[]) =>
   words.length === 0
     ? []
-    : [{ what, value: `${words.slice(0, 10).join(', ')}${words.length > 10 ? ` and ${words.length - 10} more` : ''}` }]
+    : [
+        {
+          what,
+          value: `${words.slice(0, 10).join(', ')}${words.length > 10 ? ` and ${words.length - 10} more` : ''}`,
+        },
+      ]
 
 /** `v1beta1.custom.metrics.k8s.io`. Source: kube-aggregator, APIService names. */
 const apiService = (groupVersion: string): string => groupVersion.split('/').toReversed().join('.')

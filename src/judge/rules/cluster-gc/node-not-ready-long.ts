@@ -25,7 +25,10 @@ export const nodeNotReadyLong = clusterRule({
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
     ],
   },
-  examples: { bad: { nodes: { notReady: [node(60)], leftTaints: [] } }, good: { nodes: { notReady: [node(0.2)], leftTaints: [] } } },
+  examples: {
+    bad: { nodes: { notReady: [node(60)], leftTaints: [] } },
+    good: { nodes: { notReady: [node(0.2)], leftTaints: [] } },
+  },
 
   *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -36,7 +39,11 @@ export const nodeNotReadyLong = clusterRule({
     const [first] = found
     if (!first) return
     const reasons = [
-      ...new Set(found.map(({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`)),
+      ...new Set(
+        found.map(
+          ({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`,
+        ),
+      ),
     ].toSorted()
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },

@@ -8,7 +8,13 @@ import { byText, counted } from '#judge/text.ts'
 const example = (hoursAgo: number) => ({
   instances: {
     withoutNode: [],
-    withoutInstance: [{ node: 'ip-10-0-1-2.ec2.internal', instanceId: 'i-0123456789abcdef0', sinceMs: hoursBefore(hoursAgo) }],
+    withoutInstance: [
+      {
+        node: 'ip-10-0-1-2.ec2.internal',
+        instanceId: 'i-0123456789abcdef0',
+        sinceMs: hoursBefore(hoursAgo),
+      },
+    ],
   },
 })
 
@@ -20,13 +26,18 @@ export const nodeWithoutInstance = clusterRule({
     title: 'Nodes stay whose instances are gone',
     why: "When a node is not Ready and its instance does not exist any more, the cloud's node lifecycle controller deletes the Node within seconds. One that stays keeps its pods, its lease and its volumes from going, and StatefulSets wait for it. A finalizer holds it, or its provider ID names another instance than it had.",
     fix: 'Delete the Node; where it then hangs in deletion, look for its finalizers (of Karpenter: is Karpenter there?).',
-    sources: ['cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes', 'EC2 API reference, DescribeInstances'],
+    sources: [
+      'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
+      'EC2 API reference, DescribeInstances',
+    ],
   },
   examples: { bad: example(30), good: example(0.1) },
 
   *judge({ cluster, at, instances: { withoutInstance } }) {
     const nowMs = Date.parse(at)
-    const left = withoutInstance.filter(each => isWithoutInstance(each, nowMs)).toSorted((a, b) => byText(a.node, b.node))
+    const left = withoutInstance
+      .filter(each => isWithoutInstance(each, nowMs))
+      .toSorted((a, b) => byText(a.node, b.node))
     const [first] = left
     if (!first) return
     yield {
@@ -37,7 +48,9 @@ export const nodeWithoutInstance = clusterRule({
       confidence: 'likely',
       consequence: `${counted(left.length, 'node')} ${left.length === 1 ? 'is' : 'are'} not Ready, and no instance of this cluster is behind ${left.length === 1 ? 'it' : 'them'}.`,
       evidence: [
-        ...left.slice(0, 5).map(({ node, instanceId }) => ({ what: `${node} names`, value: instanceId })),
+        ...left
+          .slice(0, 5)
+          .map(({ node, instanceId }) => ({ what: `${node} names`, value: instanceId })),
         ...oldest(
           left.map(({ sinceMs }) => sinceMs),
           nowMs,

@@ -24,15 +24,21 @@ export const orphanedDependent = clusterRule({
       'pkg/controller/controller_ref_manager.go ClaimObject',
     ],
   },
-  examples: { bad: { owners: { ...none, orphaned: [orphan(700)] } }, good: { owners: { ...none, orphaned: [orphan(1)] } } },
+  examples: {
+    bad: { owners: { ...none, orphaned: [orphan(700)] } },
+    good: { owners: { ...none, orphaned: [orphan(1)] } },
+  },
 
   *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const left = orphaned.filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(left, cluster)) {
-      const kinds = [...Map.groupBy(found, ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`)].toSorted(([a], [b]) =>
-        byText(a, b),
-      )
+      const kinds = [
+        ...Map.groupBy(
+          found,
+          ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`,
+        ),
+      ].toSorted(([a], [b]) => byText(a, b))
       const running = found.filter(({ replicas }) => (replicas ?? 0) > 0)
       const [first] = found
       yield {
@@ -49,7 +55,17 @@ export const orphanedDependent = clusterRule({
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '--show-labels')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'get',
+                said(first.kind),
+                said(first.name),
+                ...inNamespace(first.namespace),
+                '--show-labels',
+              ),
+            ]
+          : [],
       }
     }
   },

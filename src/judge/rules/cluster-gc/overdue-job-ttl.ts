@@ -45,8 +45,14 @@ export const overdueJobTtl = clusterRule({
         noun: 'overdue Job',
         consequence: `The time of ${counted(found.length, 'Job')} of ${subject.name} is over, and ${found.length === 1 ? 'it is' : 'they are'} still there: ${whereTheyStand(found.length, held.length, finalizers)}.`,
         evidence: [
-          summed('overdue Jobs', [found.length, held.length], ([all, going]) => `${all}, of these ${going} in deletion`),
-          ...(finalizers.length > 0 ? [{ what: 'finalizers', value: finalizers.slice(0, 5).join(', ') }] : []),
+          summed(
+            'overdue Jobs',
+            [found.length, held.length],
+            ([all, going]) => `${all}, of these ${going} in deletion`,
+          ),
+          ...(finalizers.length > 0
+            ? [{ what: 'finalizers', value: finalizers.slice(0, 5).join(', ') }]
+            : []),
           ...oldest(
             found.map(({ expiresMs }) => expiresMs),
             nowMs,
@@ -54,7 +60,9 @@ export const overdueJobTtl = clusterRule({
           ),
           { what: 'Jobs', value: named(found) },
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'job', said(name), '-n', subject.name, '-o', 'yaml')),
+        commands: found
+          .slice(0, 1)
+          .map(({ name }) => kubectl('get', 'job', said(name), '-n', subject.name, '-o', 'yaml')),
       }
     }
   },

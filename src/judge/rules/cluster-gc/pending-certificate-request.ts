@@ -7,8 +7,18 @@ import { byText, counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 
 const request = (state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
-  ...{ name: 'csr-4x2lp', signer: kubeletServing, requestor: 'system:node:ip-10-0-1-2.ec2.internal' },
-  ...{ createdMs: hoursBefore(hoursAgo), state, sinceMs: hoursBefore(hoursAgo), overdue: null, isNeverCollected: false },
+  ...{
+    name: 'csr-4x2lp',
+    signer: kubeletServing,
+    requestor: 'system:node:ip-10-0-1-2.ec2.internal',
+  },
+  ...{
+    createdMs: hoursBefore(hoursAgo),
+    state,
+    sinceMs: hoursBefore(hoursAgo),
+    overdue: null,
+    isNeverCollected: false,
+  },
 })
 
 export const pendingCertificateRequest = clusterRule({
@@ -32,15 +42,20 @@ export const pendingCertificateRequest = clusterRule({
   *judge({ cluster, at, certificates: { requests } }) {
     const nowMs = Date.parse(at)
     const superseded = supersededRequests(requests)
-    const isWaiting = ({ name, state }: CertificateRequest) => (state === 'pending' || state === 'approved') && !superseded.has(name)
+    const isWaiting = ({ name, state }: CertificateRequest) =>
+      (state === 'pending' || state === 'approved') && !superseded.has(name)
     const waiting = requests
-      .filter(request => isWaiting(request) && isOld(request.sinceMs, nowMs, leftHours.pendingRequest))
+      .filter(
+        request => isWaiting(request) && isOld(request.sinceMs, nowMs, leftHours.pendingRequest),
+      )
       .toSorted((a, b) => byText(a.name, b.name))
     const [first] = waiting
     if (!first) return
     const pending = waiting.filter(({ state }) => state === 'pending').length
     const serving = waiting.filter(({ signer }) => signer === kubeletServing)
-    const signers = [...Map.groupBy(waiting, ({ signer }) => signer)].toSorted(([a], [b]) => byText(a, b))
+    const signers = [...Map.groupBy(waiting, ({ signer }) => signer)].toSorted(([a], [b]) =>
+      byText(a, b),
+    )
     const requestors = [...new Set(waiting.map(({ requestor }) => requestor))].toSorted()
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
@@ -49,7 +64,12 @@ export const pendingCertificateRequest = clusterRule({
       severity: serving.length > 0 ? 'medium' : 'low',
       consequence: `${counted(waiting.length, 'certificate request')}: ${pending} that nobody approves, ${waiting.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(new Set(serving.map(({ requestor }) => requestor)).size, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
       evidence: [
-        ...signers.slice(0, 5).map(([signer, { length }]) => ({ what: `signer ${signer}`, value: counted(length, 'request') })),
+        ...signers
+          .slice(0, 5)
+          .map(([signer, { length }]) => ({
+            what: `signer ${signer}`,
+            value: counted(length, 'request'),
+          })),
         { what: 'asked by', value: named(requestors.map(name => ({ name }))) },
         ...oldest(
           waiting.map(({ sinceMs }) => sinceMs),

@@ -32,12 +32,19 @@ export const podStuckTerminating = clusterRule({
       'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
     ],
   },
-  examples: { bad: { pods: { ...pods, terminating: [hanging(30)] } }, good: { pods: { ...pods, terminating: [hanging(0.1)] } } },
+  examples: {
+    bad: { pods: { ...pods, terminating: [hanging(30)] } },
+    good: { pods: { ...pods, terminating: [hanging(0.1)] } },
+  },
 
   *judge({ at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    for (const [subject, found] of byNamespace(terminating.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)))) {
-      const reasons = [...Map.groupBy(found, whyPodStays)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+    for (const [subject, found] of byNamespace(
+      terminating.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)),
+    )) {
+      const reasons = [...Map.groupBy(found, whyPodStays)].toSorted(
+        ([a, one], [b, other]) => other.length - one.length || byText(a, b),
+      )
       yield {
         subject,
         count: found.length,
@@ -52,7 +59,9 @@ export const podStuckTerminating = clusterRule({
             'grace period was over',
           ),
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pod', said(name), '-n', subject.name, '-o', 'yaml')),
+        commands: found
+          .slice(0, 1)
+          .map(({ name }) => kubectl('get', 'pod', said(name), '-n', subject.name, '-o', 'yaml')),
       }
     }
   },

@@ -2,7 +2,12 @@ import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { isKept, isLongReleased, releasedConfidence, releasedSince } from '#judge/garbage/released-volumes.ts'
+import {
+  isKept,
+  isLongReleased,
+  releasedConfidence,
+  releasedSince,
+} from '#judge/garbage/released-volumes.ts'
 import { costOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -22,7 +27,9 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   createdMs: hoursBefore(2000),
   isBeingDeleted: false,
 })
-const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
+const example = (released: ReleasedVolume) => ({
+  volumes: { released: [released], held: [], retainedEphemeral: [] },
+})
 
 export const releasedVolume = clusterRule({
   id: 'released-volume',
@@ -43,7 +50,9 @@ export const releasedVolume = clusterRule({
       .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
     for (const [subject, found] of byPlace(left, cluster)) {
       const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))
-      const disks = found.flatMap(({ handle, driver }) => (handle === null ? [] : [{ name: `${driver} ${handle}` }]))
+      const disks = found.flatMap(({ handle, driver }) =>
+        handle === null ? [] : [{ name: `${driver} ${handle}` }],
+      )
       yield {
         subject,
         count: found.length,
@@ -60,7 +69,9 @@ export const releasedVolume = clusterRule({
             found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }])),
           ),
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pv', said(name), '-o', 'yaml')),
+        commands: found
+          .slice(0, 1)
+          .map(({ name }) => kubectl('get', 'pv', said(name), '-o', 'yaml')),
       }
     }
   },

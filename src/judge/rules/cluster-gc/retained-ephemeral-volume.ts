@@ -26,7 +26,13 @@ export const retainedEphemeralVolume = clusterRule({
         ...none,
         retainedEphemeral: [
           {
-            ...{ namespace: 'ci', name: 'build-1-scratch', storageClass: 'keep', volume: 'pvc-7f2e', isOfClass: true },
+            ...{
+              namespace: 'ci',
+              name: 'build-1-scratch',
+              storageClass: 'keep',
+              volume: 'pvc-7f2e',
+              isOfClass: true,
+            },
             createdMs: hoursBefore(3),
           },
         ],
@@ -39,7 +45,9 @@ export const retainedEphemeralVolume = clusterRule({
     for (const [subject, found] of byNamespace(retainedEphemeral)) {
       const ofClass = found.filter(({ isOfClass }) => isOfClass)
       const others = found.filter(({ isOfClass }) => !isOfClass)
-      const classes = [...Map.groupBy(ofClass, ({ storageClass }) => storageClass)].toSorted(([a], [b]) => byText(a, b))
+      const classes = [...Map.groupBy(ofClass, ({ storageClass }) => storageClass)].toSorted(
+        ([a], [b]) => byText(a, b),
+      )
       const stay = `${counted(found.length, 'ephemeral volume')} of ${subject.name} ${found.length === 1 ? 'stays' : 'stay'}`
       yield {
         subject,
@@ -47,14 +55,22 @@ export const retainedEphemeralVolume = clusterRule({
         noun: 'claim of a pod',
         consequence: `When ${found.length === 1 ? 'its pod goes' : 'their pods go'}, the ${stay}${others.length === 0 ? `, and so does every one after ${found.length === 1 ? 'it' : 'them'}` : ''}.`,
         evidence: [
-          ...classes.slice(0, 5).map(([name, { length }]) => ({
-            what: `StorageClass ${name}, reclaimPolicy Retain`,
-            value: counted(length, 'claim'),
-            reasonCount: length,
-          })),
+          ...classes
+            .slice(0, 5)
+            .map(([name, { length }]) => ({
+              what: `StorageClass ${name}, reclaimPolicy Retain`,
+              value: counted(length, 'claim'),
+              reasonCount: length,
+            })),
           ...(others.length === 0
             ? []
-            : [{ what: 'the volume says Retain, its class does not', value: counted(others.length, 'claim'), reasonCount: others.length }]),
+            : [
+                {
+                  what: 'the volume says Retain, its class does not',
+                  value: counted(others.length, 'claim'),
+                  reasonCount: others.length,
+                },
+              ]),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             Date.parse(at),
@@ -62,8 +78,14 @@ export const retainedEphemeralVolume = clusterRule({
           { what: 'claims', value: named(found) },
         ],
         commands: [
-          ...classes.slice(0, 1).map(([name]) => kubectl('get', 'storageclass', said(name), '-o', 'yaml')),
-          ...others.slice(0, 1).flatMap(({ volume }) => (volume === null ? [] : [kubectl('get', 'pv', said(volume), '-o', 'yaml')])),
+          ...classes
+            .slice(0, 1)
+            .map(([name]) => kubectl('get', 'storageclass', said(name), '-o', 'yaml')),
+          ...others
+            .slice(0, 1)
+            .flatMap(({ volume }) =>
+              volume === null ? [] : [kubectl('get', 'pv', said(volume), '-o', 'yaml')],
+            ),
         ],
       }
     }

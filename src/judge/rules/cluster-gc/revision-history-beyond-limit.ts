@@ -63,7 +63,18 @@ export const revisionHistoryBeyondLimit = clusterRule({
         ...(isOpen && { confidence: 'possible' as const }),
         consequence: `${counted(found.length, 'workload')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(count, 'old revision')} beyond the limit, and with each rollout more.`,
         evidence: found.slice(0, 10).map(({ words }) => ({ what: 'history', value: words })),
-        commands: first ? [kubectl('rollout', 'status', said(`${first.kind}/${first.name}`), '-n', subject.name, '--timeout=5s')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'rollout',
+                'status',
+                said(`${first.kind}/${first.name}`),
+                '-n',
+                subject.name,
+                '--timeout=5s',
+              ),
+            ]
+          : [],
       }
     }
   },
@@ -76,6 +87,11 @@ const because: Record<Deployment['waitsFor'], string> = {
 }
 
 function wordsOf({ name, limit, oldReplicaSets, waitsFor, kept }: Deployment): string {
-  const why = limit === null ? 'there is no limit' : kept > 0 ? `${kept} have replicas or a status that is not current` : because[waitsFor]
+  const why =
+    limit === null
+      ? 'there is no limit'
+      : kept > 0
+        ? `${kept} have replicas or a status that is not current`
+        : because[waitsFor]
   return `Deployment ${name}: ${oldReplicaSets} old ReplicaSets, limit ${limit ?? 'none'}: ${why}`
 }

@@ -8,7 +8,14 @@ import { byText, counted } from '#judge/text.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
 
 const held = (hoursAgo: number): HeldObject => ({
-  ...{ resource: 'jobs.batch', kind: 'Job', namespace: 'shop', name: 'import', sinceMs: hoursBefore(hoursAgo), expiresMs: null },
+  ...{
+    resource: 'jobs.batch',
+    kind: 'Job',
+    namespace: 'shop',
+    name: 'import',
+    sinceMs: hoursBefore(hoursAgo),
+    expiresMs: null,
+  },
   finalizers: [{ finalizer: 'example.com/audit', controller: null, state: 'unknown' }],
 })
 
@@ -25,15 +32,20 @@ export const stuckFinalizer = clusterRule({
       'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
     ],
   },
-  examples: { bad: { finalizers: { held: [held(50)], notSwept: [] } }, good: { finalizers: { held: [held(1)], notSwept: [] } } },
+  examples: {
+    bad: { finalizers: { held: [held(50)], notSwept: [] } },
+    good: { finalizers: { held: [held(1)], notSwept: [] } },
+  },
 
   *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {
     const nowMs = Date.parse(at)
-    const own = heldObjects(finalizers, nowMs, kinds).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+    const own = heldObjects(finalizers, nowMs, kinds).filter(({ sinceMs }) =>
+      isOld(sinceMs, nowMs, minAgeHours),
+    )
     for (const [subject, found] of byPlace(own, cluster)) {
-      const holders = [...Map.groupBy(found, ({ finalizers }) => whyFinalizersStay(finalizers))].toSorted(
-        ([a, one], [b, other]) => other.length - one.length || byText(a, b),
-      )
+      const holders = [
+        ...Map.groupBy(found, ({ finalizers }) => whyFinalizersStay(finalizers)),
+      ].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
       const [first] = found
       yield {
         subject,
@@ -53,7 +65,18 @@ export const stuckFinalizer = clusterRule({
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.resource), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'get',
+                said(first.resource),
+                said(first.name),
+                ...inNamespace(first.namespace),
+                '-o',
+                'yaml',
+              ),
+            ]
+          : [],
       }
     }
   },

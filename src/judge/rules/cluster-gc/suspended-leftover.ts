@@ -23,11 +23,26 @@ export const suspendedLeftover = clusterRule({
     title: 'CronJobs and Jobs are suspended for months',
     why: 'What is suspended does nothing and is collected by nobody: a CronJob keeps its last Jobs and their pods, a Job waits for someone to let it run.',
     fix: 'Let it run again, or delete it.',
-    sources: ['pkg/controller/cronjob/cronjob_controllerv2.go syncCronJob', 'pkg/controller/job/job_controller.go jobSuspended'],
+    sources: [
+      'pkg/controller/cronjob/cronjob_controllerv2.go syncCronJob',
+      'pkg/controller/job/job_controller.go jobSuspended',
+    ],
   },
   examples: {
-    bad: { jobs: { finished: [], suspended: [], cronJobs: [{ ...cronJob, lastScheduledMs: hoursBefore(3000) }] } },
-    good: { jobs: { finished: [], suspended: [], cronJobs: [{ ...cronJob, lastScheduledMs: hoursBefore(100) }] } },
+    bad: {
+      jobs: {
+        finished: [],
+        suspended: [],
+        cronJobs: [{ ...cronJob, lastScheduledMs: hoursBefore(3000) }],
+      },
+    },
+    good: {
+      jobs: {
+        finished: [],
+        suspended: [],
+        cronJobs: [{ ...cronJob, lastScheduledMs: hoursBefore(100) }],
+      },
+    },
   },
 
   *judge({ at, jobs }) {
@@ -43,7 +58,9 @@ export const suspendedLeftover = clusterRule({
     const waiting = jobs.suspended
       .filter(({ controller }) => controller === null)
       .map(({ namespace, name, sinceMs }) => ({ namespace, name, kind: 'job', sinceMs }))
-    const left = [...cronJobs, ...waiting].filter(({ sinceMs }) => isOld(sinceMs, nowMs, suspendedHours))
+    const left = [...cronJobs, ...waiting].filter(({ sinceMs }) =>
+      isOld(sinceMs, nowMs, suspendedHours),
+    )
     for (const [subject, found] of byNamespace(left)) {
       const [first] = found
       yield {
@@ -52,7 +69,10 @@ export const suspendedLeftover = clusterRule({
         noun: 'suspended object',
         consequence: `${counted(found.length, 'suspended object')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} not run for more than ${suspendedHours / 24} days.`,
         evidence: [
-          { what: 'CronJobs', value: named(found.filter(({ kind }) => kind === 'cronjob')) || 'none' },
+          {
+            what: 'CronJobs',
+            value: named(found.filter(({ kind }) => kind === 'cronjob')) || 'none',
+          },
           { what: 'Jobs', value: named(found.filter(({ kind }) => kind === 'job')) || 'none' },
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
@@ -60,7 +80,9 @@ export const suspendedLeftover = clusterRule({
             'ran last, or was suspended or made',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.kind), said(first.name), '-n', subject.name, '-o', 'yaml')] : [],
+        commands: first
+          ? [kubectl('get', said(first.kind), said(first.name), '-n', subject.name, '-o', 'yaml')]
+          : [],
       }
     }
   },

@@ -7,7 +7,10 @@ import { byText, counted, percent } from '#judge/text.ts'
 const nearShare = 0.8
 const goesFirst = 5
 const many = (count: number) => ({
-  terminated: Array.from({ length: count }, (_, index) => ({ ...failedPod(hoursBefore(1), null), name: `report-${index}` })),
+  terminated: Array.from({ length: count }, (_, index) => ({
+    ...failedPod(hoursBefore(1), null),
+    name: `report-${index}`,
+  })),
   threshold: { pods: 10, isAssumed: false },
   excess: Math.max(0, count - 10),
   terminating: [],
@@ -21,7 +24,10 @@ export const terminatedPodsNearThreshold = clusterRule({
     title: 'Finished pods are about to be deleted by number',
     why: 'Above the threshold pod GC deletes the oldest finished pods of the whole cluster, evicted ones first, whatever they are: the logs and exit codes of a Job that somebody still waits for among them.',
     fix: 'Let finished pods end on their own terms: a time to live on Jobs, smaller histories of CronJobs, failed pods deleted. EKS lets the threshold itself be set (kubeControllerManagerConfig).',
-    sources: ['pkg/controller/podgc/gc_controller.go gcTerminated', 'EKS API reference, KubeControllerManagerConfig'],
+    sources: [
+      'pkg/controller/podgc/gc_controller.go gcTerminated',
+      'EKS API reference, KubeControllerManagerConfig',
+    ],
   },
   examples: { bad: { pods: many(9) }, good: { pods: many(3) } },
 
@@ -29,7 +35,9 @@ export const terminatedPodsNearThreshold = clusterRule({
     const { pods: limit, isAssumed } = threshold
     const { length: count } = terminated
     if (limit <= 0 || count < nearShare * limit) return
-    const first = terminated.slice(0, goesFirst).map(({ namespace, name }) => `${namespace}/${name}`)
+    const first = terminated
+      .slice(0, goesFirst)
+      .map(({ namespace, name }) => `${namespace}/${name}`)
     const namespaces = [...Map.groupBy(terminated, ({ namespace }) => namespace)]
       .toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
       .slice(0, 5)
@@ -44,7 +52,10 @@ export const terminatedPodsNearThreshold = clusterRule({
           ? `Pod GC deletes ${counted(excess, 'finished pod')} in its next round, within 20 s: ${first[0]} goes first.`
           : `After ${counted(limit - count + 1, 'more finished pod')} pod GC begins to delete the oldest: ${first[0]} goes first.`,
       evidence: [
-        { what: 'finished pods', value: `${count}, ${percent((count / limit) * 100)} of the threshold` },
+        {
+          what: 'finished pods',
+          value: `${count}, ${percent((count / limit) * 100)} of the threshold`,
+        },
         { what: 'threshold', value: thresholdTold(threshold) },
         { what: 'where', value: namespaces.join(', ') },
         { what: 'go first', value: first.join(', ') },

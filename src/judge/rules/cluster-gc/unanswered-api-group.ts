@@ -15,7 +15,10 @@ export const unansweredApiGroup = clusterRule({
       'pkg/controller/garbagecollector/garbagecollector.go GetDeletableResources',
     ],
   },
-  examples: { bad: { apis: { unanswered: ['custom.metrics.k8s.io/v1beta1'] } }, good: { apis: { unanswered: [] } } },
+  examples: {
+    bad: { apis: { unanswered: ['custom.metrics.k8s.io/v1beta1'] } },
+    good: { apis: { unanswered: [] } },
+  },
 
   *judge({ cluster, apis: { unanswered } }) {
     if (unanswered.length === 0) return
@@ -28,7 +31,15 @@ export const unansweredApiGroup = clusterRule({
       evidence: [{ what: 'did not answer', value: unanswered.slice(0, 10).join(', ') }],
       commands: unanswered
         .slice(0, 5)
-        .map(version => kubectl('get', 'apiservice', said(version.split('/').toReversed().join('.')), '-o', 'yaml')),
+        .map(version =>
+          kubectl(
+            'get',
+            'apiservice',
+            said(version.split('/').toReversed().join('.')),
+            '-o',
+            'yaml',
+          ),
+        ),
     }
   },
 })

@@ -6,11 +6,18 @@ import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
 const disk = (hoursAgo: number) => ({
-  ...{ volumeId: 'vol-0123456789abcdef0', capacityBytes: 100 * 2 ** 30, volumeType: 'gp3', zone: 'us-east-1a' },
+  ...{
+    volumeId: 'vol-0123456789abcdef0',
+    capacityBytes: 100 * 2 ** 30,
+    volumeType: 'gp3',
+    zone: 'us-east-1a',
+  },
   ...{ iops: 3000, throughputMiBps: 125, volume: null },
   createdMs: hoursBefore(hoursAgo),
 })
-const example = (hoursAgo: number) => ({ disks: { unattached: [disk(hoursAgo)], areVolumesKnown: true } })
+const example = (hoursAgo: number) => ({
+  disks: { unattached: [disk(hoursAgo)], areVolumesKnown: true },
+})
 
 export const unattachedDisk = clusterRule({
   id: 'unattached-disk',
@@ -24,7 +31,10 @@ export const unattachedDisk = clusterRule({
   },
   examples: { bad: example(400), good: example(2) },
 
-  *judge({ cluster, at, disks: { unattached, areVolumesKnown } }, { clusterGarbage: { minAgeHours } }) {
+  *judge(
+    { cluster, at, disks: { unattached, areVolumesKnown } },
+    { clusterGarbage: { minAgeHours } },
+  ) {
     const nowMs = Date.parse(at)
     const left = unattached
       .filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
@@ -32,9 +42,14 @@ export const unattachedDisk = clusterRule({
     const [first] = left
     if (!first) return
     if (!areVolumesKnown)
-      return yield { unknown: 'persistentvolumes: not all of them are known, and one may name a disk that is not attached' }
+      return yield {
+        unknown:
+          'persistentvolumes: not all of them are known, and one may name a disk that is not attached',
+      }
     const available = left.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
-    const types = [...Map.groupBy(left, ({ volumeType }) => volumeType ?? 'unknown type')].toSorted(([a], [b]) => byText(a, b))
+    const types = [...Map.groupBy(left, ({ volumeType }) => volumeType ?? 'unknown type')].toSorted(
+      ([a], [b]) => byText(a, b),
+    )
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
@@ -42,13 +57,17 @@ export const unattachedDisk = clusterRule({
       consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and ${whoHas(left)}.`,
       evidence: [
         ...costOf(left.map(each => ({ ...each, isEbs: true }))),
-        ...types.slice(0, 5).map(([what, { length }]) => ({ what, value: counted(length, 'volume') })),
+        ...types
+          .slice(0, 5)
+          .map(([what, { length }]) => ({ what, value: counted(length, 'volume') })),
         ...oldest(
           left.map(({ createdMs }) => createdMs),
           nowMs,
           'oldest was made',
         ),
-        ...(available.length === 0 ? [] : [{ what: 'Available PersistentVolumes that name them', value: named(available) }]),
+        ...(available.length === 0
+          ? []
+          : [{ what: 'Available PersistentVolumes that name them', value: named(available) }]),
         { what: 'volumes', value: named(left.map(({ volumeId: name }) => ({ name }))) },
       ],
       commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(first.volumeId))],

@@ -7,8 +7,18 @@ import { byText, counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 
 const request = (overdue: string | null): CertificateRequest => ({
-  ...{ name: 'csr-9k3vd', signer: 'kubernetes.io/kube-apiserver-client-kubelet', requestor: 'system:bootstrap:0a1b2c' },
-  ...{ createdMs: hoursBefore(20), state: 'issued', sinceMs: hoursBefore(20), overdue, isNeverCollected: false },
+  ...{
+    name: 'csr-9k3vd',
+    signer: 'kubernetes.io/kube-apiserver-client-kubelet',
+    requestor: 'system:bootstrap:0a1b2c',
+  },
+  ...{
+    createdMs: hoursBefore(20),
+    state: 'issued',
+    sinceMs: hoursBefore(20),
+    overdue,
+    isNeverCollected: false,
+  },
 })
 
 export const uncollectedCertificateRequest = clusterRule({
@@ -26,13 +36,21 @@ export const uncollectedCertificateRequest = clusterRule({
     good: { certificates: { requests: [request(null)] } },
   },
 
-  *judge({ cluster, at, controlPlane, certificates: { requests } }, { clusterGarbage: { minAgeHours } }) {
+  *judge(
+    { cluster, at, controlPlane, certificates: { requests } },
+    { clusterGarbage: { minAgeHours } },
+  ) {
     const nowMs = Date.parse(at)
     const isLeft = ({ overdue, isNeverCollected, sinceMs }: CertificateRequest) =>
       overdue !== null || (isNeverCollected && isOld(sinceMs, nowMs, minAgeHours))
     const left = requests.filter(isLeft).toSorted((a, b) => byText(a.name, b.name))
     if (left.length === 0) return
-    const reasons = [...Map.groupBy(left, ({ overdue }) => overdue ?? 'approved, not issued, and never collected by this version')]
+    const reasons = [
+      ...Map.groupBy(
+        left,
+        ({ overdue }) => overdue ?? 'approved, not issued, and never collected by this version',
+      ),
+    ]
     // Whether one that was approved and not issued is ever taken hangs on the version.
     const isOfVersion = left.some(({ state }) => state === 'approved')
     yield {
@@ -43,14 +61,18 @@ export const uncollectedCertificateRequest = clusterRule({
       consequence: `${counted(left.length, 'certificate request')} should have been collected, or will never be.`,
       evidence: [
         ...(isOfVersion ? evidenceOfVersion(controlPlane) : []),
-        ...reasons.toSorted(([a], [b]) => byText(a, b)).map(([what, { length }]) => ({ what, value: counted(length, 'request') })),
+        ...reasons
+          .toSorted(([a], [b]) => byText(a, b))
+          .map(([what, { length }]) => ({ what, value: counted(length, 'request') })),
         ...oldest(
           left.map(({ sinceMs }) => sinceMs),
           nowMs,
         ),
         { what: 'requests', value: named(left) },
       ],
-      commands: [kubectl('delete', 'csr', ...left.slice(0, namesInCommand).map(({ name }) => said(name)))],
+      commands: [
+        kubectl('delete', 'csr', ...left.slice(0, namesInCommand).map(({ name }) => said(name))),
+      ],
     }
   },
 })

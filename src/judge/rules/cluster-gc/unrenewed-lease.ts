@@ -25,17 +25,28 @@ export const unrenewedLease = clusterRule({
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
     ],
   },
-  examples: { bad: { leases: { nodes: [lease(50)], identities: [] } }, good: { leases: { nodes: [lease(0.1)], identities: [] } } },
+  examples: {
+    bad: { leases: { nodes: [lease(50)], identities: [] } },
+    good: { leases: { nodes: [lease(0.1)], identities: [] } },
+  },
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    const isOfNode = ({ state }: NodeLeaseGarbage) => state === 'held' || state === 'ownerless' || state === 'stale-owner'
+    const isOfNode = ({ state }: NodeLeaseGarbage) =>
+      state === 'held' || state === 'ownerless' || state === 'stale-owner'
     const found = nodes
       .filter(lease => isOfNode(lease) && isOld(lease.renewedMs, nowMs, minAgeHours))
       .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
       .toSorted((a, b) => byText(a.name, b.name))
-    if (nodes.some(({ state, renewedMs }) => state === 'unknown' && isOld(renewedMs, nowMs, minAgeHours)))
-      yield { unknown: 'leases.coordination.k8s.io: whether the nodes are there whose leases are not renewed is not known' }
+    if (
+      nodes.some(
+        ({ state, renewedMs }) => state === 'unknown' && isOld(renewedMs, nowMs, minAgeHours),
+      )
+    )
+      yield {
+        unknown:
+          'leases.coordination.k8s.io: whether the nodes are there whose leases are not renewed is not known',
+      }
     const [first] = found
     if (!first) return
     yield {

@@ -7,7 +7,13 @@ import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 
 const group = (hoursAgo: number): OwnerGarbage['unserved'][number] => ({
-  ...{ kind: 'ConfigMap', namespace: 'shop', count: 1, names: ['render-1'], createdMs: hoursBefore(hoursAgo) },
+  ...{
+    kind: 'ConfigMap',
+    namespace: 'shop',
+    count: 1,
+    names: ['render-1'],
+    createdMs: hoursBefore(hoursAgo),
+  },
   ...{ owner: 'Site front', apiVersion: 'sites.example.com/v1' },
 })
 const none = { dangling: [], misplaced: [], blocked: [], orphaned: [] }
@@ -26,7 +32,10 @@ export const unservedOwner = clusterRule({
       'k8s.io/apimachinery pkg/api/meta/restmapper.go RESTMappings',
     ],
   },
-  examples: { bad: { owners: { ...none, unserved: [group(500)] } }, good: { owners: { ...none, unserved: [group(3)] } } },
+  examples: {
+    bad: { owners: { ...none, unserved: [group(500)] } },
+    good: { owners: { ...none, unserved: [group(3)] } },
+  },
 
   *judge({ cluster, at, owners: { unserved } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
@@ -40,14 +49,30 @@ export const unservedOwner = clusterRule({
         noun: 'object',
         consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'names' : 'name'} an owner of a kind that no API serves: the garbage collector never takes ${count === 1 ? 'it' : 'them'}.`,
         evidence: [
-          ...found.slice(0, 5).map(({ owner, apiVersion, told }) => ({ what: `owner ${owner} of ${apiVersion}`, value: told })),
+          ...found
+            .slice(0, 5)
+            .map(({ owner, apiVersion, told }) => ({
+              what: `owner ${owner} of ${apiVersion}`,
+              value: told,
+            })),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first
+          ? [
+              kubectl(
+                'get',
+                said(first.kind),
+                said(first.name),
+                ...inNamespace(first.namespace),
+                '-o',
+                'yaml',
+              ),
+            ]
+          : [],
       }
     }
   },

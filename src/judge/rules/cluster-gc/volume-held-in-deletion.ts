@@ -10,10 +10,18 @@ const claim = (hoursAgo: number): HeldVolumeObject => ({
   namespace: 'shop',
   name: 'data-cart-0',
   sinceMs: hoursBefore(hoursAgo),
-  finalizers: [{ finalizer: 'kubernetes.io/pvc-protection', controller: 'the volume protection controller', state: 'control-plane' }],
+  finalizers: [
+    {
+      finalizer: 'kubernetes.io/pvc-protection',
+      controller: 'the volume protection controller',
+      state: 'control-plane',
+    },
+  ],
   usedBy: ['shop/cart-0'],
 })
-const example = (held: HeldVolumeObject) => ({ volumes: { released: [], held: [held], retainedEphemeral: [] } })
+const example = (held: HeldVolumeObject) => ({
+  volumes: { released: [], held: [held], retainedEphemeral: [] },
+})
 
 export const volumeHeldInDeletion = clusterRule({
   id: 'volume-held-in-deletion',
@@ -35,7 +43,9 @@ export const volumeHeldInDeletion = clusterRule({
     const left = held.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(left, cluster)) {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
-      const reasons = [...Map.groupBy(found, whyVolumeStays)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+      const reasons = [...Map.groupBy(found, whyVolumeStays)].toSorted(
+        ([a, one], [b, other]) => other.length - one.length || byText(a, b),
+      )
       const [first] = found
       yield {
         subject,
@@ -50,7 +60,16 @@ export const volumeHeldInDeletion = clusterRule({
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('describe', noun === 'volume' ? 'pv' : 'pvc', said(first.name), ...inNamespace(first.namespace))] : [],
+        commands: first
+          ? [
+              kubectl(
+                'describe',
+                noun === 'volume' ? 'pv' : 'pvc',
+                said(first.name),
+                ...inNamespace(first.namespace),
+              ),
+            ]
+          : [],
       }
     }
   },

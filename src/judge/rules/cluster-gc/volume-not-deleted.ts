@@ -2,7 +2,11 @@ import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { isLongReleased, releasedConfidence, releasedSince } from '#judge/garbage/released-volumes.ts'
+import {
+  isLongReleased,
+  releasedConfidence,
+  releasedSince,
+} from '#judge/garbage/released-volumes.ts'
 import { costOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -22,7 +26,9 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   createdMs: hoursBefore(2000),
   isBeingDeleted: false,
 })
-const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
+const example = (released: ReleasedVolume) => ({
+  volumes: { released: [released], held: [], retainedEphemeral: [] },
+})
 
 export const volumeNotDeleted = clusterRule({
   id: 'volume-not-deleted',

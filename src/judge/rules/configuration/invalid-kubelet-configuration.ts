@@ -30,7 +30,15 @@ export const invalidKubeletConfiguration = nodeRule({
         settings: null,
       },
     },
-    good: { nextStart: { files: [file], errors: [], imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40, settings: null } },
+    good: {
+      nextStart: {
+        files: [file],
+        errors: [],
+        imageGCHighThresholdPercent: 50,
+        imageGCLowThresholdPercent: 40,
+        settings: null,
+      },
+    },
   },
 
   *judge({ nextStart, identity, doubts }) {
@@ -54,10 +62,19 @@ export const invalidKubeletConfiguration = nodeRule({
   },
 })
 
-const isPercent = (value: number | null): value is number => value !== null && value >= 0 && value <= 100
+const isPercent = (value: number | null): value is number =>
+  value !== null && value >= 0 && value <= 100
 
 /** Only where the files say what was wanted: a high threshold in range, and a low one that is not below it. */
-function fix({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low }: NextStartPrediction) {
+function fix({
+  imageGCHighThresholdPercent: high,
+  imageGCLowThresholdPercent: low,
+}: NextStartPrediction) {
   if (!isPercent(high) || low === null || low < high || high === 0) return undefined
-  return { config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: Math.max(0, high - 10) } }
+  return {
+    config: {
+      imageGCHighThresholdPercent: high,
+      imageGCLowThresholdPercent: Math.max(0, high - 10),
+    },
+  }
 }

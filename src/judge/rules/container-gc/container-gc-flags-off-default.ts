@@ -4,26 +4,29 @@ import { durationMs } from '#judge/values.ts'
 import { isRawObject } from '#model/record.ts'
 
 /** In no configuration file and not in configz. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
-const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> = {
-  '--minimum-container-ttl-duration': {
-    isDefault: value => durationMs(value) === 0,
-    shown: '0s',
-    effect: 'a dead container stays until it is that old',
-  },
-  '--maximum-dead-containers-per-container': {
-    isDefault: value => Number(value) === 1,
-    shown: '1',
-    effect: 'that many dead containers of each one are kept, below 0 all',
-  },
-  '--maximum-dead-containers': {
-    // Below 0 is no limit, however far.
-    isDefault: value => Number(value) < 0,
-    shown: '-1',
-    effect: 'that many are kept on the whole node, and 0 takes the log of the last crash away',
-  },
-}
+const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> =
+  {
+    '--minimum-container-ttl-duration': {
+      isDefault: value => durationMs(value) === 0,
+      shown: '0s',
+      effect: 'a dead container stays until it is that old',
+    },
+    '--maximum-dead-containers-per-container': {
+      isDefault: value => Number(value) === 1,
+      shown: '1',
+      effect: 'that many dead containers of each one are kept, below 0 all',
+    },
+    '--maximum-dead-containers': {
+      // Below 0 is no limit, however far.
+      isDefault: value => Number(value) < 0,
+      shown: '-1',
+      effect: 'that many are kept on the whole node, and 0 takes the log of the last crash away',
+    },
+  }
 
-const host = (...args: string[]) => ({ host: { kubelet: { commandLine: ['/usr/bin/kubelet', ...args] } } })
+const host = (...args: string[]) => ({
+  host: { kubelet: { commandLine: ['/usr/bin/kubelet', ...args] } },
+})
 
 export const containerGcFlagsOffDefault = nodeRule({
   id: 'container-gc-flags-off-default',
@@ -34,9 +37,15 @@ export const containerGcFlagsOffDefault = nodeRule({
     title: 'Container garbage collection runs with other flags than the default',
     why: 'These three are flags only: no configuration file and no configz shows them, so nobody sees why dead containers and their logs stay, or are gone before anyone read them. They are deprecated.',
     fix: "Take the flag out of the kubelet's command line (user data, systemd drop-in), and let eviction thresholds look after the disk.",
-    sources: ['cmd/kubelet/app/options/options.go NewKubeletFlags', 'pkg/kubelet/container/container_gc.go GCPolicy'],
+    sources: [
+      'cmd/kubelet/app/options/options.go NewKubeletFlags',
+      'pkg/kubelet/container/container_gc.go GCPolicy',
+    ],
   },
-  examples: { bad: host('--maximum-dead-containers-per-container=10'), good: host('--maximum-dead-containers=-1') },
+  examples: {
+    bad: host('--maximum-dead-containers-per-container=10'),
+    good: host('--maximum-dead-containers=-1'),
+  },
 
   *judge({ host }) {
     const commandLine = isRawObject(host.kubelet) ? host.kubelet.commandLine : undefined

@@ -20,7 +20,10 @@ export const deadContainerPile = nodeRule({
     title: 'Dead containers pile up',
     why: 'The kubelet keeps one dead container of each container that it restarted, for its logs, and all of pods that still exist. Each keeps its writable layer and its log on the disk, and its image in use: image GC cannot delete that.',
     fix: 'Delete finished pods and jobs (ttlSecondsAfterFinished), end crash loops, and look at the flags of container GC. Policy deadContainers says how many are many.',
-    sources: ['pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers', 'pkg/kubelet/images/image_gc_manager.go detectImages'],
+    sources: [
+      'pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers',
+      'pkg/kubelet/images/image_gc_manager.go detectImages',
+    ],
   },
   examples: { bad: containers(10, 50), good: containers(10, 9) },
 
@@ -29,7 +32,9 @@ export const deadContainerPile = nodeRule({
       yield { unknown: 'runtime: no list of containers was read' }
       return
     }
-    const states = runtime.containers.map((container: unknown) => (isRawObject(container) ? container.state : null))
+    const states = runtime.containers.map((container: unknown) =>
+      isRawObject(container) ? container.state : null,
+    )
     const dead = states.filter(state => state === 'CONTAINER_EXITED').length
     const running = states.filter(state => state === 'CONTAINER_RUNNING').length
     if (dead < policy.deadContainers || dead <= running) return
@@ -39,7 +44,9 @@ export const deadContainerPile = nodeRule({
       evidence: [
         { what: 'dead containers', value: String(dead) },
         { what: 'running containers', value: String(running) },
-        ...(removals === undefined ? [] : [{ what: 'next container GC removes', value: String(removals) }]),
+        ...(removals === undefined
+          ? []
+          : [{ what: 'next container GC removes', value: String(removals) }]),
       ],
     }
   },

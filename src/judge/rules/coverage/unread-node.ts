@@ -33,33 +33,54 @@ export const unreadNode = nodeRule({
 
   *judge(subject) {
     const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject
-    const sources = allSources.flatMap(source => (unread[source] === undefined ? [] : [[source, unread[source]] as const]))
+    const sources = allSources.flatMap(source =>
+      unread[source] === undefined ? [] : [[source, unread[source]] as const],
+    )
     if (sources.length === 0) return
     const stoodIn = {
-      ...(isConfigurationOnDisk && configuration !== null && { configz: 'whether the kubelet was restarted since its files were written' }),
-      ...(disks !== null && Array.isArray(host?.filesystems) && { summary: 'what its pods use of its disks and memory' }),
+      ...(isConfigurationOnDisk &&
+        configuration !== null && {
+          configz: 'whether the kubelet was restarted since its files were written',
+        }),
+      ...(disks !== null &&
+        Array.isArray(host?.filesystems) && {
+          summary: 'what its pods use of its disks and memory',
+        }),
     }
     const gaps = gapsOf(subject)
-    const partly = (source: Source) => gaps.filter(gap => gap.source === source).map(gap => gap.open)
+    const partly = (source: Source) =>
+      gaps.filter(gap => gap.source === source).map(gap => gap.open)
     const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
     // Where nothing came of its files or settings, it has told neither what it runs with nor what lies on its disk.
     const isWithoutThresholds = configuration === null && unread.configz === undefined
-    const unknown = sources.flatMap(([source]) => (partly(source).length > 0 ? partly(source) : [said[source]]))
+    const unknown = sources.flatMap(([source]) =>
+      partly(source).length > 0 ? partly(source) : [said[source]],
+    )
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
     const isDown = sources.some(([, reason]) => refused.test(reason))
     // What the node itself has told in place of a kubelet that runs leaves little open.
     const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
     // What no mode can read of such a node is nobody's to mend, where the kubelet has told the rest.
-    const isLimited = !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
+    const isLimited =
+      !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
     const hasToldRest = configuration !== null && !isConfigurationOnDisk && summary !== null
-    const isExpected = isLimited && hasToldRest && sources.every(([source]) => source === 'host' || source === 'runtime')
+    const isExpected =
+      isLimited &&
+      hasToldRest &&
+      sources.every(([source]) => source === 'host' || source === 'runtime')
     yield {
       ...(sources.every(([source]) => partly(source).length > 0) && {
         severity: 'medium' as const,
         title: 'A node has told only a part of itself',
       }),
-      ...(isStoodIn && { severity: 'low' as const, title: 'A kubelet that does not tell what the node itself has told' }),
-      ...(isExpected && { severity: 'info' as const, title: 'A node of a kind that does not tell all of itself' }),
+      ...(isStoodIn && {
+        severity: 'low' as const,
+        title: 'A kubelet that does not tell what the node itself has told',
+      }),
+      ...(isExpected && {
+        severity: 'info' as const,
+        title: 'A node of a kind that does not tell all of itself',
+      }),
       ...(isDown && { title: 'A kubelet does not answer: nothing listens on port 10250' }),
       consequence: isDown
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`

@@ -27,7 +27,10 @@ import { bounded, counted } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'
 
-type Fact = Pick<NodeIdentity, 'owner' | 'amiFamily' | 'instanceType' | 'kubeletVersion' | 'operatingSystem'> & {
+type Fact = Pick<
+  NodeIdentity,
+  'owner' | 'amiFamily' | 'instanceType' | 'kubeletVersion' | 'operatingSystem'
+> & {
   cluster: string
   group: string
   cores: number | null
@@ -75,8 +78,16 @@ export const baselineDrift = contextRule({
     ],
   },
   examples: {
-    bad: { configuration: { ...sound, imageGCHighThresholdPercent: 95, imageGCLowThresholdPercent: 80 }, node, nodegroups },
-    good: { configuration: { ...sound, imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }, node, nodegroups },
+    bad: {
+      configuration: { ...sound, imageGCHighThresholdPercent: 95, imageGCLowThresholdPercent: 80 },
+      node,
+      nodegroups,
+    },
+    good: {
+      configuration: { ...sound, imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
+      node,
+      nodegroups,
+    },
   },
 
   fact: (subject): Fact => {
@@ -114,28 +125,51 @@ function* fromBaseline(fact: Fact, baseline: Baseline['configuration']) {
     .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
-    yield { ...failing('baseline', deviations, fact), fix: { config: configOf(deviations, running) } }
+    yield {
+      ...failing('baseline', deviations, fact),
+      fix: { config: configOf(deviations, running) },
+    }
   }
-  const open = Object.keys(baseline).filter(field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)))
-  if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
+  const open = Object.keys(baseline).filter(
+    field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)),
+  )
+  if (open.length > 0)
+    yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
 }
 
 /** Fields in which the files that the kubelet would read come to something else than runs. */
-function pendingPaths(subject: Pick<NodeSubject, 'nextStart' | 'identity'>, running: Record<string, FieldValue>): string[] {
+function pendingPaths(
+  subject: Pick<NodeSubject, 'nextStart' | 'identity'>,
+  running: Record<string, FieldValue>,
+): string[] {
   const start = startFact(subject)
   const { nextStart, identity } = subject
-  if (start === null || nextStart?.errors.length !== 0 || nextStart.settings?.isCommandLineKnown !== true) return []
+  if (
+    start === null ||
+    nextStart?.errors.length !== 0 ||
+    nextStart.settings?.isCommandLineKnown !== true
+  )
+    return []
   const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])]
-  return paths.filter(path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path))
+  return paths.filter(
+    path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path),
+  )
 }
 
 /** By path. A field that is null stands for its default, in a map a key that is null for none. */
 function wantedBy(baseline: Baseline['configuration'], fact: Fact): Record<string, unknown> {
   const fields = Object.entries(baseline).filter(([, value]) => value !== null)
-  const unset = Object.keys(baseline).filter(field => baseline[field] === null && !dependsOnSize(field))
+  const unset = Object.keys(baseline).filter(
+    field => baseline[field] === null && !dependsOnSize(field),
+  )
   const presets = unset.length === 0 ? {} : presetsOf(fact)
-  const paths = [...Object.keys(presets), ...Object.keys(fact.running)].filter(path => unset.includes(fieldOf(path)))
-  return { ...writtenSettings(Object.fromEntries(fields)), ...Object.fromEntries(paths.map(path => [path, presets[path]])) }
+  const paths = [...Object.keys(presets), ...Object.keys(fact.running)].filter(path =>
+    unset.includes(fieldOf(path)),
+  )
+  return {
+    ...writtenSettings(Object.fromEntries(fields)),
+    ...Object.fromEntries(paths.map(path => [path, presets[path]])),
+  }
 }
 
 /** What most of its peers have is no edit of one of them, which peer-drift says. */
@@ -166,7 +200,8 @@ function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
       ? []
       : [{ path, expected: shownSetting(expected), value: undefined }]
   })
-  const isNamed = (field: string) => declaration.settings.some(({ path }) => fieldOf(path) === field)
+  const isNamed = (field: string) =>
+    declaration.settings.some(({ path }) => fieldOf(path) === field)
   const reserved = reservationDeviations(fact).filter(({ path }) => !isNamed(fieldOf(path)))
   return [...plain, ...reserved].filter(({ path }) => !pending.includes(path))
 }
@@ -175,15 +210,28 @@ function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
  * Whose value a field takes that nobody declared: the image's; of a map that was declared without that key none, where it takes the place of the
  * image's own. Null: it was declared, or nobody knows.
  */
-function besideDeclared(path: string, { settings }: Declaration, { amiFamily, kubeletVersion }: Fact): 'image' | 'none' | null {
+function besideDeclared(
+  path: string,
+  { settings }: Declaration,
+  { amiFamily, kubeletVersion }: Fact,
+): 'image' | 'none' | null {
   const field = fieldOf(path)
   const own = settings.filter(setting => fieldOf(setting.path) === field)
-  if (field === 'evictionHard' && settings.some(setting => setting.path === 'mergeDefaultEvictionSettings')) return null
+  if (
+    field === 'evictionHard' &&
+    settings.some(setting => setting.path === 'mergeDefaultEvictionSettings')
+  )
+    return null
   if (own.length === 0) return 'image'
-  if (own.some(setting => setting.path === path || setting.lostBy !== null || setting.by === 'flag')) return null
+  if (
+    own.some(setting => setting.path === path || setting.lostBy !== null || setting.by === 'flag')
+  )
+    return null
   if (amiFamily === 'Bottlerocket') return 'none'
   // A drop-in of nodeadm's, merged by key.
-  return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch') ? 'image' : null
+  return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch')
+    ? 'image'
+    : null
 }
 
 /** What the image, or else the kubelet, takes where nobody sets it, by path. */
@@ -196,12 +244,22 @@ const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: Fact): Record
 
 function reservationDeviations({ running, cores }: Fact): Deviation[] {
   const cpu = cores === null ? null : `${eksReservedCpuMillis(cores)}m`
-  const system = Object.keys(running).filter(path => fieldOf(path) === 'systemReserved' && runs(running, path) !== '')
+  const system = Object.keys(running).filter(
+    path => fieldOf(path) === 'systemReserved' && runs(running, path) !== '',
+  )
   return [
     ...(isEksReservation('memory', running['kubeReserved.memory']?.shown, cores) === true
       ? []
-      : [{ path: 'kubeReserved.memory', expected: '255Mi and 11Mi for each pod', value: undefined }]),
-    ...(cpu === null || isRunning(running, 'kubeReserved.cpu', cpu) ? [] : [{ path: 'kubeReserved.cpu', expected: cpu, value: undefined }]),
+      : [
+          {
+            path: 'kubeReserved.memory',
+            expected: '255Mi and 11Mi for each pod',
+            value: undefined,
+          },
+        ]),
+    ...(cpu === null || isRunning(running, 'kubeReserved.cpu', cpu)
+      ? []
+      : [{ path: 'kubeReserved.cpu', expected: cpu, value: undefined }]),
     ...(isRunning(running, 'kubeReserved.ephemeral-storage', '1Gi')
       ? []
       : [{ path: 'kubeReserved.ephemeral-storage', expected: '1Gi', value: undefined }]),
@@ -209,12 +267,18 @@ function reservationDeviations({ running, cores }: Fact): Deviation[] {
   ]
 }
 
-const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value, null)
+const isRunning = (running: Record<string, FieldValue>, path: string, value: string) =>
+  runs(running, path) === meaningOf(path, value, null)
 
 function failing(layer: 'baseline' | 'ami', deviations: Deviation[], { running, isOnDisk }: Fact) {
   const has = isOnDisk ? 'The files and flags of the kubelet come to' : 'The kubelet runs with'
-  const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing that is declared says so'
-  const words = deviations.slice(0, 6).map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
+  const meant =
+    layer === 'baseline'
+      ? 'the baseline of the policy says'
+      : 'its AMI writes, though nothing that is declared says so'
+  const words = deviations
+    .slice(0, 6)
+    .map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
   const rest = deviations.length - words.length
   return {
     consequence: `${has} ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,

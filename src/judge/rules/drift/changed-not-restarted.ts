@@ -8,8 +8,16 @@ import { byText } from '#judge/text.ts'
 const path = '/etc/kubernetes/kubelet/config.json'
 
 function node(running: number, written: number): NodeExample {
-  const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
-  const configuration = { evictionHard, imageGCHighThresholdPercent: written, imageGCLowThresholdPercent: 60 }
+  const evictionHard = {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+  }
+  const configuration = {
+    evictionHard,
+    imageGCHighThresholdPercent: written,
+    imageGCLowThresholdPercent: 60,
+  }
   const settings = {
     configuration,
     withoutFlags: configuration,
@@ -20,7 +28,13 @@ function node(running: number, written: number): NodeExample {
   }
   return {
     configuration: { ...configuration, imageGCHighThresholdPercent: running },
-    nextStart: { files: [path], errors: [], imageGCHighThresholdPercent: written, imageGCLowThresholdPercent: 60, settings },
+    nextStart: {
+      files: [path],
+      errors: [],
+      imageGCHighThresholdPercent: written,
+      imageGCLowThresholdPercent: 60,
+      settings,
+    },
   }
 }
 
@@ -45,16 +59,26 @@ export const changedNotRestarted = nodeRule({
     }
     const start = startFact(subject)
     if (start === null || nextStart.errors.length > 0) {
-      yield { unknown: 'the kubelet would refuse the files on its disk, so what they come to is not known' }
+      yield {
+        unknown:
+          'the kubelet would refuse the files on its disk, so what they come to is not known',
+      }
       return
     }
     if (nextStart.settings?.isCommandLineKnown !== true) {
-      yield { unknown: "the kubelet's command line was not told: a flag may stand in the place of what the files say" }
+      yield {
+        unknown:
+          "the kubelet's command line was not told: a flag may stand in the place of what the files say",
+      }
       return
     }
     const running = fieldValues(configuration, identity)
-    const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])].toSorted(byText)
-    const changed = paths.filter(path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path))
+    const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])].toSorted(
+      byText,
+    )
+    const changed = paths.filter(
+      path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path),
+    )
     if (changed.length === 0) {
       if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }
       return

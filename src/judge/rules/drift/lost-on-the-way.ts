@@ -1,9 +1,23 @@
 import { releaseOf } from '#facts/eks/release.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/drift/declared-source.ts'
-import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meaningOf } from '#judge/drift/drift.ts'
+import {
+  dependsOnSize,
+  type FieldValue,
+  fieldOf,
+  fieldValues,
+  isCompared,
+  meaningOf,
+} from '#judge/drift/drift.ts'
 import { configOf, layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts'
-import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/drift/layers.ts'
+import {
+  type Loss,
+  lossesOnDisk,
+  lossOfDeclared,
+  runs,
+  type StartFact,
+  startFact,
+} from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
 import type { NodeExample } from '#judge/example.ts'
@@ -23,7 +37,9 @@ interface Fact {
 
 const template = { id: 'lt-1', name: 'web', version: '4' }
 const declares = (source: string) => ({
-  nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate: template }],
+  nodegroups: [
+    { nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate: template },
+  ],
   launchTemplates: [
     {
       launchTemplateId: 'lt-1',
@@ -33,7 +49,9 @@ const declares = (source: string) => ({
     },
   ],
 })
-const runsWith = (high: number): NodeExample => ({ configuration: { imageGCHighThresholdPercent: high } })
+const runsWith = (high: number): NodeExample => ({
+  configuration: { imageGCHighThresholdPercent: high },
+})
 
 export const lostOnTheWay = contextRule({
   id: 'lost-on-the-way',
@@ -50,7 +68,10 @@ export const lostOnTheWay = contextRule({
       'karpenter-provider-aws#7194, terraform-aws-eks#3420',
     ],
   },
-  examples: { bad: { ...runsWith(85), ...declares('bootstrap') }, good: { ...runsWith(70), ...declares('nodeadm') } },
+  examples: {
+    bad: { ...runsWith(85), ...declares('bootstrap') },
+    good: { ...runsWith(70), ...declares('nodeadm') },
+  },
   // Nothing can be declared for EKS Auto Mode.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
 
@@ -59,7 +80,8 @@ export const lostOnTheWay = contextRule({
     running: fieldValues(subject.configuration, subject.identity),
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
     peers: peersOf(subject),
-    start: startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
+    start:
+      startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
     doubt: subject.doubts.nextStart ?? null,
   }),
 
@@ -73,7 +95,9 @@ export const lostOnTheWay = contextRule({
       yield { unknown: `${declaration}; ${start}` }
       return
     }
-    const declared = isKnown ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)] : []
+    const declared = isKnown
+      ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)]
+      : []
     const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
     const isDeclared = ({ path, value }: Loss) =>
       declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
@@ -82,12 +106,15 @@ export const lostOnTheWay = contextRule({
       // where it was lost is said here if it is known.
       loss =>
         loss.layer !== 'configz' &&
-        (isExplained(loss, declaration) || (doubt === null && loss.by === 'declared' && isSure(loss)) || !runsOnMost(loss, fact, group)),
+        (isExplained(loss, declaration) ||
+          (doubt === null && loss.by === 'declared' && isSure(loss)) ||
+          !runsOnMost(loss, fact, group)),
     )
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
       for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
-      if (isKnown && declaration.settings.length === 0 && files === null) yield { unknown: `nothing is declared for it; ${start}` }
+      if (isKnown && declaration.settings.length === 0 && files === null)
+        yield { unknown: `nothing is declared for it; ${start}` }
       return
     }
     const isCertain = doubt === null && losses.some(isSure)
@@ -96,7 +123,9 @@ export const lostOnTheWay = contextRule({
       consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
       evidence: [
         ...layerEvidence(losses),
-        ...(files === null && !losses.every(isSure) ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
+        ...(files === null && !losses.every(isSure)
+          ? [{ what: 'disk', value: `the files were not read: ${start}` }]
+          : []),
         ...(files !== null && doubt !== null ? [{ what: 'disk', value: doubt }] : []),
         ...wayEvidence(losses, files, running),
       ],
@@ -109,7 +138,9 @@ function lossesOfDeclared({ settings }: Declaration, { node, running, start }: F
   const files = typeof start === 'string' ? null : start
   const lost = settings.filter(setting => isLost(setting, running, node))
   return lost.map(
-    setting => (files === null ? lossToOwnFlag(setting, settings, running, node) : null) ?? lossOfDeclared(setting, files, node),
+    setting =>
+      (files === null ? lossToOwnFlag(setting, settings, running, node) : null) ??
+      lossOfDeclared(setting, files, node),
   )
 }
 
@@ -124,17 +155,24 @@ function lossToOwnFlag(
   const field = fieldOf(path)
   const flags = settings.filter(
     flag =>
-      flag.by === 'flag' && flag.lostBy === null && (flag.path === path || (field !== 'featureGates' && fieldOf(flag.path) === field)),
+      flag.by === 'flag' &&
+      flag.lostBy === null &&
+      (flag.path === path || (field !== 'featureGates' && fieldOf(flag.path) === field)),
   )
   const said = flags.findLast(flag => flag.path === path)?.value
   const [flag] = flags
-  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runs(running, path)) return null
+  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runs(running, path))
+    return null
   const source = flag.where.startsWith('launch template') ? 'launch template' : 'user data'
   const why = `the flag of the same ${source} takes its place`
   return { path, layer: 'flags', value, where, by: 'declared', why, confidence: 'certain' }
 }
 
-function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>, { kubeletVersion }: DeclaredNode): boolean {
+function isLost(
+  { path, value, before }: DeclaredSetting,
+  running: Record<string, FieldValue>,
+  { kubeletVersion }: DeclaredNode,
+): boolean {
   if (!isCompared(path)) return true
   const isRunning = meaningOf(path, before ?? value, kubeletVersion) === runs(running, path)
   return before === undefined ? !isRunning : isRunning
@@ -147,28 +185,55 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
   by === 'declared' &&
   typeof declaration !== 'string' &&
   (declaration.older !== undefined ||
-    declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
+    declaration.settings.some(
+      setting => setting.path === path && setting.where === where && setting.lostBy !== null,
+    ))
 
-const runsOnMost = ({ path, value }: Loss, { peers, node }: Fact, group: readonly FactOfGroup<Fact>[]): boolean =>
-  isOnMost(group, { part: peers, key: `${path} ${meaningOf(path, value, node.kubeletVersion)}` }, other => ({
-    part: other.peers,
-    keys: Object.entries(other.running).map(([own, { canonical }]) => `${own} ${canonical}`),
-  }))
+const runsOnMost = (
+  { path, value }: Loss,
+  { peers, node }: Fact,
+  group: readonly FactOfGroup<Fact>[],
+): boolean =>
+  isOnMost(
+    group,
+    { part: peers, key: `${path} ${meaningOf(path, value, node.kubeletVersion)}` },
+    other => ({
+      part: other.peers,
+      keys: Object.entries(other.running).map(([own, { canonical }]) => `${own} ${canonical}`),
+    }),
+  )
 
 /** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
-function lossesOfOlder({ settings, older }: Declaration, { running, release }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {
+function lossesOfOlder(
+  { settings, older }: Declaration,
+  { running, release }: Fact,
+  group: readonly FactOfGroup<Fact>[],
+): Loss[] {
   if (older === undefined) return []
   const isNew = ({ template, nodeClass }: DeclaredNode) =>
     older.version === null ? nodeClass.hash === older.hash : template.version === older.version
-  const newer = group.map(({ fact }) => fact).filter(fact => fact.release === release && isNew(fact.node))
-  const paths = new Set(newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)))
+  const newer = group
+    .map(({ fact }) => fact)
+    .filter(fact => fact.release === release && isNew(fact.node))
+  const paths = new Set(
+    newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)),
+  )
   return [...paths].flatMap((path): Loss[] => {
     const meanings = new Set(newer.map(fact => runs(fact.running, path)))
-    const isOpen = newer.length > 0 && !dependsOnSize(path) && !settings.some(setting => setting.path === path)
+    const isOpen =
+      newer.length > 0 && !dependsOnSize(path) && !settings.some(setting => setting.path === path)
     if (!isOpen || meanings.size > 1 || meanings.has(runs(running, path))) return []
     const value = newer[0]?.running[path]?.shown
     return [
-      { path, layer: 'declared', value, where: 'nodes that were made since', by: 'declared', why: older.lostBy, confidence: 'likely' },
+      {
+        path,
+        layer: 'declared',
+        value,
+        where: 'nodes that were made since',
+        by: 'declared',
+        why: older.lostBy,
+        confidence: 'likely',
+      },
     ]
   })
 }

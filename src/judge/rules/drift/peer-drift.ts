@@ -1,8 +1,19 @@
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import type { ClusterContext } from '#judge/cluster-facts.ts'
-import { declarationOf, declaredNode, declaredValue, wholeDeclaration } from '#judge/drift/declared.ts'
+import {
+  declarationOf,
+  declaredNode,
+  declaredValue,
+  wholeDeclaration,
+} from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
-import { dependsOnSize, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift/drift.ts'
+import {
+  dependsOnSize,
+  fieldOf,
+  fieldValues,
+  meaningOf,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
@@ -19,7 +30,9 @@ interface Fact extends SizedSettings {
   node: DeclaredNode
 }
 
-const node = (high: number): NodeExample => ({ configuration: { imageGCHighThresholdPercent: high } })
+const node = (high: number): NodeExample => ({
+  configuration: { imageGCHighThresholdPercent: high },
+})
 
 export const peerDrift = cohortRule({
   id: 'peer-drift',
@@ -30,7 +43,10 @@ export const peerDrift = cohortRule({
     title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',
     why: 'Nodes of one nodegroup are meant to be alike. One that was edited by hand, or has missed a change, meets pressure at another point than its peers. Most of them are the norm, unless what was declared or the baseline of the policy says that the few are right.',
     fix: "Put the setting where the group's nodes come from (launch template, NodeConfig, EC2NodeClass), and replace the nodes that differ.",
-    sources: ['cmd/kubelet/app/server.go initConfigz', 'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration'],
+    sources: [
+      'cmd/kubelet/app/server.go initConfigz',
+      'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
+    ],
   },
   examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
@@ -54,7 +70,9 @@ export const peerDrift = cohortRule({
   *judge(members, policy, context) {
     const meaning = new Meaning(policy, context)
     const meantOf = (fact: Fact, path: string) => meaning.of(fact, path)
-    const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(byText)
+    const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(
+      byText,
+    )
     const drifts = paths.flatMap((path): PathDrift[] => {
       const ofPath = (equals: readonly CohortMember<Fact>[], qualifier: string): PathDrift[] => {
         const drift = driftOf(path, equals, qualifier, meantOf)
@@ -68,10 +86,13 @@ export const peerDrift = cohortRule({
     })
     const sized = sizeDrifts(members, meantOf)
     const nodes = outliersOf(drifts)
-    const isNamed = ({ outliers }: { outliers: string[] }) => outliers.some(node => nodes.includes(node))
+    const isNamed = ({ outliers }: { outliers: string[] }) =>
+      outliers.some(node => nodes.includes(node))
     const ofOne = `of one image and kubelet minor`
     if (nodes.length > 0) {
-      const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what.replace('configz ', ''))
+      const tied = drifts
+        .filter(({ hasNorm }) => !hasNorm)
+        .map(({ evidence }) => evidence.what.replace('configz ', ''))
       const who =
         nodes.length === members.length
           ? `Each of the ${nodes.length} nodes ${ofOne} runs with other settings than most of the others`
@@ -130,21 +151,31 @@ const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]): Evidence[] => [
 
 function asImageWords(drifts: readonly PathDrift[], nodes: number): string {
   const paths = drifts
-    .filter(({ fact, reference, outlying }) => isFamilyOfEks(fact.amiFamily) && !reference.isDefault && outlying.some(isDefault))
+    .filter(
+      ({ fact, reference, outlying }) =>
+        isFamilyOfEks(fact.amiFamily) && !reference.isDefault && outlying.some(isDefault),
+    )
     .map(({ path }) => path)
-  return paths.length === 0 ? '' : ` In ${paths.join(', ')} ${nodes === 1 ? 'it is as its image comes' : 'some are as their image comes'}.`
+  return paths.length === 0
+    ? ''
+    : ` In ${paths.join(', ')} ${nodes === 1 ? 'it is as its image comes' : 'some are as their image comes'}.`
 }
 
 const isDefault = ({ value }: NodesOfValue): boolean => value.isDefault
 
 const tieWords = (tied: readonly string[]): string =>
-  tied.length === 0 ? '' : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
+  tied.length === 0
+    ? ''
+    : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
 
 /** What nodes are meant to run with: what was declared, else what the baseline of the policy says. */
 class Meaning {
   readonly #policy: Policy
   readonly #context: ClusterContext
-  readonly #known = new Map<Fact, { declaration: Declaration | string; baseline: Record<string, unknown> }>()
+  readonly #known = new Map<
+    Fact,
+    { declaration: Declaration | string; baseline: Record<string, unknown> }
+  >()
 
   constructor(policy: Policy, context: ClusterContext) {
     this.#policy = policy
@@ -154,7 +185,10 @@ class Meaning {
   of(fact: Fact, path: string): Meant | null {
     const { declaration, baseline } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
-    const meant = (by: Meant['by'], value: unknown) => ({ by, canonical: meaningOf(path, value, fact.node.kubeletVersion) })
+    const meant = (by: Meant['by'], value: unknown) => ({
+      by,
+      canonical: meaningOf(path, value, fact.node.kubeletVersion),
+    })
     if (declared !== undefined) return meant('declared', declared.value)
     return Object.hasOwn(baseline, path) ? meant('baseline', baseline[path]) : null
   }
@@ -163,9 +197,12 @@ class Meaning {
   isRestored({ fact, path, reference }: PathDrift): boolean {
     const { declaration } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
-    if (declared !== undefined) return declared.lostBy === null && this.of(fact, path)?.canonical === reference.canonical
+    if (declared !== undefined)
+      return declared.lostBy === null && this.of(fact, path)?.canonical === reference.canonical
     const whole = reference.isDefault ? wholeDeclaration(fact.node, this.#context) : null
-    return whole !== null && !whole.settings.some(setting => fieldOf(setting.path) === fieldOf(path))
+    return (
+      whole !== null && !whole.settings.some(setting => fieldOf(setting.path) === fieldOf(path))
+    )
   }
 
   #ofNode(fact: Fact) {

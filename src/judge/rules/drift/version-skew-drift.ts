@@ -1,7 +1,14 @@
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
-import { absentValue, type FieldValue, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift/drift.ts'
+import {
+  absentValue,
+  type FieldValue,
+  fieldOf,
+  fieldValues,
+  meaningOf,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
@@ -34,7 +41,10 @@ export const versionSkewDrift = cohortRule({
       'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
     ],
   },
-  examples: { bad: [node('20251117'), node('20251117'), node('20250203')], good: [node('20251117'), node('20251117')] },
+  examples: {
+    bad: [node('20251117'), node('20251117'), node('20250203')],
+    good: [node('20251117'), node('20251117')],
+  },
   // AWS rolls these over by itself.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',
@@ -57,11 +67,17 @@ export const versionSkewDrift = cohortRule({
     yield {
       nodes: skewed.map(({ node }) => node).toSorted(byText),
       failing: {
-        severity: members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor) ? 'info' : 'low',
+        severity:
+          members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor)
+            ? 'info'
+            : 'low',
         consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing)}`,
         evidence: [
           { what: 'layer', value: 'peers' },
-          ...releases.map(({ release, members: on }) => ({ what: shown(release), value: namesOf(on) })),
+          ...releases.map(({ release, members: on }) => ({
+            what: shown(release),
+            value: namesOf(on),
+          })),
           ...differing.map(({ evidence }) => evidence),
         ],
       },
@@ -71,11 +87,15 @@ export const versionSkewDrift = cohortRule({
 
 function settingsWords(differing: readonly Differing[]): string {
   if (differing.length === 0) return 'Their GC, eviction, log and reservation settings are alike.'
-  const [brought, others] = [true, false].map(isBrought => differing.filter(one => one.isBrought === isBrought).map(({ path }) => path))
+  const [brought, others] = [true, false].map(isBrought =>
+    differing.filter(one => one.isBrought === isBrought).map(({ path }) => path),
+  )
   return [
     ...(brought?.length ? [`So these settings differ: ${brought.join(', ')}.`] : []),
     ...(others?.length
-      ? [`${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}, too, but not by the release: it was declared or edited so.`]
+      ? [
+          `${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}, too, but not by the release: it was declared or edited so.`,
+        ]
       : []),
   ].join(' ')
 }
@@ -89,14 +109,27 @@ interface OfRelease {
 function releasesOf(members: CohortMember<Fact>[]): OfRelease[] {
   // Only where every node has the AMI's id does it tell more than the name.
   const hasIds = members.every(({ fact }) => fact.release.image !== fact.release.osImage)
-  const key = ({ image, osImage, minor }: Release) => JSON.stringify([hasIds ? image : osImage, minor])
+  const key = ({ image, osImage, minor }: Release) =>
+    JSON.stringify([hasIds ? image : osImage, minor])
   return [...Map.groupBy(members, ({ fact }) => key(fact.release)).values()]
     .map(of => ({ release: of[0]!.fact.release, members: of }))
-    .toSorted((a, b) => byAge(b.release, a.release) || b.members.length - a.members.length || byText(key(a.release), key(b.release)))
+    .toSorted(
+      (a, b) =>
+        byAge(b.release, a.release) ||
+        b.members.length - a.members.length ||
+        byText(key(a.release), key(b.release)),
+    )
 }
 
 const shown = ({ image, osImage, minor }: Release): string =>
-  bounded([osImage, ...(image === osImage ? [] : [image]), ...(minor === null ? [] : [`kubelet 1.${minor}`])].join(', '), 120)
+  bounded(
+    [
+      osImage,
+      ...(image === osImage ? [] : [image]),
+      ...(minor === null ? [] : [`kubelet 1.${minor}`]),
+    ].join(', '),
+    120,
+  )
 
 function namesOf(members: CohortMember<Fact>[]): string {
   const names = members.map(({ node }) => node).toSorted(byText)
@@ -121,11 +154,16 @@ const ofKubelet = writtenSettings({ ...configurationDefaults })
 const isOwn =
   (path: string) =>
   ({ value }: { value: Value }): boolean =>
-    value.isDefault || (isNewInAmi(path) && value.canonical === meaningOf(path, ofKubelet[path], null))
+    value.isDefault ||
+    (isNewInAmi(path) && value.canonical === meaningOf(path, ofKubelet[path], null))
 
 /** What all nodes of a release have alike, and another release has otherwise: what differs within one is peer-drift. */
 function differingSettings(releases: readonly OfRelease[]): Differing[] {
-  const paths = new Set(releases.flatMap(({ members }) => members.flatMap(({ fact }) => Object.keys(fact.fields ?? {}))))
+  const paths = new Set(
+    releases.flatMap(({ members }) =>
+      members.flatMap(({ fact }) => Object.keys(fact.fields ?? {})),
+    ),
+  )
   return [...paths].toSorted(byText).flatMap(path => {
     const values = releases.flatMap(({ release, members }) => {
       const value = commonest(path, members)
@@ -135,8 +173,14 @@ function differingSettings(releases: readonly OfRelease[]): Differing[] {
     return [
       {
         path,
-        isBrought: releases.some(({ members }) => members.some(mayBring(path))) || values.every(isOwn(path)),
-        evidence: { what: `configz ${path}`, value: values.map(({ release, value }) => `${value.shown} (${shown(release)})`).join('; ') },
+        isBrought:
+          releases.some(({ members }) => members.some(mayBring(path))) || values.every(isOwn(path)),
+        evidence: {
+          what: `configz ${path}`,
+          value: values
+            .map(({ release, value }) => `${value.shown} (${shown(release)})`)
+            .join('; '),
+        },
       },
     ]
   })
@@ -145,7 +189,11 @@ function differingSettings(releases: readonly OfRelease[]): Differing[] {
 type Value = Pick<FieldValue, 'canonical' | 'shown' | 'isDefault'>
 
 function commonest(path: string, members: CohortMember<Fact>[]): Value | null {
-  const values = members.flatMap(({ fact }) => (fact.fields === null ? [] : [fact.fields[path] ?? absentValue(path)]))
-  const ranked = [...Map.groupBy(values, ({ canonical }) => canonical).values()].toSorted((a, b) => b.length - a.length)
+  const values = members.flatMap(({ fact }) =>
+    fact.fields === null ? [] : [fact.fields[path] ?? absentValue(path)],
+  )
+  const ranked = [...Map.groupBy(values, ({ canonical }) => canonical).values()].toSorted(
+    (a, b) => b.length - a.length,
+  )
   return ranked[0]?.[0] ?? null
 }

@@ -12,7 +12,15 @@ const signals = ['nodefs.available', 'imagefs.available'] as const
 const node = (gib: number): NodeExample => ({
   configuration: { evictionHard: { 'nodefs.available': '10Gi' } },
   thresholds: [hard('nodefs.available', 10)],
-  filesystems: { nodefs: { capacityBytes: gib * gibibyte, availableBytes: 0, usedPercent: 0, inodes: 1, inodesFree: 1 } },
+  filesystems: {
+    nodefs: {
+      capacityBytes: gib * gibibyte,
+      availableBytes: 0,
+      usedPercent: 0,
+      inodes: 1,
+      inodesFree: 1,
+    },
+  },
 })
 
 interface Absolute {
@@ -41,27 +49,40 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
     (['evictionHard', 'evictionSoft'] as const).flatMap(map =>
       signals.flatMap(signal => {
         const value = configuration[map]?.[signal]
-        const capacityBytes = disks[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
-        return value === undefined || value.endsWith('%') || !capacityBytes ? [] : [{ what: `${map}.${signal}`, value, capacityBytes }]
+        const capacityBytes =
+          disks[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
+        return value === undefined || value.endsWith('%') || !capacityBytes
+          ? []
+          : [{ what: `${map}.${signal}`, value, capacityBytes }]
       }),
     ),
 
   *judge(members) {
     const all = members.flatMap(({ node, fact }) => fact.map(absolute => ({ node, ...absolute })))
     for (const [, alike] of Map.groupBy(all, ({ what, value }) => JSON.stringify([what, value]))) {
-      const sorted = alike.toSorted((a, b) => a.capacityBytes - b.capacityBytes || byText(a.node, b.node))
+      const sorted = alike.toSorted(
+        (a, b) => a.capacityBytes - b.capacityBytes || byText(a.node, b.node),
+      )
       const [smallest, largest] = [sorted[0], sorted.at(-1)]
-      if (!smallest || !largest || largest.capacityBytes < mixedRatio * smallest.capacityBytes) continue
+      if (!smallest || !largest || largest.capacityBytes < mixedRatio * smallest.capacityBytes)
+        continue
       const { what, value } = smallest
-      const share = (capacity: number) => percent(((amountOf(value, capacity) ?? 0) / capacity) * 100)
+      const share = (capacity: number) =>
+        percent(((amountOf(value, capacity) ?? 0) / capacity) * 100)
       yield {
         nodes: alike.map(({ node }) => node).toSorted(byText),
         failing: {
           consequence: `${bounded(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${counted(alike.length, 'node')} of one group.`,
           evidence: [
             { what: `configz ${what}`, value: bounded(value) },
-            { what: 'smallest disk', value: `${exactBytes(smallest.capacityBytes)} (${bounded(smallest.node)})` },
-            { what: 'largest disk', value: `${exactBytes(largest.capacityBytes)} (${bounded(largest.node)})` },
+            {
+              what: 'smallest disk',
+              value: `${exactBytes(smallest.capacityBytes)} (${bounded(smallest.node)})`,
+            },
+            {
+              what: 'largest disk',
+              value: `${exactBytes(largest.capacityBytes)} (${bounded(largest.node)})`,
+            },
           ],
         },
       }

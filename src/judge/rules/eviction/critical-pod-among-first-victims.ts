@@ -19,7 +19,11 @@ const ranked = (name: string, rank: number): RankedPod => ({
   reason: 'uses more than it requests',
 })
 const plugin: KubernetesPod = {
-  metadata: { namespace: 'kube-system', name: 'cni-abcde', ownerReferences: [{ kind: 'DaemonSet', name: 'cni' }] },
+  metadata: {
+    namespace: 'kube-system',
+    name: 'cni-abcde',
+    ownerReferences: [{ kind: 'DaemonSet', name: 'cni' }],
+  },
 }
 const rankings: Ranking[] = [{ signal: 'memory.available', pods: [ranked('cni-abcde', 0)] }]
 
@@ -32,13 +36,19 @@ export const criticalPodAmongFirstVictims = nodeRule({
     title: 'A pod that the node needs is among the first to be evicted',
     why: "Only static pods and those of priority 2000000000 or more are safe from eviction. A DaemonSet's pod of kube-system (or one that the policy names under criticalPods) without it is evicted like any other, and here among the first three: with it go the node's network, volumes or DNS.",
     fix: 'Give it priorityClassName system-node-critical (or system-cluster-critical), and requests that cover what it uses.',
-    sources: ['pkg/kubelet/eviction/helpers.go rankMemoryPressure, rankDiskPressureFunc', 'pkg/kubelet/types/pod_update.go IsCriticalPod'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go rankMemoryPressure, rankDiskPressureFunc',
+      'pkg/kubelet/types/pod_update.go IsCriticalPod',
+    ],
   },
   examples: {
     bad: { pods: [plugin], eviction: { rankings } },
     good: {
       pods: [plugin],
-      eviction: { rankings, protected: [{ namespace: 'kube-system', name: 'cni-abcde', reason: 'critical' }] },
+      eviction: {
+        rankings,
+        protected: [{ namespace: 'kube-system', name: 'cni-abcde', reason: 'critical' }],
+      },
     },
   },
 
@@ -46,19 +56,29 @@ export const criticalPodAmongFirstVictims = nodeRule({
     const { eviction, pods } = subject
     const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
     const isNeeded = ({ metadata }: KubernetesPod) =>
-      (metadata?.namespace === 'kube-system' && metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet')) ||
-      policy.criticalPods.some(pattern => matchesGlob(pattern, nameOf(metadata?.namespace, metadata?.name)))
-    const spared = new Set((eviction.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
-    const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)))
+      (metadata?.namespace === 'kube-system' &&
+        metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet')) ||
+      policy.criticalPods.some(pattern =>
+        matchesGlob(pattern, nameOf(metadata?.namespace, metadata?.name)),
+      )
+    const spared = new Set(
+      (eviction.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)),
+    )
+    const needed = new Set(
+      pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)),
+    )
     // Where all of them are safe, the order of the others does not matter.
     if (needed.isSubsetOf(spared)) return
-    if (eviction.victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
+    if (eviction.victims === null)
+      yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     const places = ownRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
       const victims = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
       return victims.flatMap(pod => {
         const before = victims.filter(({ rank }) => rank < pod.rank).length
         if (before >= firstVictims || !needed.has(nameOf(pod.namespace, pod.name))) return []
-        return [{ signal, pod, before, upTo: victims.filter(({ rank }) => rank <= pod.rank).length }]
+        return [
+          { signal, pod, before, upTo: victims.filter(({ rank }) => rank <= pod.rank).length },
+        ]
       })
     })
     const alike = Map.groupBy(places, ({ pod, before, upTo }) =>
@@ -87,6 +107,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
 /** Upstream has no order among equals. */
 function placed(before: number, upTo: number): string {
   if (upTo === before + 1) return `is evicted as number ${upTo}`
-  const among = upTo > firstVictims ? `may be among the first ${firstVictims}` : `is among the first ${upTo}`
+  const among =
+    upTo > firstVictims ? `may be among the first ${firstVictims}` : `is among the first ${upTo}`
   return `${among} to be evicted: ${upTo - before} rank alike, and the kubelet has no order among them`
 }

@@ -2,7 +2,14 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import { conditionOf, configuredAt, exactAmount, isTwin, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import {
+  conditionOf,
+  configuredAt,
+  exactAmount,
+  isTwin,
+  shownAmount,
+  whyUnobserved,
+} from '#judge/thresholds.ts'
 import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
 /** Several stand for upstream's own choice between equals. */
@@ -18,7 +25,10 @@ export const evictionDue = nodeRule({
     title: 'An eviction threshold is met: the kubelet evicts',
     why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
     fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
-    sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
+    sources: [
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'pkg/kubelet/eviction/helpers.go thresholdsMet',
+    ],
   },
   examples: {
     bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },
@@ -27,12 +37,17 @@ export const evictionDue = nodeRule({
 
   *judge(subject) {
     const { eviction, conditions, configuration } = subject
-    const met = eviction.thresholds.filter(threshold => threshold.met === true).toSorted((a, b) => Number(b.hard) - Number(a.hard))
+    const met = eviction.thresholds
+      .filter(threshold => threshold.met === true)
+      .toSorted((a, b) => Number(b.hard) - Number(a.hard))
     // The kubelet reports a condition as soon as a threshold of it is met: where nobody was to ask for statistics, its word that there is none is enough.
     const isUnasked = subject.summary === null && subject.unread.summary === undefined
     const isDenied = (signal: Signal) => isUnasked && conditions[conditionOf(signal)] === 'False'
-    const unobserved = eviction.thresholds.filter(({ met, signal }) => met === null && !isDenied(signal)).map(({ signal }) => signal)
-    if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
+    const unobserved = eviction.thresholds
+      .filter(({ met, signal }) => met === null && !isDenied(signal))
+      .map(({ signal }) => signal)
+    if (unobserved.length > 0)
+      yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
     const told = met.filter(threshold => !isTwin(threshold, met))
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
@@ -43,19 +58,35 @@ export const evictionDue = nodeRule({
           { what: configuredAt(threshold, configuration), value: threshold.value },
           ...(threshold.resolved === null
             ? []
-            : [{ what: `${threshold.signal} is met below`, value: exactAmount(threshold, threshold.resolved) }]),
+            : [
+                {
+                  what: `${threshold.signal} is met below`,
+                  value: exactAmount(threshold, threshold.resolved),
+                },
+              ]),
           ...(threshold.resolved === null || threshold.margin === null
             ? []
             : [
-                { what: `${threshold.signal} now`, value: exactAmount(threshold, threshold.resolved + threshold.margin) },
-                { what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) },
+                {
+                  what: `${threshold.signal} now`,
+                  value: exactAmount(threshold, threshold.resolved + threshold.margin),
+                },
+                {
+                  what: `${threshold.signal} margin`,
+                  value: exactAmount(threshold, threshold.margin),
+                },
               ]),
         ]),
-        ...(eviction.victims ?? []).slice(0, shownVictims).map(({ namespace, name, certainty }) => ({
-          what: certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
-          value: bounded(`${namespace}/${name}`, nameLength),
+        ...(eviction.victims ?? [])
+          .slice(0, shownVictims)
+          .map(({ namespace, name, certainty }) => ({
+            what: certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
+            value: bounded(`${namespace}/${name}`, nameLength),
+          })),
+        ...reported.map(condition => ({
+          what: `node condition ${condition}`,
+          value: conditions[condition] ?? 'not reported',
         })),
-        ...reported.map(condition => ({ what: `node condition ${condition}`, value: conditions[condition] ?? 'not reported' })),
       ],
     }
   },
@@ -64,7 +95,10 @@ export const evictionDue = nodeRule({
 function consequenceOf(threshold: EvaluatedThreshold): string {
   const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
   const shown = (count: number) => shownAmount(threshold, count)
-  const below = resolved === null || margin === null ? `below ${value}` : `${shown(resolved + margin)}, below ${shown(resolved)}`
+  const below =
+    resolved === null || margin === null
+      ? `below ${value}`
+      : `${shown(resolved + margin)}, below ${shown(resolved)}`
   return hard
     ? `${signal} is ${below}: within ${evictionSeconds} s the kubelet reports ${conditionOf(signal)} and evicts, one pod a pass.`
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
@@ -75,10 +109,19 @@ function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPre
   if (actsOn.length === 0) return []
   const images = imageDeletions?.length ?? null
   const deleted = nodeReclaim.includes('images')
-    ? [`Before that it deletes every unused image${images === null ? '' : `, ${images} as far as is known`}.`]
+    ? [
+        `Before that it deletes every unused image${images === null ? '' : `, ${images} as far as is known`}.`,
+      ]
     : []
-  const first = (victims ?? []).slice(0, shownVictims).map(({ namespace, name }) => `${namespace}/${name}`)
+  const first = (victims ?? [])
+    .slice(0, shownVictims)
+    .map(({ namespace, name }) => `${namespace}/${name}`)
   if (first.length === 0) return deleted
   const isCertain = victims?.[0]?.certainty === 'certain'
-  return [...deleted, bounded(`${isCertain ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`)]
+  return [
+    ...deleted,
+    bounded(
+      `${isCertain ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`,
+    ),
+  ]
 }

@@ -1,6 +1,12 @@
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { timesOf, toldOf, unreadEvents } from '#judge/events/events.ts'
-import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/events/evictions.ts'
+import {
+  allEvictions,
+  type Eviction,
+  nextVictims,
+  readEvictionMessage,
+  recordedEvictions,
+} from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
@@ -65,7 +71,8 @@ export const evictionLoop = contextRule({
     else yield* unreadEvents({ failed })
   },
 
-  judgeUnread: ({ events, at }) => loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {} }, events, at),
+  judgeUnread: ({ events, at }) =>
+    loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {} }, events, at),
 })
 
 function loopsOf(fact: Fact, events: readonly NodeEvent[] | null, at: string): Failing[] {
@@ -78,14 +85,22 @@ function loopsOf(fact: Fact, events: readonly NodeEvent[] | null, at: string): F
     .map(({ failing }) => failing)
 }
 
-function loopOf(own: Eviction[], { owners, tolerated, nextVictims }: Fact, at: string): { count: number; failing: Failing } | null {
+function loopOf(
+  own: Eviction[],
+  { owners, tolerated, nextVictims }: Fact,
+  at: string,
+): { count: number; failing: Failing } | null {
   const latest = own.at(-1)
   if (latest === undefined) return null
   const owner = likelyOwner(latest, owners)
   const told = own.map(({ message }) => readEvictionMessage(message))
-  const [last, refused] = [told.findLast(({ resource }) => resource !== null), told.filter(({ isRefused }) => isRefused).length]
+  const [last, refused] = [
+    told.findLast(({ resource }) => resource !== null),
+    told.filter(({ isRefused }) => isRefused).length,
+  ]
   const taint = taintOf(last?.resource ?? null)
-  const returns = taint !== null && owner.key !== null && tolerated[owner.key]?.includes(taint) === true
+  const returns =
+    taint !== null && owner.key !== null && tolerated[owner.key]?.includes(taint) === true
   if (own.length < (returns ? manyWithReturn : manyEvictions)) return null
   const times = toldOf(
     own.map(({ time }) => ({ count: 1, firstTime: time, lastTime: time })),
@@ -109,16 +124,37 @@ function loopOf(own: Eviction[], { owners, tolerated, nextVictims }: Fact, at: s
         isNext ? ' By replay the next to go is of the same owner.' : '',
       ].join(''),
       evidence: [
-        { what: `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`, value: timesOf(times) },
+        {
+          what: `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`,
+          value: timesOf(times),
+        },
         ...(resource === null ? [] : [{ what: 'low on resource', value: resource }]),
-        ...(figures ? [{ what: 'the threshold, and what was available', value: `${figures.quantity}, ${figures.available}` }] : []),
+        ...(figures
+          ? [
+              {
+                what: 'the threshold, and what was available',
+                value: `${figures.quantity}, ${figures.available}`,
+              },
+            ]
+          : []),
         ...using
           .slice(0, containersShown)
-          .map(({ name, used, request }) => ({ what: `container ${name}`, value: `used ${used}, requests ${request}` })),
-        { what: 'the kubelet said last', value: bounded(latest.message === '' ? 'nothing' : latest.message) },
+          .map(({ name, used, request }) => ({
+            what: `container ${name}`,
+            value: `used ${used}, requests ${request}`,
+          })),
+        {
+          what: 'the kubelet said last',
+          value: bounded(latest.message === '' ? 'nothing' : latest.message),
+        },
         ...(returns ? [{ what: 'tolerated taint', value: taint }] : []),
         ...(next.length > 0
-          ? [{ what: `next to go under ${resource} by replay`, value: isNext ? 'a pod of the same owner' : 'a pod of another' }]
+          ? [
+              {
+                what: `next to go under ${resource} by replay`,
+                value: isNext ? 'a pod of the same owner' : 'a pod of another',
+              },
+            ]
           : []),
       ],
     },

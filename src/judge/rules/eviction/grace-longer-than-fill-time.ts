@@ -10,7 +10,12 @@ import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 /** Those of containerfs follow these, and cannot be set. */
-const diskSignals: readonly Signal[] = ['nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree']
+const diskSignals: readonly Signal[] = [
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+]
 const tidySeconds = [300, 120, 90, 60, 30, 10]
 
 export const graceLongerThanFillTime = nodeRule({
@@ -36,13 +41,20 @@ export const graceLongerThanFillTime = nodeRule({
 
   *judge(subject, policy) {
     const { configuration, eviction } = subject
-    for (const soft of eviction.thresholds.filter(threshold => !threshold.hard && canBeMet(threshold))) {
+    for (const soft of eviction.thresholds.filter(
+      threshold => !threshold.hard && canBeMet(threshold),
+    )) {
       const { signal } = soft
       if (!diskSignals.includes(signal)) continue
       const hard = hardAfter(soft, subject)
       const capacity = capacityOf(signal, subject)
       if (soft.resolved === null || hard === null || !capacity) {
-        yield { unknown: whyUnobserved(subject, `how far ${signal} is from its soft threshold to the hard one`) }
+        yield {
+          unknown: whyUnobserved(
+            subject,
+            `how far ${signal} is from its soft threshold to the hard one`,
+          ),
+        }
         continue
       }
       const between = soft.resolved - (hard?.resolved ?? 0)
@@ -50,7 +62,9 @@ export const graceLongerThanFillTime = nodeRule({
       if (between <= 0) continue
       const filledMs = fillMs(between + rounding(soft) + rounding(hard), capacity, policy)
       if (soft.gracePeriodMs <= filledMs) continue
-      const ends = hard ? `the hard threshold of ${hard.signal} evicts at once` : 'nothing is left, and writes fail'
+      const ends = hard
+        ? `the hard threshold of ${hard.signal} evicts at once`
+        : 'nothing is left, and writes fail'
       const podSeconds = configuration?.evictionMaxPodGracePeriod ?? 0
       yield {
         // The growth is assumed, not seen.
@@ -58,12 +72,22 @@ export const graceLongerThanFillTime = nodeRule({
         consequence: `At ${growth(policy)} ${shownAmount(soft, between)} of ${signal} are used up in ${span(filledMs)}: then ${ends}. The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
         evidence: [
           { what: configuredAt(soft, configuration), value: bounded(soft.value) },
-          ...(hard ? [{ what: configuredAt(hard, configuration), value: bounded(hard.value) }] : []),
+          ...(hard
+            ? [{ what: configuredAt(hard, configuration), value: bounded(hard.value) }]
+            : []),
           { what: `grace period of ${signal}`, value: span(soft.gracePeriodMs) },
-          { what: hard ? 'between soft and hard threshold' : 'between soft threshold and full', value: exactAmount(soft, between) },
+          {
+            what: hard ? 'between soft and hard threshold' : 'between soft threshold and full',
+            value: exactAmount(soft, between),
+          },
           { what: 'time to fill it at the assumed growth', value: span(filledMs) },
-          { what: `growth assumed in ${gcMinutes} min`, value: `${percent(policy.assumedGrowthPercent)} of the capacity` },
-          ...(podSeconds > 0 ? [{ what: 'configz evictionMaxPodGracePeriod', value: `${podSeconds} s` }] : []),
+          {
+            what: `growth assumed in ${gcMinutes} min`,
+            value: `${percent(policy.assumedGrowthPercent)} of the capacity`,
+          },
+          ...(podSeconds > 0
+            ? [{ what: 'configz evictionMaxPodGracePeriod', value: `${podSeconds} s` }]
+            : []),
         ],
         fix: shorter(soft, filledMs, subject),
       }
@@ -73,15 +97,25 @@ export const graceLongerThanFillTime = nodeRule({
 
 type Subject = Satisfied<'eviction'>
 
-const growth = ({ assumedGrowthPercent }: Policy) => `${percent(assumedGrowthPercent)} of the disk in ${gcMinutes} min`
+const growth = ({ assumedGrowthPercent }: Policy) =>
+  `${percent(assumedGrowthPercent)} of the disk in ${gcMinutes} min`
 
-const capacityOf = (signal: Signal, { eviction, filesystems }: Subject): number | null | undefined => {
+const capacityOf = (
+  signal: Signal,
+  { eviction, filesystems }: Subject,
+): number | null | undefined => {
   const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
-  return eviction.signals[signal]?.capacityBytes ?? (signal.endsWith('.inodesFree') ? filesystem?.inodes : filesystem?.capacityBytes)
+  return (
+    eviction.signals[signal]?.capacityBytes ??
+    (signal.endsWith('.inodesFree') ? filesystem?.inodes : filesystem?.capacityBytes)
+  )
 }
 
 /** The hard one that is met first on that filesystem; undefined: there is none; null: not known. */
-function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Subject): EvaluatedThreshold | undefined | null {
+function hardAfter(
+  { signal }: EvaluatedThreshold,
+  { eviction, filesystems }: Subject,
+): EvaluatedThreshold | undefined | null {
   const sister = sisterOf(signal)
   const all = eviction.thresholds.filter(threshold => threshold.hard && canBeMet(threshold))
   const watches = (threshold: EvaluatedThreshold) =>
@@ -92,10 +126,13 @@ function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Su
   return hards.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
 }
 
-const rounding = (threshold: EvaluatedThreshold | undefined) => float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
+const rounding = (threshold: EvaluatedThreshold | undefined) =>
+  float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
 
 /** Half of the time to fill: what is left is for the pods to end in. */
 function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: Subject) {
   const seconds = tidySeconds.find(seconds => 2000 * seconds <= filledMs)
-  return seconds === undefined ? undefined : { config: withEntries('evictionSoftGracePeriod', configuration, { [signal]: `${seconds}s` }) }
+  return seconds === undefined
+    ? undefined
+    : { config: withEntries('evictionSoftGracePeriod', configuration, { [signal]: `${seconds}s` }) }
 }

@@ -23,7 +23,14 @@ export const localStorageLimitExceeded = nodeRule({
   examples: {
     bad: {
       localStorageEvictions: [
-        { namespace: 'shop', name: 'cart-0', limit: 'emptyDir', what: 'cache', usedBytes: 2 * gibibyte, limitBytes: gibibyte },
+        {
+          namespace: 'shop',
+          name: 'cart-0',
+          limit: 'emptyDir',
+          what: 'cache',
+          usedBytes: 2 * gibibyte,
+          limitBytes: gibibyte,
+        },
       ],
     },
     good: { localStorageEvictions: [] },
@@ -31,18 +38,24 @@ export const localStorageLimitExceeded = nodeRule({
 
   *judge({ localStorageEvictions }) {
     if (localStorageEvictions.length === 0) return
-    const [first, ...others] = localStorageEvictions as [LocalStorageEviction, ...LocalStorageEviction[]]
+    const [first, ...others] = localStorageEvictions as [
+      LocalStorageEviction,
+      ...LocalStorageEviction[],
+    ]
     yield {
       consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${counted(others.length, 'other')}.`}`,
-      evidence: localStorageEvictions.slice(0, shown).map(over => ({
-        what: `${podOf(over)}, ${limitOf(over)}`,
-        value: `uses ${exactBytes(over.usedBytes)}, limit ${exactBytes(over.limitBytes)}`,
-      })),
+      evidence: localStorageEvictions
+        .slice(0, shown)
+        .map(over => ({
+          what: `${podOf(over)}, ${limitOf(over)}`,
+          value: `uses ${exactBytes(over.usedBytes)}, limit ${exactBytes(over.limitBytes)}`,
+        })),
     }
   },
 })
 
-const podOf = ({ namespace, name }: LocalStorageEviction) => `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`
+const podOf = ({ namespace, name }: LocalStorageEviction) =>
+  `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`
 
 function limitOf({ limit, what }: LocalStorageEviction): string {
   if (limit === 'pod') return 'ephemeral storage as a whole'

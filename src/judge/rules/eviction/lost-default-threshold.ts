@@ -24,7 +24,13 @@ export const lostDefaultThreshold = nodeRule({
       configuration: { evictionHard: { 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' } },
       thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)],
     },
-    good: { thresholds: [hard('memory.available', 1), hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
+    good: {
+      thresholds: [
+        hard('memory.available', 1),
+        hard('nodefs.available', 10),
+        hard('nodefs.inodesFree', 5),
+      ],
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
@@ -32,29 +38,45 @@ export const lostDefaultThreshold = nodeRule({
     const { configuration, filesystems } = subject
     const defaults = lostDefaults(subject)
     if (defaults === null) {
-      yield { unknown: 'node: its status names no kubelet version that is known, so the defaults of that version are not known' }
+      yield {
+        unknown:
+          'node: its status names no kubelet version that is known, so the defaults of that version are not known',
+      }
       return
     }
     const { lost, open } = defaults
     for (const signal of open)
-      yield { unknown: `whether another threshold watches for ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
+      yield {
+        unknown: `whether another threshold watches for ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
+      }
     const present = configuration.evictionHard ?? {}
     if (lost.length === 0) return
     const added = Object.fromEntries(lost)
     const imagefs = added['imagefs.available']
-    const dependsOnLayout = lost.some(([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'))
+    const dependsOnLayout = lost.some(
+      ([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'),
+    )
     yield {
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
-      confidence: dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
+      confidence:
+        dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
       evidence: [
-        ...lost.map(([signal, value]) => ({ what: `configz evictionHard.${signal}`, value: `absent (the kubelet's default is ${value})` })),
-        { what: 'configz evictionHard', value: Object.keys(present).toSorted().join(', ') || 'absent: no hard thresholds at all' },
+        ...lost.map(([signal, value]) => ({
+          what: `configz evictionHard.${signal}`,
+          value: `absent (the kubelet's default is ${value})`,
+        })),
+        {
+          what: 'configz evictionHard',
+          value: Object.keys(present).toSorted().join(', ') || 'absent: no hard thresholds at all',
+        },
         { what: 'filesystems', value: filesystems.layout ?? 'layout not known' },
       ],
       fix: {
         config: {
           evictionHard: { ...present, ...added },
-          ...(imagefs === undefined ? {} : imageGcBeside(imagefs, configuration.imageGCHighThresholdPercent ?? 85, policy)),
+          ...(imagefs === undefined
+            ? {}
+            : imageGcBeside(imagefs, configuration.imageGCHighThresholdPercent ?? 85, policy)),
         },
       },
     }
@@ -63,8 +85,10 @@ export const lostDefaultThreshold = nodeRule({
 
 function consequenceOf(signal: string, layout: Filesystems['layout']): string {
   // Where images have a disk of their own that rule says what comes of it, and is critical.
-  if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null) return 'imagefs.available: see unwatched-imagefs'
-  if (signal === 'memory.available') return 'without it the kernel kills processes before the kubelet evicts a pod'
+  if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null)
+    return 'imagefs.available: see unwatched-imagefs'
+  if (signal === 'memory.available')
+    return 'without it the kernel kills processes before the kubelet evicts a pod'
   return signal.endsWith('.inodesFree')
     ? `${signal} can reach 0 without DiskPressure, and files can then not be created`
     : `${signal} can reach 0 without DiskPressure, and writes then fail`

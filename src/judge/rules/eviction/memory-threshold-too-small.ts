@@ -18,19 +18,29 @@ export const memoryThresholdTooSmall = nodeRule({
     title: 'The memory threshold is smaller than the default of the kubelet',
     why: `The eviction manager looks every ${evictionSeconds} seconds. The less memory the threshold keeps, the likelier the kernel runs out between two looks, and kills processes by its own order instead of the kubelet evicting a pod.`,
     fix: 'Set evictionHard memory.available to 100Mi or more; on large nodes with bursts a few hundred MiB.',
-    sources: ['pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ],
   },
   examples: {
-    bad: { thresholds: [{ ...hard('memory.available', 1), value: '50Mi', resolved: 50 * 1024 ** 2 }] },
-    good: { thresholds: [{ ...hard('memory.available', 1), value: '100Mi', resolved: 100 * 1024 ** 2 }] },
+    bad: {
+      thresholds: [{ ...hard('memory.available', 1), value: '50Mi', resolved: 50 * 1024 ** 2 }],
+    },
+    good: {
+      thresholds: [{ ...hard('memory.available', 1), value: '100Mi', resolved: 100 * 1024 ** 2 }],
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
     const { configuration, eviction, identity } = subject
     // One that is off or lost is another rule's.
-    const thresholds = eviction.thresholds.filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
-    const sound = evictionHardDefaults(identity.kubeletVersion, 'linux')['memory.available'] ?? '100Mi'
+    const thresholds = eviction.thresholds.filter(
+      threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
+    )
+    const sound =
+      evictionHardDefaults(identity.kubeletVersion, 'linux')['memory.available'] ?? '100Mi'
     const soundBytes = amountOf(sound, 0) ?? 0
     const largest = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return

@@ -23,7 +23,10 @@ const pod = (name: string, rank: number, usage: number, request: number): Ranked
 const ranking = (request: number) => ({
   eviction: {
     rankings: [
-      { signal: 'nodefs.available' as const, pods: [pod('web-0', 0, 1_000, request), pod('cache-0', 1, 9 * gibibyte, 10 * gibibyte)] },
+      {
+        signal: 'nodefs.available' as const,
+        pods: [pod('web-0', 0, 1_000, request), pod('cache-0', 1, 9 * gibibyte, 10 * gibibyte)],
+      },
     ],
   },
 })
@@ -43,10 +46,14 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
 
   *judge(subject) {
     const { rankings, protected: spared, victims } = subject.eviction
-    if (victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    for (const { signal, pods } of ownRankings(rankings ?? []).filter(ranking => diskSignals.includes(ranking.signal))) {
+    if (victims === null)
+      yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
+    for (const { signal, pods } of ownRankings(rankings ?? []).filter(ranking =>
+      diskSignals.includes(ranking.signal),
+    )) {
       const order = pods.filter(
-        ({ namespace, name }) => !(spared ?? []).some(other => other.namespace === namespace && other.name === name),
+        ({ namespace, name }) =>
+          !(spared ?? []).some(other => other.namespace === namespace && other.name === name),
       )
       const lowest = Math.min(...order.map(({ rank }) => rank))
       const firsts = order.filter(({ rank }) => rank === lowest).toSorted(byName)
@@ -55,7 +62,10 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
       const used = Math.max(...firsts.map(({ usage }) => usage ?? 0))
       // Equal priority: between priorities the order is what was asked for.
       const holding = order
-        .filter(({ request, priority, rank }) => request > 0 && priority === first.priority && rank > lowest)
+        .filter(
+          ({ request, priority, rank }) =>
+            request > 0 && priority === first.priority && rank > lowest,
+        )
         .toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0) || byName(a, b))[0]
       if (!holding || (holding.usage ?? 0) - used < notableBytes) continue
       yield {
@@ -70,7 +80,8 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
 })
 
 const nameOf = ({ namespace, name }: RankedPod) => bounded(`${namespace}/${name}`, nameLength)
-const byName = (a: RankedPod, b: RankedPod) => byText(a.namespace, b.namespace) || byText(a.name, b.name)
+const byName = (a: RankedPod, b: RankedPod) =>
+  byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
 /** Upstream has no order among equals. */
 function firstOf(firsts: readonly RankedPod[]): string {

@@ -15,7 +15,10 @@ export const shortTransitionPeriod = nodeRule({
     title: 'A node takes pods again too soon after pressure',
     why: `evictionPressureTransitionPeriod is how long a condition stays after the threshold was last met. Shorter than the ${gcMinutes} minutes of its default, one period of image GC, the scheduler sends pods back before anything but eviction has made room: evicted, rescheduled, evicted.`,
     fix: 'Set evictionPressureTransitionPeriod to 5m0s, or leave it out.',
-    sources: ['pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ],
   },
   examples: {
     bad: { configuration: { evictionPressureTransitionPeriod: '30s' } },
@@ -23,10 +26,14 @@ export const shortTransitionPeriod = nodeRule({
   },
 
   *judge({ configuration }) {
-    const written = configuration.evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod
+    const written =
+      configuration.evictionPressureTransitionPeriod ??
+      configurationDefaults.evictionPressureTransitionPeriod
     const periodMs = durationMs(written)
     if (periodMs === null) {
-      yield { unknown: `configz: evictionPressureTransitionPeriod "${bounded(written)}" is no duration` }
+      yield {
+        unknown: `configz: evictionPressureTransitionPeriod "${bounded(written)}" is no duration`,
+      }
       return
     }
     if (periodMs >= imageGcPeriodMs) return
@@ -36,9 +43,14 @@ export const shortTransitionPeriod = nodeRule({
           ? 'The kubelet evicts without ever reporting pressure: the node is not tainted, and the scheduler keeps sending pods to it.'
           : `${periodMs / 1000} s after a threshold was last met the node is without pressure and its taint, and takes pods again; image GC looks at the disk only every ${gcMinutes} min.`,
       // Less than one pass: the condition comes and goes with each observation.
-      severity: periodMs <= evictionMonitoringPeriodMs ? 'high' : periodMs < 60_000 ? 'medium' : 'low',
+      severity:
+        periodMs <= evictionMonitoringPeriodMs ? 'high' : periodMs < 60_000 ? 'medium' : 'low',
       evidence: [{ what: 'configz evictionPressureTransitionPeriod', value: bounded(written) }],
-      fix: { config: { evictionPressureTransitionPeriod: configurationDefaults.evictionPressureTransitionPeriod } },
+      fix: {
+        config: {
+          evictionPressureTransitionPeriod: configurationDefaults.evictionPressureTransitionPeriod,
+        },
+      },
     }
   },
 })

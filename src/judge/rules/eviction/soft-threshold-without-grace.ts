@@ -20,7 +20,10 @@ export const softThresholdWithoutGrace = nodeRule({
     title: 'A soft eviction threshold has no grace period, and so is a hard one',
     why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and from 1.31 on gives pods no time to end.',
     fix: 'Give the signal a time in evictionSoftGracePeriod, or move the threshold to evictionHard where that is meant.',
-    sources: ['pkg/kubelet/eviction/helpers.go isHardEvictionThreshold', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go isHardEvictionThreshold',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ],
   },
   examples: {
     bad: { configuration: bad, thresholds: [hard('nodefs.available', 15)] },
@@ -40,7 +43,11 @@ export const softThresholdWithoutGrace = nodeRule({
           { what: `configz evictionSoft.${signal}`, value: bounded(value) },
           { what: `configz evictionSoftGracePeriod.${signal}`, value: bounded(grace) },
         ],
-        fix: { config: withEntries('evictionSoftGracePeriod', configuration, { [signal]: soundGracePeriod }) },
+        fix: {
+          config: withEntries('evictionSoftGracePeriod', configuration, {
+            [signal]: soundGracePeriod,
+          }),
+        },
       }
     }
   },

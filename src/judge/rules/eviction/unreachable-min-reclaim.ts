@@ -9,7 +9,15 @@ const gibibyte = 1024 ** 3
 const reclaim = (value: string) => ({
   configuration: { evictionMinimumReclaim: { 'nodefs.available': value } },
   thresholds: [{ ...hard('nodefs.available', 10), minReclaim: value }],
-  eviction: { signals: { 'nodefs.available': { availableBytes: 60 * gibibyte, capacityBytes: 100 * gibibyte, time: null } } },
+  eviction: {
+    signals: {
+      'nodefs.available': {
+        availableBytes: 60 * gibibyte,
+        capacityBytes: 100 * gibibyte,
+        time: null,
+      },
+    },
+  },
 })
 
 export const unreachableMinReclaim = nodeRule({
@@ -21,7 +29,10 @@ export const unreachableMinReclaim = nodeRule({
     title: 'A minimum reclaim asks for more than there is',
     why: 'Once its threshold is met, a signal counts as met until threshold and minimum reclaim together are available. Where that is the whole capacity or more it never is: the kubelet evicts every pod that it may, and the condition stays.',
     fix: 'Lower evictionMinimumReclaim of that signal to a few percent of the capacity.',
-    sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go thresholdsMet',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ],
   },
   examples: { bad: reclaim('90Gi'), good: reclaim('5Gi') },
 
@@ -39,7 +50,14 @@ export const unreachableMinReclaim = nodeRule({
         continue
       }
       // Equal too, as written: nothing is ever wholly empty.
-      if (resolved + amount + float32Rounding(threshold.value, resolved) + float32Rounding(minReclaim, amount) < capacity) continue
+      if (
+        resolved +
+          amount +
+          float32Rounding(threshold.value, resolved) +
+          float32Rounding(minReclaim, amount) <
+        capacity
+      )
+        continue
       yield {
         consequence: `Once ${signal} falls below ${bounded(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
         evidence: [

@@ -13,7 +13,10 @@ export const unreachableSoftThreshold = nodeRule({
     title: 'A soft eviction threshold can never take effect',
     why: 'The hard threshold of the same signal is met first, so pods lose the grace period that the soft one promises.',
     fix: 'Set evictionSoft above evictionHard for that signal, or remove it.',
-    sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go thresholdsMet',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ],
   },
   examples: {
     bad: { thresholds: [hard('nodefs.available', 15), soft('nodefs.available', 10, 90_000)] },
@@ -22,13 +25,19 @@ export const unreachableSoftThreshold = nodeRule({
 
   *judge(subject) {
     const { thresholds } = subject.eviction
-    for (const soft of thresholds.filter(threshold => !threshold.hard && canBeMet(threshold) && !isTwin(threshold, thresholds))) {
-      const sameSignal = thresholds.filter(threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold))
+    for (const soft of thresholds.filter(
+      threshold => !threshold.hard && canBeMet(threshold) && !isTwin(threshold, thresholds),
+    )) {
+      const sameSignal = thresholds.filter(
+        threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold),
+      )
       for (const hard of sameSignal) {
         // Equal as written is equal as observed, whatever the capacity.
         const isSame = hard.value === soft.value
         if (!isSame && (hard.resolved === null || soft.resolved === null)) {
-          yield { unknown: whyUnobserved(subject, `which threshold of ${soft.signal} is met first`) }
+          yield {
+            unknown: whyUnobserved(subject, `which threshold of ${soft.signal} is met first`),
+          }
           continue
         }
         // Equal counts too: both are met at the same moment, and the hard one does not wait.

@@ -25,16 +25,27 @@ export const unwatchedImagefs = nodeRule({
   },
   examples: {
     bad: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10)] },
-    good: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10), hard('imagefs.available', 10)] },
+    good: {
+      filesystems: { layout: 'imagefs' },
+      thresholds: [hard('nodefs.available', 10), hard('imagefs.available', 10)],
+    },
   },
   appliesTo: subject =>
-    subject.identity.operatingSystem === 'linux' && (subject.filesystems.layout !== 'shared' || isUnwatchedDisk(subject)),
+    subject.identity.operatingSystem === 'linux' &&
+    (subject.filesystems.layout !== 'shared' || isUnwatchedDisk(subject)),
 
   *judge(subject, policy) {
     const { identity, configuration, eviction, filesystems } = subject
-    if (eviction.thresholds.some(threshold => threshold.signal === 'imagefs.available' && canBeMet(threshold))) return
+    if (
+      eviction.thresholds.some(
+        threshold => threshold.signal === 'imagefs.available' && canBeMet(threshold),
+      )
+    )
+      return
     if (filesystems.layout === null) {
-      yield { unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
+      yield {
+        unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
+      }
       return
     }
     if (filesystems.layout === 'shared') {
@@ -43,8 +54,12 @@ export const unwatchedImagefs = nodeRule({
     }
     const hardValue = configuration.evictionHard?.['imagefs.available']
     const softValue = configuration.evictionSoft?.['imagefs.available']
-    const threshold = evictionHardDefaults(identity.kubeletVersion, 'linux')['imagefs.available'] ?? '15%'
-    const { capacityBytes, availableBytes } = filesystems.imagefs ?? { capacityBytes: null, availableBytes: null }
+    const threshold =
+      evictionHardDefaults(identity.kubeletVersion, 'linux')['imagefs.available'] ?? '15%'
+    const { capacityBytes, availableBytes } = filesystems.imagefs ?? {
+      capacityBytes: null,
+      availableBytes: null,
+    }
     yield {
       consequence:
         'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
@@ -54,10 +69,17 @@ export const unwatchedImagefs = nodeRule({
         { what: 'configz evictionSoft.imagefs.available', value: state(softValue) },
         {
           what: 'filesystems',
-          value: filesystems.layout === 'split' ? 'split: images on their own, containers on nodefs' : 'imagefs: the runtime has its own',
+          value:
+            filesystems.layout === 'split'
+              ? 'split: images on their own, containers on nodefs'
+              : 'imagefs: the runtime has its own',
         },
-        ...(capacityBytes === null ? [] : [{ what: 'image filesystem capacity', value: exactBytes(capacityBytes) }]),
-        ...(availableBytes === null ? [] : [{ what: 'image filesystem available', value: exactBytes(availableBytes) }]),
+        ...(capacityBytes === null
+          ? []
+          : [{ what: 'image filesystem capacity', value: exactBytes(capacityBytes) }]),
+        ...(availableBytes === null
+          ? []
+          : [{ what: 'image filesystem available', value: exactBytes(availableBytes) }]),
       ],
       fix: {
         config: {
@@ -72,22 +94,41 @@ export const unwatchedImagefs = nodeRule({
 /** One disk that neither nodefs nor imagefs watches. A default that evictionHard took away is lost-default-threshold's. */
 function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject): boolean {
   if (configuration === null || eviction === null) return false
-  const isLost = lostDefaults({ ...subject, configuration, eviction })?.lost.some(([signal]) => diskSignals.includes(signal)) ?? false
-  return !isLost && !eviction.thresholds.some(threshold => diskSignals.includes(threshold.signal) && canBeMet(threshold))
+  const isLost =
+    lostDefaults({ ...subject, configuration, eviction })?.lost.some(([signal]) =>
+      diskSignals.includes(signal),
+    ) ?? false
+  return (
+    !isLost &&
+    !eviction.thresholds.some(
+      threshold => diskSignals.includes(threshold.signal) && canBeMet(threshold),
+    )
+  )
 }
 
-function ofOneDisk({ identity, configuration, filesystems }: Satisfied<'configuration' | 'eviction'>, policy: Policy): Failing {
-  const threshold = evictionHardDefaults(identity.kubeletVersion, 'linux')['nodefs.available'] ?? '10%'
+function ofOneDisk(
+  { identity, configuration, filesystems }: Satisfied<'configuration' | 'eviction'>,
+  policy: Policy,
+): Failing {
+  const threshold =
+    evictionHardDefaults(identity.kubeletVersion, 'linux')['nodefs.available'] ?? '10%'
   const { capacityBytes = null, availableBytes = null } = filesystems.nodefs ?? {}
   return {
     title: 'The disk is watched by no eviction threshold',
     consequence:
       'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
     evidence: [
-      ...diskSignals.map(signal => ({ what: `configz evictionHard.${signal}`, value: state(configuration.evictionHard?.[signal]) })),
+      ...diskSignals.map(signal => ({
+        what: `configz evictionHard.${signal}`,
+        value: state(configuration.evictionHard?.[signal]),
+      })),
       { what: 'filesystems', value: 'shared: one disk for all' },
-      ...(capacityBytes === null ? [] : [{ what: 'disk capacity', value: exactBytes(capacityBytes) }]),
-      ...(availableBytes === null ? [] : [{ what: 'disk available', value: exactBytes(availableBytes) }]),
+      ...(capacityBytes === null
+        ? []
+        : [{ what: 'disk capacity', value: exactBytes(capacityBytes) }]),
+      ...(availableBytes === null
+        ? []
+        : [{ what: 'disk available', value: exactBytes(availableBytes) }]),
     ],
     fix: {
       config: {
@@ -98,4 +139,5 @@ function ofOneDisk({ identity, configuration, filesystems }: Satisfied<'configur
   }
 }
 
-const state = (value: string | undefined) => (value === undefined ? 'absent' : `${value} (never met: switched off)`)
+const state = (value: string | undefined) =>
+  value === undefined ? 'absent' : `${value} (never met: switched off)`

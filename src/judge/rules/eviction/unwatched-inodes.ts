@@ -14,11 +14,20 @@ export const unwatchedInodes = nodeRule({
     title: 'A filesystem can run out of inodes unseen',
     why: 'No inodesFree threshold is in force on it. Many small files use up its inodes while bytes are left: writes fail with "no space left on device", and the node shows no DiskPressure. Image GC looks at bytes only.',
     fix: 'Set evictionHard nodefs.inodesFree (imagefs.inodesFree where images have a disk of their own) to 5%, together with the other signals of the map.',
-    sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations', 'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go makeSignalObservations',
+      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+    ],
   },
   examples: {
     bad: {
-      configuration: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '0%' } },
+      configuration: {
+        evictionHard: {
+          'memory.available': '100Mi',
+          'nodefs.available': '10%',
+          'nodefs.inodesFree': '0%',
+        },
+      },
       thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
     },
     good: { thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
@@ -28,7 +37,8 @@ export const unwatchedInodes = nodeRule({
   *judge(subject) {
     const { configuration, eviction, filesystems } = subject
     const { layout, layoutCertainty } = filesystems
-    const isLost = (signal: string) => lostDefaults(subject)?.lost.some(([lost]) => lost === signal) ?? false
+    const isLost = (signal: string) =>
+      lostDefaults(subject)?.lost.some(([lost]) => lost === signal) ?? false
     const unwatched: ('nodefs' | 'imagefs')[] = []
     for (const filesystem of ['nodefs', 'imagefs'] as const) {
       // On one disk nodefs stands for both.
@@ -38,7 +48,12 @@ export const unwatchedInodes = nodeRule({
       // A default that evictionHard took away is lost-default-threshold's; what is left here was switched off, or never had one.
       if (isSeen === true || inodes === 0 || isLost(`${filesystem}.inodesFree`)) continue
       if (isSeen === null || inodes === null || (filesystem === 'imagefs' && layout === null))
-        yield { unknown: whyUnobserved(subject, `whether the inodes of ${filesystem} are counted and watched`) }
+        yield {
+          unknown: whyUnobserved(
+            subject,
+            `whether the inodes of ${filesystem} are counted and watched`,
+          ),
+        }
       else unwatched.push(filesystem)
     }
     if (unwatched.length === 0) return
@@ -52,9 +67,18 @@ export const unwatchedInodes = nodeRule({
           value: bounded(configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent'),
         },
         { what: `${filesystem} inodes`, value: String(filesystems[filesystem]?.inodes) },
-        { what: `${filesystem} inodes free`, value: String(filesystems[filesystem]?.inodesFree ?? 'not known') },
+        {
+          what: `${filesystem} inodes free`,
+          value: String(filesystems[filesystem]?.inodesFree ?? 'not known'),
+        },
       ]),
-      fix: { config: withEntries('evictionHard', configuration, Object.fromEntries(signals.map(signal => [signal, '5%']))) },
+      fix: {
+        config: withEntries(
+          'evictionHard',
+          configuration,
+          Object.fromEntries(signals.map(signal => [signal, '5%'])),
+        ),
+      },
     }
   },
 })

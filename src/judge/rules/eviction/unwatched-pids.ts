@@ -16,17 +16,33 @@ export const unwatchedPids = nodeRule({
     title: 'Process ids run short, and nothing watches them',
     why: `pid.available has no default threshold. With less than ${scarcePercent} % of the node's process ids left (threads count too), one pod more can take the rest: then nothing on the node can start a process, the kubelet and the runtime neither.`,
     fix: 'Set evictionHard pid.available, together with the other signals of the map, and podPidsLimit. Find what starts so many threads.',
-    sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations', 'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go makeSignalObservations',
+      'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
+    ],
   },
   examples: {
-    bad: { eviction: { signals: { 'pid.available': { availableBytes: 3_000, capacityBytes: 32_768, time: null } } } },
-    good: { eviction: { signals: { 'pid.available': { availableBytes: 30_000, capacityBytes: 32_768, time: null } } } },
+    bad: {
+      eviction: {
+        signals: { 'pid.available': { availableBytes: 3_000, capacityBytes: 32_768, time: null } },
+      },
+    },
+    good: {
+      eviction: {
+        signals: { 'pid.available': { availableBytes: 30_000, capacityBytes: 32_768, time: null } },
+      },
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
     const { configuration, eviction } = subject
-    if (eviction.thresholds.some(threshold => threshold.signal === 'pid.available' && canBeMet(threshold))) return
+    if (
+      eviction.thresholds.some(
+        threshold => threshold.signal === 'pid.available' && canBeMet(threshold),
+      )
+    )
+      return
     const pids = eviction.signals['pid.available']
     if (!pids || pids.capacityBytes <= 0) {
       yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
@@ -37,7 +53,10 @@ export const unwatchedPids = nodeRule({
     yield {
       consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: [
-        { what: 'configz evictionHard.pid.available', value: bounded(configuration.evictionHard?.['pid.available'] ?? 'absent') },
+        {
+          what: 'configz evictionHard.pid.available',
+          value: bounded(configuration.evictionHard?.['pid.available'] ?? 'absent'),
+        },
         { what: 'pid.available now', value: String(pids.availableBytes) },
         { what: 'pid.available capacity', value: String(pids.capacityBytes) },
       ],

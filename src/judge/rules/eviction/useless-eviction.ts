@@ -10,7 +10,11 @@ import { canBeMet } from '#model/watched-signals.ts'
 type Subject = Satisfied<'configuration' | 'eviction'>
 
 const gibibyte = 1024 ** 3
-const signals: readonly Signal[] = ['nodefs.available', 'imagefs.available', 'containerfs.available']
+const signals: readonly Signal[] = [
+  'nodefs.available',
+  'imagefs.available',
+  'containerfs.available',
+]
 const shown = 3
 
 const pod: RankedPod = {
@@ -26,7 +30,13 @@ const pod: RankedPod = {
 const full = (imageGib: number) => ({
   thresholds: [hard('nodefs.available', 10, 5)],
   eviction: {
-    signals: { 'nodefs.available': { availableBytes: 5 * gibibyte, capacityBytes: 100 * gibibyte, time: null } },
+    signals: {
+      'nodefs.available': {
+        availableBytes: 5 * gibibyte,
+        capacityBytes: 100 * gibibyte,
+        time: null,
+      },
+    },
     rankings: [{ signal: 'nodefs.available' as const, pods: [pod] }],
   },
   summary: { node: { runtime: { imageFs: { usedBytes: imageGib * gibibyte } } } },
@@ -55,24 +65,34 @@ export const uselessEviction = nodeRule({
     const { eviction, filesystems } = subject
     const { layout } = filesystems
     const found = new Map<string, Short>()
-    for (const threshold of eviction.thresholds.filter(threshold => signals.includes(threshold.signal) && canBeMet(threshold))) {
+    for (const threshold of eviction.thresholds.filter(
+      threshold => signals.includes(threshold.signal) && canBeMet(threshold),
+    )) {
       const room = roomOf(threshold, subject)
       if (room === null) {
-        if (threshold.met !== false) yield { unknown: whyUnobserved(subject, `how far ${threshold.signal} is from its threshold`) }
+        if (threshold.met !== false)
+          yield {
+            unknown: whyUnobserved(subject, `how far ${threshold.signal} is from its threshold`),
+          }
         continue
       }
       // Not met, and it would not have to free more than what brought it there.
       if (room.missingBytes <= 0) continue
-      const most = layout === null ? 'the layout of the filesystems is not known' : reclaimableAtMost(threshold.signal, layout, subject)
+      const most =
+        layout === null
+          ? 'the layout of the filesystems is not known'
+          : reclaimableAtMost(threshold.signal, layout, subject)
       if (typeof most === 'string') {
-        if (threshold.met) yield { unknown: `whether eviction can bring ${threshold.signal} back: ${most}` }
+        if (threshold.met)
+          yield { unknown: `whether eviction can bring ${threshold.signal} back: ${most}` }
         continue
       }
       const shortBytes = room.missingBytes - most.bytes
       if (shortBytes <= 0 || layout === null) continue
       // One disk is said once, by what it is short of most.
       const disk = diskOf(threshold.signal, layout)
-      if ((found.get(disk)?.shortBytes ?? 0) < shortBytes) found.set(disk, { threshold, ...room, most, shortBytes })
+      if ((found.get(disk)?.shortBytes ?? 0) < shortBytes)
+        found.set(disk, { threshold, ...room, most, shortBytes })
     }
     for (const short of found.values()) yield failing(short, subject)
   },
@@ -93,7 +113,10 @@ interface Short extends Room {
 }
 
 /** Null: not observed. */
-function roomOf({ signal, resolved, margin, minReclaim }: EvaluatedThreshold, { eviction }: Subject): Room | null {
+function roomOf(
+  { signal, resolved, margin, minReclaim }: EvaluatedThreshold,
+  { eviction }: Subject,
+): Room | null {
   const capacityBytes = eviction.signals[signal]?.capacityBytes
   if (!capacityBytes || resolved === null || margin === null) return null
   const reclaim = amountOf(minReclaim, capacityBytes) ?? 0
@@ -127,7 +150,10 @@ function failing(short: Short, { configuration, filesystems }: Subject): Failing
       { what: `${signal} now`, value: exactBytes(availableBytes) },
       { what: `${signal} needed to end it`, value: exactBytes(neededBytes) },
       { what: 'images and layers, at most', value: exactBytes(most.imageBytes) },
-      { what: 'pods that may be evicted', value: `${exactBytes(most.podBytes)} in ${counted(most.pods.length, 'pod')}` },
+      {
+        what: 'pods that may be evicted',
+        value: `${exactBytes(most.podBytes)} in ${counted(most.pods.length, 'pod')}`,
+      },
       { what: 'logs of dead containers, at most', value: exactBytes(most.deadLogBytes) },
       { what: 'held by something else, at least', value: exactBytes(otherBytes) },
       { what: 'capacity', value: exactBytes(capacityBytes) },

@@ -3,7 +3,14 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
 import { bounded, percent, span } from '#judge/text.ts'
-import { assumedGrowth, conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import {
+  assumedGrowth,
+  conditionOf,
+  configuredAt,
+  exactAmount,
+  shownAmount,
+  whyUnobserved,
+} from '#judge/thresholds.ts'
 import { amountOf, durationMs, withEntries } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
@@ -12,7 +19,12 @@ import { canBeMet } from '#model/watched-signals.ts'
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const gcMinutes = imageGcPeriodMs / 60_000
 /** Those of containerfs follow these, and cannot be set. */
-const diskSignals: readonly Signal[] = ['nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree']
+const diskSignals: readonly Signal[] = [
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+]
 const reclaim = '5%'
 
 export const zeroMinReclaimThrash = nodeRule({
@@ -37,27 +49,38 @@ export const zeroMinReclaimThrash = nodeRule({
 
   *judge(subject, policy) {
     const { configuration, eviction, conditions } = subject
-    const bare = eviction.thresholds.filter(({ signal, minReclaim }) => diskSignals.includes(signal) && isZero(minReclaim))
+    const bare = eviction.thresholds.filter(
+      ({ signal, minReclaim }) => diskSignals.includes(signal) && isZero(minReclaim),
+    )
     const unobserved = bare.filter(({ met }) => met === null).map(({ signal }) => signal)
-    if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
+    if (unobserved.length > 0)
+      yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     const met = bare.filter(threshold => threshold.met === true)
     if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
     // Only what is left of a pressure that is over; of one that is there the other threshold tells.
     const isOver = conditions.DiskPressure === 'True' && !eviction.thresholds.some(isMetOnDisk)
     if (!isOver || bare.length === 0) return
-    const periodMs = durationMs(configuration.evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod)
+    const periodMs = durationMs(
+      configuration.evictionPressureTransitionPeriod ??
+        configurationDefaults.evictionPressureTransitionPeriod,
+    )
     if (periodMs === null) {
       yield { unknown: 'configz: evictionPressureTransitionPeriod is no duration' }
       return
     }
     const near: EvaluatedThreshold[] = []
-    for (const threshold of bare.filter(threshold => threshold.met === false && canBeMet(threshold))) {
+    for (const threshold of bare.filter(
+      threshold => threshold.met === false && canBeMet(threshold),
+    )) {
       const capacity = eviction.signals[threshold.signal]?.capacityBytes
-      if (!capacity || threshold.margin === null) yield { unknown: whyUnobserved(subject, `the capacity of ${threshold.signal}`) }
+      if (!capacity || threshold.margin === null)
+        yield { unknown: whyUnobserved(subject, `the capacity of ${threshold.signal}`) }
       else if (threshold.margin < assumedGrowth(periodMs, capacity, policy)) near.push(threshold)
     }
     if (near.length === 0) return
-    const margins = near.map(threshold => `${shownAmount(threshold, threshold.margin ?? 0)} of ${threshold.signal}`)
+    const margins = near.map(
+      threshold => `${shownAmount(threshold, threshold.margin ?? 0)} of ${threshold.signal}`,
+    )
     yield {
       ...failing(
         near,
@@ -71,7 +94,11 @@ export const zeroMinReclaimThrash = nodeRule({
   },
 })
 
-function failing(thresholds: EvaluatedThreshold[], configuration: KubeletConfiguration, consequence: string): Failing {
+function failing(
+  thresholds: EvaluatedThreshold[],
+  configuration: KubeletConfiguration,
+  consequence: string,
+): Failing {
   const signals = [...new Set(thresholds.map(({ signal }) => signal))]
   return {
     consequence,
@@ -81,9 +108,19 @@ function failing(thresholds: EvaluatedThreshold[], configuration: KubeletConfigu
         what: `configz evictionMinimumReclaim.${threshold.signal}`,
         value: bounded(configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent'),
       },
-      ...(threshold.margin === null ? [] : [{ what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) }]),
+      ...(threshold.margin === null
+        ? []
+        : [
+            { what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) },
+          ]),
     ]),
-    fix: { config: withEntries('evictionMinimumReclaim', configuration, Object.fromEntries(signals.map(signal => [signal, reclaim]))) },
+    fix: {
+      config: withEntries(
+        'evictionMinimumReclaim',
+        configuration,
+        Object.fromEntries(signals.map(signal => [signal, reclaim])),
+      ),
+    },
   }
 }
 
@@ -92,7 +129,8 @@ function freesTooLittle(met: EvaluatedThreshold[]): string {
   return `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missing(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`
 }
 
-const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) => met !== false && conditionOf(signal) === 'DiskPressure'
+const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) =>
+  met !== false && conditionOf(signal) === 'DiskPressure'
 
 /** Of any capacity: what is not 0 of this one is not 0. */
 const isZero = (minReclaim: string) => amountOf(minReclaim, Number.MAX_SAFE_INTEGER) === 0

@@ -17,7 +17,10 @@ export const alertBeforeImageGc = nodeRule({
   },
   examples: {
     bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },
-    good: { imageGC: { highThresholdPercent: 80, lowThresholdPercent: 70 }, thresholds: [hard('nodefs.available', 10)] },
+    good: {
+      imageGC: { highThresholdPercent: 80, lowThresholdPercent: 70 },
+      thresholds: [hard('nodefs.available', 10)],
+    },
   },
 
   // With image GC off, image-gc-disabled says it.
@@ -28,7 +31,9 @@ export const alertBeforeImageGc = nodeRule({
     // Used is 100 − floor(available %): image GC starts just above high − 1.
     if (policy.alertPercent >= high - 1) return
     const capacity = filesystems.imagefs?.capacityBytes
-    const resolved = eviction?.thresholds.filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+    const resolved = eviction?.thresholds.filter(
+      ({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available',
+    )
     const evictionBytes = Math.max(0, ...(resolved ?? []).map(threshold => threshold.resolved ?? 0))
     const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
     const gap = capacity ? gapBetween(capacity, high, policy) : null
@@ -55,5 +60,11 @@ export const alertBeforeImageGc = nodeRule({
 function gapBetween(capacity: number, high: number, policy: Policy) {
   const alert = Math.ceil(((100 - policy.alertPercent) * capacity) / 100)
   const trigger = imageGcTriggerBytes(capacity, high)
-  return { capacity, alert, trigger, bytes: alert - trigger, fillMs: fillMs(alert - trigger, capacity, policy) }
+  return {
+    capacity,
+    alert,
+    trigger,
+    bytes: alert - trigger,
+    fillMs: fillMs(alert - trigger, capacity, policy),
+  }
 }

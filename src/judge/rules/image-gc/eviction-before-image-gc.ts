@@ -2,7 +2,14 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent, span } from '#judge/text.ts'
-import { assumedGrowth, configuredAt, fillMs, imageGcTriggerBytes, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
+import {
+  assumedGrowth,
+  configuredAt,
+  fillMs,
+  imageGcTriggerBytes,
+  soundImageGc,
+  whyUnobserved,
+} from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -29,8 +36,14 @@ export const evictionBeforeImageGc = nodeRule({
     ],
   },
   examples: {
-    bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 }, thresholds: [hard('imagefs.available', 15)] },
-    good: { imageGC: { highThresholdPercent: 70, lowThresholdPercent: 50 }, thresholds: [hard('imagefs.available', 10)] },
+    bad: {
+      imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 },
+      thresholds: [hard('imagefs.available', 15)],
+    },
+    good: {
+      imageGC: { highThresholdPercent: 70, lowThresholdPercent: 50 },
+      thresholds: [hard('imagefs.available', 10)],
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
@@ -38,19 +51,25 @@ export const evictionBeforeImageGc = nodeRule({
     const { layout, layoutCertainty } = subject.filesystems
     const firing: EvaluatedThreshold[] = []
     for (const threshold of subject.eviction.thresholds.filter(canBeMet)) {
-      if (threshold.signal !== 'imagefs.available' && threshold.signal !== 'nodefs.available') continue
+      if (threshold.signal !== 'imagefs.available' && threshold.signal !== 'nodefs.available')
+        continue
       const isNodefs = threshold.signal === 'nodefs.available'
       if (isNodefs && layout !== 'shared' && layout !== null) continue
       const comesFirst = isTooClose(threshold, subject, policy)
       if (comesFirst === null) yield { unknown: whyUnobserved(subject, unobserved(threshold)) }
       else if (comesFirst && isNodefs && layout === null)
-        yield { unknown: `whether images share the filesystem of nodefs: ${whyUnobserved(subject, 'the layout')}` }
+        yield {
+          unknown: `whether images share the filesystem of nodefs: ${whyUnobserved(subject, 'the layout')}`,
+        }
       else if (comesFirst) firing.push(threshold)
     }
     const first = firing.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
     if (!first) return
     const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
-    yield { ...failing(first, firing, subject, policy), confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely' }
+    yield {
+      ...failing(first, firing, subject, policy),
+      confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
+    }
   },
 })
 
@@ -85,10 +104,15 @@ function failing(
   const capacity = filesystems.imagefs?.capacityBytes ?? null
   const configured = [
     { what: 'configz imageGCHighThresholdPercent', value: String(high) },
-    ...firing.map(threshold => ({ what: configuredAt(threshold, configuration), value: threshold.value })),
+    ...firing.map(threshold => ({
+      what: configuredAt(threshold, configuration),
+      value: threshold.value,
+    })),
   ]
   const evictsBelow = first.resolved === null ? first.value : bytes(first.resolved)
-  const acts = first.hard ? `within ${evictionSeconds} s` : `after its grace period of ${first.gracePeriodMs / 1000} s`
+  const acts = first.hard
+    ? `within ${evictionSeconds} s`
+    : `after its grace period of ${first.gracePeriodMs / 1000} s`
   if (!imageGC.enabled || capacity === null || first.resolved === null) {
     return {
       title: 'Image garbage collection is switched off, so only eviction deletes images',
@@ -112,15 +136,25 @@ function failing(
       { what: 'image filesystem capacity', value: exactBytes(capacity) },
       { what: 'image GC starts below', value: exactBytes(trigger) },
       { what: `${first.signal} is met below`, value: exactBytes(first.resolved) },
-      { what: 'acts first', value: margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period' },
+      {
+        what: 'acts first',
+        value: margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period',
+      },
       { what: 'margin', value: `${exactBytes(margin)}, ${marginPercent} of the capacity` },
-      { what: `growth assumed in ${gcMinutes} min`, value: `${percent(policy.assumedGrowthPercent)} of the capacity` },
+      {
+        what: `growth assumed in ${gcMinutes} min`,
+        value: `${percent(policy.assumedGrowthPercent)} of the capacity`,
+      },
     ],
     fix: fix(capacity, firing, policy),
   }
 }
 
-function fix(capacity: number | null, thresholds: EvaluatedThreshold[], policy: Policy): Failing['fix'] {
+function fix(
+  capacity: number | null,
+  thresholds: EvaluatedThreshold[],
+  policy: Policy,
+): Failing['fix'] {
   const resolved = thresholds
     .filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
     .map(threshold => threshold.resolved)

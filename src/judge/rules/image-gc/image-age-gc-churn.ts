@@ -25,16 +25,27 @@ export const imageAgeGcChurn = nodeRule({
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('imageMaximumGCAge'),
 
   *judge({ configuration, imageGC }) {
-    const written = configuration.imageMaximumGCAge ?? configurationDefaults.imageMaximumGCAge ?? '0s'
+    const written =
+      configuration.imageMaximumGCAge ?? configurationDefaults.imageMaximumGCAge ?? '0s'
     const ageMs = durationMs(written)
-    if (ageMs === null) yield { unknown: `configz: imageMaximumGCAge "${bounded(written)}" is no duration` }
+    if (ageMs === null)
+      yield { unknown: `configz: imageMaximumGCAge "${bounded(written)}" is no duration` }
     if (ageMs === null || ageMs <= 0 || ageMs >= soundMs) return
-    const byAge = imageGC?.deletions?.filter(({ reason, certainty }) => reason === 'age' && certainty === 'certain')
+    const byAge = imageGC?.deletions?.filter(
+      ({ reason, certainty }) => reason === 'age' && certainty === 'certain',
+    )
     yield {
       consequence: `Every image that no container used for ${bounded(written)} is deleted, however empty the disk${byAge?.length ? `, ${counted(byAge.length, 'image')} at the next round` : ''}, and pulled again when it is needed.`,
       evidence: [
         { what: 'configz imageMaximumGCAge', value: bounded(written) },
-        ...(byAge ? [{ what: 'images that surely go by age at the next round', value: String(byAge.length) }] : []),
+        ...(byAge
+          ? [
+              {
+                what: 'images that surely go by age at the next round',
+                value: String(byAge.length),
+              },
+            ]
+          : []),
       ],
       fix: { config: { imageMaximumGCAge: '168h0m0s' } },
     }

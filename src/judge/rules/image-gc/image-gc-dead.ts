@@ -1,6 +1,13 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
+import {
+  recentEvents,
+  timesOf,
+  toldEvidence,
+  toldOf,
+  unreadEvents,
+  withEvidence,
+} from '#judge/events/events.ts'
 import { failingGc, isJustTold } from '#judge/events/gc-events.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
@@ -40,24 +47,39 @@ export const imageGcDead = contextRule({
     yield* withEvidence(fact, toldEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
     // What the statistics say at this moment needs no second witness.
     if (!fact.some(said => 'consequence' in said))
-      yield* failingOf('Image', [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)], at)
+      yield* failingOf(
+        'Image',
+        [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)],
+        at,
+      )
     yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
     yield* unreadEvents(context)
   },
 
   // Containers are collected where image GC is off, too.
   *judgeUnread({ events, at }, applies) {
-    if (applies) yield* failingOf('Image', [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)], at)
+    if (applies)
+      yield* failingOf(
+        'Image',
+        [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)],
+        at,
+      )
     yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
   },
 })
 
 /** @param byReason events, each list of one reason */
-function* failingOf(what: 'Image' | 'Container', byReason: NodeEvent[][], at: string): Iterable<Failing> {
+function* failingOf(
+  what: 'Image' | 'Container',
+  byReason: NodeEvent[][],
+  at: string,
+): Iterable<Failing> {
   const newest = byReason.flat().at(-1)
   if (newest === undefined) return
   // One round can tell both: the more frequent one counts the rounds.
-  const told = byReason.map(events => toldOf(events, at)).reduce((a, b) => (b.count > a.count ? b : a))
+  const told = byReason
+    .map(events => toldOf(events, at))
+    .reduce((a, b) => (b.count > a.count ? b : a))
   yield {
     title: `${what} garbage collection fails again and again`,
     // A round may have gone well since: of that there is no event.
@@ -71,7 +93,12 @@ function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undeci
   const { imageGC, filesystems } = subject
   if (imageGC.error !== noCapacity) {
     if (imageGC.triggered === null)
-      yield { unknown: imageGC.error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(imageGC.error) }
+      yield {
+        unknown:
+          imageGC.error === null
+            ? whyUnobserved(subject, 'the image filesystem')
+            : bounded(imageGC.error),
+      }
     return
   }
   const capacity = filesystems.imagefs?.capacityBytes
@@ -81,7 +108,10 @@ function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undeci
       { what: 'the kubelet says', value: noCapacity },
       {
         what: 'image filesystem capacity',
-        value: capacity === null || capacity === undefined ? 'not told by stats/summary' : exactBytes(capacity),
+        value:
+          capacity === null || capacity === undefined
+            ? 'not told by stats/summary'
+            : exactBytes(capacity),
       },
     ],
   }

@@ -20,7 +20,9 @@ export const imageGcDisabled = nodeRule({
 
   *judge({ imageGC, configuration, eviction, filesystems }, policy) {
     if (imageGC.enabled) return
-    const watching = (eviction?.thresholds ?? []).filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+    const watching = (eviction?.thresholds ?? []).filter(
+      ({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available',
+    )
     const capacity = filesystems.imagefs?.capacityBytes
     const evictionBytes = Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0))
     const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
@@ -28,8 +30,14 @@ export const imageGcDisabled = nodeRule({
       consequence:
         'The kubelet never starts an image GC round, however full the disk: unused images go only when eviction needs the space.',
       evidence: [
-        { what: 'configz imageGCHighThresholdPercent', value: String(imageGC.highThresholdPercent) },
-        { what: 'configz imageMaximumGCAge', value: bounded(configuration?.imageMaximumGCAge ?? 'absent') },
+        {
+          what: 'configz imageGCHighThresholdPercent',
+          value: String(imageGC.highThresholdPercent),
+        },
+        {
+          what: 'configz imageMaximumGCAge',
+          value: bounded(configuration?.imageMaximumGCAge ?? 'absent'),
+        },
       ],
       fix: sound ? { config: { ...sound } } : undefined,
     }

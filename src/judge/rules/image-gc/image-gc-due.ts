@@ -20,14 +20,22 @@ export const imageGcDue = nodeRule({
     sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
   },
   examples: {
-    bad: { imageGC: { triggered: true, usagePercent: 91, bytesUntilTrigger: 0, bytesToFree: 11 * 1024 ** 3 } },
+    bad: {
+      imageGC: {
+        triggered: true,
+        usagePercent: 91,
+        bytesUntilTrigger: 0,
+        bytesToFree: 11 * 1024 ** 3,
+      },
+    },
     good: { imageGC: { triggered: false, usagePercent: 79 } },
   },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   *judge(subject) {
     const { imageGC, filesystems } = subject
-    const { triggered, usagePercent, bytesToFree, highThresholdPercent, lowThresholdPercent } = imageGC
+    const { triggered, usagePercent, bytesToFree, highThresholdPercent, lowThresholdPercent } =
+      imageGC
     // Upstream's round ends with that error, and frees nothing.
     if (triggered === null || (!triggered && imageGC.error !== null))
       yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
@@ -38,15 +46,21 @@ export const imageGcDue = nodeRule({
     yield {
       ...(deletions?.length === 0 ? nothingGoes(imageGC) : next(going, imageGC)),
       evidence: [
-        ...(usagePercent === null ? [] : [{ what: 'image filesystem used', value: `${usagePercent} %` }]),
+        ...(usagePercent === null
+          ? []
+          : [{ what: 'image filesystem used', value: `${usagePercent} %` }]),
         { what: 'configz imageGCHighThresholdPercent', value: String(highThresholdPercent) },
         { what: 'configz imageGCLowThresholdPercent', value: String(lowThresholdPercent) },
-        ...(available === null || available === undefined ? [] : [{ what: 'image filesystem available', value: exactBytes(available) }]),
+        ...(available === null || available === undefined
+          ? []
+          : [{ what: 'image filesystem available', value: exactBytes(available) }]),
         ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
-        ...going.slice(0, shown).map(image => ({
-          what: image.certainty === 'certain' ? 'image GC deletes' : 'image GC may delete',
-          value: `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
-        })),
+        ...going
+          .slice(0, shown)
+          .map(image => ({
+            what: image.certainty === 'certain' ? 'image GC deletes' : 'image GC may delete',
+            value: `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
+          })),
       ],
     }
   },
@@ -66,15 +80,21 @@ function told(going: readonly ImageDeletion[]): string {
   const named = surely.length > 0 ? surely : going
   const names = named
     .slice(0, shownInText)
-    .map(image => `${nameOf(image)}${image.sizeBytes === null ? '' : ` (${bytes(image.sizeBytes)})`}`)
+    .map(
+      image => `${nameOf(image)}${image.sizeBytes === null ? '' : ` (${bytes(image.sizeBytes)})`}`,
+    )
   if (named.length > shownInText) names.push(`${named.length - shownInText} more`)
   const list = names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names[0]
   const others = going.length - named.length
   return `${surely.length > 0 ? 'deletes' : 'may delete'} ${counted(named.length, 'image')}, ${list},${others > 0 ? ` may delete ${others} more,` : ''}`
 }
 
-function next(going: readonly ImageDeletion[], imageGC: ImageGcPrediction): Pick<Failing, 'confidence' | 'consequence'> {
-  const what = imageGC.deletions === null ? 'deletes unused images, which they are is not known,' : told(going)
+function next(
+  going: readonly ImageDeletion[],
+  imageGC: ImageGcPrediction,
+): Pick<Failing, 'confidence' | 'consequence'> {
+  const what =
+    imageGC.deletions === null ? 'deletes unused images, which they are is not known,' : told(going)
   return {
     confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
     consequence: `Within ${gcMinutes} min the kubelet ${what}${freed(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
@@ -82,7 +102,9 @@ function next(going: readonly ImageDeletion[], imageGC: ImageGcPrediction): Pick
 }
 
 /** What follows of it is unreachable-gc-low-threshold's. */
-const nothingGoes = ({ bytesToFree }: ImageGcPrediction): Pick<Failing, 'title' | 'consequence'> => ({
+const nothingGoes = ({
+  bytesToFree,
+}: ImageGcPrediction): Pick<Failing, 'title' | 'consequence'> => ({
   title: 'Image garbage collection is due, and no image may go',
   consequence: `Within ${gcMinutes} min the kubelet looks for unused images${bytesToFree === null ? '' : ` of ${bytes(bytesToFree)}`} and deletes none: by replay every image that is known is in use, pinned or too young.`,
 })

@@ -37,8 +37,14 @@ export const imageGcNeverFirst = nodeRule({
     ],
   },
   examples: {
-    bad: { filesystems: { layout: 'imagefs', nodefs: disk(85) }, thresholds: [hard('nodefs.available', 10, 15)] },
-    good: { filesystems: { layout: 'imagefs', nodefs: disk(60) }, thresholds: [hard('nodefs.available', 10, 40)] },
+    bad: {
+      filesystems: { layout: 'imagefs', nodefs: disk(85) },
+      thresholds: [hard('nodefs.available', 10, 15)],
+    },
+    good: {
+      filesystems: { layout: 'imagefs', nodefs: disk(60) },
+      thresholds: [hard('nodefs.available', 10, 40)],
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
@@ -55,7 +61,9 @@ export const imageGcNeverFirst = nodeRule({
       if (use.capacity === 0 || use.usedPercent < policy.alertPercent) continue
       const isSeen = isSeenByImageGc(signal, subject)
       if (isSeen === null)
-        yield { unknown: `whether image GC looks at ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
+        yield {
+          unknown: `whether image GC looks at ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
+        }
       else if (!isSeen) yield failing(threshold, use, subject, policy)
     }
   },
@@ -65,11 +73,16 @@ export const imageGcNeverFirst = nodeRule({
  * The next threshold that `signal` meets on its filesystem, which on one disk nodefs stands for; undefined: none, or one is met already;
  * null: not observed.
  */
-function firstOf(signal: Signal, { eviction, filesystems }: Subject): EvaluatedThreshold | undefined | null {
+function firstOf(
+  signal: Signal,
+  { eviction, filesystems }: Subject,
+): EvaluatedThreshold | undefined | null {
   const isShared = filesystems.layout === 'shared'
   if (isShared && signal === 'imagefs.inodesFree') return undefined
   const watching = eviction.thresholds.filter(
-    threshold => canBeMet(threshold) && (threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal))),
+    threshold =>
+      canBeMet(threshold) &&
+      (threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal))),
   )
   if (watching.some(({ met }) => met === true)) return undefined
   if (watching.some(({ met, margin }) => met === null || margin === null)) return null
@@ -92,19 +105,32 @@ function useOf(signal: Signal, { filesystems }: Subject): Use | null {
 }
 
 /** By its bytes, or because a round is due there for other reasons; null: not known. */
-function isSeenByImageGc(signal: Signal, { filesystems: { layout }, imageGC }: Subject): boolean | null {
-  if (layout === null && signal !== 'imagefs.inodesFree') return signal === 'nodefs.available' || imageGC.triggered === true ? null : false
+function isSeenByImageGc(
+  signal: Signal,
+  { filesystems: { layout }, imageGC }: Subject,
+): boolean | null {
+  if (layout === null && signal !== 'imagefs.inodesFree')
+    return signal === 'nodefs.available' || imageGC.triggered === true ? null : false
   if (signal === 'nodefs.available') return layout === 'shared'
   return imageGC.triggered === true && (layout === 'shared' || signal === 'imagefs.inodesFree')
 }
 
-function failing(threshold: EvaluatedThreshold, { capacity, available, usedPercent }: Use, subject: Subject, policy: Policy): Failing {
+function failing(
+  threshold: EvaluatedThreshold,
+  { capacity, available, usedPercent }: Use,
+  subject: Subject,
+  policy: Policy,
+): Failing {
   const { configuration, eviction, filesystems } = subject
   const { signal } = threshold
   const margin = threshold.margin ?? 0
   const inMs = fillMs(margin, capacity, policy)
-  const kinds = filesystems.layout && nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
-  const spared = new Set((eviction.protected ?? []).map(({ namespace, name }) => `${namespace}/${name}`))
+  const kinds =
+    filesystems.layout &&
+    nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
+  const spared = new Set(
+    (eviction.protected ?? []).map(({ namespace, name }) => `${namespace}/${name}`),
+  )
   const victims = (eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? [])
     .map(({ namespace, name }) => `${namespace}/${name}`)
     .filter(name => !spared.has(name))
@@ -116,20 +142,34 @@ function failing(threshold: EvaluatedThreshold, { capacity, available, usedPerce
       : kinds.length === 0
         ? ' It collects nothing there first'
         : ` It deletes ${kinds.map(kind => (kind === 'containers' ? 'dead containers' : 'unused images')).join(' and ')} first`
-  const evicts = victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
+  const evicts =
+    victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
   return {
-    confidence: signal === 'nodefs.inodesFree' || filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
+    confidence:
+      signal === 'nodefs.inodesFree' || filesystems.layoutCertainty === 'certain'
+        ? 'certain'
+        : 'likely',
     consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold${Number.isFinite(inMs) ? `, ${span(inMs)} at the assumed growth` : ''}, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
     evidence: [
       { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
-      { what: `${signal} used`, value: `${percent(usedPercent)} of ${exactAmount(threshold, capacity)}` },
+      {
+        what: `${signal} used`,
+        value: `${percent(usedPercent)} of ${exactAmount(threshold, capacity)}`,
+      },
       { what: `${signal} now`, value: exactAmount(threshold, available) },
       { what: `${signal} margin`, value: exactAmount(threshold, margin) },
-      ...(Number.isFinite(inMs) ? [{ what: 'met at the assumed growth in', value: span(inMs) }] : []),
-      { what: `growth assumed in ${gcMinutes} min`, value: `${percent(policy.assumedGrowthPercent)} of the capacity` },
+      ...(Number.isFinite(inMs)
+        ? [{ what: 'met at the assumed growth in', value: span(inMs) }]
+        : []),
+      {
+        what: `growth assumed in ${gcMinutes} min`,
+        value: `${percent(policy.assumedGrowthPercent)} of the capacity`,
+      },
       { what: 'policy alertPercent', value: String(policy.alertPercent) },
       { what: 'filesystems', value: filesystems.layout ?? 'layout not known' },
-      ...(kinds === null ? [] : [{ what: 'collected before pods are evicted', value: kinds.join(', ') || 'nothing' }]),
+      ...(kinds === null
+        ? []
+        : [{ what: 'collected before pods are evicted', value: kinds.join(', ') || 'nothing' }]),
       ...(victims.length > 0 ? [{ what: 'evicted first', value: victims.join(', ') }] : []),
     ],
   }

@@ -42,7 +42,12 @@ export const narrowGcBand = nodeRule({
       ],
       fix:
         high > 0 && high < 100
-          ? { config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: Math.max(0, high - widerBandPercent) } }
+          ? {
+              config: {
+                imageGCHighThresholdPercent: high,
+                imageGCLowThresholdPercent: Math.max(0, high - widerBandPercent),
+              },
+            }
           : undefined,
     }
   },

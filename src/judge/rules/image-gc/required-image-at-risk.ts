@@ -19,7 +19,11 @@ const agent = 'registry.example.com/agent:1'
 const example = (reason: 'in-use' | 'not-needed') => ({
   pods: [
     {
-      metadata: { namespace: 'ops', name: 'agent-x', ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }] },
+      metadata: {
+        namespace: 'ops',
+        name: 'agent-x',
+        ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }],
+      },
       spec: { containers: [{ name: 'agent', image: agent }] },
     },
   ],
@@ -49,16 +53,25 @@ export const requiredImageAtRisk = nodeRule({
     const wanted = wantedBy(subject, policy)
     const risks = risksOf(subject)
     if (risks === null) {
-      if (wanted.isAny) yield { unknown: 'which images the node has, and so which of them may be deleted, is not known' }
+      if (wanted.isAny)
+        yield {
+          unknown: 'which images the node has, and so which of them may be deleted, is not known',
+        }
       return
     }
     const found: (Risk & Need & { severity: Severity })[] = []
     for (const { risk, need } of atRisk(risks, wanted)) {
-      if (risk.when === 'open') yield { unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell` }
+      if (risk.when === 'open')
+        yield {
+          unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell`,
+        }
       else found.push({ ...risk, ...need, severity: severityOf(need.name, risk, policy) })
     }
     const [worst, ...others] = found.toSorted(
-      (a, b) => severityRank(a.severity) - severityRank(b.severity) || doubt(a) - doubt(b) || byText(a.name, b.name),
+      (a, b) =>
+        severityRank(a.severity) - severityRank(b.severity) ||
+        doubt(a) - doubt(b) ||
+        byText(a.name, b.name),
     )
     if (!worst) return
     const unreachable =
@@ -70,13 +83,20 @@ export const requiredImageAtRisk = nodeRule({
       confidence: worst.certainty,
       consequence: `Image ${bounded(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other image')}.`}`,
       evidence: [
-        ...[worst, ...others].slice(0, shown).map(({ name, why, when, certainty }) => ({
-          what: `image ${bounded(name)}`,
-          value: `${why}; ${fateOf({ when, certainty })}`,
-        })),
+        ...[worst, ...others]
+          .slice(0, shown)
+          .map(({ name, why, when, certainty }) => ({
+            what: `image ${bounded(name)}`,
+            value: `${why}; ${fateOf({ when, certainty })}`,
+          })),
         ...(policy.reachableRegistries === null
           ? []
-          : [{ what: 'policy reachableRegistries', value: bounded(policy.reachableRegistries.join(', ') || 'none') }]),
+          : [
+              {
+                what: 'policy reachableRegistries',
+                value: bounded(policy.reachableRegistries.join(', ') || 'none'),
+              },
+            ]),
       ],
     }
   },
@@ -105,23 +125,36 @@ interface Risk {
 const doubt = ({ certainty }: Pick<Risk, 'certainty'>): number => (certainty === 'certain' ? 0 : 1)
 
 function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
-  if (when === 'next') return 'is neither in use nor pinned: the next time that image GC or eviction needs space it may go'
+  if (when === 'next')
+    return 'is neither in use nor pinned: the next time that image GC or eviction needs space it may go'
   const goes = certainty === 'certain' ? 'is deleted' : 'may be deleted'
-  return when === 'imageGC' ? `${goes} by image GC within ${gcMinutes} min` : `${goes} by eviction within ${evictionSeconds} s`
+  return when === 'imageGC'
+    ? `${goes} by image GC within ${gcMinutes} min`
+    : `${goes} by eviction within ${evictionSeconds} s`
 }
 
 /** Every image that is not safe; null: which images there are is not known. */
-function risksOf({ imageGC: { deletions, kept }, eviction, node, runtime }: Subject): Risk[] | null {
+function risksOf({
+  imageGC: { deletions, kept },
+  eviction,
+  node,
+  runtime,
+}: Subject): Risk[] | null {
   if (deletions === null || kept === null || eviction?.imageDeletions === null) return null
   const names = new Map<string, string[]>()
-  for (const image of node.status?.images ?? []) names.set(image.names?.[0] ?? '', image.names ?? [])
+  for (const image of node.status?.images ?? [])
+    names.set(image.names?.[0] ?? '', image.names ?? [])
   for (const image of listOf(runtime?.images))
     if (isRawObject(image) && typeof image.id === 'string')
       names.set(image.id, [...listOf(image.repoTags), ...listOf(image.repoDigests)].filter(isText))
   const risks = new Map<string, Risk>()
   for (const { image, reason } of kept)
     if (reason === 'not-needed' || reason === 'too-young' || reason === 'unknown')
-      risks.set(image, { names: names.get(image) ?? [image], when: reason === 'unknown' ? 'open' : 'next', certainty: 'possible' })
+      risks.set(image, {
+        names: names.get(image) ?? [image],
+        when: reason === 'unknown' ? 'open' : 'next',
+        certainty: 'possible',
+      })
   for (const deletion of deletions) risks.set(deletion.image, { ...deletion, when: 'imageGC' })
   // Eviction is sooner, but what surely goes is worse than what may.
   for (const deletion of eviction?.imageDeletions ?? [])
@@ -148,15 +181,22 @@ interface Wanted {
 /** Which images are wanted: those that the policy names, and those of kube-system's and of DaemonSets' pods. */
 function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
   const needing = pods.filter(
-    ({ metadata }) => metadata?.namespace === 'kube-system' || metadata?.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'),
+    ({ metadata }) =>
+      metadata?.namespace === 'kube-system' ||
+      metadata?.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'),
   )
   const byName = new Map(
-    imagesOf(needing).map(({ image, pod }) => [canonicalName(image), { name: image, why: `pod ${bounded(pod, nameLength)}` }]),
+    imagesOf(needing).map(({ image, pod }) => [
+      canonicalName(image),
+      { name: image, why: `pod ${bounded(pod, nameLength)}` },
+    ]),
   )
   const held = heldImages(pods)
   const byPolicy = (names: string[]): Need | null => {
     for (const pattern of requiredImages) {
-      const name = names.find(name => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
+      const name = names.find(
+        name => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)),
+      )
       if (name !== undefined) return { name, why: `policy requiredImages ${bounded(pattern)}` }
     }
     return null
@@ -167,7 +207,11 @@ function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
       const canonical = names.map(canonicalName)
       // The API shows a container by a tag that may have moved since: it holds the image all the same, as far as anyone can tell.
       if (certainty !== 'certain' && canonical.some(name => held.has(name))) return null
-      return byPolicy(names) ?? canonical.map(name => byName.get(name)).find(need => need !== undefined) ?? null
+      return (
+        byPolicy(names) ??
+        canonical.map(name => byName.get(name)).find(need => need !== undefined) ??
+        null
+      )
     },
   }
 }
@@ -176,12 +220,18 @@ function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
 function heldImages(pods: readonly KubernetesPod[]): Set<string> {
   return new Set(
     pods.flatMap(({ spec, status }) =>
-      [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses].flatMap(statuses =>
+      [
+        status?.containerStatuses,
+        status?.initContainerStatuses,
+        status?.ephemeralContainerStatuses,
+      ].flatMap(statuses =>
         (statuses ?? [])
           .filter(({ containerID }) => containerID)
           .flatMap(({ name, image }) => [
             image,
-            [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(container => container.name === name)?.image,
+            [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(
+              container => container.name === name,
+            )?.image,
           ])
           .flatMap(image => (image ? [canonicalName(image)] : [])),
       ),
@@ -190,6 +240,10 @@ function heldImages(pods: readonly KubernetesPod[]): Set<string> {
 }
 
 function severityOf(name: string, { when }: Risk, { reachableRegistries }: Policy): Severity {
-  if (reachableRegistries === null || reachableRegistries.some(pattern => matchesGlob(pattern, registryOf(name)))) return 'low'
+  if (
+    reachableRegistries === null ||
+    reachableRegistries.some(pattern => matchesGlob(pattern, registryOf(name)))
+  )
+    return 'low'
   return when === 'imageGC' || when === 'eviction' ? 'high' : 'medium'
 }

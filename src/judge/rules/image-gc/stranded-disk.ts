@@ -19,11 +19,22 @@ export const strandedDisk = nodeRule({
     title: 'Eviction thresholds keep much of a large disk unusable',
     why: 'A percentage that is right for 20 GiB keeps hundreds of GiB free on a disk of terabytes. They are paid for, and no pod can use them: the node evicts before.',
     fix: 'Lower the threshold of that filesystem (a percentage for all sizes, or a quantity where all disks are alike), or take a smaller disk. Policy strandedPercent and strandedGiB say from where on it counts.',
-    sources: ['pkg/kubelet/eviction/api/types.go GetThresholdQuantity', 'aws/containers-roadmap#2876'],
+    sources: [
+      'pkg/kubelet/eviction/api/types.go GetThresholdQuantity',
+      'aws/containers-roadmap#2876',
+    ],
   },
   examples: {
     bad: {
-      filesystems: { nodefs: { capacityBytes: 900 * gibibyte, availableBytes: 600 * gibibyte, usedPercent: 34, inodes: 1, inodesFree: 1 } },
+      filesystems: {
+        nodefs: {
+          capacityBytes: 900 * gibibyte,
+          availableBytes: 600 * gibibyte,
+          usedPercent: 34,
+          inodes: 1,
+          inodesFree: 1,
+        },
+      },
       thresholds: [hard('nodefs.available', 135, 600)],
     },
     good: { thresholds: [hard('nodefs.available', 10)] },
@@ -33,17 +44,24 @@ export const strandedDisk = nodeRule({
     const isShared = subject.filesystems.layout === 'shared'
     for (const filesystem of ['nodefs', 'imagefs'] as const) {
       if (isShared && filesystem === 'imagefs') continue
-      const watching: Signal[] = isShared ? ['nodefs.available', 'imagefs.available'] : [`${filesystem}.available`]
-      const thresholds = subject.eviction.thresholds.filter(threshold => watching.includes(threshold.signal) && canBeMet(threshold))
+      const watching: Signal[] = isShared
+        ? ['nodefs.available', 'imagefs.available']
+        : [`${filesystem}.available`]
+      const thresholds = subject.eviction.thresholds.filter(
+        threshold => watching.includes(threshold.signal) && canBeMet(threshold),
+      )
       if (thresholds.length === 0) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes
       const most = thresholds.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
       if (!capacity || !most || thresholds.some(({ resolved }) => resolved === null)) {
-        yield { unknown: whyUnobserved(subject, `how much of ${filesystem} its thresholds keep free`) }
+        yield {
+          unknown: whyUnobserved(subject, `how much of ${filesystem} its thresholds keep free`),
+        }
         continue
       }
       const kept = most.resolved ?? 0
-      if (kept < (policy.strandedPercent / 100) * capacity || kept < policy.strandedGiB * gibibyte) continue
+      if (kept < (policy.strandedPercent / 100) * capacity || kept < policy.strandedGiB * gibibyte)
+        continue
       yield {
         consequence: `${bytes(kept)} of ${bytes(capacity)} (${percent((kept / capacity) * 100)}) can never be used: with less than that left on ${isShared ? 'the disk' : filesystem} the kubelet evicts.`,
         evidence: [
@@ -58,7 +76,18 @@ export const strandedDisk = nodeRule({
 })
 
 /** Only where hard thresholds alone strand it: what a soft one is for, the configuration does not tell. */
-function fix({ configuration }: Satisfied<'eviction'>, thresholds: EvaluatedThreshold[], strandedPercent: number) {
-  if (strandedPercent <= Number.parseFloat(enough) || thresholds.some(threshold => !threshold.hard)) return undefined
-  return { config: withEntries('evictionHard', configuration, Object.fromEntries(thresholds.map(({ signal }) => [signal, enough]))) }
+function fix(
+  { configuration }: Satisfied<'eviction'>,
+  thresholds: EvaluatedThreshold[],
+  strandedPercent: number,
+) {
+  if (strandedPercent <= Number.parseFloat(enough) || thresholds.some(threshold => !threshold.hard))
+    return undefined
+  return {
+    config: withEntries(
+      'evictionHard',
+      configuration,
+      Object.fromEntries(thresholds.map(({ signal }) => [signal, enough])),
+    ),
+  }
 }

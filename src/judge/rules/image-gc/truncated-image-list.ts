@@ -4,7 +4,14 @@ import { nodeRule } from '#judge/rule.ts'
 const defaultMost = 50
 
 const images = (count: number) => ({
-  node: { status: { images: Array.from({ length: count }, (_, index) => ({ names: [`app:${index}`], sizeBytes: 1 })) } },
+  node: {
+    status: {
+      images: Array.from({ length: count }, (_, index) => ({
+        names: [`app:${index}`],
+        sizeBytes: 1,
+      })),
+    },
+  },
 })
 
 export const truncatedImageList = nodeRule({
@@ -31,7 +38,10 @@ export const truncatedImageList = nodeRule({
       confidence: present === null ? 'possible' : 'certain',
       consequence: `The Node object names ${listed} images and no more fit${present === null ? '; how many there are it does not tell' : `, of ${present} on the node`}: the smaller ones are unseen by the scheduler, and by this audit.`,
       evidence: [
-        { what: 'configz nodeStatusMaxImages', value: String(configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`) },
+        {
+          what: 'configz nodeStatusMaxImages',
+          value: String(configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`),
+        },
         { what: 'node status.images', value: String(listed) },
         ...(present === null ? [] : [{ what: 'images of the runtime', value: String(present) }]),
       ],

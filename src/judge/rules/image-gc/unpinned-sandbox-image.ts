@@ -19,7 +19,10 @@ export const unpinnedSandboxImage = nodeRule({
     title: 'The sandbox image is not pinned: image GC deletes it',
     why: 'No container uses the pause image, so image GC takes it for unused. Since Kubernetes 1.29 the kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',
     fix: 'Take a newer AMI (AL2023 from v20241115 on, Bottlerocket) and replace the node. On a node that must stay: import or pull the image and set its label io.cri-containerd.pinned=pinned.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder', 'awslabs/amazon-eks-ami#1597'],
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder',
+      'awslabs/amazon-eks-ami#1597',
+    ],
   },
   examples: { bad: node(false), good: node(true) },
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('sandboxImageUnprotected'),
@@ -32,9 +35,14 @@ export const unpinnedSandboxImage = nodeRule({
     }
     const image = runtime.images
       .filter(isRawObject)
-      .find(({ id, ...names }) => id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)))
+      .find(
+        ({ id, ...names }) =>
+          id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)),
+      )
     if (image === undefined) {
-      yield { unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node` }
+      yield {
+        unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node`,
+      }
       return
     }
     if (image.pinned === true) return
@@ -49,4 +57,6 @@ export const unpinnedSandboxImage = nodeRule({
 })
 
 const namesOf = ({ repoTags, repoDigests }: RawObject): string[] =>
-  [repoTags, repoDigests].flatMap(names => (Array.isArray(names) ? names.filter(name => typeof name === 'string') : []))
+  [repoTags, repoDigests].flatMap(names =>
+    Array.isArray(names) ? names.filter(name => typeof name === 'string') : [],
+  )

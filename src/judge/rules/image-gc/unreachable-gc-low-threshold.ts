@@ -19,7 +19,10 @@ export const unreachableGcLowThreshold = contextRule({
     title: 'Image garbage collection cannot free what it has to',
     why: 'The disk is above the high threshold, and all images that may go are counted as less than must go. Each round deletes what it can, fails, and is repeated: what fills the disk is something else than unused images.',
     fix: 'Find what else lies on the disk: images in use, container logs and writable layers, emptyDir volumes, files of the host. Make room there, or take a larger disk; no threshold mends it.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace', 'kubernetes/kubernetes#71869'],
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace',
+      'kubernetes/kubernetes#71869',
+    ],
   },
   examples: {
     bad: {
@@ -33,14 +36,26 @@ export const unreachableGcLowThreshold = contextRule({
         shortfallBytes: 20 * gibibyte,
       },
     },
-    good: { imageGC: { triggered: true, usagePercent: 91, bytesToFree: 21 * gibibyte, reachesLow: true, freedBytes: 22 * gibibyte } },
+    good: {
+      imageGC: {
+        triggered: true,
+        usagePercent: 91,
+        bytesToFree: 21 * gibibyte,
+        reachesLow: true,
+        freedBytes: 22 * gibibyte,
+      },
+    },
   },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   fact: subject => {
     const { triggered, reachesLow } = subject.imageGC
     // Where replay finds enough, its word stands against the kubelet's.
-    return { replayed: [...replayed(subject)], triggered, isDoubted: triggered === null || reachesLow === true }
+    return {
+      replayed: [...replayed(subject)],
+      triggered,
+      isDoubted: triggered === null || reachesLow === true,
+    }
   },
 
   *judge(fact, context) {
@@ -76,13 +91,19 @@ function evidenceOf(told: readonly NodeEvent[], at: string): Evidence[] {
   if (newest === undefined) return []
   const { asked, freed } = shortfallBytes(newest) ?? {}
   const value =
-    freed === undefined ? newest.message : `${asked == null ? '' : `asked for ${exactBytes(asked)}, `}freed ${exactBytes(freed)}`
+    freed === undefined
+      ? newest.message
+      : `${asked == null ? '' : `asked for ${exactBytes(asked)}, `}freed ${exactBytes(freed)}`
   return [{ what: `event ${newest.reason}, ${timesOf(toldOf(told, at))}`, value }]
 }
 
 function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
-  const { triggered, reachesLow, bytesToFree, freedBytes, shortfallBytes, deletions, error } = subject.imageGC
-  if (triggered === null) yield { unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error) }
+  const { triggered, reachesLow, bytesToFree, freedBytes, shortfallBytes, deletions, error } =
+    subject.imageGC
+  if (triggered === null)
+    yield {
+      unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error),
+    }
   if (triggered === false && error !== null) yield { unknown: bounded(error) }
   if (!triggered || reachesLow === true) return
   if (reachesLow === null) {
@@ -90,16 +111,27 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
     return
   }
   const going = (deletions ?? []).filter(({ reason }) => reason === 'space')
-  const wanted = bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
-  const counts = freedBytes === null ? 'less than' : freedBytes === 0 ? 'nothing of' : `only ${bytes(freedBytes)} of`
+  const wanted =
+    bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
+  const counts =
+    freedBytes === null
+      ? 'less than'
+      : freedBytes === 0
+        ? 'nothing of'
+        : `only ${bytes(freedBytes)} of`
   yield {
     // What goes by age first may give the disk room that the round then no longer asks for.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: [
-      { what: 'configz imageGCLowThresholdPercent', value: String(subject.imageGC.lowThresholdPercent) },
+      {
+        what: 'configz imageGCLowThresholdPercent',
+        value: String(subject.imageGC.lowThresholdPercent),
+      },
       ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
-      ...(freedBytes === null ? [] : [{ what: 'images that may go, as counted', value: exactBytes(freedBytes) }]),
+      ...(freedBytes === null
+        ? []
+        : [{ what: 'images that may go, as counted', value: exactBytes(freedBytes) }]),
       ...(shortfallBytes === null ? [] : [{ what: 'short of', value: exactBytes(shortfallBytes) }]),
       ...(error === null ? [] : [{ what: 'the kubelet says', value: bounded(error) }]),
     ],

@@ -9,7 +9,10 @@ import { bounded, byText, counted } from '#judge/text.ts'
 import { isRawObject } from '#model/record.ts'
 
 const shown = 10
-const pod = (image: string) => ({ metadata: { namespace: 'shop', name: 'web' }, spec: { containers: [{ name: 'web', image }] } })
+const pod = (image: string) => ({
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { containers: [{ name: 'web', image }] },
+})
 
 interface Named {
   image: string
@@ -34,7 +37,10 @@ export const deadRegistry = contextRule({
       'kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement',
     ],
   },
-  examples: { bad: { pods: [pod('docker.pkg.github.com/shop/web/web:1')] }, good: { pods: [pod('ghcr.io/shop/web:1')] } },
+  examples: {
+    bad: { pods: [pod('docker.pkg.github.com/shop/web/web:1')] },
+    good: { pods: [pod('ghcr.io/shop/web:1')] },
+  },
 
   fact: subject => [...ofPods(subject), ...ofSandbox(subject)].filter(isEnded),
 
@@ -51,9 +57,21 @@ function ofPods({ pods }: Satisfied<'pods'>): Named[] {
   const named = imagesOf(pods).map(({ image, registry, pod }) => ({ image, registry, user: pod }))
   const unfinished = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
   const run = unfinished.flatMap(({ metadata, status }) =>
-    [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses].flatMap(statuses =>
+    [
+      status?.containerStatuses,
+      status?.initContainerStatuses,
+      status?.ephemeralContainerStatuses,
+    ].flatMap(statuses =>
       (statuses ?? []).flatMap(({ image }) =>
-        image ? [{ image, registry: registryOf(image), user: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}` }] : [],
+        image
+          ? [
+              {
+                image,
+                registry: registryOf(image),
+                user: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
+              },
+            ]
+          : [],
       ),
     ),
   )
@@ -62,13 +80,17 @@ function ofPods({ pods }: Satisfied<'pods'>): Named[] {
 
 function ofSandbox({ host }: Pick<NodeSubject, 'host'>): Named[] {
   const image = isRawObject(host?.containerd) ? host.containerd.sandboxImage : undefined
-  return typeof image === 'string' && image !== '' ? [{ image, registry: registryOf(image), user: sandbox }] : []
+  return typeof image === 'string' && image !== ''
+    ? [{ image, registry: registryOf(image), user: sandbox }]
+    : []
 }
 
 /** Also of pods that are gone by now. */
 const ofEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): Named[] =>
   pullFailures(events, at)
-    .flatMap(({ image, registry, pod }) => (image === null || registry === null ? [] : [{ image, registry, user: pod }]))
+    .flatMap(({ image, registry, pod }) =>
+      image === null || registry === null ? [] : [{ image, registry, user: pod }],
+    )
     .filter(isEnded)
 
 function* failingsOf(images: readonly Named[]): Iterable<Failing> {
@@ -81,7 +103,9 @@ function* failingsOf(images: readonly Named[]): Iterable<Failing> {
       severity: isGone ? 'high' : 'medium',
       consequence: `${registry} ${state}. Once the kubelet deletes ${names.length === 1 ? bounded(names[0] ?? '', 200) : `one of these ${names.length} images`}, a pod that needs it waits in ImagePullBackOff${isOfSandbox ? ', and without the sandbox image no pod starts here' : ''}; ${successor} has taken its place.`,
       evidence: names.slice(0, shown).map(name => {
-        const users = [...new Set(dead.filter(({ image }) => image === name).map(({ user }) => user))].toSorted(byText)
+        const users = [
+          ...new Set(dead.filter(({ image }) => image === name).map(({ user }) => user)),
+        ].toSorted(byText)
         return {
           what: `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
           value: bounded(name),

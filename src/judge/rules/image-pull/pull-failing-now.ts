@@ -1,6 +1,12 @@
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
-import { type PullFailure, pullFailures, recentStarts, type WaitingContainer, waitingOf } from '#judge/events/pulls.ts'
+import {
+  type PullFailure,
+  pullFailures,
+  recentStarts,
+  type WaitingContainer,
+  waitingOf,
+} from '#judge/events/pulls.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
@@ -19,10 +25,20 @@ export const pullFailingNow = contextRule({
     title: 'Containers wait for an image that cannot be pulled',
     why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry. Of pods that are gone by now, events of the last hour tell.`,
     fix: 'Look at the message: a wrong name, missing credentials, a registry that is out of reach or that limits its pulls. An image that GC has deleted must be in a registry that the node can reach.',
-    sources: ['pkg/kubelet/images/image_manager.go EnsureImageExists', 'pkg/kubelet/images/types.go', 'kubernetes#103643'],
+    sources: [
+      'pkg/kubelet/images/image_manager.go EnsureImageExists',
+      'pkg/kubelet/images/types.go',
+      'kubernetes#103643',
+    ],
   },
   examples: {
-    bad: { pods: [pod({ waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "shop/web:1"' } })] },
+    bad: {
+      pods: [
+        pod({
+          waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "shop/web:1"' },
+        }),
+      ],
+    },
     good: { pods: [pod({ waiting: { reason: 'ContainerCreating' } })] },
   },
 
@@ -39,10 +55,13 @@ export const pullFailingNow = contextRule({
 
   *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, context) {
     const { events, at } = context
-    if (first !== undefined) yield waitingFailing([first, ...others], containers, waitingPods.length)
+    if (first !== undefined)
+      yield waitingFailing([first, ...others], containers, waitingPods.length)
     // Of pods that wait the status says it; of those that have started what failed is over.
     const settled = new Set([...waitingPods, ...startedPods])
-    const told = pullFailures(events, at).filter(({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod))
+    const told = pullFailures(events, at).filter(
+      ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),
+    )
     const [gone] = told
     if (gone !== undefined) yield goneFailing(gone, told)
     yield* unreadEvents(context)
@@ -56,7 +75,11 @@ export const pullFailingNow = contextRule({
   },
 })
 
-function waitingFailing(waiting: [WaitingContainer, ...WaitingContainer[]], containers: number, pods: number): Failing {
+function waitingFailing(
+  waiting: [WaitingContainer, ...WaitingContainer[]],
+  containers: number,
+  pods: number,
+): Failing {
   const [first] = waiting
   return {
     consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
@@ -73,12 +96,14 @@ function goneFailing(first: PullFailure, told: readonly PullFailure[]): Failing 
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
     consequence: `${counted(new Set(told.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
-    evidence: told.slice(0, shown).map(failure => ({
-      what: bounded(
-        `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry not told'}, ${timesOf(failure)}`,
-        400,
-      ),
-      value: bounded(failure.message),
-    })),
+    evidence: told
+      .slice(0, shown)
+      .map(failure => ({
+        what: bounded(
+          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry not told'}, ${timesOf(failure)}`,
+          400,
+        ),
+        value: bounded(failure.message),
+      })),
   }
 }

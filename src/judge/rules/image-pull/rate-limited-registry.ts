@@ -1,14 +1,25 @@
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { timesOf, unreadEvents } from '#judge/events/events.ts'
 import { canonicalName, imagesOf, registryOf } from '#judge/events/images.ts'
-import { causeOf, type PullFailure, pullFailures, rateLimit, recentStarts, type WaitingContainer, waitingOf } from '#judge/events/pulls.ts'
+import {
+  causeOf,
+  type PullFailure,
+  pullFailures,
+  rateLimit,
+  recentStarts,
+  type WaitingContainer,
+  waitingOf,
+} from '#judge/events/pulls.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { RawObject } from '#model/record.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits
-const pod = (image: string) => ({ metadata: { namespace: 'shop', name: 'web' }, spec: { containers: [{ name: 'web', image }] } })
+const pod = (image: string) => ({
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { containers: [{ name: 'web', image }] },
+})
 
 export const rateLimitedRegistry = contextRule({
   id: 'rate-limited-registry',
@@ -19,9 +30,15 @@ export const rateLimitedRegistry = contextRule({
     title: 'Images are pulled from Docker Hub without credentials',
     why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,
     fix: 'Pull through a cache (an ECR pull-through cache rule for docker-hub), from a copy (public.ecr.aws/docker/library), or with imagePullSecrets of a paid account; more egress addresses only move the limit.',
-    sources: ['docs.docker.com/docker-hub/usage/pulls', 'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html'],
+    sources: [
+      'docs.docker.com/docker-hub/usage/pulls',
+      'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html',
+    ],
   },
-  examples: { bad: { pods: [pod('redis:7.4')] }, good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] } },
+  examples: {
+    bad: { pods: [pod('redis:7.4')] },
+    good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] },
+  },
 
   fact: subject => ({
     atRisk: [...atRisk(subject)],
@@ -32,7 +49,8 @@ export const rateLimitedRegistry = contextRule({
   *judge({ atRisk, waiting, started }, context) {
     const { events, at } = context
     const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
-    const isOver = ({ pod, last, isPulledSince }: PullFailure) => isPulledSince || (last !== null && (started[pod] ?? '') > last)
+    const isOver = ({ pod, last, isPulledSince }: PullFailure) =>
+      isPulledSince || (last !== null && (started[pod] ?? '') > last)
     const lasting = told.filter(failure => !isOver(failure))
     if (lasting.length + waiting.length > 0) yield refused(lasting, waiting)
     else if (told.length > 0) yield refusedBefore(told)
@@ -49,13 +67,19 @@ export const rateLimitedRegistry = contextRule({
 const isLimited = ({ message, image }: WaitingContainer) => causeOf(message, image) === rateLimit
 
 function refused(told: readonly PullFailure[], waiting: readonly WaitingContainer[]): Failing {
-  const registries = [...told.map(({ registry }) => registry), ...waiting.map(({ image }) => registryOf(image))]
+  const registries = [
+    ...told.map(({ registry }) => registry),
+    ...waiting.map(({ image }) => registryOf(image)),
+  ]
   return {
     severity: 'high',
     title: 'A registry refuses pulls: its rate limit is reached',
     consequence: `${named(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
     evidence: [
-      ...waiting.map(({ pod, message }) => ({ what: `pod ${bounded(pod, 300)} waits`, value: bounded(message) })),
+      ...waiting.map(({ pod, message }) => ({
+        what: `pod ${bounded(pod, 300)} waits`,
+        value: bounded(message),
+      })),
       ...refusals(told),
     ],
   }
@@ -72,12 +96,18 @@ function refusedBefore(told: readonly PullFailure[]): Failing {
 }
 
 const named = (registries: (string | null)[]) =>
-  bounded([...new Set(registries.map(registry => registry ?? 'a registry'))].toSorted(byText).join(', '), 200)
+  bounded(
+    [...new Set(registries.map(registry => registry ?? 'a registry'))].toSorted(byText).join(', '),
+    200,
+  )
 
 const refusals = (told: readonly PullFailure[]) =>
   told
     .slice(0, shown)
-    .map(failure => ({ what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`, value: bounded(failure.message) }))
+    .map(failure => ({
+      what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`,
+      value: bounded(failure.message),
+    }))
 
 function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
   const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
@@ -92,7 +122,10 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
   }
   const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
   if (Array.isArray(mirrors) && mirrors.length > 0) {
-    yield { unknown: "host: containerd has mirrors; whether they answer for Docker Hub's images is not known" }
+    yield {
+      unknown:
+        "host: containerd has mirrors; whether they answer for Docker Hub's images is not known",
+    }
     return
   }
   const names = [...new Set(images.map(({ image }) => image))].toSorted(byText)
@@ -111,9 +144,14 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
     confidence: 'likely',
     consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
     evidence: [
-      { what: 'images of Docker Hub in pods without imagePullSecrets', value: String(names.length) },
+      {
+        what: 'images of Docker Hub in pods without imagePullSecrets',
+        value: String(names.length),
+      },
       ...names.slice(0, shown).map(name => ({ what: 'image', value: bounded(name) })),
-      ...deleted.slice(0, shown).map(({ names }) => ({ what: 'image GC may delete', value: bounded(names[0] ?? '') })),
+      ...deleted
+        .slice(0, shown)
+        .map(({ names }) => ({ what: 'image GC may delete', value: bounded(names[0] ?? '') })),
     ],
   }
 }

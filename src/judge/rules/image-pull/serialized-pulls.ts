@@ -18,21 +18,31 @@ export const serializedPulls = nodeRule({
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
     ],
   },
-  examples: { bad: { configuration: { serializeImagePulls: true } }, good: { configuration: { serializeImagePulls: false } } },
+  examples: {
+    bad: { configuration: { serializeImagePulls: true } },
+    good: { configuration: { serializeImagePulls: false } },
+  },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration: { serializeImagePulls, maxParallelImagePulls } }) {
-    if (serializeImagePulls === undefined) yield { unknown: 'configz: serializeImagePulls is absent, and the kubelet always shows it' }
+    if (serializeImagePulls === undefined)
+      yield { unknown: 'configz: serializeImagePulls is absent, and the kubelet always shows it' }
     // In parallel, but one at a time, is one at a time.
     const isOneAtATime = serializeImagePulls === false && maxParallelImagePulls === 1
     if (!serializeImagePulls && !isOneAtATime) return
     yield {
-      consequence: 'When several pods of this node need images, each pull waits for all that were asked for before it.',
+      consequence:
+        'When several pods of this node need images, each pull waits for all that were asked for before it.',
       evidence: [
         { what: 'configz serializeImagePulls', value: String(serializeImagePulls) },
         ...(isOneAtATime ? [{ what: 'configz maxParallelImagePulls', value: '1' }] : []),
       ],
-      fix: { config: { serializeImagePulls: false, ...(isOneAtATime && { maxParallelImagePulls: soundParallelPulls }) } },
+      fix: {
+        config: {
+          serializeImagePulls: false,
+          ...(isOneAtATime && { maxParallelImagePulls: soundParallelPulls }),
+        },
+      },
     }
   },
 })

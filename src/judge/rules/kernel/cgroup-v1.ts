@@ -12,18 +12,25 @@ export const cgroupV1 = nodeRule({
     title: 'The node runs cgroup v1, which its kubelet refuses',
     why: 'From 1.35 on the kubelet exits at its start on cgroup v1, unless failCgroupV1 is set to false. Support for v1 gets no more than repairs, and goes.',
     fix: 'Replace the node by an image with cgroup v2 (AL2023, Bottlerocket). Until then failCgroupV1: false lets the kubelet start.',
-    sources: ['cmd/kubelet/app/server.go run', 'pkg/kubelet/apis/config/v1beta1/defaults.go failCgroupV1', 'kubernetes/enhancements#5573'],
+    sources: [
+      'cmd/kubelet/app/server.go run',
+      'pkg/kubelet/apis/config/v1beta1/defaults.go failCgroupV1',
+      'kubernetes/enhancements#5573',
+    ],
   },
   examples: {
     bad: { identity: { kubeletVersion: 'v1.35.0' }, host: { kernel: { cgroupVersion: 1 } } },
     good: { identity: { kubeletVersion: 'v1.35.0' }, host: { kernel: { cgroupVersion: 2 } } },
   },
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux' && featuresOf(identity.kubeletVersion).has('cgroupV1Refused'),
+  appliesTo: ({ identity }) =>
+    identity.operatingSystem === 'linux' &&
+    featuresOf(identity.kubeletVersion).has('cgroupV1Refused'),
 
   *judge(subject) {
     const { cgroupVersion } = kernelOf(subject)
     const { identity, configuration } = subject
-    if (cgroupVersion === null) yield { unknown: 'host: which cgroup version the node runs was not read' }
+    if (cgroupVersion === null)
+      yield { unknown: 'host: which cgroup version the node runs was not read' }
     else if (featuresOf(identity.kubeletVersion).minor === null)
       yield { unknown: 'node: its status names no kubelet version that is known' }
     if (cgroupVersion !== 1 || featuresOf(identity.kubeletVersion).minor === null) return
@@ -36,7 +43,11 @@ export const cgroupV1 = nodeRule({
       evidence: [
         { what: 'host kernel cgroupVersion', value: '1' },
         { what: 'kubelet version', value: bounded(identity.kubeletVersion ?? '') },
-        { what: 'configz failCgroupV1', value: configuration === null ? 'not known' : String(configuration.failCgroupV1 ?? 'absent') },
+        {
+          what: 'configz failCgroupV1',
+          value:
+            configuration === null ? 'not known' : String(configuration.failCgroupV1 ?? 'absent'),
+        },
       ],
       fix: isAllowed ? undefined : { config: { failCgroupV1: false } },
     }

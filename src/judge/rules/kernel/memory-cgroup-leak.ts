@@ -37,16 +37,39 @@ export const memoryCgroupLeak = contextRule({
     ],
   },
   examples: {
-    bad: { host: { kernel: { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro quiet', cgroupVersion: 1, memoryCgroups: 900 } } },
-    good: { host: { kernel: { release: '6.1.115-126.197.amzn2023.x86_64', cmdline: 'ro quiet', cgroupVersion: 2, memoryCgroups: 400 } } },
+    bad: {
+      host: {
+        kernel: {
+          release: '4.14.355-275.572.amzn2.x86_64',
+          cmdline: 'ro quiet',
+          cgroupVersion: 1,
+          memoryCgroups: 900,
+        },
+      },
+    },
+    good: {
+      host: {
+        kernel: {
+          release: '6.1.115-126.197.amzn2023.x86_64',
+          cmdline: 'ro quiet',
+          cgroupVersion: 2,
+          memoryCgroups: 400,
+        },
+      },
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  fact: subject => ({ byKernel: [...byKernel(subject)], isOld: isOldKernel(kernelOf(subject).release) }),
+  fact: subject => ({
+    byKernel: [...byKernel(subject)],
+    isOld: isOldKernel(kernelOf(subject).release),
+  }),
 
   *judge({ byKernel, isOld }, context) {
     const { events, at } = context
-    const refused = recentEvents(events, at, startReasons).filter(({ message }) => refusedCgroup.test(message))
+    const refused = recentEvents(events, at, startReasons).filter(({ message }) =>
+      refusedCgroup.test(message),
+    )
     const told = toldOf(refused, at)
     if (told.count > 0)
       yield {
@@ -73,8 +96,16 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
   const isExposed = isOld && cgroupVersion === 1 && isWithoutKmem === false
   const isOpen = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
   if (isOpen && !isExposed)
-    yield { unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read` }
-  if (!isLeaking && cgroupVersion !== 1 && dyingMemoryCgroups !== null && dyingMemoryCgroups >= many) yield dying(dyingMemoryCgroups)
+    yield {
+      unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read`,
+    }
+  if (
+    !isLeaking &&
+    cgroupVersion !== 1 &&
+    dyingMemoryCgroups !== null &&
+    dyingMemoryCgroups >= many
+  )
+    yield dying(dyingMemoryCgroups)
   if (!isLeaking && !isExposed) return
   yield {
     severity: isLeaking ? (usedIds >= nearlyAll ? 'critical' : 'high') : 'medium',
@@ -85,14 +116,20 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
     evidence: [
       { what: 'kernel release', value: bounded(release ?? 'not known') },
       { what: 'host kernel cgroupVersion', value: String(cgroupVersion ?? 'not known') },
-      { what: 'boot option cgroup.memory=nokmem', value: isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent' },
+      {
+        what: 'boot option cgroup.memory=nokmem',
+        value: isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent',
+      },
       { what: 'host kernel memoryCgroups', value: String(memoryCgroups ?? 'not known') },
       ...(dyingMemoryCgroups === null ? [] : [dyingEvidence(dyingMemoryCgroups)]),
     ],
   }
 }
 
-const dyingEvidence = (count: number) => ({ what: 'host kernel dyingMemoryCgroups', value: String(count) })
+const dyingEvidence = (count: number) => ({
+  what: 'host kernel dyingMemoryCgroups',
+  value: String(count),
+})
 
 const dying = (count: number): Failing => ({
   title: 'The kernel keeps deleted memory cgroups',

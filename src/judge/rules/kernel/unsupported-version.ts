@@ -18,7 +18,10 @@ export const unsupportedVersion = contextRule({
       'docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html',
     ],
   },
-  examples: { bad: { identity: { kubeletVersion: 'v1.23.17' } }, good: { identity: { kubeletVersion: 'v1.24.0' } } },
+  examples: {
+    bad: { identity: { kubeletVersion: 'v1.23.17' } },
+    good: { identity: { kubeletVersion: 'v1.24.0' } },
+  },
 
   fact: ({ identity: { kubeletVersion } }) => ({ kubeletVersion }),
 
@@ -47,7 +50,12 @@ export const unsupportedVersion = contextRule({
   },
 })
 
-function consequenceOf({ state, kubeletMinor, controlPlaneMinor, allowedBehind }: VersionSkew): string {
+function consequenceOf({
+  state,
+  kubeletMinor,
+  controlPlaneMinor,
+  allowedBehind,
+}: VersionSkew): string {
   if (state === 'newer')
     return `The kubelet of 1.${kubeletMinor} is newer than its control plane, 1.${controlPlaneMinor}: it may use what that API server does not have.`
   return `The kubelet of 1.${kubeletMinor} is ${counted(controlPlaneMinor - kubeletMinor, 'minor')} older than its control plane, 1.${controlPlaneMinor}, and ${allowedBehind} are supported: the node may stop working at any upgrade, and EKS makes one by itself when the control plane's support ends.`

@@ -1,5 +1,15 @@
 import type { NodeExample } from '#judge/example.ts'
-import { blocksOf, deleted, late, neverRun, patternsAt, podLogsOf, refused, twiceRotated, unwritten } from '#judge/logs/idle-rotation.ts'
+import {
+  blocksOf,
+  deleted,
+  late,
+  neverRun,
+  patternsAt,
+  podLogsOf,
+  refused,
+  twiceRotated,
+  unwritten,
+} from '#judge/logs/idle-rotation.ts'
 import { logFilesOf } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
 import { unreadFiles } from '#judge/logs/node-rotation.ts'
@@ -8,7 +18,12 @@ import { nodeRule } from '#judge/rule.ts'
 const node = (pattern: string): NodeExample => ({
   node: { status: { nodeInfo: { containerRuntimeVersion: 'containerd://1.7.27' } } },
   host: {
-    logrotate: [{ path: '/etc/logrotate.d/app', directives: { patterns: [pattern], daily: true, rotate: 5, maxsize: '100M' } }],
+    logrotate: [
+      {
+        path: '/etc/logrotate.d/app',
+        directives: { patterns: [pattern], daily: true, rotate: 5, maxsize: '100M' },
+      },
+    ],
     logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00' },
   },
 })
@@ -32,14 +47,19 @@ export const ineffectiveLogRotation = nodeRule({
   },
   examples: { bad: node('/var/lib/docker/containers/*/*.log'), good: node('/var/log/app/*.log') },
   // Bottlerocket has no logrotate.
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
+  appliesTo: ({ identity }) =>
+    identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
 
   *judge(subject) {
     const files = logFilesOf(subject.host)
     const runs = logrotateRunsOf(subject.host)
     const unread = Object.entries(unreadFiles(subject.host))
-    if (files === null) yield { unknown: `host: the files of logrotate were not read${unread[0] ? `: ${unread[0][1]}` : ''}` }
-    else if (unread[0]) yield { unknown: `host: ${unread[0][0] || 'some files of logrotate'}: ${unread[0][1]}` }
+    if (files === null)
+      yield {
+        unknown: `host: the files of logrotate were not read${unread[0] ? `: ${unread[0][1]}` : ''}`,
+      }
+    else if (unread[0])
+      yield { unknown: `host: ${unread[0][0] || 'some files of logrotate'}: ${unread[0][1]}` }
     const all = blocksOf(files ?? {}, podLogsOf(subject))
     if (all.length === 0) return
     const isNeverRun = runs?.by === null && typeof runs.unsure !== 'string'
@@ -54,8 +74,10 @@ export const ineffectiveLogRotation = nodeRule({
     const others = all.filter(placed => patternsAt(placed, ['elsewhere']).length > 0)
     yield* refused(others)
     yield* deleted(others)
-    if (runs === null) yield { unknown: 'host: whether and when something runs logrotate was not read' }
-    else if (runs.by === null) yield { unknown: `host: whether something runs logrotate is not known: ${runs.unsure}` }
+    if (runs === null)
+      yield { unknown: 'host: whether and when something runs logrotate was not read' }
+    else if (runs.by === null)
+      yield { unknown: `host: whether something runs logrotate is not known: ${runs.unsure}` }
     else yield* late(others, runs)
   },
 })

@@ -3,7 +3,8 @@ import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { asInt64, formatBytes, parseQuantity, type Quantity } from '#model/quantity.ts'
 
-const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } = configurationDefaults
+const { containerLogMaxSize: defaultSize = '10Mi', containerLogMaxFiles: defaultFiles = 5 } =
+  configurationDefaults
 
 export const invalidLogSize = nodeRule({
   id: 'invalid-log-size',
@@ -25,7 +26,12 @@ export const invalidLogSize = nodeRule({
     good: { configuration: { containerLogMaxSize: '1536Mi', containerLogMaxFiles: 2 } },
   },
 
-  *judge({ configuration: { containerLogMaxSize: size = defaultSize, containerLogMaxFiles: files = defaultFiles } }) {
+  *judge({
+    configuration: {
+      containerLogMaxSize: size = defaultSize,
+      containerLogMaxFiles: files = defaultFiles,
+    },
+  }) {
     const quantity = parsed(size)
     const value = quantity && asInt64(quantity)
     if (value === null)
@@ -36,8 +42,14 @@ export const invalidLogSize = nodeRule({
       }
     else if (value < 0n)
       yield {
-        consequence: 'No container log is ever rotated: each grows until its container ends, or the disk is full and pods are evicted.',
-        evidence: [{ what: 'configz containerLogMaxSize', value: `${bounded(size)} (negative: rotation is off)` }],
+        consequence:
+          'No container log is ever rotated: each grows until its container ends, or the disk is full and pods are evicted.',
+        evidence: [
+          {
+            what: 'configz containerLogMaxSize',
+            value: `${bounded(size)} (negative: rotation is off)`,
+          },
+        ],
         fix: { config: { containerLogMaxSize: defaultSize } },
       }
     if (files <= 1)

@@ -1,4 +1,12 @@
-import { type ContainerLog, type LogRate, logGrowth, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs/logs.ts'
+import {
+  type ContainerLog,
+  type LogRate,
+  logGrowth,
+  logRates,
+  logRotationOf,
+  roomForLogs,
+  runningLogs,
+} from '#judge/logs/logs.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
 
@@ -9,13 +17,27 @@ const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
 const pod = (name: string) => ({
   metadata: { namespace: 'shop', name },
   status: {
-    containerStatuses: [{ name: 'web', image: 'web:1', restartCount: 0, state: { running: { startedAt: '2026-11-20T23:50:00Z' } } }],
+    containerStatuses: [
+      {
+        name: 'web',
+        image: 'web:1',
+        restartCount: 0,
+        state: { running: { startedAt: '2026-11-20T23:50:00Z' } },
+      },
+    ],
   },
 })
 const node = (mib: number) => ({
   at: '2026-11-21T00:00:00Z',
   pods: [pod('web-0')],
-  summary: { pods: [{ podRef: { namespace: 'shop', name: 'web-0' }, containers: [{ name: 'web', logs: { usedBytes: mib * mebibyte } }] }] },
+  summary: {
+    pods: [
+      {
+        podRef: { namespace: 'shop', name: 'web-0' },
+        containers: [{ name: 'web', logs: { usedBytes: mib * mebibyte } }],
+      },
+    ],
+  },
 })
 
 export const logRetentionTooShort = nodeRule({
@@ -42,8 +64,13 @@ export const logRetentionTooShort = nodeRule({
     // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
     if (rotation === null) return
     const logs = runningLogs(pods, summary)
-    if (logs.length > 0 && logs.every(({ usedBytes, sinceMs }) => usedBytes === null || sinceMs === null)) {
-      yield { unknown: 'stats/summary does not tell what the containers have written to their logs' }
+    if (
+      logs.length > 0 &&
+      logs.every(({ usedBytes, sinceMs }) => usedBytes === null || sinceMs === null)
+    ) {
+      yield {
+        unknown: 'stats/summary does not tell what the containers have written to their logs',
+      }
       return
     }
     const lastsMs = ({ bytesPerMs }: LogRate) => rotation.perContainerBytes / bytesPerMs
@@ -62,19 +89,40 @@ export const logRetentionTooShort = nodeRule({
         { what: 'configz containerLogMaxSize', value: bounded(rotation.maxSize) },
         { what: 'configz containerLogMaxFiles', value: String(rotation.files) },
         { what: 'policy logRetentionMinutes', value: String(policy.logRetentionMinutes) },
-        ...short.slice(0, shown).map(rate => ({
-          what: `container ${bounded(rate.name, nameLength)}`,
-          value: `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
-        })),
+        ...short
+          .slice(0, shown)
+          .map(rate => ({
+            what: `container ${bounded(rate.name, nameLength)}`,
+            value: `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
+          })),
       ],
-      fix: largerSize((worst.bytesPerMs * limitMs) / rotation.files, rotation.files, logs, roomForLogs(subject)),
+      fix: largerSize(
+        (worst.bytesPerMs * limitMs) / rotation.files,
+        rotation.files,
+        logs,
+        roomForLogs(subject),
+      ),
     }
   },
 })
 
 /** Nothing where the disk has no room for it. */
-function largerSize(neededBytes: number, files: number, logs: readonly ContainerLog[], room: number | null) {
+function largerSize(
+  neededBytes: number,
+  files: number,
+  logs: readonly ContainerLog[],
+  room: number | null,
+) {
   const mebibytes = tidySizes.find(size => size * mebibyte >= neededBytes)
-  if (mebibytes === undefined || room === null || logGrowth(logs, mebibytes * mebibyte * files) > room) return undefined
-  return { config: { containerLogMaxSize: mebibytes % 1024 === 0 ? `${mebibytes / 1024}Gi` : `${mebibytes}Mi` } }
+  if (
+    mebibytes === undefined ||
+    room === null ||
+    logGrowth(logs, mebibytes * mebibyte * files) > room
+  )
+    return undefined
+  return {
+    config: {
+      containerLogMaxSize: mebibytes % 1024 === 0 ? `${mebibytes / 1024}Gi` : `${mebibytes}Mi`,
+    },
+  }
 }

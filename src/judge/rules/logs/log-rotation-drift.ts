@@ -6,7 +6,12 @@ import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, counted } from '#judge/text.ts'
 
-const directives = (rotate: number, maxsize: string) => ({ patterns: ['/var/log/app/*.log'], daily: true, rotate, maxsize })
+const directives = (rotate: number, maxsize: string) => ({
+  patterns: ['/var/log/app/*.log'],
+  daily: true,
+  rotate,
+  maxsize,
+})
 const node = (rotate: number, maxsize: string): NodeExample => ({
   host: { logrotate: [{ path: '/etc/logrotate.d/app', directives: directives(rotate, maxsize) }] },
 })
@@ -20,14 +25,18 @@ export const logRotationDrift = cohortRule({
     title: 'Nodes rotate their logs by other files than their peers, or than the policy wants',
     why: 'Files of logrotate are edited by hand on the node that was full, and stay so. Sizes and counts decide how much a log may take of the disk that pods share: for each log there are rotate old files and the log itself, each as large as the size at which it is rotated and what is written until logrotate runs again (maxsize acts only then). Files are compared by what they mean: 100M is 104857600, and the order of directives says nothing, but of two times or sizes the last counts.',
     fix: 'Put the wanted file where the nodes come from (image, user data of the launch template) and replace the nodes that differ. Policy logRotation says which file is wanted; without it the majority of the group is the norm.',
-    sources: ['logrotate config.c readConfigFile', 'logrotate logrotate.c findNeedRotating, rotateSingleLog'],
+    sources: [
+      'logrotate config.c readConfigFile',
+      'logrotate logrotate.c findNeedRotating, rotateSingleLog',
+    ],
   },
   examples: {
     bad: [node(5, '100M'), node(5, '104857600'), node(50, '1G')],
     good: [node(5, '100M'), node(5, '104857600'), node(5, '102400k')],
   },
   // Bottlerocket has no logrotate.
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
+  appliesTo: ({ identity }) =>
+    identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
 
   // Another image brings other files.
   cohort: ({ identity }) => identity.amiFamily,
@@ -42,13 +51,20 @@ export const logRotationDrift = cohortRule({
     if (first && read.length === 1 && members.length > 1 && Object.keys(logRotation).length === 0)
       yield {
         nodes: [first.node],
-        unknown: 'host: of none of its peers the files of logrotate were read, so there is nothing to compare with',
+        unknown:
+          'host: of none of its peers the files of logrotate were read, so there is nothing to compare with',
       }
-    const paths = [...new Set([...distinct(read).flatMap(({ files }) => Object.keys(files ?? {})), ...Object.keys(logRotation)])].toSorted(
-      byText,
-    )
+    const paths = [
+      ...new Set([
+        ...distinct(read).flatMap(({ files }) => Object.keys(files ?? {})),
+        ...Object.keys(logRotation),
+      ]),
+    ].toSorted(byText)
     const found = paths.map(path => fileDrift(path, read, ownOf(logRotation, path)))
-    yield { nodes: found.flatMap(({ unhashed }) => unhashed), unknown: 'host: of a file whose hash the policy wants none was read' }
+    yield {
+      nodes: found.flatMap(({ unhashed }) => unhashed),
+      unknown: 'host: of a file whose hash the policy wants none was read',
+    }
     const drifts = found.flatMap(file => file.drifts)
     if (drifts.length === 0) return
     const nodes = [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
@@ -70,7 +86,13 @@ export const logRotationDrift = cohortRule({
           ...paths.flatMap((path, at) => (found[at] && changesOf(path, found[at], read)) ?? []),
           ...costs.map(({ drift }) => drift.evidence),
           ...found.flatMap(({ text, drifts: [drift] }) =>
-            text ? [drift ? text.evidence : { ...text.evidence, value: `${text.evidence.value}; in meaning the same` }] : [],
+            text
+              ? [
+                  drift
+                    ? text.evidence
+                    : { ...text.evidence, value: `${text.evidence.value}; in meaning the same` },
+                ]
+              : [],
           ),
         ],
       },
@@ -82,8 +104,16 @@ export const logRotationDrift = cohortRule({
 function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
   for (const { node, fact } of members) {
     const [unread] = Object.entries(fact.unread)
-    if (fact.files === null) yield { nodes: [node], unknown: `host: the files of logrotate were not read${unread ? `: ${unread[1]}` : ''}` }
-    else if (unread) yield { nodes: [node], unknown: `host: ${unread[0] || 'some files of logrotate'}: ${unread[1]}` }
+    if (fact.files === null)
+      yield {
+        nodes: [node],
+        unknown: `host: the files of logrotate were not read${unread ? `: ${unread[1]}` : ''}`,
+      }
+    else if (unread)
+      yield {
+        nodes: [node],
+        unknown: `host: ${unread[0] || 'some files of logrotate'}: ${unread[1]}`,
+      }
   }
 }
 
@@ -92,11 +122,15 @@ const longestDoubt = 300
 const doubtOf = (tied: string[]): string[] =>
   tied.length === 0
     ? []
-    : [`No value has a majority of ${bounded(tied.join(', '), longestDoubt)}: which of the nodes is the odd one is open.`]
+    : [
+        `No value has a majority of ${bounded(tied.join(', '), longestDoubt)}: which of the nodes is the odd one is open.`,
+      ]
 
 /** What more is kept than by the norm; infinite where no size holds it, below zero where less is kept. */
-const keptOf = (canonical: string): number => (/^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY)
-const worstOf = ({ outlying }: Drift) => outlying.toSorted((a, b) => keptOf(b.value.canonical) - keptOf(a.value.canonical))[0]
+const keptOf = (canonical: string): number =>
+  /^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY
+const worstOf = ({ outlying }: Drift) =>
+  outlying.toSorted((a, b) => keptOf(b.value.canonical) - keptOf(a.value.canonical))[0]
 
 function excessOf(drift: Drift): number {
   const most = keptOf(worstOf(drift)?.value.canonical ?? '')
@@ -104,16 +138,26 @@ function excessOf(drift: Drift): number {
   return most === norm ? 0 : most - norm
 }
 
-function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]): string {
+function costInWords(
+  { pattern, drift }: Cost,
+  members: readonly CohortMember<NodeRotation>[],
+): string {
   const worst = worstOf(drift)
   if (!worst) return ''
   const { reference } = drift
   const log = bounded(pattern, 150)
   if (excessOf(drift) < 0)
     return `Of a log of ${log} they keep only ${worst.value.shown} instead of ${reference.shown}: older lines are gone sooner.`
-  const rooms = members.flatMap(({ node, fact }) => (worst.nodes.includes(node) && fact.roomBytes !== null ? [fact.roomBytes] : []))
-  const room = rooms.length === 0 ? '' : ` nodefs has about ${bytes(Math.min(...rooms))} left there before eviction.`
+  const rooms = members.flatMap(({ node, fact }) =>
+    worst.nodes.includes(node) && fact.roomBytes !== null ? [fact.roomBytes] : [],
+  )
+  const room =
+    rooms.length === 0
+      ? ''
+      : ` nodefs has about ${bytes(Math.min(...rooms))} left there before eviction.`
   const growth =
-    keptOf(worst.value.canonical) === Number.POSITIVE_INFINITY ? '.' : '; what is written between two runs of logrotate comes on top.'
+    keptOf(worst.value.canonical) === Number.POSITIVE_INFINITY
+      ? '.'
+      : '; what is written between two runs of logrotate comes on top.'
   return `A log of ${log} may keep ${worst.value.shown} there instead of ${reference.shown}${growth}${room}`
 }

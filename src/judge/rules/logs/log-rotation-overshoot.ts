@@ -1,6 +1,14 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import { logBound, logGrowth, logMonitorMs, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs/logs.ts'
+import {
+  logBound,
+  logGrowth,
+  logMonitorMs,
+  logRates,
+  logRotationOf,
+  roomForLogs,
+  runningLogs,
+} from '#judge/logs/logs.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -8,7 +16,10 @@ import { whyUnobserved } from '#judge/thresholds.ts'
 /** Below this part of the disk it is not the logs that fill it. */
 const leastShare = 0.1
 const running = (name: string) => ({ name, image: 'app:1', state: { running: {} } })
-const pod = { metadata: { namespace: 'shop', name: 'web' }, status: { containerStatuses: [running('web'), running('proxy')] } }
+const pod = {
+  metadata: { namespace: 'shop', name: 'web' },
+  status: { containerStatuses: [running('web'), running('proxy')] },
+}
 
 export const logRotationOvershoot = nodeRule({
   id: 'log-rotation-overshoot',
@@ -52,9 +63,21 @@ export const logRotationOvershoot = nodeRule({
       { what: 'configz containerLogMaxSize', value: bounded(maxSize) },
       { what: 'configz containerLogMaxFiles', value: String(files) },
       { what: 'running containers', value: String(logs.length) },
-      ...(restarted === 0 ? [] : [{ what: 'of them restarted, with the logs of a dead instance', value: String(restarted) }]),
+      ...(restarted === 0
+        ? []
+        : [
+            {
+              what: 'of them restarted, with the logs of a dead instance',
+              value: String(restarted),
+            },
+          ]),
       ...(featuresOf(identity.kubeletVersion).has('containerLogWorkers')
-        ? [{ what: 'configz containerLogMaxWorkers', value: String(configuration.containerLogMaxWorkers ?? 1) }]
+        ? [
+            {
+              what: 'configz containerLogMaxWorkers',
+              value: String(configuration.containerLogMaxWorkers ?? 1),
+            },
+          ]
         : []),
       { what: 'nodefs has left before eviction', value: exactBytes(room) },
     ]
@@ -68,7 +91,10 @@ export const logRotationOvershoot = nodeRule({
         consequence: `The logs grow by ${bytes(bytesPerMs * 1000)} a second or more. Rotation looks every ${span(monitorMs)}: they pass containerLogMaxSize by ${bytes(overshootBytes)} before it can act, and after ${bytes(room)} more on nodefs pods are evicted.`,
         evidence: [
           ...evidence,
-          { what: 'logs were written a second, at least', value: exactBytes(Math.round(bytesPerMs * 1000)) },
+          {
+            what: 'logs were written a second, at least',
+            value: exactBytes(Math.round(bytesPerMs * 1000)),
+          },
           { what: 'written between two looks, at least', value: exactBytes(overshootBytes) },
         ],
       }

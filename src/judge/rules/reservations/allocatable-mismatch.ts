@@ -19,20 +19,34 @@ export const allocatableMismatch = nodeRule({
     ],
   },
   examples: {
-    bad: { allocatable: predicted, node: { status: { allocatable: { cpu: '4', memory: '15Gi' } } } },
-    good: { allocatable: { ...predicted, matchesNode: true }, node: { status: { allocatable: { cpu: '3920m', memory: '15Gi' } } } },
+    bad: {
+      allocatable: predicted,
+      node: { status: { allocatable: { cpu: '4', memory: '15Gi' } } },
+    },
+    good: {
+      allocatable: { ...predicted, matchesNode: true },
+      node: { status: { allocatable: { cpu: '3920m', memory: '15Gi' } } },
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ allocatable, node }) {
     const { matchesNode, ...amounts } = allocatable
-    if (matchesNode === null) yield { unknown: 'node: its status reports no allocatable resources that can be read' }
+    if (matchesNode === null)
+      yield { unknown: 'node: its status reports no allocatable resources that can be read' }
     if (matchesNode !== false) return
     const reported: Record<string, string | undefined> = node.status?.allocatable ?? {}
     const differing = Object.entries(amounts)
-      .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && !isEqual(entry[1], reported[entry[0]]))
+      .filter(
+        (entry): entry is [string, string] =>
+          typeof entry[1] === 'string' && !isEqual(entry[1], reported[entry[0]]),
+      )
       .toSorted(([a], [b]) => byText(a, b))
-    const shown = differing.map(([name, amount]) => ({ name: bounded(name, 100), amount, actual: bounded(reported[name] ?? 'none') }))
+    const shown = differing.map(([name, amount]) => ({
+      name: bounded(name, 100),
+      amount,
+      actual: bounded(reported[name] ?? 'none'),
+    }))
     yield {
       consequence: `The scheduler counts with what the node reports, not with what its configuration leaves: ${shown.map(({ name, amount, actual }) => `${name} ${actual} instead of ${amount}`).join(', ')}. Where it reports more, pods are placed on memory or disk that eviction or the daemons need.`,
       evidence: shown.flatMap(({ name, amount, actual }) => [
@@ -45,7 +59,10 @@ export const allocatableMismatch = nodeRule({
 
 function isEqual(amount: string, reported: string | undefined): boolean {
   try {
-    return reported !== undefined && compareQuantities(parseQuantity(amount), parseQuantity(reported)) === 0
+    return (
+      reported !== undefined &&
+      compareQuantities(parseQuantity(amount), parseQuantity(reported)) === 0
+    )
   } catch {
     return false
   }

@@ -21,8 +21,18 @@ export const missingEnforcedCgroup = nodeRule({
     ],
   },
   examples: {
-    bad: { configuration: { enforceNodeAllocatable: ['pods', 'system-reserved'], systemReserved: { memory: '512Mi' } } },
-    good: { configuration: { enforceNodeAllocatable: ['pods', 'system-reserved'], systemReservedCgroup: '/system' } },
+    bad: {
+      configuration: {
+        enforceNodeAllocatable: ['pods', 'system-reserved'],
+        systemReserved: { memory: '512Mi' },
+      },
+    },
+    good: {
+      configuration: {
+        enforceNodeAllocatable: ['pods', 'system-reserved'],
+        systemReservedCgroup: '/system',
+      },
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

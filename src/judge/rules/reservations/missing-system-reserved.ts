@@ -32,7 +32,9 @@ export const missingSystemReserved = nodeRule({
   },
   examples: {
     bad: { configuration: { maxPods: 58 } },
-    good: { configuration: { kubeReserved: { memory: '893Mi' }, systemReserved: { memory: '256Mi' } } },
+    good: {
+      configuration: { kubeReserved: { memory: '893Mi' }, systemReserved: { memory: '256Mi' } },
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
@@ -43,7 +45,8 @@ export const missingSystemReserved = nodeRule({
     if (reserved === null || reserved.system > 0) return
     const daemons = daemonsOf(summary)
     const threshold = memoryThreshold(eviction) ?? 0
-    const fitting = (fix: Parameters<typeof whereItFits>[0]) => whereItFits(fix, configuration, node, threshold)
+    const fitting = (fix: Parameters<typeof whereItFits>[0]) =>
+      whereItFits(fix, configuration, node, threshold)
     const evidence = [...reservationEvidence(configuration), ...daemonEvidence(daemons)]
     if (reserved.total === 0) {
       const pods = configuration.maxPods ?? configurationDefaults.maxPods ?? 110
@@ -51,7 +54,14 @@ export const missingSystemReserved = nodeRule({
       yield {
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence,
-        fix: fitting({ config: { kubeReserved: { ...configuration.kubeReserved, memory: `${eksReservedMemoryMiB(pods)}Mi` } } }),
+        fix: fitting({
+          config: {
+            kubeReserved: {
+              ...configuration.kubeReserved,
+              memory: `${eksReservedMemoryMiB(pods)}Mi`,
+            },
+          },
+        }),
       }
     } else if (daemons.bytes > reserved.kube)
       yield {
@@ -60,7 +70,8 @@ export const missingSystemReserved = nodeRule({
         evidence,
         fix: fitting(sizedFor(daemons.bytes, threshold, reserved, configuration)),
       }
-    else if (summary === null) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
+    else if (summary === null)
+      yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },
 })

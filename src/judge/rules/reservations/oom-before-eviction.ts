@@ -1,7 +1,14 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
+import {
+  recentEvents,
+  timesOf,
+  toldEvidence,
+  toldOf,
+  unreadEvents,
+  withEvidence,
+} from '#judge/events/events.ts'
 import { hard, soft } from '#judge/example.ts'
 import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -27,7 +34,13 @@ export const oomBeforeEviction = contextRule({
   },
   examples: {
     bad: { thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] },
-    good: { thresholds: [hard('nodefs.available', 10), hard('memory.available', 1), soft('memory.available', 2, 90_000)] },
+    good: {
+      thresholds: [
+        hard('nodefs.available', 10),
+        hard('memory.available', 1),
+        soft('memory.available', 2, 90_000),
+      ],
+    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
@@ -45,11 +58,16 @@ export const oomBeforeEviction = contextRule({
 
 /** A container at its own limit is killed however much memory the node has. node-problem-detector tells of those, too; SystemOOM is of the others. */
 const kills = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
-  recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(({ message }) => !message.includes('Memory cgroup'))
+  recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(
+    ({ message }) => !message.includes('Memory cgroup'),
+  )
 
-const byReason = (told: readonly NodeEvent[]): NodeEvent[][] => [...Map.groupBy(told, ({ reason }) => reason).values()]
+const byReason = (told: readonly NodeEvent[]): NodeEvent[][] => [
+  ...Map.groupBy(told, ({ reason }) => reason).values(),
+]
 
-const evidenceOf = (told: readonly NodeEvent[], at: string) => byReason(told).flatMap(events => toldEvidence(events, at))
+const evidenceOf = (told: readonly NodeEvent[], at: string) =>
+  byReason(told).flatMap(events => toldEvidence(events, at))
 
 /** Whatever the thresholds: between two looks memory can run out, or the daemons take it. */
 function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
@@ -69,25 +87,34 @@ function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Fai
 
 function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { identity, configuration, eviction } = subject
-  const watching = eviction.thresholds.filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
+  const watching = eviction.thresholds.filter(
+    threshold => threshold.signal === 'memory.available' && canBeMet(threshold),
+  )
   // A soft threshold whose grace period is over by the next pass is as good as a hard one.
   if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
   // A default that evictionHard took away is lost-default-threshold's.
   if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
   const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
-  const byDefault = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)['memory.available'] ?? '100Mi'
+  const byDefault =
+    evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)['memory.available'] ??
+    '100Mi'
   yield {
     consequence:
       waits.length === 0
         ? 'Nothing watches memory.available: when pods use up the memory, the kernel kills processes, and the kubelet evicts nothing.'
         : `Memory that fills within ${Math.min(...waits)} s is the kernel's to free: the kubelet looks every ${everySeconds} s, but evicts only after memory.available was low for ${Math.min(...waits)} s.`,
     evidence: [
-      { what: 'configz evictionHard.memory.available', value: bounded(configuration.evictionHard?.['memory.available'] ?? 'absent') },
+      {
+        what: 'configz evictionHard.memory.available',
+        value: bounded(configuration.evictionHard?.['memory.available'] ?? 'absent'),
+      },
       ...watching.map(({ value, gracePeriodMs }) => ({
         what: 'soft threshold memory.available',
         value: `${bounded(value)}, grace period ${gracePeriodMs / 1000} s`,
       })),
     ],
-    fix: { config: { evictionHard: { ...configuration.evictionHard, 'memory.available': byDefault } } },
+    fix: {
+      config: { evictionHard: { ...configuration.evictionHard, 'memory.available': byDefault } },
+    },
   }
 }

@@ -14,7 +14,14 @@ import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
 const gibibyte = 1024 ** 3
-const oneGib = { node: { systemContainers: ['kubelet', 'runtime'].map(name => ({ name, memory: { workingSetBytes: gibibyte / 2 } })) } }
+const oneGib = {
+  node: {
+    systemContainers: ['kubelet', 'runtime'].map(name => ({
+      name,
+      memory: { workingSetBytes: gibibyte / 2 },
+    })),
+  },
+}
 const half = hard('memory.available', 0.5)
 
 export const reservationWithoutEviction = nodeRule({
@@ -32,20 +39,33 @@ export const reservationWithoutEviction = nodeRule({
     ],
   },
   examples: {
-    bad: { configuration: { systemReserved: { memory: '1Gi' } }, thresholds: [half], summary: oneGib },
-    good: { configuration: { systemReserved: { memory: '1536Mi' } }, thresholds: [half], summary: oneGib },
+    bad: {
+      configuration: { systemReserved: { memory: '1Gi' } },
+      thresholds: [half],
+      summary: oneGib,
+    },
+    good: {
+      configuration: { systemReserved: { memory: '1536Mi' } },
+      thresholds: [half],
+      summary: oneGib,
+    },
   },
   appliesTo: ({ identity, configuration, summary }) => {
     const total = configuration === null ? undefined : reservedOf(configuration, 'memory')?.total
     // Of daemons that use more than is reserved reserved-below-real-usage and missing-system-reserved say the same.
-    return identity.operatingSystem === 'linux' && total !== 0 && !(total !== undefined && daemonsOf(summary).bytes > total)
+    return (
+      identity.operatingSystem === 'linux' &&
+      total !== 0 &&
+      !(total !== undefined && daemonsOf(summary).bytes > total)
+    )
   },
 
   *judge({ configuration, eviction, summary, node }) {
     const reserved = reservedOf(configuration, 'memory')
     const [threshold, kept] = [memoryThreshold(eviction), memoryThreshold(eviction, 'hard')]
     if (reserved === null) yield unreadableReservation
-    else if (threshold === null || kept === null) yield { unknown: 'stats/summary does not tell the bytes of memory.available' }
+    else if (threshold === null || kept === null)
+      yield { unknown: 'stats/summary does not tell the bytes of memory.available' }
     else if (threshold > 0) {
       const daemons = daemonsOf(summary)
       const wanted = daemons.bytes + threshold
@@ -62,7 +82,12 @@ export const reservationWithoutEviction = nodeRule({
           { what: 'memory.available is met below', value: exactBytes(threshold) },
           { what: 'daemons and threshold', value: exactBytes(wanted) },
         ],
-        fix: whereItFits(sizedFor(daemons.bytes, threshold, reserved, configuration), configuration, node, threshold),
+        fix: whereItFits(
+          sizedFor(daemons.bytes, threshold, reserved, configuration),
+          configuration,
+          node,
+          threshold,
+        ),
       }
     }
   },

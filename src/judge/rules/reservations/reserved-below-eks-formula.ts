@@ -28,7 +28,8 @@ export const reservedBelowEksFormula = nodeRule({
   },
   // With no memory reserved at all missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>
-    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
+    identity.operatingSystem === 'linux' &&
+    (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
 
   *judge({ configuration, node }) {
     const memory = reservedOf(configuration, 'memory')
@@ -40,11 +41,16 @@ export const reservedBelowEksFormula = nodeRule({
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
     const hasCores = Number.isSafeInteger(cores) && cores > 0
     if (!hasCores) yield { unknown: 'node: its status reports no whole number of cores' }
-    const { maxPods = configurationDefaults.maxPods ?? 110, podsPerCore = 0, reservedSystemCPUs = '' } = configuration
+    const {
+      maxPods = configurationDefaults.maxPods ?? 110,
+      podsPerCore = 0,
+      reservedSystemCPUs = '',
+    } = configuration
     const pods = podsPerCore > 0 && hasCores ? Math.min(podsPerCore * cores, maxPods) : maxPods
     const lacksMemory = memory.total < eksReservedMemoryMiB(pods) * mebibyte
     // Reserved CPUs take the place of both reservations of cpu.
-    const lacksCpu = hasCores && reservedSystemCPUs === '' && cpu.total < eksReservedCpuMillis(cores)
+    const lacksCpu =
+      hasCores && reservedSystemCPUs === '' && cpu.total < eksReservedCpuMillis(cores)
     const lacking = {
       ...(lacksMemory && { memory: `${eksReservedMemoryMiB(pods)}Mi` }),
       ...(lacksCpu && { cpu: `${eksReservedCpuMillis(cores)}m` }),
@@ -61,11 +67,19 @@ export const reservedBelowEksFormula = nodeRule({
       evidence: [
         { what: 'configz maxPods', value: String(maxPods) },
         ...names.flatMap(([name, wanted]) => [
-          { what: `configz kubeReserved and systemReserved ${name}`, value: reserved(name) || 'none' },
+          {
+            what: `configz kubeReserved and systemReserved ${name}`,
+            value: reserved(name) || 'none',
+          },
           { what: `EKS reserves ${name}`, value: wanted },
         ]),
       ],
-      fix: whereItFits({ config: { kubeReserved: { ...configuration.kubeReserved, ...lacking } } }, configuration, node, 0),
+      fix: whereItFits(
+        { config: { kubeReserved: { ...configuration.kubeReserved, ...lacking } } },
+        configuration,
+        node,
+        0,
+      ),
     }
   },
 })

@@ -14,7 +14,12 @@ import { bytes, exactBytes } from '#judge/text.ts'
 
 const mebibyte = 1024 ** 2
 const using = (mib: number) => ({
-  node: { systemContainers: ['kubelet', 'runtime'].map(name => ({ name, memory: { workingSetBytes: (mib / 2) * mebibyte } })) },
+  node: {
+    systemContainers: ['kubelet', 'runtime'].map(name => ({
+      name,
+      memory: { workingSetBytes: (mib / 2) * mebibyte },
+    })),
+  },
 })
 
 export const reservedBelowRealUsage = nodeRule({
@@ -32,12 +37,19 @@ export const reservedBelowRealUsage = nodeRule({
     ],
   },
   examples: {
-    bad: { configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } }, summary: using(600) },
-    good: { configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } }, summary: using(300) },
+    bad: {
+      configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } },
+      summary: using(600),
+    },
+    good: {
+      configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } },
+      summary: using(300),
+    },
   },
   // With nothing reserved for the system missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>
-    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.system !== 0),
+    identity.operatingSystem === 'linux' &&
+    (configuration === null || reservedOf(configuration, 'memory')?.system !== 0),
 
   *judge({ configuration, summary, eviction, node }) {
     const reserved = reservedOf(configuration, 'memory')
@@ -51,9 +63,17 @@ export const reservedBelowRealUsage = nodeRule({
         evidence: [
           ...reservationEvidence(configuration),
           ...daemonEvidence(daemons),
-          { what: 'used beyond the reservation', value: exactBytes(daemons.bytes - reserved.total) },
+          {
+            what: 'used beyond the reservation',
+            value: exactBytes(daemons.bytes - reserved.total),
+          },
         ],
-        fix: whereItFits(sizedFor(daemons.bytes, threshold, reserved, configuration), configuration, node, threshold),
+        fix: whereItFits(
+          sizedFor(daemons.bytes, threshold, reserved, configuration),
+          configuration,
+          node,
+          threshold,
+        ),
       }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },

@@ -9,7 +9,12 @@ const reservations = [
     cgroup: 'systemReservedCgroup',
     whose: "the system's daemons (sshd, udev, the kubelet's own unit where it lies there)",
   },
-  { name: 'kube-reserved', map: 'kubeReserved', cgroup: 'kubeReservedCgroup', whose: 'the kubelet and the runtime' },
+  {
+    name: 'kube-reserved',
+    map: 'kubeReserved',
+    cgroup: 'kubeReservedCgroup',
+    whose: 'the kubelet and the runtime',
+  },
 ] as const
 
 export const unsafeEnforcedReservation = nodeRule({
@@ -35,7 +40,11 @@ export const unsafeEnforcedReservation = nodeRule({
       },
     },
     good: {
-      configuration: { enforceNodeAllocatable: ['pods'], systemReserved: { memory: '512Mi' }, systemReservedCgroup: '/system.slice' },
+      configuration: {
+        enforceNodeAllocatable: ['pods'],
+        systemReserved: { memory: '512Mi' },
+        systemReservedCgroup: '/system.slice',
+      },
     },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
@@ -53,7 +62,10 @@ export const unsafeEnforcedReservation = nodeRule({
         consequence: `${bounded(configuration[cgroup] ?? 'That cgroup')} is held to ${limits.map(({ resource, amount }) => `${resource} ${amount}`).join(' and ')}: when ${whose} in it need more, the kernel kills in it or refuses to fork, however much the node has left.`,
         evidence: [
           { what: 'configz enforceNodeAllocatable', value: bounded(enforced.join(', ')) },
-          ...limits.map(({ resource, amount }) => ({ what: `configz ${map}.${resource}`, value: amount })),
+          ...limits.map(({ resource, amount }) => ({
+            what: `configz ${map}.${resource}`,
+            value: amount,
+          })),
           { what: `configz ${cgroup}`, value: bounded(configuration[cgroup] ?? 'absent') },
           ...daemonEvidence(daemonsOf(summary)),
         ],

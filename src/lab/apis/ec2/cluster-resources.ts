@@ -11,62 +11,96 @@ interface Tagged {
 }
 
 const hourMs = 3_600_000
-const before = (at: string, hours: number) => new Date(Date.parse(at) - hours * hourMs).toISOString()
-const tagSet = (tags: Tagged['tags']): Elements => ({ item: Object.entries(tags).map(([key, value]) => ({ key, value })) })
+const before = (at: string, hours: number) =>
+  new Date(Date.parse(at) - hours * hourMs).toISOString()
+const tagSet = (tags: Tagged['tags']): Elements => ({
+  item: Object.entries(tags).map(([key, value]) => ({ key, value })),
+})
 
 const own = (world: World, { region, principal }: Caller): WorldCluster[] =>
-  [...world.clusters.values()].filter(cluster => cluster.region === region && cluster.account === principal.account)
+  [...world.clusters.values()].filter(
+    cluster => cluster.region === region && cluster.account === principal.account,
+  )
 
 export const volumesOf = (world: World, caller: Caller): Tagged[] =>
   own(world, caller).flatMap(({ scenario: { name, disks = [] }, region }) =>
-    disks.map(({ volumeId, sizeGiB, isAttached = false, madeHoursAgo, type = { name: 'gp3', iops: 3000 } }) => {
-      const tags = { [`kubernetes.io/cluster/${name}`]: 'owned', CSIVolumeName: volumeId.replace('vol-', 'pvc-') }
-      const state = isAttached ? 'in-use' : 'available'
-      const shown = {
-        ...{
-          volumeId,
-          size: String(sizeGiB),
-          volumeType: type.name,
-          iops: String(type.iops),
-          status: state,
-          availabilityZone: `${region}a`,
-        },
-        ...{ createTime: before(world.at, madeHoursAgo), tagSet: tagSet(tags) },
-      }
-      return { tags, state, shown }
-    }),
+    disks.map(
+      ({
+        volumeId,
+        sizeGiB,
+        isAttached = false,
+        madeHoursAgo,
+        type = { name: 'gp3', iops: 3000 },
+      }) => {
+        const tags = {
+          [`kubernetes.io/cluster/${name}`]: 'owned',
+          CSIVolumeName: volumeId.replace('vol-', 'pvc-'),
+        }
+        const state = isAttached ? 'in-use' : 'available'
+        const shown = {
+          ...{
+            volumeId,
+            size: String(sizeGiB),
+            volumeType: type.name,
+            iops: String(type.iops),
+            status: state,
+            availabilityZone: `${region}a`,
+          },
+          ...{ createTime: before(world.at, madeHoursAgo), tagSet: tagSet(tags) },
+        }
+        return { tags, state, shown }
+      },
+    ),
   )
 
 /** Those of its nodes, but for nodes whose instance is gone, and those that never became nodes. */
 export const instancesOf = (world: World, caller: Caller): Tagged[] =>
-  own(world, caller).flatMap(({ scenario: { name, nodes, instances = [], goneInstances = [] } }) => {
-    const ids = nodes.names().flatMap(node => (goneInstances.includes(node) ? [] : (instanceId(nodes.node(node), world.at) ?? [])))
-    const all = [...ids.map(id => ({ instanceId: id, launchedHoursAgo: 500, state: 'running' })), ...instances]
-    return all.map(({ instanceId: id, launchedHoursAgo, state = 'running' }) => {
-      const tags = { 'aws:eks:cluster-name': name, [`kubernetes.io/cluster/${name}`]: 'owned' }
-      const launchTime = before(world.at, launchedHoursAgo)
-      const shown = {
-        instanceId: id,
-        instanceType: 'm6i.large',
-        instanceState: { code: '16', name: state },
-        launchTime,
-        tagSet: tagSet(tags),
-      }
-      return { tags, state, shown }
-    })
-  })
+  own(world, caller).flatMap(
+    ({ scenario: { name, nodes, instances = [], goneInstances = [] } }) => {
+      const ids = nodes
+        .names()
+        .flatMap(node =>
+          goneInstances.includes(node) ? [] : (instanceId(nodes.node(node), world.at) ?? []),
+        )
+      const all = [
+        ...ids.map(id => ({ instanceId: id, launchedHoursAgo: 500, state: 'running' })),
+        ...instances,
+      ]
+      return all.map(({ instanceId: id, launchedHoursAgo, state = 'running' }) => {
+        const tags = { 'aws:eks:cluster-name': name, [`kubernetes.io/cluster/${name}`]: 'owned' }
+        const launchTime = before(world.at, launchedHoursAgo)
+        const shown = {
+          instanceId: id,
+          instanceType: 'm6i.large',
+          instanceState: { code: '16', name: state },
+          launchTime,
+          tagSet: tagSet(tags),
+        }
+        return { tags, state, shown }
+      })
+    },
+  )
 
-function instanceId(node: ReturnType<WorldCluster['scenario']['nodes']['node']>, at: string): string | null {
+function instanceId(
+  node: ReturnType<WorldCluster['scenario']['nodes']['node']>,
+  at: string,
+): string | null {
   const providerId = node?.providerId ?? node?.node(at).spec?.providerID ?? ''
   return /\/(i-[0-9a-f]+)$/.exec(providerId)?.[1] ?? null
 }
 
 /** The lab knows these filters. @param stateFilter its name for the state */
-export function filtered(all: readonly Tagged[], parameters: URLSearchParams, stateFilter: string): Elements[] {
+export function filtered(
+  all: readonly Tagged[],
+  parameters: URLSearchParams,
+  stateFilter: string,
+): Elements[] {
   const filters = [...parameters].flatMap(([key, name]) => {
     const [, index] = /^Filter\.(\d+)\.Name$/.exec(key) ?? []
     if (index === undefined) return []
-    const values = [...parameters].filter(([other]) => other.startsWith(`Filter.${index}.Value.`)).map(([, value]) => value)
+    const values = [...parameters]
+      .filter(([other]) => other.startsWith(`Filter.${index}.Value.`))
+      .map(([, value]) => value)
     return [{ name, values }]
   })
   const fits = ({ tags, state }: Tagged) =>

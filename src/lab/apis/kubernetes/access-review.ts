@@ -14,11 +14,14 @@ export const accessReview: Route<User> = {
   answer({ body }, _, user) {
     const review = parsed(body)
     if (review.apiVersion !== apiVersion || review.kind !== kind)
-      throw badRequest(`the API version or kind in the data does not match the expected ${apiVersion} ${kind}`)
+      throw badRequest(
+        `the API version or kind in the data does not match the expected ${apiVersion} ${kind}`,
+      )
     const spec = isRawObject(review.spec) ? review.spec : {}
     const attributes = spec.resourceAttributes
     if (!isRawObject(attributes)) {
-      if (isRawObject(spec.nonResourceAttributes)) throw notImplemented('the lab reviews resources only')
+      if (isRawObject(spec.nonResourceAttributes))
+        throw notImplemented('the lab reviews resources only')
       throw new Refusal(
         422,
         'Invalid',
@@ -26,7 +29,12 @@ export const accessReview: Route<User> = {
       )
     }
     const { verb = '', group = '', resource = '', subresource = '' } = attributes
-    const allowed = isGranted(user, String(verb), `${String(resource)}${subresource ? `/${String(subresource)}` : ''}`, String(group))
+    const allowed = isGranted(
+      user,
+      String(verb),
+      `${String(resource)}${subresource ? `/${String(subresource)}` : ''}`,
+      String(group),
+    )
     return {
       status: 201,
       headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
@@ -37,7 +45,10 @@ export const accessReview: Route<User> = {
         spec: { resourceAttributes: attributes },
         status: {
           allowed,
-          ...(allowed && { reason: 'RBAC: allowed by ClusterRoleBinding "highwater" of ClusterRole "highwater" to Group "highwater"' }),
+          ...(allowed && {
+            reason:
+              'RBAC: allowed by ClusterRoleBinding "highwater" of ClusterRole "highwater" to Group "highwater"',
+          }),
         },
       }),
     }

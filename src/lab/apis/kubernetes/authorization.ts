@@ -12,8 +12,17 @@ export interface User {
 
 export const anonymous: User = { username: 'system:anonymous', rights: [] }
 
-export const isGranted = ({ rights }: User, verb: string, resource: string, group: string): boolean =>
-  [`${verb} ${resource}${group && `.${group}`}`, `${verb} *${group && `.${group}`}`, `${verb} *.*`].some(right => rights.includes(right))
+export const isGranted = (
+  { rights }: User,
+  verb: string,
+  resource: string,
+  group: string,
+): boolean =>
+  [
+    `${verb} ${resource}${group && `.${group}`}`,
+    `${verb} *${group && `.${group}`}`,
+    `${verb} *.*`,
+  ].some(right => rights.includes(right))
 
 /** @throws Refusal 403 when the user may not do that. */
 export function authorize(
@@ -25,11 +34,20 @@ export function authorize(
   const { group = '' } = target
   if (isGranted(user, verb, resource, group)) return
   const [kind = resource] = resource.split('/')
-  const where = target.namespace === undefined ? 'at the cluster scope' : `in the namespace "${target.namespace}"`
+  const where =
+    target.namespace === undefined
+      ? 'at the cluster scope'
+      : `in the namespace "${target.namespace}"`
   throw new Refusal(
     403,
     'Forbidden',
     `${kind}${group && `.${group}`}${target.name === undefined ? '' : ` "${target.name}"`} is forbidden: User "${user.username}" cannot ${verb} resource "${resource}" in API group "${group}" ${where}`,
-    { details: { ...(target.name !== undefined && { name: target.name }), ...(group && { group }), kind } },
+    {
+      details: {
+        ...(target.name !== undefined && { name: target.name }),
+        ...(group && { group }),
+        kind,
+      },
+    },
   )
 }

@@ -5,7 +5,13 @@
 import type { LabRequest } from '#lab/api.ts'
 import { checkSession } from '#lab/credentials.ts'
 import { parseAmzDate, parseScope, sameSignature, sha256Hex, signature } from '#lab/sigv4.ts'
-import { auditorRights, type Principal, rightsOf, type World, type WorldCluster } from '#lab/world.ts'
+import {
+  auditorRights,
+  type Principal,
+  rightsOf,
+  type World,
+  type WorldCluster,
+} from '#lab/world.ts'
 import { anonymous, type User } from './authorization.ts'
 import { unauthorized } from './status.ts'
 
@@ -58,15 +64,29 @@ function principalOfToken(token: string, cluster: WorldCluster, world: World): P
   const expires = of('x-amz-expires')
   const signedAtMs = parseAmzDate(of('x-amz-date'))
   const ageMs = signedAtMs === null ? Number.POSITIVE_INFINITY : Date.now() - signedAtMs
-  if (of('action') !== 'GetCallerIdentity' || of('version') !== '2011-06-15' || of('x-amz-algorithm') !== 'AWS4-HMAC-SHA256') return null
+  if (
+    of('action') !== 'GetCallerIdentity' ||
+    of('version') !== '2011-06-15' ||
+    of('x-amz-algorithm') !== 'AWS4-HMAC-SHA256'
+  )
+    return null
   if (!signedHeaders.includes('host') || !signedHeaders.includes(clusterHeader)) return null
-  if (!/^\d+$/.test(expires) || Number(expires) > maxExpiresSeconds || ageMs > lifetimeMs || ageMs < -maxFutureMs) return null
+  if (
+    !/^\d+$/.test(expires) ||
+    Number(expires) > maxExpiresSeconds ||
+    ageMs > lifetimeMs ||
+    ageMs < -maxFutureMs
+  )
+    return null
 
   const scope = parseScope(of('x-amz-credential'))
   const key = scope && world.keys.get(scope.accessKeyId)
   if (!scope || !key || scope.service !== 'sts' || scope.region !== hostRegion) return null
   if (checkSession(key, parameters.get('x-amz-security-token'))) return null
-  const values: Record<string, string> = { host: url.host, [clusterHeader]: cluster.scenario.localId ?? cluster.scenario.name }
+  const values: Record<string, string> = {
+    host: url.host,
+    [clusterHeader]: cluster.scenario.localId ?? cluster.scenario.name,
+  }
   const expected = signature(
     {
       method: 'GET',

@@ -15,17 +15,32 @@ const parts = ({ resource }: GarbageResource) => {
 
 const apiResource = (resource: GarbageResource): object => {
   const { objectKind: kind, isNamespaced: namespaced } = resource
-  return { name: parts(resource).plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['delete', 'get', 'list'] }
+  return {
+    name: parts(resource).plural,
+    singularName: kind.toLowerCase(),
+    namespaced,
+    kind,
+    verbs: ['delete', 'get', 'list'],
+  }
 }
 
-const groups = [...new Set(garbageResources.map(resource => parts(resource).group))].filter(group => group !== '')
-const ofGroup = (group: string) => garbageResources.filter(resource => parts(resource).group === group)
+const groups = [...new Set(garbageResources.map(resource => parts(resource).group))].filter(
+  group => group !== '',
+)
+const ofGroup = (group: string) =>
+  garbageResources.filter(resource => parts(resource).group === group)
 
 export const coreLists: readonly object[] = ofGroup('').map(apiResource)
 
 const groupOf = (group: string): object => {
   const served = { groupVersion: `${group}/v1`, version: 'v1' }
-  return { kind: 'APIGroup', apiVersion: 'v1', name: group, versions: [served], preferredVersion: served }
+  return {
+    kind: 'APIGroup',
+    apiVersion: 'v1',
+    name: group,
+    versions: [served],
+    preferredVersion: served,
+  }
 }
 
 export const builtInGroups: readonly object[] = groups.map(groupOf)
@@ -60,7 +75,8 @@ export function builtInRoutes(cluster: WorldCluster, at: string): Route<User>[] 
 /** The one that every cluster has, for whoever asks for it by its name. */
 function ownNamespace({ query }: LabRequest, { scenario, region, account }: WorldCluster): Listing {
   const selector = query.get('fieldSelector')
-  if (selector !== 'metadata.name=kube-system') throw new Refusal(501, 'NotImplemented', `the lab selects no namespaces by ${selector}`)
+  if (selector !== 'metadata.name=kube-system')
+    throw new Refusal(501, 'NotImplemented', `the lab selects no namespaces by ${selector}`)
   const uid = uidOf(`${account}/${region}/${scenario.name}/kube-system`)
   const item = () => ({ metadata: { name: 'kube-system', uid }, status: { phase: 'Active' } })
   return { kind: 'NamespaceList', count: 1, item, selected: true }
@@ -75,10 +91,17 @@ function listRoute(resource: GarbageResource, cluster: WorldCluster, at: string)
     parameters: plural === 'namespaces' ? [...listParameters, 'fieldSelector'] : listParameters,
     answer(request, _, user) {
       authorize(user, 'list', plural, group === '' ? {} : { group })
-      if (request.query.get('fieldSelector')) return listReply(request, cluster, ownNamespace(request, cluster))
+      if (request.query.get('fieldSelector'))
+        return listReply(request, cluster, ownNamespace(request, cluster))
       const source = cluster.scenario.objects?.[resource.resource]
       const item = (index: number) => ({ apiVersion, kind, ...source?.item(index, at) })
-      const listing = { kind: `${kind}List`, apiVersion, count: source?.count ?? 0, item, selected: false }
+      const listing = {
+        kind: `${kind}List`,
+        apiVersion,
+        count: source?.count ?? 0,
+        item,
+        selected: false,
+      }
       return listReply(request, cluster, withoutDeleted(cluster, resource.resource, listing))
     },
   }

@@ -8,7 +8,11 @@ import { listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'
 
 /** Upstream: apiserver's delegation ends in http.NotFound. */
-const absent: Reply = { status: 404, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: '404 page not found\n' }
+const absent: Reply = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body: '404 page not found\n',
+}
 
 export function customResourceRoutes(cluster: WorldCluster): Route<User>[] {
   return nodeClasses.flatMap(resource => {
@@ -37,8 +41,18 @@ export function customResourceRoutes(cluster: WorldCluster): Route<User>[] {
             // Rights come before routes: who may not list what is not there is refused, too.
             authorize(user, 'list', plural, { group })
             if (!found || each !== version) return absent
-            const item = (index: number) => ({ apiVersion: `${group}/${version}`, kind, ...found[index] })
-            const listing = { kind: `${kind}List`, apiVersion: `${group}/${version}`, count: found.length, item, selected: false }
+            const item = (index: number) => ({
+              apiVersion: `${group}/${version}`,
+              kind,
+              ...found[index],
+            })
+            const listing = {
+              kind: `${kind}List`,
+              apiVersion: `${group}/${version}`,
+              count: found.length,
+              item,
+              selected: false,
+            }
             return listReply(request, cluster, listing)
           },
         }),
@@ -51,17 +65,27 @@ export function customResourceRoutes(cluster: WorldCluster): Route<User>[] {
 export const installedGroups = (cluster: WorldCluster): object[] =>
   nodeClasses.filter(resource => installed(cluster, resource)).map(resource => groupOf(resource))
 
-const installed = ({ scenario }: WorldCluster, { plural, group }: CustomResource): readonly RawObject[] | undefined =>
-  scenario.nodeClasses?.[`${plural}.${group}`]
+const installed = (
+  { scenario }: WorldCluster,
+  { plural, group }: CustomResource,
+): readonly RawObject[] | undefined => scenario.nodeClasses?.[`${plural}.${group}`]
 
 function groupOf({ group, versions: [version = ''] }: CustomResource): object {
   const served = { groupVersion: `${group}/${version}`, version }
-  return { kind: 'APIGroup', apiVersion: 'v1', name: group, versions: [served], preferredVersion: served }
+  return {
+    kind: 'APIGroup',
+    apiVersion: 'v1',
+    name: group,
+    versions: [served],
+    preferredVersion: served,
+  }
 }
 
 const resourcesOf = ({ group, plural, kind, versions: [version] }: CustomResource): object => ({
   kind: 'APIResourceList',
   apiVersion: 'v1',
   groupVersion: `${group}/${version}`,
-  resources: [{ name: plural, singularName: kind.toLowerCase(), namespaced: false, kind, verbs: ['list'] }],
+  resources: [
+    { name: plural, singularName: kind.toLowerCase(), namespaced: false, kind, verbs: ['list'] },
+  ],
 })

@@ -21,7 +21,13 @@ export const coreResources = (more: readonly object[]) => ({
       verbs: name === 'nodes' ? ['get', 'list'] : ['list'],
       shortNames: [shortNames[name]],
     })),
-    { name: 'nodes/proxy', singularName: '', namespaced: false, kind: 'NodeProxyOptions', verbs: ['get'] },
+    {
+      name: 'nodes/proxy',
+      singularName: '',
+      namespaced: false,
+      kind: 'NodeProxyOptions',
+      verbs: ['get'],
+    },
     ...more,
   ],
 })

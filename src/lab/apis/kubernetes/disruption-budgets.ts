@@ -11,7 +11,13 @@ import { objectReply } from './objects.ts'
 const group = 'policy'
 const version = { groupVersion: `${group}/v1`, version: 'v1' }
 
-export const policyGroup = { kind: 'APIGroup', apiVersion: 'v1', name: group, versions: [version], preferredVersion: version }
+export const policyGroup = {
+  kind: 'APIGroup',
+  apiVersion: 'v1',
+  name: group,
+  versions: [version],
+  preferredVersion: version,
+}
 
 const resources = {
   kind: 'APIResourceList',
@@ -52,7 +58,11 @@ export const disruptionBudgetRoutes = (cluster: WorldCluster, at: string): Route
       const kind = 'PodDisruptionBudget'
       const pods = found.some(isShort) ? podsOf(nodes, at) : []
       const objects = found.map(budget => (isShort(budget) ? budgetObject(budget, pods) : budget))
-      const item = (index: number) => ({ apiVersion: version.groupVersion, kind, ...objects[index] })
+      const item = (index: number) => ({
+        apiVersion: version.groupVersion,
+        kind,
+        ...objects[index],
+      })
       return listReply(request, cluster, {
         kind: `${kind}List`,
         apiVersion: version.groupVersion,
@@ -64,7 +74,8 @@ export const disruptionBudgetRoutes = (cluster: WorldCluster, at: string): Route
   },
 ]
 
-const isShort = (budget: RawObject | DisruptionBudget): budget is DisruptionBudget => 'matchLabels' in budget
+const isShort = (budget: RawObject | DisruptionBudget): budget is DisruptionBudget =>
+  'matchLabels' in budget
 
 const podsOf = (nodes: NodeSource, at: string): KubernetesPod[] =>
   nodes.names().flatMap(name => {
@@ -73,7 +84,10 @@ const podsOf = (nodes: NodeSource, at: string): KubernetesPod[] =>
   })
 
 /** Upstream: pkg/controller/disruption getExpectedPodCount, countHealthyPods, updatePdbStatus */
-function budgetObject({ namespace, name, matchLabels, minAvailable }: DisruptionBudget, pods: readonly KubernetesPod[]): object {
+function budgetObject(
+  { namespace, name, matchLabels, minAvailable }: DisruptionBudget,
+  pods: readonly KubernetesPod[],
+): object {
   const expected = pods.filter(
     ({ metadata, status }) =>
       metadata?.namespace === namespace &&

@@ -29,7 +29,13 @@ function parts(groupVersion: string) {
 
 const shown = ({ group, version }: Group): object => {
   const served = { groupVersion: `${group}/${version}`, version }
-  return { kind: 'APIGroup', apiVersion: 'v1', name: group, versions: [served], preferredVersion: served }
+  return {
+    kind: 'APIGroup',
+    apiVersion: 'v1',
+    name: group,
+    versions: [served],
+    preferredVersion: served,
+  }
 }
 
 export const moreGroups = (cluster: WorldCluster): object[] => groupsOf(cluster).map(shown)
@@ -69,7 +75,11 @@ const told = ({ plural, kind, isNamespaced, isStored = true }: InstalledResource
   verbs: isStored ? ['delete', 'get', 'list'] : ['get', 'list'],
 })
 
-function listRoute({ group, version, plural, kind, objects }: InstalledResource, cluster: WorldCluster, at: string): Route<User> {
+function listRoute(
+  { group, version, plural, kind, objects }: InstalledResource,
+  cluster: WorldCluster,
+  at: string,
+): Route<User> {
   const apiVersion = `${group}/${version}`
   return {
     id: `list ${plural}`,
@@ -78,7 +88,13 @@ function listRoute({ group, version, plural, kind, objects }: InstalledResource,
     answer(request, _, user) {
       authorize(user, 'list', plural, { group })
       const item = (index: number) => ({ apiVersion, kind, ...objects.item(index, at) })
-      return listReply(request, cluster, { kind: `${kind}List`, apiVersion, count: objects.count, item, selected: false })
+      return listReply(request, cluster, {
+        kind: `${kind}List`,
+        apiVersion,
+        count: objects.count,
+        item,
+        selected: false,
+      })
     },
   }
 }

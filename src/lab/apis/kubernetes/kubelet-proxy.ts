@@ -13,7 +13,9 @@ export function kubeletAnswer(node: LabNode, path: KubeletPath, at: string): Ans
     case undefined:
       return json(body())
     case 'down':
-      throw serviceUnavailable(`error trying to reach service: dial tcp ${internalIp(node, at)}:10250: connect: connection refused`)
+      throw serviceUnavailable(
+        `error trying to reach service: dial tcp ${internalIp(node, at)}:10250: connect: connection refused`,
+      )
     case 'hanging':
       return 'hang'
     case 'status':
@@ -35,7 +37,16 @@ export function kubeletAnswer(node: LabNode, path: KubeletPath, at: string): Ans
 }
 
 const internalIp = (node: LabNode, at: string) =>
-  node.node(at).status?.addresses?.find(address => address.type === 'InternalIP')?.address ?? '127.0.0.1'
+  node.node(at).status?.addresses?.find(address => address.type === 'InternalIP')?.address ??
+  '127.0.0.1'
 
-const json = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'application/json' }, body })
-const text = (status: number, body: string): Reply => ({ status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body })
+const json = (body: string): Reply => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body,
+})
+const text = (status: number, body: string): Reply => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  body,
+})

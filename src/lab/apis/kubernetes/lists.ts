@@ -28,19 +28,30 @@ interface Position {
   pages: number
 }
 
-export function listReply(request: LabRequest, cluster: WorldCluster, listing: Listing): Promise<Reply> {
+export function listReply(
+  request: LabRequest,
+  cluster: WorldCluster,
+  listing: Listing,
+): Promise<Reply> {
   const limit = limitOf(request)
   const position = positionOf(request, cluster)
   const end = limit === 0 ? listing.count : Math.min(listing.count, position.start + limit)
   const left = listing.count - end
   const isMetadataOnly = wantsMetadataOnly(request)
-  const item = (index: number) => (isMetadataOnly ? metadataOf(listing.item(index)) : listing.item(index))
-  const items = Array.from({ length: Math.max(0, end - position.start) }, (_, index) => item(position.start + index))
+  const item = (index: number) =>
+    isMetadataOnly ? metadataOf(listing.item(index)) : listing.item(index)
+  const items = Array.from({ length: Math.max(0, end - position.start) }, (_, index) =>
+    item(position.start + index),
+  )
   return objectReply(request, {
-    ...(isMetadataOnly ? metadataList : { kind: listing.kind, apiVersion: listing.apiVersion ?? 'v1' }),
+    ...(isMetadataOnly
+      ? metadataList
+      : { kind: listing.kind, apiVersion: listing.apiVersion ?? 'v1' }),
     metadata: {
       resourceVersion: String(position.revision),
-      ...(left > 0 && { continue: encode({ revision: position.revision, start: end, pages: position.pages + 1 }) }),
+      ...(left > 0 && {
+        continue: encode({ revision: position.revision, start: end, pages: position.pages + 1 }),
+      }),
       ...(left > 0 && !listing.selected && { remainingItemCount: left }),
     },
     // A real one has null there, where it has cut the objects down and there are none.
@@ -51,7 +62,9 @@ export function listReply(request: LabRequest, cluster: WorldCluster, listing: L
 const metadataList = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' }
 /** The first form that the server knows counts. Upstream: apiserver/pkg/endpoints/handlers/negotiation. */
 const wantsMetadataOnly = ({ headers }: LabRequest): boolean =>
-  /^application\/json;as=PartialObjectMetadataList;g=meta\.k8s\.io;v=v1(,|$)/.test(headers.accept ?? '')
+  /^application\/json;as=PartialObjectMetadataList;g=meta\.k8s\.io;v=v1(,|$)/.test(
+    headers.accept ?? '',
+  )
 const metadataOf = (item: object): object => ({ metadata: 'metadata' in item ? item.metadata : {} })
 
 /** Items in a page; 0 for all of them. */
@@ -66,14 +79,20 @@ function positionOf({ query }: LabRequest, cluster: WorldCluster): Position {
   const version = query.get('resourceVersion') ?? ''
   if (!token) {
     if (version !== '' && version !== '0') {
-      throw new Refusal(501, 'NotImplemented', `the lab keeps no history: resourceVersion ${version} cannot be listed`)
+      throw new Refusal(
+        501,
+        'NotImplemented',
+        `the lab keeps no history: resourceVersion ${version} cannot be listed`,
+      )
     }
     return { revision: cluster.revision, start: 0, pages: 0 }
   }
-  if (version !== '' && version !== '0') throw badRequest('specifying resource version is not allowed when using continue')
+  if (version !== '' && version !== '0')
+    throw badRequest('specifying resource version is not allowed when using continue')
   const position = decode(token)
   if (!position) throw badRequest('continue key is not valid')
-  if (position.revision === -1) return { revision: cluster.revision, start: position.start, pages: 0 }
+  if (position.revision === -1)
+    return { revision: cluster.revision, start: position.start, pages: 0 }
   const afterPages = cluster.scenario.faults?.continueExpiresAfterPages ?? Number.POSITIVE_INFINITY
   if (position.revision < cluster.compactedRevision || position.pages >= afterPages) {
     throw expired(encode({ revision: -1, start: position.start, pages: 0 }))

@@ -12,11 +12,23 @@ interface PodReference extends PodKey {
   pod(at: string): object
 }
 
-export function podsListing(cluster: WorldCluster, at: string, selection: { namespace?: string; fieldSelector: string | null }): Listing {
+export function podsListing(
+  cluster: WorldCluster,
+  at: string,
+  selection: { namespace?: string; fieldSelector: string | null },
+): Listing {
   const requirements = requirementsOf(selection.fieldSelector ?? '')
   const selected = selectedPods(cluster, at, selection.fieldSelector ?? '', requirements)
-  const pods = selection.namespace === undefined ? selected : selected.filter(pod => pod.namespace === selection.namespace)
-  return { kind: 'PodList', count: pods.length, item: position => pods[position]!.pod(at), selected: requirements.length > 0 }
+  const pods =
+    selection.namespace === undefined
+      ? selected
+      : selected.filter(pod => pod.namespace === selection.namespace)
+  return {
+    kind: 'PodList',
+    count: pods.length,
+    item: position => pods[position]!.pod(at),
+    selected: requirements.length > 0,
+  }
 }
 
 interface Requirement {
@@ -29,20 +41,38 @@ interface Requirement {
 function requirementsOf(selector: string): Requirement[] {
   if (selector === '') return []
   return selector.split(',').map(requirement => {
-    const [, field, operator, value = ''] = /^(spec\.nodeName|status\.phase)(!=|==?)([^,=!]*)$/.exec(requirement) ?? []
+    const [, field, operator, value = ''] =
+      /^(spec\.nodeName|status\.phase)(!=|==?)([^,=!]*)$/.exec(requirement) ?? []
     if (field !== 'spec.nodeName' && field !== 'status.phase')
-      throw new Refusal(501, 'NotImplemented', `the lab does not know the field selector ${selector}`)
+      throw new Refusal(
+        501,
+        'NotImplemented',
+        `the lab does not know the field selector ${selector}`,
+      )
     return { field, isEqual: operator !== '!=', value }
   })
 }
 
 /** By field selector, as long as there are the same nodes. */
-const indexes = new WeakMap<WorldCluster, { names: readonly string[]; pods: Map<string, PodReference[]> }>()
+const indexes = new WeakMap<
+  WorldCluster,
+  { names: readonly string[]; pods: Map<string, PodReference[]> }
+>()
 
-function selectedPods(cluster: WorldCluster, at: string, selector: string, requirements: Requirement[]): PodReference[] {
-  const node = requirements.find(({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value !== '')
+function selectedPods(
+  cluster: WorldCluster,
+  at: string,
+  selector: string,
+  requirements: Requirement[],
+): PodReference[] {
+  const node = requirements.find(
+    ({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value !== '',
+  )
   const meets = (pod: PodReference) =>
-    requirements.every(({ field, isEqual, value }) => ((field === 'spec.nodeName' ? pod.nodeName : phaseOf(pod, at)) === value) === isEqual)
+    requirements.every(
+      ({ field, isEqual, value }) =>
+        ((field === 'spec.nodeName' ? pod.nodeName : phaseOf(pod, at)) === value) === isEqual,
+    )
   if (node) return podsOf(cluster, node.value, at).filter(meets)
   // A page of many must not walk through all of them anew.
   const names = cluster.scenario.nodes.names()
@@ -61,10 +91,16 @@ const phaseOf = (reference: PodReference, at: string): unknown => {
 
 /** In the API server's order. */
 const everyPod = (cluster: WorldCluster, at: string): PodReference[] =>
-  sorted([...cluster.scenario.nodes.names().flatMap(name => onNode(cluster, name)), ...elsewhere(cluster, at)])
+  sorted([
+    ...cluster.scenario.nodes.names().flatMap(name => onNode(cluster, name)),
+    ...elsewhere(cluster, at),
+  ])
 
 const podsOf = (cluster: WorldCluster, nodeName: string, at: string): PodReference[] =>
-  sorted([...onNode(cluster, nodeName), ...elsewhere(cluster, at).filter(pod => pod.nodeName === nodeName)])
+  sorted([
+    ...onNode(cluster, nodeName),
+    ...elsewhere(cluster, at).filter(pod => pod.nodeName === nodeName),
+  ])
 
 function onNode(cluster: WorldCluster, nodeName: string): PodReference[] {
   const { nodes } = cluster.scenario
@@ -81,7 +117,9 @@ const references = new WeakMap<ObjectSource, readonly PodReference[]>()
 function elsewhere(cluster: WorldCluster, at: string): readonly PodReference[] {
   const source = cluster.scenario.objects?.pods
   if (!source) return []
-  const known = references.get(source) ?? Array.from({ length: source.count }, (_, index) => referenceTo(source, index, at))
+  const known =
+    references.get(source) ??
+    Array.from({ length: source.count }, (_, index) => referenceTo(source, index, at))
   references.set(source, known)
   return known
 }
@@ -90,9 +128,15 @@ function referenceTo(source: ObjectSource, index: number, at: string): PodRefere
   const { metadata, spec } = source.item(index, at)
   const { namespace = '', name = '' } = isRawObject(metadata) ? metadata : {}
   const nodeName = isRawObject(spec) ? String(spec.nodeName ?? '') : ''
-  return { namespace: String(namespace), name: String(name), nodeName, pod: now => source.item(index, now) }
+  return {
+    namespace: String(namespace),
+    name: String(name),
+    nodeName,
+    pod: now => source.item(index, now),
+  }
 }
 
-const sorted = (pods: PodReference[]) => pods.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))
+const sorted = (pods: PodReference[]) =>
+  pods.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -28,13 +28,18 @@ export const singleObjectRoutes = (cluster: WorldCluster, at: string): Route<Use
   [podResource, ...garbageResources].flatMap(({ resource, path, isNamespaced }) => {
     const [plural = '', ...rest] = resource.split('.')
     const group = rest.join('.')
-    const template = path.replace(new RegExp(`${plural}$`), `${isNamespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`)
+    const template = path.replace(
+      new RegExp(`${plural}$`),
+      `${isNamespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`,
+    )
     const find = (namespace: string, name: string): RawObject => {
       const { count, item } = listingOf(cluster, resource, at)
       const all = Array.from({ length: count }, (_, index): RawObject => ({ ...item(index) }))
-      const isIt = ({ metadata }: RawObject) => isRawObject(metadata) && (metadata.namespace ?? '') === namespace && metadata.name === name
+      const isIt = ({ metadata }: RawObject) =>
+        isRawObject(metadata) && (metadata.namespace ?? '') === namespace && metadata.name === name
       const found = all.find(isIt)
-      if (found === undefined || cluster.deleted.has(keyOf(resource, found))) throw notFound(plural, name)
+      if (found === undefined || cluster.deleted.has(keyOf(resource, found)))
+        throw notFound(plural, name)
       const metadata = isRawObject(found.metadata) ? found.metadata : {}
       return { ...found, metadata: { resourceVersion: '1', ...metadata } }
     }
@@ -71,7 +76,11 @@ export const singleObjectRoutes = (cluster: WorldCluster, at: string): Route<Use
     ]
   })
 
-const listingOf = (cluster: WorldCluster, resource: string, at: string): Pick<Listing, 'count' | 'item'> => {
+const listingOf = (
+  cluster: WorldCluster,
+  resource: string,
+  at: string,
+): Pick<Listing, 'count' | 'item'> => {
   if (resource === 'pods') return podsListing(cluster, at, { fieldSelector: null })
   const source = cluster.scenario.objects?.[resource]
   return { count: source?.count ?? 0, item: index => source?.item(index, at) ?? {} }
@@ -92,8 +101,15 @@ function remove({ body }: LabRequest, plural: string, { metadata, status }: RawO
         `Operation cannot be fulfilled on ${plural} "${name}": Precondition failed: ${what} ${present}, not ${wanted}`,
       )
   }
-  if (Array.isArray(finalizers) && finalizers.some(finalizer => finalizer !== protection || isBound(status)))
-    throw new Refusal(501, 'NotImplemented', 'the lab finalizes no objects but volumes that nobody uses')
+  if (
+    Array.isArray(finalizers) &&
+    finalizers.some(finalizer => finalizer !== protection || isBound(status))
+  )
+    throw new Refusal(
+      501,
+      'NotImplemented',
+      'the lab finalizes no objects but volumes that nobody uses',
+    )
   return !(Array.isArray(dryRun) && dryRun.includes('All'))
 }
 

@@ -3,7 +3,11 @@ import { Refusal, type Reply } from '#lab/api.ts'
 
 export const statusReply = ({ status, code, message, more }: Refusal): Reply => ({
   status,
-  headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private', ...more.headers },
+  headers: {
+    'content-type': 'application/json',
+    'cache-control': 'no-cache, private',
+    ...more.headers,
+  },
   body: JSON.stringify({
     kind: 'Status',
     apiVersion: 'v1',
@@ -21,9 +25,12 @@ export const unauthorized = () => new Refusal(401, 'Unauthorized', 'Unauthorized
 export const badRequest = (message: string) => new Refusal(400, 'BadRequest', message)
 
 export const notFound = (resource: string, name: string) =>
-  new Refusal(404, 'NotFound', `${resource} "${name}" not found`, { details: { name, kind: resource } })
+  new Refusal(404, 'NotFound', `${resource} "${name}" not found`, {
+    details: { name, kind: resource },
+  })
 
-export const serviceUnavailable = (message: string) => new Refusal(503, 'ServiceUnavailable', message)
+export const serviceUnavailable = (message: string) =>
+  new Refusal(503, 'ServiceUnavailable', message)
 
 /** A list whose continue token is from before the last compaction. Upstream: apiserver/pkg/storage/etcd3/errors.go handleCompactedErrorForPaging. */
 export const expired = (continueToken: string) =>

@@ -2,7 +2,15 @@
  * Objects as files, `<folder>/<bucket>/<key>`, and what S3 remembers beside the content in `<folder>/.objects/<bucket>/<key>`. Nothing
  * is kept in memory, so that two labs on one folder see the same; a file that somebody put there or changed is an object, too.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { notImplemented } from '#lab/api.ts'
 import { sha256Hex } from '#lab/sigv4.ts'
@@ -29,7 +37,9 @@ export function folderStore(folder: string): ObjectStore {
       const known = read(sidecarPath(bucket, key))
       const sidecar = known && (JSON.parse(known.toString()) as Sidecar)
       const { etag, headers } =
-        sidecar?.sha256 === sha256Hex(body) ? sidecar : { etag: md5Hex(body), headers: { 'content-type': 'binary/octet-stream' } }
+        sidecar?.sha256 === sha256Hex(body)
+          ? sidecar
+          : { etag: md5Hex(body), headers: { 'content-type': 'binary/octet-stream' } }
       return { body, etag, headers, lastModifiedMs: statSync(path).mtimeMs }
     },
     put(bucket, key, { body, etag, headers }) {
@@ -50,7 +60,8 @@ export function folderStore(folder: string): ObjectStore {
 }
 
 /** One path segment for each of the key's; a lone `%`, which no encoding gives, stands for an empty one. */
-const pathOf = (key: string) => join(...key.split('/').map(segment => (segment === '' ? '%' : escapeSegment(segment))))
+const pathOf = (key: string) =>
+  join(...key.split('/').map(segment => (segment === '' ? '%' : escapeSegment(segment))))
 
 const keyOf = (path: string) =>
   path
@@ -59,7 +70,9 @@ const keyOf = (path: string) =>
     .join('/')
 
 const escapeSegment = (segment: string) =>
-  /^\.+$/.test(segment) ? segment.replaceAll('.', '%2E') : encodeURIComponent(segment).replaceAll('*', '%2A')
+  /^\.+$/.test(segment)
+    ? segment.replaceAll('.', '%2E')
+    : encodeURIComponent(segment).replaceAll('*', '%2A')
 
 /** Null when there is no such file. */
 function read(path: string): Buffer | null {
@@ -81,7 +94,9 @@ function write(folder: string, path: string, body: Buffer | string): void {
   } catch (error) {
     rmSync(unfinished, { force: true })
     if (['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY'].includes(codeOf(error)))
-      throw notImplemented('the lab keeps objects as files, so one key cannot be the folder of another')
+      throw notImplemented(
+        'the lab keeps objects as files, so one key cannot be the folder of another',
+      )
     throw error
   }
 }
@@ -99,4 +114,5 @@ function files(root: string): string[] {
 
 const list = (root: string) => readdirSync(root, { recursive: true, withFileTypes: true })
 
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -5,7 +5,16 @@ import { invalidArgument } from './refusals.ts'
 import type { S3Request } from './request.ts'
 import { xmlReply } from './xml-reply.ts'
 
-export const listParameters = ['list-type', 'prefix', 'delimiter', 'max-keys', 'continuation-token', 'start-after', 'encoding-type', 'x-id']
+export const listParameters = [
+  'list-type',
+  'prefix',
+  'delimiter',
+  'max-keys',
+  'continuation-token',
+  'start-after',
+  'encoding-type',
+  'x-id',
+]
 
 const maxPageKeys = 1000
 
@@ -19,7 +28,8 @@ export function listObjects({ world, bucket, query }: S3Request): Reply {
   const prefix = query.get('prefix') ?? ''
   const delimiter = query.get('delimiter') ?? ''
   const encoding = query.get('encoding-type')
-  if (encoding !== null && encoding !== 'url') throw invalidArgument('Invalid Encoding Method specified in Request')
+  if (encoding !== null && encoding !== 'url')
+    throw invalidArgument('Invalid Encoding Method specified in Request')
   const encode = encoding === 'url' ? urlEncode : (name: string) => name
   const maxKeys = pageSizeOf(query)
   const token = query.get('continuation-token')
@@ -49,7 +59,9 @@ export function listObjects({ world, bucket, query }: S3Request): Reply {
     ...(query.get('start-after') && { StartAfter: encode(after) }),
     ...(isTruncated && { NextContinuationToken: tokenOf(page.at(-1)!.name) }),
     Contents: page.filter(({ isPrefix }) => !isPrefix).map(({ name }) => contents(name)),
-    CommonPrefixes: page.filter(({ isPrefix }) => isPrefix).map(({ name }) => ({ Prefix: encode(name) })),
+    CommonPrefixes: page
+      .filter(({ isPrefix }) => isPrefix)
+      .map(({ name }) => ({ Prefix: encode(name) })),
   })
 
   function contents(key: string): Elements {
@@ -78,7 +90,8 @@ function folded(keys: string[], prefix: string, delimiter: string): Entry[] {
 
 function pageSizeOf(query: URLSearchParams): number {
   const asked = query.get('max-keys') ?? String(maxPageKeys)
-  if (!/^\d{1,10}$/.test(asked)) throw invalidArgument('Provided max-keys not an integer or within integer range')
+  if (!/^\d{1,10}$/.test(asked))
+    throw invalidArgument('Provided max-keys not an integer or within integer range')
   return Math.min(Number(asked), maxPageKeys)
 }
 
@@ -89,7 +102,8 @@ const tokenOf = (key: string) => Buffer.from(tokenMark + key).toString('base64')
 
 function keyOf(token: string): string {
   const decoded = Buffer.from(token, 'base64').toString()
-  if (!decoded.startsWith(tokenMark)) throw invalidArgument('The continuation token provided is incorrect')
+  if (!decoded.startsWith(tokenMark))
+    throw invalidArgument('The continuation token provided is incorrect')
   return decoded.slice(tokenMark.length)
 }
 

@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { notImplemented, Refusal, type Reply } from '#lab/api.ts'
 import { encryption } from './encryption.ts'
 import { md5Hex } from './object-store.ts'
-import { checkConditions, checkWritable, descriptionOf, encryptionOf, storedObject } from './objects.ts'
+import {
+  checkConditions,
+  checkWritable,
+  descriptionOf,
+  encryptionOf,
+  storedObject,
+} from './objects.ts'
 import { asAlgorithm, type ChecksumAlgorithm, checksum } from './payload.ts'
 import { invalidArgument } from './refusals.ts'
 import type { S3Request } from './request.ts'
@@ -23,7 +29,9 @@ export function createUpload(request: S3Request): Reply {
   const { world, bucket, key, caller, headers } = request
   checkWritable(request)
   if ((headers['x-amz-checksum-type'] ?? 'COMPOSITE') !== 'COMPOSITE') {
-    throw notImplemented("the lab's s3 knows no other x-amz-checksum-type than COMPOSITE for an upload in parts")
+    throw notImplemented(
+      "the lab's s3 knows no other x-amz-checksum-type than COMPOSITE for an upload in parts",
+    )
   }
   const algorithm = headers['x-amz-checksum-algorithm']
   const uploadId = randomBytes(24).toString('base64url')
@@ -37,8 +45,14 @@ export function createUpload(request: S3Request): Reply {
   }
   world.s3.uploads.set(uploadId, upload)
   const summed: Record<string, string> =
-    algorithm === undefined ? {} : { 'x-amz-checksum-algorithm': algorithm, 'x-amz-checksum-type': 'COMPOSITE' }
-  return xmlReply('InitiateMultipartUploadResult', { Bucket: bucket, Key: key, UploadId: uploadId }, { ...encryptionOf(kept), ...summed })
+    algorithm === undefined
+      ? {}
+      : { 'x-amz-checksum-algorithm': algorithm, 'x-amz-checksum-type': 'COMPOSITE' }
+  return xmlReply(
+    'InitiateMultipartUploadResult',
+    { Bucket: bucket, Key: key, UploadId: uploadId },
+    { ...encryptionOf(kept), ...summed },
+  )
 }
 
 export function uploadPart(request: S3Request): Reply {
@@ -50,7 +64,11 @@ export function uploadPart(request: S3Request): Reply {
   }
   const { body, checksums } = request.payload
   upload.parts.set(number, body)
-  return { status: 200, headers: { etag: `"${md5Hex(body)}"`, ...encryptionOf(upload.headers), ...checksums }, body: '' }
+  return {
+    status: 200,
+    headers: { etag: `"${md5Hex(body)}"`, ...encryptionOf(upload.headers), ...checksums },
+    body: '',
+  }
 }
 
 export function completeUpload(request: S3Request): Reply {
@@ -60,7 +78,11 @@ export function completeUpload(request: S3Request): Reply {
   checkConditions(request)
   const bodies = named(request).map(part => partBody(upload, part))
   if (bodies.slice(0, -1).some(body => body.length < minPartBytes)) {
-    throw new Refusal(400, 'EntityTooSmall', 'Your proposed upload is smaller than the minimum allowed size')
+    throw new Refusal(
+      400,
+      'EntityTooSmall',
+      'Your proposed upload is smaller than the minimum allowed size',
+    )
   }
   const etag = `${md5Hex(Buffer.concat(bodies.map(body => Buffer.from(md5Hex(body), 'hex'))))}-${bodies.length}`
   const summed = compositeOf(upload, bodies)
@@ -98,15 +120,25 @@ interface NamedPart {
 
 /** The parts that CompleteMultipartUpload lists, in rising order. */
 function named({ payload }: S3Request): NamedPart[] {
-  const parts = [...payload.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
-    number: Number(/<PartNumber>(\d+)<\/PartNumber>/.exec(part)?.[1]),
-    etag: /<ETag>(?:&quot;|&#34;|")?([^<&"]+)/.exec(part)?.[1] ?? '',
-  }))
+  const parts = [...payload.body.toString().matchAll(/<Part>(.*?)<\/Part>/gs)].map(
+    ([, part = '']) => ({
+      number: Number(/<PartNumber>(\d+)<\/PartNumber>/.exec(part)?.[1]),
+      etag: /<ETag>(?:&quot;|&#34;|")?([^<&"]+)/.exec(part)?.[1] ?? '',
+    }),
+  )
   if (parts.length === 0 || parts.some(({ number, etag }) => Number.isNaN(number) || etag === '')) {
-    throw new Refusal(400, 'MalformedXML', 'The XML you provided was not well-formed or did not validate against our published schema')
+    throw new Refusal(
+      400,
+      'MalformedXML',
+      'The XML you provided was not well-formed or did not validate against our published schema',
+    )
   }
   if (parts.some(({ number }, index) => index > 0 && number <= parts[index - 1]!.number)) {
-    throw new Refusal(400, 'InvalidPartOrder', 'The list of parts was not in ascending order. Parts must be ordered by part number.')
+    throw new Refusal(
+      400,
+      'InvalidPartOrder',
+      'The list of parts was not in ascending order. Parts must be ordered by part number.',
+    )
   }
   return parts
 }
@@ -114,12 +146,19 @@ function named({ payload }: S3Request): NamedPart[] {
 function partBody(upload: Upload, { number, etag }: NamedPart): Buffer {
   const body = upload.parts.get(number)
   if (body && md5Hex(body) === etag) return body
-  throw new Refusal(400, 'InvalidPart', 'One or more of the specified parts could not be found, or its entity tag did not match.')
+  throw new Refusal(
+    400,
+    'InvalidPart',
+    'One or more of the specified parts could not be found, or its entity tag did not match.',
+  )
 }
 
 /** The checksum of the parts' checksums. */
 function compositeOf({ algorithm }: Upload, bodies: Buffer[]): Record<string, string> {
   if (algorithm === null) return {}
   const sum = checksum(algorithm, Buffer.concat(bodies.map(body => checksum(algorithm, body))))
-  return { [`x-amz-checksum-${algorithm.toLowerCase()}`]: `${sum.toString('base64')}-${bodies.length}`, 'x-amz-checksum-type': 'COMPOSITE' }
+  return {
+    [`x-amz-checksum-${algorithm.toLowerCase()}`]: `${sum.toString('base64')}-${bodies.length}`,
+    'x-amz-checksum-type': 'COMPOSITE',
+  }
 }

@@ -9,9 +9,20 @@ import { allow, type S3Request } from './request.ts'
 export const conditionHeaders = ['if-match', 'if-none-match']
 
 /** What a write says about the object, beside its encryption. `x-amz-meta-*` goes with it. */
-const describingHeaders = ['content-type', 'cache-control', 'content-disposition', 'content-language', 'expires']
+const describingHeaders = [
+  'content-type',
+  'cache-control',
+  'content-disposition',
+  'content-language',
+  'expires',
+]
 
-export const writingHeaders = [...encryptionHeaders, 'x-amz-sdk-checksum-algorithm', 'x-amz-trailer', 'x-amz-decoded-content-length']
+export const writingHeaders = [
+  ...encryptionHeaders,
+  'x-amz-sdk-checksum-algorithm',
+  'x-amz-trailer',
+  'x-amz-decoded-content-length',
+]
 
 export function putObject(request: S3Request): Reply {
   const { world, bucket, key, caller, headers } = request
@@ -19,16 +30,24 @@ export function putObject(request: S3Request): Reply {
   const kept = { ...descriptionOf(headers), ...encryption(world, caller, headers) }
   checkConditions(request)
   const { body, checksums } = request.payload
-  const summed = { ...checksums, ...(Object.keys(checksums).length > 0 && { 'x-amz-checksum-type': 'FULL_OBJECT' }) }
+  const summed = {
+    ...checksums,
+    ...(Object.keys(checksums).length > 0 && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
+  }
   const object = storedObject(body, md5Hex(body), { ...kept, ...summed })
   world.s3.objects.put(bucket, key, object)
-  return { status: 200, headers: { etag: `"${object.etag}"`, ...encryptionOf(object.headers), ...summed }, body: '' }
+  return {
+    status: 200,
+    headers: { etag: `"${object.etag}"`, ...encryptionOf(object.headers), ...summed },
+    body: '',
+  }
 }
 
 export function getObject(request: S3Request): Reply {
   const { body, etag, headers, lastModifiedMs } = findObject(request)
   const entries = Object.entries(headers).filter(
-    ([name]) => !name.startsWith('x-amz-checksum-') || request.headers['x-amz-checksum-mode'] === 'ENABLED',
+    ([name]) =>
+      !name.startsWith('x-amz-checksum-') || request.headers['x-amz-checksum-mode'] === 'ENABLED',
   )
   return {
     status: 200,
@@ -58,8 +77,10 @@ function findObject(request: S3Request): StoredObject {
 
 /** @throws Refusal when the bucket takes no writes, or not under this key. */
 export function checkWritable({ world, key }: S3Request): void {
-  if (Buffer.byteLength(key) > 1024) throw new Refusal(400, 'KeyTooLongError', 'Your key is too long')
-  if (world.s3.scenario.full) throw new Refusal(503, 'ServiceUnavailable', 'Service is unable to handle request.')
+  if (Buffer.byteLength(key) > 1024)
+    throw new Refusal(400, 'KeyTooLongError', 'Your key is too long')
+  if (world.s3.scenario.full)
+    throw new Refusal(503, 'ServiceUnavailable', 'Service is unable to handle request.')
 }
 
 /**
@@ -82,13 +103,26 @@ export function checkConditions(request: S3Request): void {
   if (match.replace(/^"(.*)"$/, '$1') !== existing.etag) throw preconditionFailed('If-Match')
 }
 
-export function storedObject(body: Buffer, etag: string, headers: Record<string, string>): StoredObject {
-  return { body, etag: isUnderKmsKey(headers) ? randomBytes(16).toString('hex') : etag, headers, lastModifiedMs: Date.now() }
+export function storedObject(
+  body: Buffer,
+  etag: string,
+  headers: Record<string, string>,
+): StoredObject {
+  return {
+    body,
+    etag: isUnderKmsKey(headers) ? randomBytes(16).toString('hex') : etag,
+    headers,
+    lastModifiedMs: Date.now(),
+  }
 }
 
 export function descriptionOf(headers: Record<string, string>): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => describingHeaders.includes(name) || name.startsWith('x-amz-meta-'))
-  const encoding = (headers['content-encoding'] ?? '').split(',').filter(each => each.trim() !== '' && each.trim() !== 'aws-chunked')
+  const kept = Object.entries(headers).filter(
+    ([name]) => describingHeaders.includes(name) || name.startsWith('x-amz-meta-'),
+  )
+  const encoding = (headers['content-encoding'] ?? '')
+    .split(',')
+    .filter(each => each.trim() !== '' && each.trim() !== 'aws-chunked')
   return {
     'content-type': 'binary/octet-stream',
     ...Object.fromEntries(kept),

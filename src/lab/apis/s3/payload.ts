@@ -24,14 +24,18 @@ export function payloadOf(request: LabRequest, signed: Signed): Payload {
   const declared = { ...request.headers, ...trailers }
   const checksums: Record<string, string> = {}
   for (const [name, value] of Object.entries(declared)) {
-    const algorithm = name.startsWith(checksumPrefix) ? name.slice(checksumPrefix.length).toUpperCase() : ''
+    const algorithm = name.startsWith(checksumPrefix)
+      ? name.slice(checksumPrefix.length).toUpperCase()
+      : ''
     // Not sums but words about them.
     if (algorithm === '' || ['ALGORITHM', 'MODE', 'TYPE'].includes(algorithm)) continue
-    if (checksum(asAlgorithm(algorithm), body).toString('base64') !== value) throw badDigest(algorithm)
+    if (checksum(asAlgorithm(algorithm), body).toString('base64') !== value)
+      throw badDigest(algorithm)
     checksums[name] = value
   }
   const md5 = request.headers['content-md5']
-  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5) throw badDigest('Content-MD5')
+  if (md5 !== undefined && createHash('md5').update(body).digest('base64') !== md5)
+    throw badDigest('Content-MD5')
   return { body, checksums }
 }
 
@@ -47,40 +51,65 @@ export function checksum(algorithm: ChecksumAlgorithm, data: Uint8Array): Buffer
   return sum
 }
 
-function contentOf(request: LabRequest, signed: Signed): { body: Buffer; trailers: Record<string, string> } {
+function contentOf(
+  request: LabRequest,
+  signed: Signed,
+): { body: Buffer; trailers: Record<string, string> } {
   const claimed = request.headers['x-amz-content-sha256'] ?? ''
   if (claimed === unsignedTrailer) return unchunk(request, null)
   if (claimed === signedChunks) return unchunk(request, signed)
-  if (claimed.startsWith('STREAMING-')) throw notImplemented(`the lab's s3 does not know x-amz-content-sha256 ${claimed}`)
+  if (claimed.startsWith('STREAMING-'))
+    throw notImplemented(`the lab's s3 does not know x-amz-content-sha256 ${claimed}`)
   if (claimed !== 'UNSIGNED-PAYLOAD') {
     if (!/^[0-9a-f]{64}$/.test(claimed)) {
-      throw invalidArgument('x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a streaming value, or a valid sha256 value.')
+      throw invalidArgument(
+        'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a streaming value, or a valid sha256 value.',
+      )
     }
     if (sha256Hex(request.body) !== claimed) {
-      throw new Refusal(400, 'XAmzContentSHA256Mismatch', "The provided 'x-amz-content-sha256' header does not match what was computed.")
+      throw new Refusal(
+        400,
+        'XAmzContentSHA256Mismatch',
+        "The provided 'x-amz-content-sha256' header does not match what was computed.",
+      )
     }
   }
   return { body: request.body, trailers: {} }
 }
 
 /** `<hex size>[;chunk-signature=<hex>]\r\n<bytes>\r\n` until a chunk of size 0, then trailers as header lines. */
-function unchunk(request: LabRequest, signed: Signed | null): { body: Buffer; trailers: Record<string, string> } {
+function unchunk(
+  request: LabRequest,
+  signed: Signed | null,
+): { body: Buffer; trailers: Record<string, string> } {
   const chunks: Buffer[] = []
   let previous = signed?.signature ?? ''
   let rest = request.body
   for (;;) {
     const [, size = '', given = ''] =
-      /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?\r\n/.exec(rest.toString('latin1', 0, 100)) ?? []
+      /^([0-9a-fA-F]{1,8})(?:;chunk-signature=([0-9a-f]{64}))?\r\n/.exec(
+        rest.toString('latin1', 0, 100),
+      ) ?? []
     if (size === '') throw incomplete()
     const start = rest.indexOf('\r\n') + 2
     const end = start + Number.parseInt(size, 16)
     const chunk = rest.subarray(start, end)
     if (signed) {
-      const expected = chunkSignature(chunk, previous, signed.amzDate, signed.scope, signed.secretAccessKey)
+      const expected = chunkSignature(
+        chunk,
+        previous,
+        signed.amzDate,
+        signed.scope,
+        signed.secretAccessKey,
+      )
       if (!sameSignature(expected, given)) throw signatureMismatch()
       previous = expected
     }
-    if (chunk.length === 0) return { body: complete(request, Buffer.concat(chunks)), trailers: trailersOf(request, rest.subarray(start)) }
+    if (chunk.length === 0)
+      return {
+        body: complete(request, Buffer.concat(chunks)),
+        trailers: trailersOf(request, rest.subarray(start)),
+      }
     if (rest.toString('latin1', end, end + 2) !== '\r\n') throw incomplete()
     chunks.push(chunk)
     rest = rest.subarray(end + 2)
@@ -89,23 +118,41 @@ function unchunk(request: LabRequest, signed: Signed | null): { body: Buffer; tr
 
 function complete(request: LabRequest, body: Buffer): Buffer {
   const length = request.headers['x-amz-decoded-content-length']
-  if (length === undefined) throw new Refusal(411, 'MissingContentLength', 'You must provide the Content-Length HTTP header.')
+  if (length === undefined)
+    throw new Refusal(
+      411,
+      'MissingContentLength',
+      'You must provide the Content-Length HTTP header.',
+    )
   if (body.length !== Number(length)) throw incomplete()
   return body
 }
 
 function trailersOf(request: LabRequest, tail: Buffer): Record<string, string> {
   const lines = tail.toString('latin1').split('\r\n').filter(Boolean)
-  const trailers = Object.fromEntries(lines.map(line => [line.split(':', 1)[0]!.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+  const trailers = Object.fromEntries(
+    lines.map(line => [
+      line.split(':', 1)[0]!.toLowerCase(),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]),
+  )
   const announced = (request.headers['x-amz-trailer'] ?? '').split(',').filter(Boolean)
   if (announced.toSorted().join() !== Object.keys(trailers).toSorted().join()) {
-    throw new Refusal(400, 'MalformedTrailerError', 'The request contained trailing data that was not well-formed or did not conform.')
+    throw new Refusal(
+      400,
+      'MalformedTrailerError',
+      'The request contained trailing data that was not well-formed or did not conform.',
+    )
   }
   return trailers
 }
 
 const incomplete = () =>
-  new Refusal(400, 'IncompleteBody', 'You did not provide the number of bytes specified by the Content-Length HTTP header')
+  new Refusal(
+    400,
+    'IncompleteBody',
+    'You did not provide the number of bytes specified by the Content-Length HTTP header',
+  )
 
 export const signatureMismatch = () =>
   new Refusal(

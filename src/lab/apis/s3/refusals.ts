@@ -4,11 +4,18 @@ import type { Caller } from '#lab/credentials.ts'
 import type { S3Action } from '#lab/scenarios/scenario.ts'
 
 export const noSuchBucket = (bucket: string) =>
-  new Refusal(404, 'NoSuchBucket', 'The specified bucket does not exist', { details: { BucketName: bucket } })
+  new Refusal(404, 'NoSuchBucket', 'The specified bucket does not exist', {
+    details: { BucketName: bucket },
+  })
 
-export const noSuchKey = (key: string) => new Refusal(404, 'NoSuchKey', 'The specified key does not exist.', { details: { Key: key } })
+export const noSuchKey = (key: string) =>
+  new Refusal(404, 'NoSuchKey', 'The specified key does not exist.', { details: { Key: key } })
 
-export const accessDenied = ({ principal }: Caller, action: S3Action | `kms:${string}`, resource: string) =>
+export const accessDenied = (
+  { principal }: Caller,
+  action: S3Action | `kms:${string}`,
+  resource: string,
+) =>
   new Refusal(
     403,
     'AccessDenied',
@@ -16,11 +23,18 @@ export const accessDenied = ({ principal }: Caller, action: S3Action | `kms:${st
   )
 
 export const preconditionFailed = (condition: 'If-Match' | 'If-None-Match') =>
-  new Refusal(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold', {
-    details: { Condition: condition },
-  })
+  new Refusal(
+    412,
+    'PreconditionFailed',
+    'At least one of the pre-conditions you specified did not hold',
+    { details: { Condition: condition } },
+  )
 
 export const invalidArgument = (message: string) => new Refusal(400, 'InvalidArgument', message)
 
 export const badDigest = (algorithm: string) =>
-  new Refusal(400, 'BadDigest', `The ${algorithm} you specified did not match the calculated checksum.`)
+  new Refusal(
+    400,
+    'BadDigest',
+    `The ${algorithm} you specified did not match the calculated checksum.`,
+  )

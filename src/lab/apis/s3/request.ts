@@ -24,7 +24,9 @@ export interface S3Request {
 export function allow({ world, caller, bucket, key, headers }: S3Request, action: S3Action): void {
   const { scenario } = world.s3
   if (!scenario.buckets.includes(bucket)) throw noSuchBucket(bucket)
-  const isOwner = caller.principal.account === labAccount && (headers['x-amz-expected-bucket-owner'] ?? labAccount) === labAccount
+  const isOwner =
+    caller.principal.account === labAccount &&
+    (headers['x-amz-expected-bucket-owner'] ?? labAccount) === labAccount
   if (isOwner && !scenario.denied.includes(action)) return
   const resource = `arn:aws:s3:::${bucket}${action === 's3:ListBucket' ? '' : `/${key}`}`
   throw accessDenied(caller, action, resource)

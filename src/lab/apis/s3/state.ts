@@ -14,7 +14,14 @@ export interface WorldS3 {
 
 /** Where several scenarios speak of S3, the last one holds. */
 export function createS3(scenarios: readonly Scenario[], folder: string | undefined): WorldS3 {
-  const usual: S3Scenario = { buckets: ['highwater-lab'], down: false, denied: [], slowDownFirst: 0, full: false, kms: null }
+  const usual: S3Scenario = {
+    buckets: ['highwater-lab'],
+    down: false,
+    denied: [],
+    slowDownFirst: 0,
+    full: false,
+    kms: null,
+  }
   const scenario: S3Scenario = Object.assign(usual, ...scenarios.map(({ s3 }) => s3))
   const objects = folder === undefined ? memoryStore() : folderStore(folder)
   return { scenario, objects, uploads: new Map(), slowDownsLeft: scenario.slowDownFirst }

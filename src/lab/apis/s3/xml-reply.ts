@@ -5,7 +5,11 @@ import { type Elements, elements } from '#lab/xml.ts'
 const namespace = 'http://s3.amazonaws.com/doc/2006-03-01/'
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-export const xmlReply = (root: string, fields: Elements, headers: Record<string, string> = {}): Reply => ({
+export const xmlReply = (
+  root: string,
+  fields: Elements,
+  headers: Record<string, string> = {},
+): Reply => ({
   status: 200,
   headers: { 'content-type': 'application/xml', ...headers },
   body: `${declaration}<${root} xmlns="${namespace}">${elements(fields)}</${root}>`,

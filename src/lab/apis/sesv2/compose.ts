@@ -6,7 +6,13 @@ export interface Simple {
   text: string | null
   html: string | null
   headers: { name: string; value: string }[]
-  attachments: { fileName: string; contentType: string; isInline: boolean; contentId: string | null; content: Buffer }[]
+  attachments: {
+    fileName: string
+    contentType: string
+    isInline: boolean
+    contentId: string | null
+    content: Buffer
+  }[]
 }
 
 export interface Addressed {
@@ -16,8 +22,14 @@ export interface Addressed {
   replyTo: string[]
 }
 
-export function compose(simple: Simple, { from, to, cc, replyTo }: Addressed, messageId: string): Buffer {
-  const lists = Object.entries({ To: to, Cc: cc, 'Reply-To': replyTo }).filter(([, addresses]) => addresses.length > 0)
+export function compose(
+  simple: Simple,
+  { from, to, cc, replyTo }: Addressed,
+  messageId: string,
+): Buffer {
+  const lists = Object.entries({ To: to, Cc: cc, 'Reply-To': replyTo }).filter(
+    ([, addresses]) => addresses.length > 0,
+  )
   const headers = [
     `From: ${from}`,
     ...lists.map(([name, addresses]) => `${name}: ${addresses.join(',\r\n ')}`),
@@ -33,20 +45,37 @@ export function compose(simple: Simple, { from, to, cc, replyTo }: Addressed, me
   ]
   const attachments = simple.attachments.map(attachmentPart)
   const alternative = bodies.length === 1 ? bodies[0]! : multipart('alternative', bodies)
-  const content = attachments.length === 0 ? alternative : multipart('mixed', [alternative, ...attachments])
+  const content =
+    attachments.length === 0 ? alternative : multipart('mixed', [alternative, ...attachments])
   return Buffer.from(`${headers.join('\r\n')}\r\n${content}`)
 }
 
-const textPart = (type: string, text: string) => part([`Content-Type: ${type}; charset=UTF-8`], Buffer.from(text))
+const textPart = (type: string, text: string) =>
+  part([`Content-Type: ${type}; charset=UTF-8`], Buffer.from(text))
 
-function attachmentPart({ fileName, contentType, isInline, contentId, content }: Simple['attachments'][number]): string {
+function attachmentPart({
+  fileName,
+  contentType,
+  isInline,
+  contentId,
+  content,
+}: Simple['attachments'][number]): string {
   const name = `filename*=UTF-8''${encodeURIComponent(fileName).replace(/['()*]/g, char => `%${char.charCodeAt(0).toString(16)}`)}`
-  const headers = [`Content-Type: ${contentType}`, `Content-Disposition: ${isInline ? 'inline' : 'attachment'};\r\n ${name}`]
+  const headers = [
+    `Content-Type: ${contentType}`,
+    `Content-Disposition: ${isInline ? 'inline' : 'attachment'};\r\n ${name}`,
+  ]
   return part([...headers, ...(contentId === null ? [] : [`Content-ID: <${contentId}>`])], content)
 }
 
 const part = (headers: string[], content: Buffer) =>
-  [...headers, 'Content-Transfer-Encoding: base64', '', content.toString('base64').replace(/.{76}/g, '$&\r\n'), ''].join('\r\n')
+  [
+    ...headers,
+    'Content-Transfer-Encoding: base64',
+    '',
+    content.toString('base64').replace(/.{76}/g, '$&\r\n'),
+    '',
+  ].join('\r\n')
 
 function multipart(kind: 'mixed' | 'alternative', parts: string[]): string {
   const boundary = `lab-${randomUUID()}`
@@ -65,5 +94,7 @@ function encodeWords(text: string): string {
     }
     word += char
   }
-  return [...words, word].map(each => `=?UTF-8?B?${Buffer.from(each).toString('base64')}?=`).join('\r\n ')
+  return [...words, word]
+    .map(each => `=?UTF-8?B?${Buffer.from(each).toString('base64')}?=`)
+    .join('\r\n ')
 }

@@ -56,8 +56,13 @@ function writeMail(folder: string, mail: Mail): void {
   writeFileSync(join(own, 'envelope.json'), `${JSON.stringify(envelope, null, 2)}\n`)
   if (attachments.length > 0) mkdirSync(join(own, 'attachments'))
   for (const [index, { fileName, content }] of attachments.entries()) {
-    const isTwin = attachments.slice(0, index).some(other => safeName(other.fileName) === safeName(fileName))
-    writeFileSync(join(own, 'attachments', `${isTwin ? `${index + 1}-` : ''}${safeName(fileName)}`), content)
+    const isTwin = attachments
+      .slice(0, index)
+      .some(other => safeName(other.fileName) === safeName(fileName))
+    writeFileSync(
+      join(own, 'attachments', `${isTwin ? `${index + 1}-` : ''}${safeName(fileName)}`),
+      content,
+    )
   }
 }
 

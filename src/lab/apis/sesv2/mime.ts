@@ -23,7 +23,8 @@ export function parseMessage(raw: Buffer): MimePart {
 export const textOf = ({ content, charset }: MimePart) => new TextDecoder(charset).decode(content)
 
 /** The leaves, in order. */
-export const leaves = (part: MimePart): MimePart[] => (part.contentType.startsWith('multipart/') ? part.parts.flatMap(leaves) : [part])
+export const leaves = (part: MimePart): MimePart[] =>
+  part.contentType.startsWith('multipart/') ? part.parts.flatMap(leaves) : [part]
 
 function parsePart(source: string): MimePart {
   const [, head = '', body] = /^((?:[^\r\n]+\r?\n)*)\r?\n(.*)$/s.exec(source) ?? []
@@ -49,7 +50,8 @@ function headersOf(head: string): Map<string, string> {
   for (const line of lines.filter(Boolean)) {
     const [, name, value = ''] = /^([!-9;-~]+):(.*)$/.exec(line) ?? []
     if (name === undefined) throw new Error(`this is no header: ${line.slice(0, 80)}`)
-    if (!headers.has(name.toLowerCase())) headers.set(name.toLowerCase(), Buffer.from(value.trim(), 'latin1').toString())
+    if (!headers.has(name.toLowerCase()))
+      headers.set(name.toLowerCase(), Buffer.from(value.trim(), 'latin1').toString())
   }
   return headers
 }
@@ -65,11 +67,17 @@ function split(body: string, boundary: string | undefined): MimePart[] {
 /** `value; name="…"; name*=utf-8''…; name*0*=…` */
 function parameterized(header: string): [value: string, parameters: Map<string, string>] {
   const found = new Map<string, string>()
-  for (const [, name = '', quoted, bare = ''] of header.matchAll(/;\s*([\w-]+(?:\*\d+)?\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g)) {
+  for (const [, name = '', quoted, bare = ''] of header.matchAll(
+    /;\s*([\w-]+(?:\*\d+)?\*?)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g,
+  )) {
     const value = quoted?.replace(/\\(.)/g, '$1') ?? bare
     const [base = '', section = ''] = name.toLowerCase().split('*')
     const isEncoded = name.endsWith('*')
-    const plain = isEncoded ? decodePercent(section === '' || section === '0' ? value.replace(/^[^']*'[^']*'/, '') : value) : value
+    const plain = isEncoded
+      ? decodePercent(
+          section === '' || section === '0' ? value.replace(/^[^']*'[^']*'/, '') : value,
+        )
+      : value
     found.set(base, (found.get(base) ?? '') + plain)
   }
   return [header.split(';', 1)[0]!.trim().toLowerCase(), found]
@@ -88,7 +96,10 @@ function decodeTransfer(body: string, encoding: string): Buffer {
     case 'base64':
       return Buffer.from(body, 'base64')
     case 'quoted-printable':
-      return Buffer.from(decodeQuoted(body.replace(/[ \t]+(?=\r?\n)/g, '').replace(/=\r?\n/g, '')), 'latin1')
+      return Buffer.from(
+        decodeQuoted(body.replace(/[ \t]+(?=\r?\n)/g, '').replace(/=\r?\n/g, '')),
+        'latin1',
+      )
     case '7bit':
     case '8bit':
     case 'binary':
@@ -98,15 +109,23 @@ function decodeTransfer(body: string, encoding: string): Buffer {
   }
 }
 
-const decodeQuoted = (text: string) => text.replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+const decodeQuoted = (text: string) =>
+  text.replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 
 /** `=?utf-8?B?…?=`; white space between two of them is none. */
 function decodeWords(text: string): string {
   return text
     .replace(/(=\?[^?\s]+\?[bq]\?[^?\s]*\?=)\s+(?==\?[^?\s]+\?[bq]\?)/gi, '$1')
-    .replace(/=\?([^?*\s]+)(?:\*[^?\s]*)?\?([bq])\?([^?\s]*)\?=/gi, (_, charset: string, form: string, data: string) => {
-      const bytes =
-        form.toLowerCase() === 'b' ? Buffer.from(data, 'base64') : Buffer.from(decodeQuoted(data.replaceAll('_', ' ')), 'latin1')
-      return new TextDecoder(charset).decode(bytes)
-    })
+    .replace(
+      /=\?([^?*\s]+)(?:\*[^?\s]*)?\?([bq])\?([^?\s]*)\?=/gi,
+      (_, charset: string, form: string, data: string) => {
+        const bytes =
+          form.toLowerCase() === 'b'
+            ? Buffer.from(data, 'base64')
+            : Buffer.from(decodeQuoted(data.replaceAll('_', ' ')), 'latin1')
+        return new TextDecoder(charset).decode(bytes)
+      },
+    )
 }

@@ -26,27 +26,41 @@ export function readSendRequest(body: Buffer): SendRequest {
     'FeedbackForwardingEmailAddress',
     'Content',
   ])
-  const destination = fields('Destination', request.Destination ?? {}, ['ToAddresses', 'CcAddresses', 'BccAddresses'])
+  const destination = fields('Destination', request.Destination ?? {}, [
+    'ToAddresses',
+    'CcAddresses',
+    'BccAddresses',
+  ])
   const content = fields('Content', request.Content, ['Simple', 'Raw'])
-  if ((content.Simple === undefined) === (content.Raw === undefined)) throw badRequest('Content must be either Simple or Raw.')
+  if ((content.Simple === undefined) === (content.Raw === undefined))
+    throw badRequest('Content must be either Simple or Raw.')
   return {
-    from: request.FromEmailAddress === undefined ? null : text('FromEmailAddress', request.FromEmailAddress),
+    from:
+      request.FromEmailAddress === undefined
+        ? null
+        : text('FromEmailAddress', request.FromEmailAddress),
     to: list('ToAddresses', destination.ToAddresses).map(each => text('ToAddresses', each)),
     cc: list('CcAddresses', destination.CcAddresses).map(each => text('CcAddresses', each)),
     bcc: list('BccAddresses', destination.BccAddresses).map(each => text('BccAddresses', each)),
-    replyTo: list('ReplyToAddresses', request.ReplyToAddresses).map(each => text('ReplyToAddresses', each)),
+    replyTo: list('ReplyToAddresses', request.ReplyToAddresses).map(each =>
+      text('ReplyToAddresses', each),
+    ),
     feedbackTo:
       request.FeedbackForwardingEmailAddress === undefined
         ? null
         : text('FeedbackForwardingEmailAddress', request.FeedbackForwardingEmailAddress),
-    content: content.Raw === undefined ? simple(content.Simple) : bytes('Raw.Data', fields('Raw', content.Raw, ['Data']).Data),
+    content:
+      content.Raw === undefined
+        ? simple(content.Simple)
+        : bytes('Raw.Data', fields('Raw', content.Raw, ['Data']).Data),
   }
 }
 
 function simple(value: unknown): Simple {
   const message = fields('Simple', value, ['Subject', 'Body', 'Headers', 'Attachments'])
   const body = fields('Body', message.Body, ['Html', 'Text'])
-  if (body.Html === undefined && body.Text === undefined) throw badRequest('Body must have Html, Text or both.')
+  if (body.Html === undefined && body.Text === undefined)
+    throw badRequest('Body must have Html, Text or both.')
   const subject = content('Subject', message.Subject)
   if (/[\r\n]/.test(subject)) throw badRequest('Control characters are not allowed in the subject.')
   const headers = list('Headers', message.Headers).map(header)
@@ -63,24 +77,43 @@ function simple(value: unknown): Simple {
 function header(value: unknown): Simple['headers'][number] {
   const { Name, Value } = fields('Headers', value, ['Name', 'Value'])
   const [name, content] = [text('Name', Name), text('Value', Value)]
-  if (!/^[!-9;-~]{1,126}$/.test(name) || !/^[ -~]{1,995}$/.test(content)) throw badRequest(`Header ${name} is not valid.`)
+  if (!/^[!-9;-~]{1,126}$/.test(name) || !/^[ -~]{1,995}$/.test(content))
+    throw badRequest(`Header ${name} is not valid.`)
   return { name, value: content }
 }
 
 function attachment(value: unknown): Simple['attachments'][number] {
-  const known = ['RawContent', 'FileName', 'ContentType', 'ContentDisposition', 'ContentId', 'ContentTransferEncoding']
-  const { RawContent, FileName, ContentType, ContentDisposition, ContentId, ContentTransferEncoding } = fields('Attachments', value, known)
+  const known = [
+    'RawContent',
+    'FileName',
+    'ContentType',
+    'ContentDisposition',
+    'ContentId',
+    'ContentTransferEncoding',
+  ]
+  const {
+    RawContent,
+    FileName,
+    ContentType,
+    ContentDisposition,
+    ContentId,
+    ContentTransferEncoding,
+  } = fields('Attachments', value, known)
   // The mailbox keeps the bytes, however they travel.
   if (
     ContentTransferEncoding !== undefined &&
-    !['BASE64', 'QUOTED_PRINTABLE', 'SEVEN_BIT'].includes(text('ContentTransferEncoding', ContentTransferEncoding))
+    !['BASE64', 'QUOTED_PRINTABLE', 'SEVEN_BIT'].includes(
+      text('ContentTransferEncoding', ContentTransferEncoding),
+    )
   )
     throw badRequest('ContentTransferEncoding must be BASE64, QUOTED_PRINTABLE or SEVEN_BIT.')
   const fileName = text('FileName', FileName)
-  if (fileName.length === 0 || fileName.length > 255) throw badRequest('FileName must have 1 to 255 characters.')
+  if (fileName.length === 0 || fileName.length > 255)
+    throw badRequest('FileName must have 1 to 255 characters.')
   return {
     fileName,
-    contentType: ContentType === undefined ? 'application/octet-stream' : text('ContentType', ContentType),
+    contentType:
+      ContentType === undefined ? 'application/octet-stream' : text('ContentType', ContentType),
     isInline: ContentDisposition === 'INLINE',
     contentId: ContentId === undefined ? null : text('ContentId', ContentId),
     content: bytes('RawContent', RawContent),
@@ -89,7 +122,8 @@ function attachment(value: unknown): Simple['attachments'][number] {
 
 function content(name: string, value: unknown): string {
   const { Data, Charset = 'UTF-8' } = fields(name, value, ['Data', 'Charset'])
-  if (!/^utf-?8$/i.test(text('Charset', Charset))) throw notImplemented(`the lab's sesv2 knows no other charset than UTF-8`)
+  if (!/^utf-?8$/i.test(text('Charset', Charset)))
+    throw notImplemented(`the lab's sesv2 knows no other charset than UTF-8`)
   return text(`${name}.Data`, Data)
 }
 
@@ -97,14 +131,20 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString())
   } catch (error) {
-    throw new Refusal(400, 'SerializationException', error instanceof Error ? error.message : String(error))
+    throw new Refusal(
+      400,
+      'SerializationException',
+      error instanceof Error ? error.message : String(error),
+    )
   }
 }
 
 function fields(name: string, value: unknown, known: readonly string[]): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest(`${name} is not a structure.`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest(`${name} is not a structure.`)
   const unknown = Object.keys(value).filter(key => !known.includes(key))
-  if (unknown.length > 0) throw notImplemented(`the lab's sesv2 SendEmail does not know ${unknown.join(', ')} in ${name}`)
+  if (unknown.length > 0)
+    throw notImplemented(`the lab's sesv2 SendEmail does not know ${unknown.join(', ')} in ${name}`)
   return value as Fields
 }
 

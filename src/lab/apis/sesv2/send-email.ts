@@ -19,15 +19,19 @@ export const sandboxMessagesPerDay = 200
 export function sendEmail(world: World, caller: Caller, body: Buffer): { MessageId: string } {
   const request = readSendRequest(body)
   const messageId = `${Date.now().toString(16).padStart(16, '0')}-${randomUUID()}-000000`
-  const raw = Buffer.isBuffer(request.content) ? request.content : composed(request, request.content, messageId)
+  const raw = Buffer.isBuffer(request.content)
+    ? request.content
+    : composed(request, request.content, messageId)
   if (raw.length > maxMessageBytes) {
     throw badRequest(`Message length is more than ${maxMessageBytes} bytes long: '${raw.length}'.`)
   }
   const message = read(raw)
   const mail = mailOf(request, message, raw, messageId)
   const recipients = [...mail.to, ...mail.cc, ...mail.bcc]
-  if (recipients.length === 0) throw badRequest('The message must include at least one recipient email address.')
-  if (recipients.length > maxRecipients) throw badRequest(`Recipient count exceeds ${maxRecipients}.`)
+  if (recipients.length === 0)
+    throw badRequest('The message must include at least one recipient email address.')
+  if (recipients.length > maxRecipients)
+    throw badRequest(`Recipient count exceeds ${maxRecipients}.`)
   checkAccount(world, recipients.length)
   const senders = new Set([mail.from, ...addresses(message.headers.get('from') ?? '')])
   if (request.feedbackTo !== null) senders.add(bareAddress(request.feedbackTo))
@@ -35,11 +39,16 @@ export function sendEmail(world: World, caller: Caller, body: Buffer): { Message
   world.ses.sent += recipients.length
   const reached = (list: string[]) => list.filter(address => !suppressionOf(world.ses, address))
   const { to, cc, bcc } = mail
-  if (reached(recipients).length > 0) world.ses.mailbox.take({ ...mail, to: reached(to), cc: reached(cc), bcc: reached(bcc) })
+  if (reached(recipients).length > 0)
+    world.ses.mailbox.take({ ...mail, to: reached(to), cc: reached(cc), bcc: reached(bcc) })
   return { MessageId: messageId }
 }
 
-function composed({ from, to, cc, replyTo }: SendRequest, content: Simple, messageId: string): Buffer {
+function composed(
+  { from, to, cc, replyTo }: SendRequest,
+  content: Simple,
+  messageId: string,
+): Buffer {
   if (from === null) throw badRequest('FromEmailAddress is required.')
   for (const address of [from, ...to, ...cc, ...replyTo]) bareAddress(address)
   return compose(content, { from, to, cc, replyTo }, messageId)
@@ -58,14 +67,18 @@ function read(raw: Buffer): MimePart {
   try {
     return parseMessage(raw)
   } catch (error) {
-    throw badRequest(`The message is not valid: ${error instanceof Error ? error.message : String(error)}.`)
+    throw badRequest(
+      `The message is not valid: ${error instanceof Error ? error.message : String(error)}.`,
+    )
   }
 }
 
 /** The envelope is what the request says; for a raw message that it says nothing of, the message's own headers. */
 function mailOf(request: SendRequest, message: MimePart, raw: Buffer, messageId: string): Mail {
   const header = (name: string) => addresses(message.headers.get(name) ?? '')
-  const isNamed = [request.to, request.cc, request.bcc].some(list => list.length > 0) || !Buffer.isBuffer(request.content)
+  const isNamed =
+    [request.to, request.cc, request.bcc].some(list => list.length > 0) ||
+    !Buffer.isBuffer(request.content)
   const from = request.from ?? message.headers.get('from')
   if (!from) throw badRequest("Missing required header 'From'.")
   const parts = leaves(message)
@@ -84,7 +97,11 @@ function mailOf(request: SendRequest, message: MimePart, raw: Buffer, messageId:
     text: text ? textOf(text) : null,
     attachments: parts
       .filter(part => part !== html && part !== text)
-      .map(({ fileName, contentType, content }) => ({ fileName: fileName ?? 'attachment', contentType, content })),
+      .map(({ fileName, contentType, content }) => ({
+        fileName: fileName ?? 'attachment',
+        contentType,
+        content,
+      })),
     raw,
   }
 }
@@ -93,7 +110,8 @@ function checkAccount({ ses }: World, recipients: number): void {
   const { sendingPaused, refuseFirst, sandbox } = ses.scenario
   if (refuseFirst && ses.refusalsLeft > 0) {
     ses.refusalsLeft -= 1
-    if (refuseFirst.error === 'TooManyRequestsException') throw new Refusal(429, refuseFirst.error, 'Maximum sending rate exceeded.')
+    if (refuseFirst.error === 'TooManyRequestsException')
+      throw new Refusal(429, refuseFirst.error, 'Maximum sending rate exceeded.')
     throw new Refusal(400, refuseFirst.error, 'Daily message quota exceeded.')
   }
   if (sendingPaused) {
@@ -107,7 +125,12 @@ function checkAccount({ ses }: World, recipients: number): void {
 }
 
 /** Identities are verified in one account and one region; the sandbox asks for the recipients' too. */
-function checkIdentities({ ses, region }: World, caller: Caller, senders: string[], recipients: string[]): void {
+function checkIdentities(
+  { ses, region }: World,
+  caller: Caller,
+  senders: string[],
+  recipients: string[],
+): void {
   const isHome = caller.principal.account === labAccount && caller.region === region
   const identities = isHome ? ses.scenario.identities : []
   const asked = [...senders, ...(ses.scenario.sandbox || !isHome ? recipients : [])]
@@ -122,11 +145,16 @@ function isVerified(address: string, identities: readonly string[]): boolean {
   const domain = lower.slice(lower.lastIndexOf('@') + 1)
   // The mailbox simulator takes mail from everybody.
   if (domain === 'simulator.amazonses.com') return true
-  return identities.some(identity => [lower, domain].includes(identity.toLowerCase()) || domain.endsWith(`.${identity.toLowerCase()}`))
+  return identities.some(
+    identity =>
+      [lower, domain].includes(identity.toLowerCase()) ||
+      domain.endsWith(`.${identity.toLowerCase()}`),
+  )
 }
 
 /** `"A, B" <a@b>, c@d` as bare addresses. */
-const addresses = (header: string) => [...header.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g)].map(([one]) => bareAddress(one))
+const addresses = (header: string) =>
+  [...header.matchAll(/(?:"(?:[^"\\]|\\.)*"|[^,"])+/g)].map(([one]) => bareAddress(one))
 
 /** @throws Refusal when it is no address in ASCII. */
 function bareAddress(text: string): string {

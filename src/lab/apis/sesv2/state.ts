@@ -23,9 +23,17 @@ export function createSes(scenarios: readonly Scenario[], folder: string | undef
     down: false,
   }
   const scenario: SesScenario = Object.assign(usual, ...scenarios.map(({ ses }) => ses))
-  return { scenario, mailbox: openMailbox(folder), refusalsLeft: scenario.refuseFirst?.count ?? 0, sent: 0 }
+  return {
+    scenario,
+    mailbox: openMailbox(folder),
+    refusalsLeft: scenario.refuseFirst?.count ?? 0,
+    sent: 0,
+  }
 }
 
-export function suppressionOf({ scenario }: WorldSes, address: string): SesScenario['suppressed'][number] | undefined {
+export function suppressionOf(
+  { scenario }: WorldSes,
+  address: string,
+): SesScenario['suppressed'][number] | undefined {
   return scenario.suppressed.find(each => each.address.toLowerCase() === address.toLowerCase())
 }

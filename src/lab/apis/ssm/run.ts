@@ -21,10 +21,20 @@ export interface Step {
 /** @throws Refusal InvalidParameters, InvalidDocument */
 export function stepOf(content: string, given: RawObject): Step {
   const document: unknown = JSON.parse(content)
-  if (!isRawObject(document) || document.schemaVersion !== '2.2' || !Array.isArray(document.mainSteps) || document.mainSteps.length !== 1)
+  if (
+    !isRawObject(document) ||
+    document.schemaVersion !== '2.2' ||
+    !Array.isArray(document.mainSteps) ||
+    document.mainSteps.length !== 1
+  )
     throw new Refusal(400, 'InvalidDocument', 'The lab runs documents of schema 2.2 with one step.')
   const step: unknown = document.mainSteps[0]
-  if (!isRawObject(step) || step.action !== 'aws:runShellScript' || !isRawObject(step.inputs) || !Array.isArray(step.inputs.runCommand))
+  if (
+    !isRawObject(step) ||
+    step.action !== 'aws:runShellScript' ||
+    !isRawObject(step.inputs) ||
+    !Array.isArray(step.inputs.runCommand)
+  )
     throw new Refusal(400, 'InvalidDocument', 'The lab runs aws:runShellScript only.')
   const declared = isRawObject(document.parameters) ? document.parameters : {}
   const unknown = Object.keys(given).filter(name => !Object.hasOwn(declared, name))
@@ -33,20 +43,26 @@ export function stepOf(content: string, given: RawObject): Step {
   const environment: Record<string, string> = {}
   for (const [name, declaration] of Object.entries(declared)) {
     const value = parameterValue(name, isRawObject(declaration) ? declaration : {}, given[name])
-    if (isRawObject(declaration) && declaration.interpolationType === 'ENV_VAR') environment[`SSM_${name}`] = value
+    if (isRawObject(declaration) && declaration.interpolationType === 'ENV_VAR')
+      environment[`SSM_${name}`] = value
     else script = script.replaceAll(new RegExp(`\\{\\{\\s*${name}\\s*\\}\\}`, 'g'), () => value)
   }
   return { name: String(step.name), platform: platformOf(step.precondition), script, environment }
 }
 
-function parameterValue(name: string, { default: preset, allowedValues, allowedPattern, maxChars }: RawObject, given: unknown): string {
+function parameterValue(
+  name: string,
+  { default: preset, allowedValues, allowedPattern, maxChars }: RawObject,
+  given: unknown,
+): string {
   const value: unknown = Array.isArray(given) ? given[0] : (given ?? preset)
   if (typeof value !== 'string') throw invalid(`The parameter ${name} has no value.`)
   const isAllowed =
     (!Array.isArray(allowedValues) || allowedValues.includes(value)) &&
     (typeof allowedPattern !== 'string' || new RegExp(allowedPattern).test(value)) &&
     (typeof maxChars !== 'number' || value.length <= maxChars)
-  if (!isAllowed) throw invalid(`The parameter ${name} has a value that the document does not allow.`)
+  if (!isAllowed)
+    throw invalid(`The parameter ${name} has a value that the document does not allow.`)
   return value
 }
 
@@ -61,8 +77,10 @@ function platformOf(precondition: unknown): string | null {
 export async function runOn(agent: Agent, step: Step, invocation: Invocation): Promise<string> {
   const { fault } = agent
   if (fault?.kind === 'stuck') return end(invocation, fault.status, fault.status)
-  if (agent.pingStatus === 'ConnectionLost') return end(invocation, 'TimedOut', 'Delivery Timed Out')
-  if (step.platform !== null && step.platform !== (agent.platform ?? 'Linux')) return end(invocation, 'Failed', 'Invalid Platform')
+  if (agent.pingStatus === 'ConnectionLost')
+    return end(invocation, 'TimedOut', 'Delivery Timed Out')
+  if (step.platform !== null && step.platform !== (agent.platform ?? 'Linux'))
+    return end(invocation, 'Failed', 'Invalid Platform')
   if (fault?.kind === 'late') {
     Object.assign(invocation, { status: 'Delayed', statusDetails: 'Delayed' })
     await new Promise(resolve => setTimeout(resolve, fault.delayMs))
@@ -76,7 +94,10 @@ export async function runOn(agent: Agent, step: Step, invocation: Invocation): P
   // It never comes further.
   if (isStruck) return ''
   if (fault?.kind === 'twice') await agent.run(step.script, environment)
-  const said = fault?.kind === 'killed' || fault?.kind === 'truncated' ? stdout.slice(0, fault.afterCharacters) : stdout
+  const said =
+    fault?.kind === 'killed' || fault?.kind === 'truncated'
+      ? stdout.slice(0, fault.afterCharacters)
+      : stdout
   invocation.stdout = said.slice(0, stdoutMax)
   invocation.stderr = stderr.slice(0, stderrMax)
   invocation.responseCode = fault?.kind === 'killed' ? 137 : exitCode

@@ -7,7 +7,11 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bottlerocketKeys, bottlerocketSettings, bottlerocketTexts } from '#facts/eks/bottlerocket-settings.ts'
+import {
+  bottlerocketKeys,
+  bottlerocketSettings,
+  bottlerocketTexts,
+} from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketFile } from '#lab/machines/bottlerocket.ts'
 import { configurationText, kind } from '#lab/machines/nodeadm-files.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -18,7 +22,8 @@ const [node = '', ...words] = process.argv.slice(2)
 
 function set(): void {
   const [action, how, text = '', ...more] = words
-  if (action !== 'set' || how !== '-j' || more.length > 0) throw new Error(`the lab's apiclient does not know: ${words.join(' ')}`)
+  if (action !== 'set' || how !== '-j' || more.length > 0)
+    throw new Error(`the lab's apiclient does not know: ${words.join(' ')}`)
   const given: unknown = JSON.parse(text)
   if (!isRawObject(given) || !isRawObject(given.kubernetes) || Object.keys(given).length > 1)
     throw new Error("the lab's apiclient sets settings.kubernetes only")
@@ -27,7 +32,10 @@ function set(): void {
   const known = JSON.parse(readFileSync(file, 'utf8')) as { settings: { kubernetes: RawObject } }
   const kubernetes = patched(known.settings.kubernetes, given.kubernetes)
   replace(file, `${JSON.stringify({ settings: { kubernetes } }, null, 2)}\n`)
-  replace(join(node, 'host', bottlerocketFile), configurationText({ ...kind, ...fieldsOf(kubernetes) }))
+  replace(
+    join(node, 'host', bottlerocketFile),
+    configurationText({ ...kind, ...fieldsOf(kubernetes) }),
+  )
 }
 
 const isOfType: Readonly<Record<string, (value: unknown, setting: string) => boolean>> = {
@@ -35,7 +43,9 @@ const isOfType: Readonly<Record<string, (value: unknown, setting: string) => boo
   text: value => typeof value === 'string',
   boolean: value => typeof value === 'boolean',
   list: Array.isArray,
-  map: (value, setting) => isRawObject(value) && Object.keys(value).every(key => bottlerocketKeys[setting]?.includes(key) !== false),
+  map: (value, setting) =>
+    isRawObject(value) &&
+    Object.keys(value).every(key => bottlerocketKeys[setting]?.includes(key) !== false),
 }
 
 function checkSetting(setting: string, value: unknown): void {
@@ -44,7 +54,10 @@ function checkSetting(setting: string, value: unknown): void {
   const isRight = isPercentage
     ? typeof value === 'string' && Number(value) >= 0 && Number(value) <= 100
     : isOfType[type]?.(value, setting) === true
-  if (!isRight) throw new Error(`Failed PATCH request to '/settings': Json deserialize error at ${setting}: ${JSON.stringify(value)}`)
+  if (!isRight)
+    throw new Error(
+      `Failed PATCH request to '/settings': Json deserialize error at ${setting}: ${JSON.stringify(value)}`,
+    )
 }
 
 /** Its image's own fields are among the defaults of its kubelet. */

@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Installed, KubeletStart } from '#lab/machines/start.ts'
 
-export const installedIn = (node: string): Installed => JSON.parse(readFileSync(join(node, 'installed.json'), 'utf8'))
+export const installedIn = (node: string): Installed =>
+  JSON.parse(readFileSync(join(node, 'installed.json'), 'utf8'))
 
 /** Null: its kubelet has not been started anew. */
 export function lastStart(node: string): KubeletStart | null {

@@ -23,7 +23,8 @@ const start = startOf(before)
 replace(join(node, 'start.json'), JSON.stringify(start))
 showProcess(start, installed)
 answer(start)
-if (installed.fault?.kind === 'disk-full' && installed.fault.from === 'restart') writeFileSync(join(node, 'full'), '')
+if (installed.fault?.kind === 'disk-full' && installed.fault.from === 'restart')
+  writeFileSync(join(node, 'full'), '')
 if (!start.isUp) process.exitCode = 1
 
 function startOf(previous: KubeletStart | null): KubeletStart {
@@ -35,16 +36,32 @@ function startOf(previous: KubeletStart | null): KubeletStart {
     const isOther = !isDeepStrictEqual(configuration, firstConfiguration())
     const exits = exitsBy(installed.fault, isOther)
     if (exits !== null) throw new Error(exits)
-    return { ...begun, isUp: true, isHealthy: !(installed.fault?.kind === 'sick' && isOther), why: null, downSinceMs: null, configuration }
+    return {
+      ...begun,
+      isUp: true,
+      isHealthy: !(installed.fault?.kind === 'sick' && isOther),
+      why: null,
+      downSinceMs: null,
+      configuration,
+    }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return { ...begun, isUp: false, isHealthy: false, why, downSinceMs: previous?.downSinceMs ?? atMs, configuration: null }
+    return {
+      ...begun,
+      isUp: false,
+      isHealthy: false,
+      why,
+      downSinceMs: previous?.downSinceMs ?? atMs,
+      configuration: null,
+    }
   }
 }
 
 function exitsBy(fault: ChangeFault | null, isOther: boolean): string | null {
-  if (fault?.kind === 'never-up') return 'failed to run Kubelet: unable to determine runtime API version: rpc error: code = Unavailable'
-  if (fault?.kind === 'only-old' && isOther) return 'failed to run Kubelet: failed to initialize top level QOS containers'
+  if (fault?.kind === 'never-up')
+    return 'failed to run Kubelet: unable to determine runtime API version: rpc error: code = Unavailable'
+  if (fault?.kind === 'only-old' && isOther)
+    return 'failed to run Kubelet: failed to initialize top level QOS containers'
   return null
 }
 
@@ -64,19 +81,32 @@ function commandLineOf({ command, environment }: InstalledKubelet): string[] {
   return [...command, ...given]
 }
 
-function showProcess({ number, atMs, isUp, why }: KubeletStart, { kubelet, host }: Installed): void {
+function showProcess(
+  { number, atMs, isUp, why }: KubeletStart,
+  { kubelet, host }: Installed,
+): void {
   const [, boot = '0'] = /^btime (\d+)/m.exec(readIfThere(join(root, 'proc/stat'))) ?? []
   const sinceBootMs = atMs - Number(boot) * 1000
-  for (let pid = kubeletPid(1); pid < kubeletPid(number); pid++) rmSync(join(root, `proc/${pid}`), { recursive: true, force: true })
+  for (let pid = kubeletPid(1); pid < kubeletPid(number); pid++)
+    rmSync(join(root, `proc/${pid}`), { recursive: true, force: true })
   if (host === 'root' && isUp)
     for (const [path, text] of Object.entries(
-      processFiles(kubeletPid(number), `${kubelet.cgroup}${kubelet.unit}`, commandLine, sinceBootMs / 1000),
+      processFiles(
+        kubeletPid(number),
+        `${kubelet.cgroup}${kubelet.unit}`,
+        commandLine,
+        sinceBootMs / 1000,
+      ),
     ))
       replace(join(root, path), text)
   const unit = join(node, 'answers', `unit.${kubelet.unit}`)
   const lines = readIfThere(unit)
     .split('\n')
-    .filter(line => line !== '' && !/^(ActiveState|SubState|MainPID|ExecMainStartTimestampMonotonic)=/.test(line))
+    .filter(
+      line =>
+        line !== '' &&
+        !/^(ActiveState|SubState|MainPID|ExecMainStartTimestampMonotonic)=/.test(line),
+    )
   replace(unit, `${[...lines, ...unitState(number, isUp, sinceBootMs)].join('\n')}\n`)
   if (why !== null)
     appendFileSync(
@@ -95,7 +125,8 @@ function answer({ isUp, isHealthy, configuration }: KubeletStart): void {
   writeFileSync(healthz, `${String(configuration.healthzPort)} ${isHealthy ? 'ok' : 'sick'}\n`)
   // A node's certificate is a node's, and the webhook allows no node another kubelet's endpoints, nor its own.
   const { authorization } = configuration as { authorization?: { mode?: string } }
-  if (authorization?.mode === 'AlwaysAllow') writeFileSync(configz, JSON.stringify({ kubeletconfig: configuration }))
+  if (authorization?.mode === 'AlwaysAllow')
+    writeFileSync(configz, JSON.stringify({ kubeletconfig: configuration }))
 }
 
 function readIfThere(path: string): string {

@@ -32,15 +32,24 @@ try {
 function init(): void {
   const { nodeadm } = installedIn(node)
   if (nodeadm === null) throw new Error('this node was not made by nodeadm')
-  if (words.slice(0, 3).join(' ') !== 'init --skip run') throw new Error(`the lab's nodeadm does not know: ${words.join(' ')}`)
+  if (words.slice(0, 3).join(' ') !== 'init --skip run')
+    throw new Error(`the lab's nodeadm does not know: ${words.join(' ')}`)
   const given = (name: string) => words.filter((_, index) => words[index - 1] === name)
-  const config = given('--config-source').reduce((all, source) => configOf(source).reduce(patched, all), {} as RawObject)
+  const config = given('--config-source').reduce(
+    (all, source) => configOf(source).reduce(patched, all),
+    {} as RawObject,
+  )
   const isWanted = Object.keys(config).length > 0
   const root = join(node, 'root')
   replace(join(root, mainFile), configurationText({ ...kind, ...nodeadm.main }))
-  if (isWanted) replace(join(root, dropInFolder, nodeadmDropIn), configurationText({ ...kind, ...config }))
-  replace(join(root, nodeadmEnvironment.path), nodeadmEnvironment.text(isWanted ? nodeadm.flags : withoutFolder(nodeadm.flags)))
-  for (const cache of given('--config-cache')) replace(join(root, cache), configurationText({ spec: { kubelet: { config } } }))
+  if (isWanted)
+    replace(join(root, dropInFolder, nodeadmDropIn), configurationText({ ...kind, ...config }))
+  replace(
+    join(root, nodeadmEnvironment.path),
+    nodeadmEnvironment.text(isWanted ? nodeadm.flags : withoutFolder(nodeadm.flags)),
+  )
+  for (const cache of given('--config-cache'))
+    replace(join(root, cache), configurationText({ spec: { kubelet: { config } } }))
 
   function configOf(source: string): RawObject[] {
     if (source === 'imds://user-data') return [nodeadm?.userData ?? {}]
@@ -56,7 +65,11 @@ function init(): void {
 /** `spec.kubelet.config` of a NodeConfig. */
 function nodeConfig(name: string, text: string): RawObject {
   const read: unknown = parse(text)
-  if (!isRawObject(read) || read.kind !== 'NodeConfig' || read.apiVersion !== 'node.eks.aws/v1alpha1')
+  if (
+    !isRawObject(read) ||
+    read.kind !== 'NodeConfig' ||
+    read.apiVersion !== 'node.eks.aws/v1alpha1'
+  )
     throw new Error(`${name} is no NodeConfig`)
   const { kubelet } = isRawObject(read.spec) ? read.spec : {}
   const { config } = isRawObject(kubelet) ? kubelet : {}

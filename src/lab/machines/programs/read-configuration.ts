@@ -16,11 +16,16 @@ import { formatDuration, parseDuration } from '#model/duration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** @param root of the host @throws Error in the words of a kubelet that exits */
-export function readConfiguration(root: string, commandLine: readonly string[], { defaults, version }: InstalledKubelet): RawObject {
+export function readConfiguration(
+  root: string,
+  commandLine: readonly string[],
+  { defaults, version }: InstalledKubelet,
+): RawObject {
   const main = flagValue(commandLine, 'config')
   let said = main === null ? {} : fileAt(root, main)
   const folder = flagValue(commandLine, 'config-dir')
-  for (const path of folder === null ? [] : dropInsIn(root, folder)) said = patched(said, fileAt(root, path))
+  for (const path of folder === null ? [] : dropInsIn(root, folder))
+    said = patched(said, fileAt(root, path))
   const { fields, error } = flagSettings(commandLine)
   if (error !== null) throw new Error(error)
   for (const [path, value] of fields) set(said, path.split('.'), value)
@@ -29,7 +34,10 @@ export function readConfiguration(root: string, commandLine: readonly string[], 
 
 function dropInsIn(root: string, folder: string): string[] {
   const place = join(root, folder)
-  if (!existsSync(place)) throw new Error(`failed to load kubelet config drop-in dir: lstat ${folder}: no such file or directory`)
+  if (!existsSync(place))
+    throw new Error(
+      `failed to load kubelet config drop-in dir: lstat ${folder}: no such file or directory`,
+    )
   return readdirSync(place)
     .filter(name => name.endsWith('.conf'))
     .toSorted()
@@ -37,7 +45,8 @@ function dropInsIn(root: string, folder: string): string[] {
 }
 
 function fileAt(root: string, path: string): RawObject {
-  const failed = (why: string) => new Error(`failed to load kubelet config file, path: ${path}, error: ${why}`)
+  const failed = (why: string) =>
+    new Error(`failed to load kubelet config file, path: ${path}, error: ${why}`)
   let read: unknown
   try {
     const text = readFileSync(join(root, path), 'utf8')
@@ -58,14 +67,20 @@ export function patched(onto: RawObject, patch: RawObject): RawObject {
   for (const [key, value] of Object.entries(patch)) {
     const before = entries.get(key)
     if (value === null) entries.delete(key)
-    else entries.set(key, isRawObject(value) ? patched(isRawObject(before) ? before : {}, value) : value)
+    else
+      entries.set(
+        key,
+        isRawObject(value) ? patched(isRawObject(before) ? before : {}, value) : value,
+      )
   }
   return Object.fromEntries(entries)
 }
 
 function set(onto: RawObject, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) {
-    onto[name] = isRawObject(value) ? { ...(isRawObject(onto[name]) ? onto[name] : {}), ...value } : value
+    onto[name] = isRawObject(value)
+      ? { ...(isRawObject(onto[name]) ? onto[name] : {}), ...value }
+      : value
     return
   }
   const inner = isRawObject(onto[name]) ? { ...onto[name] } : {}
@@ -74,7 +89,12 @@ function set(onto: RawObject, [name = '', ...rest]: readonly string[], value: un
 }
 
 /** A map or a list that is given is all there is of it; of a struct each field is looked at for itself. */
-function withDefaults(struct: StructName, given: RawObject, defaults: RawObject, features: KubeletFeatures): RawObject {
+function withDefaults(
+  struct: StructName,
+  given: RawObject,
+  defaults: RawObject,
+  features: KubeletFeatures,
+): RawObject {
   const known = fieldsOf(struct)
   const fields = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const facts = known[name]
@@ -82,7 +102,10 @@ function withDefaults(struct: StructName, given: RawObject, defaults: RawObject,
     if (facts === undefined || !isKnownField(facts, features)) return []
     const type = elementOf(facts.type, '*') ?? facts.type
     if (isStruct(type)) {
-      if (!isRawObject(value)) throw new Error(`json: cannot unmarshal into Go struct field KubeletConfiguration.${name} of type ${type}`)
+      if (!isRawObject(value))
+        throw new Error(
+          `json: cannot unmarshal into Go struct field KubeletConfiguration.${name} of type ${type}`,
+        )
       const inner = defaults[name]
       return [[name, withDefaults(type, value, isRawObject(inner) ? inner : {}, features)]]
     }
@@ -94,12 +117,19 @@ function withDefaults(struct: StructName, given: RawObject, defaults: RawObject,
 }
 
 const isZero = (value: unknown) =>
-  value === '' || value === 0 || value === '0s' || value === false || (Array.isArray(value) && value.length === 0)
+  value === '' ||
+  value === 0 ||
+  value === '0s' ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0)
 
 /** @throws Error where Go could not read the value as the field's type */
 function decoded(name: string, type: string, value: unknown): unknown {
   if (value === null) return null
-  const wrong = () => new Error(`json: cannot unmarshal ${kindOf(value)} into Go struct field KubeletConfiguration.${name} of type ${type}`)
+  const wrong = () =>
+    new Error(
+      `json: cannot unmarshal ${kindOf(value)} into Go struct field KubeletConfiguration.${name} of type ${type}`,
+    )
   if (type === 'Duration') {
     if (typeof value !== 'string') throw wrong()
     return formatDuration(parseDuration(value))
@@ -112,7 +142,9 @@ function decoded(name: string, type: string, value: unknown): unknown {
   const ofMap = elementOf(type, 'map[string]')
   if (ofMap !== null) {
     if (!isRawObject(value)) throw wrong()
-    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, decoded(name, ofMap, entry)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [key, decoded(name, ofMap, entry)]),
+    )
   }
   if (scalars[type.replace(/\d+$/, '')]?.(value) === false) throw wrong()
   return value
@@ -125,4 +157,5 @@ const scalars: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: value => typeof value === 'string',
 }
 
-const kindOf = (value: unknown) => (Array.isArray(value) ? 'array' : isRawObject(value) ? 'object' : typeof value)
+const kindOf = (value: unknown) =>
+  Array.isArray(value) ? 'array' : isRawObject(value) ? 'object' : typeof value

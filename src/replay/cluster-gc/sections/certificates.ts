@@ -2,7 +2,11 @@
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { certificateOf, cleanCertificateRequest, type IssuedCertificate } from '#replay/cluster-gc/certificate-requests.ts'
+import {
+  certificateOf,
+  cleanCertificateRequest,
+  type IssuedCertificate,
+} from '#replay/cluster-gc/certificate-requests.ts'
 import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
@@ -57,11 +61,16 @@ class Certificates implements OpenSection<CertificateGarbage> {
 }
 
 /** The API server lets nobody have both Approved and Denied. Upstream: pkg/apis/certificates/validation validateConditions. */
-function stateOf(request: RawObject, { isIssued }: IssuedCertificate): Pick<CertificateRequest, 'state' | 'sinceMs'> {
+function stateOf(
+  request: RawObject,
+  { isIssued }: IssuedCertificate,
+): Pick<CertificateRequest, 'state' | 'sinceMs'> {
   const conditions = listAt(objectAt(request, 'status'), 'conditions').filter(isRawObject)
   const timeOf = (type: string) => {
     const found = conditions.find(each => each.type === type)
-    return found && { sinceMs: timeAt(found, 'lastUpdateTime') ?? timeAt(found, 'lastTransitionTime') }
+    return (
+      found && { sinceMs: timeAt(found, 'lastUpdateTime') ?? timeAt(found, 'lastTransitionTime') }
+    )
   }
   const [denied, failed, approved] = ['Denied', 'Failed', 'Approved'].map(timeOf)
   if (denied) return { state: 'denied', ...denied }

@@ -21,7 +21,9 @@ class Disks implements OpenSection<DiskGarbage> {
   take(resource: string, object: RawObject): void {
     if (resource === 'persistentvolumes') {
       const spec = objectAt(object, 'spec')
-      const handle = textAt(objectAt(spec, 'csi'), 'volumeHandle') ?? textAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
+      const handle =
+        textAt(objectAt(spec, 'csi'), 'volumeHandle') ??
+        textAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
       // In-tree: `aws://us-east-1a/vol-…`.
       if (handle !== null) this.#named.set(handle.split('/').at(-1) ?? handle, namingVolume(object))
       return
@@ -48,7 +50,13 @@ class Disks implements OpenSection<DiskGarbage> {
         if (!naming) return [disk]
         if (!naming.isAvailable) return []
         const times = [disk.createdMs, naming.sinceMs].filter(time => time !== null)
-        return [{ ...disk, volume: naming.name, createdMs: times.length === 0 ? null : Math.max(...times) }]
+        return [
+          {
+            ...disk,
+            volume: naming.name,
+            createdMs: times.length === 0 ? null : Math.max(...times),
+          },
+        ]
       }),
       areVolumesKnown: isWhole('persistentvolumes'),
     }
@@ -65,6 +73,8 @@ interface NamingVolume {
 
 function namingVolume(volume: RawObject): NamingVolume {
   const status = objectAt(volume, 'status')
-  const sinceMs = timeAt(status, 'lastPhaseTransitionTime') ?? timeAt(objectAt(volume, 'metadata'), 'creationTimestamp')
+  const sinceMs =
+    timeAt(status, 'lastPhaseTransitionTime') ??
+    timeAt(objectAt(volume, 'metadata'), 'creationTimestamp')
   return { name: nameOf(volume), isAvailable: textAt(status, 'phase') === 'Available', sinceMs }
 }

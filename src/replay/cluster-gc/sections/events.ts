@@ -24,9 +24,16 @@ class Events implements OpenSection<EventGarbage> {
     const namespace = textAt(about, 'namespace') ?? ''
     const object = `${textAt(about, 'kind') ?? ''} ${textAt(about, 'name') ?? ''}`
     const series = objectAt(event, 'series')
-    const times = [timeAt(series, 'lastObservedTime'), ...timesOfEvent.map(field => timeAt(event, field))].filter(time => time !== null)
+    const times = [
+      timeAt(series, 'lastObservedTime'),
+      ...timesOfEvent.map(field => timeAt(event, field)),
+    ].filter(time => time !== null)
     const lastMs = times.length === 0 ? null : Math.max(...times)
-    const counts = [integerAt(series, 'count'), integerAt(event, 'count'), integerAt(event, 'deprecatedCount')]
+    const counts = [
+      integerAt(series, 'count'),
+      integerAt(event, 'count'),
+      integerAt(event, 'deprecatedCount'),
+    ]
     const count = Math.max(1, ...counts.filter(number => number !== null))
     const message = textAt(event, 'message') ?? textAt(event, 'note') ?? ''
     this.#failures.set(textAt(metadata, 'uid') ?? `${namespace}/${textAt(metadata, 'name')}`, {

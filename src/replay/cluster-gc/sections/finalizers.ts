@@ -1,6 +1,10 @@
 /** Whatever is in deletion and held by finalizers, of all that was listed or swept; pods, volumes and claims have sections of their own. */
 import { isCollectable } from '#facts/kubernetes/discovery.ts'
-import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import {
+  garbageResource,
+  garbageResources,
+  podResource,
+} from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
@@ -14,7 +18,9 @@ const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistent
 
 export const finalizers: Section<'finalizers'> = {
   resources: [],
-  also: garbageResources.map(({ resource }) => resource).filter(resource => !elsewhere.has(resource)),
+  also: garbageResources
+    .map(({ resource }) => resource)
+    .filter(resource => !elsewhere.has(resource)),
   takesOthers: true,
   open: () => new Finalizers(),
 }
@@ -32,8 +38,13 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
   tell({ nodes, apis, holderOf, wasAsked }: SectionContext): FinalizerGarbage {
     const kinds = new Map(apis?.served.toReversed().map(({ resource, kind }) => [resource, kind]))
     const kindOf = (resource: string) =>
-      garbageResource(resource)?.objectKind ?? kinds.get(resource) ?? (resource === 'nodes' ? 'Node' : resource)
-    const left = apis?.served.filter(each => isCollectable(each) && !wasAsked(each.resource) && each.resource !== podResource.resource)
+      garbageResource(resource)?.objectKind ??
+      kinds.get(resource) ??
+      (resource === 'nodes' ? 'Node' : resource)
+    const left = apis?.served.filter(
+      each =>
+        isCollectable(each) && !wasAsked(each.resource) && each.resource !== podResource.resource,
+    )
     const shared = new SharedTexts()
     const lists = new Map<string, HeldObject['finalizers']>()
     const listOf = (names: readonly string[]) => {
@@ -44,10 +55,21 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
     }
     const told = ({ namespace, name, sinceMs, expiresMs, names, ...of }: Held): HeldObject => {
       const resource = shared.text(of.resource)
-      return { resource, kind: kindOf(resource), namespace: shared.text(namespace), name, sinceMs, expiresMs, finalizers: listOf(names) }
+      return {
+        resource,
+        kind: kindOf(resource),
+        namespace: shared.text(namespace),
+        name,
+        sinceMs,
+        expiresMs,
+        finalizers: listOf(names),
+      }
     }
     return {
-      held: [...Array.from(this.#held, told), ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? []).map(told)],
+      held: [
+        ...Array.from(this.#held, told),
+        ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? []).map(told),
+      ],
       notSwept: left ? [...new Set(left.map(({ resource }) => resource))].toSorted() : null,
     }
   }

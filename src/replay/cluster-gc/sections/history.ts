@@ -2,14 +2,24 @@
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import type { HistoryGarbage } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
-import { cleanupHistory, type RevisionCleanup, truncateHistory } from '#replay/cluster-gc/controller-revisions.ts'
+import {
+  cleanupHistory,
+  type RevisionCleanup,
+  truncateHistory,
+} from '#replay/cluster-gc/controller-revisions.ts'
 import { cleanupDeployments } from '#replay/cluster-gc/deployments.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section } from '#replay/cluster-gc/section.ts'
 import { controllersIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
 
-const kinds = ['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps', 'controllerrevisions.apps'] as const
+const kinds = [
+  'deployments.apps',
+  'replicasets.apps',
+  'statefulsets.apps',
+  'daemonsets.apps',
+  'controllerrevisions.apps',
+] as const
 type Kind = (typeof kinds)[number]
 
 export const history: Section<'history'> = { resources: kinds, open: () => new History() }
@@ -75,5 +85,10 @@ function parts(key: string): { namespace: string; name: string } {
   return { namespace, name }
 }
 
-const excessOf = (kind: 'StatefulSet' | 'DaemonSet', found: readonly RevisionCleanup[]): HistoryGarbage['revisions'] =>
-  found.flatMap(({ owner, limit, deletions: { length: excess } }) => (excess > 0 ? [{ ...parts(owner), kind, limit, excess }] : []))
+const excessOf = (
+  kind: 'StatefulSet' | 'DaemonSet',
+  found: readonly RevisionCleanup[],
+): HistoryGarbage['revisions'] =>
+  found.flatMap(({ owner, limit, deletions: { length: excess } }) =>
+    excess > 0 ? [{ ...parts(owner), kind, limit, excess }] : [],
+  )

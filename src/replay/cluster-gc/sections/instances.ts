@@ -30,11 +30,19 @@ class Instances implements OpenSection<InstanceGarbage> {
     const known = (nodes ?? []).map(node => ({ node, ...nodeIdentity(node) }))
     const ofNodes = new Set(known.map(({ instanceId }) => instanceId))
     return {
-      withoutNode: [...this.#instances.values()].filter(({ instanceId }) => !ofNodes.has(instanceId)),
+      withoutNode: [...this.#instances.values()].filter(
+        ({ instanceId }) => !ofNodes.has(instanceId),
+      ),
       withoutInstance: known.flatMap(({ node, name, instanceId, ready }) => {
         const isOfEc2 = instanceId?.startsWith('i-') === true
         if (!isOfEc2 || ready === 'True' || this.#instances.has(instanceId)) return []
-        return [{ node: name, instanceId, sinceMs: timeAt(conditionOf(node, 'Ready'), 'lastTransitionTime') }]
+        return [
+          {
+            node: name,
+            instanceId,
+            sinceMs: timeAt(conditionOf(node, 'Ready'), 'lastTransitionTime'),
+          },
+        ]
       }),
     }
   }

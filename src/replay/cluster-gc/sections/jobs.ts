@@ -9,14 +9,23 @@ import {
   finishedCondition,
   timeToLive,
 } from '#replay/cluster-gc/finished-jobs.ts'
-import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import {
+  conditionOf,
+  integerAt,
+  keyOf,
+  parseMetadata,
+  timeAt,
+} from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 import { controllerIn, keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
-export const jobs: Section<'jobs'> = { resources: ['jobs.batch', 'cronjobs.batch'], open: () => new Jobs() }
+export const jobs: Section<'jobs'> = {
+  resources: ['jobs.batch', 'cronjobs.batch'],
+  open: () => new Jobs(),
+}
 
 type SuspendedJob = JobGarbage['suspended'][number]
 
@@ -38,7 +47,13 @@ class Jobs implements OpenSection<JobGarbage> {
     const spec = objectAt(job, 'spec')
     const condition = finishedCondition(job)
     if (!condition) {
-      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller, sinceMs: suspendedSinceMs(job, createdMs) })
+      if (spec?.suspend === true)
+        this.#suspended.push({
+          namespace,
+          name,
+          controller,
+          sinceMs: suspendedSinceMs(job, createdMs),
+        })
       return
     }
     const finished: FinishedJob = {
@@ -75,11 +90,16 @@ class Jobs implements OpenSection<JobGarbage> {
 function suspendedSinceMs(job: RawObject, createdMs: number | null): number | null {
   const condition = conditionOf(job, 'Suspended')
   const suspendedMs = condition?.status === 'True' ? timeAt(condition, 'lastTransitionTime') : null
-  const times = [suspendedMs, timeAt(objectAt(job, 'status'), 'startTime'), createdMs].filter(time => time !== null)
+  const times = [suspendedMs, timeAt(objectAt(job, 'status'), 'startTime'), createdMs].filter(
+    time => time !== null,
+  )
   return times.length === 0 ? null : Math.max(...times)
 }
 
-const withShared = ({ namespace, name, controller, finalizers, ...job }: FinishedJob, shared: SharedTexts): FinishedJob => ({
+const withShared = (
+  { namespace, name, controller, finalizers, ...job }: FinishedJob,
+  shared: SharedTexts,
+): FinishedJob => ({
   namespace: shared.text(namespace),
   name,
   controller: controller && { kind: shared.text(controller.kind), name: controller.name },
@@ -93,15 +113,26 @@ const withShared = ({ namespace, name, controller, finalizers, ...job }: Finishe
 
 const slimCronJob = (cronJob: RawObject): RawObject => ({
   metadata: slimMetadata(cronJob, ['creationTimestamp']),
-  spec: slim(objectAt(cronJob, 'spec'), ['suspend', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
+  spec: slim(objectAt(cronJob, 'spec'), [
+    'suspend',
+    'successfulJobsHistoryLimit',
+    'failedJobsHistoryLimit',
+  ]),
   status: slim(objectAt(cronJob, 'status'), ['lastScheduleTime']),
 })
 
-function cronJobGarbage(cronJob: RawObject, histories: ReadonlyMap<string, CronJobHistory>): CronJobGarbage | null {
+function cronJobGarbage(
+  cronJob: RawObject,
+  histories: ReadonlyMap<string, CronJobHistory>,
+): CronJobGarbage | null {
   const metadata = parseMetadata(cronJob)
   const history = metadata && histories.get(keyOf(metadata))
   if (!history) return null
-  const told = ({ limit, count, deletions }: CronJobHistory['successful']) => ({ limit, count, excess: deletions.length })
+  const told = ({ limit, count, deletions }: CronJobHistory['successful']) => ({
+    limit,
+    count,
+    excess: deletions.length,
+  })
   return {
     namespace: metadata.namespace,
     name: metadata.name,

@@ -8,7 +8,10 @@ import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/se
 import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
 
-export const leases: Section<'leases'> = { resources: ['leases.coordination.k8s.io'], open: () => new Leases() }
+export const leases: Section<'leases'> = {
+  resources: ['leases.coordination.k8s.io'],
+  open: () => new Leases(),
+}
 
 class Leases implements OpenSection<LeaseGarbage> {
   readonly #ofNodes = new Packed<RawObject>()
@@ -16,17 +19,25 @@ class Leases implements OpenSection<LeaseGarbage> {
 
   take(_resource: string, lease: RawObject): void {
     const namespace = textAt(objectAt(lease, 'metadata'), 'namespace')
-    if (namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease, ['ownerReferences', 'creationTimestamp']))
-    else if (namespace === 'kube-system') this.#ofServers.push(slimLease(lease, ['labels', 'creationTimestamp']))
+    if (namespace === 'kube-node-lease')
+      this.#ofNodes.push(slimLease(lease, ['ownerReferences', 'creationTimestamp']))
+    else if (namespace === 'kube-system')
+      this.#ofServers.push(slimLease(lease, ['labels', 'creationTimestamp']))
   }
 
   tell({ nodes, nowMs, features }: SectionContext): LeaseGarbage {
     const ofNodes = [...this.#ofNodes]
     const made = new Map(ofNodes.map(lease => [nameOf(lease), madeMs(lease)]))
-    const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) => state !== 'held' || isExpired !== false
+    const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) =>
+      state !== 'held' || isExpired !== false
     return {
       nodes: nodeLeases(ofNodes, nodes, nowMs)
-        .map(({ node, state, renewedMs, isExpired }) => ({ node, state, renewedMs: renewedMs ?? made.get(node) ?? null, isExpired }))
+        .map(({ node, state, renewedMs, isExpired }) => ({
+          node,
+          state,
+          renewedMs: renewedMs ?? made.get(node) ?? null,
+          isExpired,
+        }))
         .filter(isLeft),
       identities: [...this.#ofServers].flatMap(lease => {
         const identity = identityLease(lease, nowMs, features)
@@ -44,7 +55,8 @@ class Leases implements OpenSection<LeaseGarbage> {
 }
 
 /** One that nobody has ever renewed cannot be older than that. */
-const madeMs = (lease: RawObject): number | null => timeAt(objectAt(lease, 'metadata'), 'creationTimestamp')
+const madeMs = (lease: RawObject): number | null =>
+  timeAt(objectAt(lease, 'metadata'), 'creationTimestamp')
 
 const slimLease = (lease: RawObject, fields: readonly string[]): RawObject => ({
   metadata: slimMetadata(lease, fields),

@@ -8,7 +8,11 @@ import type { Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
-export const nodes: Section<'nodes'> = { resources: [], needsNodes: true, open: () => ({ take: () => {}, tell }) }
+export const nodes: Section<'nodes'> = {
+  resources: [],
+  needsNodes: true,
+  open: () => ({ take: () => {}, tell }),
+}
 
 function tell({ nodes: all, features }: SectionContext): NodeGarbage {
   const lives = (all ?? []).flatMap(node => {
@@ -19,10 +23,14 @@ function tell({ nodes: all, features }: SectionContext): NodeGarbage {
     notReady: lives.flatMap(({ node, life: { ready } }) => {
       if (ready === 'True') return []
       const condition = conditionOf(node, 'Ready')
-      const sinceMs = timeAt(condition, 'lastTransitionTime') ?? timeAt(objectAt(node, 'metadata'), 'creationTimestamp')
+      const sinceMs =
+        timeAt(condition, 'lastTransitionTime') ??
+        timeAt(objectAt(node, 'metadata'), 'creationTimestamp')
       return [{ node: nameOf(node), ready, sinceMs, reason: textAt(condition, 'reason') }]
     }),
-    leftTaints: lives.flatMap(({ node, life: { ready } }) => (ready === 'True' ? leftTaints(node) : [])),
+    leftTaints: lives.flatMap(({ node, life: { ready } }) =>
+      ready === 'True' ? leftTaints(node) : [],
+    ),
   }
 }
 
@@ -40,10 +48,22 @@ function leftTaints(node: RawObject): NodeGarbage['leftTaints'][number][] {
       // Upstream takes away all that no condition asks for: one that is Unknown, or not there, asks for none.
       if (condition?.status === 'True') return []
       // Its reason is over since the node is Ready, or since the condition is, and it cannot be left for longer than it is there.
-      const ends = [conditionOf(node, 'Ready'), condition].map(each => timeAt(each, 'lastTransitionTime'))
-      const times = [...ends, timeAt(taint, 'timeAdded') ?? valueTime(taint)].filter(time => time !== null)
+      const ends = [conditionOf(node, 'Ready'), condition].map(each =>
+        timeAt(each, 'lastTransitionTime'),
+      )
+      const times = [...ends, timeAt(taint, 'timeAdded') ?? valueTime(taint)].filter(
+        time => time !== null,
+      )
       const sinceMs = times.length === 0 ? null : Math.max(...times)
-      return [{ node: nameOf(node), key, effect: textAt(taint, 'effect') ?? '', isAnnounced: meaning === 'announcing', sinceMs }]
+      return [
+        {
+          node: nameOf(node),
+          key,
+          effect: textAt(taint, 'effect') ?? '',
+          isAnnounced: meaning === 'announcing',
+          sinceMs,
+        },
+      ]
     })
 }
 

@@ -4,7 +4,11 @@
  * of pods it is only told which owners they hold, and of whom they are the owners.
  */
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
-import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import {
+  garbageResource,
+  garbageResources,
+  podResource,
+} from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -13,7 +17,12 @@ import { HoldingPods } from '#replay/cluster-gc/holding-pods.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { bare, NamedOwners } from '#replay/cluster-gc/named-owners.ts'
 import { madeBy } from '#replay/cluster-gc/orphans.ts'
-import { type ClassifiedReference, isWaitingForDependents, type ListedKind, type OwnedObject } from '#replay/cluster-gc/owner-graph.ts'
+import {
+  type ClassifiedReference,
+  isWaitingForDependents,
+  type ListedKind,
+  type OwnedObject,
+} from '#replay/cluster-gc/owner-graph.ts'
 import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
@@ -33,9 +42,13 @@ const crowds: ReadonlySet<string> = new Set([
   'secrets',
 ])
 
-const crowdKinds: ReadonlySet<string> = new Set([...crowds].flatMap(resource => garbageResource(resource)?.objectKind ?? []))
+const crowdKinds: ReadonlySet<string> = new Set(
+  [...crowds].flatMap(resource => garbageResource(resource)?.objectKind ?? []),
+)
 
-const asked = [podResource, ...garbageResources].map(({ resource }) => resource).filter(resource => !notAsked.has(resource))
+const asked = [podResource, ...garbageResources]
+  .map(({ resource }) => resource)
+  .filter(resource => !notAsked.has(resource))
 
 export const owners: Section<'owners'> = {
   resources: [],
@@ -68,14 +81,17 @@ class Owners implements OpenSection<OwnerGarbage> {
     const isOwned = references.length > 0 && !references.every(isNode)
     if (!isOwned) this.#takeOrphan(resource, object)
     if (resource === podResource.resource) this.#pods.take(metadata)
-    else if (isOwned && metadata) keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
-    else if (crowds.has(resource)) keep(this.#crowds, resource, metadata && { ...metadata, ...bare })
+    else if (isOwned && metadata)
+      keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
+    else if (crowds.has(resource))
+      keep(this.#crowds, resource, metadata && { ...metadata, ...bare })
   }
 
   /** Of the pods that do not go, those whose owners wait for them. */
   *#podsInTheWay(): Generator<ObjectMetadata> {
     const waiting = new Set<string>()
-    for (const packed of this.#items.values()) for (const each of packed) if (isWaitingForDependents(each)) waiting.add(each.uid)
+    for (const packed of this.#items.values())
+      for (const each of packed) if (isWaitingForDependents(each)) waiting.add(each.uid)
     yield* this.#pods.holding(waiting)
   }
 
@@ -84,8 +100,11 @@ class Owners implements OpenSection<OwnerGarbage> {
     const kind = garbageResource(resource)?.objectKind ?? resource
     const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
     const crowd = resource === podResource.resource ? this.#pods.all() : this.#crowds.get(resource)
-    for (const each of [crowd, this.#dependents.get(resource)]) if (each) rows.push(named.among(each, kind))
-    const objects = rows.flatMap(each => Array.from(each, metadata => ownedObject(resource, metadata, shared)))
+    for (const each of [crowd, this.#dependents.get(resource)])
+      if (each) rows.push(named.among(each, kind))
+    const objects = rows.flatMap(each =>
+      Array.from(each, metadata => ownedObject(resource, metadata, shared)),
+    )
     return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
 
@@ -93,30 +112,56 @@ class Owners implements OpenSection<OwnerGarbage> {
     const controllerKind = madeBy(resource, object)
     const metadata = controllerKind === null ? null : parseMetadata(object)
     if (controllerKind === null || !metadata || controllerOf(metadata)) return
-    const replicas = resource === 'pods' ? Number(!hasFinished(object)) : objectAt(object, 'spec')?.replicas
+    const replicas =
+      resource === 'pods' ? Number(!hasFinished(object)) : objectAt(object, 'spec')?.replicas
     this.#orphaned.push({
-      ...{ kind: garbageResource(resource)?.objectKind ?? resource, namespace: metadata.namespace, name: metadata.name },
-      ...{ controllerKind, createdMs: metadata.createdMs, replicas: typeof replicas === 'number' ? replicas : null },
+      ...{
+        kind: garbageResource(resource)?.objectKind ?? resource,
+        namespace: metadata.namespace,
+        name: metadata.name,
+      },
+      ...{
+        controllerKind,
+        createdMs: metadata.createdMs,
+        replicas: typeof replicas === 'number' ? replicas : null,
+      },
     })
   }
 
   tell({ nodes, apis, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
     const shared = new SharedTexts()
-    const isKnown = (resource: string) => isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
+    const isKnown = (resource: string) =>
+      isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
     const byUid = new Map<string, Group>()
-    for (const [resource, packed] of this.#dependents) for (const group of groupsIn(packed, resource, shared)) byUid.set(group.uid, group)
+    for (const [resource, packed] of this.#dependents)
+      for (const group of groupsIn(packed, resource, shared)) byUid.set(group.uid, group)
     const named = new NamedOwners(byUid.values(), crowdKinds)
-    for (const group of groupsIn(this.#podsInTheWay(), podResource.resource, shared)) byUid.set(group.uid, group)
+    for (const group of groupsIn(this.#podsInTheWay(), podResource.resource, shared))
+      byUid.set(group.uid, group)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
     const listed = [
       ...[...dependents].flatMap(([resource, groups]) => listedKind(resource, groups, false)),
-      ...asked.flatMap(resource => listedKind(resource, this.#ownersIn(resource, named, shared), isKnown(resource))),
-      ...(nodes === null ? [] : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
+      ...asked.flatMap(resource =>
+        listedKind(resource, this.#ownersIn(resource, named, shared), isKnown(resource)),
+      ),
+      ...(nodes === null
+        ? []
+        : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
-    const groupOf = (object: OwnedObject): OwnedGroup => strip(byUid.get(object.uid)) ?? alone(object)
-    const told = { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: this.#orphaned } as Told
-    for (const each of collectGarbage({ listed, served: apis?.served ?? null, unanswered: apis?.unanswered }, features)) {
+    const groupOf = (object: OwnedObject): OwnedGroup =>
+      strip(byUid.get(object.uid)) ?? alone(object)
+    const told = {
+      dangling: [],
+      unserved: [],
+      misplaced: [],
+      blocked: [],
+      orphaned: this.#orphaned,
+    } as Told
+    for (const each of collectGarbage(
+      { listed, served: apis?.served ?? null, unanswered: apis?.unanswered },
+      features,
+    )) {
       if (isPod(each)) continue
       tellOf(told.dangling, dangling(each), each, groupOf)
       tellOf(told.unserved, unserved(each), each, groupOf)
@@ -134,7 +179,8 @@ const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): bo
 
 type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
-const hasFinished = (pod: RawObject): boolean => isTerminalPhase(textAt(objectAt(pod, 'status'), 'phase'))
+const hasFinished = (pod: RawObject): boolean =>
+  isTerminalPhase(textAt(objectAt(pod, 'status'), 'phase'))
 
 function tellOf<Fate extends object>(
   list: (OwnedGroup & Fate)[],
@@ -146,7 +192,11 @@ function tellOf<Fate extends object>(
 }
 
 /** That there is one counts, even where it cannot be read. */
-function keep(kept: Map<string, Packed<ObjectMetadata>>, resource: string, metadata: ObjectMetadata | null): void {
+function keep(
+  kept: Map<string, Packed<ObjectMetadata>>,
+  resource: string,
+  metadata: ObjectMetadata | null,
+): void {
   const rows = kept.get(resource) ?? new Packed<ObjectMetadata>()
   kept.set(resource, rows)
   if (metadata) rows.push(metadata)
@@ -156,23 +206,38 @@ function keep(kept: Map<string, Packed<ObjectMetadata>>, resource: string, metad
 const isNode = (reference: unknown): boolean => isRawObject(reference) && reference.kind === 'Node'
 
 /** @param objects absent: none was seen */
-function listedKind(resource: string, objects: readonly OwnedObject[] | undefined, isWhole: boolean): ListedKind[] {
+function listedKind(
+  resource: string,
+  objects: readonly OwnedObject[] | undefined,
+  isWhole: boolean,
+): ListedKind[] {
   const known = garbageResource(resource)
   if (known === null || (objects === undefined && !isWhole)) return []
   const { apiVersion, objectKind: kind, isNamespaced } = known
   return [{ apiVersion, kind, isNamespaced, objects: objects ?? [], isPartial: !isWhole }]
 }
 
-type Fate<List extends 'dangling' | 'unserved' | 'misplaced'> = Omit<OwnerGarbage[List][number], keyof OwnedGroup>
+type Fate<List extends 'dangling' | 'unserved' | 'misplaced'> = Omit<
+  OwnerGarbage[List][number],
+  keyof OwnedGroup
+>
 
 const ownerOf = ({ reference: { kind, name } }: ClassifiedReference): string => `${kind} ${name}`
 
 /** What the collector would delete for certain, because nobody of those that it names is there. */
-function dangling({ object, references, action, certainty }: CollectedObject): Fate<'dangling'> | null {
+function dangling({
+  object,
+  references,
+  action,
+  certainty,
+}: CollectedObject): Fate<'dangling'> | null {
   const [first] = references
-  if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null) return null
+  if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null)
+    return null
   if (!references.every(({ is }) => is === 'absent' || is === 'other-uid')) return null
-  const confidence = references.some(({ reference: { kind } }) => kind === podResource.objectKind) ? 'likely' : 'certain'
+  const confidence = references.some(({ reference: { kind } }) => kind === podResource.objectKind)
+    ? 'likely'
+    : 'certain'
   return { owner: ownerOf(first), isReplaced: first.is === 'other-uid', confidence }
 }
 
@@ -184,13 +249,26 @@ function unserved({ object, references, action }: CollectedObject): Fate<'unserv
 }
 
 /** One that is going is left to its finalizers, whoever owns it. */
-function misplaced({ object, references, action, certainty }: CollectedObject): Fate<'misplaced'> | null {
+function misplaced({
+  object,
+  references,
+  action,
+  certainty,
+}: CollectedObject): Fate<'misplaced'> | null {
   if (object.deletedMs !== null) return null
   const isCertain = certainty === 'certain'
-  const fate = action === 'delete' ? (isCertain ? 'delete' : 'may-delete') : action === 'remove-references' ? 'remove-reference' : 'nothing'
+  const fate =
+    action === 'delete'
+      ? isCertain
+        ? 'delete'
+        : 'may-delete'
+      : action === 'remove-references'
+        ? 'remove-reference'
+        : 'nothing'
   for (const reference of references) {
     const { is } = reference
-    if (is === 'other-namespace' || is === 'namespaced-owner') return { owner: ownerOf(reference), is, fate }
+    if (is === 'other-namespace' || is === 'namespaced-owner')
+      return { owner: ownerOf(reference), is, fate }
   }
   return null
 }

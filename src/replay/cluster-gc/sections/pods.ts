@@ -1,8 +1,19 @@
 /** Pods that have finished or hang in deletion, as pod GC sees them. Of all others nothing is kept. */
 import { terminatedPodThreshold } from '#facts/kubernetes/controllers.ts'
-import type { HeldFinalizer, PodGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
+import type {
+  HeldFinalizer,
+  PodGarbage,
+  TerminatedPod,
+  TerminatingPod,
+} from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import {
+  conditionOf,
+  integerAt,
+  keyOf,
+  parseMetadata,
+  timeAt,
+} from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
@@ -17,18 +28,26 @@ class Pods implements OpenSection<PodGarbage> {
   take(_resource: string, pod: RawObject): void {
     const status = objectAt(pod, 'status')
     const isOver = status !== null && !alive.has(textAt(status, 'phase') ?? '')
-    if (isOver || timeAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null) this.#kept.push(slimPod(pod))
+    if (isOver || timeAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null)
+      this.#kept.push(slimPod(pod))
   }
 
   tell({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
     const threshold = thresholdIn(eks)
     const byUid = new Map(Array.from(this.#kept, pod => [uidOf(pod), pod]))
     const kept = [...byUid.values()]
-    const round = podGc({ pods: kept, nodes, terminatedPodThreshold: threshold.pods, missingForMs: new Map() }, features)
+    const round = podGc(
+      { pods: kept, nodes, terminatedPodThreshold: threshold.pods, missingForMs: new Map() },
+      features,
+    )
     const taken = new Set(round.deletions.map(({ uid, pod }) => uid || pod))
-    const readyNodes = nodes && new Map(nodes.map(node => [nameOf(node), conditionOf(node, 'Ready')?.status === 'True']))
+    const readyNodes =
+      nodes &&
+      new Map(nodes.map(node => [nameOf(node), conditionOf(node, 'Ready')?.status === 'True']))
     return {
-      terminated: round.terminated.flatMap(({ uid, pod }) => terminatedPod(byUid.get(uid || pod)) ?? []),
+      terminated: round.terminated.flatMap(
+        ({ uid, pod }) => terminatedPod(byUid.get(uid || pod)) ?? [],
+      ),
       threshold,
       excess: round.excess ?? 0,
       terminating: kept.flatMap(pod => terminatingPod(pod, { readyNodes, taken, holderOf }) ?? []),
@@ -72,7 +91,10 @@ function finishedMs(status: RawObject | null): number | null {
 
 /** Source: EKS API reference, KubeControllerManagerConfigResponse. */
 function thresholdIn(eks: RawObject | null): PodGarbage['threshold'] {
-  const podGcConfig = objectAt(objectAt(eks, 'kubeControllerManagerConfig'), 'podGcControllerConfig')
+  const podGcConfig = objectAt(
+    objectAt(eks, 'kubeControllerManagerConfig'),
+    'podGcControllerConfig',
+  )
   const told = integerAt(podGcConfig, 'terminatedPodGcThreshold')
   return { pods: told ?? terminatedPodThreshold, isAssumed: told === null }
 }
@@ -100,7 +122,11 @@ function terminatingPod(
     readyNodes,
     taken,
     holderOf,
-  }: { readyNodes: ReadonlyMap<string, boolean> | null; taken: ReadonlySet<string>; holderOf: (finalizer: string) => HeldFinalizer },
+  }: {
+    readyNodes: ReadonlyMap<string, boolean> | null
+    taken: ReadonlySet<string>
+    holderOf: (finalizer: string) => HeldFinalizer
+  },
 ): TerminatingPod | null {
   const metadata = parseMetadata(pod)
   if (!metadata || metadata.deletedMs === null) return null
@@ -124,10 +150,15 @@ function terminatingPod(
  */
 function isLetGo(pod: RawObject): boolean {
   const gracePeriodSeconds = integerAt(objectAt(pod, 'metadata'), 'deletionGracePeriodSeconds')
-  return gracePeriodSeconds === null ? !alive.has(textAt(objectAt(pod, 'status'), 'phase') ?? '') : gracePeriodSeconds === 0
+  return gracePeriodSeconds === null
+    ? !alive.has(textAt(objectAt(pod, 'status'), 'phase') ?? '')
+    : gracePeriodSeconds === 0
 }
 
-function nodeState(node: string | null, readyNodes: ReadonlyMap<string, boolean> | null): TerminatingPod['nodeState'] {
+function nodeState(
+  node: string | null,
+  readyNodes: ReadonlyMap<string, boolean> | null,
+): TerminatingPod['nodeState'] {
   if (node === null) return 'none'
   if (readyNodes === null) return 'not-read'
   const isReady = readyNodes.get(node)

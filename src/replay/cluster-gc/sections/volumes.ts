@@ -1,5 +1,11 @@
 /** PersistentVolumes whose claims are gone, and volumes and claims that do not go. Of bound ones nothing but what the replay asks stays. */
-import type { HeldFinalizer, HeldVolumeObject, ReleasedVolume, RetainedEphemeralClaim, VolumeGarbage } from '#model/cluster-garbage.ts'
+import type {
+  HeldFinalizer,
+  HeldVolumeObject,
+  ReleasedVolume,
+  RetainedEphemeralClaim,
+  VolumeGarbage,
+} from '#model/cluster-garbage.ts'
 import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
@@ -41,14 +47,22 @@ class Volumes implements OpenSection<VolumeGarbage> {
     const policies = new Map(volumes.map(volume => [nameOf(volume), reclaimPolicyOf(volume)]))
     const outcomes = new Map(synced.map(each => [each.volume, each]))
     return {
-      released: volumes.flatMap(volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? []),
-      held: [...heldClaims(claims, pods, holderOf), ...volumes.flatMap(volume => heldVolume(volume, holderOf) ?? [])],
+      released: volumes.flatMap(
+        volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? [],
+      ),
+      held: [
+        ...heldClaims(claims, pods, holderOf),
+        ...volumes.flatMap(volume => heldVolume(volume, holderOf) ?? []),
+      ],
       retainedEphemeral: claims.flatMap(claim => this.#retainedEphemeral(claim, policies) ?? []),
     }
   }
 
   /** What a volume is made with it keeps: its class says only how the next one begins. */
-  #retainedEphemeral(claim: RawObject, policies: ReadonlyMap<string, string>): RetainedEphemeralClaim | null {
+  #retainedEphemeral(
+    claim: RawObject,
+    policies: ReadonlyMap<string, string>,
+  ): RetainedEphemeralClaim | null {
     const metadata = parseMetadata(claim)
     if (!metadata || controllerOf(metadata)?.kind !== 'Pod') return null
     const spec = objectAt(claim, 'spec')
@@ -58,14 +72,27 @@ class Volumes implements OpenSection<VolumeGarbage> {
     const isOfClass = this.#policies.get(storageClass) === 'Retain'
     if (own === undefined ? !isOfClass : own !== 'Retain') return null
     const { namespace, name, createdMs } = metadata
-    return { namespace, name, storageClass, volume: own === undefined ? null : volume, isOfClass, createdMs }
+    return {
+      namespace,
+      name,
+      storageClass,
+      volume: own === undefined ? null : volume,
+      isOfClass,
+      createdMs,
+    }
   }
 }
 
-function heldClaims(claims: readonly RawObject[], pods: readonly RawObject[] | null, holderOf: HolderOf): HeldVolumeObject[] {
+function heldClaims(
+  claims: readonly RawObject[],
+  pods: readonly RawObject[] | null,
+  holderOf: HolderOf,
+): HeldVolumeObject[] {
   const going = claims.flatMap(claim => {
     const metadata = parseMetadata(claim)
-    return metadata && metadata.deletedMs !== null ? [{ claim, metadata, sinceMs: metadata.deletedMs }] : []
+    return metadata && metadata.deletedMs !== null
+      ? [{ claim, metadata, sinceMs: metadata.deletedMs }]
+      : []
   })
   const held = new Map(
     claimProtection(
@@ -75,13 +102,20 @@ function heldClaims(claims: readonly RawObject[], pods: readonly RawObject[] | n
   )
   return going.map(({ metadata, sinceMs }) => {
     const { namespace, name, finalizers } = metadata
-    return { namespace, name, sinceMs, finalizers: finalizers.map(holderOf), usedBy: held.get(keyOf(metadata))?.usedBy ?? null }
+    return {
+      namespace,
+      name,
+      sinceMs,
+      finalizers: finalizers.map(holderOf),
+      usedBy: held.get(keyOf(metadata))?.usedBy ?? null,
+    }
   })
 }
 
 const usesClaims = (pod: RawObject): boolean =>
   listAt(objectAt(pod, 'spec'), 'volumes').some(
-    volume => objectAt(volume, 'persistentVolumeClaim') !== null || objectAt(volume, 'ephemeral') !== null,
+    volume =>
+      objectAt(volume, 'persistentVolumeClaim') !== null || objectAt(volume, 'ephemeral') !== null,
   )
 
 function slimPod(pod: RawObject): RawObject {
@@ -89,12 +123,18 @@ function slimPod(pod: RawObject): RawObject {
   const spec = objectAt(pod, 'spec')
   const volumes = listAt(spec, 'volumes')
     .filter(isRawObject)
-    .filter(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim !== undefined || ephemeral !== undefined)
+    .filter(
+      ({ persistentVolumeClaim, ephemeral }) =>
+        persistentVolumeClaim !== undefined || ephemeral !== undefined,
+    )
     .map(volume => slim(volume, ['name', 'persistentVolumeClaim', 'ephemeral']))
   return {
     metadata: slimMetadata(pod, ['deletionTimestamp', 'deletionGracePeriodSeconds']),
     spec: { ...slim(spec, ['nodeName']), volumes },
-    status: { ...slim(status, ['phase']), containerStatuses: listAt(status, 'containerStatuses').map(stateOf) },
+    status: {
+      ...slim(status, ['phase']),
+      containerStatuses: listAt(status, 'containerStatuses').map(stateOf),
+    },
   }
 }
 
@@ -103,15 +143,24 @@ const stateOf = (status: unknown): RawObject => ({
 })
 
 const slimClaim = (claim: RawObject): RawObject => ({
-  metadata: slimMetadata(claim, ['creationTimestamp', 'deletionTimestamp', 'finalizers', 'ownerReferences']),
+  metadata: slimMetadata(claim, [
+    'creationTimestamp',
+    'deletionTimestamp',
+    'finalizers',
+    'ownerReferences',
+  ]),
   spec: objectAt(claim, 'spec') ?? {},
 })
 
 /** Only what the controller itself calls Released or Failed: of what its claim has just left nobody knows more. */
-function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): ReleasedVolume | null {
+function releasedVolume(
+  volume: RawObject,
+  outcome: SyncedVolume | undefined,
+): ReleasedVolume | null {
   const status = objectAt(volume, 'status')
   const phase = textAt(status, 'phase')
-  if (!outcome || !isReleased.has(outcome.released) || (phase !== 'Released' && phase !== 'Failed')) return null
+  if (!outcome || !isReleased.has(outcome.released) || (phase !== 'Released' && phase !== 'Failed'))
+    return null
   const spec = objectAt(volume, 'spec')
   const claim = objectAt(spec, 'claimRef')
   const csi = objectAt(spec, 'csi')
@@ -133,10 +182,15 @@ function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): R
   }
 }
 
-const isReleased: ReadonlySet<SyncedVolume['released']> = new Set(['claim-gone', 'claim-other-uid', 'claim-bound-elsewhere'])
+const isReleased: ReadonlySet<SyncedVolume['released']> = new Set([
+  'claim-gone',
+  'claim-other-uid',
+  'claim-bound-elsewhere',
+])
 
 /** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
-const reclaimPolicyOf = (volume: RawObject): string => textAt(objectAt(volume, 'spec'), 'persistentVolumeReclaimPolicy') ?? 'Retain'
+const reclaimPolicyOf = (volume: RawObject): string =>
+  textAt(objectAt(volume, 'spec'), 'persistentVolumeReclaimPolicy') ?? 'Retain'
 
 const actionOf = ({ action }: SyncedVolume): ReleasedVolume['action'] =>
   action === 'retain' || action === 'leave-to-driver' || action === 'fail' ? action : 'other'
@@ -155,5 +209,11 @@ function heldVolume(volume: RawObject, holderOf: HolderOf): HeldVolumeObject | n
   const metadata = parseMetadata(volume)
   if (!metadata || metadata.deletedMs === null) return null
   const { name, deletedMs: sinceMs, finalizers } = metadata
-  return { namespace: '', name, sinceMs, finalizers: finalizers.map(holderOf), usedBy: volumeProtection(volume)?.usedBy ?? null }
+  return {
+    namespace: '',
+    name,
+    sinceMs,
+    finalizers: finalizers.map(holderOf),
+    usedBy: volumeProtection(volume)?.usedBy ?? null,
+  }
 }

@@ -12,13 +12,16 @@ const topologyPolicies = ['none', 'best-effort', 'restricted', 'single-numa-node
 
 /** The texts after `invalid configuration: `. */
 export function* choiceErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
-  if (c.containerRuntimeEndpoint === '') yield 'the containerRuntimeEndpoint was not specified or empty'
+  if (c.containerRuntimeEndpoint === '')
+    yield 'the containerRuntimeEndpoint was not specified or empty'
   if (c.systemCgroups !== '' && c.cgroupRoot === '') {
     yield 'systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified'
   }
   if (!kubelet.features.has('topologyManagerUngated') && !kubelet.isGateOn('TopologyManager')) {
-    if (c.topologyManagerPolicy !== 'none') yield `topologyManagerPolicy ${c.topologyManagerPolicy} requires feature gate TopologyManager`
-    if (c.topologyManagerScope !== 'container') yield `topologyManagerScope ${c.topologyManagerScope} requires feature gate TopologyManager`
+    if (c.topologyManagerPolicy !== 'none')
+      yield `topologyManagerPolicy ${c.topologyManagerPolicy} requires feature gate TopologyManager`
+    if (c.topologyManagerScope !== 'container')
+      yield `topologyManagerScope ${c.topologyManagerScope} requires feature gate TopologyManager`
   }
   if (!topologyPolicies.includes(c.topologyManagerPolicy)) {
     const choices = topologyPolicies.map(goQuote).join(' ')

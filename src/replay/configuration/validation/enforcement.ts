@@ -8,12 +8,18 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 
-type Enforcement = Pick<LoadedConfiguration, 'enforceNodeAllocatable' | 'cgroupsPerQOS' | 'systemReservedCgroup' | 'kubeReservedCgroup'>
+type Enforcement = Pick<
+  LoadedConfiguration,
+  'enforceNodeAllocatable' | 'cgroupsPerQOS' | 'systemReservedCgroup' | 'kubeReservedCgroup'
+>
 
 const flag = 'enforceNodeAllocatable (--enforce-node-allocatable)'
 
 /** The texts after `invalid configuration: `. */
-export function* enforcementErrors(configuration: Enforcement, features: KubeletFeatures): Iterable<string> {
+export function* enforcementErrors(
+  configuration: Enforcement,
+  features: KubeletFeatures,
+): Iterable<string> {
   const { cgroupsPerQOS } = configuration
   const entries = configuration.enforceNodeAllocatable
   const isByEntry = features.has('enforcementByEntry')
@@ -31,7 +37,8 @@ export function* enforcementErrors(configuration: Enforcement, features: Kubelet
       continue
     }
     if (entry === 'none') {
-      if (entries.length > 1) yield `${flag} may not contain additional enforcements when "none" is specified`
+      if (entries.length > 1)
+        yield `${flag} may not contain additional enforcements when "none" is specified`
       continue
     }
     const base = isCompressible ? entry.replace(/-compressible$/, '') : entry
@@ -55,8 +62,13 @@ const validOptions = (isCompressible: boolean) =>
     ? '"pods", "system-reserved", "system-reserved-compressible", "kube-reserved", "kube-reserved-compressible" or "none"'
     : '"pods", "system-reserved", "kube-reserved", or "none"'
 
-function missingCgroup(base: string, { systemReservedCgroup, kubeReservedCgroup }: Enforcement): string | null {
-  if (base === 'system-reserved' && systemReservedCgroup === '') return 'systemReservedCgroup (--system-reserved-cgroup)'
-  if (base === 'kube-reserved' && kubeReservedCgroup === '') return 'kubeReservedCgroup (--kube-reserved-cgroup)'
+function missingCgroup(
+  base: string,
+  { systemReservedCgroup, kubeReservedCgroup }: Enforcement,
+): string | null {
+  if (base === 'system-reserved' && systemReservedCgroup === '')
+    return 'systemReservedCgroup (--system-reserved-cgroup)'
+  if (base === 'kube-reserved' && kubeReservedCgroup === '')
+    return 'kubeReservedCgroup (--kube-reserved-cgroup)'
   return null
 }

@@ -16,26 +16,41 @@ const second = 1_000_000_000n
 const formerThrottlingFactor = 0.9
 
 /** The texts after `invalid configuration: `. */
-export function* gatedErrors(c: LoadedConfiguration, { features, isGateOn: isOn }: Kubelet): Iterable<string> {
+export function* gatedErrors(
+  c: LoadedConfiguration,
+  { features, isGateOn: isOn }: Kubelet,
+): Iterable<string> {
   const quota = c.cpuCFSQuotaPeriod
   const shownQuota = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {${formatDuration(quota)}}`
   if (!isOn('CustomCPUCFSQuotaPeriod')) {
-    if (quota !== 100n * millisecond) yield `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`
+    if (quota !== 100n * millisecond)
+      yield `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`
   } else {
-    const [least, shownLeast] = features.has('cfsQuotaFromMillisecond') ? [millisecond, '1ms'] : [microsecond, '1usec']
-    if (quota < least || quota > second) yield `${shownQuota} must be between ${shownLeast} and 1sec, inclusive`
+    const [least, shownLeast] = features.has('cfsQuotaFromMillisecond')
+      ? [millisecond, '1ms']
+      : [microsecond, '1usec']
+    if (quota < least || quota > second)
+      yield `${shownQuota} must be between ${shownLeast} and 1sec, inclusive`
   }
 
   if (c.serverTLSBootstrap && !isOn('RotateKubeletServerCertificate')) {
     yield 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate'
   }
-  if (c.runOnce && features.has('runOnceRefused')) yield 'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set'
+  if (c.runOnce && features.has('runOnceRefused'))
+    yield 'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set'
 
   const { swapBehavior } = c.memorySwap
   if (!isOn('NodeSwap')) {
-    if (swapBehavior !== '') yield 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled'
-  } else if (!['', 'LimitedSwap', features.has('noSwapBehavior') ? 'NoSwap' : 'UnlimitedSwap'].includes(swapBehavior)) {
-    const choices = features.has('noSwapBehavior') ? '"", "LimitedSwap" or "NoSwap"' : '"", "LimitedSwap", or "UnlimitedSwap"'
+    if (swapBehavior !== '')
+      yield 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled'
+  } else if (
+    !['', 'LimitedSwap', features.has('noSwapBehavior') ? 'NoSwap' : 'UnlimitedSwap'].includes(
+      swapBehavior,
+    )
+  ) {
+    const choices = features.has('noSwapBehavior')
+      ? '"", "LimitedSwap" or "NoSwap"'
+      : '"", "LimitedSwap", or "UnlimitedSwap"'
     yield `memorySwap.swapBehavior ${goQuote(swapBehavior)} must be one of: ${choices}`
   }
 
@@ -45,22 +60,33 @@ export function* gatedErrors(c: LoadedConfiguration, { features, isGateOn: isOn 
     yield 'FeatureGate KubeletCrashLoopBackOffMax is enabled, CrashLoopBackOff.MaxContainerRestartPeriod must be set'
   } else if (backOff !== null && !isOn('KubeletCrashLoopBackOffMax')) {
     yield 'FeatureGate KubeletCrashLoopBackOffMax not enabled, CrashLoopBackOff.MaxContainerRestartPeriod must not be set'
-  } else if (backOff !== null && (backOff / millisecond < 1000n || backOff / millisecond > 300_000n)) {
+  } else if (
+    backOff !== null &&
+    (backOff / millisecond < 1000n || backOff / millisecond > 300_000n)
+  ) {
     yield `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${goFloat(Number(backOff) / 1e9)} seconds) must be set between 1s and 300s`
   }
 
   if (c.enableSystemLogQuery && !isOn('NodeLogQuery')) {
-    const option = features.has('logQueryErrorNamesField') ? 'enableSystemLogQuery' : 'enableSystemLogHandler'
+    const option = features.has('logQueryErrorNamesField')
+      ? 'enableSystemLogQuery'
+      : 'enableSystemLogHandler'
     yield `NodeLogQuery feature gate is required for ${option}`
   }
-  if (c.enableSystemLogQuery && !c.enableSystemLogHandler) yield 'enableSystemLogHandler is required for enableSystemLogQuery'
+  if (c.enableSystemLogQuery && !c.enableSystemLogHandler)
+    yield 'enableSystemLogHandler is required for enableSystemLogQuery'
 
   const factor = c.memoryThrottlingFactor
   if (factor === null) return
-  if (features.has('memoryThrottlingFactorUnset') && !isOn('MemoryQoS') && factor !== formerThrottlingFactor) {
+  if (
+    features.has('memoryThrottlingFactorUnset') &&
+    !isOn('MemoryQoS') &&
+    factor !== formerThrottlingFactor
+  ) {
     yield 'memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled'
   }
-  if (factor <= 0 || factor > 1) yield `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`
+  if (factor <= 0 || factor > 1)
+    yield `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`
 }
 
 /** The texts after `invalid configuration: `. */
@@ -72,7 +98,8 @@ export function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Itera
   if (kubelet.isGateOn('GracefulNodeShutdown')) {
     if (critical > total)
       yield `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be <= shutdownGracePeriod {${formatDuration(total)}}`
-    if (isTooShort(total)) yield `shutdownGracePeriod {${formatDuration(total)}} must be either zero or otherwise >= 1 sec`
+    if (isTooShort(total))
+      yield `shutdownGracePeriod {${formatDuration(total)}} must be either zero or otherwise >= 1 sec`
     if (isTooShort(critical))
       yield `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be either zero or otherwise >= 1 sec`
   } else if (isSet) {
@@ -81,5 +108,6 @@ export function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Itera
   if (!hasPriorities) return
   if (!kubelet.isGateOn('GracefulNodeShutdownBasedOnPodPriority')) {
     yield 'Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority'
-  } else if (isSet) yield 'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time'
+  } else if (isSet)
+    yield 'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time'
 }

@@ -11,7 +11,9 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 const component = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
 const host = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])'
 const name = `(?:(?:${host}(?:\\.${host})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?/)?${component}(?:/${component})*`
-const reference = new RegExp(`^(${name})(:\\w[\\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`)
+const reference = new RegExp(
+  `^(${name})(:\\w[\\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
+)
 
 /** Why the kubelet refuses a pattern, in upstream's words; null: it takes it. */
 export function imagePatternError(pattern: string, features: KubeletFeatures): string | null {
@@ -19,7 +21,8 @@ export function imagePatternError(pattern: string, features: KubeletFeatures): s
   const isWildcard = pattern.endsWith('/*')
   const fixed = isWildcard ? pattern.slice(0, -1) : pattern
   if (fixed === '') return `the supplied pattern is too short: ${pattern}`
-  if (fixed.includes('*')) return `not a valid wildcard pattern, only patterns ending with '/*' are allowed: ${pattern}`
+  if (fixed.includes('*'))
+    return `not a valid wildcard pattern, only patterns ending with '/*' are allowed: ${pattern}`
   if (isWildcard) return fixed === '/' ? 'at least registry hostname is required' : null
   const isFull = features.has('imagePatternsAsWritten')
   const [, image, tag = '', digest = ''] = reference.exec(fixed) ?? []
@@ -31,7 +34,11 @@ export function imagePatternError(pattern: string, features: KubeletFeatures): s
 /** Docker Hub's short names are not what they are normalized to. */
 function hasRegistry(image: string): boolean {
   const { registry, path } = parts(image)
-  return registry !== null && registry !== 'index.docker.io' && !(registry === 'docker.io' && !path.includes('/'))
+  return (
+    registry !== null &&
+    registry !== 'index.docker.io' &&
+    !(registry === 'docker.io' && !path.includes('/'))
+  )
 }
 
 /** The first part is a registry where it looks like a host. */
@@ -39,12 +46,21 @@ function parts(image: string): { registry: string | null; path: string } {
   const at = image.indexOf('/')
   const first = image.slice(0, Math.max(0, at))
   const isRegistry = /[.:A-Z]/.test(first) || first === 'localhost'
-  return isRegistry ? { registry: first, path: image.slice(at + 1) } : { registry: null, path: image }
+  return isRegistry
+    ? { registry: first, path: image.slice(at + 1) }
+    : { registry: null, path: image }
 }
 
 function whyUnparsed(text: string, isFull: boolean): string {
-  if (isFull) return reference.test(text.toLowerCase()) ? 'repository name must be lowercase' : 'invalid reference format'
+  if (isFull)
+    return reference.test(text.toLowerCase())
+      ? 'repository name must be lowercase'
+      : 'invalid reference format'
   const { registry, path } = parts(text)
-  const [name = ''] = (registry === null && !path.includes('/') ? `library/${path}` : path).split(':')
-  return /[A-Z]/.test(name) ? `invalid reference format: repository name (${name}) must be lowercase` : 'invalid reference format'
+  const [name = ''] = (registry === null && !path.includes('/') ? `library/${path}` : path).split(
+    ':',
+  )
+  return /[A-Z]/.test(name)
+    ? `invalid reference format: repository name (${name}) must be lowercase`
+    : 'invalid reference format'
 }

@@ -15,7 +15,10 @@ import type { Kubelet } from '#replay/kubelet.ts'
 const greatestVerbosity = 2 ** 31 - 1
 
 /** The whole texts. */
-export function* loggingErrors({ logging }: LoadedConfiguration, { features, isGateOn }: Kubelet): Iterable<string> {
+export function* loggingErrors(
+  { logging }: LoadedConfiguration,
+  { features, isGateOn }: Kubelet,
+): Iterable<string> {
   const { format, verbosity, flushFrequency, options } = logging
   const vmodule = logging.vmodule ?? []
   const { nanoseconds, isText } = flushFrequency
@@ -23,14 +26,18 @@ export function* loggingErrors({ logging }: LoadedConfiguration, { features, isG
     const shown = isText ? goQuote(formatDuration(nanoseconds)) : String(nanoseconds)
     yield `logging.flushFrequency: Invalid value: ${shown}: Must be greater than zero`
   }
-  if (format !== 'text' && format !== 'json') yield `logging.format: Invalid value: ${goQuote(format)}: Unsupported log format`
+  if (format !== 'text' && format !== 'json')
+    yield `logging.format: Invalid value: ${goQuote(format)}: Unsupported log format`
   if (format === 'json' && features.has('loggingGates') && !isGateOn('LoggingBetaOptions')) {
     yield 'logging.format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature'
   }
-  const number = (value: number) => (features.has('fieldErrorsInDecimal') ? String(value) : `0x${value.toString(16)}`)
-  const tooVerbose = (path: string, value: number) => `${path}: Invalid value: ${number(value)}: Must be <= ${greatestVerbosity}`
+  const number = (value: number) =>
+    features.has('fieldErrorsInDecimal') ? String(value) : `0x${value.toString(16)}`
+  const tooVerbose = (path: string, value: number) =>
+    `${path}: Invalid value: ${number(value)}: Must be <= ${greatestVerbosity}`
   if (verbosity > greatestVerbosity) yield tooVerbose('logging.verbosity', verbosity)
-  if (vmodule.length > 0 && format !== 'text') yield 'logging.vmodule: Forbidden: Only supported for text log format'
+  if (vmodule.length > 0 && format !== 'text')
+    yield 'logging.vmodule: Forbidden: Only supported for text log format'
   for (const [index, { filePattern, verbosity: own }] of vmodule.entries()) {
     const path = `logging.vmodule[${index}]`
     if (filePattern === '') yield `${path}: Required value: File pattern must not be empty`
@@ -41,7 +48,8 @@ export function* loggingErrors({ logging }: LoadedConfiguration, { features, isG
   }
   if (!features.has('loggingGates') || isGateOn('LoggingAlphaOptions')) return
   for (const [name, { splitStream, infoBufferSize }] of Object.entries(options)) {
-    if (splitStream) yield `logging.options.${name}.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled`
+    if (splitStream)
+      yield `logging.options.${name}.splitStream: Forbidden: Feature LoggingAlphaOptions is disabled`
     if (quantityValue(infoBufferSize) !== 0n) {
       yield `logging.options.${name}.infoBufferSize: Forbidden: Feature LoggingAlphaOptions is disabled`
     }

@@ -13,17 +13,20 @@ const second = 1_000_000_000n
 /** The texts after `invalid configuration: `. */
 export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
   if (features.has('containerLogWorkers')) {
-    if (c.containerLogMaxWorkers < 1) yield 'containerLogMaxWorkers must be greater than or equal to 1'
+    if (c.containerLogMaxWorkers < 1)
+      yield 'containerLogMaxWorkers must be greater than or equal to 1'
     if (c.containerLogMonitorInterval < 3n * second) {
       yield 'containerLogMonitorInterval must be a positive time duration greater than or equal to 3s'
     }
   }
-  if (features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1) yield 'containerLogMaxFiles must be greater than 1'
+  if (features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1)
+    yield 'containerLogMaxFiles must be greater than 1'
   if (!features.has('podLogsDir')) return
   const shown = goQuote(c.podLogsDir)
   if (c.podLogsDir === '') yield 'podLogsDir was not specified'
   if (!c.podLogsDir.startsWith('/')) yield `pod logs path ${shown} must be absolute path`
   if (cleanPath(c.podLogsDir) !== c.podLogsDir) yield `pod logs path ${shown} must be normalized`
   // "mut" is upstream's.
-  if (Array.from(c.podLogsDir).some(character => character > '\u007f')) yield `pod logs path ${shown} mut contains ASCII characters only`
+  if (Array.from(c.podLogsDir).some(character => character > '\u007f'))
+    yield `pod logs path ${shown} mut contains ASCII characters only`
 }

@@ -18,15 +18,25 @@ const idsUnit = 65_536
 const mostIds = 2 ** 32 - 1
 
 /** The whole texts. */
-export function operatingSystemErrors(c: LoadedConfiguration, kubelet: Kubelet, { operatingSystem, cgroupVersion }: Machine): string[] {
+export function operatingSystemErrors(
+  c: LoadedConfiguration,
+  kubelet: Kubelet,
+  { operatingSystem, cgroupVersion }: Machine,
+): string[] {
   if (operatingSystem === 'windows') return windowsErrors(c, kubelet)
   const error = linuxError(c, kubelet, cgroupVersion === 1)
   return error === null ? [] : [error]
 }
 
-function linuxError(c: LoadedConfiguration, { features }: Kubelet, isCgroupV1: boolean): string | null {
+function linuxError(
+  c: LoadedConfiguration,
+  { features }: Kubelet,
+  isCgroupV1: boolean,
+): string | null {
   if (features.has('failCgroupV1') && c.failCgroupV1 === true && isCgroupV1) {
-    const support = features.has('cgroupV1Refused') ? 'unsupported and will be removed in a future release' : 'in maintenance mode'
+    const support = features.has('cgroupV1Refused')
+      ? 'unsupported and will be removed in a future release'
+      : 'in maintenance mode'
     return `kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is ${support}`
   }
   if (isCgroupV1 && c.singleProcessOOMKill === false) {
@@ -44,9 +54,15 @@ function windowsErrors(c: LoadedConfiguration, { features }: Kubelet): string[] 
   if (!features.has('windowsIgnoresCgroups')) {
     const enforced = c.enforceNodeAllocatable
     return [
-      ...(c.cgroupsPerQOS ? ['invalid configuration: CgroupsPerQOS (--cgroups-per-qos) true is not supported on Windows'] : []),
+      ...(c.cgroupsPerQOS
+        ? [
+            'invalid configuration: CgroupsPerQOS (--cgroups-per-qos) true is not supported on Windows',
+          ]
+        : []),
       ...(enforced.length > 0
-        ? [`invalid configuration: EnforceNodeAllocatable (--enforce-node-allocatable) [${enforced.join(' ')}] is not supported on Windows`]
+        ? [
+            `invalid configuration: EnforceNodeAllocatable (--enforce-node-allocatable) [${enforced.join(' ')}] is not supported on Windows`,
+          ]
         : []),
     ]
   }

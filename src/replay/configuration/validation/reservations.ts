@@ -12,13 +12,17 @@ import type { LoadedConfiguration } from '#replay/configuration/configuration-fi
 import type { Kubelet } from '#replay/kubelet.ts'
 
 /** The texts after `invalid configuration: `. */
-export function* reservationErrors(c: LoadedConfiguration, { features }: Kubelet): Iterable<string> {
+export function* reservationErrors(
+  c: LoadedConfiguration,
+  { features }: Kubelet,
+): Iterable<string> {
   if (c.reservedSystemCPUs !== '') {
     if (c.systemReservedCgroup !== '' || c.kubeReservedCgroup !== '') {
       yield "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
     }
     const error = cpuSetError(c.reservedSystemCPUs, features)
-    if (error !== null) yield `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`
+    if (error !== null)
+      yield `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`
   }
   const seen = new Set<string>()
   for (const { numaNode, limits } of c.reservedMemory ?? []) {
@@ -26,9 +30,11 @@ export function* reservationErrors(c: LoadedConfiguration, { features }: Kubelet
       if (resource !== 'memory' && !resource.startsWith('hugepages-')) {
         yield `the limit type ${goQuote(resource)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`
       }
-      if (signOf(quantity) === 0) yield `reserved memory may not be zero for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+      if (signOf(quantity) === 0)
+        yield `reserved memory may not be zero for NUMA node ${numaNode} and resource ${goQuote(resource)}`
       const key = `${numaNode} ${resource}`
-      if (seen.has(key)) yield `the reserved memory has a duplicate value for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+      if (seen.has(key))
+        yield `the reserved memory has a duplicate value for NUMA node ${numaNode} and resource ${goQuote(resource)}`
       seen.add(key)
     }
   }
@@ -41,7 +47,8 @@ function cpuSetError(text: string, features: KubeletFeatures): string | null {
       const dash = range.indexOf('-')
       const start = atoi(dash < 0 ? range : range.slice(0, dash))
       const end = dash < 0 ? start : atoi(range.slice(dash + 1))
-      if (start > end) return `invalid range ${goQuote(range)} (${start} ${features.has('cpuRangeErrorExact') ? '>' : '>='} ${end})`
+      if (start > end)
+        return `invalid range ${goQuote(range)} (${start} ${features.has('cpuRangeErrorExact') ? '>' : '>='} ${end})`
     }
     return null
   } catch (error) {

@@ -23,12 +23,17 @@ export interface StartupErrors {
   imageGC: string | null
 }
 
-export function startupErrors(configuration: LoadedConfiguration, features: KubeletFeatures): StartupErrors {
+export function startupErrors(
+  configuration: LoadedConfiguration,
+  features: KubeletFeatures,
+): StartupErrors {
   return {
     eviction: errorOf(() => parseThresholdConfig(nullsAbsent(configuration), features)),
     kubeReserved: errorOf(() => parseResourceList(configuration.kubeReserved ?? {}, features)),
     systemReserved: errorOf(() => parseResourceList(configuration.systemReserved ?? {}, features)),
-    containerLogs: errorOf(() => parseLogRotatePolicy(configuration.containerLogMaxSize, configuration.containerLogMaxFiles)),
+    containerLogs: errorOf(() =>
+      parseLogRotatePolicy(configuration.containerLogMaxSize, configuration.containerLogMaxFiles),
+    ),
     imageGC: imageGcPolicyError({
       highThresholdPercent: configuration.imageGCHighThresholdPercent,
       lowThresholdPercent: configuration.imageGCLowThresholdPercent,

@@ -29,7 +29,10 @@ const namespaced = [
 const namespacedPrefixes = ['net.', 'fs.mqueue.', 'user.']
 
 /** The texts after `invalid configuration: `. */
-export function* sysctlErrors({ defaultPodSysctls }: LoadedConfiguration, { isGateOn }: Kubelet): Iterable<string> {
+export function* sysctlErrors(
+  { defaultPodSysctls }: LoadedConfiguration,
+  { isGateOn }: Kubelet,
+): Iterable<string> {
   const names = Object.keys(defaultPodSysctls ?? {})
   if (names.length > 0 && !isGateOn('DefaultPodSysctls')) {
     yield 'DefaultPodSysctls feature gate is required for Kubelet configuration option defaultPodSysctls'
@@ -42,9 +45,12 @@ export function* sysctlErrors({ defaultPodSysctls }: LoadedConfiguration, { isGa
       continue
     }
     const normalized = normalizedName(name)
-    const isNamespaced = namespaced.includes(normalized) || namespacedPrefixes.some(prefix => normalized.startsWith(prefix))
+    const isNamespaced =
+      namespaced.includes(normalized) ||
+      namespacedPrefixes.some(prefix => normalized.startsWith(prefix))
     if (!isNamespaced) yield `${goQuote(name)} is not known to be namespaced for defaultPodSysctls`
-    if (seen.has(normalized)) yield `duplicate sysctl ${goQuote(normalized)} found in defaultPodSysctls`
+    if (seen.has(normalized))
+      yield `duplicate sysctl ${goQuote(normalized)} found in defaultPodSysctls`
     seen.add(normalized)
   }
 }

@@ -28,7 +28,12 @@ const isValid = ({ key, value, effect }: Taint): boolean =>
 function isQualifiedName(key: string): boolean {
   const [first = '', second, ...more] = key.split('/')
   if (second === undefined) return namePart.test(first)
-  return more.length === 0 && first.length <= longestPrefix && prefixPart.test(first) && namePart.test(second)
+  return (
+    more.length === 0 &&
+    first.length <= longestPrefix &&
+    prefixPart.test(first) &&
+    namePart.test(second)
+  )
 }
 
 /** Upstream: the verb %v of the struct. */

@@ -14,14 +14,18 @@ const million = 1_000_000
 const schemes = ['dns', 'unix', 'unix-abstract']
 
 /** The whole texts. */
-export function* tracingErrors({ tracing }: LoadedConfiguration, { features, isGateOn }: Kubelet): Iterable<string> {
+export function* tracingErrors(
+  { tracing }: LoadedConfiguration,
+  { features, isGateOn }: Kubelet,
+): Iterable<string> {
   if (tracing === null) return
   if (!features.has('tracingUngated') && !isGateOn('KubeletTracing')) {
     yield 'invalid configuration: tracing should not be configured if KubeletTracing feature flag is disabled.'
     return
   }
   const { samplingRatePerMillion: rate, endpoint } = tracing
-  if (rate !== null && rate < 0) yield `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate must be positive`
+  if (rate !== null && rate < 0)
+    yield `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate must be positive`
   if (rate !== null && rate > million) {
     yield `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate per million must be less than or equal to one million`
   }
@@ -44,17 +48,22 @@ function endpointError(url: string): string | null {
   const host = authority.slice(authority.lastIndexOf('@') + 1)
   const [, port] = /^[^[]*?(:[^\]]*)?$/.exec(host) ?? []
   // A host may escape only what is no ASCII.
-  const [misescaped] = /%(?![89A-Fa-f][0-9A-Fa-f]).{0,2}/.exec(host) ?? /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(path) ?? []
+  const [misescaped] =
+    /%(?![89A-Fa-f][0-9A-Fa-f]).{0,2}/.exec(host) ?? /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(path) ?? []
   if (misescaped !== undefined) return malformed(`invalid URL escape ${goQuote(misescaped)}`)
   const [wrong] = /[\s\\^`{|}]/.exec(host) ?? []
   if (wrong !== undefined) return malformed(`invalid character ${goQuote(wrong)} in host name`)
-  if (port !== undefined && !/^:\d*$/.test(port)) return malformed(`invalid port ${goQuote(port.slice(port.lastIndexOf(':')))} after host`)
+  if (port !== undefined && !/^:\d*$/.test(port))
+    return malformed(`invalid port ${goQuote(port.slice(port.lastIndexOf(':')))} after host`)
   if (schemes.includes(scheme.toLowerCase())) return null
   return `unsupported scheme: ${scheme.toLowerCase()}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`
 }
 
 /** The whole texts. */
-export function* hiddenMetricsErrors({ showHiddenMetricsForVersion: shown }: LoadedConfiguration, { features }: Kubelet): Iterable<string> {
+export function* hiddenMetricsErrors(
+  { showHiddenMetricsForVersion: shown }: LoadedConfiguration,
+  { features }: Kubelet,
+): Iterable<string> {
   const previous = `1.${features.rulesOfMinor - 1}`
   if (shown === '' || shown === previous) return
   yield features.has('hiddenMetricsErrorNamesField')

@@ -7,11 +7,31 @@ import { englishCut } from '#report/text.ts'
 
 const pair = new Intl.ListFormat('en', { type: 'conjunction' })
 
-const severities: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
+const severities: Record<Severity, string> = {
+  critical: 'Critical',
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  info: 'Info',
+}
 /** Within a sentence. */
-const severityNames: Record<Severity, string> = { critical: 'critical', high: 'high', medium: 'medium', low: 'low', info: 'info' }
-const confidences: Record<Confidence, string> = { certain: 'certain', likely: 'likely', possible: 'possible' }
-const coverage: Record<CoverageState, string> = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }
+const severityNames: Record<Severity, string> = {
+  critical: 'critical',
+  high: 'high',
+  medium: 'medium',
+  low: 'low',
+  info: 'info',
+}
+const confidences: Record<Confidence, string> = {
+  certain: 'certain',
+  likely: 'likely',
+  possible: 'possible',
+}
+const coverage: Record<CoverageState, string> = {
+  read: 'read',
+  partlyRead: 'partly read',
+  notRead: 'not read',
+}
 /** Each way to read a node. */
 const ways: Record<ReadMode, string> = {
   proxy: 'through the API server',

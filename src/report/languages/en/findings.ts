@@ -7,7 +7,8 @@ const nodes = (count: number) => counted(count, 'node')
 /** Null: it follows from what was read, and `certain` says so. */
 const doubts: Record<Confidence, string | null> = {
   certain: null,
-  likely: 'Likely: it rests on something that was not read, and that is so on nearly every such node.',
+  likely:
+    'Likely: it rests on something that was not read, and that is so on nearly every such node.',
   possible: 'Possible: whether it is so depends on what was not read.',
 }
 
@@ -89,7 +90,8 @@ const remainder = {
     `${formatCount(count)} of ${counted(all, 'rule')} found nothing and left no question open${count > 0 ? ':' : '.'}`,
   noRulePassed: 'No rule passed anywhere: nothing was read that one could judge.',
   undecided: 'Questions without an answer',
-  undecidedCaption: 'What a rule could not tell for lack of data, and why: none of it counts as passed',
+  undecidedCaption:
+    'What a rule could not tell for lack of data, and why: none of it counts as passed',
   allDecided: 'Every rule could decide.',
   notAudited: 'Not audited',
   notAuditedCaption: 'What was not looked at, and why',

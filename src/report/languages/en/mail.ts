@@ -10,17 +10,32 @@ const subject = {
   /** `from`: highwater, the owner, the day. */
   signed: (verdict: string, from: string) => `${verdict} - ${from}`,
   /** Stands for the severity alone where nodes evict at this moment. */
-  evicting: (severity: string, count: number) => `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
-  changed: (severity: string, counts: string, count: number, where: string) => `${severity}: ${counts}; ${findings(count)} in ${where}`,
-  nothingNew: (severity: string, tallied: string[], where: string) => `${severity}, nothing new: ${tallied.join(', ')} in ${where}`,
-  first: (severity: string, tallied: string[], where: string) => `${severity}: ${tallied.join(', ')} in ${where}`,
-  empty: (headline: string, counts: string, scope: string) => `${headline}: ${counts === '' ? '' : `${counts}; `}${scope}`,
-  someClusters: (count: number, all: number) => (all > count ? `${formatCount(count)} of ${clusters(all)}` : clusters(count)),
+  evicting: (severity: string, count: number) =>
+    `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
+  changed: (severity: string, counts: string, count: number, where: string) =>
+    `${severity}: ${counts}; ${findings(count)} in ${where}`,
+  nothingNew: (severity: string, tallied: string[], where: string) =>
+    `${severity}, nothing new: ${tallied.join(', ')} in ${where}`,
+  first: (severity: string, tallied: string[], where: string) =>
+    `${severity}: ${tallied.join(', ')} in ${where}`,
+  empty: (headline: string, counts: string, scope: string) =>
+    `${headline}: ${counts === '' ? '' : `${counts}; `}${scope}`,
+  someClusters: (count: number, all: number) =>
+    all > count ? `${formatCount(count)} of ${clusters(all)}` : clusters(count),
   /** The first few counts, where there are more. */
   andSo: (counts: string[]) => `${counts.join(', ')}, …`,
 }
 
-type Kind = 'new' | 'back' | 'worse' | 'seen' | 'unclear' | 'moved' | 'better' | 'waived' | 'unchanged'
+type Kind =
+  | 'new'
+  | 'back'
+  | 'worse'
+  | 'seen'
+  | 'unclear'
+  | 'moved'
+  | 'better'
+  | 'waived'
+  | 'unchanged'
 const labels: Record<Kind, string> = {
   new: 'New',
   back: 'Back again',
@@ -43,13 +58,15 @@ const changes = {
     better: (count: number) => `${formatCount(count)} better`,
     resolved: (count: number) => `${formatCount(count)} resolved`,
     gone: (count: number) => `${formatCount(count)} gone with its nodes`,
-    unread: (count: number) => `${counted(count, 'node or cluster', 'nodes or clusters')} no longer wholly read`,
+    unread: (count: number) =>
+      `${counted(count, 'node or cluster', 'nodes or clusters')} no longer wholly read`,
     unclear: (count: number, critical: number) =>
       `${formatCount(count)} cannot be told${critical === 0 ? '' : ` (${formatCount(critical)} critical)`}`,
     moved: (count: number) => `${formatCount(count)} moved`,
     waived: (count: number) => `${formatCount(count)} waived`,
     absent: (count: number) => `${clusters(count)} no longer found`,
-    unreadNewcomers: (count: number) => `${counted(count, 'new node or cluster', 'new nodes or clusters')} not wholly read`,
+    unreadNewcomers: (count: number) =>
+      `${counted(count, 'new node or cluster', 'new nodes or clusters')} not wholly read`,
   },
   standing: (count: number, tallied: string[]) =>
     `${findings(count)} ${count === 1 ? 'stands as it was' : 'stand as they were'}: ${tallied.join(', ')}. The report tells of them.`,
@@ -64,19 +81,23 @@ const changes = {
       ? 'A finding that stood, and nobody can tell today'
       : `${formatCount(count)} findings that stood, and nobody can tell today`,
   lastSeen: (day: string) => `last seen ${day}`,
-  moreHidden: (count: number, tallied: string[]) => `and ${counted(count, 'more finding')}: ${tallied.join(', ')}.`,
+  moreHidden: (count: number, tallied: string[]) =>
+    `and ${counted(count, 'more finding')}: ${tallied.join(', ')}.`,
   ended: 'What ended',
   moreEnded: (count: number) => `and ${counted(count, 'more finding')}.`,
 }
 
 const told = {
-  some: (shown: number, all: number) => `${shown} of ${formatCount(all)} findings that changed or are urgent`,
+  some: (shown: number, all: number) =>
+    `${shown} of ${formatCount(all)} findings that changed or are urgent`,
   changedAndUrgent: 'What changed, and what is urgent',
   urgent: 'What is urgent',
   worst: (shown: number, all: number) => `The worst ${shown} of ${formatCount(all)} findings`,
   all: (count: number) => (count === 1 ? 'The finding' : `All ${formatCount(count)} findings`),
-  more: (count: number, tallied: string[]) => `and ${counted(count, 'more finding')} in the report: ${tallied.join(', ')}.`,
-  configInReport: (count: number) => `${counted(count, 'line')} of KubeletConfiguration in the report`,
+  more: (count: number, tallied: string[]) =>
+    `and ${counted(count, 'more finding')} in the report: ${tallied.join(', ')}.`,
+  configInReport: (count: number) =>
+    `${counted(count, 'line')} of KubeletConfiguration in the report`,
   inReport: (commands: number, targets: string[], moreTargets: number) => {
     const named = `${targets.join(', ')}${moreTargets > 0 ? ` and ${formatCount(moreTargets)} more` : ''}`
     const parts = [
@@ -95,8 +116,10 @@ const notAudited = {
   cluster: (name: string) => `Cluster ${name}`,
   clusterCount: clusters,
   clusters: (count: number, names: string) => `${clusters(count)}: ${names}`,
-  nodes: (count: number, cluster: string, names: string) => `${nodes(count)} of ${cluster}: ${names}`,
-  names: (names: string[], more: number) => `${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
+  nodes: (count: number, cluster: string, names: string) =>
+    `${nodes(count)} of ${cluster}: ${names}`,
+  names: (names: string[], more: number) =>
+    `${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
 }
 
 const cutShort = {
@@ -104,20 +127,23 @@ const cutShort = {
   unread: (count: number) => `${nodes(count)} not read`,
   partly: (count: number) => `${nodes(count)} read only in part`,
   clusters: (count: number) => `${clusters(count)} not read to the end`,
-  text: (parts: string[], why: string) => `${parts.join(', ')}: ${why}. What follows does not cover them.`,
+  text: (parts: string[], why: string) =>
+    `${parts.join(', ')}: ${why}. What follows does not cover them.`,
 }
 
 const report = {
   title: 'The whole report',
   open: 'Open the report',
   openAt: 'Open the report:',
-  attached: (isKept: boolean) => `It is attached to this mail: report.html.${isKept ? '' : ' No store keeps it.'}`,
+  attached: (isKept: boolean) =>
+    `It is attached to this mail: report.html.${isKept ? '' : ' No store keeps it.'}`,
   channels: { s3: 'S3', folder: 'Folder', ses: 'SES' } as Partial<Record<string, string>>,
   place: (channel: string, location: string) => `${channel}: ${location}`,
   morePlaces: (count: number) => `and ${counted(count, 'more place')}`,
   moreChannels: (count: number) => `and ${counted(count, 'more channel')}`,
   notDelivered: (channel: string) => `Not delivered: ${channel}`,
-  undelivered: (channels: string[]) => `Not delivered: ${channels.join(', ')}. The end of this mail says why.`,
+  undelivered: (channels: string[]) =>
+    `Not delivered: ${channels.join(', ')}. The end of this mail says why.`,
   failed: 'It failed, and no reason was recorded.',
 }
 
@@ -126,7 +152,8 @@ const mail = {
   audience: (owner: string) => `For ${owner}: only what is theirs`,
   waived: (count: number) => `${findings(count)} waived by policy, not counted here`,
   unsubscribe: (addresses: string[]) => `Not for you? ${addresses.join(' or ')}`,
-  footer: (version: string, account: string, region: string) => `highwater ${version}, account ${account}, region ${region}`,
+  footer: (version: string, account: string, region: string) =>
+    `highwater ${version}, account ${account}, region ${region}`,
   /** Headings of the text part. */
   headings: {
     cutShort: 'THIS RUN WAS CUT SHORT',

@@ -24,13 +24,15 @@ const gauge = {
   bytesUnwatched: 'No eviction threshold watches the bytes of this filesystem.',
   memoryUnwatched: 'No eviction threshold watches the memory of this node.',
   imageGcUnknown: 'Image GC: unknown.',
-  imageGcOff: (high: number) => `Image GC by disk usage is off (imageGCHighThresholdPercent ${high}).`,
+  imageGcOff: (high: number) =>
+    `Image GC by disk usage is off (imageGCHighThresholdPercent ${high}).`,
   imageGcFails: (why: string) => `Image GC fails: ${why}`,
   dueUnknown: 'Whether image GC is due: unknown.',
   dueNow: (toFree: string) => `Image GC is due now: ${toFree} to free.`,
   untilImageGc: (bytes: string) => `${bytes} more until image GC starts.`,
   threshold: (mark: string, setting: string) => `${mark} (${setting})`,
-  farUnknown: (threshold: string, filesystem: string) => `How far to ${threshold}: unknown, ${filesystem} was not observed.`,
+  farUnknown: (threshold: string, filesystem: string) =>
+    `How far to ${threshold}: unknown, ${filesystem} was not observed.`,
   met: (threshold: string, below: string) => `Met: ${threshold}, ${below} below it.`,
   until: (threshold: string, amount: string) => `${amount} more until ${threshold}.`,
   nowUnknown: 'How full it is now is unknown.',
@@ -53,11 +55,14 @@ const node = {
   moreReasons: (count: number) => `${count} more reasons are in the snapshot.`,
   disk: 'disk',
   nothingObserved: 'No filesystem was observed, and no reason was recorded.',
-  onDisk: 'Its thresholds are those of the files or settings on its disk: whether the kubelet was restarted since is not known.',
+  onDisk:
+    'Its thresholds are those of the files or settings on its disk: whether the kubelet was restarted since is not known.',
   layoutUnknown: 'Whether nodefs and imagefs are one disk is unknown.',
   layout: {
-    shared: (certainty: string) => `That nodefs and imagefs are one disk is ${certainty}: the API does not name devices.`,
-    imagefs: (certainty: string) => `That imagefs is a disk of its own is ${certainty}: the API does not name devices.`,
+    shared: (certainty: string) =>
+      `That nodefs and imagefs are one disk is ${certainty}: the API does not name devices.`,
+    imagefs: (certainty: string) =>
+      `That imagefs is a disk of its own is ${certainty}: the API does not name devices.`,
     split: (certainty: string) =>
       `That images have a disk of their own and containers live on nodefs is ${certainty}: the API does not name devices.`,
   },
@@ -69,7 +74,8 @@ const distribution = {
   spread: (count: number, lowest: string, median: string, ninetieth: string, highest: string) =>
     `${nodes(count)}: lowest ${lowest} used, median ${median}, 90th percentile ${ninetieth}, highest ${highest}.`,
   unknown: (count: number) => `${nodes(count)}: unknown.`,
-  marksOf: (count: number, others: number) => `The marks are those of ${nodes(count)}, not of the other ${formatCount(others)}.`,
+  marksOf: (count: number, others: number) =>
+    `The marks are those of ${nodes(count)}, not of the other ${formatCount(others)}.`,
 }
 
 const fleet = {
@@ -83,7 +89,8 @@ const fleet = {
   nearest: (count: number) => `The ${count === 1 ? 'node' : `${count} nodes`} nearest to eviction`,
   about: (cluster: string, count: string, coverage: string) => `${cluster}, ${count}: ${coverage}`,
   coverage: (count: number, state: string) => `${formatCount(count)} ${state}`,
-  asTable: (count: number, isRest: boolean) => `${counted(count, isRest ? 'more node' : 'node')} of this group, as a table`,
+  asTable: (count: number, isRest: boolean) =>
+    `${counted(count, isRest ? 'more node' : 'node')} of this group, as a table`,
   restAsTable: (count: number) => `${nodes(count)} of these groups, as a table`,
   caption: (group: string) =>
     `${group}, used of each disk and what is left above the nearest eviction threshold, in percent of its capacity`,
@@ -98,7 +105,8 @@ const fleet = {
   },
   notDrawn: (count: number) =>
     `${nodes(count)} not drawn as a picture: of large groups the page draws those nearest to eviction and lists the others in tables, so that it stays light.`,
-  notListed: (count: number) => `${nodes(count)} neither drawn nor listed, so that the page stays light. The snapshot holds every one.`,
+  notListed: (count: number) =>
+    `${nodes(count)} neither drawn nor listed, so that the page stays light. The snapshot holds every one.`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

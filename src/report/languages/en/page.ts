@@ -1,7 +1,8 @@
 /** What stands around the sections of the page, and what its script writes. */
 const page = {
   /** Of an owner's page. */
-  audience: (owner: string) => `For ${owner}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
+  audience: (owner: string) =>
+    `For ${owner}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
   title: (headline: string, clusters: string) => `${headline} in ${clusters} · highwater`,
   skip: 'Skip to the verdict',
   /** The time stands between the two. */

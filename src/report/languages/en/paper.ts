@@ -1,7 +1,8 @@
 /** What of the page is not printed. */
 import { counted, formatCount } from '#report/numbers.ts'
 
-const of = (shown: number, all: string) => `On paper: ${formatCount(shown)} of ${all}; the others on the page.`
+const of = (shown: number, all: string) =>
+  `On paper: ${formatCount(shown)} of ${all}; the others on the page.`
 
 const paper = {
   clusters: (shown: number, all: number) => of(shown, counted(all, 'cluster')),
@@ -12,11 +13,15 @@ const paper = {
   findings: (tables: number, findings: { short: number; whole: number; left: number } | null) =>
     `On paper: ${[
       ...(tables > 0 ? [`${counted(tables, 'more table')} to unfold on the page.`] : []),
-      ...(findings === null ? [] : ['Evidence, names, commands and the text for new nodes stand on the page.']),
+      ...(findings === null
+        ? []
+        : ['Evidence, names, commands and the text for new nodes stand on the page.']),
       ...(findings !== null && findings.short > 0
         ? [`${counted(findings.short, 'finding')} after the first ${findings.whole} in short.`]
         : []),
-      ...(findings !== null && findings.left > 0 ? [`${counted(findings.left, 'more row')} only there.`] : []),
+      ...(findings !== null && findings.left > 0
+        ? [`${counted(findings.left, 'more row')} only there.`]
+        : []),
     ].join(' ')}`,
   thresholds: (folded: number) =>
     `On paper: Only tables that are unfolded are printed; ${counted(folded, 'more table')} to unfold on the page.`,

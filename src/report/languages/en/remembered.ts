@@ -32,7 +32,8 @@ const trends = {
   clustersCaption: 'Clusters. The faint line is that of critical and high findings',
   groups: 'Group by group, the fullest first',
   groupsOverTime: 'Groups of nodes over time',
-  groupsCaption: "Near: image GC is due, or less than 5 points of use away. The faint line is the median of the group's disks",
+  groupsCaption:
+    "Near: image GC is due, or less than 5 points of use away. The faint line is the median of the group's disks",
   columns: {
     cluster: 'Cluster',
     group: 'Group',
@@ -44,8 +45,10 @@ const trends = {
   lead: (days: number, first: string, last: string) =>
     `${counted(days, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
   allClusters: 'All clusters',
-  moreClusters: (count: number) => `${counted(count, 'more cluster')}: highwater history tells of each.`,
-  moreGroups: (count: number) => `${counted(count, 'more group')}: highwater history tells of each.`,
+  moreClusters: (count: number) =>
+    `${counted(count, 'more cluster')}: highwater history tells of each.`,
+  moreGroups: (count: number) =>
+    `${counted(count, 'more group')}: highwater history tells of each.`,
   about: (cluster: string, known: number, nodes: number) =>
     `${cluster}, ${known < nodes ? `${formatCount(known)} of ` : ''}${counted(nodes, 'node')}${known < nodes ? ' known' : ''}`,
   nearImageGc: 'Near image GC',
@@ -60,11 +63,13 @@ const trends = {
 /** A week in one sentence. */
 const week = {
   in: (days: number, parts: string[]) => `In ${formatCount(days)} days: ${parts.join('; ')}.`,
-  findings: (change: string, urgent: string[]) => `findings ${change}${urgent.length === 0 ? '' : ` (${urgent.join(', ')})`}`,
+  findings: (change: string, urgent: string[]) =>
+    `findings ${change}${urgent.length === 0 ? '' : ` (${urgent.join(', ')})`}`,
   severity: (severity: string, change: string) => `${severity} ${change}`,
   near: (change: string) => `nodes near image GC ${change}`,
   used: (change: string) => `fullest image disk ${change}`,
-  grades: (grades: string[], more: number) => `grade ${grades.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
+  grades: (grades: string[], more: number) =>
+    `grade ${grades.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
   asBefore: (value: string) => `${value} as before`,
   fromTo: (then: string, is: string) => `${then} → ${is}`,
 }
@@ -77,7 +82,8 @@ const endings: Record<Ending, string> = {
 }
 const returned = {
   endings,
-  told: (ending: string, on: string, since: string) => `${ending} on ${on}, there before since ${since}`,
+  told: (ending: string, on: string, since: string) =>
+    `${ending} on ${on}, there before since ${since}`,
 }
 
 export const remembered = { growth, trends, week, returned }

@@ -81,7 +81,9 @@ const news = {
     `Nodes: ${[
       come > 0 ? `${nodes(come)} came` : '',
       gone > 0 ? `${nodes(gone)} went` : '',
-      notRead > 0 ? `${counted(notRead, 'node or cluster', 'nodes or clusters')} not read to the end this time` : '',
+      notRead > 0
+        ? `${counted(notRead, 'node or cluster', 'nodes or clusters')} not read to the end this time`
+        : '',
     ]
       .filter(Boolean)
       .join(', ')}.`,
@@ -108,7 +110,8 @@ const outlook = {
     victimsAndChange: 'First evicted, and what to change',
   },
   toDo: 'To do:',
-  change: (fields: string[], more: number) => `set ${fields.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
+  change: (fields: string[], more: number) =>
+    `set ${fields.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
   evictFirst: (isAssumed: boolean) => `Evict first${isAssumed ? ', at assumed growth' : ''}:`,
   /** `title`: that of `evictFirst`. */
   evictFirstBrief: (title: string, first: { when: string; name: string }[]) =>
@@ -128,10 +131,15 @@ const outlook = {
   asSeen: (within: string) => `${within} at seen growth`,
   asAssumed: (within: string) => `${within} at assumed growth`,
   /** What the table's times rest on; `observed` of `due` nodes have a growth that was seen. */
-  basis: ({ observed, due, isFirstLook }: { observed: number; due: number; isFirstLook: boolean }, growth: string, period: string) => {
+  basis: (
+    { observed, due, isFirstLook }: { observed: number; due: number; isFirstLook: boolean },
+    growth: string,
+    period: string,
+  ) => {
     const burst = `${growth} of its capacity in ${period}`
     const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
-    const seen = 'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
+    const seen =
+      'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
     const order =
       'List and counts have one order: who was seen to get there within 7 days, whose growth is assumed, who was seen not to get there.'
     const rate =
@@ -151,7 +159,8 @@ const outlook = {
   noVictim: 'no pod that may be evicted',
   oneOf: (count: number, pods: string) => `one of ${formatCount(count)} alike: ${pods}`,
   andThen: (first: string, rest: string[]) => `${first}, then ${rest.join(', ')}`,
-  leftOut: (count: number) => `${counted(count, 'more node')} after these, counted above; each is in its group under Nodes.`,
+  leftOut: (count: number) =>
+    `${counted(count, 'more node')} after these, counted above; each is in its group under Nodes.`,
   nothing: 'Of no node is it known when it would evict.',
 }
 
@@ -179,10 +188,12 @@ const opportunities = {
   columns: { gain: 'Gain', change: 'Change', where: 'Where' },
   wholeFix: 'the whole fix',
   nothing: 'No change of which a gain could be counted.',
-  leftOut: (count: number) => `${counted(count, 'smaller one')} not listed here: their findings carry the fix.`,
+  leftOut: (count: number) =>
+    `${counted(count, 'smaller one')} not listed here: their findings carry the fix.`,
   noNeedlessEviction: (count: number) => `no eviction for unused images on ${nodes(count)}`,
   /** Image GC's start, before and after the change. */
-  earlier: (lead: string, before: string) => `image GC starts ${lead} before eviction, instead of ${before}`,
+  earlier: (lead: string, before: string) =>
+    `image GC starts ${lead} before eviction, instead of ${before}`,
   leadBefore: (duration: string) => `${duration} before`,
   leadAfter: (duration: string) => `${duration} after`,
   leadNone: 'at the same moment',

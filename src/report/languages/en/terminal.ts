@@ -3,7 +3,8 @@ const terminal = {
   columns: { cluster: 'cluster', grade: 'grade', read: 'nodes read', findings: 'findings' },
   partly: (read: string, count: number) => `${read}, ${count} partly`,
   since: (counts: string[]) => `Since the run before: ${counts.join(', ')}`,
-  changedFinding: (severity: string, title: string, where: string) => `${severity}: ${title} (${where})`,
+  changedFinding: (severity: string, title: string, where: string) =>
+    `${severity}: ${title} (${where})`,
   nothingFound: 'nothing found',
   tallied: (count: number, severity: string) => `${count} ${severity}`,
   moreFindings: (count: number) => `… and ${count} more findings, in the report.`,

@@ -10,9 +10,11 @@ const thresholds = {
   leadBefore:
     'One table for the nodes of a group that share image and kubelet minor, the most troubled first. Values are those of the running kubelets, or, where only their files were read, what these come to. ',
   leadNone: 'None',
-  leadAfter: ' in red: no threshold runs there, because a default was lost or switched off, or because nobody ever set one.',
+  leadAfter:
+    ' in red: no threshold runs there, because a default was lost or switched off, or because nobody ever set one.',
   noKubelet: 'No kubelet is known.',
-  caption: (group: string, cluster: string, image: string) => `Thresholds of ${group} in ${cluster}, ${image}`,
+  caption: (group: string, cluster: string, image: string) =>
+    `Thresholds of ${group} in ${cluster}, ${image}`,
   columns: {
     signal: 'Signal',
     value: 'Value',
@@ -39,7 +41,8 @@ const thresholds = {
   kubeletUnknown: 'kubelet of unknown version',
   image: (image: string, kubelet: string) => `${image}, ${kubelet}`,
   defaultsOf: (minor: string) => `defaults of ${minor}`,
-  nodesOf: (count: number, types: string[]) => `${nodes(count)}${types.length === 0 ? '' : `: ${types.join(', ')}`}`,
+  nodesOf: (count: number, types: string[]) =>
+    `${nodes(count)}${types.length === 0 ? '' : `: ${types.join(', ')}`}`,
   moreTypes: (count: number) => counted(count, 'more type'),
   unwatched: (signals: string[], count: number | null) =>
     `nothing watches ${signals.join(', ')}${count === null ? '' : ` on ${nodes(count)}`}`,
@@ -47,12 +50,15 @@ const thresholds = {
   nodesNotKnown: (count: number) => `${nodes(count)} not known`,
   named: (count: number, names: string[], more: number) =>
     `${nodes(count)} (${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''})`,
-  variant: (letter: string, named: string, missing: string[]) => [`${letter}: ${named}`, ...missing].join('. '),
+  variant: (letter: string, named: string, missing: string[]) =>
+    [`${letter}: ${named}`, ...missing].join('. '),
   evictionNotKnown: (why: string) => `Eviction thresholds not known: ${why}`,
   imageGcNotKnown: (why: string) => `Image GC not known: ${why}`,
-  moreVariants: (count: number, named: string) => `${counted(count, 'more variant')}, not shown: ${named}`,
+  moreVariants: (count: number, named: string) =>
+    `${counted(count, 'more variant')}, not shown: ${named}`,
   notKnownFor: (named: string, why: string) => `${named}: not known. ${why}`,
-  notKnownForOthers: (named: string, reasons: number) => `${named}: not known, for ${counted(reasons, 'other reason')}.`,
+  notKnownForOthers: (named: string, reasons: number) =>
+    `${named}: not known, for ${counted(reasons, 'other reason')}.`,
   row: (letters: string, count: number) => `${letters}: ${nodes(count)}`,
 }
 
@@ -99,7 +105,8 @@ const setting = {
   nothingWatches: 'nothing watches it',
   watchNotKnown: (sister: string) => `whether ${sister} watches the same disk is not known`,
   onlySoftWatches: 'only its soft threshold watches it',
-  sisterWatches: (sister: string, isCertain: boolean) => `${sister} watches the same disk${isCertain ? '' : ' (likely)'}`,
+  sisterWatches: (sister: string, isCertain: boolean) =>
+    `${sister} watches the same disk${isCertain ? '' : ' (likely)'}`,
   notObserved: (filesystem: string, count: number | null) =>
     `not known${count === null ? '' : ` on ${nodes(count)}`}: ${filesystem} was not observed`,
   pids: (range: string) => `${range} pids`,

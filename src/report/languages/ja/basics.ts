@@ -5,13 +5,22 @@ import { formatCount as n } from '#report/numbers.ts'
 const pair = new Intl.ListFormat('ja', { type: 'conjunction' })
 
 export const basics: Basics = {
-  numbers: { unknown: '不明', durations: { d: '日', h: '時間', min: '分', s: '秒', ms: 'ミリ秒' }, between: '' },
+  numbers: {
+    unknown: '不明',
+    durations: { d: '日', h: '時間', min: '分', s: '秒', ms: 'ミリ秒' },
+    between: '',
+  },
   cut: characters => `…(省略: 全 ${characters} 文字)`,
   severities: { critical: '致命的', high: '高', medium: '中', low: '低', info: '情報' },
   severityNames: { critical: '致命的', high: '高', medium: '中', low: '低', info: '情報' },
   confidences: { certain: '確実', likely: '有力', possible: '可能性あり' },
   coverage: { read: '取得済み', partlyRead: '一部取得', notRead: '未取得' },
-  ways: { proxy: 'API サーバー経由', ssm: 'SSM 経由', both: 'API サーバー経由と SSM 経由', kubelet: 'kubelet に直接' },
+  ways: {
+    proxy: 'API サーバー経由',
+    ssm: 'SSM 経由',
+    both: 'API サーバー経由と SSM 経由',
+    kubelet: 'kubelet に直接',
+  },
   targets: {
     nodeadm: 'NodeConfig (nodeadm)',
     'launch-template': 'launch template の user data',

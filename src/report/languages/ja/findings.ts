@@ -8,7 +8,8 @@ const findings: Catalogue['findings'] = {
   link: 'この検出事項へのリンク',
   doubts: {
     certain: null,
-    likely: '有力: 取得できなかった情報に基づきますが、このようなノードではほぼ常にそうなっています。',
+    likely:
+      '有力: 取得できなかった情報に基づきますが、このようなノードではほぼ常にそうなっています。',
     possible: '可能性あり: 実際にそうかどうかは、取得できなかった情報によります。',
   },
   byName: nodes => `${nodes}の名前`,
@@ -77,7 +78,8 @@ const remainder: Catalogue['remainder'] = {
     node: 'ノード',
     why: '理由',
   },
-  quietRules: (count, all) => `${n(all)} ルール中 ${n(count)} ルールは、検出も判定不能もありませんでした${count > 0 ? ':' : '。'}`,
+  quietRules: (count, all) =>
+    `${n(all)} ルール中 ${n(count)} ルールは、検出も判定不能もありませんでした${count > 0 ? ':' : '。'}`,
   noRulePassed: '合格したルールはありません。判定できる情報を取得できませんでした。',
   undecided: '判定不能',
   undecidedCaption: 'ルールが判定できなかったものとその理由 (不明は合格ではありません)',

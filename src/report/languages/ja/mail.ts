@@ -10,7 +10,8 @@ const subject: Catalogue['subject'] = {
   nothingNew: (severity, tallied, where) => `${severity}、変更なし: ${where} ${tallied.join('、')}`,
   first: (severity, tallied, where) => `${severity}: ${where} ${tallied.join('、')}`,
   empty: (headline, counts, scope) => `${headline}: ${counts === '' ? '' : `${counts}; `}${scope}`,
-  someClusters: (count, all) => (all > count ? `${n(all)} クラスター中 ${n(count)} クラスター` : `${n(count)} クラスター`),
+  someClusters: (count, all) =>
+    all > count ? `${n(all)} クラスター中 ${n(count)} クラスター` : `${n(count)} クラスター`,
   andSo: counts => `${counts.join('、')}、…`,
 }
 
@@ -35,13 +36,15 @@ const changes: Catalogue['changes'] = {
     resolved: count => `解消 ${n(count)} 件`,
     gone: count => `ノードとともに消失 ${n(count)} 件`,
     unread: count => `完全には取得できなくなったノードまたはクラスター ${n(count)}`,
-    unclear: (count, critical) => `判断不能 ${n(count)} 件${critical === 0 ? '' : ` (致命的 ${n(critical)} 件)`}`,
+    unclear: (count, critical) =>
+      `判断不能 ${n(count)} 件${critical === 0 ? '' : ` (致命的 ${n(critical)} 件)`}`,
     moved: count => `移動 ${n(count)} 件`,
     waived: count => `免除 ${n(count)} 件`,
     absent: count => `見つからなくなったクラスター ${n(count)}`,
     unreadNewcomers: count => `完全には取得できなかった新しいノードまたはクラスター ${n(count)}`,
   },
-  standing: (count, tallied) => `変化のない検出事項 ${n(count)} 件: ${tallied.join('、')}。詳細はレポートにあります。`,
+  standing: (count, tallied) =>
+    `変化のない検出事項 ${n(count)} 件: ${tallied.join('、')}。詳細はレポートにあります。`,
   nothing: time => `${time} の実行から変化はありません。`,
   some: (time, counts) => `${time} の実行以降: ${counts.join('、')}。`,
   absent: (names, more, count, tallied) => {
@@ -76,7 +79,8 @@ const told: Catalogue['told'] = {
 }
 
 const notAudited: Catalogue['notAudited'] = {
-  more: (reasons, entries) => `ほかの理由 ${n(reasons)} 件 (ノードまたはクラスター ${n(entries)}) はレポートにあります。`,
+  more: (reasons, entries) =>
+    `ほかの理由 ${n(reasons)} 件 (ノードまたはクラスター ${n(entries)}) はレポートにあります。`,
   cluster: name => `クラスター ${name}`,
   clusterCount: count => `${n(count)} クラスター`,
   clusters: (count, names) => `${n(count)} クラスター: ${names}`,
@@ -96,7 +100,8 @@ const report: Catalogue['report'] = {
   title: 'レポート全文',
   open: 'レポートを開く',
   openAt: 'レポートを開く:',
-  attached: isKept => `このメールに report.html として添付しています。${isKept ? '' : '保存先はありません。'}`,
+  attached: isKept =>
+    `このメールに report.html として添付しています。${isKept ? '' : '保存先はありません。'}`,
   channels: { s3: 'S3', folder: 'フォルダー', ses: 'SES' },
   place: (channel, location) => `${channel}: ${location}`,
   morePlaces: count => `ほか ${n(count)} か所`,
@@ -111,7 +116,8 @@ const mail: Catalogue['mail'] = {
   audience: owner => `${owner} の担当範囲のみ`,
   waived: count => `ポリシーで免除された ${n(count)} 件は集計に含みません`,
   unsubscribe: addresses => `配信停止: ${addresses.join(' または ')}`,
-  footer: (version, account, region) => `highwater ${version}、アカウント ${account}、リージョン ${region}`,
+  footer: (version, account, region) =>
+    `highwater ${version}、アカウント ${account}、リージョン ${region}`,
   headings: {
     cutShort: '途中で終了した実行',
     verdict: '判定',
@@ -125,10 +131,13 @@ const mail: Catalogue['mail'] = {
   },
   brief: {
     cutShort: (title, text) => `${title}: ${text}`,
-    finding: (severity, label, title, where) => `- ${severity}${label === null ? '' : ` (${label})`}: ${title}: ${where}`,
+    finding: (severity, label, title, where) =>
+      `- ${severity}${label === null ? '' : ` (${label})`}: ${title}: ${where}`,
     more: '- 残りはレポートにあります',
-    hidden: (title, list) => `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
-    ended: (title, list) => `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
+    hidden: (title, list) =>
+      `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
+    ended: (title, list) =>
+      `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
     gaps: gaps => `この判定に含まれないもの: ${gaps}`,
     report: link => `レポート: ${link}`,
   },

@@ -23,13 +23,15 @@ const gauge: Catalogue['gauge'] = {
   bytesUnwatched: 'このファイルシステムのバイト数を監視する退避しきい値がありません。',
   memoryUnwatched: 'このノードのメモリを監視する退避しきい値がありません。',
   imageGcUnknown: 'Image GC: 不明。',
-  imageGcOff: high => `ディスク使用率による image GC はオフです (imageGCHighThresholdPercent ${high})。`,
+  imageGcOff: high =>
+    `ディスク使用率による image GC はオフです (imageGCHighThresholdPercent ${high})。`,
   imageGcFails: why => `Image GC が失敗: ${why}`,
   dueUnknown: 'Image GC の対象かどうか: 不明。',
   dueNow: toFree => `現在 image GC の対象です。${toFree} の解放が必要です。`,
   untilImageGc: bytes => `あと ${bytes} で image GC が始まります。`,
   threshold: (mark, setting) => `${mark} (${setting})`,
-  farUnknown: (threshold, filesystem) => `${threshold}までの残り: 不明 (${filesystem} が観測されず)。`,
+  farUnknown: (threshold, filesystem) =>
+    `${threshold}までの残り: 不明 (${filesystem} が観測されず)。`,
   met: (threshold, below) => `到達: ${threshold}、${below} 不足。`,
   until: (threshold, amount) => `${threshold}まで残り ${amount}。`,
   nowUnknown: '現在の使用率は不明です。',
@@ -50,11 +52,14 @@ const node: Catalogue['node'] = {
   moreReasons: count => `残り ${count} 件の理由はスナップショットにあります。`,
   disk: 'ディスク',
   nothingObserved: 'ファイルシステムが観測されておらず、理由の記録もありません。',
-  onDisk: 'しきい値はディスク上のファイルまたは設定から取得したものです。その後 kubelet が再起動されたかどうかは不明です。',
+  onDisk:
+    'しきい値はディスク上のファイルまたは設定から取得したものです。その後 kubelet が再起動されたかどうかは不明です。',
   layoutUnknown: 'nodefs と imagefs が同一ディスクかどうかは不明です。',
   layout: {
-    shared: certainty => `nodefs と imagefs が同一ディスクであるという判断の確度: ${certainty}。API はデバイス名を示しません。`,
-    imagefs: certainty => `imagefs が独立したディスクであるという判断の確度: ${certainty}。API はデバイス名を示しません。`,
+    shared: certainty =>
+      `nodefs と imagefs が同一ディスクであるという判断の確度: ${certainty}。API はデバイス名を示しません。`,
+    imagefs: certainty =>
+      `imagefs が独立したディスクであるという判断の確度: ${certainty}。API はデバイス名を示しません。`,
     split: certainty =>
       `イメージが独立したディスクに、コンテナが nodefs にあるという判断の確度: ${certainty}。API はデバイス名を示しません。`,
   },
@@ -66,7 +71,8 @@ const distribution: Catalogue['distribution'] = {
   spread: (count, lowest, median, ninetieth, highest) =>
     `${n(count)} ノード: 使用率の最小 ${lowest}、中央値 ${median}、90 パーセンタイル ${ninetieth}、最大 ${highest}。`,
   unknown: count => `${n(count)} ノード: 不明。`,
-  marksOf: (count, others) => `目印は ${n(count)} ノードの値であり、残り ${n(others)} ノードの値ではありません。`,
+  marksOf: (count, others) =>
+    `目印は ${n(count)} ノードの値であり、残り ${n(others)} ノードの値ではありません。`,
 }
 
 const fleet: Catalogue['fleet'] = {
@@ -82,7 +88,8 @@ const fleet: Catalogue['fleet'] = {
   coverage: (count, state) => `${state} ${n(count)}`,
   asTable: (count, isRest) => `このグループの${isRest ? '残り ' : ' '}${n(count)} ノード (表)`,
   restAsTable: count => `これらのグループの ${n(count)} ノード (表)`,
-  caption: group => `${group}: 各ディスクの使用率と、最も近い退避しきい値までの余裕 (容量に対する %)`,
+  caption: group =>
+    `${group}: 各ディスクの使用率と、最も近い退避しきい値までの余裕 (容量に対する %)`,
   columns: {
     node: 'ノード',
     coverage: '取得',
@@ -94,7 +101,8 @@ const fleet: Catalogue['fleet'] = {
   },
   notDrawn: count =>
     `${n(count)} ノードは図を省略しました。ページを軽く保つため、大きなグループでは退避に最も近いノードだけを図示し、残りは表に示します。`,
-  notListed: count => `${n(count)} ノードは、ページを軽く保つために図も表も省略しました。スナップショットにはすべてのノードがあります。`,
+  notListed: count =>
+    `${n(count)} ノードは、ページを軽く保つために図も表も省略しました。スナップショットにはすべてのノードがあります。`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

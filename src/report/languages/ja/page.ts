@@ -3,7 +3,8 @@ import type { Catalogue } from '#report/languages/en.ts'
 
 export const ofPage: Pick<Catalogue, 'page' | 'script'> = {
   page: {
-    audience: owner => `${owner} の担当範囲のみです。取得範囲、判定結果、評価は各クラスターのうち担当部分のものです。`,
+    audience: owner =>
+      `${owner} の担当範囲のみです。取得範囲、判定結果、評価は各クラスターのうち担当部分のものです。`,
     title: (headline, clusters) => `${headline} (${clusters}) · highwater`,
     skip: '判定へ移動',
     snapshotBefore: 'スナップショット: ',

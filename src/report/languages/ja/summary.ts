@@ -7,7 +7,8 @@ const verdict: Catalogue['verdict'] = {
     `${severity}: ${evicting > 0 ? `現在 ${n(evicting)} ノードが退避中、` : ''}検出事項 ${n(count)} 件`,
   nothingRead: '何も取得できませんでした',
   nothingFound: '取得できた範囲に検出事項はありません',
-  worst: (title, subject, cluster, count) => `最も重大: ${title} (${cluster} の ${subject}${count === 0 ? '' : `、${n(count)} ノード`})`,
+  worst: (title, subject, cluster, count) =>
+    `最も重大: ${title} (${cluster} の ${subject}${count === 0 ? '' : `、${n(count)} ノード`})`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)} クラスター、${n(all)} ノード中 ${n(read)} ノード取得済み${partly > 0 ? `、${n(partly)} ノード一部取得` : ''}`,
   bySeverity: '重大度別の検出事項',
@@ -65,7 +66,8 @@ const news: Catalogue['news'] = {
   },
   summary: (isChanged, counts) =>
     `${isChanged ? '検出事項' : '変化した検出事項はありません'}: ${counts.length === 0 ? '前回も今回もありません' : counts.join('、')}。`,
-  withoutHistory: (newOnes, ended) => `前回の実行以降: 新規 ${n(newOnes)} 件、解消または消失 ${n(ended)} 件。`,
+  withoutHistory: (newOnes, ended) =>
+    `前回の実行以降: 新規 ${n(newOnes)} 件、解消または消失 ${n(ended)} 件。`,
   noEarlierRun: '以前の実行の記録がないため、新規かどうかは示していません。',
   nodes: (come, gone, notRead) =>
     `ノード: ${[
@@ -100,7 +102,8 @@ const outlook: Catalogue['outlook'] = {
   toDo: '対処:',
   change: (fields, more) => `${fields.join('、')}${more > 0 ? ` ほか ${n(more)} 件` : ''} を設定`,
   evictFirst: isAssumed => `先に退避するノード${isAssumed ? ' (仮定の増加率)' : ''}:`,
-  evictFirstBrief: (title, first) => `${title} ${first.map(({ when, name }) => `${when} ${name}`).join('、')}`,
+  evictFirstBrief: (title, first) =>
+    `${title} ${first.map(({ when, name }) => `${when} ${name}`).join('、')}`,
   now: '現在',
   within: duration => `${duration}以内`,
   withinDays: days => `${n(days)}日以内`,
@@ -117,7 +120,8 @@ const outlook: Catalogue['outlook'] = {
   basis: ({ observed, due, isFirstLook }, growth, period) => {
     const burst = `${period}ごとに容量の ${growth}`
     const assumed = `ディスクが${burst} 増加すると仮定します (ポリシー assumedGrowthPercent)。`
-    const seen = '以前の取得で見られた増加率を用います。取得と取得の間に生じて消えたものは見えないため、より速く埋まる可能性があります。'
+    const seen =
+      '以前の取得で見られた増加率を用います。取得と取得の間に生じて消えたものは見えないため、より速く埋まる可能性があります。'
     const order =
       '一覧と集計の順序は同じです。7日以内に到達すると観測されたノード、増加率を仮定したノード、到達しないと観測されたノードの順です。'
     const rate =
@@ -128,11 +132,17 @@ const outlook: Catalogue['outlook'] = {
           : `${seen}${order}`
     return `${rate}時間は各ノードを取得した時点から、それまで何も解放されないものとして数えており、kubelet が動作を始める時点を示します。「急に埋まる場合」: ディスクが${burst} 増加するときに何が先に起きるかを示します。image GC は${period}ごとにしか確認しないため、次の確認より先に退避が起きる可能性があります。`
   },
-  acts: { 'image-gc': 'image GC が先', eviction: '退避が先', either: '退避が先の可能性', nobody: '何も動作しない' },
+  acts: {
+    'image-gc': 'image GC が先',
+    eviction: '退避が先',
+    either: '退避が先の可能性',
+    nobody: '何も動作しない',
+  },
   noVictim: '退避できる Pod なし',
   oneOf: (count, pods) => `同順位 ${n(count)} 件のいずれか: ${pods}`,
   andThen: (first, rest) => `${first}、次に ${rest.join('、')}`,
-  leftOut: count => `残り ${n(count)} ノードは上の集計に含まれています。詳細は「ノード」の各グループにあります。`,
+  leftOut: count =>
+    `残り ${n(count)} ノードは上の集計に含まれています。詳細は「ノード」の各グループにあります。`,
   nothing: '退避の時期がわかるノードはありません。',
 }
 

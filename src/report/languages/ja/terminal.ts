@@ -12,7 +12,8 @@ export const ofTerminal: Pick<Catalogue, 'terminal'> = {
     moreFindings: count => `… 残り ${count} 件はレポートにあります。`,
     noFindings: '検出事項はありません。',
     input: message => `入力 ${message}`,
-    ruleFailed: (rule, node, message) => `${node} でルール ${rule} が失敗: ${message}。highwater の不具合です。報告してください`,
+    ruleFailed: (rule, node, message) =>
+      `${node} でルール ${rule} が失敗: ${message}。highwater の不具合です。報告してください`,
     nodes: (count, names) => `${count} ノード、${names.join('、')}、…`,
     notAudited: count => `未監査 (${count}):`,
     cluster: name => `クラスター ${name}`,

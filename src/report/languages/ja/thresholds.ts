@@ -8,7 +8,8 @@ const thresholds: Catalogue['thresholds'] = {
   leadBefore:
     'イメージと kubelet の minor バージョンが同じノードを、グループごとに 1 つの表で示します。問題の多い順です。値は稼働中の kubelet のもので、ファイルしか取得できなかった場合はそのファイルから導かれるものです。赤い',
   leadNone: '「なし」',
-  leadAfter: 'は、既定値が失われた、オフにされた、または誰も設定していないために、適用されているしきい値がないことを示します。',
+  leadAfter:
+    'は、既定値が失われた、オフにされた、または誰も設定していないために、適用されているしきい値がないことを示します。',
   noKubelet: '把握している kubelet がありません。',
   caption: (group, cluster, image) => `${cluster} の ${group} のしきい値、${image}`,
   columns: {
@@ -36,12 +37,15 @@ const thresholds: Catalogue['thresholds'] = {
   kubeletUnknown: 'kubelet のバージョン不明',
   image: (image, kubelet) => `${image}、${kubelet}`,
   defaultsOf: minor => `${minor} の既定値を使用`,
-  nodesOf: (count, types) => `${n(count)} ノード${types.length === 0 ? '' : `: ${types.join('、')}`}`,
+  nodesOf: (count, types) =>
+    `${n(count)} ノード${types.length === 0 ? '' : `: ${types.join('、')}`}`,
   moreTypes: count => `ほか ${n(count)} インスタンスタイプ`,
-  unwatched: (signals, count) => `${signals.join('、')} の監視なし${count === null ? '' : ` (${n(count)} ノード)`}`,
+  unwatched: (signals, count) =>
+    `${signals.join('、')} の監視なし${count === null ? '' : ` (${n(count)} ノード)`}`,
   variants: count => `設定 ${n(count)} 種類`,
   nodesNotKnown: count => `${n(count)} ノード不明`,
-  named: (count, names, more) => `${n(count)} ノード (${names.join('、')}${more > 0 ? ` ほか ${n(more)}` : ''})`,
+  named: (count, names, more) =>
+    `${n(count)} ノード (${names.join('、')}${more > 0 ? ` ほか ${n(more)}` : ''})`,
   variant: (letter, named, missing) => [`${letter}: ${named}`, ...missing].join('。'),
   evictionNotKnown: why => `退避しきい値は不明: ${why}`,
   imageGcNotKnown: why => `Image GC は不明: ${why}`,
@@ -70,8 +74,10 @@ const setting: Catalogue['setting'] = {
   nothingWatches: '監視するものがない',
   watchNotKnown: sister => `${sister} が同じディスクを監視しているかは不明`,
   onlySoftWatches: 'ソフトしきい値のみが監視',
-  sisterWatches: (sister, isCertain) => `${sister} が同じディスクを監視${isCertain ? '' : ' (有力)'}`,
-  notObserved: (filesystem, count) => `不明${count === null ? '' : ` (${n(count)} ノード)`}: ${filesystem} が観測されず`,
+  sisterWatches: (sister, isCertain) =>
+    `${sister} が同じディスクを監視${isCertain ? '' : ' (有力)'}`,
+  notObserved: (filesystem, count) =>
+    `不明${count === null ? '' : ` (${n(count)} ノード)`}: ${filesystem} が観測されず`,
   pids: range => `${range} pid`,
   inodes: range => `${range} inode`,
   noSoft: isKnownOfAll => `設定なし${isKnownOfAll ? '' : ' (把握している範囲)'}`,
@@ -112,8 +118,10 @@ const losers: Record<ThresholdSource, string> = {
 }
 
 const origin: Catalogue['origin'] = {
-  from: (source, path, isLikely) => `${sources[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (有力)' : ''}`,
-  lostBy: (source, path, isLikely) => `${losers[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (有力)' : ''}`,
+  from: (source, path, isLikely) =>
+    `${sources[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (有力)' : ''}`,
+  lostBy: (source, path, isLikely) =>
+    `${losers[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (有力)' : ''}`,
 }
 
 export const ofThresholds = { thresholds, setting, origin }

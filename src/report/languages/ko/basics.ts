@@ -5,13 +5,22 @@ import { formatCount as n } from '#report/numbers.ts'
 const pair = new Intl.ListFormat('ko', { type: 'conjunction' })
 
 export const basics: Basics = {
-  numbers: { unknown: '알 수 없음', durations: { d: '일', h: '시간', min: '분', s: '초', ms: '밀리초' }, between: ' ' },
+  numbers: {
+    unknown: '알 수 없음',
+    durations: { d: '일', h: '시간', min: '분', s: '초', ms: '밀리초' },
+    between: ' ',
+  },
   cut: characters => `… (생략됨: 전체 ${characters}자)`,
   severities: { critical: '심각', high: '높음', medium: '보통', low: '낮음', info: '정보' },
   severityNames: { critical: '심각', high: '높음', medium: '보통', low: '낮음', info: '정보' },
   confidences: { certain: '확실', likely: '유력', possible: '가능' },
   coverage: { read: '읽음', partlyRead: '일부만 읽음', notRead: '읽지 못함' },
-  ways: { proxy: 'API 서버 경유', ssm: 'SSM 사용', both: 'API 서버 경유와 SSM 사용', kubelet: 'kubelet 직접 조회' },
+  ways: {
+    proxy: 'API 서버 경유',
+    ssm: 'SSM 사용',
+    both: 'API 서버 경유와 SSM 사용',
+    kubelet: 'kubelet 직접 조회',
+  },
   targets: {
     nodeadm: 'NodeConfig (nodeadm)',
     'launch-template': 'launch template의 user data',

@@ -77,7 +77,8 @@ const remainder: Catalogue['remainder'] = {
     node: '노드',
     why: '이유',
   },
-  quietRules: (count, all) => `규칙 ${n(all)}개 중 ${n(count)}개는 발견도 판정 불가도 없었습니다${count > 0 ? ':' : '.'}`,
+  quietRules: (count, all) =>
+    `규칙 ${n(all)}개 중 ${n(count)}개는 발견도 판정 불가도 없었습니다${count > 0 ? ':' : '.'}`,
   noRulePassed: '통과한 규칙이 없습니다. 판정할 수 있는 정보를 읽지 못했습니다.',
   undecided: '판정 불가',
   undecidedCaption: '규칙이 판정하지 못한 것과 그 이유: 알 수 없음은 통과가 아닙니다',
@@ -98,7 +99,8 @@ const remainder: Catalogue['remainder'] = {
   account: 'AWS 계정',
   region: '리전',
   rules: '규칙',
-  asked: (count, way, mode, rights, answered) => `${n(count)}개 노드, ${way} (모드 ${mode}, 필요 권한: ${rights}): ${answered.join(', ')}`,
+  asked: (count, way, mode, rights, answered) =>
+    `${n(count)}개 노드, ${way} (모드 ${mode}, 필요 권한: ${rights}): ${answered.join(', ')}`,
   answered: (count, state) => `${n(count)}개 ${state}`,
 }
 

@@ -7,10 +7,12 @@ const subject: Catalogue['subject'] = {
   signed: (verdict, from) => `${verdict} - ${from}`,
   evicting: (severity, count) => `${severity}, 지금 노드 ${n(count)}개 축출 중`,
   changed: (severity, counts, count, where) => `${severity}: ${counts}; ${where} 총 ${n(count)}건`,
-  nothingNew: (severity, tallied, where) => `${severity}, 변경 없음: ${where} ${tallied.join(', ')}`,
+  nothingNew: (severity, tallied, where) =>
+    `${severity}, 변경 없음: ${where} ${tallied.join(', ')}`,
   first: (severity, tallied, where) => `${severity}: ${where} ${tallied.join(', ')}`,
   empty: (headline, counts, scope) => `${headline}: ${counts === '' ? '' : `${counts}; `}${scope}`,
-  someClusters: (count, all) => (all > count ? `클러스터 ${n(all)}개 중 ${n(count)}개` : `클러스터 ${n(count)}개`),
+  someClusters: (count, all) =>
+    all > count ? `클러스터 ${n(all)}개 중 ${n(count)}개` : `클러스터 ${n(count)}개`,
   andSo: counts => `${counts.join(', ')}, …`,
 }
 
@@ -35,13 +37,15 @@ const changes: Catalogue['changes'] = {
     resolved: count => `해결 ${n(count)}건`,
     gone: count => `노드와 함께 사라짐 ${n(count)}건`,
     unread: count => `더 이상 완전히 읽히지 않는 노드 또는 클러스터 ${n(count)}개`,
-    unclear: (count, critical) => `판단 불가 ${n(count)}건${critical === 0 ? '' : `(심각 ${n(critical)}건)`}`,
+    unclear: (count, critical) =>
+      `판단 불가 ${n(count)}건${critical === 0 ? '' : `(심각 ${n(critical)}건)`}`,
     moved: count => `이동 ${n(count)}건`,
     waived: count => `면제 ${n(count)}건`,
     absent: count => `더 이상 찾을 수 없는 클러스터 ${n(count)}개`,
     unreadNewcomers: count => `완전히 읽지 못한 새 노드 또는 클러스터 ${n(count)}개`,
   },
-  standing: (count, tallied) => `변동 없는 발견 항목 ${n(count)}건: ${tallied.join(', ')}. 자세한 내용은 보고서에 있습니다.`,
+  standing: (count, tallied) =>
+    `변동 없는 발견 항목 ${n(count)}건: ${tallied.join(', ')}. 자세한 내용은 보고서에 있습니다.`,
   nothing: time => `${time} 실행 이후 변경된 것이 없습니다.`,
   some: (time, counts) => `${time} 실행 이후: ${counts.join(', ')}.`,
   absent: (names, more, count, tallied) => {
@@ -65,7 +69,10 @@ const told: Catalogue['told'] = {
   configInReport: count => `KubeletConfiguration ${n(count)}줄은 보고서에 있습니다`,
   inReport: (commands, targets, moreTargets) => {
     const named = `${targets.join(', ')}${moreTargets > 0 ? ` 외 ${n(moreTargets)}개` : ''}`
-    const parts = [...(commands > 0 ? [`명령 ${n(commands)}개`] : []), ...(targets.length > 0 ? [`영구 적용을 위한 설정(${named})`] : [])]
+    const parts = [
+      ...(commands > 0 ? [`명령 ${n(commands)}개`] : []),
+      ...(targets.length > 0 ? [`영구 적용을 위한 설정(${named})`] : []),
+    ]
     return `보고서 수록: ${parts.join(', ')}.`
   },
   whatToDo: '조치:',
@@ -73,7 +80,8 @@ const told: Catalogue['told'] = {
 }
 
 const notAudited: Catalogue['notAudited'] = {
-  more: (reasons, entries) => `그 외 사유 ${n(reasons)}건(노드 또는 클러스터 ${n(entries)}개)은 보고서에 있습니다.`,
+  more: (reasons, entries) =>
+    `그 외 사유 ${n(reasons)}건(노드 또는 클러스터 ${n(entries)}개)은 보고서에 있습니다.`,
   cluster: name => `클러스터 ${name}`,
   clusterCount: count => `${n(count)}개 클러스터`,
   clusters: (count, names) => `클러스터 ${n(count)}개: ${names}`,
@@ -93,7 +101,8 @@ const report: Catalogue['report'] = {
   title: '전체 보고서',
   open: '보고서 열기',
   openAt: '보고서 열기:',
-  attached: isKept => `이 메일에 report.html로 첨부되어 있습니다.${isKept ? '' : ' 저장소에는 보관되지 않습니다.'}`,
+  attached: isKept =>
+    `이 메일에 report.html로 첨부되어 있습니다.${isKept ? '' : ' 저장소에는 보관되지 않습니다.'}`,
   channels: { s3: 'S3', folder: '폴더', ses: 'SES' },
   place: (channel, location) => `${channel}: ${location}`,
   morePlaces: count => `그 외 ${n(count)}곳`,
@@ -122,10 +131,13 @@ const mail: Catalogue['mail'] = {
   },
   brief: {
     cutShort: (title, text) => `${title}: ${text}`,
-    finding: (severity, label, title, where) => `- ${severity}${label === null ? '' : ` (${label})`}: ${title}: ${where}`,
+    finding: (severity, label, title, where) =>
+      `- ${severity}${label === null ? '' : ` (${label})`}: ${title}: ${where}`,
     more: '- 나머지는 보고서에 있습니다',
-    hidden: (title, list) => `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
-    ended: (title, list) => `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
+    hidden: (title, list) =>
+      `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
+    ended: (title, list) =>
+      `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
     gaps: gaps => `이 판정에 포함되지 않은 것: ${gaps}`,
     report: link => `보고서: ${link}`,
   },

@@ -23,13 +23,15 @@ const gauge: Catalogue['gauge'] = {
   bytesUnwatched: '이 파일시스템의 바이트를 감시하는 축출 임계값이 없습니다.',
   memoryUnwatched: '이 노드의 메모리를 감시하는 축출 임계값이 없습니다.',
   imageGcUnknown: 'Image GC: 알 수 없음.',
-  imageGcOff: high => `디스크 사용률에 따른 image GC가 꺼져 있습니다(imageGCHighThresholdPercent ${high}).`,
+  imageGcOff: high =>
+    `디스크 사용률에 따른 image GC가 꺼져 있습니다(imageGCHighThresholdPercent ${high}).`,
   imageGcFails: why => `Image GC 실패: ${why}`,
   dueUnknown: 'Image GC 실행 대상 여부: 알 수 없음.',
   dueNow: toFree => `지금 image GC 실행 대상입니다. ${toFree} 확보가 필요합니다.`,
   untilImageGc: bytes => `${bytes} 더 사용하면 image GC가 시작됩니다.`,
   threshold: (mark, setting) => `${mark} (${setting})`,
-  farUnknown: (threshold, filesystem) => `${threshold}까지 남은 양: 알 수 없음(${filesystem} 관측되지 않음).`,
+  farUnknown: (threshold, filesystem) =>
+    `${threshold}까지 남은 양: 알 수 없음(${filesystem} 관측되지 않음).`,
   met: (threshold, below) => `도달: ${threshold}, ${below} 부족.`,
   until: (threshold, amount) => `${threshold}까지 ${amount} 남음.`,
   nowUnknown: '현재 사용률은 알 수 없습니다.',
@@ -50,11 +52,14 @@ const node: Catalogue['node'] = {
   moreReasons: count => `나머지 사유 ${count}건은 스냅샷에 있습니다.`,
   disk: '디스크',
   nothingObserved: '관측된 파일시스템이 없으며, 기록된 사유도 없습니다.',
-  onDisk: '임계값은 디스크의 파일 또는 설정에서 읽은 값입니다. 그 이후 kubelet이 재시작되었는지는 알 수 없습니다.',
+  onDisk:
+    '임계값은 디스크의 파일 또는 설정에서 읽은 값입니다. 그 이후 kubelet이 재시작되었는지는 알 수 없습니다.',
   layoutUnknown: 'nodefs와 imagefs가 같은 디스크인지 알 수 없습니다.',
   layout: {
-    shared: certainty => `nodefs와 imagefs가 같은 디스크라는 판단의 확실성: ${certainty}. API는 장치 이름을 제공하지 않습니다.`,
-    imagefs: certainty => `imagefs가 별도 디스크라는 판단의 확실성: ${certainty}. API는 장치 이름을 제공하지 않습니다.`,
+    shared: certainty =>
+      `nodefs와 imagefs가 같은 디스크라는 판단의 확실성: ${certainty}. API는 장치 이름을 제공하지 않습니다.`,
+    imagefs: certainty =>
+      `imagefs가 별도 디스크라는 판단의 확실성: ${certainty}. API는 장치 이름을 제공하지 않습니다.`,
     split: certainty =>
       `이미지는 별도 디스크에, 컨테이너는 nodefs에 있다는 판단의 확실성: ${certainty}. API는 장치 이름을 제공하지 않습니다.`,
   },
@@ -66,7 +71,8 @@ const distribution: Catalogue['distribution'] = {
   spread: (count, lowest, median, ninetieth, highest) =>
     `${n(count)}개 노드: 사용률 최저 ${lowest}, 중앙값 ${median}, 90번째 백분위수 ${ninetieth}, 최고 ${highest}.`,
   unknown: count => `${n(count)}개 노드: 알 수 없음.`,
-  marksOf: (count, others) => `표시는 ${n(count)}개 노드의 값이며, 나머지 ${n(others)}개 노드의 값이 아닙니다.`,
+  marksOf: (count, others) =>
+    `표시는 ${n(count)}개 노드의 값이며, 나머지 ${n(others)}개 노드의 값이 아닙니다.`,
 }
 
 const fleet: Catalogue['fleet'] = {

@@ -3,7 +3,8 @@ import type { Catalogue } from '#report/languages/en.ts'
 
 export const ofPage: Pick<Catalogue, 'page' | 'script'> = {
   page: {
-    audience: owner => `${owner} 담당 범위만 포함합니다. 수집 범위, 판정 결과, 등급은 각 클러스터에서 담당하는 부분에 대한 것입니다.`,
+    audience: owner =>
+      `${owner} 담당 범위만 포함합니다. 수집 범위, 판정 결과, 등급은 각 클러스터에서 담당하는 부분에 대한 것입니다.`,
     title: (headline, clusters) => `${headline} (${clusters}) · highwater`,
     skip: '판정으로 건너뛰기',
     snapshotBefore: '스냅샷: ',

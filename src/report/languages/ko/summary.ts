@@ -7,7 +7,8 @@ const verdict: Catalogue['verdict'] = {
     `${severity}: ${evicting > 0 ? `지금 노드 ${n(evicting)}개 축출 중, ` : ''}발견 항목 ${n(count)}건`,
   nothingRead: '아무것도 읽지 못했습니다',
   nothingFound: '읽은 범위에서 발견 항목이 없습니다',
-  worst: (title, subject, cluster, count) => `가장 심각: ${title} (${cluster}의 ${subject}${count === 0 ? '' : `, ${n(count)}개 노드`})`,
+  worst: (title, subject, cluster, count) =>
+    `가장 심각: ${title} (${cluster}의 ${subject}${count === 0 ? '' : `, ${n(count)}개 노드`})`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)}개 클러스터, 노드 ${n(all)}개 중 ${n(read)}개 읽음${partly > 0 ? `, ${n(partly)}개 일부만 읽음` : ''}`,
   bySeverity: '심각도별 발견 항목',
@@ -65,7 +66,8 @@ const news: Catalogue['news'] = {
   },
   summary: (isChanged, counts) =>
     `${isChanged ? '발견 항목' : '변경된 발견 항목이 없습니다'}: ${counts.length === 0 ? '이전에도 지금도 없습니다' : counts.join(', ')}.`,
-  withoutHistory: (newOnes, ended) => `지난 실행 이후: 신규 ${n(newOnes)}건, 해결 또는 소멸 ${n(ended)}건.`,
+  withoutHistory: (newOnes, ended) =>
+    `지난 실행 이후: 신규 ${n(newOnes)}건, 해결 또는 소멸 ${n(ended)}건.`,
   noEarlierRun: '이전 실행 기록이 없어 신규 여부를 표시하지 않습니다.',
   nodes: (come, gone, notRead) =>
     `노드: ${[
@@ -100,7 +102,8 @@ const outlook: Catalogue['outlook'] = {
   toDo: '조치:',
   change: (fields, more) => `${fields.join(', ')}${more > 0 ? ` 외 ${n(more)}개` : ''} 설정`,
   evictFirst: isAssumed => `먼저 축출할 노드${isAssumed ? ' (가정한 증가율 기준)' : ''}:`,
-  evictFirstBrief: (title, first) => `${title} ${first.map(({ when, name }) => `${when} ${name}`).join(', ')}`,
+  evictFirstBrief: (title, first) =>
+    `${title} ${first.map(({ when, name }) => `${when} ${name}`).join(', ')}`,
   now: '지금',
   within: duration => `${duration} 이내`,
   withinDays: days => `${n(days)}일 이내`,
@@ -117,7 +120,8 @@ const outlook: Catalogue['outlook'] = {
   basis: ({ observed, due, isFirstLook }, growth, period) => {
     const burst = `${period}마다 용량의 ${growth}`
     const assumed = `디스크가 ${burst}만큼 증가한다고 가정합니다(정책 assumedGrowthPercent).`
-    const seen = '이전 수집에서 본 증가율을 사용합니다. 두 수집 사이에 생겼다 사라진 것은 보이지 않으므로 더 빨리 찰 수 있습니다.'
+    const seen =
+      '이전 수집에서 본 증가율을 사용합니다. 두 수집 사이에 생겼다 사라진 것은 보이지 않으므로 더 빨리 찰 수 있습니다.'
     const order =
       '목록과 집계의 순서는 같습니다. 7일 안에 도달하는 것으로 관측된 노드, 증가율을 가정한 노드, 도달하지 않는 것으로 관측된 노드의 순서입니다.'
     const rate =
@@ -128,11 +132,17 @@ const outlook: Catalogue['outlook'] = {
           : `${seen} ${order}`
     return `${rate} 시간은 각 노드를 읽은 시점부터, 그 전에 아무것도 해제되지 않는다고 보고 계산하며, kubelet이 동작을 시작하는 시점을 뜻합니다. ‘빠르게 찰 때’: 디스크가 ${burst}만큼 증가할 때 무엇이 먼저 일어나는지를 뜻합니다. image GC는 ${period}마다 한 번만 확인하므로 다음 확인 전에 축출이 먼저 일어날 수 있습니다.`
   },
-  acts: { 'image-gc': 'image GC가 먼저', eviction: '축출이 먼저', either: '축출이 먼저일 수 있음', nobody: '아무 동작 없음' },
+  acts: {
+    'image-gc': 'image GC가 먼저',
+    eviction: '축출이 먼저',
+    either: '축출이 먼저일 수 있음',
+    nobody: '아무 동작 없음',
+  },
   noVictim: '축출할 수 있는 Pod 없음',
   oneOf: (count, pods) => `동일 순위 ${n(count)}개 중 하나: ${pods}`,
   andThen: (first, rest) => `${first}, 그다음 ${rest.join(', ')}`,
-  leftOut: count => `이후 ${n(count)}개 노드는 위의 합계에 포함되어 있으며, ‘노드’의 각 그룹에서 볼 수 있습니다.`,
+  leftOut: count =>
+    `이후 ${n(count)}개 노드는 위의 합계에 포함되어 있으며, ‘노드’의 각 그룹에서 볼 수 있습니다.`,
   nothing: '축출 시점을 알 수 있는 노드가 없습니다.',
 }
 

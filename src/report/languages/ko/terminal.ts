@@ -12,7 +12,8 @@ export const ofTerminal: Pick<Catalogue, 'terminal'> = {
     moreFindings: count => `… 나머지 ${count}건은 보고서에 있습니다.`,
     noFindings: '발견 항목이 없습니다.',
     input: message => `입력 ${message}`,
-    ruleFailed: (rule, node, message) => `${node}에서 규칙 ${rule} 실패: ${message}. highwater의 오류이므로 제보해 주십시오`,
+    ruleFailed: (rule, node, message) =>
+      `${node}에서 규칙 ${rule} 실패: ${message}. highwater의 오류이므로 제보해 주십시오`,
     nodes: (count, names) => `${count}개 노드, ${names.join(', ')}, …`,
     notAudited: count => `미감사 (${count}):`,
     cluster: name => `클러스터 ${name}`,

@@ -36,12 +36,15 @@ const thresholds: Catalogue['thresholds'] = {
   kubeletUnknown: 'kubelet 버전 알 수 없음',
   image: (image, kubelet) => `${image}, ${kubelet}`,
   defaultsOf: minor => `${minor}의 기본값 사용`,
-  nodesOf: (count, types) => `${n(count)}개 노드${types.length === 0 ? '' : `: ${types.join(', ')}`}`,
+  nodesOf: (count, types) =>
+    `${n(count)}개 노드${types.length === 0 ? '' : `: ${types.join(', ')}`}`,
   moreTypes: count => `그 외 ${n(count)}개 인스턴스 유형`,
-  unwatched: (signals, count) => `${signals.join(', ')} 감시 없음${count === null ? '' : ` (${n(count)}개 노드)`}`,
+  unwatched: (signals, count) =>
+    `${signals.join(', ')} 감시 없음${count === null ? '' : ` (${n(count)}개 노드)`}`,
   variants: count => `설정 ${n(count)}종`,
   nodesNotKnown: count => `${n(count)}개 노드 알 수 없음`,
-  named: (count, names, more) => `${n(count)}개 노드 (${names.join(', ')}${more > 0 ? ` 외 ${n(more)}개` : ''})`,
+  named: (count, names, more) =>
+    `${n(count)}개 노드 (${names.join(', ')}${more > 0 ? ` 외 ${n(more)}개` : ''})`,
   variant: (letter, named, missing) => [`${letter}: ${named}`, ...missing].join('. '),
   evictionNotKnown: why => `축출 임계값 알 수 없음: ${why}`,
   imageGcNotKnown: why => `Image GC 알 수 없음: ${why}`,
@@ -70,8 +73,10 @@ const setting: Catalogue['setting'] = {
   nothingWatches: '감시하는 것이 없음',
   watchNotKnown: sister => `${sister}의 같은 디스크 감시 여부 알 수 없음`,
   onlySoftWatches: '소프트 임계값만 감시함',
-  sisterWatches: (sister, isCertain) => `${sister}에서 같은 디스크를 감시함${isCertain ? '' : ' (유력)'}`,
-  notObserved: (filesystem, count) => `알 수 없음${count === null ? '' : ` (${n(count)}개 노드)`}: ${filesystem} 관측되지 않음`,
+  sisterWatches: (sister, isCertain) =>
+    `${sister}에서 같은 디스크를 감시함${isCertain ? '' : ' (유력)'}`,
+  notObserved: (filesystem, count) =>
+    `알 수 없음${count === null ? '' : ` (${n(count)}개 노드)`}: ${filesystem} 관측되지 않음`,
   pids: range => `${range} pid`,
   inodes: range => `${range} inode`,
   noSoft: isKnownOfAll => `설정한 곳 없음${isKnownOfAll ? '' : ' (알려진 범위에서)'}`,
@@ -112,8 +117,10 @@ const losers: Record<ThresholdSource, string> = {
 }
 
 const origin: Catalogue['origin'] = {
-  from: (source, path, isLikely) => `${sources[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (유력)' : ''}`,
-  lostBy: (source, path, isLikely) => `${losers[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (유력)' : ''}`,
+  from: (source, path, isLikely) =>
+    `${sources[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (유력)' : ''}`,
+  lostBy: (source, path, isLikely) =>
+    `${losers[source]}${path === null ? '' : ` ${path}`}${isLikely ? ' (유력)' : ''}`,
 }
 
 export const ofThresholds = { thresholds, setting, origin }

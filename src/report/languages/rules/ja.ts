@@ -7,4 +7,11 @@ import { objects } from './ja/objects.ts'
 import { settings } from './ja/settings.ts'
 import { workloads } from './ja/workloads.ts'
 
-export const rules: RuleTexts = { ...eviction, ...images, ...settings, ...workloads, ...machines, ...objects }
+export const rules: RuleTexts = {
+  ...eviction,
+  ...images,
+  ...settings,
+  ...workloads,
+  ...machines,
+  ...objects,
+}

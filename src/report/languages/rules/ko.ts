@@ -7,4 +7,11 @@ import { objects } from './ko/objects.ts'
 import { settings } from './ko/settings.ts'
 import { workloads } from './ko/workloads.ts'
 
-export const rules: RuleTexts = { ...eviction, ...images, ...settings, ...workloads, ...machines, ...objects }
+export const rules: RuleTexts = {
+  ...eviction,
+  ...images,
+  ...settings,
+  ...workloads,
+  ...machines,
+  ...objects,
+}

@@ -7,4 +7,11 @@ import { objects } from './zh/objects.ts'
 import { settings } from './zh/settings.ts'
 import { workloads } from './zh/workloads.ts'
 
-export const rules: RuleTexts = { ...eviction, ...images, ...settings, ...workloads, ...machines, ...objects }
+export const rules: RuleTexts = {
+  ...eviction,
+  ...images,
+  ...settings,
+  ...workloads,
+  ...machines,
+  ...objects,
+}

@@ -5,13 +5,22 @@ import { formatCount as n } from '#report/numbers.ts'
 const pair = new Intl.ListFormat('zh-Hans', { type: 'conjunction' })
 
 export const basics: Basics = {
-  numbers: { unknown: '未知', durations: { d: '天', h: '小时', min: '分钟', s: '秒', ms: '毫秒' }, between: '' },
+  numbers: {
+    unknown: '未知',
+    durations: { d: '天', h: '小时', min: '分钟', s: '秒', ms: '毫秒' },
+    between: '',
+  },
   cut: characters => `…（已截断，共 ${characters} 个字符）`,
   severities: { critical: '严重', high: '高', medium: '中', low: '低', info: '提示' },
   severityNames: { critical: '严重', high: '高', medium: '中', low: '低', info: '提示' },
   confidences: { certain: '确定', likely: '很可能', possible: '可能' },
   coverage: { read: '已读取', partlyRead: '部分读取', notRead: '未读取' },
-  ways: { proxy: '经 API 服务器', ssm: '经 SSM', both: '经 API 服务器和 SSM', kubelet: '直接访问 kubelet' },
+  ways: {
+    proxy: '经 API 服务器',
+    ssm: '经 SSM',
+    both: '经 API 服务器和 SSM',
+    kubelet: '直接访问 kubelet',
+  },
   targets: {
     nodeadm: 'NodeConfig (nodeadm)',
     'launch-template': 'launch template 的 user data',

@@ -55,7 +55,8 @@ const waived: Catalogue['waived'] = {
   caption: '策略中的 waiver 在截止日前豁免的发现项',
   none: '没有豁免项。',
   noReason: '未注明原因',
-  idle: (waiver, until) => `截止 ${until} 的 waiver（${waiver}）未匹配任何发现项：可以删除，或者其匹配条件有误。`,
+  idle: (waiver, until) =>
+    `截止 ${until} 的 waiver（${waiver}）未匹配任何发现项：可以删除，或者其匹配条件有误。`,
   leftOut: count => `另外 ${n(count)} 项见 findings.json。`,
 }
 
@@ -76,7 +77,8 @@ const remainder: Catalogue['remainder'] = {
     node: '节点',
     why: '原因',
   },
-  quietRules: (count, all) => `${n(all)} 条规则中有 ${n(count)} 条既无发现也无未判定项${count > 0 ? '：' : '。'}`,
+  quietRules: (count, all) =>
+    `${n(all)} 条规则中有 ${n(count)} 条既无发现也无未判定项${count > 0 ? '：' : '。'}`,
   noRulePassed: '没有任何规则通过：未读取到可供判定的内容。',
   undecided: '未判定',
   undecidedCaption: '规则未能判定的内容及原因：未知不等于通过',
@@ -97,7 +99,8 @@ const remainder: Catalogue['remainder'] = {
   account: 'AWS 账户',
   region: '区域',
   rules: '规则',
-  asked: (count, way, mode, rights, answered) => `${n(count)} 个节点，${way}（模式 ${mode}，所需权限：${rights}）：${answered.join('，')}`,
+  asked: (count, way, mode, rights, answered) =>
+    `${n(count)} 个节点，${way}（模式 ${mode}，所需权限：${rights}）：${answered.join('，')}`,
   answered: (count, state) => `${state} ${n(count)} 个`,
 }
 

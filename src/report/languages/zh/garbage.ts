@@ -5,14 +5,27 @@ import { formatCount as n } from '#report/numbers.ts'
 const garbage: Catalogue['garbage'] = {
   title: '集群垃圾',
   lead: '控制平面的回收器遗留的对象，以及若无人处理它们会怎样。',
-  columns: { what: '类型', count: '数量', oldest: '最早', whose: '归属', fate: '会消失吗', end: '清理方法' },
+  columns: {
+    what: '类型',
+    count: '数量',
+    oldest: '最早',
+    whose: '归属',
+    fate: '会消失吗',
+    end: '清理方法',
+  },
   kinds: {
     'evicted-pods': { name: '被节点驱逐的 Pod', fate: '随所有者删除，或按已结束 Pod 的总数删除' },
     'failed-pods': { name: '失败的 Pod', fate: '随所有者删除，或按已结束 Pod 的总数删除' },
     'finished-pods': { name: '全部已结束的 Pod' },
     'terminating-pods': { name: '正在删除的 Pod' },
-    'jobs-without-ttl': { name: '没有 TTL 的已完成 Job', fate: '无人删除：既无 ttlSecondsAfterFinished，也无所有者' },
-    'owned-jobs': { name: '属于其他所有者且没有 TTL 的已完成 Job', fate: '随所有者一起消失，或由所有者删除' },
+    'jobs-without-ttl': {
+      name: '没有 TTL 的已完成 Job',
+      fate: '无人删除：既无 ttlSecondsAfterFinished，也无所有者',
+    },
+    'owned-jobs': {
+      name: '属于其他所有者且没有 TTL 的已完成 Job',
+      fate: '随所有者一起消失，或由所有者删除',
+    },
     'jobs-with-ttl': { name: '有 TTL 的已完成 Job', fate: '由 TTL 控制器删除' },
     'overdue-jobs': { name: 'TTL 已过的 Job', fate: { late: 'TTL 控制器本应已删除' } },
     'cronjob-history': {
@@ -20,13 +33,28 @@ const garbage: Catalogue['garbage'] = {
       fate: { late: '部分超出 CronJob 的保留上限，由 CronJob 删除', with: 'CronJob 保留这么多' },
     },
     'suspended-jobs': { name: '已暂停的 Job 和 CronJob', fate: '等待有人恢复或删除' },
-    'old-replica-sets': { name: '超出保留上限的旧 ReplicaSet', fate: { late: 'Deployment 控制器本应已删除' } },
-    'controller-revisions': { name: '超出保留上限的 ControllerRevision', fate: '控制器会删除没有 Pod 使用的；具体是哪些未读取' },
-    'released-volumes': { name: '没有 claim 而被保留的卷', fate: 'reclaim policy Retain：无人删除' },
-    'undeleted-volumes': { name: '没有 claim 且应删除的卷', fate: { late: '驱动本应已删除', never: '该集群中没有组件能删除此类卷' } },
+    'old-replica-sets': {
+      name: '超出保留上限的旧 ReplicaSet',
+      fate: { late: 'Deployment 控制器本应已删除' },
+    },
+    'controller-revisions': {
+      name: '超出保留上限的 ControllerRevision',
+      fate: '控制器会删除没有 Pod 使用的；具体是哪些未读取',
+    },
+    'released-volumes': {
+      name: '没有 claim 而被保留的卷',
+      fate: 'reclaim policy Retain：无人删除',
+    },
+    'undeleted-volumes': {
+      name: '没有 claim 且应删除的卷',
+      fate: { late: '驱动本应已删除', never: '该集群中没有组件能删除此类卷' },
+    },
     'held-volumes': { name: '正在删除的卷和 claim' },
     'retained-ephemeral-volumes': { name: '策略为 Retain 的临时卷', fate: 'Pod 消失后卷仍保留' },
-    'unattached-disks': { name: '未挂载的 EBS 磁盘', fate: { never: '不属于任何 claim，无人删除', unknown: '未读取全部卷：可能有卷引用' } },
+    'unattached-disks': {
+      name: '未挂载的 EBS 磁盘',
+      fate: { never: '不属于任何 claim，无人删除', unknown: '未读取全部卷：可能有卷引用' },
+    },
     'instances-without-node': { name: '不是节点的实例', fate: '在有人终止之前持续运行并计费' },
     'nodes-without-instance': { name: '没有实例的节点', fate: 'cloud controller 本应已删除' },
     'not-ready-nodes': { name: '非 Ready 的节点', fate: '只要实例存在就会保留' },
@@ -38,22 +66,38 @@ const garbage: Catalogue['garbage'] = {
     'unknown-leases': { name: '未读取节点的 Lease', fate: '节点是否存在未知' },
     'identity-leases': {
       name: '已消失 API 服务器的 Lease',
-      fate: { never: '该版本没有 API 服务器回收此标签', late: '另一个 API 服务器本应已删除', itself: '另一个 API 服务器会在 1 小时内删除' },
+      fate: {
+        never: '该版本没有 API 服务器回收此标签',
+        late: '另一个 API 服务器本应已删除',
+        itself: '另一个 API 服务器会在 1 小时内删除',
+      },
     },
     'waiting-requests': { name: '等待中的证书请求', fate: '创建或批准一天后由 cleaner 删除' },
-    'superseded-requests': { name: '已被后来请求取代的证书请求', fate: '创建或批准一天后由 cleaner 删除' },
+    'superseded-requests': {
+      name: '已被后来请求取代的证书请求',
+      fate: '创建或批准一天后由 cleaner 删除',
+    },
     'answered-requests': { name: '已答复的证书请求', fate: '答复一小时后由 cleaner 删除' },
     'overdue-requests': { name: '已过期限的证书请求', fate: 'cleaner 本应已删除' },
     'unissued-requests': { name: '已批准但未签发的证书请求', fate: '该版本的 cleaner 不会删除' },
     'terminating-namespaces': { name: '正在删除的命名空间' },
-    'unanswered-groups': { name: '无响应的 API 组版本', fate: '在其响应之前，正在删除的命名空间都不会消失' },
+    'unanswered-groups': {
+      name: '无响应的 API 组版本',
+      fate: '在其响应之前，正在删除的命名空间都不会消失',
+    },
     'dangling-objects': { name: '所有者已消失的对象', fate: '垃圾收集器本应已删除' },
     'unserved-owners': { name: '所有者类型无 API 提供的对象', fate: '垃圾收集器会不断重试' },
     'foreign-owners': {
       name: '所有者在其他命名空间的对象',
-      fate: { late: '无论是否需要，垃圾收集器本应已删除', itself: '无论是否需要，垃圾收集器都会删除' },
+      fate: {
+        late: '无论是否需要，垃圾收集器本应已删除',
+        itself: '无论是否需要，垃圾收集器都会删除',
+      },
     },
-    'foreign-references': { name: '在其他命名空间有多余所有者的对象', fate: '垃圾收集器会去掉该引用' },
+    'foreign-references': {
+      name: '在其他命名空间有多余所有者的对象',
+      fate: '垃圾收集器会去掉该引用',
+    },
     'namespaced-owners': { name: '所有者在命名空间内的集群级对象', fate: '垃圾收集器从不回收' },
     'blocked-owners': { name: '等待从属对象的所有者' },
     'orphaned-objects': { name: '控制器遗留的对象', fate: '没有所有者，无人删除' },
@@ -76,7 +120,15 @@ const garbage: Catalogue['garbage'] = {
     disks: 'EBS 磁盘',
     instances: '实例',
   },
-  heads: { never: '不会', late: '逾期', held: '被阻止', threshold: '按数量', unknown: '未知', with: '不会自动', itself: '自动' },
+  heads: {
+    never: '不会',
+    late: '逾期',
+    held: '被阻止',
+    threshold: '按数量',
+    unknown: '未知',
+    with: '不会自动',
+    itself: '自动',
+  },
   beforeFate: '：',
   notRead: '未读取：',
   moreClusters: '其他集群',
@@ -95,16 +147,20 @@ const garbage: Catalogue['garbage'] = {
   notLooked: '没有检查任何集群的垃圾（策略 clusterGarbage）。',
   coverage: (looked, all, read, lists) =>
     `已检查${all > looked ? ` ${n(all)} 个集群中的 ${n(looked)} 个` : ` ${n(looked)} 个集群`}，${n(lists)} 个列表中完整读取 ${n(read)} 个。`,
-  notSwept: count => `另有 ${n(count)} 类对象未检查 finalizer 的阻止情况（策略 clusterGarbage.sweep）。`,
+  notSwept: count =>
+    `另有 ${n(count)} 类对象未检查 finalizer 的阻止情况（策略 clusterGarbage.sweep）。`,
   podGcOff: 'pod GC 设置为不删除',
   assumed: limit => `${limit}（假定）`,
-  excess: (finished, limit, excess) => `已结束的 ${n(finished)} 个 Pod 中，pod GC 保留 ${limit} 个：最早的 ${n(excess)} 个将在下一轮删除`,
-  below: (limit, finished) => `已结束的 Pod 超过 ${limit} 个时 pod GC 才启动：目前 ${n(finished)} 个`,
+  excess: (finished, limit, excess) =>
+    `已结束的 ${n(finished)} 个 Pod 中，pod GC 保留 ${limit} 个：最早的 ${n(excess)} 个将在下一轮删除`,
+  below: (limit, finished) =>
+    `已结束的 Pod 超过 ${limit} 个时 pod GC 才启动：目前 ${n(finished)} 个`,
   firstAndLast: (first, last) => `最早的${first}，最晚的${last}`,
   anyMoment: '随时',
   in: duration => `${duration}后`,
   assumedThreshold: '假定：EKS 不提供其控制平面的 pod GC 阈值，因此采用上游默认值。',
-  assumedPrices: '费用：按 us-east-1 的 EBS 标价计算，预置 IOPS 和吞吐量仅计入向 EC2 查询过的磁盘。',
+  assumedPrices:
+    '费用：按 us-east-1 的 EBS 标价计算，预置 IOPS 和吞吐量仅计入向 EC2 查询过的磁盘。',
   cost: usd => `每月约 ${usd}\u00a0USD`,
   gap: (why, needs) => `${why}。因此以下内容不完全已知：${needs.join('，')}。`,
   mail: {

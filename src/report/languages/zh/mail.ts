@@ -10,7 +10,8 @@ const subject: Catalogue['subject'] = {
   nothingNew: (severity, tallied, where) => `${severity}，无变化：${where} ${tallied.join('，')}`,
   first: (severity, tallied, where) => `${severity}：${where} ${tallied.join('，')}`,
   empty: (headline, counts, scope) => `${headline}：${counts === '' ? '' : `${counts}；`}${scope}`,
-  someClusters: (count, all) => (all > count ? `${n(all)} 个集群中的 ${n(count)} 个` : `${n(count)} 个集群`),
+  someClusters: (count, all) =>
+    all > count ? `${n(all)} 个集群中的 ${n(count)} 个` : `${n(count)} 个集群`,
   andSo: counts => `${counts.join('，')}，…`,
 }
 
@@ -35,7 +36,8 @@ const changes: Catalogue['changes'] = {
     resolved: count => `已解决 ${n(count)} 项`,
     gone: count => `随节点消失 ${n(count)} 项`,
     unread: count => `${n(count)} 个节点或集群不再能完整读取`,
-    unclear: (count, critical) => `无法判断 ${n(count)} 项${critical === 0 ? '' : `（严重 ${n(critical)} 项）`}`,
+    unclear: (count, critical) =>
+      `无法判断 ${n(count)} 项${critical === 0 ? '' : `（严重 ${n(critical)} 项）`}`,
     moved: count => `转移 ${n(count)} 项`,
     waived: count => `豁免 ${n(count)} 项`,
     absent: count => `${n(count)} 个集群不再能找到`,
@@ -65,7 +67,10 @@ const told: Catalogue['told'] = {
   configInReport: count => `KubeletConfiguration 共 ${n(count)} 行，见报告`,
   inReport: (commands, targets, moreTargets) => {
     const named = `${targets.join('，')}${moreTargets > 0 ? ` 等另外 ${n(moreTargets)} 种` : ''}`
-    const parts = [...(commands > 0 ? [`${n(commands)} 条命令`] : []), ...(targets.length > 0 ? [`持久化配置（${named}）`] : [])]
+    const parts = [
+      ...(commands > 0 ? [`${n(commands)} 条命令`] : []),
+      ...(targets.length > 0 ? [`持久化配置（${named}）`] : []),
+    ]
     return `报告中还有：${parts.join('，')}。`
   },
   whatToDo: '处理方法：',
@@ -122,10 +127,13 @@ const mail: Catalogue['mail'] = {
   },
   brief: {
     cutShort: (title, text) => `${title}：${text}`,
-    finding: (severity, label, title, where) => `- ${severity}${label === null ? '' : `（${label}）`}：${title}：${where}`,
+    finding: (severity, label, title, where) =>
+      `- ${severity}${label === null ? '' : `（${label}）`}：${title}：${where}`,
     more: '- 其余见报告',
-    hidden: (title, list) => `${title}：${list.map(one => `${one.severityWord}：${one.title}（${one.where}）`).join('；')}`,
-    ended: (title, list) => `${title}：${list.map(one => `${one.title}（${one.where}）：${one.how}`).join('；')}`,
+    hidden: (title, list) =>
+      `${title}：${list.map(one => `${one.severityWord}：${one.title}（${one.where}）`).join('；')}`,
+    ended: (title, list) =>
+      `${title}：${list.map(one => `${one.title}（${one.where}）：${one.how}`).join('；')}`,
     gaps: gaps => `本结论未涵盖：${gaps}`,
     report: link => `报告：${link}`,
   },

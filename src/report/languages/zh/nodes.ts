@@ -53,9 +53,11 @@ const node: Catalogue['node'] = {
   onDisk: '其阈值来自磁盘上的文件或设置；此后 kubelet 是否重启过未知。',
   layoutUnknown: 'nodefs 与 imagefs 是否为同一磁盘未知。',
   layout: {
-    shared: certainty => `nodefs 与 imagefs 为同一磁盘，此判断的可信度：${certainty}。API 不提供设备名。`,
+    shared: certainty =>
+      `nodefs 与 imagefs 为同一磁盘，此判断的可信度：${certainty}。API 不提供设备名。`,
     imagefs: certainty => `imagefs 为独立磁盘，此判断的可信度：${certainty}。API 不提供设备名。`,
-    split: certainty => `镜像位于独立磁盘而容器位于 nodefs，此判断的可信度：${certainty}。API 不提供设备名。`,
+    split: certainty =>
+      `镜像位于独立磁盘而容器位于 nodefs，此判断的可信度：${certainty}。API 不提供设备名。`,
   },
   notCertain: '不确定',
 }
@@ -91,7 +93,8 @@ const fleet: Catalogue['fleet'] = {
     headroom: '余量',
     now: '当前状态',
   },
-  notDrawn: count => `${n(count)} 个节点未绘图：为保持页面轻量，大组只绘制最接近驱逐的节点，其余列于表格。`,
+  notDrawn: count =>
+    `${n(count)} 个节点未绘图：为保持页面轻量，大组只绘制最接近驱逐的节点，其余列于表格。`,
   notListed: count => `为使页面保持轻量，${n(count)} 个节点既未绘图也未列出。快照中包含全部节点。`,
 }
 

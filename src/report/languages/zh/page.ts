@@ -3,7 +3,8 @@ import type { Catalogue } from '#report/languages/en.ts'
 
 export const ofPage: Pick<Catalogue, 'page' | 'script'> = {
   page: {
-    audience: owner => `仅含 ${owner} 负责的部分。读取范围、判定结果和评级均针对各集群中其负责的部分。`,
+    audience: owner =>
+      `仅含 ${owner} 负责的部分。读取范围、判定结果和评级均针对各集群中其负责的部分。`,
     title: (headline, clusters) => `${headline}（${clusters}）· highwater`,
     skip: '跳到结论',
     snapshotBefore: '快照：',

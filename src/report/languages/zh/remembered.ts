@@ -12,8 +12,10 @@ const growth: Catalogue['growth'] = {
   seen: (rate, seen) => `增长 ${rate}，${seen}`,
   assumed: why => `假定增长${why === null ? '' : `：${why}`}`,
   note: (disk, rate, seen) => `${disk} 增长约 ${rate}：${seen}。`,
-  readings: (count, duration, falls) => `${duration}内读取 ${n(count)} 次${falls === 0 ? '' : `，其间减少 ${falls} 次`}`,
-  rate: (bytes, isHourly, range) => `每${isHourly ? '小时' : '天'} ${bytes}${range === null ? '' : `（${range}）`}`,
+  readings: (count, duration, falls) =>
+    `${duration}内读取 ${n(count)} 次${falls === 0 ? '' : `，其间减少 ${falls} 次`}`,
+  rate: (bytes, isHourly, range) =>
+    `每${isHourly ? '小时' : '天'} ${bytes}${range === null ? '' : `（${range}）`}`,
   notWithin: duration => `${duration}内不会达到`,
   fastest: duration => `按观测到的最快速度 ${duration}`,
   about: duration => `约 ${duration}后`,
@@ -35,22 +37,26 @@ const trends: Catalogue['trends'] = {
     near: '接近 image GC 的节点',
     used: '使用率最高的镜像磁盘',
   },
-  lead: (days, first, last) => `${first} 至 ${last} 共 ${n(days)} 天，取每天的最后一次运行。断线处无法得知。`,
+  lead: (days, first, last) =>
+    `${first} 至 ${last} 共 ${n(days)} 天，取每天的最后一次运行。断线处无法得知。`,
   allClusters: '全部集群',
   moreClusters: count => `另外 ${n(count)} 个集群：可用 highwater history 查看。`,
   moreGroups: count => `另外 ${n(count)} 个组：可用 highwater history 查看。`,
-  about: (cluster, known, nodes) => `${cluster}，${known < nodes ? `${n(nodes)} 个节点中已知 ${n(known)} 个` : `${n(nodes)} 个节点`}`,
+  about: (cluster, known, nodes) =>
+    `${cluster}，${known < nodes ? `${n(nodes)} 个节点中已知 ${n(known)} 个` : `${n(nodes)} 个节点`}`,
   nearImageGc: '接近 image GC',
   atFirst: (now, first) => `${now}（最初 ${first}）`,
   noGrade: '无',
   gradeUntil: (grade, day) => `${day} 之前为 ${grade}`,
   median: percent => `中位数 ${percent}`,
-  described: (what, { first, least, most, now }) => `每日${what}：最初 ${first}，最低 ${least}，最高 ${most}，当前 ${now}`,
+  described: (what, { first, least, most, now }) =>
+    `每日${what}：最初 ${first}，最低 ${least}，最高 ${most}，当前 ${now}`,
 }
 
 const week: Catalogue['week'] = {
   in: (days, parts) => `最近 ${n(days)} 天：${parts.join('；')}。`,
-  findings: (change, urgent) => `发现项 ${change}${urgent.length === 0 ? '' : `（${urgent.join('，')}）`}`,
+  findings: (change, urgent) =>
+    `发现项 ${change}${urgent.length === 0 ? '' : `（${urgent.join('，')}）`}`,
   severity: (severity, change) => `${severity} ${change}`,
   near: change => `接近 image GC 的节点 ${change}`,
   used: change => `使用率最高的镜像磁盘 ${change}`,
@@ -60,7 +66,12 @@ const week: Catalogue['week'] = {
 }
 
 const returned: Catalogue['returned'] = {
-  endings: { fixed: '已修复', replaced: '由新节点修复', gone: '随节点消失', moved: '转由另一项发现说明' },
+  endings: {
+    fixed: '已修复',
+    replaced: '由新节点修复',
+    gone: '随节点消失',
+    moved: '转由另一项发现说明',
+  },
   told: (ending, on, since) => `${on} ${ending}，此前自 ${since} 起存在`,
 }
 

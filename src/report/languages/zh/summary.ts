@@ -3,10 +3,12 @@ import type { Catalogue } from '#report/languages/en.ts'
 import { formatCount as n } from '#report/numbers.ts'
 
 const verdict: Catalogue['verdict'] = {
-  headline: (severity, count, evicting) => `${severity}：${evicting > 0 ? `${n(evicting)} 个节点正在驱逐，` : ''}${n(count)} 项发现`,
+  headline: (severity, count, evicting) =>
+    `${severity}：${evicting > 0 ? `${n(evicting)} 个节点正在驱逐，` : ''}${n(count)} 项发现`,
   nothingRead: '未能读取任何内容',
   nothingFound: '已读取的范围内没有发现项',
-  worst: (title, subject, cluster, count) => `最严重：${title}（${cluster} 的 ${subject}${count === 0 ? '' : `，${n(count)} 个节点`}）`,
+  worst: (title, subject, cluster, count) =>
+    `最严重：${title}（${cluster} 的 ${subject}${count === 0 ? '' : `，${n(count)} 个节点`}）`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)} 个集群，${n(all)} 个节点中已读取 ${n(read)} 个${partly > 0 ? `，部分读取 ${n(partly)} 个` : ''}`,
   bySeverity: '按严重程度统计的发现项',
@@ -64,7 +66,8 @@ const news: Catalogue['news'] = {
   },
   summary: (isChanged, counts) =>
     `${isChanged ? '发现项' : '发现项没有变化'}：${counts.length === 0 ? '上次和本次均无' : counts.join('，')}。`,
-  withoutHistory: (newOnes, ended) => `自上次运行以来：新增 ${n(newOnes)} 项，已修复或消失 ${n(ended)} 项。`,
+  withoutHistory: (newOnes, ended) =>
+    `自上次运行以来：新增 ${n(newOnes)} 项，已修复或消失 ${n(ended)} 项。`,
   noEarlierRun: '没有更早的运行记录，因此不标注是否新增。',
   nodes: (come, gone, notRead) =>
     `节点：${[
@@ -99,7 +102,8 @@ const outlook: Catalogue['outlook'] = {
   toDo: '处理：',
   change: (fields, more) => `设置 ${fields.join('，')}${more > 0 ? ` 等另外 ${n(more)} 项` : ''}`,
   evictFirst: isAssumed => `最先驱逐的节点${isAssumed ? '（按假定增长）' : ''}：`,
-  evictFirstBrief: (title, first) => `${title}${first.map(({ when, name }) => `${when} ${name}`).join('，')}`,
+  evictFirstBrief: (title, first) =>
+    `${title}${first.map(({ when, name }) => `${when} ${name}`).join('，')}`,
   now: '现在',
   within: duration => `${duration}内`,
   withinDays: days => `${n(days)} 天内`,
@@ -116,8 +120,10 @@ const outlook: Catalogue['outlook'] = {
   basis: ({ observed, due, isFirstLook }, growth, period) => {
     const burst = `每 ${period}增长其容量的 ${growth}`
     const assumed = `假定磁盘${burst}（策略 assumedGrowthPercent）。`
-    const seen = '采用以往读取中观测到的增长速率；两次读取之间出现又消失的内容看不到，因此磁盘可能更快写满。'
-    const order = '列表与计数的顺序相同：先是观测到 7 天内会达到的节点，再是按假定增长的节点，最后是观测到不会达到的节点。'
+    const seen =
+      '采用以往读取中观测到的增长速率；两次读取之间出现又消失的内容看不到，因此磁盘可能更快写满。'
+    const order =
+      '列表与计数的顺序相同：先是观测到 7 天内会达到的节点，再是按假定增长的节点，最后是观测到不会达到的节点。'
     const rate =
       observed === 0
         ? `没有观测到增长速率${isFirstLook ? '（所有节点启动以来均无更早的读取）' : ''}，因此${assumed}`
@@ -126,7 +132,12 @@ const outlook: Catalogue['outlook'] = {
           : `${seen}${order}`
     return `${rate}时间从读取各节点的时刻算起，并假定此前没有释放任何空间，即 kubelet 开始动作的时刻。“快速写满时”：磁盘${burst}时何者先发生；image GC 每 ${period}才检查一次，驱逐可能在下次检查之前发生。`
   },
-  acts: { 'image-gc': 'image GC 在先', eviction: '驱逐在先', either: '驱逐可能在先', nobody: '无动作' },
+  acts: {
+    'image-gc': 'image GC 在先',
+    eviction: '驱逐在先',
+    either: '驱逐可能在先',
+    nobody: '无动作',
+  },
   noVictim: '没有可驱逐的 Pod',
   oneOf: (count, pods) => `${n(count)} 个同级 Pod 之一：${pods}`,
   andThen: (first, rest) => `${first}，然后 ${rest.join('，')}`,

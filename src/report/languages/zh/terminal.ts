@@ -12,7 +12,8 @@ export const ofTerminal: Pick<Catalogue, 'terminal'> = {
     moreFindings: count => `… 其余 ${count} 项见报告。`,
     noFindings: '没有发现项。',
     input: message => `输入 ${message}`,
-    ruleFailed: (rule, node, message) => `规则 ${rule} 在 ${node} 上执行失败：${message}。这是 highwater 的缺陷，请反馈`,
+    ruleFailed: (rule, node, message) =>
+      `规则 ${rule} 在 ${node} 上执行失败：${message}。这是 highwater 的缺陷，请反馈`,
     nodes: (count, names) => `${count} 个节点，${names.join('，')}，…`,
     notAudited: count => `未审计（${count}）：`,
     cluster: name => `集群 ${name}`,

@@ -11,7 +11,15 @@ const thresholds: Catalogue['thresholds'] = {
   leadAfter: '表示没有阈值生效：默认值丢失、被关闭，或从未有人设置。',
   noKubelet: '没有已知的 kubelet。',
   caption: (group, cluster, image) => `${cluster} 的 ${group} 的阈值，${image}`,
-  columns: { signal: '信号', value: '值', comesTo: '换算值', grace: '宽限期', reclaim: '最小回收量', from: '来源', preset: '上游默认值' },
+  columns: {
+    signal: '信号',
+    value: '值',
+    comesTo: '换算值',
+    grace: '宽限期',
+    reclaim: '最小回收量',
+    from: '来源',
+    preset: '上游默认值',
+  },
   labels: { grace: '宽限期', reclaim: '最小回收量', from: '来源', preset: '上游默认值' },
   parts: { hard: '硬驱逐', soft: '软驱逐', imageGc: 'Image GC' },
   fields: {
@@ -28,12 +36,15 @@ const thresholds: Catalogue['thresholds'] = {
   kubeletUnknown: 'kubelet 版本未知',
   image: (image, kubelet) => `${image}，${kubelet}`,
   defaultsOf: minor => `采用 ${minor} 的默认值`,
-  nodesOf: (count, types) => `${n(count)} 个节点${types.length === 0 ? '' : `：${types.join('，')}`}`,
+  nodesOf: (count, types) =>
+    `${n(count)} 个节点${types.length === 0 ? '' : `：${types.join('，')}`}`,
   moreTypes: count => `另外 ${n(count)} 种实例类型`,
-  unwatched: (signals, count) => `${signals.join('，')} 无人监控${count === null ? '' : `（${n(count)} 个节点）`}`,
+  unwatched: (signals, count) =>
+    `${signals.join('，')} 无人监控${count === null ? '' : `（${n(count)} 个节点）`}`,
   variants: count => `${n(count)} 种设置`,
   nodesNotKnown: count => `${n(count)} 个节点未知`,
-  named: (count, names, more) => `${n(count)} 个节点（${names.join('，')}${more > 0 ? ` 等另外 ${n(more)} 个` : ''}）`,
+  named: (count, names, more) =>
+    `${n(count)} 个节点（${names.join('，')}${more > 0 ? ` 等另外 ${n(more)} 个` : ''}）`,
   variant: (letter, named, missing) => [`${letter}：${named}`, ...missing].join('。'),
   evictionNotKnown: why => `驱逐阈值未知：${why}`,
   imageGcNotKnown: why => `Image GC 未知：${why}`,
@@ -63,7 +74,8 @@ const setting: Catalogue['setting'] = {
   watchNotKnown: sister => `${sister} 是否监控同一磁盘未知`,
   onlySoftWatches: '仅软阈值监控',
   sisterWatches: (sister, isCertain) => `${sister} 监控同一磁盘${isCertain ? '' : '（很可能）'}`,
-  notObserved: (filesystem, count) => `未知${count === null ? '' : `（${n(count)} 个节点）`}：未观测到 ${filesystem}`,
+  notObserved: (filesystem, count) =>
+    `未知${count === null ? '' : `（${n(count)} 个节点）`}：未观测到 ${filesystem}`,
   pids: range => `${range} 个 pid`,
   inodes: range => `${range} 个 inode`,
   noSoft: isKnownOfAll => `无人设置${isKnownOfAll ? '' : '（就已知范围）'}`,
@@ -104,8 +116,10 @@ const losers: Record<ThresholdSource, string> = {
 }
 
 const origin: Catalogue['origin'] = {
-  from: (source, path, isLikely) => `${sources[source]}${path === null ? '' : ` ${path}`}${isLikely ? '（很可能）' : ''}`,
-  lostBy: (source, path, isLikely) => `${losers[source]}${path === null ? '' : ` ${path}`}${isLikely ? '（很可能）' : ''}`,
+  from: (source, path, isLikely) =>
+    `${sources[source]}${path === null ? '' : ` ${path}`}${isLikely ? '（很可能）' : ''}`,
+  lostBy: (source, path, isLikely) =>
+    `${losers[source]}${path === null ? '' : ` ${path}`}${isLikely ? '（很可能）' : ''}`,
 }
 
 export const ofThresholds = { thresholds, setting, origin }

@@ -49,7 +49,8 @@ export const images: RuleTexts = {
   'image-gc-due': {
     title: 'image GC がまもなくイメージを削除します',
     titles: {
-      'Image garbage collection is due, and no image may go': 'image GC を実行すべき状態ですが、削除できるイメージがありません',
+      'Image garbage collection is due, and no image may go':
+        'image GC を実行すべき状態ですが、削除できるイメージがありません',
     },
     why: 'イメージのファイルシステムが上限しきい値を上回っているため、次の回で使われていないイメージが古い順に削除されます。レジストリに到達できない場合、削除されたものは戻りません。',
     fix: 'イメージを再び取得できるのであれば、対処は不要です。そうでない場合は固定 (pin) するか、空きを作ってください: イメージを減らす、ディスクを大きくする、またはしきい値を変える。',

@@ -23,7 +23,8 @@ export const settings: RuleTexts = {
     fix: '負荷の低い時間帯に kubelet を再起動する (systemctl restart kubelet) か、ファイルを元に戻してください。変更が launch template に属するものであれば、ノードを入れ替えてください。',
   },
   'ineffective-log-rotation': {
-    title: 'logrotate のファイルが何も回転しない、遅すぎる、または kubelet が回転するログを対象にしています',
+    title:
+      'logrotate のファイルが何も回転しない、遅すぎる、または kubelet が回転するログを対象にしています',
     why: '設定に書かれていながら行われない回転は、ディスクが満杯になって初めて気付かれます。containerd では /var/lib/docker/containers の下に書き込むものはなく、/var/log/containers にあるのは logrotate が無視するシンボリックリンクで、/var/log/pods の下のログは kubelet が回転します。そこでは logrotate が働くことはないか、ログの行を失わせます。サイズの指定は logrotate が実行されたときにのみ有効で、rotate がなければ古いログは削除されます。',
     fix: '根拠に示すファイルからコンテナログのブロックを取り除き、代わりに containerLogMaxSize と containerLogMaxFiles を設定してください。timer または cron で logrotate を少なくとも毎日実行し、各ブロックに rotate を記述してください。',
   },
@@ -100,9 +101,11 @@ export const settings: RuleTexts = {
   'unread-node': {
     title: 'ノードを完全には取得できませんでした',
     titles: {
-      'A kubelet that does not tell what the node itself has told': 'ノード自身が示した内容を kubelet が示しません',
+      'A kubelet that does not tell what the node itself has told':
+        'ノード自身が示した内容を kubelet が示しません',
       'A node of a kind that does not tell all of itself': 'すべての情報を示さない種類のノードです',
-      'A kubelet does not answer: nothing listens on port 10250': 'kubelet が応答しません: ポート 10250 で待ち受けるものがありません',
+      'A kubelet does not answer: nothing listens on port 10250':
+        'kubelet が応答しません: ポート 10250 で待ち受けるものがありません',
     },
     why: '取得できなかったものは判定していません。それを必要としたルールはここではすべて不明であり、不明は合格ではありません。',
     fix: '理由を確認してください: 拒否されている場合は get nodes/proxy を、またはモード ssm と kubelet に必要なものを許可してください (不足しているものは highwater doctor が示します)。kubelet が応答しない場合は、ノード上でその journal を確認してください (journalctl -u kubelet)。',

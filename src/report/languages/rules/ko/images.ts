@@ -25,7 +25,8 @@ export const images: RuleTexts = {
   'eviction-before-image-gc': {
     title: 'image GC가 실행되기 전에 Pod가 축출됩니다',
     titles: {
-      'Image garbage collection is switched off, so only eviction deletes images': 'image GC가 꺼져 있어 이미지는 축출 시에만 삭제됩니다',
+      'Image garbage collection is switched off, so only eviction deletes images':
+        'image GC가 꺼져 있어 이미지는 축출 시에만 삭제됩니다',
     },
     why: 'image GC는 5분마다, 축출 매니저는 10초마다 디스크를 확인합니다. 축출 임계값에 먼저 도달하거나, 두 임계값이 가까워 GC 한 주기의 증가량으로 둘 다에 도달하면, 사용하지 않는 이미지를 삭제할 수 있었는데도 노드가 DiskPressure 상태가 되어 Pod를 축출합니다.',
     fix: '디스크의 (101 - 상한)%가 축출 임계값보다 충분히 커지도록 imageGCHighThresholdPercent를 낮추고 imageGCLowThresholdPercent도 함께 낮추십시오. EKS Auto Mode에서는 둘 다 변경할 수 없으며, 더 큰 디스크(NodeClass의 ephemeralStorage)로 시간을 벌 수 있을 뿐입니다.',
@@ -48,7 +49,8 @@ export const images: RuleTexts = {
   'image-gc-due': {
     title: 'image GC가 곧 이미지를 삭제합니다',
     titles: {
-      'Image garbage collection is due, and no image may go': 'image GC를 실행해야 하지만 삭제할 수 있는 이미지가 없습니다',
+      'Image garbage collection is due, and no image may go':
+        'image GC를 실행해야 하지만 삭제할 수 있는 이미지가 없습니다',
     },
     why: '이미지 파일시스템이 상한 임계값을 넘었으므로 다음 회차에 사용하지 않는 이미지를 오래된 것부터 삭제합니다. 레지스트리에 접근할 수 없으면 삭제된 이미지는 돌아오지 않습니다.',
     fix: '이미지를 다시 받을 수 있으면 조치가 필요 없습니다. 그렇지 않으면 이미지를 고정(pin)하거나 공간을 확보하십시오: 이미지 줄이기, 더 큰 디스크, 다른 임계값.',

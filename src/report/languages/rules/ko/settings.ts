@@ -23,7 +23,8 @@ export const settings: RuleTexts = {
     fix: '한가한 시간에 kubelet을 재시작하거나(systemctl restart kubelet) 파일을 되돌리십시오. 변경이 launch template에 속하는 것이면 노드를 교체하십시오.',
   },
   'ineffective-log-rotation': {
-    title: 'logrotate 파일이 아무것도 회전하지 않거나, 너무 늦거나, kubelet이 회전하는 로그를 건드립니다',
+    title:
+      'logrotate 파일이 아무것도 회전하지 않거나, 너무 늦거나, kubelet이 회전하는 로그를 건드립니다',
     why: '설정에는 있지만 실행되지 않는 로그 회전은 디스크가 가득 찼을 때에야 드러납니다. containerd에서는 /var/lib/docker/containers 아래에 아무도 기록하지 않고, /var/log/containers에는 logrotate가 건너뛰는 심볼릭 링크만 있으며, /var/log/pods 아래의 로그는 kubelet이 회전합니다. 그곳에서 logrotate는 전혀 동작하지 않거나 로그 줄을 잃게 합니다. 크기 조건은 logrotate가 실행될 때만 적용되며, rotate가 없으면 이전 로그가 삭제됩니다.',
     fix: '근거에 나온 파일에서 컨테이너 로그 블록을 제거하고 containerLogMaxSize와 containerLogMaxFiles를 설정하십시오. timer나 cron으로 logrotate를 최소 하루 한 번 실행하고, 각 블록에 rotate를 적으십시오.',
   },
@@ -100,9 +101,12 @@ export const settings: RuleTexts = {
   'unread-node': {
     title: '노드를 완전히 읽지 못했습니다',
     titles: {
-      'A kubelet that does not tell what the node itself has told': '노드 자체가 알려 준 것을 kubelet이 알려 주지 않습니다',
-      'A node of a kind that does not tell all of itself': '모든 정보를 제공하지 않는 종류의 노드입니다',
-      'A kubelet does not answer: nothing listens on port 10250': 'kubelet이 응답하지 않습니다: 포트 10250에서 수신하는 것이 없습니다',
+      'A kubelet that does not tell what the node itself has told':
+        '노드 자체가 알려 준 것을 kubelet이 알려 주지 않습니다',
+      'A node of a kind that does not tell all of itself':
+        '모든 정보를 제공하지 않는 종류의 노드입니다',
+      'A kubelet does not answer: nothing listens on port 10250':
+        'kubelet이 응답하지 않습니다: 포트 10250에서 수신하는 것이 없습니다',
     },
     why: '읽지 못한 것은 판정하지 않았습니다. 그 정보가 필요한 규칙은 여기서 모두 알 수 없음이며, 이는 통과가 아닙니다.',
     fix: '사유를 확인하십시오. 금지된 경우 get nodes/proxy 권한을, 또는 ssm과 kubelet 모드에 필요한 것을 부여하십시오(부족한 것은 highwater doctor가 알려 줍니다). kubelet이 응답하지 않으면 노드에서 저널을 확인하십시오(journalctl -u kubelet).',

@@ -25,7 +25,8 @@ export const images: RuleTexts = {
   'eviction-before-image-gc': {
     title: 'Pod 在 image GC 运行之前被驱逐',
     titles: {
-      'Image garbage collection is switched off, so only eviction deletes images': 'image GC 已关闭，只有驱逐才会删除镜像',
+      'Image garbage collection is switched off, so only eviction deletes images':
+        'image GC 已关闭，只有驱逐才会删除镜像',
     },
     why: 'image GC 每 5 分钟检查一次磁盘，驱逐管理器每 10 秒检查一次。若先达到驱逐阈值，或两者过于接近，以致一个 GC 周期内的增长会同时达到两者，节点就会进入 DiskPressure 并驱逐 Pod，尽管本可先删除未使用的镜像。',
     fix: '降低 imageGCHighThresholdPercent，直到磁盘的 (101 - high) % 明显高于驱逐阈值，并相应降低 imageGCLowThresholdPercent。在 EKS Auto Mode 上两者都无法更改；只有更大的磁盘（NodeClass ephemeralStorage）才能争取时间。',

@@ -100,9 +100,11 @@ export const settings: RuleTexts = {
   'unread-node': {
     title: '节点未能完整读取',
     titles: {
-      'A kubelet that does not tell what the node itself has told': 'kubelet 没有提供节点自身已提供的信息',
+      'A kubelet that does not tell what the node itself has told':
+        'kubelet 没有提供节点自身已提供的信息',
       'A node of a kind that does not tell all of itself': '该类节点本就不提供全部信息',
-      'A kubelet does not answer: nothing listens on port 10250': 'kubelet 无响应：端口 10250 无人监听',
+      'A kubelet does not answer: nothing listens on port 10250':
+        'kubelet 无响应：端口 10250 无人监听',
     },
     why: '未读取的内容没有判定。需要这些内容的规则在此均为未知，而未知不等于通过。',
     fix: '查看原因：若被禁止，授予 get nodes/proxy，或授予模式 ssm 和 kubelet 所需的权限（缺少什么见 highwater doctor）；若 kubelet 无响应，在节点上查看其日志（journalctl -u kubelet）。',

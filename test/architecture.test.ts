@@ -40,23 +40,25 @@ interface Source {
   imports: { target: string; isType: boolean }[]
 }
 
-const sources: Source[] = globSync('src/**/*.{ts,mjs}').map(file => {
-  const text = readFileSync(file, 'utf8')
-  const imports = [
-    ...text.matchAll(
-      /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|import\(\s*'([^']+)'/g,
-    ),
-  ]
-  return {
-    file,
-    room: file.split('/')[1]?.replace(/\.ts$/, '') ?? '',
-    text,
-    imports: imports.map(([, type, from, dynamic]) => ({
-      target: from ?? dynamic ?? '',
-      isType: type !== undefined,
-    })),
-  }
-})
+const sources: Source[] = globSync('{src,lab}/**/*.{ts,mjs}')
+  .filter(file => !file.startsWith('lab/test/'))
+  .map(file => {
+    const text = readFileSync(file, 'utf8')
+    const imports = [
+      ...text.matchAll(
+        /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|import\(\s*'([^']+)'/g,
+      ),
+    ]
+    return {
+      file,
+      room: file.startsWith('lab/') ? 'lab' : (file.split('/')[1]?.replace(/\.ts$/, '') ?? ''),
+      text,
+      imports: imports.map(([, type, from, dynamic]) => ({
+        target: from ?? dynamic ?? '',
+        isType: type !== undefined,
+      })),
+    }
+  })
 const roomOf = (target: string) => /^#(\w+)[/.](?!json)/.exec(target)?.[1] ?? null
 const offenders = (found: Source[], isWrong: (source: Source) => boolean) =>
   found.filter(isWrong).map(({ file }) => file)

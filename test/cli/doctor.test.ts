@@ -4,11 +4,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { type ClusterScenario, fixedNodes } from '#lab/scenarios/scenario.ts'
+import { nodes as healthyNodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { highwater, temporaryFolder } from '#test/cli.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { nodes as healthyNodes, scenario } from '../lab/support.ts'
 
 const healthy = healthyNodes(2)
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Ec2Api } from '#clients/ec2.ts'
 import type { Lab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { enterLab, scenario } from '../lab/support.ts'
+import { enterLab, scenario } from '#lab/test/support.ts'
 
 let lab: Lab
 afterEach(() => lab.close())

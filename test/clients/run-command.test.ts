@@ -9,7 +9,7 @@ import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { type AgentScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
-import { enterLab, scenario } from '../lab/support.ts'
+import { enterLab, scenario } from '#lab/test/support.ts'
 
 let lab: Lab
 afterEach(() => lab.close())

@@ -13,10 +13,10 @@ import {
   type NodeFault,
   type NodeSource,
 } from '#lab/scenarios/scenario.ts'
+import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
-import { nodes, scenario } from '../lab/support.ts'
 
 const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
 const plain = auditorRights.filter(right => right !== 'get nodes/proxy')

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsKeptPerReason, routineReasons } from '#facts/kubelet/event-reasons.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
+import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { ObjectsRecord, RawObject, ReadError, SnapshotRecord } from '#model/record.ts'
@@ -9,7 +10,6 @@ import { everything } from '#model/selection.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
 import { prune } from '#snapshot/prune.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
-import { nodes, scenario } from '../lab/support.ts'
 
 const policy = {
   ...defaultPolicy,

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { discover } from '#discover/discover.ts'
 import type { NodegroupScenario, Scenario } from '#lab/scenarios/scenario.ts'
+import { scenario } from '#lab/test/support.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { scenario } from '../lab/support.ts'
 
 const userData = Buffer.from('[settings.kubernetes]\nmax-pods = 20').toString('base64')
 const launchTemplates = ['one', 'two', 'three'].map((name, index) => ({

@@ -5,12 +5,12 @@ import { workloadPods } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { fixedNodes } from '#lab/scenarios/scenario.ts'
+import { scenario } from '#lab/test/support.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { type Answer, inspectDocuments, inspected, kubeletFile } from '#test/inspected.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
-import { scenario } from '../lab/support.ts'
 
 type Confidence = 'certain' | 'likely' | 'possible' | 'unknown' | 'none'
 

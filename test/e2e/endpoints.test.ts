@@ -1,8 +1,8 @@
 /** Clusters whose API server is somewhere else: in a VPC of its own, or on an Outpost. */
 import { expect, it } from 'vitest'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
+import { nodes, scenario } from '#lab/test/support.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
-import { nodes, scenario } from '../lab/support.ts'
 
 async function audited(cluster: Partial<ClusterScenario>) {
   await labOf([scenario([{ name: 'c', nodes: nodes(1), ...cluster }])])

@@ -15,6 +15,7 @@ import {
   type LabNode,
   type Scenario,
 } from '#lab/scenarios/scenario.ts'
+import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { notReached } from '#model/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -33,7 +34,6 @@ import {
   withAgents,
 } from '#test/inspected.ts'
 import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
-import { scenario } from '../lab/support.ts'
 
 const timeoutsMs = { ...defaultPolicy.timeoutsMs, inspect: 5000 }
 const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 500 }

@@ -4,13 +4,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remediationNodes, remediationScenario } from '#lab/scenarios/remediation.ts'
+import { askIn } from '#lab/test/support.ts'
 import type { RemediationRun } from '#model/remediation.ts'
 import type { PlanAnswer } from '#model/remediation-request.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate, serviceEnvironment } from '#test/lambda.ts'
 import { WatchedNode } from '#test/watched-node.ts'
-import { askIn } from '../lab/support.ts'
 
 vi.setConfig({ testTimeout: 300_000 })
 

@@ -12,13 +12,13 @@ import {
   remediationNodes,
   successorOf,
 } from '#lab/scenarios/remediation.ts'
+import { askIn } from '#lab/test/support.ts'
 import type { Plan } from '#model/plan.ts'
 import type { RemediationRun, StepEntry, StepState } from '#model/remediation.ts'
 import { highwater, killedHighwater } from '#test/cli.ts'
 import { mainFileOf } from '#test/lab-changes.ts'
 import { type Disk, RemediationLab, runOf } from '#test/remediation-lab.ts'
 import { WatchedNode } from '#test/watched-node.ts'
-import { askIn } from '../lab/support.ts'
 
 const hourMs = 3_600_000
 const long = { timeout: 600_000 }

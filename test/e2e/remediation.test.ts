@@ -5,12 +5,12 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { askIn } from '#lab/test/support.ts'
 import type { Plan } from '#model/plan.ts'
 import type { VerificationReport } from '#model/remediation.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type Disk, RemediationLab, runOf, shownOf } from '#test/remediation-lab.ts'
 import { WatchedNode } from '#test/watched-node.ts'
-import { askIn } from '../lab/support.ts'
 
 const long = { timeout: 600_000 }
 

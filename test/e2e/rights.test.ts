@@ -1,6 +1,7 @@
 /** Every right of every mode taken away by itself: the audit goes on and names the gap, and the check-up names the right. */
 import { describe, expect, it } from 'vitest'
 import type { S3Action, Scenario } from '#lab/scenarios/scenario.ts'
+import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -11,7 +12,6 @@ import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
 import { type Answer, inspectDocuments, withAgents } from '#test/inspected.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
-import { nodes, scenario } from '../lab/support.ts'
 
 const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
 const modes = readModes.filter(mode => mode !== 'kubelet' || process.platform === 'linux')

@@ -12,6 +12,7 @@ import {
   type LabNode,
   type Scenario,
 } from '#lab/scenarios/scenario.ts'
+import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -24,7 +25,6 @@ import { blockersOf } from '#remediate/run/blockers.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { scenario } from '../lab/support.ts'
 
 const generous = { timeout: 60_000 }
 const hourMs = 3_600_000

@@ -10,6 +10,7 @@ import {
   type LabNode,
   type Scenario,
 } from '#lab/scenarios/scenario.ts'
+import { nodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { CheckState, ClusterCheckup } from '#model/checkup.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -24,7 +25,6 @@ import { inProcess } from '#test/in-process.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { parseTemplate } from '#test/template.ts'
-import { nodes, scenario } from '../lab/support.ts'
 
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })

@@ -8,6 +8,7 @@ import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { fixedNodes } from '#lab/scenarios/scenario.ts'
+import { enterLab, scenario } from '#lab/test/support.ts'
 import type { Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
@@ -23,7 +24,6 @@ import { inProcess } from '#test/in-process.ts'
 import { type Platform, platforms } from '#test/node-root.ts'
 import { al2023 } from '#test/node-roots.ts'
 import { fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
-import { enterLab, scenario } from '../lab/support.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 

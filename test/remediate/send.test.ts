@@ -6,6 +6,7 @@ import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { type AgentScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
+import { enterLab, scenario } from '#lab/test/support.ts'
 import type { PlanStep } from '#model/plan.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
@@ -13,7 +14,6 @@ import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { planOf } from '#test/remediation-world.ts'
-import { enterLab, scenario } from '../lab/support.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 

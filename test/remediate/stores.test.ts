@@ -3,10 +3,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { folderStore } from '#clients/folder-store.ts'
 import { s3Store } from '#clients/s3.ts'
 import type { Store } from '#clients/store.ts'
+import { enterLab, scenario } from '#lab/test/support.ts'
 import { systemClock } from '#remediate/run/clock.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { approvalOf, newSha256, planOf, World } from '#test/remediation-world.ts'
-import { enterLab, scenario } from '../lab/support.ts'
 
 async function bucket(): Promise<Store> {
   const lab = await enterLab(scenario([{}], { s3: { buckets: ['reports'] } }))

@@ -1,5 +1,5 @@
 /**
- * The reads of a Kubernetes API server, and the one way to delete an object, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dependencies.md).
+ * The reads of a Kubernetes API server, and the one way to delete an object, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dev/dependencies.md).
  * Every request goes through the server's pace, has its own time-out and size limit, and is retried a bounded number of times.
  */
 import http from 'node:http'

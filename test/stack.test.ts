@@ -9,8 +9,6 @@ import { parseAuditEvent } from '#handlers/event.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { readModes } from '#model/read-mode.ts'
 import { podIdentityTemplate } from '#pipeline/access/pod-identity-template.ts'
-import { usualFleet } from '#pipeline/cost/cost-document.ts'
-import { stackAlarms } from '#pipeline/cost/estimate.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
@@ -659,11 +657,4 @@ describe('cfn-lint', () => {
   it('finds nothing in what is packaged', async context => {
     await lintTemplate(packaged.templateFile, context)
   }, 120_000)
-})
-
-it('costs what highwater cost reckons with: its alarms, its memory, how long it keeps reports', () => {
-  expect(ofType(stack, 'AWS::CloudWatch::Alarm')).toHaveLength(stackAlarms)
-  const [audit] = ofType(stack, 'AWS::Lambda::Function')
-  expect(Number(audit?.Properties.MemorySize)).toBe(usualFleet.memoryMiB)
-  expect(Number(packaged.template.Parameters.RetentionDays?.Default)).toBe(usualFleet.retentionDays)
 })

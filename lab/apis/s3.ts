@@ -12,7 +12,6 @@ import type { S3Action } from '#lab/scenarios/scenario.ts'
 import type { World } from '#lab/world.ts'
 import { decrypt } from './s3/encryption.ts'
 import { listObjects, listParameters } from './s3/list-objects.ts'
-import { abortUpload, completeUpload, createUpload, uploadPart } from './s3/multipart.ts'
 import {
   conditionHeaders,
   deleteObject,
@@ -80,44 +79,11 @@ const operations: readonly Operation[] = [
     answer: listObjects,
   },
   {
-    id: 'UploadPart',
-    method: 'PUT',
-    ...put,
-    flag: 'uploadId',
-    parameters: ['partNumber'],
-    headers: writingHeaders,
-    answer: uploadPart,
-  },
-  {
     id: 'PutObject',
     method: 'PUT',
     ...put,
     headers: [...writingHeaders, ...conditionHeaders],
     answer: putObject,
-  },
-  {
-    id: 'CreateMultipartUpload',
-    method: 'POST',
-    ...put,
-    flag: 'uploads',
-    headers: [...writingHeaders, 'x-amz-checksum-algorithm', 'x-amz-checksum-type'],
-    answer: createUpload,
-  },
-  {
-    id: 'CompleteMultipartUpload',
-    method: 'POST',
-    ...put,
-    flag: 'uploadId',
-    headers: conditionHeaders,
-    answer: completeUpload,
-  },
-  {
-    id: 'AbortMultipartUpload',
-    method: 'DELETE',
-    on: 'object',
-    flag: 'uploadId',
-    action: 's3:AbortMultipartUpload',
-    answer: abortUpload,
   },
   {
     id: 'DeleteObject',

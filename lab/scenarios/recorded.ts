@@ -69,7 +69,10 @@ function lazy(disk: string): (name: string) => RawObject {
     const known =
       read.get(name) ??
       (JSON.parse(
-        readFileSync(new URL(`recorded/${disk}-${name}.json`, import.meta.url), 'utf8'),
+        readFileSync(
+          new URL(`../../test/fixtures/real/${disk}-${name}.json`, import.meta.url),
+          'utf8',
+        ),
       ) as RawObject)
     read.set(name, known)
     return known

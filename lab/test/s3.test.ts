@@ -2,9 +2,6 @@ import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   GetObjectTaggingCommand,
@@ -15,7 +12,6 @@ import {
   type PutObjectCommandInput,
   paginateListObjectsV2,
   S3Client,
-  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Lab, LabOptions } from '#lab/lab.ts'
@@ -193,72 +189,6 @@ describe.each(['in memory', 'in a folder'])('S3 in the lab, with objects %s', wh
       CommonPrefixes: [{ Prefix: 'runs/2/' }],
       Contents: [{ Key: 'runs/x' }],
       IsTruncated: false,
-    })
-  })
-
-  it('joins an upload in parts', async () => {
-    await enterIt()
-    const target = { Bucket, Key: 'snapshot.ndjson.gz' }
-    const { UploadId } = await client().send(
-      new CreateMultipartUploadCommand({
-        ...target,
-        ContentType: 'application/gzip',
-        ChecksumAlgorithm: 'CRC32',
-      }),
-    )
-    const upload = { ...target, UploadId }
-    const bodies = ['x'.repeat(5 * 1024 ** 2), 'end']
-    const Parts = await Promise.all(
-      bodies.map(async (Body, index) => {
-        const { ETag } = await client().send(
-          new UploadPartCommand({ ...upload, PartNumber: index + 1, Body }),
-        )
-        return { ETag, PartNumber: index + 1 }
-      }),
-    )
-    await expect(get(target.Key)).rejects.toMatchObject({ name: 'NoSuchKey' })
-    const complete = (parts: typeof Parts, more = {}) =>
-      client().send(
-        new CompleteMultipartUploadCommand({
-          ...upload,
-          MultipartUpload: { Parts: parts },
-          ...more,
-        }),
-      )
-    await expect(complete(Parts.toReversed())).rejects.toMatchObject({ name: 'InvalidPartOrder' })
-    await expect(complete([{ ETag: '"0"', PartNumber: 1 }])).rejects.toMatchObject({
-      name: 'InvalidPart',
-    })
-    const { ETag } = await complete(Parts, { IfNoneMatch: '*' })
-    expect(ETag).toMatch(/^"[0-9a-f]{32}-2"$/)
-    const { Body, ...found } = await get(target.Key)
-    expect((await Body?.transformToByteArray())?.length).toBe(5 * 1024 ** 2 + 3)
-    expect(found).toMatchObject({
-      ETag,
-      ContentType: 'application/gzip',
-      ChecksumType: 'COMPOSITE',
-    })
-    await expect(complete(Parts)).rejects.toMatchObject({ name: 'NoSuchUpload' })
-  })
-
-  it('forgets an upload that is aborted, and takes small parts only at the end', async () => {
-    await enterIt()
-    const target = { Bucket, Key: 'k' }
-    const { UploadId } = await client().send(new CreateMultipartUploadCommand(target))
-    const upload = { ...target, UploadId }
-    const send = (PartNumber: number) =>
-      client().send(new UploadPartCommand({ ...upload, PartNumber, Body: 'small' }))
-    const Parts = [
-      { ETag: (await send(1)).ETag, PartNumber: 1 },
-      { ETag: (await send(2)).ETag, PartNumber: 2 },
-    ]
-    await expect(
-      client().send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } })),
-    ).rejects.toMatchObject({ name: 'EntityTooSmall' })
-    await client().send(new AbortMultipartUploadCommand(upload))
-    await expect(send(3)).rejects.toMatchObject({
-      name: 'NoSuchUpload',
-      $metadata: { httpStatusCode: 404 },
     })
   })
 })

@@ -20,7 +20,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./explain.ts')).explainCommand(),
   doctor: async () => (await import('./doctor.ts')).doctorCommand(),
   permissions: async () => (await import('./permissions.ts')).permissionsCommand(),
-  cost: async () => (await import('./cost.ts')).costCommand(),
   tick: async () => (await import('./tick.ts')).tickCommand(),
   lab: async () => (await import('./lab.ts')).labCommand(),
   demo: async () => (await import('./lab.ts')).demoCommand(),

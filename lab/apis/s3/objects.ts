@@ -76,7 +76,7 @@ function findObject(request: S3Request): StoredObject {
 }
 
 /** @throws Refusal when the bucket takes no writes, or not under this key. */
-export function checkWritable({ world, key }: S3Request): void {
+function checkWritable({ world, key }: S3Request): void {
   if (Buffer.byteLength(key) > 1024)
     throw new Refusal(400, 'KeyTooLongError', 'Your key is too long')
   if (world.s3.scenario.full)
@@ -88,7 +88,7 @@ export function checkWritable({ world, key }: S3Request): void {
  *
  * @throws Refusal when the condition does not hold.
  */
-export function checkConditions(request: S3Request): void {
+function checkConditions(request: S3Request): void {
   const { world, bucket, key, headers } = request
   const none = headers['if-none-match']
   const match = headers['if-match']
@@ -103,11 +103,7 @@ export function checkConditions(request: S3Request): void {
   if (match.replace(/^"(.*)"$/, '$1') !== existing.etag) throw preconditionFailed('If-Match')
 }
 
-export function storedObject(
-  body: Buffer,
-  etag: string,
-  headers: Record<string, string>,
-): StoredObject {
+function storedObject(body: Buffer, etag: string, headers: Record<string, string>): StoredObject {
   return {
     body,
     etag: isUnderKmsKey(headers) ? randomBytes(16).toString('hex') : etag,
@@ -116,7 +112,7 @@ export function storedObject(
   }
 }
 
-export function descriptionOf(headers: Record<string, string>): Record<string, string> {
+function descriptionOf(headers: Record<string, string>): Record<string, string> {
   const kept = Object.entries(headers).filter(
     ([name]) => describingHeaders.includes(name) || name.startsWith('x-amz-meta-'),
   )
@@ -130,5 +126,5 @@ export function descriptionOf(headers: Record<string, string>): Record<string, s
   }
 }
 
-export const encryptionOf = (headers: Record<string, string>) =>
+const encryptionOf = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => encryptionHeaders.includes(name)))

@@ -39,12 +39,12 @@ export function payloadOf(request: LabRequest, signed: Signed): Payload {
   return { body, checksums }
 }
 
-export function asAlgorithm(name: string): ChecksumAlgorithm {
+function asAlgorithm(name: string): ChecksumAlgorithm {
   if (name === 'CRC32' || name === 'SHA1' || name === 'SHA256') return name
   throw notImplemented(`the lab's s3 does not know the checksum algorithm ${name}`)
 }
 
-export function checksum(algorithm: ChecksumAlgorithm, data: Uint8Array): Buffer {
+function checksum(algorithm: ChecksumAlgorithm, data: Uint8Array): Buffer {
   if (algorithm !== 'CRC32') return createHash(algorithm).update(data).digest()
   const sum = Buffer.alloc(4)
   sum.writeUInt32BE(crc32(data))

@@ -1,14 +1,11 @@
 /** What the lab's S3 knows from one request to the next. */
 import type { S3Scenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { folderStore } from './folder-store.ts'
-import type { Upload } from './multipart.ts'
 import { memoryStore, type ObjectStore } from './object-store.ts'
 
 export interface WorldS3 {
   scenario: S3Scenario
   objects: ObjectStore
-  /** Uploads in parts that are under way, by their id. */
-  uploads: Map<string, Upload>
   slowDownsLeft: number
 }
 
@@ -24,5 +21,5 @@ export function createS3(scenarios: readonly Scenario[], folder: string | undefi
   }
   const scenario: S3Scenario = Object.assign(usual, ...scenarios.map(({ s3 }) => s3))
   const objects = folder === undefined ? memoryStore() : folderStore(folder)
-  return { scenario, objects, uploads: new Map(), slowDownsLeft: scenario.slowDownFirst }
+  return { scenario, objects, slowDownsLeft: scenario.slowDownFirst }
 }

@@ -17,9 +17,6 @@ export const snsMessageMaxBytes = 262_144
 /** One PutObject. Source: Amazon S3 user guide, Uploading objects. */
 export const s3PutObjectMaxBytes = 5 * 1024 ** 3
 
-/** Memory of a function, at most. Source: Lambda developer guide, Quotas. */
-export const lambdaMemoryMaxMiB = 10_240
-
 /** Versions that one DescribeLaunchTemplateVersions may name. Source: EC2 API reference, DescribeLaunchTemplateVersions. */
 export const launchTemplateVersionsMax = 200
 

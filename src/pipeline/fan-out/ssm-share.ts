@@ -3,7 +3,6 @@
  * them, and a shard is no larger than its share lets one function read. All of them together take as long as one after the other would.
  */
 import { commandInstancesMax } from '#facts/aws/limits.ts'
-import { ssmCallsPerNode } from '#facts/measured.ts'
 import type { Policy } from '#model/policy.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
@@ -12,6 +11,9 @@ export interface SsmShare {
   requestsPerSecond: number
   nodesPerShard: number
 }
+
+/** Estimated SSM calls for one node: its output is one call, the other calls serve up to 50 nodes. */
+export const ssmCallsPerNodeMax = 1.5
 
 type Limits = Pick<Policy, 'pace' | 'fanOut'>
 
@@ -24,7 +26,7 @@ export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Lim
   const most = Math.max(
     1,
     Math.floor(
-      (pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNode.most * commandInstancesMax),
+      (pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNodeMax * commandInstancesMax),
     ),
   )
   return sharing.some(clusters => clusters > most)
@@ -37,7 +39,7 @@ export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: Limi
   if (sharing === 0)
     return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
   const requestsPerSecond = pace.ssmRequestsPerSecond / Math.min(sharing, atOnce)
-  const mostNodes = Math.floor((requestsPerSecond * askingSeconds) / ssmCallsPerNode.most)
+  const mostNodes = Math.floor((requestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
   return {
     requestsPerSecond,
     nodesPerShard: Math.max(1, Math.min(fanOut.nodesPerShard, mostNodes)),

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { tellSlowDown } from '#clients/slow-downs.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
-import { moreReads, moreWrites } from '#pipeline/cost/fan-out-estimate.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { fanOutHandlers, invoke, serviceEnvironment, written } from '#test/lambda.ts'
@@ -57,33 +56,6 @@ async function world() {
 }
 
 const isOfTime = (name: string) => /^(RunDuration|SlowDowns)/.test(name)
-
-describe('a run by many functions', () => {
-  it('asks the bucket as often as highwater cost reckons', async () => {
-    const { lab, functions } = await world()
-    const requests = async (of: () => Promise<unknown>) => {
-      const before = lab.requests().routes.s3 ?? {}
-      await written(of)
-      const now = lab.requests().routes.s3 ?? {}
-      const count = (...routes: string[]) =>
-        routes.reduce((total, route) => total + (now[route] ?? 0) - (before[route] ?? 0), 0)
-      return { reads: count('GetObject'), writes: count('PutObject', 'ListObjectsV2') }
-    }
-    const many = await requests(async () => {
-      await invoke(tick, { ...loud, ...stateMachine })
-      await execute({ run }, functions)
-    })
-    const one = await requests(() => invoke(tick, { ...loud, HIGHWATER_PREFIX: 'alone/' }))
-    const [shards, clusters] = [4, 2]
-    const more = ({ ofShard, ofCluster, ofRun }: typeof moreReads) =>
-      ofShard * shards + ofCluster * clusters + ofRun
-    // The state machine itself reads one, which the lab does not see here.
-    expect(many).toEqual({
-      reads: one.reads + more(moreReads) - 1,
-      writes: one.writes + more(moreWrites),
-    })
-  })
-})
 
 describe('the log of a run by many functions', () => {
   it('says on each line of which run, step, cluster and shard it is, and of what is lost why', async () => {

@@ -6,9 +6,8 @@ import { RunCommand } from '#clients/run-command.ts'
 import type { Command, SsmApi } from '#clients/ssm.ts'
 import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
-import { ssmCallsPerNode } from '#facts/measured.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
+import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
 beforeEach(
@@ -117,7 +116,7 @@ it.each([
     const told = await read(nodesPerShard, requestsPerSecond, id => 4 + (numberOf(id) % 30))
     expect(told.read).toBe(nodesPerShard)
     expect(told.seconds).toBeLessThan(readingSeconds)
-    expect(told.calls).toBeLessThanOrEqual(nodesPerShard * ssmCallsPerNode.most)
+    expect(told.calls).toBeLessThanOrEqual(nodesPerShard * ssmCallsPerNodeMax)
   },
 )
 

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ssmCallsPerNode } from '#facts/measured.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
+import { clustersAtOnce, ssmCallsPerNodeMax, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
 const limits = (
@@ -22,7 +21,7 @@ describe('a share of SSM', () => {
       requestsPerSecond: 0.25,
       nodesPerShard: 110,
     })
-    expect((nodesPerShard * ssmCallsPerNode.most) / requestsPerSecond).toBeLessThanOrEqual(
+    expect((nodesPerShard * ssmCallsPerNodeMax) / requestsPerSecond).toBeLessThanOrEqual(
       readingSeconds - 60,
     )
   })
@@ -49,7 +48,7 @@ describe('a share of SSM', () => {
           const atOnce = clustersAtOnce([sharing], policy)
           const { requestsPerSecond, nodesPerShard } = ssmShare(sharing, atOnce, policy)
           expect(requestsPerSecond * Math.min(sharing, atOnce)).toBeLessThanOrEqual(ssm * 1.000001)
-          expect((nodesPerShard * ssmCallsPerNode.most) / requestsPerSecond).toBeLessThanOrEqual(
+          expect((nodesPerShard * ssmCallsPerNodeMax) / requestsPerSecond).toBeLessThanOrEqual(
             readingSeconds,
           )
           expect(nodesPerShard).toBeGreaterThanOrEqual(50)

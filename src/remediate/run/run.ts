@@ -49,6 +49,8 @@ class Run {
   readonly #options: RunOptions
   readonly #work: NodeWork
   readonly #waves: readonly PlanStep[][]
+  /** Begun by the journal's word alone: their nodes show what was there before, so whatever holds for new steps holds for these. */
+  readonly #unshown = new Set<string>()
   #head: RunHead
 
   constructor(options: RunOptions) {
@@ -77,9 +79,12 @@ class Run {
   }
 
   async #endBegun(steps: readonly PlanStep[]): Promise<void> {
+    for (const some of chunksOf(steps.filter(this.#isAsked), this.#options.policy.maxConcurrency))
+      await this.#noteShown(some)
     const left = steps.filter(
       step =>
-        ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)) ||
+        (this.#isAsked(step) && !this.#unshown.has(stepKey(step))) ||
+        ['applied', 'broken'].includes(this.#state(step)) ||
         isPassing(this.#work, step) ||
         this.#isUnseen(step),
     )
@@ -88,9 +93,40 @@ class Run {
     this.#requireFewErrors()
   }
 
+  /** Whether a command went out, as the journal says, and its answer is not known. */
+  readonly #isAsked = (step: PlanStep): boolean => ['sending', 'sent'].includes(this.#state(step))
+
+  /**
+   * Only the node itself shows that a change has begun there. One that shows what was there before is new, and one that shows something else
+   * is left to a person.
+   * @throws Paused where a node does not show anything
+   */
+  async #noteShown(steps: readonly PlanStep[]): Promise<void> {
+    const present = await this.#options.effects.present(steps).catch(unread)
+    orPause(this.#options.end)
+    const byKey = new Map(present.map(node => [stepKey(node), node]))
+    for (const step of steps) {
+      const node = byKey.get(stepKey(step))
+      const sha256 = node?.instanceId === step.instanceId ? node.sha256 : null
+      if (sha256 === step.newSha256) continue
+      if (sha256 === step.oldSha256) this.#unshown.add(stepKey(step))
+      else if (sha256 !== null)
+        await this.#work.note(step, {
+          state: 'broken',
+          why: `a command of this run went to the node, and ${step.path} is neither what was there before nor what the plan writes`,
+        })
+      else if (!(await this.#work.passOverGone(step)))
+        throw new Paused(
+          `whether the change has begun on ${stepKey(step)} is not known: ${node?.unread ?? `${step.path} was not read`}`,
+        )
+    }
+  }
+
   async #wave(index: number): Promise<void> {
     const steps = this.#waves[index] ?? []
-    let open = steps.filter(step => isOpen(this.#work.entry(step)))
+    let open = steps.filter(
+      step => isOpen(this.#work.entry(step)) || this.#unshown.has(stepKey(step)),
+    )
     if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
     while (open.length > 0) {
       this.#mayGoOn()

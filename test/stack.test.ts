@@ -8,7 +8,6 @@ import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { parseAuditEvent } from '#handlers/event.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { readModes } from '#model/read-mode.ts'
-import { podIdentityTemplate } from '#pipeline/access/pod-identity-template.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
@@ -528,7 +527,7 @@ describe('who may do what', () => {
 })
 
 describe('the role of a pod that does what the function does', () => {
-  const pod = parseTemplate(podIdentityTemplate())
+  const pod = parseTemplate(readFileSync('docs/run/kubernetes/eks/pod-identity.yaml', 'utf8'))
   /** Every right with its resource and what it hangs on, one by one. */
   const rightsIn = (node: unknown) =>
     grantsIn(node)

@@ -6,7 +6,6 @@ import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
 import {
-  accessScript,
   accessTemplate,
   iamPolicy,
   manifests,
@@ -39,7 +38,7 @@ export function permissionsCommand(): Command {
     .addOption(
       new Option(
         '--format <format>',
-        'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries; shell: a script that lets the role into each --cluster; cloudformation: the role in another account, for a stack or a StackSet, or with --role-arn the access entries of each --cluster',
+        'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries; cloudformation: the role in another account, for a stack or a StackSet, or with --role-arn the access entries of each --cluster',
       )
         .choices(forms)
         .default('markdown'),
@@ -110,13 +109,10 @@ function printed(options: PermissionsOptions): string {
       }),
     )
   }
-  if (format === 'shell' || format === 'cloudformation') {
+  if (format === 'cloudformation') {
     if (cluster.every(name => name.includes('*')))
-      throw new OperatorError('Which cluster? Name it with --cluster, once for each')
-    const applied = appliedOf(options, asked)
-    return format === 'shell'
-      ? accessScript(mode, applied, asked)
-      : cloudFormationYaml(accessTemplate(mode, applied))
+      throw new OperatorError('Name the clusters: --cluster NAME, once for each')
+    return cloudFormationYaml(accessTemplate(mode, appliedOf(options, asked)))
   }
   const applied = shownApplied(options, asked)
   const section = [
@@ -134,7 +130,7 @@ function printed(options: PermissionsOptions): string {
   return [...modeSection(mode, applied, asked), ...more].join('\n')
 }
 
-const forms = ['markdown', 'yaml', 'json', 'shell', 'cloudformation'] as const
+const forms = ['markdown', 'yaml', 'json', 'cloudformation'] as const
 
 /** Source: EKS API reference, CreateCluster name. */
 function parseCluster(text: string): string {

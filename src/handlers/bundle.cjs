@@ -44,7 +44,7 @@ class Bundle {
 
   /** Content is a string, so that what is deployed has the hash that the sender pins, to the byte. */
   fillDocuments() {
-    const printed = execFileSync(process.execPath, [join(root, 'src/cli/require-node.mjs'), join(root, 'src/remediate/scripts/print-documents.ts')])
+    const printed = execFileSync(process.execPath, [join(root, 'src/remediate/scripts/print-documents.ts')])
     const resources = this.serverless.service.resources.Resources
     for (const { resource, content } of JSON.parse(printed)) resources[resource].Properties.Content = content
   }
@@ -56,8 +56,7 @@ class Bundle {
 
 /** Each function as one file. */
 async function bundleInto(outdir) {
-  // The templates are compiled by a file that only a newer Node can run.
-  execFileSync(process.execPath, [join(root, 'src/cli/require-node.mjs'), join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
+  execFileSync(process.execPath, [join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
   const { build } = require('esbuild')
   await build({
     absWorkingDir: root,

@@ -363,23 +363,3 @@ describe('help', () => {
     expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
   })
 })
-
-describe.runIf(process.platform === 'linux')('its own memory', () => {
-  const hook =
-    "process.on('exit', () => console.error('malloc', process.env.MALLOC_ARENA_MAX, process.env.MALLOC_MMAP_THRESHOLD_, process.argv.slice(2)))"
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hook)}`
-
-  it('is settled before it begins, with the same words in the same process', async () => {
-    const { code, stderr } = await highwater(['explain', 'no such rule'], { env: { NODE_OPTIONS } })
-    expect(code).toBe(2)
-    expect(stderr).toContain("malloc 2 16384 [ 'explain', 'no such rule' ]")
-    expect(stderr.match(/^malloc /gm)).toHaveLength(1)
-  })
-
-  it('is left to whoever has said anything of it', async () => {
-    const { stderr } = await highwater(['explain', 'no such rule'], {
-      env: { NODE_OPTIONS, MALLOC_ARENA_MAX: '8' },
-    })
-    expect(stderr).toContain('malloc 8 undefined ')
-  })
-})

@@ -1,21 +1,15 @@
-/** `highwater permissions --format shell`: the script that lets the role into clusters, run with programs that only note what they were asked. */
-import { execFile } from 'node:child_process'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+/** `highwater permissions`: which roles, clusters and accounts it names. */
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
-import { rolesOf } from '#pipeline/access/grants.ts'
-import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { lintTemplate } from '#test/packaged.ts'
 import { instantiate, ofType, parseTemplate } from '#test/template.ts'
 
-const run = promisify(execFile)
 const role = 'arn:aws:iam::111122223333:role/highwater-prod-AuditRole-A1'
-const shell = (...more: string[]) =>
-  inProcess(['permissions', '--format', 'shell', '--account', '111122223333', ...more])
+const entries = (...more: string[]) =>
+  inProcess(['permissions', '--format', 'cloudformation', '--role-arn', role, ...more])
 
 /** A policy by which kubelets see the token of a role, or of the reader itself. */
 function seenBy(kubelet: string): string {
@@ -26,109 +20,7 @@ function seenBy(kubelet: string): string {
 const seenRole = 'arn:aws:iam::111122223333:role/highwater-kubelet'
 const seen = () => seenBy(`{ roleArn: '${seenRole}' }`)
 
-/** Of access entries as EKS has them: one is made once, told of when it is there, and replaced whole. */
-const eks = `
-entry="$0.entry-$4-$(basename "$6")"
-case "$2" in
-  create-access-entry) if [ -e "$entry" ]; then echo ResourceInUseException >&2; exit 254; fi ;;
-  describe-access-entry) if [ -e "$entry" ]; then cat "$entry"; exit; else echo ResourceNotFoundException >&2; exit 254; fi ;;
-  update-access-entry) [ -e "$entry" ] || exit 254 ;;
-  *) exit ;;
-esac
-shift 7
-echo "$*" | tr ' ' '\\t' > "$entry"`
-
-/** Programs that append what they were called with, and what they read, to a file. */
-function programs() {
-  const bin = temporaryFolder()
-  const notes = join(bin, 'notes')
-  for (const [name, reads] of [
-    ['aws', eks],
-    ['kubectl', 'cat >> "$0.stdin"; echo ---- >> "$0.stdin"'],
-  ]) {
-    writeFileSync(join(bin, name as string), `#!/bin/sh\necho "${name} $*" >> ${notes}\n${reads}\n`)
-    chmodSync(join(bin, name as string), 0o755)
-  }
-  return {
-    bin,
-    /** Without what only asks. */
-    noted: () =>
-      readFileSync(notes, 'utf8')
-        .replace(/\/tmp\/\S+/g, 'FILE')
-        .replace(/^aws eks describe-.*\n/gm, ''),
-    forget: () => writeFileSync(notes, ''),
-    entry: (cluster: string, name: string) => join(bin, `aws.entry-${cluster}-${name}`),
-    async runs(text: string) {
-      const script = join(temporaryFolder(), 'access.sh')
-      writeFileSync(script, text)
-      await run('sh', [script], { env: { PATH: `${bin}:/usr/bin:/bin` } })
-    },
-  }
-}
-
-it('lets the role into each cluster and gives it the mode’s rights there, and touches no kubeconfig of yours', async () => {
-  const { stdout } = await shell(
-    '--mode',
-    'kubelet',
-    '--policy',
-    seen(),
-    '--cluster',
-    'prod',
-    '--cluster',
-    'stage',
-    '--role-arn',
-    role,
-  )
-  const { bin, noted, runs } = programs()
-  await runs(stdout)
-  const of = (cluster: string) => [
-    `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${role} --kubernetes-groups highwater`,
-    `aws eks create-access-entry --cluster-name ${cluster} --principal-arn arn:aws:iam::111122223333:role/highwater-kubelet --kubernetes-groups highwater-kubelet`,
-    `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig FILE`,
-    `kubectl --kubeconfig FILE --context ${cluster} apply -f -`,
-  ]
-  expect(noted().trim().split('\n')).toEqual([...of('prod'), ...of('stage')])
-  const [applied = ''] = readFileSync(join(bin, 'kubectl.stdin'), 'utf8').split('----\n')
-  const rights = (identity: 'reader' | 'kubelet') =>
-    kubernetesRights('kubelet', identity).map(({ right }) => right)
-  const expected = [
-    ...rolesOf('highwater', rights('reader')),
-    ...rolesOf('highwater-kubelet', rights('kubelet')),
-  ].join('---\n')
-  const objects = (text: string) => parseAllDocuments(text).map(document => document.toJS())
-  expect(objects(applied)).toEqual(objects(expected))
-})
-
-it('is run again without harm: for the same role, for another one, and where an entry has groups of its own', async () => {
-  const way = ['--mode', 'kubelet', '--policy', seen(), '--cluster', 'prod', '--role-arn']
-  const { noted, forget, entry, runs } = programs()
-  const { stdout } = await shell(...way, role)
-  const changes = () => noted().match(/^aws eks (?!update-kubeconfig).*/gm) ?? []
-  await runs(stdout)
-  forget()
-  await runs(stdout)
-  expect(changes()).toEqual([])
-  const other = 'arn:aws:iam::111122223333:role/highwater-shards'
-  await runs((await shell(...way, other)).stdout)
-  expect(changes()).toEqual([
-    `aws eks create-access-entry --cluster-name prod --principal-arn ${other} --kubernetes-groups highwater`,
-  ])
-  for (const [groups, kept] of [
-    ['viewers\tauditors', 'viewers auditors '],
-    ['highwater-kubelet', 'highwater-kubelet '],
-    ['None', ''],
-    ['', ''],
-  ] as const) {
-    writeFileSync(entry('prod', 'highwater-shards'), `${groups}\n`)
-    forget()
-    await runs((await shell(...way, other)).stdout)
-    expect(changes()).toEqual([
-      `aws eks update-access-entry --cluster-name prod --principal-arn ${other} --kubernetes-groups ${kept}highwater`,
-    ])
-  }
-})
-
-it.each(['json', 'shell', 'markdown', 'cloudformation'])(
+it.each(['json', 'markdown', 'cloudformation'])(
   'names the role that kubelets see as the policy does, as %s',
   async format => {
     const kubelet = 'arn:aws:iam::444455556666:role/seen-by-kubelets'
@@ -163,7 +55,7 @@ it.each([
 ])(
   'wants to know which cluster, and takes no name or role that is none: %j',
   async (more, said) => {
-    expect(await shell(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
+    expect(await entries(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
   },
 )
 
@@ -232,7 +124,7 @@ describe('whom it is for', () => {
   const elsewhere = 'arn:aws-cn:iam::999922223333:role/audits/r'
   const asked = (...more: string[]) => inProcess(['permissions', ...more])
 
-  it.each(['json', 'shell', 'cloudformation'])(
+  it.each(['json', 'cloudformation'])(
     'names no role that kubelets see where nobody did, ready to apply as %s',
     async format => {
       const { code, stdout, stderr } = await asked(
@@ -279,8 +171,8 @@ describe('whom it is for', () => {
     expect(stdout).toContain('arn:aws-cn:eks:*:444455556666:cluster/*')
   })
 
-  it.each([['json'], ['shell', '--cluster', 'c1']])('guesses no account: %j', async (...more) => {
-    expect(await asked('--format', ...more)).toMatchObject({
+  it('guesses no account', async () => {
+    expect(await asked('--format', 'json')).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/--account[\s\S]*--role-arn/),
@@ -317,11 +209,6 @@ describe('whom it is for', () => {
         KubernetesGroups: ['highwater', 'highwater-kubelet'],
       },
     ])
-    const { entry, runs } = programs()
-    await runs((await asked('--format', 'shell', ...own)).stdout)
-    expect(readFileSync(entry('prod', 'highwater-prod-AuditRole-A1'), 'utf8').trim()).toBe(
-      'highwater\thighwater-kubelet',
-    )
     expect((await asked('--format', 'json', ...own)).stdout).not.toContain('sts:AssumeRole')
     expect((await asked(...own)).stdout).not.toContain('create-role')
   })

@@ -1,4 +1,4 @@
-/** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries, and the script that makes them. */
+/** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries. */
 import { Document, isScalar, visit } from 'yaml'
 import type { Account, IamPolicy, IamStatement } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
@@ -136,46 +136,7 @@ export const principalsOf = (
   return identities.map(identity => ({ identities: [identity], roleArn: roles[identity] }))
 }
 
-/** What lets the roles into each of the clusters, as a script: an access entry, and in the cluster the roles. Run again, it adds what is missing and takes nothing away. */
-export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
-  const steps = namedClusters(applied).flatMap(cluster => [
-    `# ${cluster}`,
-    ...identitiesOf(mode).map(
-      identity => `let_in ${cluster} ${applied.roles[identity]} ${identityNames[identity]}`,
-    ),
-    `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig "$kubeconfig"`,
-    `kubectl --kubeconfig "$kubeconfig" --context ${cluster} apply -f - <<'YAML'`,
-    manifests(mode, { policy }).trimEnd(),
-    'YAML',
-    '',
-  ])
-  return [
-    'set -euf',
-    'kubeconfig=$(mktemp)',
-    `trap 'rm -f "$kubeconfig"' EXIT`,
-    '',
-    letIn,
-    '',
-    ...steps,
-  ].join('\n')
-}
-
-/** An entry that is there keeps its other groups, for update-access-entry replaces all. An empty list is printed as None or as nothing. */
-const letIn = `# CLUSTER ROLE GROUP: makes the access entry, or adds the group to the one that is there
-let_in() {
-  if groups=$(aws eks describe-access-entry --cluster-name "$1" --principal-arn "$2" --query 'accessEntry.kubernetesGroups' --output text 2>/dev/null); then
-    groups=$(printf '%s' "$groups" | tr '\\t' ' ')
-    if [ "$groups" = None ]; then groups=; fi
-    case " $groups " in
-      *" $3 "*) ;;
-      *) aws eks update-access-entry --cluster-name "$1" --principal-arn "$2" --kubernetes-groups $groups "$3" ;;
-    esac
-  else
-    aws eks create-access-entry --cluster-name "$1" --principal-arn "$2" --kubernetes-groups "$3"
-  fi
-}`
-
-/** The same access entries as a CloudFormation template, for clusters of the role's own account. The roles in the cluster come by kubectl. */
+/** Access entries as a CloudFormation template, for clusters of the role's own account. `kubectl apply` creates the ClusterRoles. */
 export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
   AWSTemplateFormatVersion: '2010-09-09',
   Description: `Lets highwater into clusters (mode ${mode}), once they have the ClusterRole that highwater permissions --format yaml prints`,

@@ -24,12 +24,14 @@ export function summaryText(
     document,
     ruleErrors,
     before,
-  }: Pick<AuditResult, 'document' | 'ruleErrors'> & Partial<Pick<AuditResult, 'before'>>,
+    ruleTitles,
+  }: Pick<AuditResult, 'document' | 'ruleErrors'> &
+    Partial<Pick<AuditResult, 'before' | 'ruleTitles'>>,
   hasColour: boolean,
   language: Language,
 ): string {
   const { terminal: words } = language.words
-  const titleOf = titlesOf({ document }, language)
+  const titleOf = titlesOf({ document, ruleTitles }, language)
   const paint = painter(hasColour)
   const lines = ['', ...clusterLines(document, language), '']
   lines.push(

@@ -104,6 +104,8 @@ interface RuleHead {
   family: Family
   severity: Severity
   docs: RuleDocs
+  /** Titles that a finding may have instead of `docs.title`, by a key that translations use. */
+  titles?: Readonly<Record<string, string>>
 }
 
 export interface NodeRule extends RuleHead {

@@ -137,13 +137,15 @@ export interface AuditReport {
   before?: RunBefore | null
   /** How the clusters went, up to this run; absent: nothing is remembered. */
   trends?: ReportedTrend[]
-  /** What the rules usually call what they find, by rule: of findings that ended no more is known than their own title. */
-  ruleTitles?: Record<string, string>
+  /** Titles that findings of each rule can have, by rule and key; `usual`: its `docs.title`. */
+  ruleTitles?: RuleTitles
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
   /** Of each cluster that was looked through for it; absent: of none. */
   garbage?: GarbageOverview[]
 }
+
+export type RuleTitles = Record<string, Record<string, string>>
 
 /** What is taken for granted where nothing was observed (policy). */
 export interface Assumptions {

@@ -14,6 +14,7 @@ import type {
   AuditReport,
   Delivery,
   RenderedFile,
+  RuleTitles,
   RunBefore,
 } from '#model/report.ts'
 import type { Channel } from '#publish/channel.ts'
@@ -68,6 +69,7 @@ export interface AuditResult {
   ruleErrors: RuleError[]
   /** Null: no run before is known. */
   before: RunBefore | null
+  ruleTitles?: RuleTitles
 }
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
@@ -140,7 +142,9 @@ export async function conclude(
     assumptions: assumptionsOf(policy),
     before: before?.before ?? null,
     trends: before?.trends ?? [],
-    ruleTitles: Object.fromEntries(rules.map(({ id, docs }) => [id, docs.title])),
+    ruleTitles: Object.fromEntries(
+      rules.map(({ id, docs, titles }) => [id, { usual: docs.title, ...titles }]),
+    ),
     tags,
     garbage,
     plan: planned?.reported,
@@ -168,6 +172,7 @@ export async function conclude(
     deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered],
     ruleErrors,
     before: report.before ?? null,
+    ruleTitles: report.ruleTitles,
   }
 }
 

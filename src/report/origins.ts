@@ -9,7 +9,11 @@ export function originText(
   { source, certainty, path }: ThresholdOrigin,
   { words: { origin }, fold }: Language,
 ): string {
-  return origin.from(source, path === null ? null : fold(path, pathLimit), certainty === 'likely')
+  return origin.from(
+    origin.sources[source],
+    path === null ? null : fold(path, pathLimit),
+    certainty === 'likely',
+  )
 }
 
 /** What took a default away, to stand after "lost": `by evictionHard of the file /etc/…`. */
@@ -17,5 +21,9 @@ export function loserText(
   { source, certainty, path }: ThresholdOrigin,
   { words: { origin }, fold }: Language,
 ): string {
-  return origin.lostBy(source, path === null ? null : fold(path, pathLimit), certainty === 'likely')
+  return origin.lostBy(
+    origin.removers[source],
+    path === null ? null : fold(path, pathLimit),
+    certainty === 'likely',
+  )
 }

@@ -1,49 +1,48 @@
-/** What a rule says, in the language of the report. Sentences that it computes come from the audit, and stay as they are. */
+/** A rule's texts in the language of the report. Consequences, evidence and reasons stay English. */
 import type { Finding, RuleDocs } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { type Language, sourceTag } from './languages/language.ts'
 
 interface Title {
   title: string
-  /** What the audit said instead of the rule's usual title, where the language has no words for it. */
+  /** The finding's own English title, if the language has only the rule's usual one. */
   ownTitle: string | null
 }
 
 export type TitleOf = (of: { rule: string; title: string }) => Title
 
-/** For every finding that a report tells of, those that ended among them. */
+/** Titles of all findings of a report, ended ones included. */
 export function titlesOf(
-  { document, ruleTitles }: Pick<AuditReport, 'document' | 'ruleTitles'>,
+  { document, ruleTitles = {} }: Pick<AuditReport, 'document' | 'ruleTitles'>,
   { rules }: Language,
 ): TitleOf {
-  const usual = new Map(Object.entries(ruleTitles ?? {}))
-  for (const { rule, docs } of [...document.findings, ...document.waived])
-    usual.set(rule, docs.title)
-  return ({ rule, title }) => {
-    const text = rules[rule]
-    if (text === undefined) return { title, ownTitle: null }
-    if (title === usual.get(rule)) return { title: text.title, ownTitle: null }
-    const told = text.titles?.[title]
-    return told === undefined
-      ? { title: text.title, ownTitle: title }
-      : { title: told, ownTitle: null }
+  const usual = new Map(
+    [...document.findings, ...document.waived].map(({ rule, docs }) => [rule, docs.title]),
+  )
+  const keyOf = ({ rule, title }: { rule: string; title: string }) => {
+    const titles = Object.entries({ ...ruleTitles[rule], usual: usual.get(rule) })
+    return titles.find(([, english]) => english === title)?.[0]
+  }
+  return finding => {
+    const text = rules[finding.rule]
+    if (text === undefined) return { title: finding.title, ownTitle: null }
+    const key = keyOf(finding) ?? ''
+    const title = key === 'usual' ? text.title : text.titles?.[key]
+    return title === undefined
+      ? { title: text.title, ownTitle: finding.title }
+      : { title, ownTitle: null }
   }
 }
 
-/** Where the language has no words for a rule, its own are shown, and `docsTag` says in which language these are (as `sourceTag`). */
+/** `docsTag`: as `sourceTag`, if the language does not have the rule and its English texts are shown. */
 export function docsIn(
   language: Language,
   { rule, docs }: Pick<Finding, 'rule' | 'docs'>,
 ): RuleDocs & { docsTag: string | null } {
-  const told = language.rules[rule]
-  const { title, why, fix } = told ?? docs
-  return {
-    title,
-    why,
-    fix,
-    sources: docs.sources,
-    docsTag: told === undefined ? sourceTag(language) : null,
-  }
+  const text = language.rules[rule]
+  const { title, why, fix } = text ?? docs
+  const docsTag = text === undefined ? sourceTag(language) : null
+  return { title, why, fix, sources: docs.sources, docsTag }
 }
 
 /** What to do, in short: the first sentence; in English no more than what stands before a colon or semicolon. */

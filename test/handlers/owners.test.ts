@@ -203,7 +203,7 @@ describe('the headers of a mail', () => {
     expect(header(mail!.raw, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
     expect(mail?.bouncesTo).toBe('bounces@example.com')
     expect(mail?.text?.replace(/\s+/g, ' ')).toContain(
-      'Not for you? https://lists.example.com/stop?list=highwater or stop@example.com',
+      'Unsubscribe: https://lists.example.com/stop?list=highwater, stop@example.com',
     )
   })
 

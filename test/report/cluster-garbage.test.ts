@@ -35,7 +35,7 @@ describe('the section of the page', () => {
   const [cluster] = clusters
 
   it('says how far anybody looked, and what there is to clean up', () => {
-    expect(coverage).toBe('1 cluster looked through, 15 of 16 lists read to the end.')
+    expect(coverage).toBe('1 cluster searched, 15 of 16 lists read to the end.')
     expect(cluster?.about).toBe(
       '1 kind of object to clean up, about 112\u00a0USD a month, not all was read',
     )

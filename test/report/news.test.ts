@@ -22,7 +22,7 @@ describe('what is new', () => {
   it('is counted, with grades and nodes', () => {
     expect(shown.since).toEqual({ text: '2026-11-20 07:00 UTC', iso: '2026-11-20T07:00:00.000Z' })
     expect(shown.summary).toBe(
-      'Findings: 1 new, 1 worse, 1 fixed or gone, 1 cannot be told, 6 unchanged. Nodes: 1 node came, 1 node or cluster not read to the end this time.',
+      'Findings: 1 new, 1 worse, 1 fixed or gone, 1 cannot be told, 6 unchanged. Nodes: 1 node added, 1 node or cluster not fully read this time.',
     )
     expect(shown.grades).toEqual(['prod-eu: B → D'])
   })

@@ -149,7 +149,7 @@ describe('where a value comes from', () => {
   it.each<[string, ThresholdOrigin]>([
     ['upstream default', { source: 'upstream default', certainty: 'certain', path: null }],
     [
-      'likely AMI default in /etc/kubernetes/kubelet/config.json',
+      'likely AMI default /etc/kubernetes/kubelet/config.json',
       { source: 'AMI default', certainty: 'likely', path: ofFile.path },
     ],
     ['file /etc/kubernetes/kubelet/config.json', ofFile],
@@ -274,7 +274,7 @@ describe('none', () => {
 
   it.each<[string, ThresholdOrigin]>([
     [
-      'lost by evictionHard of the AMI, in /etc/kubernetes/kubelet/config.json',
+      'lost by evictionHard of the AMI /etc/kubernetes/kubelet/config.json',
       { ...ofFile, source: 'AMI default' },
     ],
     ['lost by evictionHard of the file /etc/kubernetes/kubelet/config.json', ofFile],

@@ -24,5 +24,5 @@ export const en = {
   ...ofTerminal,
 }
 
-/** Every message that a report is made of: the English ones are the pattern, each other language has the same keys. */
+/** Every message of a report. English is the source; other languages are data with its keys. */
 export type Catalogue = typeof en

@@ -1,17 +1,18 @@
-/** The shelf of languages. */
+/** The shelf of languages. English is the source; the others are data. */
 import type { LanguageId } from '#model/language.ts'
-import { ja } from './ja.ts'
-import { ko } from './ko.ts'
+import { en } from './en.ts'
+import ja from './ja.messages.json' with { type: 'json' }
+import jaRules from './ja.rules.json' with { type: 'json' }
+import ko from './ko.messages.json' with { type: 'json' }
+import koRules from './ko.rules.json' with { type: 'json' }
 import { english, type Language, languageOf } from './language.ts'
-import { rules as rulesInJa } from './rules/ja.ts'
-import { rules as rulesInKo } from './rules/ko.ts'
-import { rules as rulesInZh } from './rules/zh.ts'
-import { zh } from './zh.ts'
+import { translated } from './translation.ts'
+import zh from './zh.messages.json' with { type: 'json' }
+import zhRules from './zh.rules.json' with { type: 'json' }
 
-/** Every language that there is. */
 export const languages: Record<LanguageId, Language> = {
   en: english,
-  ko: languageOf('ko', 'ko', ko, rulesInKo),
-  ja: languageOf('ja', 'ja', ja, rulesInJa),
-  zh: languageOf('zh', 'zh-Hans', zh, rulesInZh),
+  ko: languageOf('ko', 'ko', translated(en, ko, 'ko'), koRules),
+  ja: languageOf('ja', 'ja', translated(en, ja, 'ja'), jaRules),
+  zh: languageOf('zh', 'zh-Hans', translated(en, zh, 'zh-Hans'), zhRules),
 }

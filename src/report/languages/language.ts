@@ -5,20 +5,28 @@ import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
 import { type Catalogue, en } from './en.ts'
 
-/** What a rule is called, why it matters, and what to do, as in its `docs`. */
+/** A rule's `docs` in the language, and its other titles by their key in the rule. */
 export interface RuleText extends Omit<RuleDocs, 'sources'> {
-  /** Other titles that it may give a finding, as they are in the language, by what they are in English. */
+  /** Hash of the English text that was translated: test/report/languages warns if that text has changed since. */
+  english: string
   titles?: Record<string, string>
 }
 
 /** By the rule's id. */
 export type RuleTexts = Partial<Record<string, RuleText>>
 
+/** Joins names, clauses, and names that belong together ("a, b, and c"). */
+interface Joiners {
+  list(items: string[]): string
+  clauses(items: string[]): string
+  all(items: string[]): string
+}
+
 export interface Language extends Numbers {
   id: LanguageId
   /** For the attribute lang (BCP 47). */
   tag: string
-  words: Catalogue
+  words: Catalogue & Joiners
   /** Empty in English: there findings and rules say it themselves. */
   rules: RuleTexts
   /** Foreign texts, bounded: one line, lines, a folded line. */
@@ -35,13 +43,22 @@ export const languageOf = (
 ): Language => ({
   id,
   tag,
-  words,
+  words: { ...words, ...joinersOf(words.separators, tag) },
   rules,
   ...numbersIn(words.numbers),
   line: (text, limit) => shownLine(text, limit, words.cut),
   block: (text, limit) => shownBlock(text, limit, words.cut),
   fold: (text, limit) => foldedLine(text, limit, words.cut),
 })
+
+function joinersOf(separators: Catalogue['separators'], tag: string): Joiners {
+  const conjunction = new Intl.ListFormat(tag, { type: 'conjunction' })
+  return {
+    list: items => items.join(separators.list),
+    clauses: items => items.join(separators.clauses),
+    all: items => conjunction.format(items),
+  }
+}
 
 export const english = languageOf('en', 'en', en, {})
 

@@ -187,7 +187,7 @@ function coverageText(
   const notSwept = asked.reduce((total, one) => total + (one.notSwept?.count ?? 0), 0)
   const looked = words.coverage(
     asked.length,
-    clusters.length,
+    clusters.length > asked.length ? clusters.length : null,
     sum(({ read }) => read),
     sum(({ lists }) => lists),
   )

@@ -32,8 +32,20 @@ export function mailBrief({
       ),
     more ? words.more : null,
     findings?.standing ?? null,
-    hidden && words.hidden(hidden.title, hidden.list),
-    ended && words.ended(ended.title, ended.list),
+    hidden &&
+      all.said(
+        hidden.title,
+        all.clauses(
+          hidden.list.map(({ severityWord, title, where }) =>
+            words.hidden(severityWord, title, where),
+          ),
+        ),
+      ),
+    ended &&
+      all.said(
+        ended.title,
+        all.clauses(ended.list.map(({ title, where, how }) => words.ended(title, where, how))),
+      ),
     verdict.gaps && words.gaps(verdict.gaps),
     ...verdict.inputErrors,
     verdict.undelivered,

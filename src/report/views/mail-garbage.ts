@@ -64,5 +64,5 @@ function kindText(row: GarbageRow, language: Language): string {
     ...(size === '' ? [] : [size]),
     ...(row.young > 0 ? [garbage.mail.young(row.young, row.youngHours)] : []),
   ])
-  return garbage.mail.kind(garbage.kinds[row.kind].name, row.count - row.young, about)
+  return garbage.mail.kind(garbage.kinds[row.kind].name, row.count - row.young, about || null)
 }

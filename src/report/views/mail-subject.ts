@@ -35,7 +35,7 @@ export function mailSubject(
         ? verdictOf(findings, clusters.length, changes, { evicting, shown, language })
         : words.empty(
             headline,
-            someOf(changes.counts, Math.min(shown, shownCounts), language),
+            someOf(changes.counts, Math.min(shown, shownCounts), language) || null,
             scope,
           )
     const signed = words.signed(verdict, from)
@@ -84,5 +84,8 @@ function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Lan
   const affected = [...new Set(findings.map(({ cluster }) => cluster))]
   const name = affected.length === 1 && affected[0]!.length <= 40 ? fold(affected[0]!, 40) : ''
   if (name !== '') return name
-  return words.subject.someClusters(affected.length, clusterCount)
+  return words.subject.someClusters(
+    affected.length,
+    clusterCount > affected.length ? clusterCount : null,
+  )
 }

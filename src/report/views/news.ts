@@ -209,8 +209,13 @@ function newsRow(
 
 /** Empty where none came, went or was read less. */
 function nodesText({ come, gone, notReadNow }: Delta['nodes'], { words }: Language): string[] {
-  const counts = [come?.length ?? 0, gone?.length ?? 0, notReadNow.length] as const
-  return counts.every(count => count === 0) ? [] : [words.news.nodes(...counts)]
+  const { nodeCounts } = words.news
+  const counts = [
+    ...(come?.length ? [nodeCounts.added(come.length)] : []),
+    ...(gone?.length ? [nodeCounts.removed(gone.length)] : []),
+    ...(notReadNow.length > 0 ? [nodeCounts.notRead(notReadNow.length)] : []),
+  ]
+  return counts.length === 0 ? [] : [words.news.nodes(counts)]
 }
 
 function gradeTexts(clusters: Delta['clusters'], language: Language): string[] {

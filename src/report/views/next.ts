@@ -44,7 +44,10 @@ export function nextView(
   return {
     title,
     nodes,
-    brief: words.evictFirstBrief(title, nodes),
+    brief: words.evictFirstBrief(
+      title,
+      nodes.map(({ when, name }) => words.evictionOf(when, name)),
+    ),
     all:
       nodeCount === soon.length
         ? null

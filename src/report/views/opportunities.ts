@@ -172,7 +172,11 @@ function lessStranded(
     kind: 1,
     size: sum,
     gain: words.usable(language.bytes(sum)),
-    gainNote: words.usableOn(gained.length, finding.nodes.count, enoughPercent),
+    gainNote: words.usableOn(
+      gained.length,
+      gained.length < finding.nodes.count ? finding.nodes.count : null,
+      enoughPercent,
+    ),
     finding,
   }
 }

@@ -136,16 +136,19 @@ export function outlookView(
       .filter(({ count }) => count > 0)
       .map(({ within, count, isNow }) => ({ within, nodes: nodeCount(count), isNow })),
     basis: words.basis(
-      {
-        observed,
-        due: due.length,
-        isFirstLook: isFirstLook && all.some(({ disk }) => disk?.unseen != null),
-      },
+      growthCoverage(observed, due.length),
+      observed,
+      isFirstLook && all.some(({ disk }) => disk?.unseen != null),
       language.percent(assumptions.growthPercent),
       language.duration(assumptions.imageGcPeriodMs),
     ),
     leftOut: due.length > shownNodes ? words.leftOut(due.length - shownNodes) : null,
   }
+}
+
+function growthCoverage(observed: number, due: number): 'none' | 'some' | 'all' {
+  if (observed === 0) return 'none'
+  return observed < due ? 'some' : 'all'
 }
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {

@@ -56,8 +56,8 @@ export function paperView(
   const tables = clusterGc.clusters.filter(({ isOpen }) => !isOpen).length
   return {
     clusters: rowsNote(verdict.clusters.length, printed.clusters, words.clusters),
-    findings: findingsNote(0, findings, words),
-    garbage: findingsNote(tables, clusterGc.findings, words),
+    findings: findingsNote(findings, words),
+    garbage: garbageNote(tables, clusterGc.findings, words),
     thresholds: folded > 0 ? words.thresholds(folded) : null,
     nodes: nodes.length > drawn ? words.nodes(drawn, nodes.length - drawn) : null,
     waived: rowsNote(waived.rows.length, printed.rows, words.waived),
@@ -70,16 +70,24 @@ export function paperView(
 const rowsNote = (all: number, limit: number, text: (shown: number, all: number) => string) =>
   all > limit ? text(limit, all) : null
 
-function findingsNote(
+function garbageNote(
   tables: number,
+  findings: FindingsView,
+  words: Language['words']['paper'],
+): string | null {
+  const notes = [tables > 0 ? words.tables(tables) : null, findingsNote(findings, words)]
+  return notes.filter(note => note !== null).join(' ') || null
+}
+
+function findingsNote(
   { cards, rows }: FindingsView,
   words: Language['words']['paper'],
 ): string | null {
-  if (cards.length === 0) return tables > 0 ? words.findings(tables, null) : null
+  if (cards.length === 0) return null
   const { wholeFindings: whole, findingRows } = printed
-  return words.findings(tables, {
-    short: Math.max(cards.length - whole, 0),
+  return words.findings(
+    Math.max(cards.length - whole, 0),
     whole,
-    left: Math.max(rows.length - findingRows, 0),
-  })
+    Math.max(rows.length - findingRows, 0),
+  )
 }

@@ -116,7 +116,9 @@ function cohortView(cohort: Assessed, isOpen: boolean, language: Language): Coho
   const shown = variants.slice(0, thresholdLimits.variants)
   const isTold =
     variants.length > 1 ||
-    shown.some(([node]) => node !== undefined && missingOf(node, language).length > 0)
+    shown.some(
+      ([node]) => node !== undefined && missingOf(node, language).some(why => why !== null),
+    )
   return {
     title,
     about,
@@ -189,17 +191,20 @@ const variantText = (nodes: Variant, index: number, language: Language) =>
   language.words.thresholds.variant(
     letterOf(index),
     namedNodes(nodes, language),
-    missingOf(nodes[0]!, language),
+    ...missingOf(nodes[0]!, language),
   )
 
-/** What of the two is not known of a node, and why. */
-function missingOf(node: AuditedNode, { words: all, line }: Language): string[] {
+/** Why eviction thresholds and image GC settings of a node are unknown; null where they are known. */
+function missingOf(
+  node: AuditedNode,
+  { words: all, line }: Language,
+): [eviction: string | null, imageGc: string | null] {
   const words = all.thresholds
   const { imageGC, missing } = node.prediction.settings
   const why = (reason: string | undefined) => line(reason ?? all.noReason, 300)
   return [
-    ...(evictionOf(node) === null ? [words.evictionNotKnown(why(missing.eviction))] : []),
-    ...(imageGC === null ? [words.imageGcNotKnown(why(missing.imageGC))] : []),
+    evictionOf(node) === null ? words.evictionNotKnown(why(missing.eviction)) : null,
+    imageGC === null ? words.imageGcNotKnown(why(missing.imageGC)) : null,
   ]
 }
 

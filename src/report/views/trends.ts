@@ -168,7 +168,11 @@ function groupsOf(
       group.kind === 'Node'
         ? language.words.fleet.withoutGroup
         : subjectText({ kind: group.kind, namespace: null, name: group.name }, language),
-    about: language.words.trends.about(language.line(cluster, nameLimit), group.known, group.nodes),
+    about: language.words.trends.about(
+      language.line(cluster, nameLimit),
+      group.known < group.nodes ? group.known : null,
+      group.nodes,
+    ),
     days: points.map(({ day, groups }) =>
       dayOfGroup(
         day,
@@ -294,12 +298,13 @@ function cellOf({
   const last = values.at(-1) ?? null
   const value = last === null ? words.notKnown : shown(last)
   if (known.length === 0) return { value, note: '', spark: null }
-  const label = words.trends.described(what, {
-    first: shown(known[0]!),
-    least: shown(Math.min(...known)),
-    most: shown(Math.max(...known)),
-    now: value,
-  })
+  const label = words.trends.described(
+    what,
+    shown(known[0]!),
+    shown(Math.min(...known)),
+    shown(Math.max(...known)),
+    value,
+  )
   const numbers = days.map(({ day }) => numberOf(day))
   return { value, note: '', spark: sparkline(numbers, { values, faint }, label, from) }
 }

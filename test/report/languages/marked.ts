@@ -1,11 +1,9 @@
-/** A language of nobody: each message of the catalogue in marks. What stands outside of them is data, or a text that somebody has written into a view or a template. */
+/** A language with each message of the catalogue in marks. Text outside of marks is data, or was written into a view or a template. */
 import { type Catalogue, en } from '#report/languages/en.ts'
 import { type Language, languageOf } from '#report/languages/language.ts'
 
 const [open, close] = ['\u27e6', '\u27e7']
 
-/** These only join what they get. */
-const joints = new Set(['list', 'clauses', 'all'])
 /** These choose by what they get. */
 const choosers = new Set(['origin'])
 
@@ -24,15 +22,14 @@ function markedFunction(say: (...values: unknown[]) => unknown, isChooser: boole
 function mark(value: unknown, path: string[], isChooser: boolean): unknown {
   const key = path.at(-1) ?? ''
   if (typeof value === 'string') return value === '' ? '' : `${open}${value}${close}`
-  if (typeof value === 'function')
-    return path.length === 1 && joints.has(key)
-      ? value
-      : markedFunction(value as () => unknown, isChooser)
+  if (typeof value === 'function') return markedFunction(value as () => unknown, isChooser)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       name,
-      key === 'durations' ? item : mark(item, [...path, name], isChooser || choosers.has(key)),
+      key === 'durations' || key === 'separators'
+        ? item
+        : mark(item, [...path, name], isChooser || choosers.has(key)),
     ]),
   )
 }

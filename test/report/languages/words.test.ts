@@ -1,11 +1,8 @@
-/** No sentence of page, mail or summary stands anywhere but in the catalogues; and those of all languages have the same keys. */
+/** Every sentence of page, mail and summary is a message of the catalogue. */
 import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
-import { languageIds } from '#model/language.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
-import { en } from '#report/languages/en.ts'
-import { languages } from '#report/languages/index.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -117,7 +114,7 @@ function shownTexts(html: string): string[] {
   return [...body.split(/<[^>]*>/), ...attributes].map(decoded).filter(text => text.trim() !== '')
 }
 
-describe('in a language of nobody', () => {
+describe('with every message marked', () => {
   it.each(Object.entries(reports))('the page has no text of its own: %s', (_, report) => {
     const texts = shownTexts(renderPage(pageView(report, marked)))
     expect(texts.length).toBeGreaterThan(50)
@@ -150,58 +147,5 @@ describe('in a language of nobody', () => {
       { document, ruleErrors, before: before ?? null },
     ])
       expect(strangeWords(unmarked(summaryText(run, false, marked)))).toEqual([])
-  })
-})
-
-/** `path: text` or `path: function`. */
-function keysOf(value: unknown, path = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [`${path}: ${typeof value}`]
-  return Object.entries(value).flatMap(([key, item]) => keysOf(item, `${path}.${key}`))
-}
-
-describe.each(languageIds.filter(id => id !== 'en'))('the catalogue %s', id => {
-  const { words } = languages[id]
-
-  it('has the keys of the English one', () => {
-    expect(keysOf(words).toSorted()).toEqual(keysOf(en).toSorted())
-  })
-
-  it('leaves nothing empty that says something in English', () => {
-    const empty = (value: unknown): boolean => value === ''
-    const entries = (value: unknown, path = ''): [string, unknown][] =>
-      typeof value === 'object' && value !== null
-        ? Object.entries(value).flatMap(([key, item]) => entries(item, `${path}.${key}`))
-        : [[path, value]]
-    const english = new Map(entries(en))
-    expect(
-      entries(words).filter(
-        ([path, text]) => empty(text) && !empty(english.get(path)) && !/\.(between)$/.test(path),
-      ),
-    ).toEqual([])
-  })
-
-  it('keeps what the script puts numbers into', () => {
-    for (const text of [words.script.shown, words.script.nodesShown])
-      expect(text).toMatch(/\{(shown|all)\}.*\{(shown|all)\}/)
-  })
-
-  it('has no English left: every text has a letter of its own script, or is a name', () => {
-    const own = {
-      ko: /\p{Script=Hangul}/u,
-      ja: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u,
-      zh: /\p{Script=Han}/u,
-    }[id]
-    const texts = shownTexts(renderPage(pageView(reports.morning!, languages[id]))).filter(text =>
-      /[a-z]{3}/i.test(text),
-    )
-    const lost = texts.filter(text => !own.test(text) && strangeWords([text]).length > 0)
-    expect(
-      lost.filter(
-        text =>
-          !/^(?:image GC|Image GC|Ready|Pressure|NodeConfig \(nodeadm\)|eksctl ClusterConfig|Terraform|drop-in)\b/.test(
-            text.trim(),
-          ),
-      ),
-    ).toEqual([])
   })
 })

@@ -15,11 +15,19 @@ const unsaid: Record<Source, string> = {
 
 const refused = /:10250\b.*connection refused|connection refused.*:10250\b/s
 
+const titles = {
+  partly: 'A node was only partly read',
+  readOnNode: 'A kubelet does not report what was read on the node itself',
+  limitedKind: 'A node of this kind cannot be read in full',
+  kubeletDown: 'A kubelet does not answer: nothing listens on port 10250',
+}
+
 export const unreadNode = nodeRule({
   id: 'unread-node',
   family: 'coverage',
   severity: 'high',
   needs: [],
+  titles,
   docs: {
     title: 'A node could not be read in full',
     why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
@@ -71,17 +79,11 @@ export const unreadNode = nodeRule({
     yield {
       ...(sources.every(([source]) => partly(source).length > 0) && {
         severity: 'medium' as const,
-        title: 'A node has told only a part of itself',
+        title: titles.partly,
       }),
-      ...(isStoodIn && {
-        severity: 'low' as const,
-        title: 'A kubelet that does not tell what the node itself has told',
-      }),
-      ...(isExpected && {
-        severity: 'info' as const,
-        title: 'A node of a kind that does not tell all of itself',
-      }),
-      ...(isDown && { title: 'A kubelet does not answer: nothing listens on port 10250' }),
+      ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
+      ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),
+      ...(isDown && { title: titles.kubeletDown }),
       consequence: isDown
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
         : open,

@@ -19,11 +19,14 @@ type Subject = Satisfied<'imageGC' | 'eviction'>
 const gcMinutes = imageGcPeriodMs / 60_000
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
+const titles = { off: 'Image garbage collection is switched off, so only eviction deletes images' }
+
 export const evictionBeforeImageGc = nodeRule({
   id: 'eviction-before-image-gc',
   family: 'image-gc',
   severity: 'high',
   needs: ['imageGC', 'eviction'],
+  titles,
   docs: {
     title: 'Pods are evicted before image garbage collection runs',
     why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. Where the eviction threshold is met first, or so close behind that one GC period's growth reaches both, the node comes under DiskPressure and evicts pods although unused images could have gone.`,
@@ -115,7 +118,7 @@ function failing(
     : `after its grace period of ${first.gracePeriodMs / 1000} s`
   if (!imageGC.enabled || capacity === null || first.resolved === null) {
     return {
-      title: 'Image garbage collection is switched off, so only eviction deletes images',
+      title: titles.off,
       consequence: `imageGCHighThresholdPercent ${high} stops image GC. Images go only when ${first.signal} falls below ${evictsBelow}: the node is then under DiskPressure, and pods are evicted ${acts} if that does not free enough.`,
       evidence: configured,
       fix: fix(capacity, firing, policy),

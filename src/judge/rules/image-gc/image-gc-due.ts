@@ -8,11 +8,14 @@ const gcMinutes = imageGcPeriodMs / 60_000
 const shown = 5
 const shownInText = 3
 
+const titles = { nothingToDelete: 'Image garbage collection is due, but no image can be deleted' }
+
 export const imageGcDue = nodeRule({
   id: 'image-gc-due',
   family: 'image-gc',
   severity: 'info',
   needs: ['imageGC'],
+  titles,
   docs: {
     title: 'Image garbage collection is about to delete images',
     why: 'The image filesystem is above the high threshold, so the next round deletes unused images, oldest first. Where a registry cannot be reached, what it deletes does not come back.',
@@ -105,7 +108,7 @@ function next(
 const nothingGoes = ({
   bytesToFree,
 }: ImageGcPrediction): Pick<Failing, 'title' | 'consequence'> => ({
-  title: 'Image garbage collection is due, and no image may go',
+  title: titles.nothingToDelete,
   consequence: `Within ${gcMinutes} min the kubelet looks for unused images${bytesToFree === null ? '' : ` of ${bytes(bytesToFree)}`} and deletes none: by replay every image that is known is in use, pinned or too young.`,
 })
 

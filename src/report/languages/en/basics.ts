@@ -5,8 +5,6 @@ import type { CoverageState } from '#model/report.ts'
 import { counted, englishNumbers, formatCount } from '#report/numbers.ts'
 import { englishCut } from '#report/text.ts'
 
-const pair = new Intl.ListFormat('en', { type: 'conjunction' })
-
 const severities: Record<Severity, string> = {
   critical: 'Critical',
   high: 'High',
@@ -68,16 +66,11 @@ export const basics = {
   findingCount: (count: number) => counted(count, 'finding'),
   /** Some of what there is were named; `count` were not. */
   andMore: (count: number) => `and ${formatCount(count)} more`,
-  /** Names of things, sentences in short: what stands between them. */
-  list: (items: string[]) => items.join(', '),
-  clauses: (items: string[]) => items.join('; '),
-  /** All of them belong together. */
-  all: (items: string[]) => pair.format(items),
+  /** What separates names in a list, and clauses in a sentence. */
+  separators: { list: ', ', clauses: '; ' },
   /** A subject of a cluster. */
   of: (subject: string, cluster: string) => `${subject} of ${cluster}`,
   /** What it is, and what is said of it. */
   said: (what: string, said: string) => `${what}: ${said}`,
   since: (day: string) => `since ${day}`,
 }
-
-export type Basics = typeof basics

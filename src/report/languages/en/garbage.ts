@@ -243,8 +243,9 @@ const garbage = {
   waived: 'waived',
   times: (count: number) => ` (${formatCount(count)})`,
   notLooked: 'No cluster was looked through for garbage (policy clusterGarbage).',
-  coverage: (looked: number, all: number, read: number, lists: number) =>
-    `${formatCount(looked)}${all > looked ? ` of ${formatCount(all)}` : ''} ${all === 1 ? 'cluster' : 'clusters'} looked through, ${formatCount(read)} of ${counted(lists, 'list')} read to the end.`,
+  /** `all` null: all clusters were. */
+  coverage: (looked: number, all: number | null, read: number, lists: number) =>
+    `${all === null ? counted(looked, 'cluster') : `${formatCount(looked)} of ${counted(all, 'cluster')}`} searched, ${formatCount(read)} of ${counted(lists, 'list')} read to the end.`,
   notSwept: (count: number) =>
     ` What finalizers hold was not looked for in ${counted(count, 'other kind')} of objects (policy clusterGarbage.sweep).`,
   podGcOff: 'pod GC is set to delete none',
@@ -265,8 +266,8 @@ const garbage = {
   mail: {
     title: (cost: string | null) => `Cluster garbage${cost === null ? '' : `: ${cost}`}`,
     more: (count: number) => `and ${counted(count, 'more cluster')}, in the report.`,
-    kind: (name: string, count: number, size: string) =>
-      `${name}: ${formatCount(count)}${size === '' ? '' : ` (${size})`}`,
+    kind: (name: string, count: number, size: string | null) =>
+      `${name}: ${formatCount(count)}${size === null ? '' : ` (${size})`}`,
     young: (count: number, hours: number) => `${formatCount(count)} more under ${hours}\u00a0h`,
     kinds: (kinds: string[], more: number) =>
       `${kinds.join('; ')}${more > 0 ? `; and ${counted(more, 'more kind')}` : ''}${kinds.length > 0 ? '.' : ''}`,

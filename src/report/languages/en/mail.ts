@@ -18,10 +18,11 @@ const subject = {
     `${severity}, nothing new: ${tallied.join(', ')} in ${where}`,
   first: (severity: string, tallied: string[], where: string) =>
     `${severity}: ${tallied.join(', ')} in ${where}`,
-  empty: (headline: string, counts: string, scope: string) =>
-    `${headline}: ${counts === '' ? '' : `${counts}; `}${scope}`,
-  someClusters: (count: number, all: number) =>
-    all > count ? `${formatCount(count)} of ${clusters(all)}` : clusters(count),
+  empty: (headline: string, counts: string | null, scope: string) =>
+    `${headline}: ${counts === null ? '' : `${counts}; `}${scope}`,
+  /** `all` null: all of them. */
+  someClusters: (count: number, all: number | null) =>
+    all === null ? clusters(count) : `${formatCount(count)} of ${clusters(all)}`,
   /** The first few counts, where there are more. */
   andSo: (counts: string[]) => `${counts.join(', ')}, …`,
 }
@@ -151,7 +152,7 @@ const mail = {
   snapshot: (time: string) => `Snapshot of ${time}`,
   audience: (owner: string) => `For ${owner}: only what is theirs`,
   waived: (count: number) => `${findings(count)} waived by policy, not counted here`,
-  unsubscribe: (addresses: string[]) => `Not for you? ${addresses.join(' or ')}`,
+  unsubscribe: (addresses: string[]) => `Unsubscribe: ${addresses.join(', ')}`,
   footer: (version: string, account: string, region: string) =>
     `highwater ${version}, account ${account}, region ${region}`,
   /** Headings of the text part. */
@@ -172,10 +173,8 @@ const mail = {
     finding: (severity: string, label: string | null, title: string, where: string) =>
       `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}`,
     more: '- more in the report',
-    hidden: (title: string, list: { severityWord: string; title: string; where: string }[]) =>
-      `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
-    ended: (title: string, list: { title: string; where: string; how: string }[]) =>
-      `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
+    hidden: (severity: string, title: string, where: string) => `${severity}: ${title} (${where})`,
+    ended: (title: string, where: string, how: string) => `${title} (${where}): ${how}`,
     gaps: (gaps: string) => `Not in this verdict: ${gaps}`,
     report: (link: string) => `Report: ${link}`,
   },

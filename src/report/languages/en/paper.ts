@@ -9,20 +9,12 @@ const paper = {
   waived: (shown: number, all: number) => of(shown, counted(all, 'waived finding')),
   unknowns: (shown: number, all: number) => of(shown, counted(all, 'question')),
   notAudited: (shown: number, all: number) => of(shown, counted(all, 'entry', 'entries')),
-  /** Findings beyond the first are in short; of some not even a row is left. `tables`: of cluster garbage, folded. */
-  findings: (tables: number, findings: { short: number; whole: number; left: number } | null) =>
-    `On paper: ${[
-      ...(tables > 0 ? [`${counted(tables, 'more table')} to unfold on the page.`] : []),
-      ...(findings === null
-        ? []
-        : ['Evidence, names, commands and the text for new nodes stand on the page.']),
-      ...(findings !== null && findings.short > 0
-        ? [`${counted(findings.short, 'finding')} after the first ${findings.whole} in short.`]
-        : []),
-      ...(findings !== null && findings.left > 0
-        ? [`${counted(findings.left, 'more row')} only there.`]
-        : []),
-    ].join(' ')}`,
+  tables: (count: number) => `On paper: ${counted(count, 'more table')} to unfold on the page.`,
+  /** The first `whole` findings are printed in full, `short` in short, `left` not at all. */
+  findings: (short: number, whole: number, left: number) =>
+    `On paper: Evidence, names, commands and the text for new nodes are on the page.${
+      short === 0 ? '' : ` ${counted(short, 'finding')} after the first ${whole} in short.`
+    }${left === 0 ? '' : ` ${counted(left, 'more row')} only there.`}`,
   thresholds: (folded: number) =>
     `On paper: Only tables that are unfolded are printed; ${counted(folded, 'more table')} to unfold on the page.`,
   nodes: (groups: number, left: number) =>

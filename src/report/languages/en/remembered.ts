@@ -49,15 +49,16 @@ const trends = {
     `${counted(count, 'more cluster')}: highwater history tells of each.`,
   moreGroups: (count: number) =>
     `${counted(count, 'more group')}: highwater history tells of each.`,
-  about: (cluster: string, known: number, nodes: number) =>
-    `${cluster}, ${known < nodes ? `${formatCount(known)} of ` : ''}${counted(nodes, 'node')}${known < nodes ? ' known' : ''}`,
+  /** `known` null: all of them. */
+  about: (cluster: string, known: number | null, nodes: number) =>
+    `${cluster}, ${known === null ? counted(nodes, 'node') : `${formatCount(known)} of ${counted(nodes, 'node')} known`}`,
   nearImageGc: 'Near image GC',
   atFirst: (now: string, first: string) => `${now}, ${first} at first`,
   noGrade: 'none',
   gradeUntil: (grade: string, day: string) => `${grade} until ${day}`,
   median: (percent: string) => `median ${percent}`,
-  described: (what: string, values: { first: string; least: string; most: string; now: string }) =>
-    `${what} by day: first ${values.first}, least ${values.least}, most ${values.most}, now ${values.now}`,
+  described: (what: string, first: string, least: string, most: string, now: string) =>
+    `${what} by day: first ${first}, least ${least}, most ${most}, now ${now}`,
 }
 
 /** A week in one sentence. */

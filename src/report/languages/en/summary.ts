@@ -77,16 +77,13 @@ const news = {
   withoutHistory: (newOnes: number, ended: number) =>
     `Since the last run: ${formatCount(newOnes)} new, ${formatCount(ended)} fixed or gone.`,
   noEarlierRun: 'No earlier run is known, so nothing here is called new.',
-  nodes: (come: number, gone: number, notRead: number) =>
-    `Nodes: ${[
-      come > 0 ? `${nodes(come)} came` : '',
-      gone > 0 ? `${nodes(gone)} went` : '',
-      notRead > 0
-        ? `${counted(notRead, 'node or cluster', 'nodes or clusters')} not read to the end this time`
-        : '',
-    ]
-      .filter(Boolean)
-      .join(', ')}.`,
+  nodes: (counts: string[]) => `Nodes: ${counts.join(', ')}.`,
+  nodeCounts: {
+    added: (count: number) => `${nodes(count)} added`,
+    removed: (count: number) => `${nodes(count)} removed`,
+    notRead: (count: number) =>
+      `${counted(count, 'node or cluster', 'nodes or clusters')} not fully read this time`,
+  },
   moreInDiff: (count: number) => `${formatCount(count)} more: highwater diff names every one.`,
   more: (count: number) => `${formatCount(count)} more`,
   gradesChanged: 'Grades that changed',
@@ -113,9 +110,9 @@ const outlook = {
   change: (fields: string[], more: number) =>
     `set ${fields.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
   evictFirst: (isAssumed: boolean) => `Evict first${isAssumed ? ', at assumed growth' : ''}:`,
-  /** `title`: that of `evictFirst`. */
-  evictFirstBrief: (title: string, first: { when: string; name: string }[]) =>
-    `${title} ${first.map(({ when, name }) => `${when} ${name}`).join(', ')}`,
+  /** `title`: that of `evictFirst`; `first`: texts of `evictionOf`. */
+  evictFirstBrief: (title: string, first: string[]) => `${title} ${first.join(', ')}`,
+  evictionOf: (when: string, name: string) => `${when} ${name}`,
   now: 'now',
   within: (duration: string) => `within ${duration}`,
   withinDays: (days: number) => `within ${counted(days, 'day')}`,
@@ -130,9 +127,11 @@ const outlook = {
   /** As a disk was seen to grow, and as is assumed where both occur. */
   asSeen: (within: string) => `${within} at seen growth`,
   asAssumed: (within: string) => `${within} at assumed growth`,
-  /** What the table's times rest on; `observed` of `due` nodes have a growth that was seen. */
+  /** What the times rest on. `coverage`: how many of the nodes have an observed growth; `observed`: their number. */
   basis: (
-    { observed, due, isFirstLook }: { observed: number; due: number; isFirstLook: boolean },
+    coverage: 'none' | 'some' | 'all',
+    observed: number,
+    isFirstLook: boolean,
     growth: string,
     period: string,
   ) => {
@@ -142,12 +141,11 @@ const outlook = {
       'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
     const order =
       'List and counts have one order: who was seen to get there within 7 days, whose growth is assumed, who was seen not to get there.'
-    const rate =
-      observed === 0
-        ? `No growth was observed${isFirstLook ? ' (no earlier reading since any node started)' : ''}, so ${assumed}.`
-        : observed < due
-          ? `On ${nodes(observed)} the ${seen}. On the others ${assumed}. ${order}`
-          : `The ${seen}. ${order}`
+    const rate = {
+      none: `No growth was observed${isFirstLook ? ' (no earlier reading since any node started)' : ''}, so ${assumed}.`,
+      some: `On ${nodes(observed)} the ${seen}. On the others ${assumed}. ${order}`,
+      all: `The ${seen}. ${order}`,
+    }[coverage]
     return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. If it fills fast: what comes first when a disk grows by ${burst}; image GC looks only every ${period}, so eviction may come before its next look.`
   },
   acts: {
@@ -199,8 +197,9 @@ const opportunities = {
   leadNone: 'at the same moment',
   leadNever: 'never',
   usable: (bytes: string) => `${bytes} of disk become usable`,
-  usableOn: (gained: number, all: number, percent: number) =>
-    `on ${gained < all ? `${formatCount(gained)} of ` : ''}${nodes(all)}, at a threshold of ${percent}\u00a0%`,
+  /** `all` null: on all of them. */
+  usableOn: (gained: number, all: number | null, percent: number) =>
+    `on ${all === null ? nodes(gained) : `${formatCount(gained)} of ${nodes(all)}`}, at a threshold of ${percent}\u00a0%`,
   set: (fields: string) => `set ${fields}`,
 }
 

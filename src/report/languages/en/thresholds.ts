@@ -50,8 +50,9 @@ const thresholds = {
   nodesNotKnown: (count: number) => `${nodes(count)} not known`,
   named: (count: number, names: string[], more: number) =>
     `${nodes(count)} (${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''})`,
-  variant: (letter: string, named: string, missing: string[]) =>
-    [`${letter}: ${named}`, ...missing].join('. '),
+  /** `eviction`, `imageGc`: why they are not known. */
+  variant: (letter: string, named: string, eviction: string | null, imageGc: string | null) =>
+    `${letter}: ${named}${eviction === null ? '' : `. ${eviction}`}${imageGc === null ? '' : `. ${imageGc}`}`,
   evictionNotKnown: (why: string) => `Eviction thresholds not known: ${why}`,
   imageGcNotKnown: (why: string) => `Image GC not known: ${why}`,
   moreVariants: (count: number, named: string) =>
@@ -73,8 +74,8 @@ const sources: Record<ThresholdSource, string> = {
   'earlier files': 'not from its files, which were changed since the start',
   kubelet: 'the kubelet itself',
 }
-/** What took a default away, to stand after "lost". */
-const losers: Record<ThresholdSource, string> = {
+/** What removed a default, to stand after "lost". */
+const removers: Record<ThresholdSource, string> = {
   'upstream default': 'by the upstream default',
   'AMI default': 'by evictionHard of the AMI',
   file: 'by evictionHard of the file',
@@ -127,14 +128,14 @@ const setting = {
 }
 
 const origin = {
-  from: (source: ThresholdSource, path: string | null, isLikely: boolean) => {
-    const where = path === null ? '' : `${source === 'AMI default' ? ' in' : ''} ${path}`
-    return `${isLikely ? 'likely ' : ''}${sources[source]}${where}`
-  },
-  lostBy: (source: ThresholdSource, path: string | null, isLikely: boolean) => {
-    const where = path === null ? '' : `${source === 'AMI default' ? ', in' : ''} ${path}`
-    return `${losers[source]}${where}${isLikely ? ' (likely)' : ''}`
-  },
+  sources,
+  removers,
+  /** `source`: one of `sources`. */
+  from: (source: string, path: string | null, isLikely: boolean) =>
+    `${isLikely ? 'likely ' : ''}${source}${path === null ? '' : ` ${path}`}`,
+  /** `remover`: one of `removers`. */
+  lostBy: (remover: string, path: string | null, isLikely: boolean) =>
+    `${remover}${path === null ? '' : ` ${path}`}${isLikely ? ' (likely)' : ''}`,
 }
 
 export const ofThresholds = { thresholds, setting, origin }

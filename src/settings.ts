@@ -99,7 +99,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     recipients,
     topicArn: data.HIGHWATER_TOPIC_ARN ?? null,
     webhookUrl: data.HIGHWATER_WEBHOOK_URL ?? null,
-    reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/\/+$/, '') ?? null,
+    reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     stateMachineArn: data.HIGHWATER_STATE_MACHINE_ARN ?? null,
   }
 }

@@ -377,6 +377,14 @@ describe('the workflow', () => {
     expect(text).not.toMatch(/secrets\.|AWS_SECRET|access-key/)
   })
 
+  it('pins each action by its commit', () => {
+    const uses: string[] = workflow.jobs.audit.steps.flatMap(
+      (step: { uses?: string }) => step.uses ?? [],
+    )
+    expect(uses.length).toBeGreaterThan(3)
+    for (const action of uses) expect(action).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
+  })
+
   it.skipIf(assetOf('actionlint') === null)('is one that actionlint likes', async () => {
     expect(
       (await run(assetOf('actionlint') ?? '', ['-no-color', 'docs/run/github/highwater.yml']))

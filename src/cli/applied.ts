@@ -35,7 +35,7 @@ export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
   const partition = asked.partition ?? (roleArn ? partitionInArn(roleArn) : null) ?? 'aws'
   const reader = roleArn ?? `arn:${partition}:iam::${account}:role/${identityNames.reader}`
   // It stands beside whoever reads: clusters of other accounts let it in by its ARN.
-  const beside = reader.replace(/role\/.*$/, `role/${identityNames.kubelet}`)
+  const beside = reader.replace(/role\/.*/s, `role/${identityNames.kubelet}`)
   const seen = kubelet.roleArn ?? (kubelet.useOwnToken ? reader : beside)
   return {
     partition,

@@ -25,7 +25,7 @@ export async function storeAt(place: string): Promise<Store> {
     throw new OperatorError(
       `No AWS region is set, so it is not known where ${place} is. Set AWS_REGION or a profile with a region`,
     )
-  const folder = prefix.replace(/\/+$/, '')
+  const folder = prefix.replace(/(?<!\/)\/+$/, '')
   return s3Store({ bucket, prefix: folder === '' ? '' : `${folder}/`, region, readMaxBytes })
 }
 

@@ -77,7 +77,8 @@ function readPart(type: string, written: string): Piece[] {
   )
     return readShell(text)
   if (type === 'application/node.eks.aws') return readDocument(text)
-  if (/^\s*\[{0,2}\s*"?settings"?\s*[.\]]/m.test(text)) return [readBottlerocket(text)]
+  if (/^[ \t]*(?:\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]/m.test(text))
+    return [readBottlerocket(text)]
   if (/^(apiVersion|kind|\{|---)/m.test(start)) return readDocument(text)
   throw new Unreadable(
     start.startsWith('#include')

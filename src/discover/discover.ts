@@ -250,6 +250,14 @@ function endpointOf(
     })
     return null
   }
+  // The token would go out in clear text. EKS names https endpoints only.
+  if (new URL(server).protocol !== 'https:') {
+    errors.push({
+      what: 'cluster',
+      message: `EKS names the endpoint ${server.slice(0, 200)}, which is not https: nothing was sent there`,
+    })
+    return null
+  }
   const clusterId = clusterIdOf(eks, name)
   return {
     server,

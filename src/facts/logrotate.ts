@@ -11,7 +11,7 @@ const logrotateFolder = '/etc/logrotate.d/'
 const nameForm = /^[a-z0-9][a-z0-9_.-]{0,62}$/
 // logrotate config.c defTabooExts
 const passedOver =
-  /(,v|~|\.(bak|cfsaved|disabled|dpkg-(bak|del|dist|new|old|tmp)|rhn-cfg-tmp-.*|rpmnew|rpmorig|rpmsave|swp|ucf-(dist|new|old)))$/
+  /(,v|~|\.(bak|cfsaved|disabled|dpkg-(bak|del|dist|new|old|tmp)|rpmnew|rpmorig|rpmsave|swp|ucf-(dist|new|old)))$|\.rhn-cfg-tmp-/
 
 /** Copies that editors and package managers leave are not read; `.old` and `.orig` are. inspect.sh has the same list. */
 export const isPassedOverByLogrotate = (name: string): boolean => passedOver.test(name)
@@ -79,6 +79,7 @@ export function isLogPattern(pattern: string): boolean {
     /^\/[\w./*?@%+=:,[\]-]{1,250}$/.test(pattern) && !pattern.split('/').includes('..')
   return (
     isPlain &&
-    (logFolders.some(isBelow) || (otherFolders.some(isBelow) && /log[^/]*$/.test(pattern)))
+    (logFolders.some(isBelow) ||
+      (otherFolders.some(isBelow) && pattern.slice(pattern.lastIndexOf('/')).includes('log')))
   )
 }

@@ -103,6 +103,6 @@ function withFraction(value: bigint, digits: number): string {
   const unit = 10n ** BigInt(digits)
   const fraction = String(value % unit)
     .padStart(digits, '0')
-    .replace(/0+$/, '')
+    .replace(/(?<!0)0+$/, '')
   return fraction === '' ? String(value / unit) : `${value / unit}.${fraction}`
 }

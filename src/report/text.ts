@@ -50,14 +50,15 @@ export function wrapText(text: string, columns: number): string {
   return `${lines
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
-    .replace(/^\n+|\n+$/g, '')}\n`
+    .replace(/^\n+|(?<!\n)\n+$/g, '')}\n`
 }
 
 function wrapLine(line: string, columns: number): string[] {
-  const [, indent, text] = /^( *)(.*)$/.exec(line)!
-  const deeper = `${indent}${/^(?:- |\[)/.test(text!) ? '  ' : ''}`
+  const [indent = ''] = /^ */.exec(line) ?? []
+  const text = line.slice(indent.length)
+  const deeper = `${indent}${/^(?:- |\[)/.test(text) ? '  ' : ''}`
   const lines: string[] = []
-  for (const piece of piecesOf(text!)) {
+  for (const piece of piecesOf(text)) {
     const last = lines.at(-1)
     if (last === undefined) lines.push(`${indent}${piece}`)
     else if (columnsOf(last) + columnsOf(piece) <= columns)

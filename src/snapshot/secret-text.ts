@@ -2,9 +2,12 @@
 import { isSecretName } from '#model/kubelet-settings.ts'
 
 const removed = '(removed)'
-const secretWords =
-  /[-\w.]*(token|passw|secret|credential|authorization|key|auth|pass|pwd|signature|manifest[-_]?url)[-\w.]*/gi
-const isPlace = (name: string) => /(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(name)
+const words = /[-\w.]+/g
+const secretWord =
+  /token|passw|secret|credential|authorization|key|auth|pass|pwd|signature|manifest[-_]?url/i
+const lastWord = /(?<![\w-])[\w-]+$/
+const isPlace = (name: string) =>
+  /(file|path|dir|ttl|mode|refresh)$/i.test(name) || /rotate/i.test(lastWord.exec(name)?.[0] ?? '')
 /** Static pods may come from an address with a token in it, or by a header with one. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
 const isStaticPodSource = (name: string) => /manifest[-_]?url([-_]?header)?$/i.test(name)
 
@@ -34,9 +37,8 @@ export function withoutTextSecrets(text: string): string {
     .replace(bootstrapToken, removed)
   let out = ''
   let at = 0
-  secretWords.lastIndex = 0
-  for (const found of clean.matchAll(secretWords)) {
-    if (found.index < at) continue
+  for (const found of clean.matchAll(words)) {
+    if (found.index < at || !secretWord.test(found[0])) continue
     const [name] = found
     const end = found.index + name.length
     const before = clean[found.index - 1] ?? ''
@@ -71,8 +73,10 @@ function valueLength(rest: string, name: string, before: string): number {
   if (quote !== undefined) return quotedLength(rest, quote)
   if (/authorization/i.test(name) || /^[[{]/.test(rest)) return rest.length
   // A header's value may have spaces; the next flag is none of it.
-  if (isStaticPodSource(name))
-    return /^.*?(?=[ \t]+["']?--?[A-Za-z]|["']?$)/s.exec(rest)?.[0].length ?? rest.length
+  if (isStaticPodSource(name)) {
+    const flagAt = rest.search(/(?<![ \t])[ \t]+["']?--?[A-Za-z]/)
+    return flagAt < 0 ? rest.replace(/["']$/, '').length : flagAt
+  }
   const [scheme = ''] = /^(basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
   if (scheme !== '') return scheme.length + wordLength(rest.slice(scheme.length))
   const word = rest.slice(0, wordLength(rest))

@@ -10,9 +10,11 @@ import {
 } from './secret-text.ts'
 
 /** The kubelet's own environment files and its unit carry flags; whatever else stands there is nobody's business. */
-const kubeletVariable = /^((export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*|ExecStart)$/
+const variable = /^(?:export\s+)?[A-Z0-9_]+$/
+const isKubeletVariable = (name: string) =>
+  name === 'ExecStart' || (name.includes('KUBELET') && variable.test(name))
 
-const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretKey(name)
+const isKept = (name: string) => isKubeletVariable(name.trim()) && !isSecretKey(name)
 /** Roles whose content is a KubeletConfiguration, read by the kubelet or not, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
 const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'nodeadm'])
 

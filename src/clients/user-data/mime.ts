@@ -46,12 +46,14 @@ function decoded(body: string, encoding: string): Buffer {
 function split(text: string): { headers: Map<string, string>; body: string } {
   const end = text.indexOf('\n\n')
   const head = (end < 0 ? text : text.slice(0, end)).replace(/\n[ \t]+/g, ' ').split('\n')
-  const fields = head.map(line => /^([A-Za-z][\w-]*):\s*(.*)$/.exec(line))
+  const fields = head.map(line => /^([A-Za-z][\w-]*):(.*)$/.exec(line))
   // A part may have no header at all: then its first line is empty, or already its body.
   if (text.startsWith('\n')) return { headers: new Map(), body: text.slice(1) }
   if (fields.some(field => field === null) || end < 0) return { headers: new Map(), body: text }
   return {
-    headers: new Map(fields.map(field => [field?.[1]?.toLowerCase() ?? '', field?.[2] ?? ''])),
+    headers: new Map(
+      fields.map(field => [field?.[1]?.toLowerCase() ?? '', field?.[2]?.trimStart() ?? '']),
+    ),
     body: text.slice(end + 2),
   }
 }

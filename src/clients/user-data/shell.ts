@@ -69,21 +69,31 @@ function readLine(line: string): Piece[] {
     } else rest.push(word)
   }
   for (const word of rest) {
-    const [, value] = /^\w*KUBELET\w*=([\s\S]*)$/.exec(word) ?? []
+    const value = kubeletVariable(word)
     if (value !== undefined) pieces.push(piece('script', {}, wordsOf(value)))
   }
   // Flags of the kubelet's in any other command, a sed among them.
   const loose = rest
-    .filter(word => !/^\w*KUBELET\w*=/.test(word))
-    .flatMap(word => [...word.matchAll(/--([a-z][\w-]*)=([^\s"'/|;]*)/g)])
-  const flags = loose.filter(([, name = '']) => isKubeletFlag(name)).map(([flag]) => flag)
+    .filter(word => kubeletVariable(word) === undefined)
+    .flatMap(word => word.match(assignedWord) ?? [])
+    .map(assigned => assigned.slice(Math.max(0, assigned.search(/--[a-z]/))))
+  const flags = loose.filter(flag => isKubeletFlag(/^--([a-z][\w-]*)=/.exec(flag)?.[1] ?? ''))
   return flags.length > 0 ? [...pieces, piece('script', {}, flags)] : pieces
+}
+
+/** Names with a value, from the first letter or hyphen of the name: `s/--max-pods=10` has one. */
+const assignedWord = /(?<![\w-])[\w-]+=[^\s"'/|;]*/g
+
+/** The value of `KUBELET_EXTRA_ARGS=…` and the like. */
+function kubeletVariable(word: string): string | undefined {
+  const [, name = '', value] = /^(\w+)=([\s\S]*)$/.exec(word) ?? []
+  return name.includes('KUBELET') ? value : undefined
 }
 
 /** A line's words by the shell's quotes, which go; a variable or a command stays as it is written. */
 function wordsOf(line: string): string[] {
   const words =
-    line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
+    line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^$()]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
   return words.map(word =>
     word.replace(
       /"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g,

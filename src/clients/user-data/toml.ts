@@ -128,7 +128,7 @@ class Parser {
 
   /** White space and comments; with `lines` their ends, too. */
   private blank(lines: boolean): void {
-    const pattern = lines ? /(?:[ \t\n]|#[^\n]*)*/y : /[ \t]*(?:#[^\n]*)?/y
+    const pattern = lines ? /[ \t\n]*(?:#[^\n]*(?:\n[ \t\n]*|$))*/y : /[ \t]*(?:#[^\n]*)?/y
     pattern.lastIndex = this.at
     this.at += pattern.exec(this.text)?.[0].length ?? 0
   }

@@ -280,7 +280,7 @@ function amountHolds(
   if (!value.endsWith('%'))
     return isQuantity(value) && signOf(parseQuantity(value)) >= (zero ? 0 : 1)
   try {
-    const percent = parseFloat32(value.replace(/%+$/, ''))
+    const percent = parseFloat32(value.replace(/(?<!%)%+$/, ''))
     return percent <= 100 && (zeroPercent ? percent >= 0 : percent > 0)
   } catch {
     return false

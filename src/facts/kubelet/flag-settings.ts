@@ -119,7 +119,7 @@ function parsed(text: string, type: string, { form }: FlagFacts): unknown {
 }
 
 /** As far as a mistake goes. */
-const ipForm = /^(?:0*(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$|^[\da-fA-F:]*:[\da-fA-F:.]*$/
+const ipForm = /^(?:0*(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$|^[\da-fA-F]*:[\da-fA-F:.]*$/
 
 function parsePairs(text: string, type: string, form: FlagFacts['form']): RawObject {
   const separator = form === 'less-than' ? '<' : '='

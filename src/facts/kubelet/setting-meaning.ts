@@ -127,7 +127,7 @@ function canonicalAmount(text: string): string {
   const percentage = /^(\d+(?:\.\d*)?)%$/.exec(text)?.[1]
   if (percentage !== undefined) return `${Number(percentage)}%`
   const { unscaled, exponent } = parseQuantity(text)
-  const zeros = /0*$/.exec(String(unscaled))?.[0].length ?? 0
+  const zeros = /(?<!0)0+$/.exec(String(unscaled))?.[0].length ?? 0
   return unscaled === 0n
     ? '0'
     : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`

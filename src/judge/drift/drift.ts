@@ -57,7 +57,9 @@ export function isWrittenOut(path: string, value: unknown): boolean {
   const kind = comparisonOf(path)?.kind
   if (value === '(removed)' || (Array.isArray(value) && value.length === 0)) return false
   const isSized = kind === 'quantities' || kind === 'quantity' || fieldOf(path) === 'maxPods'
-  return !isSized || typeof value !== 'string' || /^[\d.+-]+[A-Za-z%]{0,2}([+-]?\d+)?$/.test(value)
+  return (
+    !isSized || typeof value !== 'string' || /^[\d.+-]+([A-Za-z%]{1,2}([+-]?\d+)?)?$/.test(value)
+  )
 }
 
 /** Upstream's decoder takes null, and defaulting an empty text, for a field that nobody set. */

@@ -86,11 +86,14 @@ export function periodOf(schedule: string): number | null {
 
 /** `Mon *-*-* 00:00:00` */
 function calendarTimes(text: string): Times | null {
-  const found =
-    /^(?:([a-z][a-z.,]*) )?(?:\S+-)?(\S+)-(\S+) ([^:\s]+):([^:\s]+)(?::\S+)?(?: \S+)?$/.exec(text)
-  if (!found) return null
-  const [, weekday = '*', month = '', day = '', hour = '', minute = ''] = found
-  return { weekday, month, day, hour, minute }
+  const words = text.split(' ')
+  const weekday = /^[a-z][a-z.,]*$/.test(words[0] ?? '') ? words.shift() : '*'
+  const [date = '', time = '', _zone, ...rest] = words
+  const [day, month] = date.split('-').reverse()
+  const [hour, minute] = time.split(':')
+  return weekday && day && month && hour && minute && rest.length === 0
+    ? { weekday, month, day, hour, minute }
+    : null
 }
 
 /** `15 3 * * 0` */

@@ -118,7 +118,9 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
 
 /** Made once, in the account of whoever reads: clusters of other accounts let it in by its ARN. */
 const seenRole = ({ reader, kubelet }: Applied['roles']): string[] => {
-  const [path = '/', name = ''] = /^.*:role(\/(?:.*\/)?)([^/]+)$/.exec(kubelet)?.slice(1) ?? []
+  const resource = kubelet.slice(kubelet.lastIndexOf(':role/') + ':role'.length)
+  const path = resource.slice(0, resource.lastIndexOf('/') + 1)
+  const name = resource.slice(path.length)
   return [
     "AWS, the role that kubelets see: it has no policy at all, and whoever reads may take it. The stack makes it with `--param='readsByKubelet=yes'`; elsewhere:",
     '',

@@ -26,7 +26,8 @@ export function clusterKey(cluster: string): string {
 }
 
 /** The day in a key, YYYY-MM-DD; null: there is none. */
-export const dayOf = (key: string) => /(\d{4}-\d{2}-\d{2})[^/]*$/.exec(key)?.[1] ?? null
+export const dayOf = (key: string) =>
+  /\d{4}-\d{2}-\d{2}/.exec(key.slice(key.lastIndexOf('/') + 1))?.[0] ?? null
 
 /** Nothing of ours comes near it; a file that would unpack to more is not ours. */
 const longestBytes = 512 * 1024 ** 2

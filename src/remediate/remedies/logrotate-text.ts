@@ -91,12 +91,7 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     else if (said.startsWith('/') || said === '{') {
       if (open !== null && open.patterns.length > 0)
         return `${at}: a block is not closed before the next one`
-      patterns.push(
-        ...said
-          .replace(/\s*\{$/, '')
-          .split(/\s+/)
-          .filter(Boolean),
-      )
+      patterns.push(...said.replace(/\{$/, '').split(/\s+/).filter(Boolean))
       const wrong = patterns.find(pattern => !isLogPattern(pattern))
       if (wrong !== undefined)
         return `${at}: ${wrong.slice(0, 100)} may meet more than logs, or is written in a way that is not known here`
@@ -127,7 +122,9 @@ function outside(blocks: WrittenBlock[]): WrittenBlock {
 }
 
 function directiveIn(said: string): [string, string] | string {
-  const [, name = '', value = ''] = /^([a-z]+)(?:\s*=\s*|\s+)?(.*)$/.exec(said) ?? []
+  // Other line ends than \n are no part of a line that a plan writes.
+  const [name = ''] = (!/[\r\u2028\u2029]/.test(said) && /^[a-z]+/.exec(said)) || []
+  const value = said.slice(name.length).trimStart().replace(/^=/, '').trimStart()
   const plain = value.replace(/\s+/g, ' ')
   if (!Object.hasOwn(logrotateDirectives, name))
     return `${(name || said).slice(0, 40)} is no directive that a plan writes`

@@ -82,9 +82,9 @@ export function namespaceDeletion(
   }
 }
 
-const remainingForm = /([a-z0-9.-]+) has (\d+) resource instances/g
-const heldForm = /([^\s,:]+) in (\d+) resource instances/g
-const groupVersionForm = /\b[a-z0-9.-]+\/v\d+(?:(?:alpha|beta)\d+)?\b/g
+const remainingForm = /(?<![a-z0-9.-])([a-z0-9.-]+) has (\d+) resource instances/g
+const heldForm = /(?<![^\s,:])([^\s,:]+) in (\d+) resource instances/g
+const groupVersionForm = /(?<![\w.-])[a-z0-9][a-z0-9.-]*\/v\d+(?:(?:alpha|beta)\d+)?\b/g
 
 const countsIn = (message: string, form: RegExp): [string, number][] =>
   [...message.matchAll(form)].map(([, what = '', count]) => [what, Number(count)])

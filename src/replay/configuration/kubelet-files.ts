@@ -76,7 +76,7 @@ function passedOver(
   const isRead =
     folder === null
       ? flagValue(commandLine, 'config') === null
-      : path.startsWith(`${folder.replace(/\/+$/, '')}/`)
+      : path.startsWith(`${folder.replace(/(?<!\/)\/+$/, '')}/`)
   if (!isRead) return 'folder'
   return path.endsWith('.conf') ? null : 'name'
 }

@@ -13,7 +13,8 @@ const unsaid: Record<Source, string> = {
   runtime: 'which images and containers it has',
 }
 
-const refused = /:10250\b.*connection refused|connection refused.*:10250\b/s
+const isRefused = (reason: string) =>
+  reason.includes('connection refused') && /:10250\b/.test(reason)
 
 const titles = {
   partly: 'A node was only partly read',
@@ -65,7 +66,7 @@ export const unreadNode = nodeRule({
       partly(source).length > 0 ? partly(source) : [said[source]],
     )
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
-    const isDown = sources.some(([, reason]) => refused.test(reason))
+    const isDown = sources.some(([, reason]) => isRefused(reason))
     // What the node itself has told in place of a kubelet that runs leaves little open.
     const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
     // What no mode can read of such a node is nobody's to mend, where the kubelet has told the rest.

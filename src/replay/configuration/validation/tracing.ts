@@ -46,7 +46,9 @@ function endpointError(url: string): string | null {
   }
   const [, authority = '', path = ''] = /^\/\/([^/?#]*)([^?#]*)/.exec(rest) ?? []
   const host = authority.slice(authority.lastIndexOf('@') + 1)
-  const [, port] = /^[^[]*?(:[^\]]*)?$/.exec(host) ?? []
+  const portAt = host.indexOf(':', host.lastIndexOf(']') + 1)
+  const hasBracketBefore = host.slice(0, Math.max(portAt, 0)).includes('[')
+  const port = portAt < 0 || hasBracketBefore ? undefined : host.slice(portAt)
   // A host may escape only what is no ASCII.
   const [misescaped] =
     /%(?![89A-Fa-f][0-9A-Fa-f]).{0,2}/.exec(host) ?? /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(path) ?? []

@@ -1,0 +1,103 @@
+/**
+ * Every regular expression of src takes time linear in its input, by recheck: it derives attack strings from the expression and
+ * counts a matcher's steps, so no clock decides. Runs recheck's plain JavaScript, neither Java nor a native program.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { parse, type Token } from 'acorn'
+import { describe, expect, it, vi } from 'vitest'
+
+interface Found {
+  source: string
+  flags: string
+  /** `file:line`, or the file alone. */
+  place: string
+}
+
+const files = globSync('src/**/*.{ts,mjs,cjs}').filter(file => !file.endsWith('.d.ts'))
+
+function literalsIn(file: string): Found[] {
+  const text = readFileSync(file, 'utf8')
+  const found: Found[] = []
+  parse(file.endsWith('.ts') ? stripTypeScriptTypes(text) : text, {
+    ecmaVersion: 'latest',
+    sourceType: 'module',
+    locations: true,
+    allowHashBang: true,
+    onToken: token => {
+      const { type, value, loc } = token as Token & { value: { pattern: string; flags: string } }
+      if (type.label === 'regexp')
+        found.push({
+          source: value.pattern,
+          flags: value.flags,
+          place: `${file}:${loc?.start.line}`,
+        })
+    },
+  })
+  return found
+}
+
+const builtIn = (file: string) => readFileSync(file, 'utf8').split('new RegExp(').length - 1
+
+/** Expressions that a module puts together, as it makes them. */
+async function builtBy(file: string): Promise<Found[]> {
+  const found: Found[] = []
+  vi.resetModules()
+  vi.stubGlobal(
+    'RegExp',
+    class extends RegExp {
+      constructor(pattern: RegExp | string, flags = '') {
+        super(pattern, flags)
+        found.push({ source: String(pattern), flags, place: file })
+      }
+    },
+  )
+  try {
+    const module: object = await import(/* @vite-ignore */ `../../${file}`)
+    if (file.endsWith('image-reference.ts'))
+      for (const test of Object.values<unknown>({ ...module }))
+        if (typeof test === 'function') test('a')
+  } finally {
+    vi.unstubAllGlobals()
+  }
+  return found
+}
+
+async function verdictOn({ source, flags }: Found): Promise<string> {
+  vi.stubEnv('RECHECK_BACKEND', 'pure')
+  const { check } = await import('recheck')
+  // recheck does not know flag v: a class without its subtraction takes more, and is as long.
+  const [pattern, known] = flags.includes('v')
+    ? [source.replace(/\[(\[.*?\])--\[.*?\]\]/, '$1'), flags.replace('v', 'u')]
+    : [source, flags]
+  const result = await check(pattern, known, { timeout: 60_000, maxIteration: 3 })
+  if (result.status === 'vulnerable')
+    return `${result.complexity.summary}, as for ${result.attack.pattern}`
+  return result.status === 'safe' ? 'linear' : `not decided: ${result.error?.kind}`
+}
+
+describe('regular expressions', () => {
+  it('finds what is not linear', async () => {
+    const verdict = await verdictOn({ source: String.raw`^\s*x?\s*$`, flags: 'm', place: '' })
+    expect(verdict).toMatch(/degree polynomial/)
+    expect(await verdictOn({ source: '^(a|a)*$', flags: '', place: '' })).toMatch(/exponential/)
+  })
+
+  it('of src are linear, every one', { timeout: 600_000 }, async () => {
+    const literals = files.flatMap(literalsIn)
+    expect(literals.length).toBeGreaterThan(400)
+    const built: Found[] = []
+    for (const file of files.filter(one => builtIn(one) > 0)) {
+      const made = await builtBy(file)
+      expect(made.length, file).toBeGreaterThanOrEqual(builtIn(file))
+      built.push(...made)
+    }
+    const each = new Map([...literals, ...built].map(one => [`/${one.source}/${one.flags}`, one]))
+    const slow: string[] = []
+    for (const [written, found] of each) {
+      const verdict = await verdictOn(found)
+      if (verdict !== 'linear') slow.push(`${found.place} ${written}: ${verdict}`)
+    }
+    expect(slow).toEqual([])
+  })
+})

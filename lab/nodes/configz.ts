@@ -4,7 +4,7 @@
  * Sources  pkg/kubelet/apis/config/v1beta1/defaults.go; awslabs/amazon-eks-ami (templates/al2, nodeadm/internal/kubelet/config.go);
  *          bottlerocket-core-kit kubelet-config; EKS user guide, Auto Mode
  */
-import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 import { instanceTypes } from './instance-types.ts'

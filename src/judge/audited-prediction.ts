@@ -1,7 +1,8 @@
 /** What stays of a prediction for the report. Settings and origins are the same on most nodes of a fleet: each is kept once. */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type {
   EvaluatedThreshold,

@@ -1,5 +1,5 @@
 /** What rules ask of an eviction that takes everything: how many bytes it gives back at most, of one filesystem. */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

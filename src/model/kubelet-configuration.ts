@@ -1,96 +1,50 @@
-/**
- * The part of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) that rules and replays read. Names, types and units are upstream's:
- * durations are Go strings, thresholds and reservations are strings as written. A field absent here was absent in `configz`.
- */
+import { configurationFields, type configurationStructs } from './kubelet-fields.ts'
+
 export type StringMap = Record<string, string>
 
-export interface KubeletConfiguration {
-  imageMinimumGCAge?: string
-  imageMaximumGCAge?: string
-  imageGCHighThresholdPercent?: number
-  imageGCLowThresholdPercent?: number
-  evictionHard?: StringMap
-  evictionSoft?: StringMap
-  evictionSoftGracePeriod?: StringMap
-  evictionMinimumReclaim?: StringMap
-  evictionPressureTransitionPeriod?: string
-  evictionMaxPodGracePeriod?: number
-  mergeDefaultEvictionSettings?: boolean
-  /** Since 1.25; a feature gate before. */
-  localStorageCapacityIsolation?: boolean
-  nodeStatusUpdateFrequency?: string
-  containerLogMaxSize?: string
-  podLogsDir?: string
-  containerLogMaxFiles?: number
-  containerLogMaxWorkers?: number
-  containerLogMonitorInterval?: string
-  kubeReserved?: StringMap
-  systemReserved?: StringMap
-  kubeReservedCgroup?: string
-  systemReservedCgroup?: string
-  reservedSystemCPUs?: string
-  enforceNodeAllocatable?: string[]
-  maxPods?: number
-  podsPerCore?: number
-  nodeStatusMaxImages?: number
-  serializeImagePulls?: boolean
-  maxParallelImagePulls?: number
-  registryPullQPS?: number
-  registryBurst?: number
-  podPidsLimit?: number
-  shutdownGracePeriod?: string
-  shutdownGracePeriodCriticalPods?: string
-  cpuCFSQuota?: boolean
-  cpuManagerPolicy?: string
-  memoryManagerPolicy?: string
-  topologyManagerPolicy?: string
-  featureGates?: Record<string, boolean>
-  failCgroupV1?: boolean
-}
+type Fields = (typeof configurationStructs)['KubeletConfiguration']
+
+/** The JSON value of a Go type. Durations, quantities and words are texts. */
+type JsonOf<GoType extends string> = GoType extends `*${infer Target}`
+  ? JsonOf<Target>
+  : GoType extends `[]${infer Item}`
+    ? JsonOf<Item>[]
+    : GoType extends `map[string]${infer Entry}`
+      ? Record<string, JsonOf<Entry>>
+      : GoType extends 'bool'
+        ? boolean
+        : GoType extends 'int32' | 'int64' | 'float64'
+          ? number
+          : string
+
+/** Fields that rules and replays read. */
+type ReadField = {
+  [Name in keyof Fields]: Fields[Name] extends { compare: string } | { isRead: true } ? Name : never
+}[keyof Fields]
+
+/**
+ * The part of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) that rules and replays read. Names, types and units are upstream's:
+ * durations are Go strings, thresholds and reservations are strings as written. An absent field was absent in `configz`.
+ */
+export type KubeletConfiguration = { -readonly [Name in ReadField]?: JsonOf<Fields[Name]['type']> }
 
 type Kind = 'string' | 'number' | 'boolean' | 'map' | 'gates' | 'list'
-const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
-  imageMinimumGCAge: 'string',
-  imageMaximumGCAge: 'string',
-  imageGCHighThresholdPercent: 'number',
-  imageGCLowThresholdPercent: 'number',
-  evictionHard: 'map',
-  evictionSoft: 'map',
-  evictionSoftGracePeriod: 'map',
-  evictionMinimumReclaim: 'map',
-  evictionPressureTransitionPeriod: 'string',
-  evictionMaxPodGracePeriod: 'number',
-  mergeDefaultEvictionSettings: 'boolean',
-  localStorageCapacityIsolation: 'boolean',
-  nodeStatusUpdateFrequency: 'string',
-  containerLogMaxSize: 'string',
-  podLogsDir: 'string',
-  containerLogMaxFiles: 'number',
-  containerLogMaxWorkers: 'number',
-  containerLogMonitorInterval: 'string',
-  kubeReserved: 'map',
-  systemReserved: 'map',
-  kubeReservedCgroup: 'string',
-  systemReservedCgroup: 'string',
-  reservedSystemCPUs: 'string',
-  enforceNodeAllocatable: 'list',
-  maxPods: 'number',
-  podsPerCore: 'number',
-  nodeStatusMaxImages: 'number',
-  serializeImagePulls: 'boolean',
-  maxParallelImagePulls: 'number',
-  registryPullQPS: 'number',
-  registryBurst: 'number',
-  podPidsLimit: 'number',
-  shutdownGracePeriod: 'string',
-  shutdownGracePeriodCriticalPods: 'string',
-  cpuCFSQuota: 'boolean',
-  cpuManagerPolicy: 'string',
-  memoryManagerPolicy: 'string',
-  topologyManagerPolicy: 'string',
-  featureGates: 'gates',
-  failCgroupV1: 'boolean',
+
+const kindsByType: Readonly<Record<string, Kind>> = {
+  bool: 'boolean',
+  int32: 'number',
+  int64: 'number',
+  float64: 'number',
+  '[]string': 'list',
+  'map[string]string': 'map',
+  'map[string]bool': 'gates',
 }
+
+const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
+  Object.entries(configurationFields)
+    .filter(([, { compare, isRead }]) => compare !== undefined || isRead === true)
+    .map(([name, { type }]) => [name, kindsByType[type.replace('*', '')] ?? 'string']),
+)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

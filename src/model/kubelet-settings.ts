@@ -1,7 +1,8 @@
 /**
- * What a launch template or a node class tells the kubelet, cut to what is a kubelet's own. Around it stands user data, which may hold secrets: a name
- * that the kubelet does not know keeps only a number, a quantity or a duration, so that a misspelt threshold is still seen and a password is not.
+ * Kubelet settings of a launch template or a node class, cut to the kubelet's own. User data around them may hold secrets: an unknown name keeps
+ * only a number, a quantity or a duration, so a misspelt threshold is visible and a password is not.
  */
+import { configurationFields } from './kubelet-fields.ts'
 import { isRawObject, type RawObject } from './record.ts'
 
 export interface KubeletSettings {
@@ -20,26 +21,12 @@ const deepest = 4
 const secretWord = /token|password|passwd|secret|credential|authorization|private[-_]?key/i
 export const isSecretName = (name: string) => secretWord.test(name)
 
-// k8s.io/kubelet/config/v1beta1 types.go KubeletConfiguration, but staticPodURL and its header, which may carry a token.
-const configurationFields = new Set(
-  `address allowedUnsafeSysctls apiVersion authentication authorization cgroupDriver cgroupRoot cgroupsPerQOS clusterDNS clusterDomain
-   configMapAndSecretChangeDetectionStrategy containerLogMaxFiles containerLogMaxSize containerLogMaxWorkers containerLogMonitorInterval
-   containerRuntimeEndpoint contentType cpuCFSQuota cpuCFSQuotaPeriod cpuManagerPolicy cpuManagerPolicyOptions cpuManagerReconcilePeriod
-   crashLoopBackOff enableContentionProfiling enableControllerAttachDetach enableDebugFlagsHandler enableDebuggingHandlers
-   enableProfilingHandler enableServer enableSystemLogHandler enableSystemLogQuery enforceNodeAllocatable eventBurst eventRecordQPS
-   evictionHard evictionMaxPodGracePeriod evictionMinimumReclaim evictionPressureTransitionPeriod evictionSoft evictionSoftGracePeriod
-   failCgroupV1 failSwapOn featureGates fileCheckFrequency hairpinMode healthzBindAddress healthzPort httpCheckFrequency
-   imageGCHighThresholdPercent imageGCLowThresholdPercent imageMaximumGCAge imageMinimumGCAge imagePullCredentialsVerificationPolicy
-   imageServiceEndpoint iptablesDropBit iptablesMasqueradeBit kernelMemcgNotification kind kubeAPIBurst kubeAPIQPS kubeReserved
-   kubeReservedCgroup kubeletCgroups localStorageCapacityIsolation logging makeIPTablesUtilChains maxOpenFiles maxParallelImagePulls maxPods
-   memoryManagerPolicy memorySwap memoryThrottlingFactor mergeDefaultEvictionSettings nodeLeaseDurationSeconds nodeStatusMaxImages
-   nodeStatusReportFrequency nodeStatusUpdateFrequency oomScoreAdj podCIDR podLogsDir podPidsLimit podsPerCore port
-   preloadedImagesVerificationAllowlist protectKernelDefaults providerID qosReserved readOnlyPort registerNode registerWithTaints
-   registryBurst registryPullQPS reservedMemory reservedSystemCPUs resolvConf rotateCertificates runOnce runtimeRequestTimeout
-   seccompDefault serializeImagePulls serverTLSBootstrap showHiddenMetricsForVersion shutdownGracePeriod shutdownGracePeriodByPodPriority
-   shutdownGracePeriodCriticalPods singleProcessOOMKill staticPodPath streamingConnectionIdleTimeout syncFrequency systemCgroups
-   systemReserved systemReservedCgroup tlsCertFile tlsCipherSuites tlsMinVersion topologyManagerPolicy topologyManagerPolicyOptions
-   topologyManagerScope tracing userNamespaces volumePluginDir volumeStatsAggPeriod`.split(/\s+/),
+/** Fields that may carry a token. */
+const secretFields = ['staticPodURL', 'staticPodURLHeader']
+const knownFields = new Set(
+  ['apiVersion', 'kind', ...Object.keys(configurationFields)].filter(
+    field => !secretFields.includes(field),
+  ),
 )
 
 /** Flags whose names say by themselves that they are the kubelet's. Source: cmd/kubelet/app/options/options.go */
@@ -62,7 +49,7 @@ const sharedFlags = new Set(
   ),
 )
 
-export const isConfigurationField = (name: string) => configurationFields.has(name)
+export const isConfigurationField = (name: string) => knownFields.has(name)
 export const isKubeletFlag = (name: string) => ownFlags.has(name.replaceAll('_', '-'))
 
 /** Undefined: it is none. Cutting twice changes nothing. */

@@ -1,6 +1,6 @@
 /** The shelves that the doors (CLI, handlers) hand to the runners: no runner imports its own. */
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
-import { plannableFields } from '#facts/kubelet/plannable-fields.ts'
+import { plannableFields } from '#facts/kubelet/fields.ts'
 import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
 import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'

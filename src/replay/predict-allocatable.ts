@@ -4,8 +4,9 @@
  * Replays       nothing more than node-allocatable.ts does: the capacity of the node's status stands for the machine
  * Left out      resources that device plugins, volume drivers or others tell of
  */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
 import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'

@@ -1,12 +1,9 @@
 /** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
+
+import { configurationStructs, type StructName } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import {
-  configurationStructs,
-  type FieldFacts,
-  isKnownField,
-  type StructName,
-} from './configuration-fields.ts'
 import type { KubeletFeatures } from './features.ts'
+import { type FieldFacts, isKnownField } from './fields.ts'
 
 /**
  * `file`: read by sigs.k8s.io/json. The others are what drop-ins were merged into, read by encoding/json: `versioned` in the names of v1beta1,

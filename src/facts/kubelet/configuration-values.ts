@@ -1,12 +1,13 @@
 /**
- * Which values a field of a KubeletConfiguration may have, each by itself: its type, and the bounds within which a kubelet starts. Of what only
- * some minors refuse the bounds are those of the newest.
+ * Valid values of each KubeletConfiguration field by itself: its type, and the bounds within which a kubelet starts. If minors differ, the
+ * bounds are those of the newest.
  *
- * Sources  configuration-fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
+ * Sources  model/kubelet-fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
  *          ParseThresholdConfig;  pkg/kubelet/logs/container_log_manager.go parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
  */
 import { parseDuration } from '#model/duration.ts'
 import { parseFloat32 } from '#model/go-text.ts'
+import { configurationFields } from '#model/kubelet-fields.ts'
 import { asInt64, parseQuantity, signOf } from '#model/quantity.ts'
 import { isRawObject } from '#model/record.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
@@ -19,17 +20,14 @@ export interface ValueMistake {
   wanted: string
 }
 
-/** None: a kubelet takes the value. Null is no mistake: it stands for what nobody set. */
+/** Empty if a kubelet accepts the value. Null is accepted: it stands for an unset field. */
 export function valueMistakes(field: string, value: unknown): ValueMistake[] {
-  const facts = Object.hasOwn(fieldsOf('KubeletConfiguration'), field)
-    ? fieldsOf('KubeletConfiguration')[field]
-    : undefined
+  const facts = Object.hasOwn(configurationFields, field) ? configurationFields[field] : undefined
   if (facts === undefined) return [{ path: [field], wanted: 'a KubeletConfiguration field' }]
   const ofType = [...typeMistakes(value, facts.type, [field])]
   return ofType.length > 0 || value === null ? ofType : [...boundMistakes(field, value)]
 }
 
-const second = 1_000_000_000n
 const int32Limit = 2 ** 31
 
 const scalarTypes: Readonly<
@@ -90,68 +88,6 @@ function* typeMistakes(value: unknown, type: string, path: string[]): Iterable<V
   }
 }
 
-const numberBounds: Readonly<Record<string, readonly [least: number, greatest: number]>> = {
-  containerLogMaxFiles: [2, int32Limit],
-  containerLogMaxWorkers: [1, int32Limit],
-  eventBurst: [0, int32Limit],
-  eventRecordQPS: [0, int32Limit],
-  evictionMaxPodGracePeriod: [0, int32Limit],
-  imageGCHighThresholdPercent: [0, 100],
-  imageGCLowThresholdPercent: [0, 100],
-  kubeAPIBurst: [0, int32Limit],
-  kubeAPIQPS: [0, int32Limit],
-  maxOpenFiles: [0, Number.MAX_SAFE_INTEGER],
-  maxParallelImagePulls: [1, int32Limit],
-  maxPods: [0, int32Limit],
-  nodeLeaseDurationSeconds: [1, int32Limit],
-  nodeStatusMaxImages: [-1, int32Limit],
-  oomScoreAdj: [-1000, 1000],
-  podsPerCore: [0, int32Limit],
-  port: [1, 65_535],
-  readOnlyPort: [0, 65_535],
-  registryBurst: [0, int32Limit],
-  registryPullQPS: [0, int32Limit],
-}
-
-const durationBounds: Readonly<
-  Record<string, { wanted: string; holds: (nanoseconds: bigint) => boolean }>
-> = {
-  containerLogMonitorInterval: {
-    wanted: 'a duration of 3s or more',
-    holds: period => period >= 3n * second,
-  },
-  evictionPressureTransitionPeriod: {
-    wanted: 'a duration that is not negative',
-    holds: period => period >= 0n,
-  },
-  imageMaximumGCAge: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
-  imageMinimumGCAge: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
-  shutdownGracePeriod: {
-    wanted: '0s, or a duration of 1s or more',
-    holds: period => period === 0n || period >= second,
-  },
-  shutdownGracePeriodCriticalPods: {
-    wanted: '0s, or a duration of 1s or more',
-    holds: period => period === 0n || period >= second,
-  },
-}
-
-const enforcements = [
-  'pods',
-  'system-reserved',
-  'kube-reserved',
-  'system-reserved-compressible',
-  'kube-reserved-compressible',
-  'none',
-] as const
-const choices: Readonly<Record<string, readonly string[]>> = {
-  cpuManagerPolicy: ['none', 'static'],
-  enforceNodeAllocatable: enforcements,
-  memoryManagerPolicy: ['None', 'Static'],
-  topologyManagerPolicy: ['none', 'best-effort', 'restricted', 'single-numa-node'],
-  topologyManagerScope: ['container', 'pod'],
-}
-
 const textForms: Readonly<Record<string, { wanted: string; holds: (value: string) => boolean }>> = {
   containerLogMaxSize: {
     wanted: 'a whole quantity of bytes like 10Mi',
@@ -206,33 +142,43 @@ const entryForms: Readonly<Record<string, EntryForm>> = {
 /** Of a value whose type is right. */
 function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
   const path = [field]
-  const bounds = numberBounds[field]
-  if (typeof value === 'number' && bounds !== undefined && (value < bounds[0] || value > bounds[1]))
-    yield {
-      path,
-      wanted:
-        bounds[1] >= int32Limit
-          ? `a number from ${bounds[0]}`
-          : `a number from ${bounds[0]} to ${bounds[1]}`,
-    }
+  const { least, most } = configurationFields[field] ?? {}
+  if (typeof value === 'number' && typeof least === 'number') {
+    const isOutside = value < least || (most !== undefined && value > most)
+    const upTo = most === undefined ? '' : ` to ${most}`
+    if (isOutside) yield { path, wanted: `a number from ${least}${upTo}` }
+  }
   if (typeof value === 'string') yield* ofText(field, value)
   if (Array.isArray(value)) yield* ofList(field, value)
   if (isRawObject(value)) yield* ofEntries(field, value)
 }
 
 function* ofText(field: string, value: string): Iterable<ValueMistake> {
-  const [allowed, form, bounds] = [choices[field], textForms[field], durationBounds[field]]
+  const { oneOf: allowed, least, orZero } = configurationFields[field] ?? {}
+  const form = textForms[field]
   // Defaulting gives an empty text the default.
   if (allowed !== undefined && value !== '' && !allowed.includes(value))
     yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
   if (form !== undefined && value !== '' && !form.holds(value))
     yield { path: [field], wanted: form.wanted }
-  if (bounds !== undefined && !bounds.holds(durationOf(value) ?? 0n))
-    yield { path: [field], wanted: bounds.wanted }
+  if (typeof least === 'string') yield* ofDuration(field, value, least, orZero === true)
+}
+
+function* ofDuration(
+  field: string,
+  value: string,
+  least: string,
+  orZero: boolean,
+): Iterable<ValueMistake> {
+  const duration = durationOf(value) ?? 0n
+  if (duration >= parseDuration(least) || (orZero && duration === 0n)) return
+  const atLeast =
+    least === '0s' ? 'a duration that is not negative' : `a duration of ${least} or more`
+  yield { path: [field], wanted: orZero ? `0s, or ${atLeast}` : atLeast }
 }
 
 function* ofList(field: string, items: unknown[]): Iterable<ValueMistake> {
-  const allowed = choices[field]
+  const allowed = configurationFields[field]?.oneOf
   for (const [index, item] of items.entries()) {
     if (allowed !== undefined && !allowed.includes(String(item)))
       yield { path: [field, String(index)], wanted: `one of ${allowed.join(', ')}` }

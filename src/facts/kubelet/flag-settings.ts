@@ -9,10 +9,10 @@
  */
 import { parseDuration } from '#model/duration.ts'
 import { goQuote, parseInt64, parseUint32 } from '#model/go-text.ts'
+import type { StructName } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import type { StructName } from './configuration-fields.ts'
-import { configurationFlags, type FlagFacts } from './configuration-flags.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
+import { configurationFlags, type FlagFacts } from './fields.ts'
 
 export interface FlagSettings {
   /** What each field becomes, by its path: `authentication.webhook.enabled`. */

@@ -1,65 +1,18 @@
-/** What a setting of the kubelet means, whatever way it is written: `1Gi` is `1024Mi`, `5m0s` is `300s`, the order of a set says nothing. */
+/** The meaning of a kubelet setting, however it is written: `1Gi` equals `1024Mi`, `5m0s` equals `300s`, the order of a set does not matter. */
 import { parseDuration } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { Comparison } from '#model/kubelet-fields.ts'
 import { parseQuantity } from '#model/quantity.ts'
 import { gateState } from './feature-gates.ts'
 import { featuresOf } from './features.ts'
-
-export type Field = keyof KubeletConfiguration
-export type Kind = 'plain' | 'duration' | 'quantity' | 'set' | 'durations' | 'quantities' | 'gates'
-
-export interface Comparison {
-  kind: Kind
-  /** Legitimately differs between instance types, so only equal ones are compared; and no default is known. */
-  dependsOnSize?: true
-}
-
-/** What GC, eviction, logs, reservations and pulls depend on. */
-export const compared: Partial<Record<Field, Comparison>> = {
-  imageMinimumGCAge: { kind: 'duration' },
-  imageMaximumGCAge: { kind: 'duration' },
-  imageGCHighThresholdPercent: { kind: 'plain' },
-  imageGCLowThresholdPercent: { kind: 'plain' },
-  evictionHard: { kind: 'quantities' },
-  evictionSoft: { kind: 'quantities' },
-  evictionSoftGracePeriod: { kind: 'durations' },
-  evictionMinimumReclaim: { kind: 'quantities' },
-  evictionPressureTransitionPeriod: { kind: 'duration' },
-  evictionMaxPodGracePeriod: { kind: 'plain' },
-  mergeDefaultEvictionSettings: { kind: 'plain' },
-  containerLogMaxSize: { kind: 'quantity' },
-  containerLogMaxFiles: { kind: 'plain' },
-  containerLogMaxWorkers: { kind: 'plain' },
-  containerLogMonitorInterval: { kind: 'duration' },
-  kubeReserved: { kind: 'quantities', dependsOnSize: true },
-  systemReserved: { kind: 'quantities', dependsOnSize: true },
-  kubeReservedCgroup: { kind: 'plain' },
-  systemReservedCgroup: { kind: 'plain' },
-  reservedSystemCPUs: { kind: 'plain', dependsOnSize: true },
-  enforceNodeAllocatable: { kind: 'set' },
-  maxPods: { kind: 'plain', dependsOnSize: true },
-  podsPerCore: { kind: 'plain', dependsOnSize: true },
-  nodeStatusMaxImages: { kind: 'plain' },
-  serializeImagePulls: { kind: 'plain' },
-  maxParallelImagePulls: { kind: 'plain' },
-  registryPullQPS: { kind: 'plain' },
-  registryBurst: { kind: 'plain' },
-  podPidsLimit: { kind: 'plain' },
-  shutdownGracePeriod: { kind: 'duration' },
-  shutdownGracePeriodCriticalPods: { kind: 'duration' },
-  cpuCFSQuota: { kind: 'plain' },
-  cpuManagerPolicy: { kind: 'plain' },
-  memoryManagerPolicy: { kind: 'plain' },
-  topologyManagerPolicy: { kind: 'plain' },
-  featureGates: { kind: 'gates' },
-}
+import { type FieldComparison, fieldComparisons } from './fields.ts'
 
 /** Whether each key of such a field is a setting of its own. */
-export const isMap = (kind: Kind): boolean =>
+export const isMap = (kind: Comparison): boolean =>
   kind === 'durations' || kind === 'quantities' || kind === 'gates'
 
-export const comparisonOf = (path: string): Comparison | undefined =>
-  Object.hasOwn(compared, fieldOf(path)) ? compared[fieldOf(path) as Field] : undefined
+export const comparisonOf = (path: string): FieldComparison | undefined =>
+  fieldComparisons.get(fieldOf(path) as keyof KubeletConfiguration)
 
 /** `evictionHard` of `evictionHard.nodefs.available`. */
 export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''
@@ -81,7 +34,7 @@ const longestText = 400
 
 /** As meaningOf. Empty: as if nobody had set it. */
 export function canonicalValue(
-  kind: Kind,
+  kind: Comparison,
   value: unknown,
   path: string,
   kubeletVersion: string | null,

@@ -1,20 +1,17 @@
 /** Two configurations compared by what they mean: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, the order of maps says nothing. */
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { configurationDefaults, fieldComparisons } from '#facts/kubelet/fields.ts'
 import {
-  type Comparison,
   canonicalValue,
-  compared,
   comparisonOf,
   dependsOnSize,
-  type Field,
   fieldOf,
   isMap,
-  type Kind,
 } from '#facts/kubelet/setting-meaning.ts'
 import { bounded } from '#judge/text.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { Comparison } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { isRawObject } from '#model/record.ts'
 
@@ -42,7 +39,7 @@ export const absentValue = (path: string): FieldValue => ({
 export function writtenSettings(part: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(part)) {
-    const comparison = Object.hasOwn(compared, field) ? compared[field as Field] : undefined
+    const comparison = comparisonOf(field)
     if (comparison === undefined || value === undefined) continue
     if (!isMap(comparison.kind)) found[field] = value
     else
@@ -99,7 +96,7 @@ function comparedValues(
     ...amiDefaults(identity.amiFamily, identity.kubeletVersion),
   }
   const values: Record<string, FieldValue> = {}
-  for (const [field, { kind }] of Object.entries(compared) as [Field, Comparison][]) {
+  for (const [field, { kind }] of fieldComparisons) {
     if (isMap(kind)) {
       const map = asMap(configuration[field])
       const version =
@@ -125,8 +122,8 @@ function comparedValues(
 const switchesMany = ['AllAlpha', 'AllBeta']
 
 interface ComparedField {
-  field: Field
-  kind: Kind
+  field: keyof KubeletConfiguration
+  kind: Comparison
   version: string | null
 }
 

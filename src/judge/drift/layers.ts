@@ -1,6 +1,6 @@
 /** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
 import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { Confidence } from '#model/finding.ts'

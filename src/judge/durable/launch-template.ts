@@ -3,7 +3,7 @@
  * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
  */
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
-import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { DurableRequest, DurableTarget } from './durable.ts'
 import { comments, isEmpty, settable } from './writing.ts'

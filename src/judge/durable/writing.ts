@@ -1,13 +1,10 @@
 /** What the targets share: what of a fix can be set somewhere, and how it is written so that nothing in it can be more than a value. */
 import { stringify } from 'yaml'
-import {
-  configurationStructs,
-  type FieldFacts,
-  isKnownField,
-} from '#facts/kubelet/configuration-fields.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
+import { configurationStructs } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { DurableRequest, Origin } from './durable.ts'
 

@@ -5,10 +5,11 @@
  * Follows  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go ParseThresholdConfig;
  *          pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager
  */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { dependenciesOfGates, gateState, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { meaningOf, shownSetting } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'

@@ -1,6 +1,7 @@
 /** What rules ask of container logs: what each running container has written, and how far it is from where rotation holds it. */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { durationMs } from '#judge/values.ts'

@@ -1,5 +1,5 @@
 /** Which fixes are meant for which nodes, and what they come to together on one of them. */
-import { isPlannable, plannableFields } from '#facts/kubelet/plannable-fields.ts'
+import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#judge/drift/drift.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import { outcomeOf } from '#judge/outcome.ts'

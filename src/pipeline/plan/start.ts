@@ -1,14 +1,12 @@
 /** Whether a kubelet would start with a change, and whether that start changes this and nothing else. */
-import {
-  configurationStructs,
-  type FieldFacts,
-  isKnownField,
-} from '#facts/kubelet/configuration-fields.ts'
+
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { fieldOf, fieldValues, meaningOf, shownSetting } from '#judge/drift/drift.ts'
 import { runs, startFact } from '#judge/drift/layers.ts'
 import { byText } from '#judge/text.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'

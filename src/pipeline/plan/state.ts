@@ -1,5 +1,5 @@
 /** What a kubelet does with what is there now, in the few numbers that a plan compares. */
-import { allocatableFields } from '#facts/kubelet/plannable-fields.ts'
+import { allocatableFields } from '#facts/kubelet/fields.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { registryOf } from '#judge/events/images.ts'
 import { outcomeOf } from '#judge/outcome.ts'

@@ -1,5 +1,5 @@
 /** What the policy approves by itself: named fields, in named clusters, and never what acts at once. How many nodes a day is counted when they are begun. */
-import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
+import { isPlannable } from '#facts/kubelet/fields.ts'
 import { matchesCluster } from '#model/cluster-name.ts'
 import {
   type Approval,

@@ -1,5 +1,5 @@
 /** Whether a step writes what its cohort says and nothing that a plan never writes, as far as the plan alone can tell: of a whole file the node tells the rest. */
-import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
+import { isPlannable } from '#facts/kubelet/fields.ts'
 import { type PlanCohort, type PlanMethod, type PlanStep, restartsKubelet } from '#model/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'

@@ -7,7 +7,7 @@ import {
   hasBottlerocketRelease,
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
-import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
+import { isPlannable } from '#facts/kubelet/fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { merged } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'

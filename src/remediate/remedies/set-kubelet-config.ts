@@ -8,8 +8,8 @@ import {
   nodeadmPiece,
   readsNodeadmFolder,
 } from '#facts/eks/kubelet-places.ts'
-import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

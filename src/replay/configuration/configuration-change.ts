@@ -1,6 +1,8 @@
 /** Another value for a field of the running configuration, as if it had always been so: read as the kubelet would read it, and put in its place. */
-import { configurationStructs, type FieldFacts } from '#facts/kubelet/configuration-fields.ts'
+
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
+import type { FieldFacts } from '#facts/kubelet/fields.ts'
+import { configurationStructs } from '#model/kubelet-fields.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'

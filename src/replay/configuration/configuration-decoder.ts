@@ -6,7 +6,7 @@
  *               is named only after the rest was read; encoding/json does not mind the case of names, and decodes into what is there
  * Left out      keys that are given twice; what is wrong with the time of a taint; numbers as they were written
  */
-import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
+
 import {
   type ConfigurationForm,
   combined,
@@ -17,8 +17,10 @@ import {
   isStruct,
 } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { isKnownField } from '#facts/kubelet/fields.ts'
 import { parseDuration } from '#model/duration.ts'
 import { goQuote, jsonText } from '#model/go-text.ts'
+import type { StructName } from '#model/kubelet-fields.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 

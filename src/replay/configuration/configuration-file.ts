@@ -8,18 +8,15 @@
  * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
-import {
-  type configurationStructs,
-  type FieldFacts,
-  fieldDefault,
-  type StructName,
-} from '#facts/kubelet/configuration-fields.ts'
+
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { type FieldFacts, fieldDefault } from '#facts/kubelet/fields.ts'
 import { parseDuration } from '#model/duration.ts'
 import { cleanPath } from '#model/go-text.ts'
+import type { configurationStructs, StructName } from '#model/kubelet-fields.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'

@@ -6,10 +6,12 @@
  * Kept exactly  zeros, nils and what is empty are left out, but not structs, durations and zeros behind a pointer; durations and quantities
  *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as it was given
  */
-import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
+
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { isKnownField } from '#facts/kubelet/fields.ts'
 import { formatDuration } from '#model/duration.ts'
+import type { StructName } from '#model/kubelet-fields.ts'
 import { canonical, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { FlushFrequency } from './configuration-decoder.ts'

@@ -8,7 +8,7 @@
  * Left out      the spacing of a file that lacks its kind, in the error; before
  *               1.32 files that name fields as Go does, and nulls in lists
  */
-import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+
 import {
   combinedFields,
   elementOf,
@@ -16,6 +16,7 @@ import {
   isStruct,
 } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { StructName } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
 import {

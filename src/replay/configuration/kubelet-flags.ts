@@ -5,9 +5,10 @@
  * Read at       1.24 to 1.37
  * Kept exactly  the flags of a map, or of a list, replace the file's as a whole; feature gates are merged with the file's
  */
-import { isKnownField } from '#facts/kubelet/configuration-fields.ts'
+
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { isKnownField } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'

@@ -5,7 +5,7 @@
  * Read at       1.24 to 1.37; drop-ins since 1.28
  * Kept exactly  main file, then drop-ins by path, then flags; evictionHard is defaulted with the main file, so a drop-in keeps the other
  *               defaults; without a main file there are no hard thresholds since 1.26
- * Left out      flags other than those of facts/kubelet/configuration-flags.ts; the words around an error that name the step
+ * Left out      flags other than those of facts/kubelet/fields.ts; the words around an error that name the step
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'

@@ -5,9 +5,10 @@
  * Kept exactly  fields as this minor loads and merges them; keys that decoding drops in silence; in drop-ins since 1.29 names in another case
  * Left out      fields within fields, but for the keys of maps; keys that are given twice, which a parsed file does not show
  */
-import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
+
 import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { configurationFlags } from '#facts/kubelet/fields.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
 import {

@@ -4,8 +4,9 @@
  * Replays       pkg/kubelet/kubelet.go  NewMainKubelet (eviction.Config)
  * Read at       1.24 to 1.37, alike; `localStorageCapacityIsolation` was a feature gate in 1.24, not a field
  */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Threshold } from '#model/prediction.ts'

@@ -7,7 +7,7 @@
  *               stops the loop whatever the maximum age
  * Left out      a maximum age without its gate, which validation refuses
  */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Kubelet } from '#replay/kubelet.ts'

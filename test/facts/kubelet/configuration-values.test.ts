@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { isRawObject } from '#model/record.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 

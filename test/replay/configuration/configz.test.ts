@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { configurationStructs } from '#facts/kubelet/configuration-fields.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { RawObject } from '#model/record.ts'
 import {
   validateKubeletConfiguration,

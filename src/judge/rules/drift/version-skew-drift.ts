@@ -1,6 +1,6 @@
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
   absentValue,
   type FieldValue,

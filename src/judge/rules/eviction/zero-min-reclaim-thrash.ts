@@ -1,4 +1,4 @@
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'

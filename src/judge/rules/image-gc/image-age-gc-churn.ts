@@ -1,5 +1,5 @@
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'

@@ -1,4 +1,4 @@
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { asInt64, formatBytes, parseQuantity, type Quantity } from '#model/quantity.ts'

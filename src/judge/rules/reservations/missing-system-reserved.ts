@@ -1,5 +1,5 @@
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import {
   daemonEvidence,
   daemonsOf,

@@ -1,0 +1,544 @@
+/**
+ * KubeletConfiguration, kubelet.config.k8s.io/v1beta1: the one table of its fields. Types, defaults, flags, bounds, comparison and plannable
+ * fields derive from it.
+ *
+ * Source  k8s.io/kubelet/config/v1beta1/types.go;  k8s.io/component-base logs/api/v1/types.go, tracing/api/v1/types.go;  k8s.io/api core/v1 Taint;
+ *         pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration;  pkg/kubelet/apis/config/helpers.go KubeletConfigurationPathRefs;
+ *         cmd/kubelet/app/options/options.go AddKubeletConfigFlags;  component-base/logs/api/v1/options.go AddFlags;
+ *         pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
+ */
+
+export interface KubeletField {
+  /**
+   * As Go writes it: `*` is a pointer, nil while unset; without it a zero (0, `""`, `0s`, false) is unset, too. Structs are those below.
+   * `FlushFrequency` is a duration in nanoseconds or, since 1.28, in text.
+   */
+  type: string
+  /** The value of an unset field; durations as Go writes them. */
+  default?: unknown
+  /** The default by the first minor that has it. */
+  defaults?: Readonly<Record<number, unknown>>
+  /** The default is given only if this feature gate is on. */
+  gate?: string
+  /** The first minor that knows the field. Older kubelets ignore it, like a misspelt one. */
+  since?: number
+  /** A path, relative to the folder of the file that names it. */
+  isPath?: true
+  /** Shown by configz even if it is zero. Pointers, durations and structs always are, unless nil. */
+  isAlwaysShown?: true
+  /** The command-line flag that sets the field. */
+  flag?: string
+  /** How the flag's value is written if the type does not say it: pairs of `signal<value`; one pair per flag; an IP address. */
+  flagForm?: 'less-than' | 'one-pair' | 'ip'
+  /** Bounds within which a kubelet of the newest minor starts. A number, or a duration as Go writes it. */
+  least?: number | string
+  most?: number
+  /** A duration of zero is valid, too, below `least`. */
+  orZero?: true
+  /** The only valid values of a text, or of the items of a list. */
+  oneOf?: readonly string[]
+  /** How two values are compared. Only these fields take part in drift. */
+  compare?: Comparison
+  /** Differs between instance types by design, so only equal types are compared; no default is known. */
+  dependsOnSize?: true
+  /** The group of plannable fields that it belongs to. A plan never writes another field. */
+  plannable?: 'imageGC' | 'eviction' | 'logs' | 'reservations'
+  /** Read by rules or replays, though not compared. */
+  isRead?: true
+}
+
+export type Comparison =
+  | 'plain'
+  | 'duration'
+  | 'quantity'
+  | 'set'
+  | 'durations'
+  | 'quantities'
+  | 'gates'
+
+/** Upstream: pkg/kubelet/types constants.go NodeAllocatableEnforcementKey and its neighbours */
+const enforcements = [
+  'pods',
+  'system-reserved',
+  'kube-reserved',
+  'system-reserved-compressible',
+  'kube-reserved-compressible',
+  'none',
+] as const
+
+const outputRoutingOptions = {
+  infoBufferSize: { type: 'Quantity', default: '0' },
+  splitStream: { type: 'bool' },
+} as const
+
+export const configurationStructs = {
+  KubeletConfiguration: {
+    address: { type: 'string', default: '0.0.0.0', flag: 'address', flagForm: 'ip' },
+    allowedUnsafeSysctls: { type: '[]string', flag: 'allowed-unsafe-sysctls' },
+    authentication: { type: 'KubeletAuthentication' },
+    authorization: { type: 'KubeletAuthorization' },
+    cgroupDriver: { type: 'string', default: 'cgroupfs', flag: 'cgroup-driver' },
+    cgroupRoot: { type: 'string', flag: 'cgroup-root' },
+    cgroupsPerQOS: { type: '*bool', default: true, flag: 'cgroups-per-qos' },
+    clusterDNS: { type: '[]string', flag: 'cluster-dns' },
+    clusterDomain: { type: 'string', flag: 'cluster-domain' },
+    configMapAndSecretChangeDetectionStrategy: {
+      type: 'ResourceChangeDetectionStrategy',
+      default: 'Watch',
+    },
+    containerLogMaxFiles: {
+      type: '*int32',
+      default: 5,
+      flag: 'container-log-max-files',
+      least: 2,
+      compare: 'plain',
+      plannable: 'logs',
+    },
+    containerLogMaxSize: {
+      type: 'string',
+      default: '10Mi',
+      flag: 'container-log-max-size',
+      compare: 'quantity',
+      plannable: 'logs',
+    },
+    containerLogMaxWorkers: {
+      type: '*int32',
+      default: 1,
+      since: 30,
+      least: 1,
+      compare: 'plain',
+      plannable: 'logs',
+    },
+    containerLogMonitorInterval: {
+      type: '*Duration',
+      default: '10s',
+      since: 30,
+      least: '3s',
+      compare: 'duration',
+      plannable: 'logs',
+    },
+    containerRuntimeEndpoint: {
+      type: 'string',
+      default: 'unix:///run/containerd/containerd.sock',
+      since: 27,
+      isAlwaysShown: true,
+      flag: 'container-runtime-endpoint',
+    },
+    contentType: {
+      type: 'string',
+      default: 'application/vnd.kubernetes.protobuf',
+      flag: 'kube-api-content-type',
+    },
+    cpuCFSQuota: { type: '*bool', default: true, flag: 'cpu-cfs-quota', compare: 'plain' },
+    cpuCFSQuotaPeriod: { type: '*Duration', default: '100ms', flag: 'cpu-cfs-quota-period' },
+    cpuManagerPolicy: {
+      type: 'string',
+      default: 'none',
+      flag: 'cpu-manager-policy',
+      oneOf: ['none', 'static'],
+      compare: 'plain',
+    },
+    cpuManagerPolicyOptions: {
+      type: 'map[string]string',
+      flag: 'cpu-manager-policy-options',
+      flagForm: 'one-pair',
+    },
+    cpuManagerReconcilePeriod: {
+      type: 'Duration',
+      default: '10s',
+      flag: 'cpu-manager-reconcile-period',
+    },
+    crashLoopBackOff: { type: 'CrashLoopBackOffConfig', since: 32 },
+    defaultPodSysctls: { type: 'map[string]string', since: 37 },
+    enableContentionProfiling: { type: 'bool', flag: 'contention-profiling' },
+    enableControllerAttachDetach: {
+      type: '*bool',
+      default: true,
+      flag: 'enable-controller-attach-detach',
+    },
+    enableDebugFlagsHandler: { type: '*bool', default: true },
+    enableDebuggingHandlers: { type: '*bool', default: true, flag: 'enable-debugging-handlers' },
+    enableProfilingHandler: { type: '*bool', default: true },
+    enableServer: { type: '*bool', default: true, flag: 'enable-server' },
+    enableSystemLogHandler: { type: '*bool', default: true },
+    enableSystemLogQuery: { type: '*bool', default: false, since: 27 },
+    enforceNodeAllocatable: {
+      type: '[]string',
+      default: ['pods'],
+      flag: 'enforce-node-allocatable',
+      oneOf: enforcements,
+      compare: 'set',
+    },
+    eventBurst: { type: 'int32', defaults: { 24: 10, 27: 100 }, flag: 'event-burst', least: 0 },
+    eventRecordQPS: { type: '*int32', defaults: { 24: 5, 27: 50 }, flag: 'event-qps', least: 0 },
+    /** The default is not the field's: eviction-defaults.ts. */
+    evictionHard: {
+      type: 'map[string]string',
+      flag: 'eviction-hard',
+      flagForm: 'less-than',
+      compare: 'quantities',
+      plannable: 'eviction',
+    },
+    evictionMaxPodGracePeriod: {
+      type: 'int32',
+      flag: 'eviction-max-pod-grace-period',
+      least: 0,
+      compare: 'plain',
+      plannable: 'eviction',
+    },
+    evictionMinimumReclaim: {
+      type: 'map[string]string',
+      flag: 'eviction-minimum-reclaim',
+      compare: 'quantities',
+      plannable: 'eviction',
+    },
+    evictionPressureTransitionPeriod: {
+      type: 'Duration',
+      default: '5m0s',
+      flag: 'eviction-pressure-transition-period',
+      least: '0s',
+      compare: 'duration',
+      plannable: 'eviction',
+    },
+    evictionSoft: {
+      type: 'map[string]string',
+      flag: 'eviction-soft',
+      flagForm: 'less-than',
+      compare: 'quantities',
+      plannable: 'eviction',
+    },
+    evictionSoftGracePeriod: {
+      type: 'map[string]string',
+      flag: 'eviction-soft-grace-period',
+      compare: 'durations',
+      plannable: 'eviction',
+    },
+    failCgroupV1: {
+      type: '*bool',
+      defaults: { 31: false, 35: true },
+      since: 31,
+      flag: 'fail-cgroupv1',
+      isRead: true,
+    },
+    failSwapOn: { type: '*bool', default: true, flag: 'fail-swap-on' },
+    featureGates: { type: 'map[string]bool', flag: 'feature-gates', compare: 'gates' },
+    fileCheckFrequency: { type: 'Duration', default: '20s', flag: 'file-check-frequency' },
+    hairpinMode: { type: 'string', default: 'promiscuous-bridge', flag: 'hairpin-mode' },
+    healthzBindAddress: {
+      type: 'string',
+      default: '127.0.0.1',
+      flag: 'healthz-bind-address',
+      flagForm: 'ip',
+    },
+    healthzPort: { type: '*int32', default: 10248, flag: 'healthz-port' },
+    httpCheckFrequency: { type: 'Duration', default: '20s', flag: 'http-check-frequency' },
+    imageGCHighThresholdPercent: {
+      type: '*int32',
+      default: 85,
+      flag: 'image-gc-high-threshold',
+      least: 0,
+      most: 100,
+      compare: 'plain',
+      plannable: 'imageGC',
+    },
+    imageGCLowThresholdPercent: {
+      type: '*int32',
+      default: 80,
+      flag: 'image-gc-low-threshold',
+      least: 0,
+      most: 100,
+      compare: 'plain',
+      plannable: 'imageGC',
+    },
+    imageMaximumGCAge: {
+      type: 'Duration',
+      since: 29,
+      least: '0s',
+      compare: 'duration',
+      plannable: 'imageGC',
+    },
+    imageMinimumGCAge: {
+      type: 'Duration',
+      default: '2m0s',
+      flag: 'minimum-image-ttl-duration',
+      least: '0s',
+      compare: 'duration',
+      plannable: 'imageGC',
+    },
+    imagePullCredentialsVerificationPolicy: {
+      type: 'ImagePullCredentialsVerificationPolicy',
+      default: 'NeverVerifyPreloadedImages',
+      gate: 'KubeletEnsureSecretPulledImages',
+      since: 33,
+    },
+    imageServiceEndpoint: { type: 'string', since: 27, flag: 'image-service-endpoint' },
+    iptablesDropBit: { type: '*int32', default: 15, flag: 'iptables-drop-bit' },
+    iptablesMasqueradeBit: { type: '*int32', default: 14, flag: 'iptables-masquerade-bit' },
+    kernelMemcgNotification: { type: 'bool', flag: 'kernel-memcg-notification' },
+    kubeAPIBurst: {
+      type: 'int32',
+      defaults: { 24: 10, 27: 100 },
+      flag: 'kube-api-burst',
+      least: 0,
+    },
+    kubeAPIQPS: { type: '*int32', defaults: { 24: 5, 27: 50 }, flag: 'kube-api-qps', least: 0 },
+    kubeReserved: {
+      type: 'map[string]string',
+      flag: 'kube-reserved',
+      compare: 'quantities',
+      dependsOnSize: true,
+      plannable: 'reservations',
+    },
+    kubeReservedCgroup: { type: 'string', flag: 'kube-reserved-cgroup', compare: 'plain' },
+    kubeletCgroups: { type: 'string', flag: 'kubelet-cgroups' },
+    localStorageCapacityIsolation: {
+      type: '*bool',
+      default: true,
+      since: 25,
+      flag: 'local-storage-capacity-isolation',
+      isRead: true,
+    },
+    logging: { type: 'LoggingConfiguration' },
+    makeIPTablesUtilChains: { type: '*bool', default: true, flag: 'make-iptables-util-chains' },
+    maxOpenFiles: { type: 'int64', default: 1_000_000, flag: 'max-open-files', least: 0 },
+    maxParallelImagePulls: { type: '*int32', since: 27, least: 1, compare: 'plain' },
+    maxPods: {
+      type: 'int32',
+      default: 110,
+      flag: 'max-pods',
+      least: 0,
+      compare: 'plain',
+      dependsOnSize: true,
+    },
+    memoryManagerPolicy: {
+      type: 'string',
+      default: 'None',
+      flag: 'memory-manager-policy',
+      oneOf: ['None', 'Static'],
+      compare: 'plain',
+    },
+    memoryReservationPolicy: { type: 'MemoryReservationPolicy', default: 'None', since: 36 },
+    memorySwap: { type: 'MemorySwapConfiguration' },
+    memoryThrottlingFactor: { type: '*float64', defaults: { 24: 0.8, 27: 0.9, 37: null } },
+    mergeDefaultEvictionSettings: {
+      type: '*bool',
+      default: false,
+      since: 33,
+      compare: 'plain',
+      plannable: 'eviction',
+    },
+    nodeLeaseDurationSeconds: { type: 'int32', default: 40, least: 1 },
+    nodeStatusMaxImages: {
+      type: '*int32',
+      default: 50,
+      flag: 'node-status-max-images',
+      least: -1,
+      compare: 'plain',
+    },
+    /** Where only nodeStatusUpdateFrequency is set, it is the default. */
+    nodeStatusReportFrequency: { type: 'Duration', default: '5m0s' },
+    nodeStatusUpdateFrequency: {
+      type: 'Duration',
+      default: '10s',
+      flag: 'node-status-update-frequency',
+      isRead: true,
+    },
+    oomScoreAdj: { type: '*int32', default: -999, flag: 'oom-score-adj', least: -1000, most: 1000 },
+    podCIDR: { type: 'string', flag: 'pod-cidr' },
+    podLogsDir: { type: 'string', default: '/var/log/pods', since: 30, isPath: true, isRead: true },
+    /** Any negative number becomes -1. */
+    podPidsLimit: { type: '*int64', default: -1, flag: 'pod-max-pids', compare: 'plain' },
+    podsPerCore: {
+      type: 'int32',
+      flag: 'pods-per-core',
+      least: 0,
+      compare: 'plain',
+      dependsOnSize: true,
+    },
+    port: { type: 'int32', default: 10250, flag: 'port', least: 1, most: 65_535 },
+    preloadedImagesVerificationAllowlist: { type: '[]string', since: 33 },
+    protectKernelDefaults: { type: 'bool', flag: 'protect-kernel-defaults' },
+    providerID: { type: 'string', flag: 'provider-id' },
+    qosReserved: { type: 'map[string]string', flag: 'qos-reserved' },
+    readOnlyPort: { type: 'int32', flag: 'read-only-port', least: 0, most: 65_535 },
+    registerNode: { type: '*bool', default: true, flag: 'register-node' },
+    registerWithTaints: { type: '[]Taint' },
+    registryBurst: {
+      type: 'int32',
+      default: 10,
+      flag: 'registry-burst',
+      least: 0,
+      compare: 'plain',
+    },
+    registryPullQPS: {
+      type: '*int32',
+      default: 5,
+      flag: 'registry-qps',
+      least: 0,
+      compare: 'plain',
+    },
+    reservedMemory: { type: '[]MemoryReservation' },
+    reservedSystemCPUs: {
+      type: 'string',
+      flag: 'reserved-cpus',
+      compare: 'plain',
+      dependsOnSize: true,
+    },
+    resolvConf: { type: '*string', default: '/etc/resolv.conf', isPath: true, flag: 'resolv-conf' },
+    rotateCertificates: { type: 'bool', flag: 'rotate-certificates' },
+    runOnce: { type: 'bool', flag: 'runonce' },
+    runtimeRequestTimeout: { type: 'Duration', default: '2m0s', flag: 'runtime-request-timeout' },
+    seccompDefault: { type: '*bool', default: false },
+    /** Where maxParallelImagePulls is 2 or more, false is the default. */
+    serializeImagePulls: {
+      type: '*bool',
+      default: true,
+      flag: 'serialize-image-pulls',
+      compare: 'plain',
+    },
+    serverTLSBootstrap: { type: 'bool', flag: 'rotate-server-certificates' },
+    showHiddenMetricsForVersion: { type: 'string' },
+    shutdownGracePeriod: { type: 'Duration', least: '1s', orZero: true, compare: 'duration' },
+    shutdownGracePeriodByPodPriority: { type: '[]ShutdownGracePeriodByPodPriority' },
+    shutdownGracePeriodCriticalPods: {
+      type: 'Duration',
+      least: '1s',
+      orZero: true,
+      compare: 'duration',
+    },
+    singleProcessOOMKill: { type: '*bool', since: 32 },
+    staticPodPath: { type: 'string', isPath: true, flag: 'pod-manifest-path' },
+    staticPodURL: { type: 'string', flag: 'manifest-url' },
+    staticPodURLHeader: { type: 'map[string][]string' },
+    streamingConnectionIdleTimeout: {
+      type: 'Duration',
+      default: '4h0m0s',
+      flag: 'streaming-connection-idle-timeout',
+    },
+    syncFrequency: { type: 'Duration', default: '1m0s', flag: 'sync-frequency' },
+    systemCgroups: { type: 'string', flag: 'system-cgroups' },
+    systemReserved: {
+      type: 'map[string]string',
+      flag: 'system-reserved',
+      compare: 'quantities',
+      dependsOnSize: true,
+      plannable: 'reservations',
+    },
+    systemReservedCgroup: { type: 'string', flag: 'system-reserved-cgroup', compare: 'plain' },
+    tlsCertFile: { type: 'string', isPath: true, flag: 'tls-cert-file' },
+    tlsCipherSuites: { type: '[]string', flag: 'tls-cipher-suites' },
+    tlsCurvePreferences: { type: '[]int32', since: 36 },
+    tlsMinVersion: { type: 'string', flag: 'tls-min-version' },
+    tlsPrivateKeyFile: { type: 'string', isPath: true, flag: 'tls-private-key-file' },
+    topologyManagerPolicy: {
+      type: 'string',
+      default: 'none',
+      flag: 'topology-manager-policy',
+      oneOf: ['none', 'best-effort', 'restricted', 'single-numa-node'],
+      compare: 'plain',
+    },
+    topologyManagerPolicyOptions: {
+      type: 'map[string]string',
+      since: 26,
+      flag: 'topology-manager-policy-options',
+    },
+    topologyManagerScope: {
+      type: 'string',
+      default: 'container',
+      flag: 'topology-manager-scope',
+      oneOf: ['container', 'pod'],
+    },
+    tracing: { type: '*TracingConfiguration', since: 25 },
+    userNamespaces: { type: '*UserNamespaces', since: 33 },
+    volumePluginDir: {
+      type: 'string',
+      default: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
+      isPath: true,
+      flag: 'volume-plugin-dir',
+    },
+    volumeStatsAggPeriod: { type: 'Duration', default: '1m0s', flag: 'volume-stats-agg-period' },
+  },
+  CrashLoopBackOffConfig: {
+    maxContainerRestartPeriod: {
+      type: '*Duration',
+      default: '5m0s',
+      gate: 'KubeletCrashLoopBackOffMax',
+    },
+  },
+  FormatOptions: { json: { type: 'JSONOptions' }, text: { type: 'TextOptions', since: 30 } },
+  JSONOptions: outputRoutingOptions,
+  KubeletAnonymousAuthentication: {
+    enabled: { type: '*bool', default: false, flag: 'anonymous-auth' },
+  },
+  KubeletAuthentication: {
+    anonymous: { type: 'KubeletAnonymousAuthentication' },
+    webhook: { type: 'KubeletWebhookAuthentication' },
+    x509: { type: 'KubeletX509Authentication' },
+  },
+  KubeletAuthorization: {
+    mode: { type: 'KubeletAuthorizationMode', default: 'Webhook', flag: 'authorization-mode' },
+    webhook: { type: 'KubeletWebhookAuthorization' },
+  },
+  KubeletWebhookAuthentication: {
+    cacheTTL: { type: 'Duration', default: '2m0s', flag: 'authentication-token-webhook-cache-ttl' },
+    enabled: { type: '*bool', default: true, flag: 'authentication-token-webhook' },
+  },
+  KubeletWebhookAuthorization: {
+    cacheAuthorizedTTL: {
+      type: 'Duration',
+      default: '5m0s',
+      flag: 'authorization-webhook-cache-authorized-ttl',
+    },
+    cacheUnauthorizedTTL: {
+      type: 'Duration',
+      default: '30s',
+      flag: 'authorization-webhook-cache-unauthorized-ttl',
+    },
+  },
+  KubeletX509Authentication: {
+    clientCAFile: { type: 'string', isPath: true, flag: 'client-ca-file' },
+  },
+  LoggingConfiguration: {
+    flushFrequency: {
+      type: 'FlushFrequency',
+      default: '5s',
+      isAlwaysShown: true,
+      flag: 'log-flush-frequency',
+    },
+    format: { type: 'string', default: 'text', flag: 'logging-format' },
+    options: { type: 'FormatOptions' },
+    verbosity: { type: 'VerbosityLevel', isAlwaysShown: true, flag: 'v' },
+    vmodule: { type: '[]VModuleItem' },
+  },
+  MemoryReservation: {
+    limits: { type: 'map[string]Quantity', isAlwaysShown: true },
+    numaNode: { type: 'int32', isAlwaysShown: true },
+  },
+  MemorySwapConfiguration: { swapBehavior: { type: 'string' } },
+  ShutdownGracePeriodByPodPriority: {
+    priority: { type: 'int32', isAlwaysShown: true },
+    shutdownGracePeriodSeconds: { type: 'int64', isAlwaysShown: true },
+  },
+  Taint: {
+    effect: { type: 'TaintEffect', isAlwaysShown: true },
+    key: { type: 'string', isAlwaysShown: true },
+    timeAdded: { type: '*Time' },
+    value: { type: 'string' },
+  },
+  TextOptions: outputRoutingOptions,
+  TracingConfiguration: {
+    endpoint: { type: '*string' },
+    samplingRatePerMillion: { type: '*int32' },
+  },
+  UserNamespaces: { idsPerPod: { type: '*int64' } },
+  VModuleItem: {
+    filePattern: { type: 'string', isAlwaysShown: true },
+    verbosity: { type: 'VerbosityLevel', isAlwaysShown: true },
+  },
+} as const satisfies Record<string, Record<string, KubeletField>>
+
+export type StructName = keyof typeof configurationStructs
+
+/** Every field of a KubeletConfiguration, in upstream's order of names. */
+export const configurationFields: Readonly<Record<string, KubeletField>> =
+  configurationStructs.KubeletConfiguration

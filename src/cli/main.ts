@@ -1,6 +1,7 @@
 /** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
 import { Command, CommanderError } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
+import { redact } from '#model/redact.ts'
 import { exitCode } from './exit-code.ts'
 import { version } from './version.ts'
 
@@ -48,7 +49,7 @@ export async function main(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
-    process.stderr.write(`${messageOf(error)}\n`)
+    process.stderr.write(`${redact(messageOf(error))}\n`)
     return codeOf(error)
   }
 }

@@ -1,4 +1,5 @@
 /** Why a call to the outside failed, in a form that people and the retry loop both understand. */
+import { redact } from '#model/redact.ts'
 
 export type FailureKind =
   | 'body'
@@ -80,8 +81,12 @@ function errorCode(error: unknown): string | null {
   return 'cause' in error ? errorCode(error.cause) : null
 }
 
-/** Control characters out, white space folded, cut at `maxLength`: foreign text on its way into a message. */
+const foreignTextMaxLength = 8192
+
+/** Foreign text on its way into a message: without secrets and control characters, white space folded, cut at `maxLength`. */
 export function oneLine(text: string, maxLength = 300): string {
-  const folded = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+  const folded = redact(text.slice(0, foreignTextMaxLength))
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
   return folded.length > maxLength ? `${folded.slice(0, maxLength)}…` : folded
 }

@@ -8,6 +8,7 @@ import { checkServerIdentity } from 'node:tls'
 import { createGunzip } from 'node:zlib'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
+import { SentSecrets } from './sent-secrets.ts'
 import { tellSlowDown } from './slow-downs.ts'
 
 /** Where an API server is and how we prove who we are. */
@@ -95,6 +96,7 @@ export class KubernetesClient {
   private readonly options: KubernetesClientOptions
   private readonly agent: http.Agent
   private readonly pace: Pace
+  private readonly sent = new SentSecrets()
   private lists: Promise<unknown> = Promise.resolve()
   private aheadMs: number | null = null
   private unreachable = 0
@@ -303,7 +305,8 @@ export class KubernetesClient {
     return this.read(await this.request(question, renewed, signal, timeoutMs), question)
   }
 
-  private read({ status, headers, body }: Answer, question: Question): unknown {
+  private read({ status, headers, body: text }: Answer, question: Question): unknown {
+    const body = this.sent.removeFrom(text)
     // 202: it goes when what holds it is gone.
     if (status === 200 || status === 201 || status === 202) {
       try {
@@ -338,7 +341,10 @@ export class KubernetesClient {
       'accept-encoding': 'gzip',
       'user-agent': 'highwater',
     }
-    if (authorization !== null) headers.authorization = authorization
+    if (authorization !== null) {
+      headers.authorization = authorization
+      this.sent.addAuthorization(authorization)
+    }
     if (body !== undefined)
       Object.assign(headers, {
         'content-type': 'application/json',

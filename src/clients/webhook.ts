@@ -2,6 +2,7 @@
 import { request } from 'node:https'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
+import { SentSecrets } from './sent-secrets.ts'
 
 export interface PostOptions {
   signal?: AbortSignal
@@ -59,8 +60,10 @@ export async function postJson(
 }
 
 function answered(host: string, status: number, text: string, url: string): string {
-  // Whoever answers may repeat what it was asked for.
-  const said = oneLine(text, 200).replaceAll(new URL(url).pathname, '…')
+  // The answer may repeat the request.
+  const sent = new SentSecrets()
+  sent.addUrl(url)
+  const said = oneLine(sent.removeFrom(text, '…'), 200)
   const where = `the webhook at ${host} answered ${status}${said === '' ? '' : ` (${said})`}`
   if (status >= 300 && status < 400)
     return `${where}: it leads elsewhere, which is not followed. Give the address that takes the message itself`

@@ -5,6 +5,7 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 import { severities } from '#model/finding.ts'
+import { redact } from '#model/redact.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 import { type Audited, openRunWatch, type RunWatch } from '#pipeline/service/run-watch.ts'
@@ -135,7 +136,7 @@ export function openRunLog(requestId: string): RunLog {
       const reason = error instanceof Error ? error.message : String(error)
       // Messages are made for people; a stack would only show the bundle's one line.
       logger.error(`${what} failed`, {
-        reason: reason.slice(0, longestReason),
+        reason: redact(reason).slice(0, longestReason),
         ...(await figures(true)),
       })
     },

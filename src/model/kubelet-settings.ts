@@ -18,9 +18,6 @@ const sources = ['nodeadm', 'bootstrap', 'bottlerocket', 'script'] as const
 const removed = '(removed)'
 const deepest = 4
 
-const secretWord = /token|password|passwd|secret|credential|authorization|private[-_]?key/i
-export const isSecretName = (name: string) => secretWord.test(name)
-
 /** Fields that may carry a token. */
 const secretFields = ['staticPodURL', 'staticPodURLHeader']
 const knownFields = new Set(

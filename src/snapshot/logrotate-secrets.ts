@@ -4,7 +4,6 @@
  */
 import { directiveKind } from '#model/logrotate-directives.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { withoutTextSecrets, withoutUserInfo } from './secret-text.ts'
 
 const mostPatterns = 1000
 const pattern = /^[/~*][^\0\r\n]{0,1000}$/
@@ -43,9 +42,7 @@ function withoutFileSecrets(entry: unknown): unknown {
 /** Undefined where there is none: what logrotate takes for a pattern is a path. */
 function patternsIn(value: unknown): string[] | undefined {
   const all = (Array.isArray(value) ? value : [value]).slice(0, mostPatterns)
-  const kept = all
-    .filter(item => typeof item === 'string' && pattern.test(item))
-    .map(item => withoutUserInfo(String(item)))
+  const kept = all.filter(item => typeof item === 'string' && pattern.test(item))
   return kept.length === 0 && all.length > 0 ? undefined : kept
 }
 
@@ -62,5 +59,5 @@ function cutDirective(name: string, value: unknown): unknown {
 function cutWord(text: string, kind: 'amount' | 'words'): string {
   if (text === removed) return removed
   if (kind === 'amount') return amount.test(text) ? text : removed
-  return plainWords.test(text) ? withoutTextSecrets(withoutUserInfo(text)) : removed
+  return plainWords.test(text) ? text : removed
 }

@@ -1,6 +1,6 @@
 /**
- * What of a record is kept: only what rules and replays read, in the API's own names. It is a list of what stays, so that a secret (an environment
- * variable, an annotation, a termination message) is left out without anyone having to think of it.
+ * What of a record is kept: only what rules and replays read, in the API's own names. The shapes list what stays, so that environment variables,
+ * annotations and termination messages are left out; every text that stays is redacted.
  */
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import { isReadMode } from '#model/read-mode.ts'
@@ -11,11 +11,11 @@ import type {
   RawObject,
   SnapshotRecord,
 } from '#model/record.ts'
+import { redactTexts } from '#model/redact.ts'
 import {
-  withoutEventSecrets,
   withoutHostSecrets,
   withoutNodeClassSecrets,
-  withoutSecrets,
+  withoutSecretFields,
   withoutTemplateSecrets,
 } from './secrets.ts'
 import { keep, list, type Shape } from './shape.ts'
@@ -37,28 +37,30 @@ import {
 
 /** The record as it is written to a snapshot and as every later stage sees it; the same for a live fleet and a snapshot read back. Pruning twice changes nothing. */
 export function prune<R extends SnapshotRecord>(record: R): R {
-  if (record.kind === 'Node') return pruneNode(record) as R
-  if (record.kind === 'Cluster') return pruneCluster(record) as R
-  if (record.kind === 'Objects') return pruneObjects(record) as R
-  return record
+  return redactTexts(cutToShape(record)) as R
+}
+
+function cutToShape(record: SnapshotRecord): SnapshotRecord {
+  if (record.kind === 'Node') return pruneNode(record)
+  if (record.kind === 'Cluster') return pruneCluster(record)
+  return record.kind === 'Objects' ? pruneObjects(record) : record
 }
 
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
   const shape = objectShape(resource)
-  // Their shapes name every field and leave no place for a secret; labels may be called `env`, and annotations say which revision an object is of.
-  if (isWhollyNamed(resource))
-    return { kind, cluster, resource, items: items.map(item => keep(item, shape) as RawObject) }
-  const clean = isEvents(resource)
-    ? withoutEventSecrets
-    : isNodeClass(resource)
-      ? withoutNodeClassSecrets
-      : withoutSecrets
+  const clean = cleanerOf(resource)
   return {
     kind,
     cluster,
     resource,
     items: items.map(item => clean(keep(item, shape)) as RawObject),
   }
+}
+
+/** Shapes that name every field need none; a label may be called `env`, and annotations hold revisions. */
+function cleanerOf(resource: string): (item: unknown) => unknown {
+  if (isWhollyNamed(resource) || isEvents(resource)) return item => item
+  return isNodeClass(resource) ? withoutNodeClassSecrets : withoutSecretFields
 }
 
 function pruneCluster({
@@ -100,7 +102,7 @@ function pruneNode(record: NodeRecord): NodeRecord {
     at,
     ...(isReadMode(mode) && { mode }),
     node: keep(node, nodeShape) as KubernetesNode,
-    ...given('configz', configz, { kubeletconfig: true }, withoutSecrets),
+    ...given('configz', configz, { kubeletconfig: true }, withoutSecretFields),
     ...given('summary', summary, summaryShape),
     ...given('pods', pods, list(podShape)),
     ...given('runtime', runtime, runtimeShape),

@@ -10,6 +10,7 @@ import {
   type SnapshotRecord,
   snapshotSchema,
 } from '#model/record.ts'
+import { redact } from '#model/redact.ts'
 
 /** A record of 250 pods is about 1 MB: more than this is no record. */
 const maxLineLength = 64 * 1024 * 1024
@@ -155,7 +156,7 @@ function mistakeIn(value: unknown): string | null {
       ? null
       : 'Snapshot without a takenAt time'
   if (kind !== 'Cluster' && kind !== 'Node' && kind !== 'Objects')
-    return `unknown kind ${JSON.stringify(kind)?.slice(0, 40)}`
+    return `unknown kind ${redact(String(JSON.stringify(kind))).slice(0, 40)}`
   if (typeof cluster !== 'string' || cluster === '') return `${kind} without a cluster name`
   if ('errors' in value && !areErrors(value.errors))
     return `${kind}.errors is no list of {"what","message"}`

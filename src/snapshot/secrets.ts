@@ -1,13 +1,9 @@
-/** What is taken out of the parts that are kept as a whole. */
+/** What is removed from the parts of a record that no shape can cut. Texts are redacted after this (prune.ts). */
 import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { redact } from '#model/redact.ts'
+import { isSecretKey } from '#model/secret-names.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
-import {
-  harmlessKernelWords,
-  isSecretKey,
-  withoutTextSecrets,
-  withoutUserInfo,
-} from './secret-text.ts'
 
 /** The kubelet's own environment files and its unit carry flags; whatever else stands there is nobody's business. */
 const variable = /^(?:export\s+)?[A-Z0-9_]+$/
@@ -20,7 +16,7 @@ const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'no
 
 export function withoutHostSecrets(host: unknown): unknown {
   if (!isRawObject(host)) return host
-  const { kubelet, kernel, logLines, logrotate, logrotateRuns, containerd, bottlerocket } = host
+  const { kubelet, kernel, logrotate, logrotateRuns } = host
   return {
     ...host,
     ...(isRawObject(kubelet) && { kubelet: withoutKubeletSecrets(kubelet) }),
@@ -28,35 +24,29 @@ export function withoutHostSecrets(host: unknown): unknown {
       typeof kernel.cmdline === 'string' && {
         kernel: { ...kernel, cmdline: harmlessKernelWords(kernel.cmdline) },
       }),
-    ...(Array.isArray(logLines) && {
-      logLines: logLines.map(line => withoutTextSecrets(withoutUserInfo(String(line)))),
-    }),
     ...(logrotate !== undefined && { logrotate: withoutLogrotateSecrets(logrotate) }),
-    ...(isRawObject(logrotateRuns) && { logrotateRuns: withoutRunSecrets(logrotateRuns) }),
-    ...(containerd !== undefined && { containerd: withoutAddressSecrets(containerd) }),
-    ...(bottlerocket !== undefined && { bottlerocket: withoutAddressSecrets(bottlerocket) }),
+    ...(isRawObject(logrotateRuns) && { logrotateRuns: withBoundedDoubt(logrotateRuns) }),
   }
 }
 
-/** Null says that nothing else starts it, so it stays. */
-function withoutRunSecrets({ unsure, ...runs }: RawObject): RawObject {
+/** Null says that nothing else starts logrotate, so it stays. */
+function withBoundedDoubt({ unsure, ...runs }: RawObject): RawObject {
   if (unsure === null) return { ...runs, unsure }
   return typeof unsure === 'string'
-    ? { ...runs, unsure: withoutTextSecrets(withoutUserInfo(unsure)).slice(0, longestDoubt) }
+    ? { ...runs, unsure: redact(unsure).slice(0, longestDoubt) }
     : runs
 }
 
 const longestDoubt = 200
 
-/** Addresses without users, passwords and tokens, at any depth. */
-function withoutAddressSecrets(value: unknown): unknown {
-  if (typeof value === 'string')
-    return value.includes('://') ? withoutTextSecrets(withoutUserInfo(value)) : value
-  if (Array.isArray(value)) return value.map(withoutAddressSecrets)
-  if (!isRawObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([field, inner]) => [field, withoutAddressSecrets(inner)]),
-  )
+const harmless =
+  /^(BOOT_IMAGE|root|rootfstype|ro|rw|quiet|console|cgroup[._][a-z0-9_.]+|cgroup|swapaccount|psi|systemd\.unified_cgroup_hierarchy|systemd\.legacy_systemd_cgroup_controller|net\.ifnames|biosdevname|nvme_core\.io_timeout|selinux|enforcing|security|mitigations|transparent_hugepage|hugepages|hugepagesz|crashkernel|panic)(=[A-Za-z0-9_.,:/()=+-]*)?$/
+
+/** Only those of the kernel's parameters that hold nothing but settings; what follows `--` is for init. */
+function harmlessKernelWords(cmdline: string): string {
+  const words = cmdline.replace(/"[^"]*"?/g, '"').split(/\s+/)
+  const end = words.indexOf('--')
+  return (end < 0 ? words : words.slice(0, end)).filter(word => harmless.test(word)).join(' ')
 }
 
 const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
@@ -82,9 +72,7 @@ function withoutArgumentSecrets(commandLine: string[]): string[] {
     isHidden = !hides && flag !== '' && value === undefined && isSecretKey(flag) && !isSwitch(flag)
     if (hides) return '(removed)'
     const isSecret = value !== undefined && isSecretKey(flag) && !/^=(true|false)$/.test(value)
-    return isSecret
-      ? `${argument.slice(0, argument.indexOf('='))}=(removed)`
-      : String(withoutAddressSecrets(argument))
+    return isSecret ? `${argument.slice(0, argument.indexOf('='))}=(removed)` : argument
   })
 }
 
@@ -92,26 +80,19 @@ function withoutFileSecrets(file: unknown): unknown {
   if (!isRawObject(file)) return file
   const { role, content } = file
   if (configurationRoles.has(role))
-    return {
-      ...file,
-      content: isRawObject(content) ? withoutAddressSecrets(withoutSecrets(content)) : null,
-    }
+    return { ...file, content: isRawObject(content) ? withoutSecretFields(content) : null }
   if (role !== 'environment') return { ...file, content: null }
   if (typeof content === 'string') {
     const lines = content.split('\n').filter(line => isKept(line.split('=')[0] ?? ''))
-    return { ...file, content: lines.map(withoutFlagSecrets).join('\n') }
+    return { ...file, content: lines.join('\n') }
   }
   if (!isRawObject(content)) return { ...file, content: null }
   const kept = Object.entries(content).filter(([name]) => isKept(name))
   return {
     ...file,
-    content: Object.fromEntries(
-      kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))]),
-    ),
+    content: Object.fromEntries(kept.map(([name, value]) => [name, String(value)])),
   }
 }
-
-const withoutFlagSecrets = (line: string) => withoutTextSecrets(withoutUserInfo(line))
 
 /** The address that static pods come from, and the header that is sent there, may carry a token; the rest is what objects and containers hide their secrets in. */
 const secretFields = new Set([
@@ -129,13 +110,13 @@ const secretFields = new Set([
 ])
 
 /** A raw object without the fields that may hold a secret, at any depth. */
-export function withoutSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecrets)
+export function withoutSecretFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecretFields)
   if (!isRawObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
       .filter(([field]) => !secretFields.has(field))
-      .map(([field, inner]) => [field, withoutSecrets(inner)]),
+      .map(([field, inner]) => [field, withoutSecretFields(inner)]),
   )
 }
 
@@ -167,23 +148,3 @@ export function withoutNodeClassSecrets(item: unknown): unknown {
   if (template !== undefined) spec.template = withoutNodeClassSecrets(template)
   return { ...item, spec }
 }
-
-/** An event's message quotes what failed: a command with its arguments, an image with its address. */
-export function withoutEventSecrets(event: unknown): unknown {
-  if (!isRawObject(event)) return event
-  const texts = Object.entries(event).filter(
-    ([field, text]) => ['message', 'note'].includes(field) && typeof text === 'string',
-  )
-  return {
-    ...event,
-    ...Object.fromEntries(
-      texts.map(([field, text]) => [
-        field,
-        withoutAddressesAndCommands(withoutTextSecrets(String(text))),
-      ]),
-    ),
-  }
-}
-
-const withoutAddressesAndCommands = (text: string) =>
-  withoutUserInfo(text, '(removed)@').replace(/\b(exec: ?)"(?:[^"\\]|\\.)*"?/g, '$1"(removed)"')

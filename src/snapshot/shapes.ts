@@ -203,7 +203,7 @@ export const eksShape: Shape = {
   platformVersion: 'text',
   status: 'text',
   endpoint: 'text',
-  certificateAuthority: true,
+  certificateAuthority: { data: 'text' },
   tags: 'texts',
   health: true,
   accessConfig: true,

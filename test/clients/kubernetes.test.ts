@@ -261,6 +261,37 @@ describe('getJson', () => {
   })
 })
 
+describe('a server that repeats what was sent', () => {
+  const token = 'opaque-0123/4567'
+  const base64 = Buffer.from(`x${token}x`).toString('base64')
+  const echo = `${token} ${encodeURIComponent(token)} ${base64} Authorization: Bearer ${token}`
+
+  it.each([
+    ['refuses', 403, { message: echo }],
+    ['answers', 200, { items: [{ message: echo }] }],
+  ])('and %s gives it back to nobody', async (_, status, body) => {
+    const { client } = await serve((_, response) => json(response, status, body), {
+      authorization: async () => `Bearer ${token}`,
+    })
+    const told = await client
+      .getJson('/x', options)
+      .catch(error => ({ message: error.message, body: error.body }))
+    const text = JSON.stringify(told)
+    expect(text).toContain('(removed)')
+    for (const form of [token, encodeURIComponent(token), base64.slice(3, -4)])
+      expect(text).not.toContain(form)
+  })
+
+  it('also gives back no basic credentials', async () => {
+    const basic = Buffer.from('bob:hunter2hunter2').toString('base64')
+    const { client } = await serve(
+      (_, response) => json(response, 500, { message: `user bob:hunter2hunter2 by ${basic}` }),
+      { authorization: async () => `Basic ${basic}`, attempts: 1 },
+    )
+    await expect(client.getJson('/x', options)).rejects.toThrow('user (removed) by (removed)')
+  })
+})
+
 describe('list', () => {
   const item = (uid: string) => ({ metadata: { uid } })
   async function uids(client: KubernetesClient): Promise<string[]> {

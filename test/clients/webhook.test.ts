@@ -68,6 +68,21 @@ describe('a webhook', () => {
     expect(told[2]?.message).toMatch(/the name lab\.invalid does not resolve/)
   })
 
+  it('whose secret is in its query is not named by it, in whatever form the answer repeats it', async () => {
+    const { url } = await webhookServer([
+      {
+        status: 404,
+        body: 'no key=K%2FEYSECRET&token=TOKENSECRET, K/EYSECRET, TOKENSECRET, VE9LRU5TRUNSRVQ, s3cret-path',
+      },
+    ])
+    const address = new URL(url)
+    address.search = '?key=K%2FEYSECRET&token=TOKENSECRET'
+    const { message } = await failing(address.href)
+    expect(message).toMatch(/answered 404/)
+    for (const part of ['EYSECRET', 'TOKENSECRET', 'VE9LRU5TRUNSRVQ', 's3cret'])
+      expect(message).not.toContain(part)
+  })
+
   it('may answer without end', async () => {
     const { url } = await webhookServer([{ status: 400, body: 'x'.repeat(1_000_000) }])
     expect((await failing(url)).message.length).toBeLessThan(300)

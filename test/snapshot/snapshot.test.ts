@@ -524,7 +524,7 @@ describe('prune', () => {
           metadata: { name: 'p.1', namespace: 'shop', uid: 'u' },
           involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p' },
           message:
-            'Failed to pull https://(removed)@example.com/x: exec: "(removed)": --token=(removed) cannot allocate memory',
+            'Failed to pull https://example.com/x: exec: "(removed)": --token=(removed) cannot allocate memory',
           series: { count: 3, lastObservedTime: '2026-11-21T00:10:00.000000Z' },
           source: { component: 'kubelet', host: 'a' },
         },

@@ -8,6 +8,7 @@ import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { parseAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { redact } from '#model/redact.ts'
 import { flawOf } from './json-flaws.ts'
 import { type HostFile, hostParts, hostSchema, isTime, type Part, runtimeParts } from './parts.ts'
 import { parseYamlObject } from './yaml-object.ts'
@@ -287,4 +288,5 @@ function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
   }
 }
 
-const shown = (value: unknown) => (JSON.stringify(value) ?? 'none').slice(0, shownLength)
+const shown = (value: unknown) =>
+  redact((JSON.stringify(value) ?? 'none').slice(0, 4 * shownLength)).slice(0, shownLength)

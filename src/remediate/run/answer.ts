@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
 import { applySchema } from '#facts/aws/apply-documents.ts'
 import type { PlanStep } from '#model/plan.ts'
+import { redact } from '#model/redact.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
 
 export type ApplyAction = ApplyAnswer['action']
@@ -14,13 +15,15 @@ export type ReadAnswer =
 
 const text = z.string().max(700)
 const hash = z.union([z.string().regex(/^[a-f0-9]{64}$/), z.literal('absent')])
+/** Free text of a node. */
+const said = text.overwrite(redact)
 /** As a journal keeps it: `ApplyAnswer`. */
 export const answerForm = z.strictObject({
   run: text,
   action: z.enum(['check', 'apply', 'rollback']),
   instanceId: text,
   outcome: z.enum(['ready', 'applied', 'unchanged', 'restored', 'refused', 'failed', 'broken']),
-  reason: text.nullable(),
+  reason: said.nullable(),
   oldSha256: hash.nullable(),
   newSha256: hash.nullable(),
   presentSha256: hash.nullable(),
@@ -29,10 +32,10 @@ export const answerForm = z.strictObject({
       active: z.boolean().nullable(),
       startedAtBefore: text.nullable(),
       startedAtAfter: text.nullable(),
-      healthz: text.nullable(),
+      healthz: said.nullable(),
     })
     .nullable(),
-  steps: z.array(text).max(200),
+  steps: z.array(said).max(200),
 })
 const printedForm = answerForm.extend({
   schema: z.literal(applySchema),

@@ -1,0 +1,78 @@
+/**
+ * Secrets that this process sends: a token, a webhook's address. The receiver may repeat them in its answer, as they are or in another notation;
+ * they are removed there exactly, whatever their form.
+ */
+
+/** Shorter parts occur in ordinary words. */
+const shortestSecret = 6
+
+export class SentSecrets {
+  readonly #forms = new Set<string>()
+
+  add(secret: string): void {
+    if (secret.length < shortestSecret || this.#forms.has(secret)) return
+    for (const form of formsOf(secret)) this.#forms.add(form)
+  }
+
+  /** An Authorization header: the scheme is no secret, and basic credentials are also one when decoded. */
+  addAuthorization(header: string): void {
+    const [scheme = '', ...rest] = header.split(' ')
+    const credentials = rest.length === 0 ? scheme : rest.join(' ')
+    this.add(credentials)
+    if (scheme.toLowerCase() !== 'basic') return
+    const decoded = Buffer.from(credentials, 'base64').toString()
+    this.add(decoded)
+    this.add(decoded.slice(decoded.indexOf(':') + 1))
+  }
+
+  /** A URL of which only the host is public. */
+  addUrl(url: string): void {
+    const { pathname, search, hash, searchParams } = new URL(url)
+    for (const part of [`${pathname}${search}${hash}`, pathname, search.slice(1), hash.slice(1)])
+      this.add(part)
+    for (const part of [...pathname.split('/'), ...searchParams.values()]) this.add(part)
+  }
+
+  /** @param instead what stands for a secret */
+  removeFrom(text: string, instead = '(removed)'): string {
+    let clean = text
+    for (const form of this.#forms)
+      if (clean.includes(form)) clean = clean.replaceAll(form, instead)
+    return clean
+  }
+}
+
+/** The longest first, so that no part of a longer form stays. */
+function formsOf(secret: string): string[] {
+  const plain = [secret, decoded(secret)]
+  const forms = plain.flatMap(text => [
+    text,
+    encodeURIComponent(text),
+    JSON.stringify(text).slice(1, -1),
+    text.replaceAll('/', '\\/'),
+    Buffer.from(text).toString('hex'),
+    ...base64Forms(text),
+  ])
+  return [...new Set(forms)]
+    .filter(form => form.length >= shortestSecret)
+    .sort((a, b) => b.length - a.length)
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** What base64 makes of a text within a longer one: by where it begins in a group of three bytes, without the characters that its neighbours share. */
+function base64Forms(text: string): string[] {
+  return [0, 1, 2].flatMap(offset => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
+    const whole = bytes.toString('base64').replace(/=+$/, '')
+    const end = bytes.length % 3 === 0 ? whole.length : whole.length - 1
+    const form = whole.slice(Math.ceil((offset * 8) / 6), end)
+    return [form, form.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}

@@ -1,0 +1,82 @@
+/** Removes values that a name before them marks as secret: `--token=…`, `password: "…"`, `Authorization: Basic …`. */
+import { isSecretKey, isStaticPodSource } from './secret-names.ts'
+
+export const removed = '(removed)'
+
+/** `--token=…` keeps its name and loses its value. Linear in the length of the text. */
+export function withoutNamedSecrets(text: string): string {
+  let out = ''
+  let at = 0
+  for (const found of text.matchAll(/[-\w.]+/g)) {
+    const [name] = found
+    if (found.index < at || !isSecretKey(name)) continue
+    const end = found.index + name.length
+    const before = text[found.index - 1] ?? ''
+    const rest = text.slice(end)
+    if (isLabel(name, before) || isRepository(before, rest)) continue
+    const between = betweenOf(name, rest)
+    if (between === null) continue
+    const value = rest.slice(between.length)
+    const quote = /^\\*["']/.test(between) || !/["']/.test(before) ? '' : before
+    const length = valueLength(value, name, quote)
+    if (length === 0 || /^(?:true|false)(?![\w.-])/.test(value)) continue
+    out += `${text.slice(at, end)}${between}${removed}`
+    at = end + between.length + length
+  }
+  return out + text.slice(at)
+}
+
+/** A label or a taint may well be called a key. */
+const isLabel = (name: string, before: string) =>
+  /[=,/:]/.test(before) &&
+  !/token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i.test(name)
+
+/** `registry/team/token:v2`: an image, not a field. */
+const isRepository = (before: string, rest: string) =>
+  before === '/' && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
+
+function betweenOf(name: string, rest: string): string | null {
+  const [sign] =
+    /^\\*["']?(?:[ \t]*:[ \t]*|=|[ \t]+=[ \t]*|[ \t]*=>[ \t]*|%(?:25)?3[AaDd](?:%2[02])?)/.exec(
+      rest,
+    ) ?? []
+  if (sign !== undefined) return sign
+  const [space] = (/^--?[A-Za-z0-9]/.test(name) && /^["']?[ \t]+(?!["']?-)/.exec(rest)) || []
+  return space ?? null
+}
+
+function valueLength(rest: string, name: string, before: string): number {
+  if (rest.startsWith(removed)) return removed.length
+  const [quote] = /^\\*["']/.exec(rest) ?? []
+  if (quote !== undefined) return quotedLength(rest, quote)
+  if (/authorization|cookie/i.test(name) || /^[[{]/.test(rest)) return rest.length
+  if (isStaticPodSource(name)) return headerLength(rest)
+  const [scheme = ''] = /^(?:basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
+  if (scheme !== '') return scheme.length + wordLength(rest.slice(scheme.length))
+  const length = wordLength(rest)
+  if (/["']/.test(rest[length - 1] ?? '')) return length - 1
+  return before === '' ? length : length + spacedLength(rest.slice(length))
+}
+
+/** A header's value may have spaces; it ends at the next flag. */
+function headerLength(rest: string): number {
+  const flag = rest.search(/[ \t]["']?--?[A-Za-z]/)
+  if (flag >= 0) return rest.slice(0, flag).trimEnd().length
+  return /["']$/.test(rest) ? rest.length - 1 : rest.length
+}
+
+/** In quotes a value may have spaces; it ends at the closing quote or at the next flag. */
+function spacedLength(rest: string): number {
+  const [words = ''] = /^(?:[ \t]+[^- \t"'][^ \t"']*)*/.exec(rest) ?? []
+  return words.length
+}
+
+const wordLength = (rest: string) => /^(?:\\.|[^\s\\])*/.exec(rest)?.[0].length ?? 0
+
+function quotedLength(rest: string, quote: string): number {
+  let end = rest.indexOf(quote, quote.length)
+  while (end > 0 && quote.length === 1 && rest[end - 1] === '\\') end = rest.indexOf(quote, end + 1)
+  if (end < 0) return rest.length
+  const after = /^[A-Za-z0-9_$]\S*/.exec(rest.slice(end + quote.length))?.[0] ?? ''
+  return end + quote.length + after.length
+}

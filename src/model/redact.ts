@@ -1,0 +1,189 @@
+/**
+ * The one function for every text that comes from outside: messages of nodes, pods, events, API servers and AWS, image names, URLs, log lines. It removes
+ * what may be a secret and keeps the words around it. Each expression takes linear time, because the sender chooses the text.
+ */
+import { removed, withoutNamedSecrets } from './named-secrets.ts'
+import { isSecretKey } from './secret-names.ts'
+
+/** Redacting twice changes nothing. */
+export function redact(text: string): string {
+  if (text.length < shortestSecret || isPlain(text)) return text
+  let clean = text.replace(pem, removed).replace(execCommand, '$1"(removed)"')
+  clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
+  for (const [form, instead] of replacements) clean = clean.replace(form, instead)
+  clean = clean.replace(authorizationScheme, withoutCredentials)
+  clean = clean.replace(nameAndValue, withoutNamedValue).replace(statement, withoutStatedValue)
+  clean = withoutNamedSecrets(clean).replace(longWord, withoutRandom)
+  return clean.includes(removed) ? clean.replace(continuation, removed) : clean
+}
+
+const shortestSecret = 6
+
+/** Most texts of a record are of these forms: a word, a quantity, a time, a container's id, a name or a path, an image. */
+const plainForms = [
+  /^[A-Za-z]{1,23}$/,
+  /^\d{1,16}[A-Za-z%]{0,2}$/,
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.]{0,10}Z$/,
+  /^(?:[a-z]{1,16}:\/\/)?[0-9a-f]{64}$/,
+  /^[a-z0-9./-]{1,253}$/,
+  /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
+]
+const tokenStart =
+  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,3}-|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29/
+const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
+
+const isPlain = (text: string) =>
+  plainForms.some(form => form.test(text)) &&
+  !tokenStart.test(text) &&
+  text.search(bootstrapToken) < 0
+
+/** A PEM block, to the end of the text if it is cut off. */
+const pem = /-----BEGIN [\s\S]*?(?:-----END [^-]{0,60}-----|$)/g
+/** The kubelet quotes the command of a probe or a hook with its arguments. */
+const execCommand = /\b(exec: ?)"(?:[^"\\]|\\[\s\S])*"?/g
+
+/** What stands before a URL's host. Go takes the last @ of the authority; a password with an unescaped slash ends there, too. */
+const userInfo =
+  /:\/\/(?:[^\s/@:[\]]*:(?!\d{1,5}[/?#])(?:(?!:\/\/)\S)*@|[^\s/?#]*@)(?![a-z0-9]{1,16}:[0-9a-f]{32})/g
+
+/** @param word text without white space and quotes */
+function withoutUrlSecrets(word: string): string {
+  const url = word.indexOf('://')
+  const clean = url < 0 ? word : word.replace(userInfo, '://')
+  const query = clean.search(/[?#]/)
+  if (query < 0 || query === clean.length - 1) return clean
+  const tail = clean.slice(query + 1)
+  const isUrl = url >= 0 && url < query
+  if (!isUrl && (clean[query] === '#' || !/=|%3d/i.test(tail))) return clean
+  // A quoted value follows: its name has to stay beside it.
+  const name = /(?:^|&)([\w.-]{1,64}=)$/.exec(tail.slice(-66))?.[1] ?? ''
+  return `${clean.slice(0, query + 1)}${removed}${name === '' ? '' : `&${name}`}`
+}
+
+/** Secrets with a form of their own. Sources: docs.aws.amazon.com/IAM (identifiers), k8s.io/cluster-bootstrap/token/api, the vendors' token formats. */
+const replacements: readonly (readonly [RegExp, string])[] = [
+  // JSON in base64 (JWT, docker config) and PEM in base64.
+  [/(?:eyJ|ewog|LS0tLS1C)[\w+/=.%~-]{12,}/g, removed],
+  [/(?:AKIA|ASIA)[A-Z0-9]{12,}/g, removed],
+  [/(?:IQoJb3|F[wQ]oGZXIv|F[wQ]oDYXdz)[\w+/=%-]{8,}/g, removed],
+  [/k8s-aws-v1\.[\w=-]{4,}/g, removed],
+  [bootstrapToken, removed],
+  [/(?:gh[oprsu]_|github_pat_|npm_|dckr_pat_|dckr_oat_|glpat-|gldt-|glrt-)\w[\w-]{15,}/g, removed],
+  [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
+  [/(hooks\.slack\.com|chat\.googleapis\.com|webhook\.office\.com)\/[^\s"'<>]+/g, `$1/${removed}`],
+  [/AIza[\w-]{20,}|ya29\.[\w.-]{8,}|GOCSPX-[\w-]{8,}|1\/\/0[\w-]{16,}/g, removed],
+  [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
+  [/(?:[prs]k_(?:live|test)_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
+  [/(?:hv[bsr]\.|pypi-|dop_v1_|SG\.)[\w.-]{16,}/g, removed],
+  // User and password before a registry without a scheme. A digest is no host.
+  [
+    /(?<![^\s"'=,(<])[^\s/@:"'=,(<]{1,128}:[^\s/@"']{1,256}@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/][\w])/g,
+    '',
+  ],
+  [
+    /(--from-(?:literal|env)(?:=|[ \t]+))(?:"[^"]*"?|'[^']*'?|\\[\s\S]|[^\s"'\\])+/g,
+    `$1${removed}`,
+  ],
+  [
+    /((?:^|\s)(?:-u|--user|--proxy-user)(?:=|[ \t]+)["']?)(?!\d+:\d+(?:\s|$))[^\s:"'=]{1,64}:[^\s"']+/g,
+    `$1${removed}`,
+  ],
+  [/(\blogin\b[^\n]{0,120}\s-p[ \t=]*)[^\s]+/g, `$1${removed}`],
+]
+
+const authorizationScheme =
+  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]+|%20|\+)([^\s",;]+)/gi
+
+/** "bearer token is missing" keeps its words. */
+function withoutCredentials(text: string, scheme: string, value: string): string {
+  const isBearer = /^(?:bearer|aws4)/i.test(scheme)
+  const isWord = isBearer
+    ? /^(?:tokens?|auth|authentication|authorization|realm=.*)[.:)]*$/i.test(value)
+    : /^[a-z.:)(-]+$/.test(value) && value !== removed
+  if (isWord) return text
+  return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${removed}`
+}
+
+/** An environment variable as JSON, `"name":"A","value":"b"`, and as Go prints it, `Name:A,Value:b`. */
+const nameAndValue =
+  /(\bname\\*["']?[ \t]*:[ \t]*(?:\\*["'])?([\w.-]{1,256})(?:\\*["'])?[ \t]*,?[ \t]*(?:\\*["'])?value(?:\\*["'])?[ \t]*:[ \t]*)(?:(\\*")(?:[^"\\]|\\(?!")[^"])*|[^\s,}"]+)/gi
+
+const withoutNamedValue = (_: string, before: string, _name: string, quote = '') =>
+  `${before}${quote}${removed}`
+
+const statement =
+  /(\b(?:passw(?:or)?ds?|passphrase|passcode|pwd|secret|token|api[ _-]?key|credentials?)\b["']?)((?:[ \t]+(?:is|was|are)(?:[ \t]+(?:set to|now))?[ \t]*:?[ \t]+["']?)|[ \t]+["'])([^\s"']+)/gi
+const statedWord =
+  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|set|known|valid|being|nil|null)\b/i
+
+/** "The token is expired" keeps its words, and so does `secret "name" not found`. */
+function withoutStatedValue(text: string, name: string, between: string, value: string): string {
+  const isQuotedName = !/\b(?:is|was|are)\b/i.test(between) && !/^p/i.test(name)
+  return isQuotedName || statedWord.test(value) ? text : `${name}${between}${removed}`
+}
+
+/** Base64 and other random text: the letters' case and digits change all the time, which names, paths and digests do not. */
+const longWord = /[A-Za-z0-9+/_=-]{24,}/g
+const shortestRandom = 24
+const awsSecretLength = 40
+
+function withoutRandom(word: string): string {
+  const isAwsSecret = word.length === awsSecretLength && /^[A-Za-z0-9+/]+$/.test(word)
+  if (isAwsSecret && randomness(word) > 0.38) return removed
+  let at = 0
+  for (const part of word.split(/[/-]/)) {
+    if (part.length >= shortestRandom && randomness(part) > 0.42)
+      return `${word.slice(0, at)}${removed}`
+    at += part.length + 1
+  }
+  return word
+}
+
+/** The share of neighbours that are of different classes (upper case, lower case, digit); 0 without all three. */
+function randomness(word: string): number {
+  if (!/[a-z]/.test(word) || !/[A-Z]/.test(word) || !/\d/.test(word)) return 0
+  let changes = 0
+  let before = ''
+  for (const character of word) {
+    const kind = kindOf(character)
+    if (before !== '' && kind !== before) changes += 1
+    before = kind
+  }
+  return changes / word.length
+}
+
+function kindOf(character: string): string {
+  if (character >= 'a' && character <= 'z') return 'lower'
+  return character >= 'A' && character <= 'Z' ? 'upper' : 'other'
+}
+
+/** A secret that is folded over lines. */
+const continuation =
+  /\(removed\)(?:[ \t]*\\?\r?\n[ \t]*(?:[\w+/=.-]{16,}|\(removed\))(?=[ \t]*(?:\r?\n|$)))+/g
+
+/** Fields that stay as they are: names by which records are joined, and the cluster's public CA certificate. */
+const identifiers = new Set(
+  `name namespace uid generateName nodeName claimName volumeName nodegroupName clusterName schema
+   kind apiVersion cluster podSandboxId sha256 certificateAuthority`.split(/\s+/),
+)
+/** Maps from names that people choose to values. */
+const namedTexts = new Set(['labels', 'matchLabels', 'tags'])
+
+/** Every text within a value, at any depth, redacted; identifiers stay. What is clean is returned as it is. */
+export function redactTexts(value: unknown, field = ''): unknown {
+  if (identifiers.has(field)) return value
+  if (typeof value === 'string') return redact(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map(item => redactTexts(item, field))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  let isClean = true
+  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
+    const isSecret = namedTexts.has(field) && typeof inner === 'string' && isSecretKey(name)
+    const clean = isSecret ? removed : redactTexts(inner, namedTexts.has(field) ? 'value' : name)
+    if (clean !== inner) isClean = false
+    return [name, clean]
+  })
+  return isClean ? value : Object.fromEntries(entries)
+}

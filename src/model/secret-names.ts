@@ -1,0 +1,23 @@
+/** Names of fields, flags, variables and headers whose values are secret. */
+
+const secretWord =
+  /token|passw|passphrase|passcode|secret|credential|authorization|cookie|private[-_]?key/i
+
+const secretEnd =
+  /(?:key|keyid|signature|connectionstring)$|(?:^|[-_.])(?:auths?|pass|pwd|pw|sig|sas|jwt|pat|dsn)$/i
+/** `dbPass`, `registryAuth`. */
+const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
+/** A path to a secret, or how a secret is handled, is no secret: `--token-auth-file=…` stays. */
+const setting = /(?:file|path|dir|ttl|mode|refresh|rotate)$/i
+/** A static pod URL may contain a token, and so may its header. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
+const staticPodSource = /(?:manifest[-_]?url|staticpodurl)(?:[-_]?header)?$/i
+const maxNameLength = 256
+
+export const isStaticPodSource = (name: string) => staticPodSource.test(name.slice(-maxNameLength))
+
+export function isSecretKey(name: string): boolean {
+  const end = name.slice(-maxNameLength)
+  const isSecret =
+    secretWord.test(end) || secretEnd.test(end) || camelCaseEnd.test(end) || isStaticPodSource(end)
+  return isSecret && !setting.test(end)
+}

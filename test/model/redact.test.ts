@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import { redact, redactTexts } from '#model/redact.ts'
+
+// Test values are put together here, so that no scanner takes them for real ones.
+const secret = 'hunter2'
+const jwt = `eyJhbGciOiJSUzI1NiJ9.${'eyJzdWIiOiJzeXN0ZW0ifQ'}.c2lnbmF0dXJlLWhlcmU`
+const awsKey = `AKIA${'IOSFODNN7EXAMPLE'}`
+const awsSecret = `wJalrXUtnFEMI/K7MDENG/${'bPxRfiCYEXAMPLEKEY'}`
+const sessionToken = `IQoJb3${'JpZ2luX2VjEHMaCXVzLWVhc3QtMSJ'}`
+const github = `ghp_${'a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8'}`
+const slack = `xoxb-${'123456789012-abcdefghijkl'}`
+const google = `AIza${'SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q'}`
+const random = 'q3Zr8LmX1vB7nT5kW9yD2hJ6'
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
+
+describe('a secret in a text', () => {
+  it.each([
+    ['a JWT', `the token ${jwt} has expired`, 'the token (removed) has expired'],
+    [
+      'a JWT over lines',
+      `got ${jwt}\nc2lnbmF0dXJlLWhlcmUtYWdhaW4\nfailed`,
+      'got (removed)\nfailed',
+    ],
+    ['an access key', `user ${awsKey} may not`, 'user (removed) may not'],
+    ['a secret access key', `with ${awsSecret} signed`, 'with (removed) signed'],
+    ['a session token', `X ${sessionToken} Y`, 'X (removed) Y'],
+    ['an EKS token', 'sent k8s-aws-v1.aHR0cHM6Ly9zdHM', 'sent (removed)'],
+    ['a GitHub token', `clone ${github} failed`, 'clone (removed) failed'],
+    ['a Slack token', `posting ${slack} failed`, 'posting (removed) failed'],
+    ['a Google key', `key of ${google} failed`, 'key of (removed) failed'],
+    ['random text', `value ${random} refused`, 'value (removed) refused'],
+    [
+      'a bearer token',
+      `Authorization failed for Bearer ${secret}, retry`,
+      'Authorization failed for Bearer (removed), retry',
+    ],
+    ['basic credentials', 'sent Basic dXNlcjpodW50ZXIy once', 'sent Basic (removed) once'],
+    ['a header', `401: Authorization: Bearer ${secret}`, '401: Authorization: (removed)'],
+    ['a cookie', `Set-Cookie: a=${secret}; b=${secret}`, 'Set-Cookie: (removed)'],
+    ['a statement', `the passwd is ${secret} now`, 'the passwd is (removed) now'],
+    ['a quoted password', `password "${secret}" refused`, 'password "(removed)" refused'],
+    [
+      'a literal',
+      `kubectl create --from-literal=pw='${secret} x' -n a`,
+      'kubectl create --from-literal=(removed) -n a',
+    ],
+    ['a flag', `login --password ${secret} host`, 'login --password (removed) host'],
+    [
+      'a short flag',
+      `docker login -u bob -p ${secret} host`,
+      'docker login -u bob -p (removed) host',
+    ],
+    ['a user of curl', `curl -u bob:${secret} https://h/`, 'curl -u (removed) https://h/'],
+    ['a percent-encoded pair', `body password%3D${secret} x`, 'body password%3D(removed) x'],
+    [
+      'JSON',
+      `got {\\"password\\":\\"${secret}\\",\\"a\\":1}`,
+      'got {\\"password\\":(removed),\\"a\\":1}',
+    ],
+    [
+      'an environment variable in JSON',
+      `{"name":"DB","value":"${secret}"}`,
+      '{"name":"DB","value":"(removed)"}',
+    ],
+    [
+      'an environment variable as Go prints it',
+      `EnvVar{Name:DB,Value:${secret},ValueFrom:nil,}`,
+      'EnvVar{Name:DB,Value:(removed),ValueFrom:nil,}',
+    ],
+    ['a docker config', `{"auths":{"h":{"auth":"${secret}"}}}`, '{"auths":(removed)'],
+    [
+      'a signed URL',
+      `GET "https://h/o?sig=${secret}&sv=1": 403 Forbidden`,
+      'GET "https://h/o?(removed)": 403 Forbidden',
+    ],
+    ['a query of a path', `POST /v1/x?key=${secret} failed`, 'POST /v1/x?(removed) failed'],
+    ['a fragment', `https://h/o#access_token=${secret}`, 'https://h/o#(removed)'],
+    ['user info of a URL', `https://bob:${secret}@h/v2/`, 'https://h/v2/'],
+    [
+      'user info of an image',
+      `image "bob:${secret}@r.example.com/a:1"`,
+      'image "r.example.com/a:1"',
+    ],
+    [
+      'a webhook',
+      `POST https://hooks.slack.com/services/T0/B0/${secret}: 404`,
+      'POST https://hooks.slack.com/(removed) 404',
+    ],
+    [
+      'an Azure account',
+      `AccountName=a;AccountKey=${secret};x`,
+      'AccountName=a;AccountKey=(removed)',
+    ],
+    [
+      'a PEM block',
+      `a -----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY----- b`,
+      'a (removed) b',
+    ],
+    ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],
+  ])('%s is removed', (_, text, expected) => {
+    const clean = redact(text)
+    expect(clean).toBe(expected)
+    expect(redact(clean)).toBe(clean)
+  })
+})
+
+describe('a text without a secret', () => {
+  it.each([
+    `Back-off pulling image "quay.io/team/token:v2"`,
+    `111122223333.dkr.ecr.us-east-1.amazonaws.com/shop/web:v1.2.3@${digest}`,
+    `docker-pullable://nginx@${digest}`,
+    `nginx:1.27@${digest}`,
+    'The node was low on resource: memory. Threshold quantity: 100Mi, available: 72Mi.',
+    'Container web was using 512Mi, request is 256Mi, has larger consumption of memory.',
+    'MountVolume.SetUp failed for volume "x" : secret "db-credentials" not found',
+    'Unauthorized: the bearer token is expired',
+    'User arn:aws:sts::111122223333:assumed-role/highwater-AuditRole-AbC12dEf3GhI/highwater is not authorized',
+    'eviction_manager.go:613] "Eviction manager: must evict pod(s) to reclaim" resourceName="memory"',
+    'failed to pull and unpack image: 429 Too Many Requests - Server message: toomanyrequests',
+    '--feature-gates=KubeletEnsureSecretPulledImages=true,NodeSwap=false',
+    'https://docs.aws.amazon.com/eks/latest/userguide/what-is-eks.html',
+    'pod web-6d4b9c7f5-abcde_shop(0c0ffee0-1111-2222-3333-444455556666) OOMKilled',
+    'https://0123456789ABCDEF0123456789ABCDEF.gr7.us-east-1.eks.amazonaws.com',
+    '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs',
+    'KubeletHasSufficientMemory',
+    'aws:///us-east-1a/i-0123456789abcdef0',
+  ])('stays: %s', text => {
+    expect(redact(text)).toBe(text)
+  })
+})
+
+describe('redactTexts', () => {
+  it('keeps names, and removes the values of labels and tags whose names are those of secrets', () => {
+    const object = {
+      metadata: { name: 'abcdef.0123456789abcdef', labels: { app: 'web', 'db-password': secret } },
+      tags: { ApiKey: secret, Team: 'shop' },
+    }
+    expect(redactTexts(object)).toEqual({
+      metadata: {
+        name: 'abcdef.0123456789abcdef',
+        labels: { app: 'web', 'db-password': '(removed)' },
+      },
+      tags: { ApiKey: '(removed)', Team: 'shop' },
+    })
+  })
+
+  it('returns what is clean as it is', () => {
+    const clean = { a: ['x', 1, null], b: { c: 'y z' } }
+    expect(redactTexts(clean)).toBe(clean)
+  })
+})
+
+describe('the time that a text takes', () => {
+  const length = 100_000
+  const units =
+    `a aA1 eyJ :// a://b: ? # % -----BEGIN -----END password token= token: token"= key= \\ name:value: name":"a" a:
+    bearer basic login -u --user --from-literal= 8Q~ password=' --token --manifest-url= @ ,a:b rotate exec:" eyJ. (removed)\n
+    ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`.split(/\s+/)
+  it.each(units.flatMap(unit => [[unit], [`${unit} `], [`${unit}\n`], [`${unit}"`]]))(
+    'is linear for repeats of %j',
+    unit => {
+      const millisecondsOf = (count: number) => {
+        const begun = performance.now()
+        redact(unit.repeat(count))
+        return performance.now() - begun
+      }
+      const count = Math.floor(length / unit.length)
+      millisecondsOf(count / 8)
+      const short = Math.max(millisecondsOf(count / 8), 15)
+      // Quadratic would be 64 times as long.
+      expect(millisecondsOf(count)).toBeLessThan(32 * short)
+    },
+  )
+})

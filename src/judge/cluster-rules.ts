@@ -108,6 +108,7 @@ function findingOf(
     commands,
     subject,
     nodes = [],
+    places,
   } = boundedFailing(failing)
   return {
     id: findingId(rule.id, cluster, subject),
@@ -118,6 +119,7 @@ function findingOf(
     cluster: bounded(cluster),
     subject: boundedSubject(subject),
     nodes: sample([{ text: '', value: null, nodes: [...nodes] }], allNodes),
+    ...(places !== undefined && { places }),
     title: title ?? rule.docs.title,
     consequence,
     evidence,

@@ -1,7 +1,7 @@
 /** Many places with one failing of one rule, told as one: how many they are, how sure that is, and of what their evidence says the sums. */
+import { line } from './evidence.ts'
 import { ago, named, sharesText } from './garbage/garbage.ts'
 import { leastCertain, worst } from './outcome.ts'
-import { placesEvidence } from './places.ts'
 import type { ClusterEvidence, ClusterFailing, ClusterRule } from './rule.ts'
 import { evidenceLimit } from './tally.ts'
 import { byText, counted } from './text.ts'
@@ -26,7 +26,7 @@ export function gathered(
   const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
   const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
   const told = [
-    { what: placesEvidence, value: String(sorted.length) },
+    line('places', 'places', String(sorted.length)),
     ...surenessOf(confidences),
     ...sums(
       sorted.flatMap(({ evidence }) => evidence),
@@ -38,18 +38,18 @@ export function gathered(
   return {
     subject: { kind: 'Cluster', namespace: null, name: cluster },
     count: countIn(sorted),
+    places: sorted.length,
     noun,
     severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
     confidence: leastCertain(confidences),
     consequence: `${first.consequence} So it is in ${sorted.length} places, ${all} in all; this is said of the first.`,
     evidence: [
       ...told,
-      ...shown.map(({ subject, count: here, noun }) => ({
-        what: `${subject.kind} ${subject.name}`,
-        value: counted(here, noun),
-      })),
+      ...shown.map(({ subject, count: here, noun }) =>
+        line('object', `${subject.kind} ${subject.name}`, counted(here, noun)),
+      ),
       ...(sorted.length > shown.length
-        ? [{ what: 'not shown', value: `${sorted.length - shown.length} more` }]
+        ? [line('omitted', 'not shown', `${sorted.length - shown.length} more`)]
         : []),
     ],
     commands: shown.slice(0, commandsShown).flatMap(({ commands }) => commands.slice(0, 1)),
@@ -64,12 +64,11 @@ function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
   const shares = Map.groupBy(confidences, confidence => confidence)
   if (shares.size === 1) return []
   return [
-    {
-      what: 'places by confidence',
-      value: sharesText(
-        new Map([...shares].map(([confidence, { length }]) => [confidence, length])),
-      ),
-    },
+    line(
+      'object',
+      'places by confidence',
+      sharesText(new Map([...shares].map(([confidence, { length }]) => [confidence, length]))),
+    ),
   ]
 }
 
@@ -107,11 +106,13 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
   return [
     ...sorted
       .slice(0, reasonsShown)
-      .map(([what, count]) => ({ what, value: counted(count, noun) })),
-    ...(rest > 0 ? [{ what: 'other reasons', value: counted(rest, noun) }] : []),
-    ...[...totals].map(([what, { amounts, told }]) => ({ what, value: told(amounts) })),
-    ...[...shares].map(([what, all]) => ({ what, value: sharesText(all) })),
-    ...[...firsts].map(([what, { firstMs, nowMs }]) => ({ what, value: ago(firstMs, nowMs) })),
-    ...[...names].map(([what, all]) => ({ what, value: named([...all].map(name => ({ name }))) })),
+      .map(([what, count]) => line('object', what, counted(count, noun))),
+    ...(rest > 0 ? [line('object', 'other reasons', counted(rest, noun))] : []),
+    ...[...totals].map(([what, { amounts, told }]) => line('object', what, told(amounts))),
+    ...[...shares].map(([what, all]) => line('object', what, sharesText(all))),
+    ...[...firsts].map(([what, { firstMs, nowMs }]) => line('object', what, ago(firstMs, nowMs))),
+    ...[...names].map(([what, all]) =>
+      line('object', what, named([...all].map(name => ({ name })))),
+    ),
   ]
 }

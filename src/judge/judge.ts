@@ -1,10 +1,13 @@
 /** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
+
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type {
   ClusterResult,
+  Evidence,
   Finding,
   NotAudited,
+  NotAuditedCause,
   OutcomeCounts,
   Subject,
   UnknownOutcome,
@@ -14,7 +17,7 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
 import { ClusterFacts } from './cluster-facts.ts'
@@ -23,6 +26,7 @@ import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { declarationOf } from './drift/declared.ts'
 import type { Declaration, DeclaredNode } from './drift/declared-source.ts'
+import { line } from './evidence.ts'
 import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
 import type { Wishes } from './fixes/agreement.ts'
 import { settleFixes } from './fixes/fix.ts'
@@ -88,7 +92,7 @@ type FindingSource = Pick<
 
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
 
-/** Of resources that were not swept so many are named. */
+/** Maximum number of unswept resources listed in the coverage. */
 const notSweptShown = 20
 
 export function openJudgement(
@@ -160,10 +164,16 @@ export function openJudgement(
       })
   }
 
-  function leaveOut(cluster: string, node: string | null, reason: string): void {
+  function leaveOut(
+    cluster: string,
+    node: string | null,
+    cause: NotAuditedCause,
+    reason: string,
+  ): void {
     notAudited.push({
       cluster: bounded(cluster),
       node: node === null ? null : bounded(node, nameLength),
+      cause,
       reason: bounded(reason),
     })
   }
@@ -179,6 +189,7 @@ export function openJudgement(
       leaveOut(
         cluster,
         null,
+        causeOf(unread),
         `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
       )
     const status = eks?.status
@@ -200,7 +211,12 @@ export function openJudgement(
     fixFacts.take(subject)
     const kept = keptNode(subject)
     if (coverage === 'notRead' || isFargate)
-      leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
+      leaveOut(
+        cluster,
+        identity.name,
+        isFargate ? 'fargate' : 'sources',
+        isFargate ? fargateReason : reasonOf(unread),
+      )
     for (const rule of rules) {
       if (rule.kind === 'cluster') continue
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
@@ -282,7 +298,7 @@ export function openJudgement(
       for (const { subject, outcome } of members.outcomes(contextOf, policy))
         count(rule, subject, outcome)
     for (const [cluster, reason] of emptyReasons)
-      if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
+      if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, 'inactive', reason)
     const waiver = ({ rule, cluster, subject }: Tally) =>
       waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
     const groups = gatherLooseNodes(
@@ -338,7 +354,7 @@ export function openJudgement(
       if (found.expired)
         finding.evidence = [
           ...finding.evidence,
-          { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) },
+          line('waiver', 'waiver', bounded(`expired after ${until}; its reason was: ${reason}`)),
         ]
       else finding.waived = { until, reason }
     }
@@ -373,16 +389,23 @@ function asCertainAsFacts(
   // A rule that can do without a configuration may have used it all the same.
   const isUsed =
     needs.some(need => needsConfiguration[need]) ||
-    failing.evidence.some(({ what }) => what.startsWith('configz '))
+    failing.evidence.some(({ kind }) => kind === 'configz')
   const isOnDisk = isConfigurationOnDisk && isUsed
-  if (!isBorrowed && !isOnDisk) return failing
-  const confidence = failing.confidence === 'possible' ? 'possible' : 'likely'
-  if (!isOnDisk) return { ...failing, confidence }
-  const evidence = failing.evidence.map(({ what, value }) => ({
-    what: what.replace(/^configz /, 'on disk '),
-    value,
-  }))
-  return { ...failing, confidence, evidence }
+  const evidence = failing.evidence.map(entry => sourced(entry, isOnDisk))
+  if (!isBorrowed && !isOnDisk) return { ...failing, evidence }
+  return {
+    ...failing,
+    evidence,
+    confidence: failing.confidence === 'possible' ? 'possible' : 'likely',
+  }
+}
+
+/** A setting with the source that it was read from. */
+function sourced(entry: Evidence, isOnDisk: boolean): Evidence {
+  if (entry.kind !== 'configz') return entry
+  return isOnDisk
+    ? line('onDisk', `on disk ${entry.what}`, entry.value)
+    : line('configz', `configz ${entry.what}`, entry.value)
 }
 
 const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
@@ -400,6 +423,13 @@ const noOutcomes = (): OutcomeCounts => ({
   notApplicable: 0,
   error: 0,
 })
+
+/** The widest of what errors leave out. */
+function causeOf(errors: readonly ReadError[]): NotAuditedCause {
+  const whats = new Set(errors.map(({ what }) => what))
+  if (whats.has('clusters')) return 'clusters'
+  return whats.has('cluster') || whats.has('nodes') ? 'nodes' : 'objects'
+}
 
 const reasonOf = (unread: NodeSubject['unread']): string =>
   sources

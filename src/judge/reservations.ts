@@ -1,5 +1,7 @@
 /** What rules ask of reservations: what is kept for the node's daemons, and what they use. */
+
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { line } from '#judge/evidence.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
@@ -95,17 +97,16 @@ export const unmeasured = (missing: string[]) => ({
 })
 
 export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
-  used.map(({ name, bytes }) => ({
-    what: `summary systemContainers ${name} workingSetBytes`,
-    value: exactBytes(bytes),
-  }))
+  used.map(({ name, bytes }) =>
+    line('summary', `summary systemContainers ${name} workingSetBytes`, exactBytes(bytes)),
+  )
 
 export const reservationEvidence = ({
   kubeReserved,
   systemReserved,
 }: KubeletConfiguration): Failing['evidence'] => [
-  { what: 'configz kubeReserved.memory', value: bounded(kubeReserved?.memory ?? 'none') },
-  { what: 'configz systemReserved.memory', value: bounded(systemReserved?.memory ?? 'none') },
+  line('configz', 'kubeReserved.memory', bounded(kubeReserved?.memory ?? 'none')),
+  line('configz', 'systemReserved.memory', bounded(systemReserved?.memory ?? 'none')),
 ]
 
 /** The highest `memory.available` threshold in bytes, 0 without one; null where one cannot be resolved. */

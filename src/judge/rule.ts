@@ -197,6 +197,8 @@ export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
   /** How many objects, and what one of them is called: `pod`. */
   count: number
   noun: string
+  /** The number of subjects that a failing on the cluster stands for. */
+  places?: number
   /** Where the objects are nodes: all of them. */
   nodes?: readonly string[]
   /** What ends it, as somebody would type it (`kubectl` of kubectl.ts quotes). */

@@ -7,6 +7,7 @@ import type { Evidence, Finding, Subject, UnknownOutcome } from '#model/finding.
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from './drift/variants.ts'
 import { type Origin, originOf, type Proposal } from './durable/durable.ts'
+import { line } from './evidence.ts'
 import { leastCertain, severityRank, worst } from './outcome.ts'
 import type { Failing, RuleOfNodes } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
@@ -131,18 +132,19 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
     value.failing.evidence
       .filter(entry => !same.has(JSON.stringify(entry)))
       .map(entry => ({
+        ...entry,
         what: `${entry.what} on ${counted(nodes.length, 'other node')}`,
-        value: entry.value,
       })),
   )
   const rest =
     hidden.length === 0
       ? []
       : [
-          {
-            what: `and ${counted(hidden.length, 'more variant')}`,
-            value: `on ${counted(nodeCount(hidden), 'node')}`,
-          },
+          line(
+            'omitted',
+            `and ${counted(hidden.length, 'more variant')}`,
+            `on ${counted(nodeCount(hidden), 'node')}`,
+          ),
         ]
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
@@ -158,8 +160,8 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
     evidence: [
       ...evidence
         .slice(0, evidenceLimit)
-        .map(({ what, value }) => ({ what: bounded(what), value: bounded(value) })),
-      ...(hidden > 0 ? [{ what: 'not shown', value: counted(hidden, 'further line') }] : []),
+        .map(({ kind, what, value }) => line(kind, bounded(what), bounded(value))),
+      ...(hidden > 0 ? [line('omitted', 'not shown', counted(hidden, 'further line'))] : []),
     ],
     // A configuration that long is no fix of ours but somebody's junk in a map.
     fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,

@@ -2,10 +2,12 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import type { Evidence } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
 import { isWatched, sisterOf } from '#model/watched-signals.ts'
+import { line } from './evidence.ts'
 import type { NodeSubject, Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
 
@@ -16,15 +18,16 @@ export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' |
   return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
 }
 
-/** Where the threshold stands: `configz evictionHard.imagefs.available`. A soft one with grace 0 acts as hard; some the kubelet adds by itself. */
+/** The threshold where it is configured. A soft one with grace 0 acts as hard; some the kubelet adds by itself. */
 export function configuredAt(
   { signal, value, hard }: EvaluatedThreshold,
   configuration: KubeletConfiguration | null,
-): string {
+): Evidence {
   const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
-  if (isIn('evictionHard') && hard) return `configz evictionHard.${signal}`
-  if (isIn('evictionSoft')) return `configz evictionSoft.${signal}`
-  return `${hard ? 'hard' : 'soft'} threshold ${signal}`
+  const shown = bounded(value)
+  if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
+  if (isIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
+  return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
 }
 
 /** What a hard threshold does to pods. */

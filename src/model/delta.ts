@@ -21,6 +21,7 @@ export interface ComparedFinding
     | 'cluster'
     | 'subject'
     | 'nodes'
+    | 'places'
     | 'title'
     | 'evidence'
     | 'waived'

@@ -37,7 +37,47 @@ export interface Subject {
   name: string
 }
 
+/** Where a line of evidence comes from. Code reads this, never the wording of `what`. */
+export const evidenceKinds = [
+  /** A setting of the running kubelet. */
+  'configz',
+  /** The same setting, computed from the files and flags of a kubelet whose configz was not read. */
+  'onDisk',
+  /** A setting as a launch template, node class, file or flag declares it. */
+  'declared',
+  /** The layer in which a setting was lost or differs. */
+  'layer',
+  /** A key of the policy. */
+  'policy',
+  /** An expired waiver of the policy. */
+  'waiver',
+  /** The Node object. */
+  'node',
+  /** The kubelet's stats summary. */
+  'summary',
+  /** The container runtime. */
+  'runtime',
+  /** The node's own files, kernel and logs. */
+  'host',
+  /** Events of the node and its pods. */
+  'event',
+  /** EKS, or another object of the cluster or the account. */
+  'object',
+  /** Computed from the others, by the replay or from known facts. */
+  'computed',
+  /** A source that could not be read. */
+  'unread',
+  /** The number of places of a finding that stands for many. */
+  'places',
+  /** Why the fix is as it is. */
+  'fix',
+  /** Lines that are not shown. */
+  'omitted',
+] as const
+export type EvidenceKind = (typeof evidenceKinds)[number]
+
 export interface Evidence {
+  kind: EvidenceKind
   what: string
   value: string
 }
@@ -86,6 +126,8 @@ export interface Finding {
   cluster: string
   subject: Subject
   nodes: NodeSample
+  /** A finding on a cluster that stands for this many namespaces or other subjects; absent: it stands for its own subject. */
+  places?: number
   title: string
   consequence: string
   evidence: Evidence[]
@@ -149,10 +191,27 @@ export interface UnknownOutcome {
   reason: string
 }
 
-/** `node` null: the whole cluster. */
+export const notAuditedCauses = [
+  /** Clusters could not be listed, so some may be missing. */
+  'clusters',
+  /** The cluster or its nodes could not be listed, so nodes may be missing. */
+  'nodes',
+  /** Another list of the cluster could not be read. */
+  'objects',
+  /** The cluster is not active and lists no nodes. */
+  'inactive',
+  /** Too few sources of the node could be read. */
+  'sources',
+  /** AWS runs the kubelet of a Fargate node. */
+  'fargate',
+] as const
+export type NotAuditedCause = (typeof notAuditedCauses)[number]
+
+/** `node` null: the whole cluster. Code reads `cause`; `reason` is for people. */
 export interface NotAudited {
   cluster: string
   node: string | null
+  cause: NotAuditedCause
   reason: string
 }
 
@@ -174,6 +233,8 @@ export interface RunInfo {
   rules: string[]
   /** What of the input itself was broken: malformed snapshot lines, a cut-off file. */
   inputErrors: string[]
+  /** Number of snapshot lines that are no records, so nodes may be missing; absent: none. */
+  lostLines?: number
 }
 
 export interface FindingsDocument {

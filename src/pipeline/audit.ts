@@ -109,7 +109,7 @@ export async function conclude(
 ): Promise<AuditResult> {
   const { policy, rules, formats, history } = context
   const enters = context.onStage ?? (() => undefined)
-  const { header, nodes, tags, garbage, inputErrors } = judged
+  const { header, nodes, tags, garbage, inputErrors, lostLines } = judged
   const { ruleErrors, ...result } = judged.result
   const whole: FindingsDocument = {
     schema: 'highwater.findings/1',
@@ -121,6 +121,7 @@ export async function conclude(
       region: header?.region ?? null,
       rules: rules.map(({ id }) => id),
       inputErrors,
+      ...(lostLines > 0 && { lostLines }),
     },
     ...result,
     clusters: withReadings(result.clusters, nodes),

@@ -1,6 +1,5 @@
 /** The story of a comparison: two saved audits, each a snapshot that is judged now or the findings of its day, and what changed between them. */
 import { compareRuns } from '#judge/delta/delta.ts'
-import { fargateReason } from '#judge/subject.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -123,5 +122,5 @@ function isUnread({
     (sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead,
     0,
   )
-  return unread > notAudited.filter(({ reason }) => reason === fargateReason).length
+  return unread > notAudited.filter(({ cause }) => cause === 'fargate').length
 }

@@ -5,7 +5,7 @@ import { mergedJudgements } from '#judge/merged-judgements.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { GarbageOverview } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'
-import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
+import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, ResourceTags } from '#model/report.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
@@ -40,6 +40,8 @@ export interface Judged {
   /** By cluster; of those that were looked through for garbage. */
   garbage: GarbageOverview[]
   inputErrors: string[]
+  /** Lines of the input that are no records. */
+  lostLines: number
 }
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
@@ -55,19 +57,18 @@ export async function judgeRecords(
   const tags: ResourceTags[] = []
   const seen = new Set<string>()
   const inputErrors = [...(context.inputErrors ?? [])]
+  let lostLines = 0
   let header: SnapshotHeader | null = null
   let areListsWhole = true
   context.onStage?.('read')
   for await (const read of source) {
     if (read.kind === 'Malformed') {
+      lostLines++
       inputErrors.push(`line ${read.line}: ${read.message}`)
       continue
     }
     const record = prune(read)
-    if (
-      record.kind === 'Node' &&
-      seen.size === seen.add(`${record.cluster}/${record.node.metadata?.name}`).size
-    ) {
+    if (record.kind === 'Node' && isSeen(seen, record)) {
       inputErrors.push(
         `the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`,
       )
@@ -107,7 +108,16 @@ export async function judgeRecords(
     tags,
     garbage: garbage.toSorted(byCluster),
     inputErrors,
+    lostLines,
   }
+}
+
+/** Whether an earlier record was of the same node; if not, this one is remembered. */
+function isSeen(seen: Set<string>, { cluster, node }: NodeRecord): boolean {
+  const key = `${cluster}/${node.metadata?.name}`
+  if (seen.has(key)) return true
+  seen.add(key)
+  return false
 }
 
 /** As if the records of all parts had come together. No two of them may speak of the same cluster, and each has named every node. */
@@ -122,6 +132,7 @@ export function mergedJudged(
     tags: parts.flatMap(({ tags }) => tags),
     garbage: parts.flatMap(({ garbage }) => garbage).toSorted(byCluster),
     inputErrors: parts.flatMap(({ inputErrors }) => inputErrors),
+    lostLines: parts.reduce((sum, part) => sum + part.lostLines, 0),
   }
 }
 

@@ -2,8 +2,10 @@
 import * as z from 'zod'
 import {
   type DurableFix,
+  evidenceKinds,
   type FindingsDocument,
   families,
+  notAuditedCauses,
   severities,
   subjectKinds,
 } from '#model/finding.ts'
@@ -40,9 +42,20 @@ const finding = z.strictObject({
   cluster: z.string(),
   subject,
   nodes: sample,
+  places: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('a finding on a cluster that stands for this many namespaces or other subjects'),
   title: z.string(),
   consequence: z.string(),
-  evidence: z.array(z.strictObject({ what: z.string(), value: z.string() })),
+  evidence: z.array(
+    z.strictObject({
+      kind: z.enum(evidenceKinds).describe('where it comes from'),
+      what: z.string(),
+      value: z.string(),
+    }),
+  ),
   fix: z.strictObject({
     config: z.record(z.string(), z.unknown()).describe('KubeletConfiguration fields to set'),
     durable: z.array(z.strictObject({ target: z.enum(durableTargets), snippet: z.string() })),
@@ -110,6 +123,7 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
       region: z.string().nullable(),
       rules: z.array(z.string()).describe('rules that ran'),
       inputErrors: z.array(z.string()).describe('what of the input itself was broken'),
+      lostLines: count.optional().describe('snapshot lines that are no records'),
     }),
     clusters: z.array(
       z.strictObject({
@@ -143,6 +157,7 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
       z.strictObject({
         cluster: z.string(),
         node: z.string().nullable().describe('null: the whole cluster'),
+        cause: z.enum(notAuditedCauses),
         reason: z.string(),
       }),
     ),

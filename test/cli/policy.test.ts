@@ -60,6 +60,7 @@ describe('a waiver', () => {
     const { code, open, waived } = await audited(waiver('2026-11-20'), '2026-11-21T00:00:00Z')
     expect({ code, waived }).toEqual({ code: 1, waived: undefined })
     expect(open?.evidence.at(-1)).toEqual({
+      kind: 'waiver',
       what: 'waiver',
       value: 'expired after 2026-11-20; its reason was: a new alert comes',
     })

@@ -65,7 +65,12 @@ describe('accounts of the policy', () => {
     })
     expect(document.clusters.find(({ name }) => name === ownName('own'))?.coverage.read).toBe(2)
     expect(document.notAudited).toMatchObject([
-      { cluster: membersName('*'), node: null, reason: expect.stringContaining(role) },
+      {
+        cluster: membersName('*'),
+        node: null,
+        cause: 'clusters',
+        reason: expect.stringContaining(role),
+      },
     ])
   })
 

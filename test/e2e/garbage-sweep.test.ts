@@ -166,7 +166,9 @@ describe('API groups', () => {
     const [found] = document.findings.filter(({ rule }) => rule === 'unanswered-api-group')
     expect(found).toMatchObject({
       subject: { kind: 'Cluster', name: 'garbage' },
-      evidence: [{ what: 'did not answer', value: 'custom.metrics.k8s.io/v1beta1' }],
+      evidence: [
+        { kind: 'computed', what: 'did not answer', value: 'custom.metrics.k8s.io/v1beta1' },
+      ],
       fix: { commands: ['kubectl get apiservice v1beta1.custom.metrics.k8s.io -o yaml'] },
     })
     expect(document.notAudited).toEqual([])
@@ -184,7 +186,11 @@ describe('API groups', () => {
         {
           subject: { name: 'pages' },
           evidence: [
-            { what: 'owner Blog news of web.example.com/v1', value: 'Deployment render-blog' },
+            {
+              kind: 'computed',
+              what: 'owner Blog news of web.example.com/v1',
+              value: 'Deployment render-blog',
+            },
             {},
           ],
         },

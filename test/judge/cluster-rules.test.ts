@@ -103,10 +103,14 @@ describe('findings', () => {
     })
     expect(finding?.consequence).toContain('in 30 places, 465 failed pods in all')
     expect(finding?.evidence.slice(0, 2)).toEqual([
-      { what: 'places', value: '30' },
-      { what: 'Namespace team-29', value: '30 failed pods' },
+      { kind: 'places', what: 'places', value: '30' },
+      { kind: 'object', what: 'Namespace team-29', value: '30 failed pods' },
     ])
-    expect(finding?.evidence.at(-1)).toEqual({ what: 'not shown', value: '16 more' })
+    expect(finding?.evidence.at(-1)).toEqual({
+      kind: 'omitted',
+      what: 'not shown',
+      value: '16 more',
+    })
     expect(finding?.fix.commands).toHaveLength(3)
   })
 
@@ -126,10 +130,14 @@ describe('findings', () => {
     const crowded = exampleCluster({ pods: { ...pods!, terminated } })
     const [finding] = openJudgement([evictedPods], defaultPolicy).close(bad.at, [crowded]).findings
     expect(finding?.evidence.slice(0, 4)).toEqual([
-      { what: 'places', value: '40' },
-      { what: 'reasons', value: 'Evicted: 40, NodeShutdown: 40' },
-      { what: 'controlled by', value: 'ReplicaSet cart-7d9c6bf5c8: 70, nobody: 10' },
-      { what: 'first', value: expect.stringMatching(/^2 days ago /) },
+      { kind: 'places', what: 'places', value: '40' },
+      { kind: 'object', what: 'reasons', value: 'Evicted: 40, NodeShutdown: 40' },
+      {
+        kind: 'object',
+        what: 'controlled by',
+        value: 'ReplicaSet cart-7d9c6bf5c8: 70, nobody: 10',
+      },
+      { kind: 'object', what: 'first', value: expect.stringMatching(/^2 days ago /) },
     ])
     expect(finding?.evidence.length).toBeLessThanOrEqual(24)
   })
@@ -155,22 +163,43 @@ describe('findings', () => {
     const likely = crowded(4)
     expect(likely).toMatchObject({ subject: { kind: 'Cluster' }, confidence: 'likely' })
     expect(likely?.evidence.slice(0, 11)).toEqual([
-      { what: 'places', value: '30' },
-      { what: 'places by confidence', value: 'certain: 26, likely: 4' },
-      { what: 'capacity', value: '2.9 TiB' },
-      { what: 'cost of EBS at list price of us-east-1', value: 'about 240 USD a month' },
+      { kind: 'places', what: 'places', value: '30' },
+      { kind: 'object', what: 'places by confidence', value: 'certain: 26, likely: 4' },
+      { kind: 'object', what: 'capacity', value: '2.9 TiB' },
       {
+        kind: 'object',
+        what: 'cost of EBS at list price of us-east-1',
+        value: 'about 240 USD a month',
+      },
+      {
+        kind: 'object',
         what: 'of EBS, and in the cost by size alone',
         value: '30: IOPS and throughput are not known',
       },
-      { what: 'since when is not known', value: '4, by age of the volume' },
-      { what: 'first of these was made', value: expect.stringMatching(/^83 days ago /) },
-      { what: 'first was released', value: expect.stringMatching(/^37 days ago /) },
-      { what: 'volumes', value: 'pv-0, pv-1, pv-10, pv-11, pv-12 and 25 more' },
-      { what: 'disks', value: expect.stringMatching(/^ebs.csi.aws.com vol-0, .* and 25 more$/) },
-      { what: 'claims', value: expect.stringMatching(/^team-0\/data, .* and 25 more$/) },
+      { kind: 'object', what: 'since when is not known', value: '4, by age of the volume' },
+      {
+        kind: 'object',
+        what: 'first of these was made',
+        value: expect.stringMatching(/^83 days ago /),
+      },
+      { kind: 'object', what: 'first was released', value: expect.stringMatching(/^37 days ago /) },
+      { kind: 'object', what: 'volumes', value: 'pv-0, pv-1, pv-10, pv-11, pv-12 and 25 more' },
+      {
+        kind: 'object',
+        what: 'disks',
+        value: expect.stringMatching(/^ebs.csi.aws.com vol-0, .* and 25 more$/),
+      },
+      {
+        kind: 'object',
+        what: 'claims',
+        value: expect.stringMatching(/^team-0\/data, .* and 25 more$/),
+      },
     ])
-    expect(likely?.evidence.at(-1)).toEqual({ what: 'not shown', value: '18 more' })
+    expect(likely?.evidence.at(-1)).toEqual({
+      kind: 'omitted',
+      what: 'not shown',
+      value: '18 more',
+    })
     expect(likely?.evidence).toHaveLength(24)
     expect(crowded(0)).toMatchObject({ confidence: 'certain' })
     expect(crowded(0)?.evidence.map(({ what }) => what)).not.toContain('places by confidence')

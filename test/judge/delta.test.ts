@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns } from '#judge/delta/delta.ts'
+import { line } from '#judge/evidence.ts'
 import { fargateReason } from '#judge/subject.ts'
 import { findingId } from '#judge/tally.ts'
 import { type Change, type ComparedFinding, type ComparedRun, changes } from '#model/delta.ts'
@@ -22,6 +23,7 @@ interface Given {
   severity?: Severity
   confidence?: Confidence
   waived?: boolean
+  places?: number
   evidence?: ComparedFinding['evidence']
   subject?: Subject
   /** Nodes on which `r` could not be decided. */
@@ -29,6 +31,7 @@ interface Given {
   rules?: string[]
   notAudited?: NotAudited[]
   inputErrors?: string[]
+  lostLines?: number
   ruleErrors?: string
   /** By which a findings.json is known. */
   nodeCount?: number
@@ -56,6 +59,7 @@ function run(given: Given): ComparedRun {
     confidence = 'certain',
     waived = false,
     evidence = [],
+    places,
     subject = workers,
   } = given
   const written = split(nodes ?? '')
@@ -76,6 +80,7 @@ function run(given: Given): ComparedRun {
       confidence,
       evidence,
       nodes: { count: names.length + unnamed, sample: names },
+      ...(places && { places }),
       waived: waived ? { until: '2026-12-31', reason: 'known' } : null,
     })
   const findings = fails === undefined ? [] : [found(split(fails))]
@@ -127,6 +132,7 @@ function run(given: Given): ComparedRun {
       ...met
         .filter(({ coverage, isFargate }) => coverage === 'notRead' || isFargate)
         .map(({ name, isFargate }) => ({
+          cause: isFargate ? ('fargate' as const) : ('sources' as const),
           cluster,
           node: name,
           reason: isFargate ? fargateReason : 'configz: HTTP 503',
@@ -137,6 +143,7 @@ function run(given: Given): ComparedRun {
     ...document.run,
     rules: given.rules ?? ['r', 's'],
     inputErrors: given.inputErrors ?? [],
+    ...(given.lostLines && { lostLines: given.lostLines }),
   }
   const errors = split(given.ruleErrors).map(node => ({ rule: 'r', cluster, node }))
   return {
@@ -148,14 +155,9 @@ function run(given: Given): ComparedRun {
 
 /** @param places for how many the finding stands; absent: for itself */
 const onObjects = (subject: Subject, places?: number): ComparedRun =>
-  run({
-    nodes: 'a',
-    fails: '',
-    subject,
-    ...(places && { evidence: [{ what: 'places', value: String(places) }] }),
-  })
+  run({ nodes: 'a', fails: '', subject, ...(places && { places }) })
 
-const layer = [{ what: 'layer', value: 'peers' }]
+const layer = [line('layer', 'layer', 'peers')]
 
 /** Drift that rule `r` told of, and of which rule `s` tells on these nodes. */
 function withDrift(given: Given, ofOther: string): ComparedRun {
@@ -305,7 +307,14 @@ describe('a finding that was not there', () => {
       'is newly seen in a cluster whose list broke off',
       {
         nodes: 'a',
-        notAudited: [{ cluster, node: null, reason: 'nodes: the list of nodes could not be read' }],
+        notAudited: [
+          {
+            cluster,
+            node: null,
+            cause: 'nodes',
+            reason: 'nodes: the list of nodes could not be read',
+          },
+        ],
       },
       { nodes: 'a b', fails: 'b' },
       'newlySeen',
@@ -313,7 +322,7 @@ describe('a finding that was not there', () => {
     ],
     [
       'is newly seen where a line of the file was lost',
-      { nodes: 'a', inputErrors: ['line 3: no JSON'] },
+      { nodes: 'a', lostLines: 1 },
       { nodes: 'a b', fails: 'b' },
       'newlySeen',
     ],
@@ -443,7 +452,10 @@ describe('a finding that is no longer there', () => {
     [
       'cannot be told, and the reason is the node’s own',
       { nodes: 'a', fails: 'a' },
-      { nodes: 'a?', notAudited: [{ cluster, node: null, reason: 'events: HTTP 403' }] },
+      {
+        nodes: 'a?',
+        notAudited: [{ cluster, node: null, cause: 'objects', reason: 'events: HTTP 403' }],
+      },
       'cannotTell',
       /a \(configz: HTTP 503\)/,
     ],
@@ -477,7 +489,7 @@ describe('a finding that is no longer there', () => {
     [
       'cannot be told where a line was lost',
       { nodes: 'a b', fails: 'a' },
-      { nodes: 'b', inputErrors: ['line 3: no JSON'] },
+      { nodes: 'b', lostLines: 1 },
       'cannotTell',
     ],
     [
@@ -492,7 +504,10 @@ describe('a finding that is no longer there', () => {
     [
       'cannot be told where the list of nodes broke off',
       { nodes: 'a b', fails: 'a' },
-      { nodes: 'b', notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }] },
+      {
+        nodes: 'b',
+        notAudited: [{ cluster, node: null, cause: 'nodes', reason: 'nodes: HTTP 500' }],
+      },
       'cannotTell',
     ],
     [
@@ -501,14 +516,24 @@ describe('a finding that is no longer there', () => {
       {
         nodes: '',
         clusters: [],
-        notAudited: [{ cluster: '*', node: null, reason: 'clusters: not all clusters were found' }],
+        notAudited: [
+          {
+            cluster: '*',
+            node: null,
+            cause: 'clusters',
+            reason: 'clusters: not all clusters were found',
+          },
+        ],
       },
       'cannotTell',
     ],
     [
       'is gone where only the events of the cluster were not read',
       { nodes: 'a b', fails: 'a' },
-      { nodes: 'b', notAudited: [{ cluster, node: null, reason: 'events: HTTP 403' }] },
+      {
+        nodes: 'b',
+        notAudited: [{ cluster, node: null, cause: 'objects', reason: 'events: HTTP 403' }],
+      },
       'gone',
     ],
     [
@@ -548,7 +573,7 @@ describe('a finding that is no longer there', () => {
     [
       'of a cluster itself that broke off cannot be told',
       { nodes: 'a', fails: '' },
-      { nodes: 'a', inputErrors: ['line 1: x'] },
+      { nodes: 'a', lostLines: 1 },
       'cannotTell',
     ],
   ])
@@ -656,7 +681,7 @@ describe('a finding that is still there', () => {
       { ...a, waived: true },
       {
         ...a,
-        evidence: [{ what: 'waiver', value: 'expired after 2026-12-31; its reason was: known' }],
+        evidence: [line('waiver', 'waiver', 'expired after 2026-12-31; its reason was: known')],
       },
       'waiverExpired',
       'the waiver expired after 2026-12-31',
@@ -697,7 +722,10 @@ describe('a findings.json, which does not name every node', () => {
     ],
     [
       'as OLD: newly seen where it lists the node as not audited',
-      { ...file, notAudited: [{ cluster, node: 'a', reason: 'configz: HTTP 503' }] },
+      {
+        ...file,
+        notAudited: [{ cluster, node: 'a', cause: 'sources', reason: 'configz: HTTP 503' }],
+      },
       { nodes: 'a', fails: 'a' },
       'newlySeen',
     ],
@@ -706,14 +734,14 @@ describe('a findings.json, which does not name every node', () => {
       {
         nodes: null,
         nodeCount: 0,
-        notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }],
+        notAudited: [{ cluster, node: null, cause: 'nodes', reason: 'nodes: HTTP 500' }],
       },
       { nodes: 'a', fails: 'a' },
       'newlySeen',
     ],
     [
       'as OLD: open where the list broke off',
-      { ...file, notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }] },
+      { ...file, notAudited: [{ cluster, node: null, cause: 'nodes', reason: 'nodes: HTTP 500' }] },
       { nodes: 'a', fails: 'a' },
       'cannotTell',
     ],
@@ -858,7 +886,10 @@ describe('nodes', () => {
   it('are not called gone where their list broke off, and that is said', () => {
     const { nodes, notes } = compareRuns(
       run({ nodes: 'a b' }),
-      run({ nodes: 'b', notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }] }),
+      run({
+        nodes: 'b',
+        notAudited: [{ cluster, node: null, cause: 'nodes', reason: 'nodes: HTTP 500' }],
+      }),
     )
     expect(nodes.gone).toEqual([])
     expect(notes.join(' ')).toContain('NEW may not list every node of prod')

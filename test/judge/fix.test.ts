@@ -310,10 +310,12 @@ describe('the fixes on one group', () => {
     ])
     expect(drift.consequence).toContain('imageGCHighThresholdPercent 80, not 90')
     expect(drift.evidence).toContainEqual({
+      kind: 'fix',
       what: 'fix',
       value: 'imageGCHighThresholdPercent 80, not 90',
     })
     expect(drift.evidence).toContainEqual({
+      kind: 'declared',
       what: 'declared imageGCHighThresholdPercent',
       value: '90 (launch template web version 4)',
     })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { line } from '#judge/evidence.ts'
 import { calmEviction, hard } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { nodeRule, type Rule } from '#judge/rule.ts'
@@ -25,7 +26,7 @@ const toy = (judge: Answer, head: Partial<Parameters<typeof nodeRule>[0]> = {}):
     ...head,
   })
 
-const failing = { consequence: 'It fails.', evidence: [{ what: 'toy', value: '1' }] }
+const failing = { consequence: 'It fails.', evidence: [line('computed', 'toy', '1')] }
 const alwaysFails = toy(function* () {
   yield failing
 })
@@ -259,20 +260,17 @@ describe('aggregation', () => {
       const variant = Math.min(Number(identity.name.slice(-1)), 6)
       yield {
         consequence: `variant ${variant}`,
-        evidence: [
-          { what: 'same', value: 'x' },
-          { what: 'value', value: String(variant) },
-        ],
+        evidence: [line('computed', 'same', 'x'), line('computed', 'value', String(variant))],
       }
     })
     const { findings } = judged([byName], named(10))
     expect(findings[0]?.consequence).toBe('variant 6')
     expect(findings[0]?.evidence).toEqual([
-      { what: 'same', value: 'x' },
-      { what: 'value', value: '6' },
-      { what: 'value on 1 other node', value: '0' },
-      { what: 'value on 1 other node', value: '1' },
-      { what: 'and 4 more variants', value: 'on 4 nodes' },
+      line('computed', 'same', 'x'),
+      line('computed', 'value', '6'),
+      line('computed', 'value on 1 other node', '0'),
+      line('computed', 'value on 1 other node', '1'),
+      line('omitted', 'and 4 more variants', 'on 4 nodes'),
     ])
   })
 
@@ -372,7 +370,7 @@ describe('aggregation', () => {
   it('joins several failings of one rule on one node', () => {
     const twice = toy(function* () {
       yield failing
-      yield { consequence: 'Again.', evidence: [{ what: 'toy', value: '2' }], severity: 'high' }
+      yield { consequence: 'Again.', evidence: [line('computed', 'toy', '2')], severity: 'high' }
     })
     expect(judged([twice], [buildNode()]).findings).toMatchObject([
       {
@@ -482,10 +480,9 @@ describe('policy', () => {
     expect(findings).toHaveLength(isWaived ? 0 : 1)
     if (isWaived) expect(waived[0]?.waived).toEqual({ until: '2026-11-21', reason: 'known' })
     else
-      expect(findings[0]?.evidence.at(-1)).toEqual({
-        what: 'waiver',
-        value: 'expired after 2026-11-21; its reason was: known',
-      })
+      expect(findings[0]?.evidence.at(-1)).toEqual(
+        line('waiver', 'waiver', 'expired after 2026-11-21; its reason was: known'),
+      )
     expect(clusters[0]?.grade).toBe(isWaived ? 'A' : 'C')
   })
 
@@ -632,6 +629,7 @@ describe('coverage', () => {
     expect(notAudited[0]).toEqual({
       cluster: 'prod',
       node: 'ip-10-0-1-2.ec2.internal',
+      cause: 'sources',
       reason: 'pods: not in the snapshot; configz: HTTP 500; summary: not in the snapshot',
     })
     expect(clusters[0]?.grade).toBeNull()
@@ -656,15 +654,18 @@ describe('coverage', () => {
   it.each([
     [
       { errors: [{ what: 'nodes', message: 'HTTP 401: Unauthorized' }] },
+      'nodes',
       'nodes: HTTP 401: Unauthorized',
     ],
-    [{ eks: { status: 'CREATING' } }, 'the cluster is CREATING and showed no nodes'],
-    [{ eks: { status: 'ACTIVE' } }, null],
-  ])('lists a cluster with %j as not audited: %s', (given, reason) => {
+    [{ eks: { status: 'CREATING' } }, 'inactive', 'the cluster is CREATING and showed no nodes'],
+    [{ eks: { status: 'ACTIVE' } }, null, null],
+  ])('lists a cluster with %j as not audited (%s): %s', (given, cause, reason) => {
     const judgement = openJudgement(rules, defaultPolicy)
     judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', ...given } as ClusterRecord)
     const { notAudited, clusters } = judgement.close(takenAt)
-    expect(notAudited).toEqual(reason === null ? [] : [{ cluster: 'prod', node: null, reason }])
+    expect(notAudited).toEqual(
+      reason === null ? [] : [{ cluster: 'prod', node: null, cause, reason }],
+    )
     expect(clusters).toMatchObject([{ name: 'prod', grade: null, coverage: { nodes: 0 } }])
   })
 
@@ -692,10 +693,9 @@ describe('hostile input', () => {
       yield {
         title: identity.name,
         consequence: identity.name.repeat(3),
-        evidence: Array.from({ length: 100 }, (_, index) => ({
-          what: `${identity.name}${index}`,
-          value: identity.name,
-        })),
+        evidence: Array.from({ length: 100 }, (_, index) =>
+          line('computed', `${identity.name}${index}`, identity.name),
+        ),
         fix: { config: { evictionHard: { [identity.name]: '10%' } } },
       }
     })
@@ -703,7 +703,7 @@ describe('hostile input', () => {
     const text = JSON.stringify(findings)
     expect(text.length).toBeLessThan(30_000)
     expect(text).not.toMatch(/\\u0000|\\n|\u202e/)
-    expect(findings[0]?.evidence.at(-1)).toEqual({ what: 'not shown', value: '76 further lines' })
+    expect(findings[0]?.evidence.at(-1)).toEqual(line('omitted', 'not shown', '76 further lines'))
     expect(findings[0]?.fix.config).toEqual({})
     expect(findings[0]?.subject.name.length).toBeLessThanOrEqual(253)
     expect(findings[0]?.nodes.sample[0]?.length).toBeLessThanOrEqual(253)

@@ -24,9 +24,15 @@ const onlyDisks = auditedNode(
 const unlisted: NotAudited = {
   cluster: 'prod-us',
   node: null,
+  cause: 'nodes',
   reason: 'nodes: the list of nodes could not be read: HTTP 401',
 }
-const withoutJobs: NotAudited = { cluster: 'prod-eu', node: null, reason: 'jobs.batch: HTTP 403' }
+const withoutJobs: NotAudited = {
+  cluster: 'prod-eu',
+  node: null,
+  cause: 'objects',
+  reason: 'jobs.batch: HTTP 403',
+}
 
 describe('a run has read nothing', () => {
   it.each([

@@ -221,7 +221,7 @@ describe('text from outside', () => {
             title: long,
             consequence: long,
             cluster: long,
-            evidence: [{ what: long, value: long }],
+            evidence: [{ kind: 'computed', what: long, value: long }],
             nodes: { count: 1, sample: [long] },
           }),
         ],

@@ -68,11 +68,13 @@ function cutShort(): AuditReport {
   const late = Array.from({ length: 12 }, (_, index) => ({
     cluster: 'staging',
     node: `late-${index}`,
+    cause: 'sources' as const,
     reason: `configz: ${deadline}; summary: ${deadline}`,
   }))
   report.document.notAudited.push(...late, {
     cluster: 'prod-ap',
     node: null,
+    cause: 'nodes',
     reason: `nodes: the list of nodes could not be read to its end: ${deadline}`,
   })
   report.nodes.find(({ coverage }) => coverage === 'partlyRead')!.errors = [
@@ -108,6 +110,7 @@ function hostileReport(text: string): AuditReport {
     notAudited: Array.from({ length: 5000 }, (_, index) => ({
       cluster: text,
       node: index % 2 === 0 ? null : `${index}${text}`,
+      cause: 'sources',
       reason: `${index}${text}`,
     })),
   })
@@ -515,7 +518,12 @@ describe('a run that was cut short', () => {
     const node = unreadNode('n1', [{ what: 'configz', message: 'context deadline exceeded' }])
     const quiet = quietReport([node], {
       notAudited: [
-        { cluster: 'prod-eu', node: 'n1', reason: 'configz: context deadline exceeded' },
+        {
+          cluster: 'prod-eu',
+          node: 'n1',
+          cause: 'sources',
+          reason: 'configz: context deadline exceeded',
+        },
       ],
     })
     expect(renderMail(quiet, []).text).not.toMatch(/cut short/i)
@@ -625,7 +633,7 @@ describe('the subject', () => {
     )
   })
   it('is one line of at most 120 characters, whatever the input', () => {
-    const late = { cluster: 'a', node: 'n', reason: deadline }
+    const late = { cluster: 'a', node: 'n', cause: 'sources' as const, reason: deadline }
     const huge = clusterResult('a', {
       coverage: { nodes: 1e21, read: 1e21, partlyRead: 1e20, notRead: 1e20 },
     })

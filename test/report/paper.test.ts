@@ -42,6 +42,7 @@ function crowded(): AuditReport {
     notAudited: Array.from({ length: 25 }, (_, index) => ({
       cluster: 'prod-eu',
       node: `lost-${index}`,
+      cause: 'sources',
       reason: '503',
     })),
   })

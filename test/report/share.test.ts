@@ -99,9 +99,9 @@ const report: AuditReport = {
       },
     ],
     notAudited: [
-      { cluster: 'prod', node: 'b2', reason: '503' },
-      { cluster: 'prod', node: null, reason: 'events: 403' },
-      { cluster: 'lost', node: null, reason: 'timeout' },
+      { cluster: 'prod', node: 'b2', cause: 'sources', reason: '503' },
+      { cluster: 'prod', node: null, cause: 'objects', reason: 'events: 403' },
+      { cluster: 'lost', node: null, cause: 'objects', reason: 'timeout' },
     ],
     delta: {
       new: ['batch', 'general'],
@@ -147,7 +147,12 @@ const report: AuditReport = {
           reason: '503',
         },
       })),
-      notAudited: ['b2', 'g2'].map(node => ({ cluster: 'prod', node, reason: '503' })),
+      notAudited: ['b2', 'g2'].map(node => ({
+        cluster: 'prod',
+        node,
+        cause: 'sources',
+        reason: '503',
+      })),
     },
     returned: ['batch', 'general'].map(id => ({
       id,

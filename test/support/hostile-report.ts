@@ -22,6 +22,7 @@ export function hostileReport(): AuditReport {
     found.subject = { ...found.subject, name: harmful(found.subject.name) }
     found.nodes = { ...found.nodes, sample: found.nodes.sample.map(harmful) }
     found.evidence = found.evidence.map(({ what, value }) => ({
+      kind: 'computed',
       what: harmful(what),
       value: harmful(value),
     }))

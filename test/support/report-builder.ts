@@ -366,7 +366,7 @@ export function finding(severity: Severity, overrides: Partial<Finding> = {}): F
     nodes: { count: 1, sample: ['ip-10-0-1-17.eu-central-1.compute.internal'] },
     title: 'Pods are evicted before image GC can start',
     consequence: 'At 85% used the kubelet evicts pods.',
-    evidence: [{ what: 'configz imageGCHighThresholdPercent', value: '85' }],
+    evidence: [{ kind: 'configz', what: 'configz imageGCHighThresholdPercent', value: '85' }],
     fix: { config: {}, durable: [], commands: [] },
     since: null,
     waived: null,
@@ -586,9 +586,17 @@ export function morningReport(): AuditReport {
       consequence:
         'imagefs.available stands at 8.7% of 80.0 GiB, below its hard threshold of 15%: DiskPressure is set, all unused images go, then pods are killed without a grace period.',
       evidence: [
-        { what: 'stats summary node.fs.availableBytes', value: '7,473,029,120 (7.0 GiB)' },
-        { what: 'configz evictionHard.imagefs.available', value: '15%' },
-        { what: 'Node conditions DiskPressure', value: 'True since 2026-11-21T05:12:08Z' },
+        {
+          kind: 'computed',
+          what: 'stats summary node.fs.availableBytes',
+          value: '7,473,029,120 (7.0 GiB)',
+        },
+        { kind: 'configz', what: 'configz evictionHard.imagefs.available', value: '15%' },
+        {
+          kind: 'computed',
+          what: 'Node conditions DiskPressure',
+          value: 'True since 2026-11-21T05:12:08Z',
+        },
       ],
       fix: {
         config: {},
@@ -607,14 +615,16 @@ export function morningReport(): AuditReport {
         'At 85% used eviction (imagefs.available<15%) acts within 10 s. Image GC starts above 84% and looks every 5 min: unless a GC round falls into that last 0.8 GiB, pods are evicted first.',
       evidence: [
         {
+          kind: 'configz',
           what: 'configz imageGCHighThresholdPercent',
           value: '85 (starts above 84% used: 67.2 GiB)',
         },
         {
+          kind: 'configz',
           what: 'configz evictionHard.imagefs.available',
           value: '15% (met above 85% used: 68.0 GiB)',
         },
-        { what: 'Between the two', value: '0.8 GiB, 1% of the disk' },
+        { kind: 'computed', what: 'Between the two', value: '0.8 GiB, 1% of the disk' },
       ],
       fix: {
         config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 },
@@ -642,6 +652,7 @@ export function morningReport(): AuditReport {
         'imagefs is a disk of its own and no eviction threshold looks at it: it can fill to 100% with no DiskPressure, then pulls fail with "no space left on device".',
       evidence: [
         {
+          kind: 'configz',
           what: 'configz evictionHard',
           value: 'memory.available<100Mi, nodefs.available<10%, nodefs.inodesFree<5%',
         },
@@ -684,6 +695,7 @@ export function morningReport(): AuditReport {
         'Its kubelet refuses connections: it may be down, and nothing here speaks of that node.',
       evidence: [
         {
+          kind: 'computed',
           what: 'configz',
           value: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused',
         },
@@ -698,8 +710,8 @@ export function morningReport(): AuditReport {
       consequence:
         'The alert fires at 80%, image GC would only start above 84%: people are woken for what the kubelet mends by itself.',
       evidence: [
-        { what: 'policy alertPercent', value: '80' },
-        { what: 'configz imageGCHighThresholdPercent', value: '85' },
+        { kind: 'policy', what: 'policy alertPercent', value: '80' },
+        { kind: 'configz', what: 'configz imageGCHighThresholdPercent', value: '85' },
       ],
       docs: docs('The alert comes before image GC'),
     }),
@@ -711,8 +723,8 @@ export function morningReport(): AuditReport {
       title: 'One node differs from its 36 peers',
       consequence: 'It collects images from 69% on; its peers from 84%.',
       evidence: [
-        { what: 'imageGCHighThresholdPercent', value: '70 here, 85 on 36 peers' },
-        { what: 'imageGCLowThresholdPercent', value: '50 here, 80 on 36 peers' },
+        { kind: 'computed', what: 'imageGCHighThresholdPercent', value: '70 here, 85 on 36 peers' },
+        { kind: 'computed', what: 'imageGCLowThresholdPercent', value: '50 here, 80 on 36 peers' },
       ],
       docs: docs('A node of a group is configured unlike its peers'),
     }),
@@ -780,18 +792,26 @@ export function morningReport(): AuditReport {
         {
           cluster: 'prod-us',
           node: null,
+          cause: 'objects',
           reason:
             'The API server of prod-us did not answer within 10 s (connect ETIMEDOUT 10.9.0.1:443). Check the network path, or take the cluster out of the policy.',
         },
         {
           cluster: 'staging',
           node: 'ip-10-8-3-77.eu-west-1.compute.internal',
+          cause: 'sources',
           reason: 'configz and stats/summary: 503 Service Unavailable',
         },
-        { cluster: 'staging', node: 'win-10-8-4-5', reason: 'Windows nodes are not audited' },
+        {
+          cluster: 'staging',
+          node: 'win-10-8-4-5',
+          cause: 'sources',
+          reason: 'Windows nodes are not audited',
+        },
         {
           cluster: 'staging',
           node: 'fargate-ip-10-8-5-1.eu-west-1.compute.internal',
+          cause: 'fargate',
           reason: 'Fargate: AWS runs this node',
         },
       ],

@@ -4,7 +4,6 @@
  * bounded by counts, and what the bounds leave open is said to be open.
  */
 import { severityRank } from '#judge/outcome.ts'
-import { fargateReason } from '#judge/subject.ts'
 import { byText } from '#judge/text.ts'
 import {
   type ChangedFinding,
@@ -148,7 +147,7 @@ function notReadNow(
     before: coverageThen.get(keyOf(cluster, node)) ?? null,
     reason,
   })
-  const listedNow = document.notAudited.filter(({ reason }) => reason !== fargateReason)
+  const listedNow = document.notAudited.filter(({ cause }) => cause !== 'fargate')
   const partly = (nodes ?? []).filter(
     ({ coverage, isFargate }) => coverage === 'partlyRead' && !isFargate,
   )

@@ -1,5 +1,4 @@
 /** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
-import { placesOf } from '#judge/places.ts'
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
 import type { NotAudited, Subject } from '#model/finding.ts'
@@ -78,7 +77,7 @@ export function knowledgeOf(
   const reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
   const touched = new Set([...findings, ...waived, ...unknowns].map(subjectKey))
   const gathered = new Set(
-    [...findings, ...waived].filter(finding => placesOf(finding) !== null).map(subjectKey),
+    [...findings, ...waived].filter(finding => finding.places !== undefined).map(subjectKey),
   )
   const failingRules = new Set(
     [...findings, ...waived].map(({ rule, cluster }) => keyOf(rule, cluster)),
@@ -89,10 +88,8 @@ export function knowledgeOf(
       .map(subjectKey),
   )
   const listsBroken = new Set(notAudited.filter(isListBroken).map(({ cluster }) => cluster))
-  const areClustersMissing = notAudited.some(
-    ({ node, reason }) => node === null && reason.startsWith('clusters:'),
-  )
-  const areLinesLost = run.inputErrors.some(error => /^line \d+:/.test(error))
+  const areClustersMissing = notAudited.some(({ cause }) => cause === 'clusters')
+  const areLinesLost = (run.lostLines ?? 0) > 0
   const isPartial = (cluster: string) =>
     areLinesLost || areClustersMissing || listsBroken.has(cluster)
   const clusterNamed = new Map(clusters.map(cluster => [cluster.name, cluster]))
@@ -133,7 +130,7 @@ export function knowledgeOf(
     if (!rules.has(rule) || reasons.has(subjectKey(finding)) || reasons.has(whole))
       return 'undecided'
     if (touched.has(subjectKey(finding)) || gathered.has(whole)) return 'failing'
-    if (placesOf(finding) !== null && failingRules.has(keyOf(rule, cluster))) return 'failing'
+    if (finding.places !== undefined && failingRules.has(keyOf(rule, cluster))) return 'failing'
     if (isBroken(cluster)) return 'open'
     // Nobody looked.
     if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined)
@@ -191,7 +188,7 @@ export function knowledgeOf(
     places: ({ rule, cluster }) =>
       [...findings, ...waived]
         .filter(other => other.rule === rule && other.cluster === cluster)
-        .reduce((sum, other) => sum + (placesOf(other) ?? 1), 0),
+        .reduce((sum, other) => sum + (other.places ?? 1), 0),
     undecidedCount: ({ rule, cluster, subject }) =>
       unknowns
         .filter(unknown => subjectKey(unknown) === subjectKey({ rule, cluster, subject }))
@@ -222,7 +219,7 @@ export function knowledgeOf(
 
 /** The findings that name a layer. */
 export const isDrift = ({ evidence }: Pick<ComparedFinding, 'evidence'>): boolean =>
-  evidence.some(({ what }) => what === 'layer')
+  evidence.some(({ kind }) => kind === 'layer')
 
 const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
 const noStates = (): Nodes => ({
@@ -235,8 +232,8 @@ const noStates = (): Nodes => ({
 })
 
 /** Whether nodes of the cluster may be missing for it. */
-export const isListBroken = ({ node, reason }: NotAudited): boolean =>
-  node === null && /^(?:nodes|cluster|clusters):/.test(reason)
+export const isListBroken = ({ cause }: NotAudited): boolean =>
+  cause === 'clusters' || cause === 'nodes'
 
 const shownNames = 2
 

@@ -1,6 +1,5 @@
 /** What became of one finding between two audits. */
 import { severityRank } from '#judge/outcome.ts'
-import { placesOf } from '#judge/places.ts'
 import type { Change, ComparedFinding } from '#model/delta.ts'
 import type { Confidence } from '#model/finding.ts'
 import { placesRetold, placesText, retoldDrift, toldBefore } from './retold.ts'
@@ -38,7 +37,7 @@ const waiverEnd = (
   { evidence }: ComparedFinding,
   { until }: NonNullable<ComparedFinding['waived']>,
 ): string => {
-  const trace = evidence.find(({ what }) => what === 'waiver')
+  const trace = evidence.find(({ kind }) => kind === 'waiver')
   return trace
     ? `the waiver ${trace.value}`
     : `the waiver, until ${until}, is no longer in the policy`
@@ -91,7 +90,9 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   const why = [placesRetold(finding, then, today)]
   return {
     change:
-      placesOf(finding) !== null && today.places(finding) > then.places(finding) ? 'new' : 'moved',
+      finding.places !== undefined && today.places(finding) > then.places(finding)
+        ? 'new'
+        : 'moved',
     why,
   }
 }
@@ -111,10 +112,10 @@ function compared(
   const confidence = `confidence ${before.confidence} → ${after.confidence}`
   const surer = certainty.indexOf(after.confidence) - certainty.indexOf(before.confidence)
   if (surer !== 0) (surer > 0 ? worse : better).push(confidence)
-  const more = (placesOf(after) ?? 0) - (placesOf(before) ?? 0)
+  const more = (after.places ?? 0) - (before.places ?? 0)
   if (more !== 0)
     (more > 0 ? worse : better).push(
-      `in ${placesText(placesOf(after) ?? 0)}, before in ${placesOf(before) ?? 0}`,
+      `in ${placesText(after.places ?? 0)}, before in ${before.places ?? 0}`,
     )
   const spread = spreadOf(before, after, then, today)
   const isBetterWhole = better.length > 0 && !spread.isHidden

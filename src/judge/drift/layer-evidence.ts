@@ -1,4 +1,5 @@
 /** Losses as a finding tells them. */
+import { line } from '#judge/evidence.ts'
 import { counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -13,7 +14,7 @@ export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[
   }))
   return counts
     .toSorted((a, b) => b.count - a.count)
-    .map(({ layer }) => ({ what: 'layer', value: layer }))
+    .map(({ layer }) => line('layer', 'layer', layer))
 }
 
 /** What was said of each field on its way, and what runs. */
@@ -32,15 +33,13 @@ export function wayEvidence(
             ({ where, value }) => !own.some(loss => loss.where === where && loss.value === value),
           )
     return [
-      ...own.map(({ by, where, value }) => ({
-        what: `${by} ${path}`,
-        value: `${shownSetting(value)} (${where})`,
-      })),
-      ...said.map(({ by, where, value }) => ({
-        what: `${by} ${path}`,
-        value: `${shownSetting(value)} (${where})`,
-      })),
-      { what: `configz ${path}`, value: shownRunning(running, path) },
+      ...own.map(({ by, where, value }) =>
+        line('declared', `${by} ${path}`, `${shownSetting(value)} (${where})`),
+      ),
+      ...said.map(({ by, where, value }) =>
+        line('declared', `${by} ${path}`, `${shownSetting(value)} (${where})`),
+      ),
+      line('configz', `${path}`, shownRunning(running, path)),
     ]
   })
 }

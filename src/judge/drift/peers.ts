@@ -56,7 +56,7 @@ export const driftOf = <Fact extends PeerSettings>(
   meantOf: (fact: Fact, path: string) => Meant | null,
 ): Drift | null =>
   driftOfValues(
-    `configz ${path}${qualifier}`,
+    { kind: 'configz', what: `${path}${qualifier}` },
     members.map(({ node, fact }) => ({
       node,
       value: settingOfPeer(fact, path),
@@ -69,7 +69,7 @@ export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValu
 
 /** @param wanted the norm where the policy says it, whatever most peers have */
 export function driftOfValues(
-  what: string,
+  { kind, what }: Pick<Evidence, 'kind' | 'what'>,
   values: readonly NodeValue[],
   wanted: FieldValue | null = null,
 ): Drift | null {
@@ -119,6 +119,7 @@ export function driftOfValues(
     reference: reference.value,
     outlying,
     evidence: {
+      kind,
       what,
       value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(described)].join('; '),
     },

@@ -1,5 +1,7 @@
 /** Reservations of one group's instance sizes beside each other: what legitimately varies by size is compared by formula. */
+
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
+import { line } from '#judge/evidence.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import type { CohortMember, Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
@@ -51,10 +53,11 @@ export function sizeDrifts<Fact extends SizedSettings>(
       const on = `${counted(outliers.length, 'node')} (${bounded(outliers[0] ?? '', 63)}${outliers.length > 1 ? ', ...' : ''})`
       return [
         {
-          evidence: {
-            what: `configz ${path} (${shownType})`,
-            value: `${norm.shown} (most nodes of other sizes); ${value.shown} on ${on}`,
-          },
+          evidence: line(
+            'configz',
+            `${path} (${shownType})`,
+            `${norm.shown} (most nodes of other sizes); ${value.shown} on ${on}`,
+          ),
           outliers,
           words: `${path} is ${value.shown} on ${shownType}, and ${norm.shown} on most others`,
         },

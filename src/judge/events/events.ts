@@ -1,6 +1,8 @@
 /** What rules ask of events: those of the last hour, how often they were told, and since when. */
+
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
+import { line } from '#judge/evidence.ts'
 import type { Failing, Undecided } from '#judge/rule.ts'
 import { bounded, byText } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -75,10 +77,11 @@ export function toldEvidence(events: readonly NodeEvent[], at: string): Evidence
   const newest = events.at(-1)
   if (newest === undefined) return []
   return [
-    {
-      what: `event ${newest.reason}, ${timesOf(toldOf(events, at))}`,
-      value: newest.message === '' ? 'no message' : newest.message,
-    },
+    line(
+      'event',
+      `event ${newest.reason}, ${timesOf(toldOf(events, at))}`,
+      newest.message === '' ? 'no message' : newest.message,
+    ),
   ]
 }
 

@@ -1,8 +1,10 @@
 /** What becomes of the fixes that rules propose: made whole, agreed on within a group, written for where they last, with a look whether they have arrived. */
+
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { meaningOf, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { durableFixes, type Proposal } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
+import { line } from '#judge/evidence.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding.ts'
 import type { RawObject } from '#model/record.ts'
@@ -100,7 +102,7 @@ function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void
   )
   finding.evidence = [
     ...finding.evidence,
-    ...words.map(value => ({ what: 'fix', value: bounded(value) })),
+    ...words.map(value => line('fix', 'fix', bounded(value))),
   ]
 }
 

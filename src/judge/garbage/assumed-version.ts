@@ -1,4 +1,5 @@
 /** What rests on a version of the control plane that nobody told. */
+import { line } from '#judge/evidence.ts'
 import { bounded } from '#judge/text.ts'
 import type { ControlPlane } from '#model/cluster-garbage.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -12,5 +13,5 @@ export function evidenceOfVersion({ version, isAssumed }: ControlPlane): Evidenc
     version === null
       ? 'not known, the newest is assumed'
       : `not known, assumed that of the newest kubelet: ${bounded(version)}`
-  return [{ what: 'version of the control plane', value }]
+  return [line('object', 'version of the control plane', value)]
 }

@@ -1,4 +1,5 @@
 /** Pods that failed and stay, in the words that the rules about them share. */
+import { line } from '#judge/evidence.ts'
 import type { ClusterFailing } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
@@ -59,16 +60,16 @@ export function* stayingPods(
       noun,
       consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: ${whenDeleted(threshold, excess)}.`,
       evidence: [
-        { what: `${noun}s`, value: String(count) },
+        line('object', `${noun}s`, String(count)),
         sharesOf(
           'reasons',
           found.map(({ reason }) => reason ?? 'its containers failed'),
         ),
         controllersOf(found),
         ...oldest(found.map(endOf), nowMs, 'first'),
-        { what: 'pods', value: named(found) },
+        line('object', 'pods', named(found)),
         ...(threshold.isAssumed
-          ? [{ what: 'threshold of pod GC', value: thresholdTold(threshold) }]
+          ? [line('object', 'threshold of pod GC', thresholdTold(threshold))]
           : []),
       ],
       commands: [

@@ -66,7 +66,7 @@ export const controllersOf = (
 export function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
   const shares = new Map<string, number>()
   for (const word of words) shares.set(word, (shares.get(word) ?? 0) + 1)
-  return { what, value: sharesText(shares), shares }
+  return { kind: 'object', what, value: sharesText(shares), shares }
 }
 
 export function sharesText(shares: ReadonlyMap<string, number>): string {
@@ -81,16 +81,17 @@ export const summed = (
   what: string,
   amounts: readonly number[],
   told: (amounts: readonly number[]) => string,
-): ClusterEvidence => ({ what, value: told(amounts), total: { amounts, told } })
+): ClusterEvidence => ({ kind: 'object', what, value: told(amounts), total: { amounts, told } })
 
 /** Names that are known wherever they are read. */
 export const namedEvidence = (
   what: string,
   names: readonly { name: string }[],
-): ClusterEvidence => ({ what, value: named(names), names })
+): ClusterEvidence => ({ kind: 'object', what, value: named(names), names })
 
 /** A reason, and which objects have it. */
 export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
+  kind: 'object',
   what,
   value: named(items),
   reasonCount: items.length,
@@ -105,7 +106,7 @@ export function oldest(
   const known = times.filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
-  return [{ what, value: ago(firstMs, nowMs), since: { firstMs, nowMs } }]
+  return [{ kind: 'object', what, value: ago(firstMs, nowMs), since: { firstMs, nowMs } }]
 }
 
 export const ago = (timeMs: number, nowMs: number): string =>

@@ -23,9 +23,7 @@ export function splitAbsent(
 ): Split {
   const present = new Set(now.document.clusters.map(({ name }) => name))
   const readings = new Map(previous.readings.map(reading => [reading.cluster, reading]))
-  const isWhole = !now.document.notAudited.some(
-    ({ node, reason }) => node === null && reason.startsWith('clusters:'),
-  )
+  const isWhole = !now.document.notAudited.some(({ cause }) => cause === 'clusters')
   const isGone = (cluster: string) =>
     isWhole && scope !== null && readings.get(cluster)?.scope === scope
   const isForgotten = (cluster: string) =>

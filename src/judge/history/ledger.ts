@@ -1,6 +1,5 @@
 /** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
 import { compareRuns } from '#judge/delta/delta.ts'
-import { placesEvidence } from '#judge/places.ts'
 import {
   type Change,
   type ComparedRun,
@@ -103,14 +102,13 @@ export function nextLedger(
       cluster,
       subject,
       nodes,
+      places,
       title,
       evidence,
       waived: waiver,
     } = finding
     // Of the evidence, the comparison reads these.
-    const told = evidence.filter(
-      ({ what }) => what === 'layer' || what === 'waiver' || what === placesEvidence,
-    )
+    const told = evidence.filter(({ kind }) => kind === 'layer' || kind === 'waiver')
     return {
       id,
       rule,
@@ -119,6 +117,7 @@ export function nextLedger(
       cluster,
       subject,
       nodes,
+      ...(places !== undefined && { places }),
       title,
       evidence: told,
       waived: waiver,

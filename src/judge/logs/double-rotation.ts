@@ -4,6 +4,7 @@
  * Sources: pkg/kubelet/logs/container_log_manager.go (processContainer, removeExcessLogs), logrotate's logrotate.c (findNeedRotating,
  * rotateSingleLog) and config.c (defConfig).
  */
+import { line } from '#judge/evidence.ts'
 import type { Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, span } from '#judge/text.ts'
 import type { Evidence, Severity } from '#model/finding.ts'
@@ -51,14 +52,8 @@ export function doubleRotation(
       : `The kubelet rotates the same logs, and neither knows of the other. ${whatHappens(settings)}`,
     severity: !isIdle && isLeftBehind(settings) ? 'medium' : 'low',
     evidence: [
-      {
-        what: 'configz containerLogMaxSize',
-        value: kubelet ? bounded(kubelet.maxSize) : 'not known',
-      },
-      {
-        what: 'configz containerLogMaxFiles',
-        value: kubelet ? String(kubelet.files) : 'not known',
-      },
+      line('configz', 'containerLogMaxSize', kubelet ? bounded(kubelet.maxSize) : 'not known'),
+      line('configz', 'containerLogMaxFiles', kubelet ? String(kubelet.files) : 'not known'),
       ...debrisOf(subject),
     ],
     fix: kubelet ? kubeletsOwn(subject, settings, kubelet) : undefined,
@@ -101,7 +96,7 @@ function debrisOf({ host }: Satisfied<'host'>): Evidence[] {
     others.files === 0
       ? 'none'
       : `${counted(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
-  return [{ what: 'files there that were rotated, but not by the kubelet', value }]
+  return [line('host', 'files there that were rotated, but not by the kubelet', value)]
 }
 
 const mebibyte = 1024 ** 2

@@ -1,4 +1,5 @@
 /** Blocks of logrotate that come to nothing, or not to what they say. */
+import { line } from '#judge/evidence.ts'
 import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
 import { bounded, counted, span } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -45,12 +46,11 @@ const evidenceOf = (
 ): Evidence[] => [
   ...placed
     .slice(0, shown)
-    .map(one => ({
-      what: `${one.path} ${bounded(patterns(one).join(' '), 200)}`,
-      value: blockInWords(one.block),
-    })),
+    .map(one =>
+      line('host', `${one.path} ${bounded(patterns(one).join(' '), 200)}`, blockInWords(one.block)),
+    ),
   ...(placed.length > shown
-    ? [{ what: 'not shown', value: counted(placed.length - shown, 'more block') }]
+    ? [line('omitted', 'not shown', counted(placed.length - shown, 'more block'))]
     : []),
 ]
 
@@ -62,7 +62,7 @@ export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Fail
   confidence: unsure === null ? 'certain' : 'likely',
   consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${counted(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
   evidence: [
-    { what: 'host logrotateRuns.by', value: 'null: no timer is active, and no cron job calls it' },
+    line('host', 'host logrotateRuns.by', 'null: no timer is active, and no cron job calls it'),
     ...evidenceOf(blocks),
   ],
 })
@@ -111,7 +111,7 @@ export function* unwritten(
       confidence: seen?.areAll ? 'certain' : 'likely',
       consequence: `${named(docker)} rotates logs of Docker, and this node's containers run in ${bounded(version ?? '', 60)}: nobody writes there. Their logs lie below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, where the kubelet's containerLogMaxSize holds them.`,
       evidence: [
-        { what: 'container runtime', value: bounded(version ?? '', 100) },
+        line('node', 'container runtime', bounded(version ?? '', 100)),
         ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),
       ],
     }
@@ -201,10 +201,11 @@ export function* late(
   yield {
     consequence: `logrotate runs every ${span(periodMs ?? 0)}, and only then it acts: ${named(missed)} ${isSize ? 'gives a size, and its logs pass it by all that is written between two runs' : 'wants to rotate more often, and cannot'}.`,
     evidence: [
-      {
-        what: `logrotate runs by ${by}`,
-        value: `${schedule}${last === null ? '' : `, last ${last}`}`,
-      },
+      line(
+        'host',
+        `logrotate runs by ${by}`,
+        `${schedule}${last === null ? '' : `, last ${last}`}`,
+      ),
       ...evidenceOf(missed),
     ],
   }

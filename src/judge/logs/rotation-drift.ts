@@ -1,6 +1,8 @@
 /** How a file of logrotate differs between nodes, or from what the policy wants, and what that may cost. */
+
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
+import { line } from '#judge/evidence.ts'
 import type { CohortMember } from '#judge/rule.ts'
 import { byText, bytes, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -116,10 +118,11 @@ export function changesOf(
     .slice(0, shownChanges)
     .map(({ node, day }) => `changed on ${node} on ${day}`)
   const more = changes.length - shown.length
-  return {
-    what: `${path} last changed`,
-    value: [...shown, ...(more > 0 ? [`and on ${counted(more, 'more node')}`] : [])].join('; '),
-  }
+  return line(
+    'host',
+    `${path} last changed`,
+    [...shown, ...(more > 0 ? [`and on ${counted(more, 'more node')}`] : [])].join('; '),
+  )
 }
 
 interface BlockPeers {
@@ -211,7 +214,7 @@ function compared(
   )
   if (members.length === 0 || found.size < 2) return null
   return driftOfValues(
-    what,
+    { kind: 'host', what },
     members.map(({ node, fact }) => ({ node, value: values.get(fact) ?? read(fact) })),
     wanted,
   )

@@ -1,7 +1,7 @@
 /** The run before, read back. It may be of another version, or broken, so it is parsed. */
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
-import { severities, subjectKinds } from '#model/finding.ts'
+import { evidenceKinds, notAuditedCauses, severities, subjectKinds } from '#model/finding.ts'
 import type { RememberedRun } from '#model/history.ts'
 import { runKey, runsPrefix, unpacked } from './keys.ts'
 
@@ -22,8 +22,9 @@ const finding = z.object({
   cluster: z.string(),
   subject,
   nodes,
+  places: z.int().min(1).optional(),
   title: z.string(),
-  evidence: z.array(z.object({ what: z.string(), value: z.string() })),
+  evidence: z.array(z.object({ kind: z.enum(evidenceKinds), what: z.string(), value: z.string() })),
   waived: z.object({ until: z.string(), reason: z.string() }).nullable(),
   since: day,
   lastSeen: day,
@@ -42,6 +43,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
       region: z.string().nullable(),
       rules: z.array(z.string()),
       inputErrors: z.array(z.string()),
+      lostLines: z.int().optional(),
     }),
     clusters: z.array(
       z.object({
@@ -63,7 +65,12 @@ const remembered: z.ZodType<RememberedRun> = z.object({
       z.object({ rule: z.string(), cluster: z.string(), subject, nodes, reason: z.string() }),
     ),
     notAudited: z.array(
-      z.object({ cluster: z.string(), node: z.string().nullable(), reason: z.string() }),
+      z.object({
+        cluster: z.string(),
+        node: z.string().nullable(),
+        cause: z.enum(notAuditedCauses),
+        reason: z.string(),
+      }),
     ),
   }),
   nodes: z.array(

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ComparedRun } from '#model/delta.ts'
-import { severities } from '#model/finding.ts'
+import { evidenceKinds, notAuditedCauses, severities, subjectKinds } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { isRawObject, snapshotSchema } from '#model/record.ts'
 import { chunksOf } from '#snapshot/read.ts'
@@ -15,11 +15,7 @@ const text = z.string().transform(written => bounded(written))
 const name = z.string().transform(written => bounded(written, nameLength))
 const count = z.int().min(0)
 const nodes = z.object({ count, sample: z.array(name) })
-const subject = z.object({
-  kind: z.enum(['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod']),
-  namespace: name.nullable(),
-  name,
-})
+const subject = z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
 const finding = z.object({
   id: name,
   rule: name,
@@ -28,8 +24,9 @@ const finding = z.object({
   cluster: text,
   subject,
   nodes,
+  places: z.int().min(1).optional(),
   title: text,
-  evidence: z.array(z.object({ what: text, value: text })),
+  evidence: z.array(z.object({ kind: z.enum(evidenceKinds), what: text, value: text })),
   waived: z.object({ until: text, reason: text }).nullable(),
 })
 const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
@@ -44,6 +41,7 @@ const document = z.object({
     region: text.nullable(),
     rules: z.array(name),
     inputErrors: z.array(text),
+    lostLines: count.optional(),
   }),
   clusters: z.array(
     z.object({
@@ -62,7 +60,14 @@ const document = z.object({
   findings: z.array(finding),
   waived: z.array(finding),
   unknowns: z.array(z.object({ rule: name, cluster: text, subject, nodes, reason: text })),
-  notAudited: z.array(z.object({ cluster: text, node: name.nullable(), reason: text })),
+  notAudited: z.array(
+    z.object({
+      cluster: text,
+      node: name.nullable(),
+      cause: z.enum(notAuditedCauses),
+      reason: text,
+    }),
+  ),
 })
 
 /**

@@ -1,6 +1,5 @@
 /** How the service tells of what it has judged, whichever of its functions it was that read: to the places and people that stack and policy name. */
 import type { Store } from '#clients/store.ts'
-import { fargateReason } from '#judge/subject.ts'
 import type { FindingsDocument, Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -193,8 +192,8 @@ const mostReasons = 10
 
 /** Fargate's nodes are listed, and nobody's trouble. */
 function reasonsOf({ notAudited }: FindingsDocument): Audited['reasons'] {
-  const groups = Map.groupBy(notAudited, ({ reason }) => reason)
-  groups.delete(fargateReason)
+  const unread = notAudited.filter(({ cause }) => cause !== 'fargate')
+  const groups = Map.groupBy(unread, ({ reason }) => reason)
   return [...groups.values()]
     .slice(0, mostReasons)
     .map(places => ({ ...places[0]!, places: places.length }))

@@ -1,5 +1,7 @@
 /** The judge of the judges: what must not pass for a right answer. */
+
 import { describe, expect, it } from 'vitest'
+import { line } from '#judge/evidence.ts'
 import type { Finding } from '#model/finding.ts'
 import { imageGc, kind } from './declare.ts'
 import { fleet, image, managed, times } from './fleet.ts'
@@ -10,7 +12,7 @@ import { verdictOf } from './verdict.ts'
 const [first, second, third] = [nodeName(0), nodeName(1), nodeName(2)]
 const records = () =>
   fleet(managed({ image: image('AL2023', 34), nodes: times(3, { running: imageGc(70, 60) }) }))
-const disk = { what: 'layer', value: 'disk' }
+const disk = line('layer', 'layer', 'disk')
 
 const finding = (rule: string, nodes: string[], more: Partial<Finding> = {}): Finding => ({
   id: 'id',
@@ -72,7 +74,7 @@ describe('verdictOf', () => {
       'another layer',
       [
         finding('lost-on-the-way', [first, second], {
-          evidence: [{ what: 'layer', value: 'flags' }],
+          evidence: [line('layer', 'layer', 'flags')],
         }),
       ],
       { layers: ['flags'], hasRightLayers: false },
@@ -81,7 +83,7 @@ describe('verdictOf', () => {
       'a layer too many',
       [
         finding('lost-on-the-way', [first, second], {
-          evidence: [disk, { what: 'layer', value: 'flags' }],
+          evidence: [disk, line('layer', 'layer', 'flags')],
         }),
       ],
       { layers: ['disk', 'flags'], hasRightLayers: false },
@@ -104,9 +106,9 @@ describe('verdictOf', () => {
       verdictOf(likely, [
         finding('lost-on-the-way', [first, second, third], { confidence, evidence }),
       ]).hasRightConfidence
-    const why = { what: "the node's files", value: 'not read (mode proxy)' }
-    expect(said('likely', { what: 'layer', value: 'declared' }, why)).toBe(true)
-    expect(said('likely', { what: 'layer', value: 'declared' })).toBe(false)
-    expect(said('certain', { what: 'layer', value: 'declared' }, why)).toBe(false)
+    const why = line('computed', "the node's files", 'not read (mode proxy)')
+    expect(said('likely', line('layer', 'layer', 'declared'), why)).toBe(true)
+    expect(said('likely', line('layer', 'layer', 'declared'))).toBe(false)
+    expect(said('certain', line('layer', 'layer', 'declared'), why)).toBe(false)
   })
 })

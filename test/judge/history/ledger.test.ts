@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
 import type { MetNode } from '#model/delta.ts'
-import type { Finding } from '#model/finding.ts'
+import type { Finding, NotAudited } from '#model/finding.ts'
 import type { RememberedRun } from '#model/history.ts'
 import { clusterResult, finding, findingsDocument, nodegroup } from '#test/report-builder.ts'
 
@@ -114,8 +114,8 @@ describe('from day to day', () => {
     })
     const third = runOf([on(['a', 'b'])], [met('a'), unread('b')])
     third.document.notAudited.push(
-      { cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' },
-      { cluster: 'prod', node: null, reason: 'events: HTTP 403' },
+      { cluster: 'prod', node: 'b', cause: 'sources', reason: 'configz: HTTP 503' },
+      { cluster: 'prod', node: null, cause: 'objects', reason: 'events: HTTP 403' },
     )
     const unreadThen = nextLedger(previous, third, '2026-11-11', '2026-01-01')
     expect(unreadThen.before?.unread).toEqual([
@@ -141,8 +141,18 @@ describe('from day to day', () => {
       nodes: { count: 1, sample: ['a'] },
       reason: 'configz: HTTP 503',
     }
-    const events = { cluster: 'prod', node: null, reason: 'events: HTTP 403' }
-    const lost = { cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' }
+    const events: NotAudited = {
+      cluster: 'prod',
+      node: null,
+      cause: 'objects',
+      reason: 'events: HTTP 403',
+    }
+    const lost: NotAudited = {
+      cluster: 'prod',
+      node: 'b',
+      cause: 'sources',
+      reason: 'configz: HTTP 503',
+    }
     first.document.unknowns.push(unknown, { ...unknown, rule: 'image-gc-due' })
     first.document.notAudited.push(lost, events)
     const previous = { runId: 'r', ...nextLedger(null, first, '2026-11-10', '2026-01-01').run }
@@ -205,7 +215,12 @@ describe('from day to day', () => {
   it('does not call a node no longer read that came unread', () => {
     const first = nextLedger(null, runOf([], [met('a')]), '2026-11-10', '2026-01-01')
     const run = runOf([], [met('a'), unread('b')])
-    run.document.notAudited.push({ cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' })
+    run.document.notAudited.push({
+      cluster: 'prod',
+      node: 'b',
+      cause: 'sources',
+      reason: 'configz: HTTP 503',
+    })
     const second = nextLedger({ runId: 'r', ...first.run }, run, '2026-11-11', '2026-01-01')
     expect(second.before?.unread).toEqual([{ cluster: 'prod', node: 'b', hasCome: true }])
     expect(
@@ -265,7 +280,7 @@ describe('from day to day', () => {
 
   it('resolves no drift of which another rule tells now', () => {
     const drift = (id: string, rule: string) =>
-      on(['a'], { id, rule, evidence: [{ what: 'layer', value: 'peers' }] })
+      on(['a'], { id, rule, evidence: [{ kind: 'layer', what: 'layer', value: 'peers' }] })
     const told = days(
       runOf([drift('f1', 'image-gc-due')], [met('a')]),
       runOf([drift('f2', 'eviction-due')], [met('a')]),
@@ -363,6 +378,7 @@ describe('from day to day', () => {
       broken.document.notAudited.push({
         cluster: 'this account/eu-west-1/*',
         node: null,
+        cause: 'clusters',
         reason: 'clusters: HTTP 503',
       })
       const [, cut, still] = runsAfter(here('here', 'prod', 'staging'), broken, broken)

@@ -479,7 +479,10 @@ describe('owners', () => {
     const [one] = failings('blocked-foreground-deletion', owners({ blocked: [unknown] }))
     expect(one).toMatchObject({
       confidence: 'likely',
-      evidence: [{ what: 'CronJob a waits for', value: 'nothing that was listed' }, {}],
+      evidence: [
+        { kind: 'object', what: 'CronJob a waits for', value: 'nothing that was listed' },
+        {},
+      ],
     })
     expect(one?.consequence).toBe(
       '1 object of shop waits in a foreground deletion, and nothing that was listed blocks it: a dependent of a kind that was not listed may, or the garbage collector does not get to it.',

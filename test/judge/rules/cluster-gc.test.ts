@@ -278,7 +278,11 @@ describe('failed-pods and evicted-pods', () => {
       pods: { ...example.pods, threshold: { pods: 0, isAssumed: false } },
     })
     expect(found?.evidence).toContainEqual(
-      expect.objectContaining({ what: 'controlled by', value: 'ReplicaSet x: 2, nobody: 1' }),
+      expect.objectContaining({
+        kind: 'object',
+        what: 'controlled by',
+        value: 'ReplicaSet x: 2, nobody: 1',
+      }),
     )
     expect(found?.consequence).toContain('pod GC deletes never')
   })

@@ -105,14 +105,19 @@ describe('a declared setting', () => {
     const { confidence, evidence, fix } = failing(declares(says(high(70))), running(85))
     expect(confidence).toBe('likely')
     expect(evidence.slice(0, 2)).toEqual([
-      { what: 'layer', value: 'declared' },
-      { what: 'disk', value: expect.stringContaining('the files were not read') },
+      { kind: 'layer', what: 'layer', value: 'declared' },
+      { kind: 'unread', what: 'disk', value: expect.stringContaining('the files were not read') },
     ])
     expect(evidence).toContainEqual({
+      kind: 'declared',
       what: 'declared imageGCHighThresholdPercent',
       value: '70 (launch template web version 4)',
     })
-    expect(evidence).toContainEqual({ what: 'configz imageGCHighThresholdPercent', value: '85' })
+    expect(evidence).toContainEqual({
+      kind: 'configz',
+      what: 'imageGCHighThresholdPercent',
+      value: '85',
+    })
     expect(fix).toEqual({ config: high(70) })
   })
 
@@ -449,6 +454,7 @@ describe('versions of a launch template', () => {
   it('may have said what the newer one does not', () => {
     const dropped = { launchTemplates: [...version(3, says(high(60))), ...version(10, null)] }
     expect(failing(named('10'), dropped, running(60), madeFrom3).evidence).toContainEqual({
+      kind: 'declared',
       what: 'declared imageGCHighThresholdPercent',
       value: 'none (launch template web version 10)',
     })
@@ -479,6 +485,7 @@ describe('Karpenter', () => {
 
   it('finds the class by the pool, and its settings', () => {
     expect(failing(of({ kubelet: high(70) }), running(85)).evidence).toContainEqual({
+      kind: 'declared',
       what: 'declared imageGCHighThresholdPercent',
       value: '70 (EC2NodeClass general)',
     })

@@ -67,12 +67,13 @@ describe('changed-not-restarted', () => {
       failing: {
         confidence: 'certain',
         evidence: [
-          { what: 'layer', value: 'configz' },
+          { kind: 'layer', what: 'layer', value: 'configz' },
           {
+            kind: 'declared',
             what: 'file imageGCHighThresholdPercent',
             value: '70 (/etc/kubernetes/kubelet/config.json)',
           },
-          { what: 'configz imageGCHighThresholdPercent', value: '85' },
+          { kind: 'configz', what: 'imageGCHighThresholdPercent', value: '85' },
         ],
       },
     })
@@ -86,7 +87,11 @@ describe('changed-not-restarted', () => {
     expect(judge({ ...good, configuration })).toMatchObject({
       failing: {
         evidence: expect.arrayContaining([
-          { what: 'file evictionHard.pid.available', value: 'none (no file names it)' },
+          {
+            kind: 'declared',
+            what: 'file evictionHard.pid.available',
+            value: 'none (no file names it)',
+          },
         ]),
       },
     })
@@ -228,9 +233,9 @@ describe('baseline-drift against a baseline', () => {
     expect(judge([wish({}, high(70))])).toMatchObject({
       failing: {
         evidence: [
-          { what: 'layer', value: 'baseline' },
-          { what: 'baseline imageGCHighThresholdPercent', value: '70' },
-          { what: 'configz imageGCHighThresholdPercent', value: '80' },
+          { kind: 'layer', what: 'layer', value: 'baseline' },
+          { kind: 'declared', what: 'baseline imageGCHighThresholdPercent', value: '70' },
+          { kind: 'configz', what: 'imageGCHighThresholdPercent', value: '80' },
         ],
         fix: { config: { imageGCHighThresholdPercent: 70 } },
       },

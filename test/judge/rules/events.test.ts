@@ -377,15 +377,24 @@ describe('eviction-loop', () => {
     )
     expect(failing.evidence).toEqual([
       {
+        kind: 'event',
         what: 'evictions of DaemonSet logging/shipper',
         value: `2 times since ${minutesAgo(30)}, last at ${minutesAgo(20)}`,
       },
-      { what: 'low on resource', value: 'ephemeral-storage' },
-      { what: 'the threshold, and what was available', value: '2147483680, 1Gi' },
-      { what: 'container shipper', value: 'used 5Gi, requests 0' },
-      { what: 'the kubelet said last', value: 'The node had condition: [DiskPressure]. ' },
-      { what: 'tolerated taint', value: 'node.kubernetes.io/disk-pressure' },
-      { what: 'next to go under ephemeral-storage by replay', value: 'a pod of the same owner' },
+      { kind: 'event', what: 'low on resource', value: 'ephemeral-storage' },
+      { kind: 'event', what: 'the threshold, and what was available', value: '2147483680, 1Gi' },
+      { kind: 'event', what: 'container shipper', value: 'used 5Gi, requests 0' },
+      {
+        kind: 'event',
+        what: 'the kubelet said last',
+        value: 'The node had condition: [DiskPressure]. ',
+      },
+      { kind: 'node', what: 'tolerated taint', value: 'node.kubernetes.io/disk-pressure' },
+      {
+        kind: 'computed',
+        what: 'next to go under ephemeral-storage by replay',
+        value: 'a pod of the same owner',
+      },
     ])
     expect(
       failingOf(evictionLoop, { ...example, eviction: victim('web-4bcdf') }).evidence.at(-1)?.value,
@@ -508,7 +517,11 @@ describe('image-gc-dead', () => {
       ...plain,
       evidence: [
         ...plain.evidence,
-        { what: `event InvalidDiskCapacity, once at ${minutesAgo(2)}`, value: noCapacity },
+        {
+          kind: 'event',
+          what: `event InvalidDiskCapacity, once at ${minutesAgo(2)}`,
+          value: noCapacity,
+        },
       ],
     })
   })
@@ -583,6 +596,7 @@ describe('unreachable-gc-low-threshold', () => {
     expect(cited.consequence).toBe(plain.consequence)
     expect(cited.evidence.slice(plain.evidence.length)).toEqual([
       {
+        kind: 'event',
         what: `event FreeDiskSpaceFailed, 12 times since ${minutesAgo(50)}, last at ${minutesAgo(3)}`,
         value: 'asked for 3435469701 bytes (3.2 GiB), freed 1024 bytes (1.0 KiB)',
       },
@@ -716,6 +730,7 @@ describe('pull-failing-now', () => {
     expect(severity).toBe('medium')
     expect(evidence).toEqual([
       {
+        kind: 'event',
         what: `pod batch/import-x8k2p: rate limit (429), docker.io, 4 times since ${minutesAgo(34)}, last at ${minutesAgo(20)}`,
         value: expect.stringContaining('Failed to pull image'),
       },

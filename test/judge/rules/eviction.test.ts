@@ -111,7 +111,7 @@ describe('lost-default-threshold', () => {
       outcome.state === 'fail'
         ? outcome.failing.evidence.filter(({ value }) => value.startsWith('absent ('))
         : []
-    expect(named.map(({ what }) => what.replace('configz evictionHard.', '')).toSorted()).toEqual(
+    expect(named.map(({ what }) => what.replace('evictionHard.', '')).toSorted()).toEqual(
       [...lost].toSorted(),
     )
     expect(outcome.state).toBe(lost.length === 0 ? 'pass' : 'fail')
@@ -204,7 +204,8 @@ describe('unwatched-imagefs', () => {
       filesystems: { layout: 'imagefs' },
     })
     expect(evidence[0]).toEqual({
-      what: 'configz evictionHard.imagefs.available',
+      kind: 'configz',
+      what: 'evictionHard.imagefs.available',
       value: '0% (never met: switched off)',
     })
     expect(fix?.config.evictionHard).toEqual({ ...trio, 'imagefs.available': '15%' })
@@ -299,11 +300,15 @@ describe('eviction-due', () => {
       conditions: { DiskPressure: 'False' },
     })
     expect(evidence).toEqual([
-      { what: 'configz evictionHard.nodefs.available', value: '10Gi' },
-      { what: 'nodefs.available is met below', value: '10737418240 bytes (10.0 GiB)' },
-      { what: 'nodefs.available now', value: '9663676416 bytes (9.0 GiB)' },
-      { what: 'nodefs.available margin', value: '-1073741824 bytes (-1.0 GiB)' },
-      { what: 'node condition DiskPressure', value: 'False' },
+      { kind: 'configz', what: 'evictionHard.nodefs.available', value: '10Gi' },
+      {
+        kind: 'computed',
+        what: 'nodefs.available is met below',
+        value: '10737418240 bytes (10.0 GiB)',
+      },
+      { kind: 'computed', what: 'nodefs.available now', value: '9663676416 bytes (9.0 GiB)' },
+      { kind: 'computed', what: 'nodefs.available margin', value: '-1073741824 bytes (-1.0 GiB)' },
+      { kind: 'node', what: 'node condition DiskPressure', value: 'False' },
     ])
     expect(consequence).toContain('within 10 s')
   })
@@ -317,6 +322,7 @@ describe('eviction-due', () => {
   it('counts inodes and pids, not bytes', () => {
     const pids = { ...hard('pid.available', 10), resolved: 3276, margin: -276, met: true }
     expect(failingOf(evictionDue, { thresholds: [pids] }).evidence).toContainEqual({
+      kind: 'computed',
       what: 'pid.available now',
       value: '3000',
     })

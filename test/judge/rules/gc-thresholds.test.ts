@@ -186,6 +186,7 @@ describe('stranded-disk', () => {
     const split = { ...node, filesystems: { ...node.filesystems, layout: 'imagefs' as const } }
     const failing = failingOf(strandedDisk, split)
     expect(failing.evidence[1]).toEqual({
+      kind: 'summary',
       what: 'imagefs capacity',
       value: '966367641600 bytes (900.0 GiB)',
     })

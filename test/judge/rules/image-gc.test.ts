@@ -169,10 +169,22 @@ describe('eviction-before-image-gc', () => {
     })
     expect(evidence).toEqual(
       expect.arrayContaining([
-        { what: 'image GC starts below', value: '17179869184 bytes (16.0 GiB)' },
-        { what: 'imagefs.available is met below', value: '16106128000 bytes (15.0 GiB)' },
-        { what: 'acts first', value: 'image GC, unless the margin fills within its period' },
-        { what: 'margin', value: '1073741184 bytes (1024.0 MiB), 1 % of the capacity' },
+        { kind: 'computed', what: 'image GC starts below', value: '17179869184 bytes (16.0 GiB)' },
+        {
+          kind: 'computed',
+          what: 'imagefs.available is met below',
+          value: '16106128000 bytes (15.0 GiB)',
+        },
+        {
+          kind: 'computed',
+          what: 'acts first',
+          value: 'image GC, unless the margin fills within its period',
+        },
+        {
+          kind: 'computed',
+          what: 'margin',
+          value: '1073741184 bytes (1024.0 MiB), 1 % of the capacity',
+        },
       ]),
     )
   })
@@ -299,6 +311,7 @@ describe('image-gc-due', () => {
       'deletes 2 images, docker.io/library/nginx:1 (2.0 GiB) and docker.io/library/redis:1 (20.0 GiB), and counts 22.0 GiB of the 8.0 GiB that it has to free',
     )
     expect(failing.evidence).toContainEqual({
+      kind: 'computed',
       what: 'image GC deletes',
       value: 'docker.io/library/nginx:1, 2147483648 bytes (2.0 GiB)',
     })

@@ -158,7 +158,11 @@ describe('log-rotation-drift', () => {
         since: null,
       },
     ])
-    expect(findings[0]?.evidence[0]).toEqual({ what: `${app} ${logs}: ${name}`, value })
+    expect(findings[0]?.evidence[0]).toEqual({
+      kind: 'host',
+      what: `${app} ${logs}: ${name}`,
+      value,
+    })
   })
 
   it('says since when: on which day the file was changed on those that differ, the latest first', () => {
@@ -267,7 +271,7 @@ describe('log-rotation-drift', () => {
   ])('tells %s', (_, a, b, what, value) => {
     const { findings } = odd(a, b)
     expect(findings[0]?.nodes.sample).toEqual(['node-2'])
-    expect(findings[0]?.evidence[0]).toEqual({ what, value: expect.stringContaining(value) })
+    expect(findings[0]?.evidence[0]).toMatchObject({ what, value: expect.stringContaining(value) })
   })
 
   describe('what it costs', () => {
@@ -411,10 +415,12 @@ describe('log-rotation-drift', () => {
     )
     expect(odd(a, b).findings[0]?.evidence.slice(1)).toEqual([
       {
+        kind: 'host',
         what: `sha256 of ${app}`,
         value: 'aaaaaaaaaaaa on 2 nodes (the norm); bbbbbbbbbbbb on 1 node (node-2)',
       },
       {
+        kind: 'host',
         what: 'sha256 of /etc/logrotate.d/z',
         value:
           'cccccccccccc on 2 nodes (the norm); dddddddddddd on 1 node (node-2); in meaning the same',
@@ -491,6 +497,7 @@ describe('log-rotation-drift', () => {
         confidence: 'certain',
         evidence: [
           {
+            kind: 'host',
             what: `${app} ${logs}: rotate`,
             value: '7 (the policy); 50 on 2 nodes (node-0, ...); 5 on 1 node (node-2)',
           },
@@ -537,6 +544,7 @@ describe('log-rotation-drift', () => {
         nodes: { count: 2 },
         evidence: [
           {
+            kind: 'host',
             what: `file ${app}`,
             value: 'there (the policy); missing, empty or commented out on 2 nodes (node-0, ...)',
           },
@@ -554,10 +562,12 @@ describe('log-rotation-drift', () => {
       expect(findings[0]?.nodes.sample).toEqual(['node-1', 'node-2'])
       expect(findings[0]?.evidence.slice(0, 2)).toEqual([
         {
+          kind: 'host',
           what: `sha256 of ${app}`,
           value: 'aaaaaaaaaaaa on 1 node (the policy); bbbbbbbbbbbb on 2 nodes (node-1, ...)',
         },
         {
+          kind: 'host',
           what: `${app} ${logs}: rotate`,
           value: '5 on 1 node (the policy); 9 on 2 nodes (node-1, ...)',
         },
@@ -783,6 +793,7 @@ describe('ineffective-log-rotation', () => {
       expect(
         failingOf(example([entry(block(sound, pods))], { logs: logsThere })).evidence.at(-1),
       ).toEqual({
+        kind: 'host',
         what: 'files there that were rotated, but not by the kubelet',
         value: '2 files, 3221225472 bytes (3.0 GiB), as /var/log/pods/a_b_c/d/0.log-20261120',
       })
@@ -891,7 +902,7 @@ describe('ineffective-log-rotation', () => {
       expect(failingOf(at('Mon *-*-* 00:00:00', { size: '100M' }, 'timer'))).toMatchObject({
         consequence: `logrotate runs every 168 h, and only then it acts: ${app} gives a size, and its logs pass it by all that is written between two runs.`,
         evidence: [
-          { what: 'logrotate runs by timer', value: 'Mon *-*-* 00:00:00' },
+          { kind: 'host', what: 'logrotate runs by timer', value: 'Mon *-*-* 00:00:00' },
           { value: 'size 100M, rotate 5' },
         ],
       })

@@ -63,7 +63,7 @@ describe('invalid-kubelet-configuration', () => {
         evidence: [
           { what: 'read from' },
           { what: 'read from' },
-          { what: 'refused', value: 'first error' },
+          { kind: 'computed', what: 'refused', value: 'first error' },
           { value: 'second error' },
           {},
         ],
@@ -92,7 +92,7 @@ describe('unread-node', () => {
     const outcome = judge(unreadNode, { unread: { [source]: 'HTTP 403: forbidden' } })
     expect(outcome).toMatchObject({
       state: 'fail',
-      failing: { evidence: [{ what: source, value: 'HTTP 403: forbidden' }, {}] },
+      failing: { evidence: [{ kind: 'unread', what: source, value: 'HTTP 403: forbidden' }, {}] },
     })
     expect(outcome.state === 'fail' && outcome.failing.consequence).toMatch(
       /^Not known of this node: \w.*\.$/,
@@ -107,7 +107,7 @@ describe('unread-node', () => {
       failing: {
         title: 'A kubelet does not answer: nothing listens on port 10250',
         consequence: expect.stringContaining('journalctl -u kubelet'),
-        evidence: [{}, { what: 'node condition Ready', value: 'False' }],
+        evidence: [{}, { kind: 'node', what: 'node condition Ready', value: 'False' }],
       },
     })
   })

@@ -334,7 +334,9 @@ describe('registries of images', () => {
     ]
     expect(failingOf(deadRegistry, { events })).toMatchObject({
       severity: 'high',
-      evidence: [{ what: 'image of a/gone', value: 'docker.pkg.github.com/a/b/c:1' }],
+      evidence: [
+        { kind: 'computed', what: 'image of a/gone', value: 'docker.pkg.github.com/a/b/c:1' },
+      ],
     })
     expect(failingOf(deadRegistry, { events, pods: null }).severity).toBe('high')
     expect(state(deadRegistry, { events: [], errors: { events: 'forbidden' } })).toBe('unknown')
@@ -350,7 +352,11 @@ describe('registries of images', () => {
       host: { containerd: { sandboxImage: 'k8s.gcr.io/pause:3.2' } },
     })
     expect(sandbox.evidence).toEqual([
-      { what: 'image of the sandbox of every pod', value: 'k8s.gcr.io/pause:3.2' },
+      {
+        kind: 'computed',
+        what: 'image of the sandbox of every pod',
+        value: 'k8s.gcr.io/pause:3.2',
+      },
     ])
   })
 
@@ -435,7 +441,11 @@ describe('pull-failing-now', () => {
       pods: Array.from({ length: 12 }, () => waiting('ErrImagePull')),
     })
     expect(evidence).toHaveLength(10)
-    expect(evidence[0]).toEqual({ what: 'pod shop/web ErrImagePull', value: 'a:1: Back-off ' })
+    expect(evidence[0]).toEqual({
+      kind: 'object',
+      what: 'pod shop/web ErrImagePull',
+      value: 'a:1: Back-off ',
+    })
     expect(consequence).toContain('12 containers of 1 pod')
   })
 })
@@ -446,7 +456,8 @@ describe('serialized-pulls', () => {
       configuration: { serializeImagePulls: false, maxParallelImagePulls },
     })
     expect(failingOf(serializedPulls, parallel(1)).evidence).toContainEqual({
-      what: 'configz maxParallelImagePulls',
+      kind: 'configz',
+      what: 'maxParallelImagePulls',
       value: '1',
     })
     expect(state(serializedPulls, parallel(2))).toBe('pass')
@@ -544,6 +555,7 @@ describe('memory-cgroup-leak', () => {
     expect(failing.title).toContain('deleted memory cgroups')
     expect(failing.consequence).toContain('60000 deleted memory cgroups')
     expect(failing.evidence).toContainEqual({
+      kind: 'host',
       what: 'host kernel dyingMemoryCgroups',
       value: '60000',
     })

@@ -109,8 +109,8 @@ describe('allocatable-mismatch', () => {
       example(false, { cpu: '1.93', memory: '24Gi' }),
     )
     expect(evidence).toEqual([
-      { what: 'node allocatable memory', value: '24Gi' },
-      { what: 'allocatable memory by configuration', value: '23993908Ki' },
+      { kind: 'node', what: 'node allocatable memory', value: '24Gi' },
+      { kind: 'computed', what: 'allocatable memory by configuration', value: '23993908Ki' },
     ])
   })
 

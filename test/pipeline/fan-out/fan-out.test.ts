@@ -506,7 +506,7 @@ describe('a slip of the pen', () => {
       const reason = expect.stringContaining(
         `nodes: the list of nodes (asked for: nodegroup ${asked}) could not be read`,
       )
-      expect(notAudited).toEqual([{ cluster: 'fleet-a', node: null, reason }])
+      expect(notAudited).toEqual([{ cluster: 'fleet-a', node: null, cause: 'nodes', reason }])
     },
   )
 

@@ -60,6 +60,7 @@ describe('CSV', () => {
 
   it('cuts a cell that a spreadsheet would not take, with a mark', () => {
     const evidence = Array.from({ length: 24 }, (_, index) => ({
+      kind: 'computed' as const,
       what: `e${index}`,
       value: 'v'.repeat(5_000),
     }))

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -59,11 +60,13 @@ export const blockedForegroundDeletion = clusterRule({
         evidence: [
           ...found
             .slice(0, 5)
-            .map(({ kind, name, dependents }) => ({
-              what: `${kind} ${name} waits for`,
-              value:
+            .map(({ kind, name, dependents }) =>
+              line(
+                'object',
+                `${kind} ${name} waits for`,
                 dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed',
-            })),
+              ),
+            ),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,

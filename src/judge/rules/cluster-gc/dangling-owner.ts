@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -52,10 +53,13 @@ export const danglingOwner = clusterRule({
         evidence: [
           ...found
             .slice(0, 5)
-            .map(each => ({
-              what: `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`,
-              value: each.told,
-            })),
+            .map(each =>
+              line(
+                'object',
+                `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`,
+                each.told,
+              ),
+            ),
           summed('whose owner was replaced by another of its name', [replaced], String),
           ...(likely > 0
             ? [

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { doubtOfVersion, evidenceOfVersion } from '#judge/garbage/assumed-version.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
@@ -48,15 +49,15 @@ export const expiredIdentityLease = clusterRule({
       ...doubtOfVersion(controlPlane),
       evidence: [
         ...evidenceOfVersion(controlPlane),
-        { what: 'expired identity leases', value: String(found.length) },
+        line('object', 'expired identity leases', String(found.length)),
         ...(late > 0
-          ? [{ what: 'of these such as an API server should have taken', value: String(late) }]
+          ? [line('object', 'of these such as an API server should have taken', String(late))]
           : []),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,
         ),
-        { what: 'leases', value: names.slice(0, 5).join(', ') },
+        line('object', 'leases', names.slice(0, 5).join(', ')),
       ],
       commands: [
         kubectl(

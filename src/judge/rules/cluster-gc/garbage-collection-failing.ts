@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl } from '#judge/garbage/kubectl.ts'
@@ -44,10 +45,9 @@ export const garbageCollectionFailing = clusterRule({
         evidence: [
           ...found
             .slice(0, 5)
-            .map(({ object, reason, message }) => ({
-              what: `${reason} on ${object}`,
-              value: message,
-            })),
+            .map(({ object, reason, message }) =>
+              line('object', `${reason} on ${object}`, message),
+            ),
           ...oldest(
             found.map(({ lastMs }) => lastMs),
             Date.parse(at),

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
@@ -50,13 +51,13 @@ export const instanceWithoutNode = clusterRule({
       evidence: [
         ...kinds
           .slice(0, 5)
-          .map(([what, { length }]) => ({ what, value: counted(length, 'instance') })),
+          .map(([what, { length }]) => line('object', what, counted(length, 'instance'))),
         ...oldest(
           left.map(({ launchedMs }) => launchedMs),
           nowMs,
           'first was launched',
         ),
-        { what: 'instances', value: named(left.map(({ instanceId: name }) => ({ name }))) },
+        line('object', 'instances', named(left.map(({ instanceId: name }) => ({ name })))),
       ],
       commands: [
         aws(

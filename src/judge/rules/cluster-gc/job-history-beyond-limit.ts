@@ -1,4 +1,5 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -53,11 +54,12 @@ export const jobHistoryBeyondLimit = clusterRule({
         noun: 'finished Job',
         consequence: `${counted(found.length, 'CronJob')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(kept, 'finished Job')}${beyond.length > 0 ? `, and ${beyond.length} of them more than the limit allows` : ''}.`,
         evidence: [
-          ...found.slice(0, 10).map(each => ({ what: 'CronJob', value: words(each) })),
-          {
-            what: "upstream's limits",
-            value: `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed`,
-          },
+          ...found.slice(0, 10).map(each => line('object', 'CronJob', words(each))),
+          line(
+            'object',
+            "upstream's limits",
+            `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed`,
+          ),
         ],
         commands: found.slice(0, 1).map(commandOf),
       }

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import {
   byNamespace,
@@ -78,7 +79,7 @@ export const jobWithoutTtl = clusterRule({
             nowMs,
             'first finished',
           ),
-          { what: 'Jobs', value: named(found) },
+          line('object', 'Jobs', named(found)),
         ],
         commands: [
           kubectl(

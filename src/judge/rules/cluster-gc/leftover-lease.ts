@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -51,17 +52,17 @@ export const leftoverLease = clusterRule({
       consequence: `${counted(found.length, 'lease')} in kube-node-lease ${found.length === 1 ? 'names' : 'name'} a node that is gone, ${whyThere(found.length, late)}.`,
       evidence: [
         ...(late < found.length
-          ? [{ what: 'leases without node and owner', value: String(found.length - late) }]
+          ? [line('object', 'leases without node and owner', String(found.length - late))]
           : []),
         ...(late > 0
-          ? [{ what: 'leases that the garbage collector should have taken', value: String(late) }]
+          ? [line('object', 'leases that the garbage collector should have taken', String(late))]
           : []),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,
           'first to be renewed no more',
         ),
-        { what: 'leases', value: named(found) },
+        line('object', 'leases', named(found)),
       ],
       commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names.map(said))],
     }

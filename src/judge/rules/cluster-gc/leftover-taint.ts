@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, leftHours, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -51,7 +52,9 @@ export const leftoverTaint = clusterRule({
       nodes,
       consequence: `${counted(nodes.length, 'node')} ${nodes.length === 1 ? 'is' : 'are'} Ready and still tainted ${first.key}: pods that do not tolerate it stay away.`,
       evidence: [
-        ...keys.slice(0, 5).map(([what, { length }]) => ({ what, value: counted(length, 'node') })),
+        ...keys
+          .slice(0, 5)
+          .map(([what, { length }]) => line('node', what, counted(length, 'node'))),
         ...oldest(
           found.map(({ sinceMs }) => sinceMs),
           nowMs,

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -76,10 +77,13 @@ export const misplacedOwner = clusterRule({
         evidence: [
           ...found
             .slice(0, 5)
-            .map(({ owner, is, told }) => ({
-              what: `owner ${owner}, ${is === 'other-namespace' ? 'of another namespace' : 'of a namespace'}`,
-              value: told,
-            })),
+            .map(({ owner, is, told }) =>
+              line(
+                'object',
+                `owner ${owner}, ${is === 'other-namespace' ? 'of another namespace' : 'of a namespace'}`,
+                told,
+              ),
+            ),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, oldest } from '#judge/garbage/garbage.ts'
 import { finalizersOf, whyNamespaceStays } from '#judge/garbage/holders.ts'
@@ -58,6 +59,7 @@ export const namespaceStuckTerminating = clusterRule({
         consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
           ...holds.map(({ condition, message }) => ({
+            kind: 'object' as const,
             what: condition,
             value: message,
             reasonCount: 1,
@@ -95,10 +97,11 @@ const told = (what: string, words: readonly string[]) =>
   words.length === 0
     ? []
     : [
-        {
+        line(
+          'object',
           what,
-          value: `${words.slice(0, 10).join(', ')}${words.length > 10 ? ` and ${words.length - 10} more` : ''}`,
-        },
+          `${words.slice(0, 10).join(', ')}${words.length > 10 ? ` and ${words.length - 10} more` : ''}`,
+        ),
       ]
 
 /** `v1beta1.custom.metrics.k8s.io`. Source: kube-aggregator, APIService names. */

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -52,8 +53,8 @@ export const nodeNotReadyLong = clusterRule({
       nodes: found.map(({ name }) => name),
       consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not been Ready for more than ${minAgeHours} h, and nothing deletes ${found.length === 1 ? 'it' : 'them'} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
       evidence: [
-        { what: 'nodes', value: named(found) },
-        { what: 'conditions', value: reasons.slice(0, 5).join(', ') },
+        line('object', 'nodes', named(found)),
+        line('object', 'conditions', reasons.slice(0, 5).join(', ')),
         ...oldest(
           found.map(({ sinceMs }) => sinceMs),
           nowMs,

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -50,7 +51,7 @@ export const nodeWithoutInstance = clusterRule({
       evidence: [
         ...left
           .slice(0, 5)
-          .map(({ node, instanceId }) => ({ what: `${node} names`, value: instanceId })),
+          .map(({ node, instanceId }) => line('object', `${node} names`, instanceId)),
         ...oldest(
           left.map(({ sinceMs }) => sinceMs),
           nowMs,

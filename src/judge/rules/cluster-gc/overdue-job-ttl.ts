@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace, named, oldest, summed } from '#judge/garbage/garbage.ts'
 import { isOverdue } from '#judge/garbage/held-objects.ts'
@@ -51,14 +52,14 @@ export const overdueJobTtl = clusterRule({
             ([all, going]) => `${all}, of these ${going} in deletion`,
           ),
           ...(finalizers.length > 0
-            ? [{ what: 'finalizers', value: finalizers.slice(0, 5).join(', ') }]
+            ? [line('object', 'finalizers', finalizers.slice(0, 5).join(', '))]
             : []),
           ...oldest(
             found.map(({ expiresMs }) => expiresMs),
             nowMs,
             'first was due',
           ),
-          { what: 'Jobs', value: named(found) },
+          line('object', 'Jobs', named(found)),
         ],
         commands: found
           .slice(0, 1)

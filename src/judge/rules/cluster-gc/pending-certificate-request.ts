@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { kubeletServing, supersededRequests } from '#judge/garbage/certificate-requests.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
@@ -66,17 +67,16 @@ export const pendingCertificateRequest = clusterRule({
       evidence: [
         ...signers
           .slice(0, 5)
-          .map(([signer, { length }]) => ({
-            what: `signer ${signer}`,
-            value: counted(length, 'request'),
-          })),
-        { what: 'asked by', value: named(requestors.map(name => ({ name }))) },
+          .map(([signer, { length }]) =>
+            line('object', `signer ${signer}`, counted(length, 'request')),
+          ),
+        line('object', 'asked by', named(requestors.map(name => ({ name })))),
         ...oldest(
           waiting.map(({ sinceMs }) => sinceMs),
           nowMs,
           'longest',
         ),
-        { what: 'requests', value: named(waiting) },
+        line('object', 'requests', named(waiting)),
       ],
       commands: [kubectl('describe', 'csr', said(first.name))],
     }

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -58,6 +59,7 @@ export const retainedEphemeralVolume = clusterRule({
           ...classes
             .slice(0, 5)
             .map(([name, { length }]) => ({
+              kind: 'object' as const,
               what: `StorageClass ${name}, reclaimPolicy Retain`,
               value: counted(length, 'claim'),
               reasonCount: length,
@@ -66,6 +68,7 @@ export const retainedEphemeralVolume = clusterRule({
             ? []
             : [
                 {
+                  kind: 'object' as const,
                   what: 'the volume says Retain, its class does not',
                   value: counted(others.length, 'claim'),
                   reasonCount: others.length,
@@ -75,7 +78,7 @@ export const retainedEphemeralVolume = clusterRule({
             found.map(({ createdMs }) => createdMs),
             Date.parse(at),
           ),
-          { what: 'claims', value: named(found) },
+          line('object', 'claims', named(found)),
         ],
         commands: [
           ...classes

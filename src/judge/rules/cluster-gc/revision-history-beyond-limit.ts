@@ -1,4 +1,5 @@
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace } from '#judge/garbage/garbage.ts'
 import { isHistoryLeft } from '#judge/garbage/histories.ts'
@@ -62,7 +63,7 @@ export const revisionHistoryBeyondLimit = clusterRule({
         noun: 'old revision',
         ...(isOpen && { confidence: 'possible' as const }),
         consequence: `${counted(found.length, 'workload')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(count, 'old revision')} beyond the limit, and with each rollout more.`,
-        evidence: found.slice(0, 10).map(({ words }) => ({ what: 'history', value: words })),
+        evidence: found.slice(0, 10).map(({ words }) => line('object', 'history', words)),
         commands: first
           ? [
               kubectl(

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -69,11 +70,12 @@ export const suspendedLeftover = clusterRule({
         noun: 'suspended object',
         consequence: `${counted(found.length, 'suspended object')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} not run for more than ${suspendedHours / 24} days.`,
         evidence: [
-          {
-            what: 'CronJobs',
-            value: named(found.filter(({ kind }) => kind === 'cronjob')) || 'none',
-          },
-          { what: 'Jobs', value: named(found.filter(({ kind }) => kind === 'job')) || 'none' },
+          line(
+            'object',
+            'CronJobs',
+            named(found.filter(({ kind }) => kind === 'cronjob')) || 'none',
+          ),
+          line('object', 'Jobs', named(found.filter(({ kind }) => kind === 'job')) || 'none'),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,

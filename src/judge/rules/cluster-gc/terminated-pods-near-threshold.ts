@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { failedPod, thresholdTold } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -52,13 +53,14 @@ export const terminatedPodsNearThreshold = clusterRule({
           ? `Pod GC deletes ${counted(excess, 'finished pod')} in its next round, within 20 s: ${first[0]} goes first.`
           : `After ${counted(limit - count + 1, 'more finished pod')} pod GC begins to delete the oldest: ${first[0]} goes first.`,
       evidence: [
-        {
-          what: 'finished pods',
-          value: `${count}, ${percent((count / limit) * 100)} of the threshold`,
-        },
-        { what: 'threshold', value: thresholdTold(threshold) },
-        { what: 'where', value: namespaces.join(', ') },
-        { what: 'go first', value: first.join(', ') },
+        line(
+          'object',
+          'finished pods',
+          `${count}, ${percent((count / limit) * 100)} of the threshold`,
+        ),
+        line('object', 'threshold', thresholdTold(threshold)),
+        line('object', 'where', namespaces.join(', ')),
+        line('object', 'go first', first.join(', ')),
       ],
       commands: [],
     }

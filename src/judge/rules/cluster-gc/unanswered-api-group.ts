@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -28,7 +29,7 @@ export const unansweredApiGroup = clusterRule({
       count,
       noun: 'version of an API group',
       consequence: `${counted(count, 'version')} of API groups did not answer while the cluster was read: until ${count === 1 ? 'it does' : 'they do'}, no namespace that is deleted goes.`,
-      evidence: [{ what: 'did not answer', value: unanswered.slice(0, 10).join(', ') }],
+      evidence: [line('object', 'did not answer', unanswered.slice(0, 10).join(', '))],
       commands: unanswered
         .slice(0, 5)
         .map(version =>

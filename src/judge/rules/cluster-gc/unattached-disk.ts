@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
@@ -59,7 +60,7 @@ export const unattachedDisk = clusterRule({
         ...costOf(left.map(each => ({ ...each, isEbs: true }))),
         ...types
           .slice(0, 5)
-          .map(([what, { length }]) => ({ what, value: counted(length, 'volume') })),
+          .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
         ...oldest(
           left.map(({ createdMs }) => createdMs),
           nowMs,
@@ -67,8 +68,8 @@ export const unattachedDisk = clusterRule({
         ),
         ...(available.length === 0
           ? []
-          : [{ what: 'Available PersistentVolumes that name them', value: named(available) }]),
-        { what: 'volumes', value: named(left.map(({ volumeId: name }) => ({ name }))) },
+          : [line('object', 'Available PersistentVolumes that name them', named(available))]),
+        line('object', 'volumes', named(left.map(({ volumeId: name }) => ({ name })))),
       ],
       commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(first.volumeId))],
     }

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { doubtOfVersion, evidenceOfVersion } from '#judge/garbage/assumed-version.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
@@ -63,12 +64,12 @@ export const uncollectedCertificateRequest = clusterRule({
         ...(isOfVersion ? evidenceOfVersion(controlPlane) : []),
         ...reasons
           .toSorted(([a], [b]) => byText(a, b))
-          .map(([what, { length }]) => ({ what, value: counted(length, 'request') })),
+          .map(([what, { length }]) => line('object', what, counted(length, 'request'))),
         ...oldest(
           left.map(({ sinceMs }) => sinceMs),
           nowMs,
         ),
-        { what: 'requests', value: named(left) },
+        line('object', 'requests', named(left)),
       ],
       commands: [
         kubectl('delete', 'csr', ...left.slice(0, namesInCommand).map(({ name }) => said(name))),

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -56,13 +57,13 @@ export const unrenewedLease = clusterRule({
       nodes: found.map(({ name }) => name),
       consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: nobody is there.`,
       evidence: [
-        { what: 'leases that are not renewed', value: String(found.length) },
+        line('object', 'leases that are not renewed', String(found.length)),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,
           'first to be renewed no more',
         ),
-        { what: 'nodes', value: named(found) },
+        line('object', 'nodes', named(found)),
       ],
       commands: [kubectl('get', 'lease', said(first.name), '-n', 'kube-node-lease', '-o', 'yaml')],
     }

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
@@ -51,10 +52,9 @@ export const unservedOwner = clusterRule({
         evidence: [
           ...found
             .slice(0, 5)
-            .map(({ owner, apiVersion, told }) => ({
-              what: `owner ${owner} of ${apiVersion}`,
-              value: told,
-            })),
+            .map(({ owner, apiVersion, told }) =>
+              line('object', `owner ${owner} of ${apiVersion}`, told),
+            ),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,

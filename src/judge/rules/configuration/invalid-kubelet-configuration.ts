@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 
@@ -53,9 +54,9 @@ export const invalidKubeletConfiguration = nodeRule({
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
       consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,
       evidence: [
-        ...nextStart.files.map(path => ({ what: 'read from', value: path })),
-        ...nextStart.errors.map(error => ({ what: 'refused', value: error })),
-        { what: 'node condition Ready', value: identity.ready ?? 'not reported' },
+        ...nextStart.files.map(path => line('host', 'read from', path)),
+        ...nextStart.errors.map(error => line('computed', 'refused', error)),
+        line('node', 'node condition Ready', identity.ready ?? 'not reported'),
       ],
       fix: fix(nextStart),
     }

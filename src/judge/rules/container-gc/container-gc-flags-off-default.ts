@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
@@ -59,7 +60,7 @@ export const containerGcFlagsOffDefault = nodeRule({
       if (value === null || isDefault(value)) continue
       yield {
         consequence: `${flag} ${bounded(value)}: ${effect}.`,
-        evidence: [{ what: `kubelet ${flag}`, value: `${bounded(value)} (default ${shown})` }],
+        evidence: [line('host', `kubelet ${flag}`, `${bounded(value)} (default ${shown})`)],
       }
     }
   },

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { isRawObject } from '#model/record.ts'
@@ -42,11 +43,11 @@ export const deadContainerPile = nodeRule({
     yield {
       consequence: `${counted(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
       evidence: [
-        { what: 'dead containers', value: String(dead) },
-        { what: 'running containers', value: String(running) },
+        line('runtime', 'dead containers', String(dead)),
+        line('runtime', 'running containers', String(running)),
         ...(removals === undefined
           ? []
-          : [{ what: 'next container GC removes', value: String(removals) }]),
+          : [line('computed', 'next container GC removes', String(removals))]),
       ],
     }
   },

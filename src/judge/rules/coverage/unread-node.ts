@@ -1,4 +1,5 @@
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { line } from '#judge/evidence.ts'
 import { gapsOf } from '#judge/gaps.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { sources as allSources, type Source } from '#model/read-mode.ts'
@@ -89,8 +90,8 @@ export const unreadNode = nodeRule({
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
         : open,
       evidence: [
-        ...sources.map(([source, reason]) => ({ what: source, value: reason })),
-        { what: 'node condition Ready', value: identity.ready ?? 'not reported' },
+        ...sources.map(([source, reason]) => line('unread', source, reason)),
+        line('node', 'node condition Ready', identity.ready ?? 'not reported'),
       ],
     }
   },

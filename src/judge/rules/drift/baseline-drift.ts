@@ -21,6 +21,7 @@ import { runs, shownRunning, startFact } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
+import { line } from '#judge/evidence.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import { contextRule, type FactOfGroup, type NodeSubject } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
@@ -283,10 +284,10 @@ function failing(layer: 'baseline' | 'ami', deviations: Deviation[], { running, 
   return {
     consequence: `${has} ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
     evidence: [
-      { what: 'layer', value: layer },
+      line('layer', 'layer', layer),
       ...deviations.flatMap(({ path, expected }) => [
-        { what: `${layer} ${path}`, value: expected },
-        { what: `configz ${path}`, value: shownRunning(running, path) },
+        line('declared', `${layer} ${path}`, expected),
+        line('configz', `${path}`, shownRunning(running, path)),
       ]),
     ],
   }

@@ -20,6 +20,7 @@ import {
 } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
+import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -124,9 +125,9 @@ export const lostOnTheWay = contextRule({
       evidence: [
         ...layerEvidence(losses),
         ...(files === null && !losses.every(isSure)
-          ? [{ what: 'disk', value: `the files were not read: ${start}` }]
+          ? [line('unread', 'disk', `the files were not read: ${start}`)]
           : []),
-        ...(files !== null && doubt !== null ? [{ what: 'disk', value: doubt }] : []),
+        ...(files !== null && doubt !== null ? [line('unread', 'disk', doubt)] : []),
         ...wayEvidence(losses, files, running),
       ],
       fix: { config: configOf(declared, running) },

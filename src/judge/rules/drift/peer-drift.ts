@@ -17,6 +17,7 @@ import {
 import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
+import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
@@ -90,9 +91,7 @@ export const peerDrift = cohortRule({
       outliers.some(node => nodes.includes(node))
     const ofOne = `of one image and kubelet minor`
     if (nodes.length > 0) {
-      const tied = drifts
-        .filter(({ hasNorm }) => !hasNorm)
-        .map(({ evidence }) => evidence.what.replace('configz ', ''))
+      const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what)
       const who =
         nodes.length === members.length
           ? `Each of the ${nodes.length} nodes ${ofOne} runs with other settings than most of the others`
@@ -145,7 +144,7 @@ const outliersOf = (drifts: readonly { outliers: string[] }[]): string[] =>
   [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
 
 const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]): Evidence[] => [
-  { what: 'layer', value: 'peers' },
+  line('layer', 'layer', 'peers'),
   ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
 ]
 

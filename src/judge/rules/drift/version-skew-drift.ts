@@ -9,6 +9,7 @@ import {
   meaningOf,
   writtenSettings,
 } from '#judge/drift/drift.ts'
+import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
@@ -73,11 +74,8 @@ export const versionSkewDrift = cohortRule({
             : 'low',
         consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing)}`,
         evidence: [
-          { what: 'layer', value: 'peers' },
-          ...releases.map(({ release, members: on }) => ({
-            what: shown(release),
-            value: namesOf(on),
-          })),
+          line('layer', 'layer', 'peers'),
+          ...releases.map(({ release, members: on }) => line('node', shown(release), namesOf(on))),
           ...differing.map(({ evidence }) => evidence),
         ],
       },
@@ -175,12 +173,11 @@ function differingSettings(releases: readonly OfRelease[]): Differing[] {
         path,
         isBrought:
           releases.some(({ members }) => members.some(mayBring(path))) || values.every(isOwn(path)),
-        evidence: {
-          what: `configz ${path}`,
-          value: values
-            .map(({ release, value }) => `${value.shown} (${shown(release)})`)
-            .join('; '),
-        },
+        evidence: line(
+          'configz',
+          `${path}`,
+          values.map(({ release, value }) => `${value.shown} (${shown(release)})`).join('; '),
+        ),
       },
     ]
   })

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { hard } from '#judge/example.ts'
 import { cohortRule } from '#judge/rule.ts'
@@ -53,7 +54,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
           disks[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
         return value === undefined || value.endsWith('%') || !capacityBytes
           ? []
-          : [{ what: `${map}.${signal}`, value, capacityBytes }]
+          : [{ kind: 'replay', what: `${map}.${signal}`, value, capacityBytes }]
       }),
     ),
 
@@ -74,15 +75,17 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
         failing: {
           consequence: `${bounded(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${counted(alike.length, 'node')} of one group.`,
           evidence: [
-            { what: `configz ${what}`, value: bounded(value) },
-            {
-              what: 'smallest disk',
-              value: `${exactBytes(smallest.capacityBytes)} (${bounded(smallest.node)})`,
-            },
-            {
-              what: 'largest disk',
-              value: `${exactBytes(largest.capacityBytes)} (${bounded(largest.node)})`,
-            },
+            line('configz', `${what}`, bounded(value)),
+            line(
+              'computed',
+              'smallest disk',
+              `${exactBytes(smallest.capacityBytes)} (${bounded(smallest.node)})`,
+            ),
+            line(
+              'computed',
+              'largest disk',
+              `${exactBytes(largest.capacityBytes)} (${bounded(largest.node)})`,
+            ),
           ],
         },
       }

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
@@ -93,11 +94,12 @@ export const criticalPodAmongFirstVictims = nodeRule({
         confidence: upTo > firstVictims ? 'possible' : 'certain',
         consequence: `Under pressure of ${signals} pod ${name} ${placed(before, upTo)}.`,
         evidence: [
-          {
-            what: `pod ${name} under ${signals}`,
-            value: `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
-          },
-          { what: `pod ${name} priority`, value: String(pod.priority) },
+          line(
+            'computed',
+            `pod ${name} under ${signals}`,
+            `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
+          ),
+          line('object', `pod ${name} priority`, String(pod.priority)),
         ],
       }
     }

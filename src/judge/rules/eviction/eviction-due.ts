@@ -1,4 +1,5 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
@@ -55,38 +56,43 @@ export const evictionDue = nodeRule({
       consequence: [...told.map(consequenceOf), ...reclaimed(eviction)].join(' '),
       evidence: [
         ...told.flatMap(threshold => [
-          { what: configuredAt(threshold, configuration), value: threshold.value },
+          configuredAt(threshold, configuration),
           ...(threshold.resolved === null
             ? []
             : [
-                {
-                  what: `${threshold.signal} is met below`,
-                  value: exactAmount(threshold, threshold.resolved),
-                },
+                line(
+                  'computed',
+                  `${threshold.signal} is met below`,
+                  exactAmount(threshold, threshold.resolved),
+                ),
               ]),
           ...(threshold.resolved === null || threshold.margin === null
             ? []
             : [
-                {
-                  what: `${threshold.signal} now`,
-                  value: exactAmount(threshold, threshold.resolved + threshold.margin),
-                },
-                {
-                  what: `${threshold.signal} margin`,
-                  value: exactAmount(threshold, threshold.margin),
-                },
+                line(
+                  'computed',
+                  `${threshold.signal} now`,
+                  exactAmount(threshold, threshold.resolved + threshold.margin),
+                ),
+                line(
+                  'computed',
+                  `${threshold.signal} margin`,
+                  exactAmount(threshold, threshold.margin),
+                ),
               ]),
         ]),
         ...(eviction.victims ?? [])
           .slice(0, shownVictims)
-          .map(({ namespace, name, certainty }) => ({
-            what: certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
-            value: bounded(`${namespace}/${name}`, nameLength),
-          })),
-        ...reported.map(condition => ({
-          what: `node condition ${condition}`,
-          value: conditions[condition] ?? 'not reported',
-        })),
+          .map(({ namespace, name, certainty }) =>
+            line(
+              'computed',
+              certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
+              bounded(`${namespace}/${name}`, nameLength),
+            ),
+          ),
+        ...reported.map(condition =>
+          line('node', `node condition ${condition}`, conditions[condition] ?? 'not reported'),
+        ),
       ],
     }
   },

@@ -8,6 +8,7 @@ import {
   recordedEvictions,
 } from '#judge/events/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 
@@ -124,36 +125,39 @@ function loopOf(
         isNext ? ' By replay the next to go is of the same owner.' : '',
       ].join(''),
       evidence: [
-        {
-          what: `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`,
-          value: timesOf(times),
-        },
-        ...(resource === null ? [] : [{ what: 'low on resource', value: resource }]),
+        line(
+          'event',
+          `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`,
+          timesOf(times),
+        ),
+        ...(resource === null ? [] : [line('event', 'low on resource', resource)]),
         ...(figures
           ? [
-              {
-                what: 'the threshold, and what was available',
-                value: `${figures.quantity}, ${figures.available}`,
-              },
+              line(
+                'event',
+                'the threshold, and what was available',
+                `${figures.quantity}, ${figures.available}`,
+              ),
             ]
           : []),
         ...using
           .slice(0, containersShown)
-          .map(({ name, used, request }) => ({
-            what: `container ${name}`,
-            value: `used ${used}, requests ${request}`,
-          })),
-        {
-          what: 'the kubelet said last',
-          value: bounded(latest.message === '' ? 'nothing' : latest.message),
-        },
-        ...(returns ? [{ what: 'tolerated taint', value: taint }] : []),
+          .map(({ name, used, request }) =>
+            line('event', `container ${name}`, `used ${used}, requests ${request}`),
+          ),
+        line(
+          'event',
+          'the kubelet said last',
+          bounded(latest.message === '' ? 'nothing' : latest.message),
+        ),
+        ...(returns ? [line('node', 'tolerated taint', taint)] : []),
         ...(next.length > 0
           ? [
-              {
-                what: `next to go under ${resource} by replay`,
-                value: isNext ? 'a pod of the same owner' : 'a pod of another',
-              },
+              line(
+                'computed',
+                `next to go under ${resource} by replay`,
+                isNext ? 'a pod of the same owner' : 'a pod of another',
+              ),
             ]
           : []),
       ],

@@ -1,7 +1,8 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded, percent, span } from '#judge/text.ts'
+import { percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import { float32Rounding, withEntries } from '#judge/values.ts'
 import type { Policy } from '#model/policy.ts'
@@ -71,22 +72,22 @@ export const graceLongerThanFillTime = nodeRule({
         confidence: 'likely',
         consequence: `At ${growth(policy)} ${shownAmount(soft, between)} of ${signal} are used up in ${span(filledMs)}: then ${ends}. The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
         evidence: [
-          { what: configuredAt(soft, configuration), value: bounded(soft.value) },
-          ...(hard
-            ? [{ what: configuredAt(hard, configuration), value: bounded(hard.value) }]
-            : []),
-          { what: `grace period of ${signal}`, value: span(soft.gracePeriodMs) },
-          {
-            what: hard ? 'between soft and hard threshold' : 'between soft threshold and full',
-            value: exactAmount(soft, between),
-          },
-          { what: 'time to fill it at the assumed growth', value: span(filledMs) },
-          {
-            what: `growth assumed in ${gcMinutes} min`,
-            value: `${percent(policy.assumedGrowthPercent)} of the capacity`,
-          },
+          configuredAt(soft, configuration),
+          ...(hard ? [configuredAt(hard, configuration)] : []),
+          line('computed', `grace period of ${signal}`, span(soft.gracePeriodMs)),
+          line(
+            'computed',
+            hard ? 'between soft and hard threshold' : 'between soft threshold and full',
+            exactAmount(soft, between),
+          ),
+          line('computed', 'time to fill it at the assumed growth', span(filledMs)),
+          line(
+            'computed',
+            `growth assumed in ${gcMinutes} min`,
+            `${percent(policy.assumedGrowthPercent)} of the capacity`,
+          ),
           ...(podSeconds > 0
-            ? [{ what: 'configz evictionMaxPodGracePeriod', value: `${podSeconds} s` }]
+            ? [line('configz', 'evictionMaxPodGracePeriod', `${podSeconds} s`)]
             : []),
         ],
         fix: shorter(soft, filledMs, subject),

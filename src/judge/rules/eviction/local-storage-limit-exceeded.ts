@@ -1,4 +1,5 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import type { LocalStorageEviction } from '#model/prediction.ts'
@@ -46,10 +47,13 @@ export const localStorageLimitExceeded = nodeRule({
       consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${counted(others.length, 'other')}.`}`,
       evidence: localStorageEvictions
         .slice(0, shown)
-        .map(over => ({
-          what: `${podOf(over)}, ${limitOf(over)}`,
-          value: `uses ${exactBytes(over.usedBytes)}, limit ${exactBytes(over.limitBytes)}`,
-        })),
+        .map(over =>
+          line(
+            'computed',
+            `${podOf(over)}, ${limitOf(over)}`,
+            `uses ${exactBytes(over.usedBytes)}, limit ${exactBytes(over.limitBytes)}`,
+          ),
+        ),
     }
   },
 })

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
@@ -61,15 +62,15 @@ export const lostDefaultThreshold = nodeRule({
       confidence:
         dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
       evidence: [
-        ...lost.map(([signal, value]) => ({
-          what: `configz evictionHard.${signal}`,
-          value: `absent (the kubelet's default is ${value})`,
-        })),
-        {
-          what: 'configz evictionHard',
-          value: Object.keys(present).toSorted().join(', ') || 'absent: no hard thresholds at all',
-        },
-        { what: 'filesystems', value: filesystems.layout ?? 'layout not known' },
+        ...lost.map(([signal, value]) =>
+          line('configz', `evictionHard.${signal}`, `absent (the kubelet's default is ${value})`),
+        ),
+        line(
+          'configz',
+          'evictionHard',
+          Object.keys(present).toSorted().join(', ') || 'absent: no hard thresholds at all',
+        ),
+        line('computed', 'filesystems', filesystems.layout ?? 'layout not known'),
       ],
       fix: {
         config: {

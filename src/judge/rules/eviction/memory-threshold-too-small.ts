@@ -1,8 +1,9 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes } from '#judge/text.ts'
+import { bytes, exactBytes } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -52,9 +53,9 @@ export const memoryThresholdTooSmall = nodeRule({
     yield {
       consequence: `Eviction for memory begins only below ${bytes(resolved)}: what is written in ${evictionSeconds} s can be more, and then the kernel's OOM killer chooses.`,
       evidence: [
-        { what: configuredAt(largest, configuration), value: bounded(largest.value) },
-        { what: 'memory.available is met below', value: exactBytes(resolved) },
-        { what: "the kubelet's default", value: sound },
+        configuredAt(largest, configuration),
+        line('computed', 'memory.available is met below', exactBytes(resolved)),
+        line('computed', "the kubelet's default", sound),
       ],
       fix: { config: withEntries('evictionHard', configuration, { 'memory.available': sound }) },
     }

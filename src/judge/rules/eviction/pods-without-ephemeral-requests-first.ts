@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, exactBytes, nameLength } from '#judge/text.ts'
@@ -70,10 +71,13 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
       if (!holding || (holding.usage ?? 0) - used < notableBytes) continue
       yield {
         consequence: `Under pressure of ${signal} ${firstOf(firsts)} is evicted first and frees at most ${bytes(used)}; ${nameOf(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
-        evidence: [first, holding].map(ranked => ({
-          what: `pod ${nameOf(ranked)} under ${signal}`,
-          value: `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
-        })),
+        evidence: [first, holding].map(ranked =>
+          line(
+            'computed',
+            `pod ${nameOf(ranked)} under ${signal}`,
+            `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
+          ),
+        ),
       }
     }
   },

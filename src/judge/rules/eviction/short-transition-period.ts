@@ -1,5 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
@@ -45,7 +46,7 @@ export const shortTransitionPeriod = nodeRule({
       // Less than one pass: the condition comes and goes with each observation.
       severity:
         periodMs <= evictionMonitoringPeriodMs ? 'high' : periodMs < 60_000 ? 'medium' : 'low',
-      evidence: [{ what: 'configz evictionPressureTransitionPeriod', value: bounded(written) }],
+      evidence: [line('configz', 'evictionPressureTransitionPeriod', bounded(written))],
       fix: {
         config: {
           evictionPressureTransitionPeriod: configurationDefaults.evictionPressureTransitionPeriod,

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -40,8 +41,8 @@ export const softThresholdWithoutGrace = nodeRule({
       yield {
         consequence: `At the first pass below ${bounded(value)} of ${signal} pods are ${hardEviction(identity)}: nothing waits for the signal to recover.`,
         evidence: [
-          { what: `configz evictionSoft.${signal}`, value: bounded(value) },
-          { what: `configz evictionSoftGracePeriod.${signal}`, value: bounded(grace) },
+          line('configz', `evictionSoft.${signal}`, bounded(value)),
+          line('configz', `evictionSoftGracePeriod.${signal}`, bounded(grace)),
         ],
         fix: {
           config: withEntries('evictionSoftGracePeriod', configuration, {

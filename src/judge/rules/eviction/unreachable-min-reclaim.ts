@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -61,10 +62,10 @@ export const unreachableMinReclaim = nodeRule({
       yield {
         consequence: `Once ${signal} falls below ${bounded(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
         evidence: [
-          { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
-          { what: `configz evictionMinimumReclaim.${signal}`, value: bounded(configured) },
-          { what: `${signal} needed to end it`, value: String(resolved + amount) },
-          { what: `${signal} capacity`, value: String(capacity) },
+          configuredAt(threshold, configuration),
+          line('configz', `evictionMinimumReclaim.${signal}`, bounded(configured)),
+          line('computed', `${signal} needed to end it`, String(resolved + amount)),
+          line('summary', `${signal} capacity`, String(capacity)),
         ],
         fix: { config: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }) },
       }

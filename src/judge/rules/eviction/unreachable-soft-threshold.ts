@@ -45,8 +45,8 @@ export const unreachableSoftThreshold = nodeRule({
         yield {
           consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
           evidence: [
-            { what: configuredAt(soft, subject.configuration), value: bounded(soft.value) },
-            { what: configuredAt(hard, subject.configuration), value: bounded(hard.value) },
+            configuredAt(soft, subject.configuration),
+            configuredAt(hard, subject.configuration),
           ],
         }
       }

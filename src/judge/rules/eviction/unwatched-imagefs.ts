@@ -1,4 +1,5 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, type NodeSubject, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { exactBytes } from '#judge/text.ts'
@@ -65,21 +66,21 @@ export const unwatchedImagefs = nodeRule({
         'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
       confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
       evidence: [
-        { what: 'configz evictionHard.imagefs.available', value: state(hardValue) },
-        { what: 'configz evictionSoft.imagefs.available', value: state(softValue) },
-        {
-          what: 'filesystems',
-          value:
-            filesystems.layout === 'split'
-              ? 'split: images on their own, containers on nodefs'
-              : 'imagefs: the runtime has its own',
-        },
+        line('configz', 'evictionHard.imagefs.available', state(hardValue)),
+        line('configz', 'evictionSoft.imagefs.available', state(softValue)),
+        line(
+          'computed',
+          'filesystems',
+          filesystems.layout === 'split'
+            ? 'split: images on their own, containers on nodefs'
+            : 'imagefs: the runtime has its own',
+        ),
         ...(capacityBytes === null
           ? []
-          : [{ what: 'image filesystem capacity', value: exactBytes(capacityBytes) }]),
+          : [line('summary', 'image filesystem capacity', exactBytes(capacityBytes))]),
         ...(availableBytes === null
           ? []
-          : [{ what: 'image filesystem available', value: exactBytes(availableBytes) }]),
+          : [line('summary', 'image filesystem available', exactBytes(availableBytes))]),
       ],
       fix: {
         config: {
@@ -118,17 +119,16 @@ function ofOneDisk(
     consequence:
       'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
     evidence: [
-      ...diskSignals.map(signal => ({
-        what: `configz evictionHard.${signal}`,
-        value: state(configuration.evictionHard?.[signal]),
-      })),
-      { what: 'filesystems', value: 'shared: one disk for all' },
+      ...diskSignals.map(signal =>
+        line('configz', `evictionHard.${signal}`, state(configuration.evictionHard?.[signal])),
+      ),
+      line('computed', 'filesystems', 'shared: one disk for all'),
       ...(capacityBytes === null
         ? []
-        : [{ what: 'disk capacity', value: exactBytes(capacityBytes) }]),
+        : [line('summary', 'disk capacity', exactBytes(capacityBytes))]),
       ...(availableBytes === null
         ? []
-        : [{ what: 'disk available', value: exactBytes(availableBytes) }]),
+        : [line('summary', 'disk available', exactBytes(availableBytes))]),
     ],
     fix: {
       config: {

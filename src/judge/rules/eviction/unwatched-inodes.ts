@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -62,15 +63,17 @@ export const unwatchedInodes = nodeRule({
       consequence: `${signals.join(' and ')} can reach 0 without DiskPressure, taint or eviction: no file can be created then, whatever bytes are left.`,
       confidence: layoutCertainty === 'certain' ? 'certain' : 'likely',
       evidence: unwatched.flatMap(filesystem => [
-        {
-          what: `configz evictionHard.${filesystem}.inodesFree`,
-          value: bounded(configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent'),
-        },
-        { what: `${filesystem} inodes`, value: String(filesystems[filesystem]?.inodes) },
-        {
-          what: `${filesystem} inodes free`,
-          value: String(filesystems[filesystem]?.inodesFree ?? 'not known'),
-        },
+        line(
+          'configz',
+          `evictionHard.${filesystem}.inodesFree`,
+          bounded(configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent'),
+        ),
+        line('summary', `${filesystem} inodes`, String(filesystems[filesystem]?.inodes)),
+        line(
+          'computed',
+          `${filesystem} inodes free`,
+          String(filesystems[filesystem]?.inodesFree ?? 'not known'),
+        ),
       ]),
       fix: {
         config: withEntries(

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, percent } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -53,12 +54,13 @@ export const unwatchedPids = nodeRule({
     yield {
       consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: [
-        {
-          what: 'configz evictionHard.pid.available',
-          value: bounded(configuration.evictionHard?.['pid.available'] ?? 'absent'),
-        },
-        { what: 'pid.available now', value: String(pids.availableBytes) },
-        { what: 'pid.available capacity', value: String(pids.capacityBytes) },
+        line(
+          'configz',
+          'evictionHard.pid.available',
+          bounded(configuration.evictionHard?.['pid.available'] ?? 'absent'),
+        ),
+        line('summary', 'pid.available now', String(pids.availableBytes)),
+        line('summary', 'pid.available capacity', String(pids.capacityBytes)),
       ],
       fix: { config: withEntries('evictionHard', configuration, { 'pid.available': '10%' }) },
     }

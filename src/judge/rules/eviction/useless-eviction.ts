@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
@@ -145,22 +146,26 @@ function failing(short: Short, { configuration, filesystems }: Subject): Failing
       ? `${signal} needs ${bytes(missingBytes)} more, and ${gives}: the kubelet evicts one pod after the other, and the node stays under DiskPressure. ${bytes(otherBytes)} or more are held by something else.`
       : `Once ${signal} is met, it stays met until ${bytes(neededBytes)} are available; ${gives}, so it never ends. ${bytes(otherBytes)} or more are held by something else.`,
     evidence: [
-      { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
-      { what: `configz evictionMinimumReclaim.${signal}`, value: bounded(threshold.minReclaim) },
-      { what: `${signal} now`, value: exactBytes(availableBytes) },
-      { what: `${signal} needed to end it`, value: exactBytes(neededBytes) },
-      { what: 'images and layers, at most', value: exactBytes(most.imageBytes) },
-      {
-        what: 'pods that may be evicted',
-        value: `${exactBytes(most.podBytes)} in ${counted(most.pods.length, 'pod')}`,
-      },
-      { what: 'logs of dead containers, at most', value: exactBytes(most.deadLogBytes) },
-      { what: 'held by something else, at least', value: exactBytes(otherBytes) },
-      { what: 'capacity', value: exactBytes(capacityBytes) },
-      ...largest.map(({ namespace, name, usage }) => ({
-        what: `pod ${bounded(`${namespace}/${name}`, nameLength)}`,
-        value: `holds ${exactBytes(usage ?? 0)}`,
-      })),
+      configuredAt(threshold, configuration),
+      line('configz', `evictionMinimumReclaim.${signal}`, bounded(threshold.minReclaim)),
+      line('summary', `${signal} now`, exactBytes(availableBytes)),
+      line('computed', `${signal} needed to end it`, exactBytes(neededBytes)),
+      line('computed', 'images and layers, at most', exactBytes(most.imageBytes)),
+      line(
+        'computed',
+        'pods that may be evicted',
+        `${exactBytes(most.podBytes)} in ${counted(most.pods.length, 'pod')}`,
+      ),
+      line('computed', 'logs of dead containers, at most', exactBytes(most.deadLogBytes)),
+      line('computed', 'held by something else, at least', exactBytes(otherBytes)),
+      line('summary', 'capacity', exactBytes(capacityBytes)),
+      ...largest.map(({ namespace, name, usage }) =>
+        line(
+          'computed',
+          `pod ${bounded(`${namespace}/${name}`, nameLength)}`,
+          `holds ${exactBytes(usage ?? 0)}`,
+        ),
+      ),
     ],
   }
 }

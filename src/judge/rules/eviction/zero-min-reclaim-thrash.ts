@@ -1,5 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
 import { bounded, percent, span } from '#judge/text.ts'
@@ -103,15 +104,20 @@ function failing(
   return {
     consequence,
     evidence: thresholds.flatMap(threshold => [
-      { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
-      {
-        what: `configz evictionMinimumReclaim.${threshold.signal}`,
-        value: bounded(configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent'),
-      },
+      configuredAt(threshold, configuration),
+      line(
+        'configz',
+        `evictionMinimumReclaim.${threshold.signal}`,
+        bounded(configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent'),
+      ),
       ...(threshold.margin === null
         ? []
         : [
-            { what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) },
+            line(
+              'computed',
+              `${threshold.signal} margin`,
+              exactAmount(threshold, threshold.margin),
+            ),
           ]),
     ]),
     fix: {

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes, percent, span } from '#judge/text.ts'
@@ -40,15 +41,15 @@ export const alertBeforeImageGc = nodeRule({
     yield {
       consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${high - 1} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`,
       evidence: [
-        { what: 'policy alertPercent', value: String(policy.alertPercent) },
-        { what: 'configz imageGCHighThresholdPercent', value: String(high) },
-        { what: 'configz imageGCLowThresholdPercent', value: String(imageGC.lowThresholdPercent) },
+        line('policy', 'policy alertPercent', String(policy.alertPercent)),
+        line('configz', 'imageGCHighThresholdPercent', String(high)),
+        line('configz', 'imageGCLowThresholdPercent', String(imageGC.lowThresholdPercent)),
         ...(gap === null
           ? []
           : [
-              { what: 'image filesystem capacity', value: exactBytes(gap.capacity) },
-              { what: 'the alert fires below', value: exactBytes(gap.alert) },
-              { what: 'image GC starts below', value: exactBytes(gap.trigger) },
+              line('summary', 'image filesystem capacity', exactBytes(gap.capacity)),
+              line('computed', 'the alert fires below', exactBytes(gap.alert)),
+              line('computed', 'image GC starts below', exactBytes(gap.trigger)),
             ]),
       ],
       fix: sound ? { config: { ...sound } } : undefined,

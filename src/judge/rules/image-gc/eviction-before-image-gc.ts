@@ -1,4 +1,5 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent, span } from '#judge/text.ts'
@@ -106,11 +107,8 @@ function failing(
   const high = imageGC.highThresholdPercent
   const capacity = filesystems.imagefs?.capacityBytes ?? null
   const configured = [
-    { what: 'configz imageGCHighThresholdPercent', value: String(high) },
-    ...firing.map(threshold => ({
-      what: configuredAt(threshold, configuration),
-      value: threshold.value,
-    })),
+    line('configz', 'imageGCHighThresholdPercent', String(high)),
+    ...firing.map(threshold => configuredAt(threshold, configuration)),
   ]
   const evictsBelow = first.resolved === null ? first.value : bytes(first.resolved)
   const acts = first.hard
@@ -136,18 +134,20 @@ function failing(
         : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk${time && `, ${time}`}) can fill within one GC period, and pods are evicted first.`,
     evidence: [
       ...configured,
-      { what: 'image filesystem capacity', value: exactBytes(capacity) },
-      { what: 'image GC starts below', value: exactBytes(trigger) },
-      { what: `${first.signal} is met below`, value: exactBytes(first.resolved) },
-      {
-        what: 'acts first',
-        value: margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period',
-      },
-      { what: 'margin', value: `${exactBytes(margin)}, ${marginPercent} of the capacity` },
-      {
-        what: `growth assumed in ${gcMinutes} min`,
-        value: `${percent(policy.assumedGrowthPercent)} of the capacity`,
-      },
+      line('summary', 'image filesystem capacity', exactBytes(capacity)),
+      line('computed', 'image GC starts below', exactBytes(trigger)),
+      line('computed', `${first.signal} is met below`, exactBytes(first.resolved)),
+      line(
+        'computed',
+        'acts first',
+        margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period',
+      ),
+      line('computed', 'margin', `${exactBytes(margin)}, ${marginPercent} of the capacity`),
+      line(
+        'computed',
+        `growth assumed in ${gcMinutes} min`,
+        `${percent(policy.assumedGrowthPercent)} of the capacity`,
+      ),
     ],
     fix: fix(capacity, firing, policy),
   }

@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
@@ -37,13 +38,14 @@ export const imageAgeGcChurn = nodeRule({
     yield {
       consequence: `Every image that no container used for ${bounded(written)} is deleted, however empty the disk${byAge?.length ? `, ${counted(byAge.length, 'image')} at the next round` : ''}, and pulled again when it is needed.`,
       evidence: [
-        { what: 'configz imageMaximumGCAge', value: bounded(written) },
+        line('configz', 'imageMaximumGCAge', bounded(written)),
         ...(byAge
           ? [
-              {
-                what: 'images that surely go by age at the next round',
-                value: String(byAge.length),
-              },
+              line(
+                'computed',
+                'images that surely go by age at the next round',
+                String(byAge.length),
+              ),
             ]
           : []),
       ],

@@ -9,6 +9,7 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { failingGc, isJustTold } from '#judge/events/gc-events.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -105,14 +106,14 @@ function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undeci
   yield {
     consequence: `Every ${gcMinutes} min image GC ends in "${noCapacity}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
     evidence: [
-      { what: 'the kubelet says', value: noCapacity },
-      {
-        what: 'image filesystem capacity',
-        value:
-          capacity === null || capacity === undefined
-            ? 'not told by stats/summary'
-            : exactBytes(capacity),
-      },
+      line('event', 'the kubelet says', noCapacity),
+      line(
+        'computed',
+        'image filesystem capacity',
+        capacity === null || capacity === undefined
+          ? 'not told by stats/summary'
+          : exactBytes(capacity),
+      ),
     ],
   }
 }

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { soundImageGc } from '#judge/thresholds.ts'
@@ -30,14 +31,8 @@ export const imageGcDisabled = nodeRule({
       consequence:
         'The kubelet never starts an image GC round, however full the disk: unused images go only when eviction needs the space.',
       evidence: [
-        {
-          what: 'configz imageGCHighThresholdPercent',
-          value: String(imageGC.highThresholdPercent),
-        },
-        {
-          what: 'configz imageMaximumGCAge',
-          value: bounded(configuration?.imageMaximumGCAge ?? 'absent'),
-        },
+        line('configz', 'imageGCHighThresholdPercent', String(imageGC.highThresholdPercent)),
+        line('configz', 'imageMaximumGCAge', bounded(configuration?.imageMaximumGCAge ?? 'absent')),
       ],
       fix: sound ? { config: { ...sound } } : undefined,
     }

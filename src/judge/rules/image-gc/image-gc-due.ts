@@ -1,4 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -51,19 +52,22 @@ export const imageGcDue = nodeRule({
       evidence: [
         ...(usagePercent === null
           ? []
-          : [{ what: 'image filesystem used', value: `${usagePercent} %` }]),
-        { what: 'configz imageGCHighThresholdPercent', value: String(highThresholdPercent) },
-        { what: 'configz imageGCLowThresholdPercent', value: String(lowThresholdPercent) },
+          : [line('summary', 'image filesystem used', `${usagePercent} %`)]),
+        line('configz', 'imageGCHighThresholdPercent', String(highThresholdPercent)),
+        line('configz', 'imageGCLowThresholdPercent', String(lowThresholdPercent)),
         ...(available === null || available === undefined
           ? []
-          : [{ what: 'image filesystem available', value: exactBytes(available) }]),
-        ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
+          : [line('summary', 'image filesystem available', exactBytes(available))]),
+        ...(bytesToFree === null ? [] : [line('computed', 'to free', exactBytes(bytesToFree))]),
         ...going
           .slice(0, shown)
-          .map(image => ({
-            what: image.certainty === 'certain' ? 'image GC deletes' : 'image GC may delete',
-            value: `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
-          })),
+          .map(image =>
+            line(
+              'computed',
+              image.certainty === 'certain' ? 'image GC deletes' : 'image GC may delete',
+              `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
+            ),
+          ),
       ],
     }
   },

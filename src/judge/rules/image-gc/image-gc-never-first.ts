@@ -1,5 +1,6 @@
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
@@ -151,26 +152,28 @@ function failing(
         : 'likely',
     consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold${Number.isFinite(inMs) ? `, ${span(inMs)} at the assumed growth` : ''}, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
     evidence: [
-      { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
-      {
-        what: `${signal} used`,
-        value: `${percent(usedPercent)} of ${exactAmount(threshold, capacity)}`,
-      },
-      { what: `${signal} now`, value: exactAmount(threshold, available) },
-      { what: `${signal} margin`, value: exactAmount(threshold, margin) },
+      configuredAt(threshold, configuration),
+      line(
+        'computed',
+        `${signal} used`,
+        `${percent(usedPercent)} of ${exactAmount(threshold, capacity)}`,
+      ),
+      line('summary', `${signal} now`, exactAmount(threshold, available)),
+      line('computed', `${signal} margin`, exactAmount(threshold, margin)),
       ...(Number.isFinite(inMs)
-        ? [{ what: 'met at the assumed growth in', value: span(inMs) }]
+        ? [line('computed', 'met at the assumed growth in', span(inMs))]
         : []),
-      {
-        what: `growth assumed in ${gcMinutes} min`,
-        value: `${percent(policy.assumedGrowthPercent)} of the capacity`,
-      },
-      { what: 'policy alertPercent', value: String(policy.alertPercent) },
-      { what: 'filesystems', value: filesystems.layout ?? 'layout not known' },
+      line(
+        'computed',
+        `growth assumed in ${gcMinutes} min`,
+        `${percent(policy.assumedGrowthPercent)} of the capacity`,
+      ),
+      line('policy', 'policy alertPercent', String(policy.alertPercent)),
+      line('computed', 'filesystems', filesystems.layout ?? 'layout not known'),
       ...(kinds === null
         ? []
-        : [{ what: 'collected before pods are evicted', value: kinds.join(', ') || 'nothing' }]),
-      ...(victims.length > 0 ? [{ what: 'evicted first', value: victims.join(', ') }] : []),
+        : [line('computed', 'collected before pods are evicted', kinds.join(', ') || 'nothing')]),
+      ...(victims.length > 0 ? [line('computed', 'evicted first', victims.join(', '))] : []),
     ],
   }
 }

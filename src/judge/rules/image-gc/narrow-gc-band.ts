@@ -1,4 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, percent } from '#judge/text.ts'
 
@@ -37,8 +38,8 @@ export const narrowGcBand = nodeRule({
     yield {
       consequence: `Image GC starts above ${high - 1} % used and stops at ${low} %: it asks for ${freedPercent === 0 ? 'one image' : `${percent(freedPercent)} of the disk${size}`} at a time, and starts again every ${gcMinutes} min while the disk fills.`,
       evidence: [
-        { what: 'configz imageGCHighThresholdPercent', value: String(high) },
-        { what: 'configz imageGCLowThresholdPercent', value: String(low) },
+        line('configz', 'imageGCHighThresholdPercent', String(high)),
+        line('configz', 'imageGCLowThresholdPercent', String(low)),
       ],
       fix:
         high > 0 && high < 100

@@ -1,5 +1,6 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
+import { line } from '#judge/evidence.ts'
 import { severityRank } from '#judge/outcome.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, byText, counted, nameLength } from '#judge/text.ts'
@@ -85,17 +86,17 @@ export const requiredImageAtRisk = nodeRule({
       evidence: [
         ...[worst, ...others]
           .slice(0, shown)
-          .map(({ name, why, when, certainty }) => ({
-            what: `image ${bounded(name)}`,
-            value: `${why}; ${fateOf({ when, certainty })}`,
-          })),
+          .map(({ name, why, when, certainty }) =>
+            line('computed', `image ${bounded(name)}`, `${why}; ${fateOf({ when, certainty })}`),
+          ),
         ...(policy.reachableRegistries === null
           ? []
           : [
-              {
-                what: 'policy reachableRegistries',
-                value: bounded(policy.reachableRegistries.join(', ') || 'none'),
-              },
+              line(
+                'policy',
+                'policy reachableRegistries',
+                bounded(policy.reachableRegistries.join(', ') || 'none'),
+              ),
             ]),
       ],
     }

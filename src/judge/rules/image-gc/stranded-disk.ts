@@ -1,6 +1,7 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
@@ -65,9 +66,9 @@ export const strandedDisk = nodeRule({
       yield {
         consequence: `${bytes(kept)} of ${bytes(capacity)} (${percent((kept / capacity) * 100)}) can never be used: with less than that left on ${isShared ? 'the disk' : filesystem} the kubelet evicts.`,
         evidence: [
-          { what: configuredAt(most, subject.configuration), value: bounded(most.value) },
-          { what: `${filesystem} capacity`, value: exactBytes(capacity) },
-          { what: `${most.signal} is met below`, value: exactBytes(kept) },
+          configuredAt(most, subject.configuration),
+          line('summary', `${filesystem} capacity`, exactBytes(capacity)),
+          line('computed', `${most.signal} is met below`, exactBytes(kept)),
         ],
         fix: fix(subject, thresholds, policy.strandedPercent),
       }

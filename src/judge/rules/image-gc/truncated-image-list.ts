@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusMaxImages. */
@@ -38,12 +39,13 @@ export const truncatedImageList = nodeRule({
       confidence: present === null ? 'possible' : 'certain',
       consequence: `The Node object names ${listed} images and no more fit${present === null ? '; how many there are it does not tell' : `, of ${present} on the node`}: the smaller ones are unseen by the scheduler, and by this audit.`,
       evidence: [
-        {
-          what: 'configz nodeStatusMaxImages',
-          value: String(configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`),
-        },
-        { what: 'node status.images', value: String(listed) },
-        ...(present === null ? [] : [{ what: 'images of the runtime', value: String(present) }]),
+        line(
+          'configz',
+          'nodeStatusMaxImages',
+          String(configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`),
+        ),
+        line('node', 'node status.images', String(listed)),
+        ...(present === null ? [] : [line('runtime', 'images of the runtime', String(present))]),
       ],
       fix: { config: { nodeStatusMaxImages: -1 } },
     }

@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { canonicalName } from '#judge/events/images.ts'
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -49,8 +50,8 @@ export const unpinnedSandboxImage = nodeRule({
     yield {
       consequence: `When image GC or eviction next needs space it may delete ${bounded(name)}. Then no new pod starts here until it is pulled again.`,
       evidence: [
-        { what: 'containerd sandboxImage', value: bounded(name) },
-        { what: 'pinned', value: image.pinned === false ? 'false' : 'not told, which is false' },
+        line('host', 'containerd sandboxImage', bounded(name)),
+        line('runtime', 'pinned', image.pinned === false ? 'false' : 'not told, which is false'),
       ],
     }
   },

@@ -2,6 +2,7 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { timesOf, toldOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
 import { isJustTold, shortfallBytes, shortfalls } from '#judge/events/gc-events.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -94,7 +95,7 @@ function evidenceOf(told: readonly NodeEvent[], at: string): Evidence[] {
     freed === undefined
       ? newest.message
       : `${asked == null ? '' : `asked for ${exactBytes(asked)}, `}freed ${exactBytes(freed)}`
-  return [{ what: `event ${newest.reason}, ${timesOf(toldOf(told, at))}`, value }]
+  return [line('event', `event ${newest.reason}, ${timesOf(toldOf(told, at))}`, value)]
 }
 
 function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
@@ -124,16 +125,15 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: [
-      {
-        what: 'configz imageGCLowThresholdPercent',
-        value: String(subject.imageGC.lowThresholdPercent),
-      },
-      ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
+      line('configz', 'imageGCLowThresholdPercent', String(subject.imageGC.lowThresholdPercent)),
+      ...(bytesToFree === null ? [] : [line('computed', 'to free', exactBytes(bytesToFree))]),
       ...(freedBytes === null
         ? []
-        : [{ what: 'images that may go, as counted', value: exactBytes(freedBytes) }]),
-      ...(shortfallBytes === null ? [] : [{ what: 'short of', value: exactBytes(shortfallBytes) }]),
-      ...(error === null ? [] : [{ what: 'the kubelet says', value: bounded(error) }]),
+        : [line('computed', 'images that may go, as counted', exactBytes(freedBytes))]),
+      ...(shortfallBytes === null
+        ? []
+        : [line('computed', 'short of', exactBytes(shortfallBytes))]),
+      ...(error === null ? [] : [line('event', 'the kubelet says', bounded(error))]),
     ],
   }
 }

@@ -4,6 +4,7 @@ import type { NodeContext } from '#judge/cluster-facts.ts'
 import { unreadEvents } from '#judge/events/events.ts'
 import { imagesOf, registryOf } from '#judge/events/images.ts'
 import { pullFailures } from '#judge/events/pulls.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type NodeSubject, type Satisfied } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import { isRawObject } from '#model/record.ts'
@@ -106,10 +107,11 @@ function* failingsOf(images: readonly Named[]): Iterable<Failing> {
         const users = [
           ...new Set(dead.filter(({ image }) => image === name).map(({ user }) => user)),
         ].toSorted(byText)
-        return {
-          what: `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
-          value: bounded(name),
-        }
+        return line(
+          'computed',
+          `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
+          bounded(name),
+        )
       }),
     }
   }

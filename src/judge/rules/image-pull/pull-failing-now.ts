@@ -7,6 +7,7 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
@@ -83,10 +84,13 @@ function waitingFailing(
   const [first] = waiting
   return {
     consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
-    evidence: waiting.map(({ pod, image, reason, message }) => ({
-      what: bounded(`pod ${pod} ${reason}`, 300),
-      value: bounded(`${image}${message === '' ? '' : `: ${message}`}`),
-    })),
+    evidence: waiting.map(({ pod, image, reason, message }) =>
+      line(
+        'object',
+        bounded(`pod ${pod} ${reason}`, 300),
+        bounded(`${image}${message === '' ? '' : `: ${message}`}`),
+      ),
+    ),
   }
 }
 
@@ -98,12 +102,15 @@ function goneFailing(first: PullFailure, told: readonly PullFailure[]): Failing 
     consequence: `${counted(new Set(told.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
     evidence: told
       .slice(0, shown)
-      .map(failure => ({
-        what: bounded(
-          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry not told'}, ${timesOf(failure)}`,
-          400,
+      .map(failure =>
+        line(
+          'event',
+          bounded(
+            `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry not told'}, ${timesOf(failure)}`,
+            400,
+          ),
+          bounded(failure.message),
         ),
-        value: bounded(failure.message),
-      })),
+      ),
   }
 }

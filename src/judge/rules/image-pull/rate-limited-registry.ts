@@ -10,6 +10,7 @@ import {
   type WaitingContainer,
   waitingOf,
 } from '#judge/events/pulls.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { RawObject } from '#model/record.ts'
@@ -76,10 +77,9 @@ function refused(told: readonly PullFailure[], waiting: readonly WaitingContaine
     title: 'A registry refuses pulls: its rate limit is reached',
     consequence: `${named(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
     evidence: [
-      ...waiting.map(({ pod, message }) => ({
-        what: `pod ${bounded(pod, 300)} waits`,
-        value: bounded(message),
-      })),
+      ...waiting.map(({ pod, message }) =>
+        line('object', `pod ${bounded(pod, 300)} waits`, bounded(message)),
+      ),
       ...refusals(told),
     ],
   }
@@ -104,10 +104,13 @@ const named = (registries: (string | null)[]) =>
 const refusals = (told: readonly PullFailure[]) =>
   told
     .slice(0, shown)
-    .map(failure => ({
-      what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`,
-      value: bounded(failure.message),
-    }))
+    .map(failure =>
+      line(
+        'event',
+        `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`,
+        bounded(failure.message),
+      ),
+    )
 
 function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
   const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
@@ -144,14 +147,11 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
     confidence: 'likely',
     consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
     evidence: [
-      {
-        what: 'images of Docker Hub in pods without imagePullSecrets',
-        value: String(names.length),
-      },
-      ...names.slice(0, shown).map(name => ({ what: 'image', value: bounded(name) })),
+      line('object', 'images of Docker Hub in pods without imagePullSecrets', String(names.length)),
+      ...names.slice(0, shown).map(name => line('object', 'image', bounded(name))),
       ...deleted
         .slice(0, shown)
-        .map(({ names }) => ({ what: 'image GC may delete', value: bounded(names[0] ?? '') })),
+        .map(({ names }) => line('computed', 'image GC may delete', bounded(names[0] ?? ''))),
     ],
   }
 }

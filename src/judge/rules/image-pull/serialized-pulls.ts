@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 
 /** Enough that one slow image holds up no other, few enough for any disk. */
@@ -34,8 +35,8 @@ export const serializedPulls = nodeRule({
       consequence:
         'When several pods of this node need images, each pull waits for all that were asked for before it.',
       evidence: [
-        { what: 'configz serializeImagePulls', value: String(serializeImagePulls) },
-        ...(isOneAtATime ? [{ what: 'configz maxParallelImagePulls', value: '1' }] : []),
+        line('configz', 'serializeImagePulls', String(serializeImagePulls)),
+        ...(isOneAtATime ? [line('configz', 'maxParallelImagePulls', '1')] : []),
       ],
       fix: {
         config: {

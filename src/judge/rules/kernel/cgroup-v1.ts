@@ -1,4 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { line } from '#judge/evidence.ts'
 import { kernelOf } from '#judge/kernel.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -41,13 +42,13 @@ export const cgroupV1 = nodeRule({
         ? 'The kubelet starts only because failCgroupV1 is false; without that it exits.'
         : 'At its next start the kubelet exits: kubelet is configured to not run on a host using cgroup v1',
       evidence: [
-        { what: 'host kernel cgroupVersion', value: '1' },
-        { what: 'kubelet version', value: bounded(identity.kubeletVersion ?? '') },
-        {
-          what: 'configz failCgroupV1',
-          value:
-            configuration === null ? 'not known' : String(configuration.failCgroupV1 ?? 'absent'),
-        },
+        line('host', 'host kernel cgroupVersion', '1'),
+        line('node', 'kubelet version', bounded(identity.kubeletVersion ?? '')),
+        line(
+          'configz',
+          'failCgroupV1',
+          configuration === null ? 'not known' : String(configuration.failCgroupV1 ?? 'absent'),
+        ),
       ],
       fix: isAllowed ? undefined : { config: { failCgroupV1: false } },
     }

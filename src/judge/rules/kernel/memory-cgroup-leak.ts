@@ -1,4 +1,5 @@
 import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents } from '#judge/events/events.ts'
+import { line } from '#judge/evidence.ts'
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -114,22 +115,21 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
       ? `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need: at the last one no container starts on this node until it is rebooted.`
       : 'Each container that ends may leave a memory cgroup behind; when their ids have run out, no container starts until the node is rebooted.',
     evidence: [
-      { what: 'kernel release', value: bounded(release ?? 'not known') },
-      { what: 'host kernel cgroupVersion', value: String(cgroupVersion ?? 'not known') },
-      {
-        what: 'boot option cgroup.memory=nokmem',
-        value: isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent',
-      },
-      { what: 'host kernel memoryCgroups', value: String(memoryCgroups ?? 'not known') },
+      line('host', 'kernel release', bounded(release ?? 'not known')),
+      line('host', 'host kernel cgroupVersion', String(cgroupVersion ?? 'not known')),
+      line(
+        'host',
+        'boot option cgroup.memory=nokmem',
+        isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent',
+      ),
+      line('host', 'host kernel memoryCgroups', String(memoryCgroups ?? 'not known')),
       ...(dyingMemoryCgroups === null ? [] : [dyingEvidence(dyingMemoryCgroups)]),
     ],
   }
 }
 
-const dyingEvidence = (count: number) => ({
-  what: 'host kernel dyingMemoryCgroups',
-  value: String(count),
-})
+const dyingEvidence = (count: number) =>
+  line('host', 'host kernel dyingMemoryCgroups', String(count))
 
 const dying = (count: number): Failing => ({
   title: 'The kernel keeps deleted memory cgroups',

@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
+import { line } from '#judge/evidence.ts'
 import { contextRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
@@ -31,7 +32,7 @@ export const unsupportedVersion = contextRule({
     else if (!exact)
       yield {
         consequence: `The kubelet of 1.${minor} is judged by the rules of 1.${rulesOfMinor}: what it will do may differ from what is said of this node.`,
-        evidence: [{ what: 'kubelet version', value: bounded(kubeletVersion ?? '') }],
+        evidence: [line('node', 'kubelet version', bounded(kubeletVersion ?? ''))],
       }
     const controlPlane = typeof eks?.version === 'string' ? eks.version : null
     const unread = controlPlane === null ? failed('cluster') : null
@@ -42,9 +43,9 @@ export const unsupportedVersion = contextRule({
       title: 'The kubelet is too far from its control plane',
       consequence: consequenceOf(skew),
       evidence: [
-        { what: 'kubelet version', value: bounded(kubeletVersion ?? '') },
-        { what: 'EKS control plane version', value: bounded(controlPlane ?? '') },
-        { what: 'minors that the kubelet may be older', value: String(skew.allowedBehind) },
+        line('node', 'kubelet version', bounded(kubeletVersion ?? '')),
+        line('object', 'EKS control plane version', bounded(controlPlane ?? '')),
+        line('computed', 'minors that the kubelet may be older', String(skew.allowedBehind)),
       ],
     }
   },

@@ -1,4 +1,5 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { asInt64, formatBytes, parseQuantity, type Quantity } from '#model/quantity.ts'
@@ -37,7 +38,7 @@ export const invalidLogSize = nodeRule({
     if (value === null)
       yield {
         consequence: `A kubelet exits at its start: failed to initialize container log manager: failed to parse container log max size "${bounded(size, 100)}".`,
-        evidence: [{ what: 'configz containerLogMaxSize', value: bounded(size) }],
+        evidence: [line('configz', 'containerLogMaxSize', bounded(size))],
         fix: { config: { containerLogMaxSize: whole(quantity) } },
       }
     else if (value < 0n)
@@ -45,17 +46,14 @@ export const invalidLogSize = nodeRule({
         consequence:
           'No container log is ever rotated: each grows until its container ends, or the disk is full and pods are evicted.',
         evidence: [
-          {
-            what: 'configz containerLogMaxSize',
-            value: `${bounded(size)} (negative: rotation is off)`,
-          },
+          line('configz', 'containerLogMaxSize', `${bounded(size)} (negative: rotation is off)`),
         ],
         fix: { config: { containerLogMaxSize: defaultSize } },
       }
     if (files <= 1)
       yield {
         consequence: `A kubelet exits at its start: containerLogMaxFiles must be greater than 1, and is ${files}.`,
-        evidence: [{ what: 'configz containerLogMaxFiles', value: String(files) }],
+        evidence: [line('configz', 'containerLogMaxFiles', String(files))],
         fix: { config: { containerLogMaxFiles: defaultFiles } },
       }
   },

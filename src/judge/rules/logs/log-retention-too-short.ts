@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import {
   type ContainerLog,
   type LogRate,
@@ -86,15 +87,18 @@ export const logRetentionTooShort = nodeRule({
       confidence: 'likely',
       consequence: `Container ${bounded(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other')}.`}`,
       evidence: [
-        { what: 'configz containerLogMaxSize', value: bounded(rotation.maxSize) },
-        { what: 'configz containerLogMaxFiles', value: String(rotation.files) },
-        { what: 'policy logRetentionMinutes', value: String(policy.logRetentionMinutes) },
+        line('configz', 'containerLogMaxSize', bounded(rotation.maxSize)),
+        line('configz', 'containerLogMaxFiles', String(rotation.files)),
+        line('policy', 'policy logRetentionMinutes', String(policy.logRetentionMinutes)),
         ...short
           .slice(0, shown)
-          .map(rate => ({
-            what: `container ${bounded(rate.name, nameLength)}`,
-            value: `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
-          })),
+          .map(rate =>
+            line(
+              'computed',
+              `container ${bounded(rate.name, nameLength)}`,
+              `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
+            ),
+          ),
       ],
       fix: largerSize(
         (worst.bytesPerMs * limitMs) / rotation.files,

@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
+import { line } from '#judge/evidence.ts'
 import {
   logBound,
   logGrowth,
@@ -60,26 +61,28 @@ export const logRotationOvershoot = nodeRule({
     const logs = runningLogs(pods, summary)
     const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length
     const evidence = [
-      { what: 'configz containerLogMaxSize', value: bounded(maxSize) },
-      { what: 'configz containerLogMaxFiles', value: String(files) },
-      { what: 'running containers', value: String(logs.length) },
+      line('configz', 'containerLogMaxSize', bounded(maxSize)),
+      line('configz', 'containerLogMaxFiles', String(files)),
+      line('runtime', 'running containers', String(logs.length)),
       ...(restarted === 0
         ? []
         : [
-            {
-              what: 'of them restarted, with the logs of a dead instance',
-              value: String(restarted),
-            },
+            line(
+              'computed',
+              'of them restarted, with the logs of a dead instance',
+              String(restarted),
+            ),
           ]),
       ...(featuresOf(identity.kubeletVersion).has('containerLogWorkers')
         ? [
-            {
-              what: 'configz containerLogMaxWorkers',
-              value: String(configuration.containerLogMaxWorkers ?? 1),
-            },
+            line(
+              'configz',
+              'containerLogMaxWorkers',
+              String(configuration.containerLogMaxWorkers ?? 1),
+            ),
           ]
         : []),
-      { what: 'nodefs has left before eviction', value: exactBytes(room) },
+      line('computed', 'nodefs has left before eviction', exactBytes(room)),
     ]
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
@@ -91,11 +94,12 @@ export const logRotationOvershoot = nodeRule({
         consequence: `The logs grow by ${bytes(bytesPerMs * 1000)} a second or more. Rotation looks every ${span(monitorMs)}: they pass containerLogMaxSize by ${bytes(overshootBytes)} before it can act, and after ${bytes(room)} more on nodefs pods are evicted.`,
         evidence: [
           ...evidence,
-          {
-            what: 'logs were written a second, at least',
-            value: exactBytes(Math.round(bytesPerMs * 1000)),
-          },
-          { what: 'written between two looks, at least', value: exactBytes(overshootBytes) },
+          line(
+            'computed',
+            'logs were written a second, at least',
+            exactBytes(Math.round(bytesPerMs * 1000)),
+          ),
+          line('computed', 'written between two looks, at least', exactBytes(overshootBytes)),
         ],
       }
       return
@@ -105,7 +109,7 @@ export const logRotationOvershoot = nodeRule({
     yield {
       confidence: 'possible',
       consequence: `The logs of ${logs.length} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(room)} more on nodefs pods are evicted.`,
-      evidence: [...evidence, { what: 'logs may grow by', value: exactBytes(growthBytes) }],
+      evidence: [...evidence, line('computed', 'logs may grow by', exactBytes(growthBytes))],
     }
   },
 })

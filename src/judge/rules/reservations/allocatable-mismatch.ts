@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, byText } from '#judge/text.ts'
 import { compareQuantities, parseQuantity } from '#model/quantity.ts'
@@ -50,8 +51,8 @@ export const allocatableMismatch = nodeRule({
     yield {
       consequence: `The scheduler counts with what the node reports, not with what its configuration leaves: ${shown.map(({ name, amount, actual }) => `${name} ${actual} instead of ${amount}`).join(', ')}. Where it reports more, pods are placed on memory or disk that eviction or the daemons need.`,
       evidence: shown.flatMap(({ name, amount, actual }) => [
-        { what: `node allocatable ${name}`, value: actual },
-        { what: `allocatable ${name} by configuration`, value: amount },
+        line('node', `node allocatable ${name}`, actual),
+        line('computed', `allocatable ${name} by configuration`, amount),
       ]),
     }
   },

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 
 /** Upstream: pkg/kubelet/types/constants.go SystemReservedEnforcementKey, KubeReservedEnforcementKey and their compressible ones. */
@@ -43,8 +44,8 @@ export const missingEnforcedCgroup = nodeRule({
       yield {
         consequence: `A kubelet exits at its start with this: ${field} must be specified when ${names.join(', ')} is enforced.`,
         evidence: [
-          { what: 'configz enforceNodeAllocatable', value: names.join(', ') },
-          { what: `configz ${field}`, value: 'absent' },
+          line('configz', 'enforceNodeAllocatable', names.join(', ')),
+          line('configz', `${field}`, 'absent'),
         ],
         fix: { config: { enforceNodeAllocatable: ['pods'] } },
       }

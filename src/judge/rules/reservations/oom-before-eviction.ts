@@ -9,6 +9,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
+import { line } from '#judge/evidence.ts'
 import { hard, soft } from '#judge/example.ts'
 import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -104,14 +105,18 @@ function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterab
         ? 'Nothing watches memory.available: when pods use up the memory, the kernel kills processes, and the kubelet evicts nothing.'
         : `Memory that fills within ${Math.min(...waits)} s is the kernel's to free: the kubelet looks every ${everySeconds} s, but evicts only after memory.available was low for ${Math.min(...waits)} s.`,
     evidence: [
-      {
-        what: 'configz evictionHard.memory.available',
-        value: bounded(configuration.evictionHard?.['memory.available'] ?? 'absent'),
-      },
-      ...watching.map(({ value, gracePeriodMs }) => ({
-        what: 'soft threshold memory.available',
-        value: `${bounded(value)}, grace period ${gracePeriodMs / 1000} s`,
-      })),
+      line(
+        'configz',
+        'evictionHard.memory.available',
+        bounded(configuration.evictionHard?.['memory.available'] ?? 'absent'),
+      ),
+      ...watching.map(({ value, gracePeriodMs }) =>
+        line(
+          'computed',
+          'soft threshold memory.available',
+          `${bounded(value)}, grace period ${gracePeriodMs / 1000} s`,
+        ),
+      ),
     ],
     fix: {
       config: { evictionHard: { ...configuration.evictionHard, 'memory.available': byDefault } },

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import {
   daemonEvidence,
@@ -79,8 +80,8 @@ export const reservationWithoutEviction = nodeRule({
         evidence: [
           ...reservationEvidence(configuration),
           ...daemonEvidence(daemons),
-          { what: 'memory.available is met below', value: exactBytes(threshold) },
-          { what: 'daemons and threshold', value: exactBytes(wanted) },
+          line('computed', 'memory.available is met below', exactBytes(threshold)),
+          line('computed', 'daemons and threshold', exactBytes(wanted)),
         ],
         fix: whereItFits(
           sizedFor(daemons.bytes, threshold, reserved, configuration),

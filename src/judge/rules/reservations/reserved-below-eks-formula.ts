@@ -1,5 +1,6 @@
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { line } from '#judge/evidence.ts'
 import { reservedOf, unreadableReservation, whereItFits } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -65,13 +66,10 @@ export const reservedBelowEksFormula = nodeRule({
       confidence: 'likely',
       consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reserved(name) || 'none'}`).join('; ')}. On a node full of pods what they need beyond that comes out of what pods were promised.`,
       evidence: [
-        { what: 'configz maxPods', value: String(maxPods) },
+        line('configz', 'maxPods', String(maxPods)),
         ...names.flatMap(([name, wanted]) => [
-          {
-            what: `configz kubeReserved and systemReserved ${name}`,
-            value: reserved(name) || 'none',
-          },
-          { what: `EKS reserves ${name}`, value: wanted },
+          line('configz', `kubeReserved and systemReserved ${name}`, reserved(name) || 'none'),
+          line('computed', `EKS reserves ${name}`, wanted),
         ]),
       ],
       fix: whereItFits(

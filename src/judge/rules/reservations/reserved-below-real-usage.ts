@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import {
   daemonEvidence,
   daemonsOf,
@@ -63,10 +64,11 @@ export const reservedBelowRealUsage = nodeRule({
         evidence: [
           ...reservationEvidence(configuration),
           ...daemonEvidence(daemons),
-          {
-            what: 'used beyond the reservation',
-            value: exactBytes(daemons.bytes - reserved.total),
-          },
+          line(
+            'summary',
+            'used beyond the reservation',
+            exactBytes(daemons.bytes - reserved.total),
+          ),
         ],
         fix: whereItFits(
           sizedFor(daemons.bytes, threshold, reserved, configuration),

@@ -1,3 +1,4 @@
+import { line } from '#judge/evidence.ts'
 import { daemonEvidence, daemonsOf } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -61,12 +62,9 @@ export const unsafeEnforcedReservation = nodeRule({
       yield {
         consequence: `${bounded(configuration[cgroup] ?? 'That cgroup')} is held to ${limits.map(({ resource, amount }) => `${resource} ${amount}`).join(' and ')}: when ${whose} in it need more, the kernel kills in it or refuses to fork, however much the node has left.`,
         evidence: [
-          { what: 'configz enforceNodeAllocatable', value: bounded(enforced.join(', ')) },
-          ...limits.map(({ resource, amount }) => ({
-            what: `configz ${map}.${resource}`,
-            value: amount,
-          })),
-          { what: `configz ${cgroup}`, value: bounded(configuration[cgroup] ?? 'absent') },
+          line('configz', 'enforceNodeAllocatable', bounded(enforced.join(', '))),
+          ...limits.map(({ resource, amount }) => line('configz', `${map}.${resource}`, amount)),
+          line('configz', `${cgroup}`, bounded(configuration[cgroup] ?? 'absent')),
           ...daemonEvidence(daemonsOf(summary)),
         ],
         fix: { config: { enforceNodeAllocatable: ['pods'] } },

@@ -49,7 +49,8 @@ export async function main(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
-    process.stderr.write(`${redact(messageOf(error))}\n`)
+    const message = messageOf(error)
+    process.stderr.write(`${error instanceof OperatorError ? message : redact(message)}\n`)
     return codeOf(error)
   }
 }

@@ -1,0 +1,211 @@
+/** No secret that stands in an input reaches an output: canaries in every field of every kind of record, looked for in everything that is written. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { garbage } from '#lab/scenarios/garbage.ts'
+import { incidents } from '#lab/scenarios/incidents.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { isRawObject, type RawObject, snapshotSchema } from '#model/record.ts'
+import { moreFormats } from '#model/report.ts'
+import { everything } from '#model/selection.ts'
+import { liveFleet } from '#pipeline/fleet.ts'
+import { Canaries, canariesIn } from '#test/canaries.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { inspectDocuments, withAgents } from '#test/inspected.ts'
+import { labOf } from '#test/lab-audit.ts'
+
+const generous = { timeout: 240_000 }
+
+/** Fields that no canary is planted in, with the reason. */
+const keptFields: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    'name namespace uid generateName nodeName claimName volumeName nodegroupName clusterName cluster podSandboxId'
+      .split(' ')
+      .map(field => [
+        field,
+        'identifiers: the API restricts them to names, and records are joined by them',
+      ]),
+  ),
+  ...Object.fromEntries(
+    'kind apiVersion schema mode what resource'
+      .split(' ')
+      .map(field => [field, 'says what the record is; another value makes it another record']),
+  ),
+  at: 'a record with another time than one is refused whole',
+  sha256: 'compared with the hash that an approved plan names',
+  certificateAuthority: 'the public certificate of the CA, with which the cluster is read',
+  data: 'of certificateAuthority',
+}
+
+/** Everything that a lab answers, as the collectors hand it on. */
+async function liveRecords(): Promise<RawObject[]> {
+  const { clusters } = withAgents(incidents)
+  await labOf([{ ...incidents, clusters }, garbage], { documents: inspectDocuments })
+  const policy = {
+    ...defaultPolicy,
+    pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 500 },
+    timeoutsMs: { ...defaultPolicy.timeoutsMs, inspect: 5000 },
+    modes: [{ match: {}, mode: 'both' as const }],
+  }
+  const { signal } = new AbortController()
+  const records: RawObject[] = []
+  for await (const record of liveFleet({ policy, selection: everything, signal }))
+    records.push(JSON.parse(JSON.stringify(record)))
+  return records
+}
+
+/** What real objects carry beside what the lab makes. */
+function withHidden(record: RawObject, canaries: Canaries, path: string): RawObject {
+  const hidden = (value: unknown, where: string): unknown =>
+    isRawObject(value)
+      ? { ...value, ...canaries.hiddenIn(where), metadata: hiddenMetadata(value.metadata, where) }
+      : value
+  const hiddenMetadata = (metadata: unknown, where: string) =>
+    isRawObject(metadata) ? { ...metadata, ...canaries.hiddenIn(`${where}.metadata`) } : metadata
+  const errors = Array.isArray(record.errors) ? record.errors : []
+  const planted: RawObject = { ...record }
+  if (record.kind !== 'Snapshot' && record.kind !== 'Objects')
+    planted.errors = [...errors, { what: 'summary', message: canaries.next(`${path}.errors`) }]
+  if (record.kind === 'Objects' && Array.isArray(record.items))
+    planted.items = record.items.map((item, index) => hidden(item, `${path}.items[${index}]`))
+  if (record.kind === 'Node') {
+    planted.node = hidden(record.node, `${path}.node`)
+    if (Array.isArray(record.pods))
+      planted.pods = record.pods.map(pod =>
+        withFailure(hidden(pod, `${path}.pods`), canaries, path),
+      )
+    if (isRawObject(record.host)) {
+      const unread = Array.isArray(record.host.unread) ? record.host.unread : []
+      planted.host = {
+        ...record.host,
+        logLines: ['E1118 kubelet.go:1] failed'].map(
+          line => `${line} ${canaries.next(`${path}.logLines`)}`,
+        ),
+        unread: [...unread, { what: 'journald', why: canaries.next(`${path}.unread.why`) }],
+      }
+    }
+  }
+  return planted
+}
+
+/** A pod whose image cannot be pulled: the message quotes the URL of the layer. */
+function withFailure(pod: unknown, canaries: Canaries, path: string): unknown {
+  if (!isRawObject(pod) || !isRawObject(pod.status)) return pod
+  const statuses = Array.isArray(pod.status.containerStatuses) ? pod.status.containerStatuses : []
+  const waiting = (where: string) => ({
+    reason: 'ImagePullBackOff',
+    message: `Back-off pulling image: failed to copy: httpReadSeeker: ${canaries.next(`${path}.${where}`)}`,
+  })
+  return {
+    ...pod,
+    status: {
+      ...pod.status,
+      message: canaries.next(`${path}.status.message`),
+      containerStatuses: statuses.map(status => ({
+        ...(status as RawObject),
+        state: { waiting: waiting('waiting') },
+        lastState: { terminated: { message: canaries.next(`${path}.terminated`), exitCode: 1 } },
+      })),
+    },
+  }
+}
+
+/** Every file below a folder, unpacked. */
+function textsBelow(folder: string): [string, string][] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => {
+      const path = join(entry.parentPath, entry.name)
+      const bytes = readFileSync(path)
+      return [
+        path.slice(folder.length),
+        (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString(),
+      ]
+    })
+}
+
+async function outputsOf(snapshot: string): Promise<[string, string][]> {
+  const folder = temporaryFolder()
+  const common = ['--snapshot', snapshot]
+  const runs: Record<string, string[]> = {
+    audit: [
+      'audit',
+      ...common,
+      '--out',
+      join(folder, 'out'),
+      '--store',
+      join(folder, 'store'),
+      '--outputs',
+      moreFormats.join(','),
+      '--all-nodes',
+    ],
+    again: [
+      'audit',
+      ...common,
+      '--out',
+      join(folder, 'again'),
+      '--store',
+      join(folder, 'store'),
+      '--format',
+      'markdown',
+    ],
+    predict: ['predict', ...common],
+    'predict --format json': ['predict', ...common, '--format', 'json'],
+    plan: [
+      'plan',
+      ...common,
+      '--set',
+      'imageGCLowThresholdPercent=70',
+      '--out',
+      join(folder, 'plan.json'),
+    ],
+    history: ['history', '--store', join(folder, 'store')],
+  }
+  const printed: [string, string][] = []
+  for (const [name, args] of Object.entries(runs)) {
+    const { stdout, stderr } = await inProcess(args)
+    printed.push([`${name} stdout`, stdout], [`${name} stderr`, stderr])
+  }
+  const diff = await inProcess(['diff', snapshot, join(folder, 'out', 'snapshot.ndjson.gz')])
+  printed.push(['diff stdout', diff.stdout], ['diff stderr', diff.stderr])
+  return [...printed, ...textsBelow(folder)]
+}
+
+it('a canary in any field of any input is in no output', generous, async () => {
+  const canaries = new Canaries(field => Object.hasOwn(keptFields, field))
+  const records = await liveRecords()
+  const perKind = new Map<string, number>()
+  const planted = records.map(record => {
+    const kind = `${record.kind} ${record.resource ?? ''}`.trim()
+    const seen = (perKind.get(kind) ?? 0) + 1
+    perKind.set(kind, seen)
+    // The first record of each kind is full of them; in the others most fields still mean something.
+    const every = seen === 1 ? 1 : 13
+    return canaries.plant(withHidden(record, canaries, kind), every, kind)
+  })
+  const header = { kind: 'Snapshot', schema: snapshotSchema, takenAt: '2026-11-18T09:30:00Z' }
+  const lines = [
+    header,
+    ...planted.filter(({ kind }) => kind !== 'Snapshot'),
+    { kind: canaries.next('unknown kind') },
+  ]
+  const snapshot = join(temporaryFolder(), 'planted.ndjson')
+  writeFileSync(snapshot, lines.map(line => JSON.stringify(line)).join('\n'))
+
+  const outputs = await outputsOf(snapshot)
+  const leaks = outputs.flatMap(([name, text]) =>
+    canariesIn(text).map(canary => `${name}: ${canary} of ${canaries.pathOf(canary)}`),
+  )
+  expect(leaks).toEqual([])
+  const names = outputs.filter(([, text]) => text.length > 200).map(([name]) => name)
+  expect(names).toEqual(
+    expect.arrayContaining(['/out/report.html', '/out/findings.sarif', '/out/snapshot.ndjson.gz']),
+  )
+  expect(canaries.count).toBeGreaterThan(400)
+  expect(canaries.formCount).toBe(30)
+  expect([...perKind.keys()]).toEqual(expect.arrayContaining(['Node', 'Cluster', 'Objects events']))
+  // The report says something: the texts around the canaries are there.
+  expect(outputs.filter(([, text]) => text.includes('(removed)')).length).toBeGreaterThan(5)
+})

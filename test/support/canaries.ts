@@ -1,0 +1,113 @@
+/** Canaries: secrets of many forms, each with a number of its own, planted into every text of a record. */
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+const number = (index: number) => `CANARY${String(index).padStart(5, '0')}`
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** Each form holds the canary's number in clear text. */
+const forms: readonly ((canary: string) => string)[] = [
+  canary => `password=${canary}`,
+  canary => `Authorization: Bearer ${canary}`,
+  canary => `Bearer ${canary}`,
+  canary => `https://bob:${canary}@registry.example.com/v2/`,
+  canary => `https://blob.example.com/layer?sv=2022&sig=${canary}&se=1`,
+  canary =>
+    `https://s3.example.com/layer?X-Amz-Security-Token=IQoJb3${canary}&X-Amz-Signature=${canary}`,
+  canary => `eyJhbGciOiJSUzI1NiJ9.${canary}abcdefgh.${canary}`,
+  canary => `AKIA${canary}ABCDE`,
+  canary => `ASIA${canary}ABCDE`,
+  canary => `IQoJb3JpZ2lu${canary}`,
+  canary => `-----BEGIN RSA PRIVATE KEY-----\n${canary}\n-----END RSA PRIVATE KEY-----`,
+  canary => `--from-literal=pw='${canary}'`,
+  canary => `passwd is ${canary}`,
+  canary => `token: ${canary}`,
+  canary => `{"password":"${canary}"}`,
+  canary => `{\\"auth\\":\\"${canary}\\"}`,
+  canary => `ghp_${canary}abcdefghijklmnop`,
+  canary => `xoxb-1234-${canary}-abcdef`,
+  canary => `AIza${canary}abcdefghijklmnopqr`,
+  canary => `bob:${canary}@registry.example.com/app:1`,
+  canary => `k8s-aws-v1.${canary}`,
+  canary => `--password ${canary}`,
+  canary => `secret_key%3D${canary}`,
+  canary => `EnvVar{Name:DB,Value:${canary},ValueFrom:nil,}`,
+  canary => `{"auths":{"r.example.com":{"auth":"${canary}"}}}`,
+  canary => `AccountKey=${canary}==;EndpointSuffix=core.windows.net`,
+  canary => `/v1/spaces/x/messages?key=${canary}`,
+  canary => `X-Amz-Credential=${canary}`,
+  canary => `glpat-${canary}abcdef`,
+  canary => `curl -u bob:${canary}`,
+]
+
+/** Any form in which a canary may be seen: in clear text, or as base64 at each of the three alignments. */
+const seenForms = /CANARY\d{5}|Q0FOQVJZ|NBTkFSW|DQU5BUl/g
+export const canariesIn = (text: string): string[] => [...new Set(text.match(seenForms) ?? [])]
+
+export class Canaries {
+  readonly #paths: string[] = []
+  readonly #isKept: (field: string, path: string) => boolean
+  #forms = 0
+
+  /** @param isKept whether a field stays as it is, because records are joined by it */
+  constructor(isKept: (field: string, path: string) => boolean) {
+    this.#isKept = isKept
+  }
+
+  get count(): number {
+    return this.#paths.length
+  }
+
+  get formCount(): number {
+    return Math.min(this.#forms, forms.length)
+  }
+
+  pathOf(canary: string): string {
+    return this.#paths[Number(canary.replace(/\D/g, ''))] ?? canary
+  }
+
+  /** A secret in prose. */
+  next(path: string): string {
+    const canary = number(this.#paths.length)
+    this.#paths.push(path)
+    const form = forms[this.#forms++ % forms.length] as (canary: string) => string
+    return `could not: ${form(canary)}`
+  }
+
+  /** A copy with a canary behind each text whose turn it is. @param every one text in so many, so that the others still mean something */
+  plant<T>(value: T, every: number, path: string, field = ''): T {
+    if (typeof value === 'string') {
+      this.#turn += 1
+      if (this.#isKept(field, path) || this.#turn % every !== 0) return value
+      return `${value} ${this.next(path)}` as T
+    }
+    if (Array.isArray(value))
+      return value.map((item, index) => this.plant(item, every, `${path}[${index}]`, field)) as T
+    if (!isRawObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        this.plant(inner, every, `${path}.${name}`, name),
+      ]),
+    ) as T
+  }
+
+  #turn = 0
+
+  /** Fields that hold secrets on real objects, and that highwater has no use for. */
+  hiddenIn(path: string): RawObject {
+    const canary = (field: string) => this.next(`${path}.${field}`)
+    return {
+      annotations: {
+        note: canary('annotations'),
+        'kubectl.kubernetes.io/last-applied-configuration': canary('last'),
+      },
+      managedFields: [{ manager: canary('managedFields') }],
+      env: [{ name: 'DB', value: canary('env') }],
+      args: [canary('args')],
+      command: [canary('command')],
+      data: { value: base64(canary('data')), token: canary('data.token') },
+      stringData: { value: canary('stringData') },
+      unknownToHighwater: { deep: [canary('unknown')] },
+    }
+  }
+}

@@ -7,9 +7,6 @@ import { OperatorError } from '#model/operator-error.ts'
 
 export const defaultStore = 'highwater-remediation'
 
-/** Larger than a plan of thousands of nodes. */
-const readMaxBytes = 256 * 1024 * 1024
-
 /** @throws OperatorError */
 export async function storeAt(place: string): Promise<Store> {
   if (!place.includes('://')) return folderStore(place)
@@ -26,7 +23,7 @@ export async function storeAt(place: string): Promise<Store> {
       `No AWS region is set, so it is not known where ${place} is. Set AWS_REGION or a profile with a region`,
     )
   const folder = prefix.replace(/(?<!\/)\/+$/, '')
-  return s3Store({ bucket, prefix: folder === '' ? '' : `${folder}/`, region, readMaxBytes })
+  return s3Store({ bucket, prefix: folder === '' ? '' : `${folder}/`, region })
 }
 
 /** What a folder cannot do. */

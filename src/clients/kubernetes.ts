@@ -5,7 +5,9 @@
 import http from 'node:http'
 import https from 'node:https'
 import { checkServerIdentity } from 'node:tls'
-import { createGunzip } from 'node:zlib'
+import { type AnswerKind, answerLimits } from '#model/input-limits.ts'
+import { jsonFlaw } from '#model/json-flaw.ts'
+import { type AnswerBody, readBody } from './answer-body.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
 import { SentSecrets } from './sent-secrets.ts'
@@ -34,7 +36,6 @@ export interface KubernetesClientOptions {
   attempts: number
   /** First wait before a retry; doubled each time, with full jitter. */
   backoffMs: number
-  maxBodyBytes: number
   /** How long a server that cannot be reached is waited for; then what is left fails at once. */
   patienceMs: number
   /** How often such a server is tried. */
@@ -46,7 +47,6 @@ export interface KubernetesClientOptions {
 const defaultOptions = {
   attempts: 3,
   backoffMs: 300,
-  maxBodyBytes: 64 * 1024 * 1024,
   patienceMs: 30_000,
   probeEveryMs: 2_000,
   hints: {
@@ -78,6 +78,8 @@ export interface GetOptions {
   isProxied?: boolean
   /** Of the objects of a list only their metadata. */
   isMetadataOnly?: boolean
+  /** By what limits the answer is read. Default: a page of a list, else one object. */
+  kind?: AnswerKind
 }
 
 /** Source: Kubernetes API reference, DeleteOptions. */
@@ -143,8 +145,9 @@ export class KubernetesClient {
 
   /** GETs one JSON answer. @throws RequestFailure; the signal's reason when aborted. */
   getJson(path: string, options: GetOptions): Promise<unknown> {
+    const { isMetadataOnly, kind } = options
     return this.ask(
-      { method: 'GET', path, ...(options.isMetadataOnly && { accept: metadataOnly }) },
+      { method: 'GET', path, kind, ...(isMetadataOnly && { accept: metadataOnly }) },
       options,
     )
   }
@@ -283,7 +286,7 @@ export class KubernetesClient {
     options: GetOptions,
   ): Promise<ParsedPage> {
     const turn = this.lists.then(() =>
-      this.getJson(`${path}?${new URLSearchParams(query)}`, options),
+      this.getJson(`${path}?${new URLSearchParams(query)}`, { kind: 'page', ...options }),
     )
     this.lists = turn.catch(() => undefined)
     return turn.then(body => parsePage(body, path))
@@ -305,21 +308,15 @@ export class KubernetesClient {
     return this.read(await this.request(question, renewed, signal, timeoutMs), question)
   }
 
-  private read({ status, headers, body: text }: Answer, question: Question): unknown {
-    const body = this.sent.removeFrom(text)
-    // 202: it goes when what holds it is gone.
-    if (status === 200 || status === 201 || status === 202) {
+  private read({ status, headers, body }: Answer, question: Question): unknown {
+    if (isSuccess(status)) {
       try {
-        return JSON.parse(body)
-      } catch (cause) {
-        throw new RequestFailure(
-          'body',
-          `the answer to ${told(question)} is no JSON (${body.length} characters, cut off or broken)`,
-          { cause },
-        )
+        return parsedAnswer(body.bytes, question, text => this.sent.removeFrom(text))
+      } finally {
+        body.release()
       }
     }
-    const parsed = parseStatus(body)
+    const parsed = parseStatus(body.bytes, text => this.sent.removeFrom(text))
     throw new RequestFailure(
       'http',
       httpMessage(status, parsed.message, question, this.options.hints[status]),
@@ -333,7 +330,7 @@ export class KubernetesClient {
     signal: AbortSignal,
     timeoutMs: number,
   ): Promise<Answer> {
-    const { base, agent, options } = this
+    const { base, agent } = this
     const { method, path, body, accept = 'application/json' } = question
     const url = new URL(base.pathname.replace(/\/$/, '') + path, base)
     const headers: http.OutgoingHttpHeaders = {
@@ -351,11 +348,13 @@ export class KubernetesClient {
         'content-length': Buffer.byteLength(body),
       })
     return new Promise((resolve, reject) => {
+      const ended = new AbortController()
       const done = (error: unknown, answer?: Answer) => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
         if (answer) resolve(answer)
         else reject(error)
+        ended.abort(error)
       }
       const request = (url.protocol === 'http:' ? http : https).request(url, {
         agent,
@@ -383,39 +382,20 @@ export class KubernetesClient {
       request.on('response', response => {
         const serverMs = Date.parse(response.headers.date ?? '')
         if (!Number.isNaN(serverMs)) this.aheadMs = Date.now() - serverMs
-        const stream =
-          response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response
-        const chunks: Buffer[] = []
-        let bytes = 0
-        stream.on('data', (chunk: Buffer) => {
-          bytes += chunk.length
-          if (bytes > options.maxBodyBytes)
-            return stop(
-              new RequestFailure(
-                'too-large',
-                `the answer to ${told(question)} is larger than ${options.maxBodyBytes} bytes`,
-              ),
-            )
-          chunks.push(chunk)
-        })
-        const broken = (cause: unknown) =>
-          done(
-            new RequestFailure(
-              'body',
-              `the answer to ${told(question)} broke off after ${bytes} bytes`,
-              { cause },
-            ),
-          )
-        response.on('aborted', () => broken(new Error('aborted')))
-        response.on('error', broken)
-        stream.on('error', broken)
-        stream.on('end', () =>
-          done(null, {
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: Buffer.concat(chunks).toString('utf8'),
-          }),
-        )
+        const status = response.statusCode ?? 0
+        readBody(response, {
+          question: told(question),
+          maxBytes: limitOf(question, status).maxBytes,
+          isCut: !isSuccess(status),
+          signal: ended.signal,
+          onWait: isWaiting => {
+            if (isWaiting) clearTimeout(timer)
+            else if (!ended.signal.aborted) timer.refresh()
+          },
+        }).then(read => {
+          if (ended.signal.aborted) read.release()
+          else done(null, { status, headers: response.headers, body: read })
+        }, stop)
       })
       request.end(body)
     })
@@ -427,12 +407,38 @@ interface Question {
   path: string
   body?: string
   accept?: string
+  kind?: AnswerKind | undefined
 }
 
 interface Answer {
   status: number
   headers: http.IncomingHttpHeaders
-  body: string
+  body: AnswerBody
+}
+
+/** 202: it goes when what holds it is gone. */
+const isSuccess = (status: number) => status === 200 || status === 201 || status === 202
+
+const limitOf = ({ kind = 'object' }: Question, status: number) =>
+  answerLimits[isSuccess(status) ? kind : 'refusal']
+
+/** Takes out of a text what was sent. */
+type Clean = (text: string) => string
+
+/** @throws RequestFailure */
+function parsedAnswer(bytes: Buffer, question: Question, clean: Clean): unknown {
+  const flaw = jsonFlaw(bytes, limitOf(question, 200))
+  if (flaw !== null)
+    throw new RequestFailure('too-large', `the answer to ${told(question)} is not parsed: ${flaw}`)
+  try {
+    return JSON.parse(clean(bytes.toString('utf8')))
+  } catch (cause) {
+    throw new RequestFailure(
+      'body',
+      `the answer to ${told(question)} is no JSON (${bytes.length} bytes, cut off or broken)`,
+      { cause },
+    )
+  }
 }
 
 interface ParsedPage {
@@ -478,9 +484,10 @@ function offeredContinue(body: unknown): string | null {
     : null
 }
 
-function parseStatus(text: string): { message: string; body: unknown } {
+function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unknown } {
+  const text = clean(bytes.toString('utf8'))
   try {
-    const body: unknown = JSON.parse(text)
+    const body: unknown = jsonFlaw(bytes, answerLimits.refusal) === null ? JSON.parse(text) : null
     if (isObject(body) && typeof body.message === 'string')
       return { message: oneLine(body.message), body }
   } catch {

@@ -11,6 +11,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
+import { inputLimits } from '#model/input-limits.ts'
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
@@ -40,7 +41,7 @@ export interface S3StoreOptions {
   signal?: AbortSignal
   /** How long a connection may stay silent; default 20 s. */
   idleTimeoutMs?: number
-  /** An object that is longer is not read; default: as long as it is. */
+  /** An object that is longer is not read; default: `inputLimits.storedObject`. */
   readMaxBytes?: number
   /** First wait before a try again that the SDK does not make; longer each time. Default 200 ms. */
   backoffMs?: number
@@ -70,7 +71,7 @@ export function s3Store(options: S3StoreOptions): Store {
     kmsKeyId = null,
     signal = new AbortController().signal,
     backoffMs = defaultBackoffMs,
-    readMaxBytes = Number.POSITIVE_INFINITY,
+    readMaxBytes = inputLimits.storedObject.maxBytes,
   } = options
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
   const client = tellingSlowDowns(

@@ -4,6 +4,7 @@
  *
  * Source  cloud-init, User data formats; amazon-eks-ami nodeadm/internal/configprovider; Bottlerocket's README, User data
  */
+import { inputLimits } from '#model/input-limits.ts'
 import { cutSettings, type KubeletSettings } from '#model/kubelet-settings.ts'
 import { readBottlerocket } from './user-data/bottlerocket.ts'
 import { parsed, readCloudConfig, unzipped } from './user-data/cloud-config.ts'
@@ -18,9 +19,6 @@ export interface UserData {
   unread: string[]
 }
 
-/** EC2 takes 16 KB before base64. */
-const longest = 256 * 1024
-
 /** @param text user data as it is, or in base64, once or twice; each packed by gzip or not */
 export function readUserData(text: string): UserData {
   const pieces: Piece[] = []
@@ -33,7 +31,8 @@ export function readUserData(text: string): UserData {
     }
   }
   attempt(() => {
-    if (text.length > longest) throw new Unreadable('it is longer than any user data')
+    if (text.length > inputLimits.userData.maxBytes)
+      throw new Unreadable('it is longer than any user data')
     const bytes = plain(Buffer.from(text))
     const parts = readMime(bytes) ?? [{ type: '', bytes }]
     for (const part of parts) attempt(() => readPart(part.type, plain(part.bytes).toString()))

@@ -1,5 +1,6 @@
 /** highwater.yaml → Policy: all mistakes are named at once, with their place in the file. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { inputLimits } from '#model/input-limits.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { type PolicyTerms, policySchema } from './schema.ts'
@@ -10,6 +11,9 @@ import { type PolicyTerms, policySchema } from './schema.ts'
  * @throws OperatorError
  */
 export function parsePolicy(text: string, file: string, terms: PolicyTerms): Policy {
+  const { maxBytes } = inputLimits.policy
+  if (Buffer.byteLength(text) > maxBytes)
+    throw new OperatorError(`${file} has more than ${maxBytes} bytes: no policy is that long`)
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false })
   const place = (offset: number) => {

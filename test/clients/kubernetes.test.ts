@@ -55,6 +55,15 @@ const json = (
   response
     .writeHead(status, { 'content-type': 'application/json', ...headers })
     .end(JSON.stringify(body))
+
+function endless(response: ServerResponse): void {
+  const more = () => {
+    while (!response.destroyed && response.write(' '.repeat(65_536)));
+  }
+  response.on('drain', more)
+  more()
+}
+
 const options = { signal: new AbortController().signal, timeoutMs: 2000 }
 
 describe('getJson', () => {
@@ -169,11 +178,67 @@ describe('getJson', () => {
     expect(count()).toBe(3)
   })
 
-  it('does not read more than it may', async () => {
-    const { client } = await serve((_, response) => response.writeHead(200).end(' '.repeat(5000)), {
-      maxBodyBytes: 1000,
+  it.each<[string, Handler, RegExp]>([
+    ['is longer', (_, response) => response.end(' '.repeat(300_000)), /larger than 262144 bytes/],
+    [
+      'is nested deeper',
+      (_, response) => response.end('['.repeat(100_000)),
+      /nested deeper than 32/,
+    ],
+    [
+      'has more values',
+      (_, response) => response.end(`{"a":[${'[],'.repeat(20_000)}0]}`),
+      /more than 10000 values/,
+    ],
+    ['never ends', (_, response) => endless(response), /larger than 262144 bytes/],
+  ])('refuses an answer that %s than its kind may be, once', async (_, handler, reason) => {
+    const { client, count } = await serve(handler)
+    const answer = client.getJson('/x', { ...options, kind: 'configz' })
+    await expect(answer).rejects.toMatchObject({
+      kind: 'too-large',
+      message: expect.stringMatching(reason),
     })
-    await expect(client.getJson('/x', options)).rejects.toMatchObject({ kind: 'too-large' })
+    expect(count()).toBe(1)
+  })
+
+  it('refuses an answer that gzip packed far more than real ones', async () => {
+    const { client } = await serve((_, response) =>
+      response
+        .writeHead(200, { 'content-encoding': 'gzip' })
+        .end(gzipSync(`{"a":"${'a'.repeat(4_000_000)}"}`)),
+    )
+    await expect(client.getJson('/x', { ...options, kind: 'page' })).rejects.toMatchObject({
+      kind: 'too-large',
+      message: expect.stringMatching(/times as long as its gzip/),
+    })
+  })
+
+  it('reads no more of a refusal than its beginning', async () => {
+    const { client } = await serve((_, response) => {
+      response.writeHead(403)
+      endless(response)
+    })
+    await expect(client.getJson('/x', options)).rejects.toMatchObject({ kind: 'http', status: 403 })
+  })
+
+  it('holds large answers one after the other, and gives each its own time', async () => {
+    let underWay = 0
+    let most = 0
+    const { client } = await serve(async (_, response) => {
+      response.write(`{"a":"${'a'.repeat(3_000_000)}`)
+      most = Math.max(most, ++underWay)
+      await new Promise(resolve => setTimeout(resolve, 300))
+      response.end(`${'a'.repeat(3_000_000)}"}`)
+      underWay--
+    })
+    const large = { ...options, timeoutMs: 1_000, kind: 'page' as const }
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => client.getJson('/x', { ...large, attempts: 1 })),
+    )
+    expect(answers.map(answer => Object.values(answer as object)[0].length)).toEqual(
+      Array(4).fill(6_000_000),
+    )
+    expect(most).toBeGreaterThan(1)
   })
 
   it('stops at once when aborted, with the reason given', async () => {

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { parse } from 'yaml'
+import { inputLimits } from '#model/input-limits.ts'
 import { isRawObject } from '#model/record.ts'
 import { type Piece, settingsOfDocument, Unreadable } from './settings.ts'
 import { readShell } from './shell.ts'
@@ -56,13 +57,10 @@ function readFile(content: string, encoding: string): Piece[] {
   return found === null ? readShell(text) : [found]
 }
 
-/** EC2 takes 16 KB of user data: what unpacks to more than this is no configuration. */
-const unzippedMaxBytes = 512 * 1024
-
 /** @throws Unreadable */
 export function unzipped(bytes: Buffer): Buffer {
   try {
-    return gunzipSync(bytes, { maxOutputLength: unzippedMaxBytes })
+    return gunzipSync(bytes, { maxOutputLength: inputLimits.userDataUnpacked.maxBytes })
   } catch {
     throw new Unreadable('it cannot be unpacked')
   }

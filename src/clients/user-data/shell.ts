@@ -45,7 +45,9 @@ function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
 
 function documentIn(text: string): Piece | null {
   try {
-    return settingsOfDocument(parse(text, { maxAliasCount: 20, logLevel: 'error' }))
+    return settingsOfDocument(
+      parse(text, { maxAliasCount: 20, logLevel: 'error', uniqueKeys: false }),
+    )
   } catch {
     // No document: it is read like the rest of the script.
     return null

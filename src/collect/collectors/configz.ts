@@ -13,7 +13,13 @@ export const configz: Collector = {
 
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
     // What runs, not what is written on disk: a file changed without a restart does not show here.
-    const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
+    const options = {
+      signal,
+      attempts,
+      timeoutMs: timeoutsMs.configz,
+      isProxied: true,
+      kind: 'configz' as const,
+    }
     return {
       configz: await configzOf(() => kubernetes.getJson(kubeletPath.configz(node.name), options)),
     }

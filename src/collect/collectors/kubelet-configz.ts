@@ -13,7 +13,13 @@ export const kubeletConfigz: Collector = {
   async collect(node, context) {
     const { signal, attempts, timeoutsMs, address } = context
     try {
-      const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
+      const options = {
+        signal,
+        attempts,
+        timeoutMs: timeoutsMs.configz,
+        isProxied: true,
+        kind: 'configz' as const,
+      }
       return {
         configz: await configzOf(() =>
           kubeletOf(context).getJson(address, ownPath.configz, options),

@@ -13,7 +13,13 @@ export const kubeletStatsSummary: Collector = {
   async collect(node, context) {
     const { signal, attempts, timeoutsMs, address } = context
     try {
-      const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
+      const options = {
+        signal,
+        attempts,
+        timeoutMs: timeoutsMs.summary,
+        isProxied: true,
+        kind: 'summary' as const,
+      }
       return {
         summary: summaryOf(
           await kubeletOf(context).getJson(address, ownPath.statsSummary, options),

@@ -17,6 +17,7 @@ export const pods: Collector = {
     for await (const page of kubernetes.list('/api/v1/pods', query, {
       signal,
       timeoutMs: timeoutsMs.list,
+      kind: 'pods',
     }))
       found.push(...page.items)
     return { pods: found }

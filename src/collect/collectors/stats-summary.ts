@@ -10,7 +10,13 @@ export const statsSummary: Collector = {
   isAnsweredByKubelet: true,
 
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
-    const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
+    const options = {
+      signal,
+      attempts,
+      timeoutMs: timeoutsMs.summary,
+      isProxied: true,
+      kind: 'summary' as const,
+    }
     return {
       summary: summaryOf(await kubernetes.getJson(kubeletPath.statsSummary(node.name), options)),
     }

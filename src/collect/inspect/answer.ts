@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import { inputLimits } from '#model/input-limits.ts'
+import { jsonFlaw } from '#model/json-flaw.ts'
 import { parseAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
@@ -31,8 +33,7 @@ export interface NoAnswer {
   reason: string
 }
 
-/** A node of 250 pods and a thousand images tells about 2 MB. */
-export const answerMaxBytes = 32 * 1024 * 1024
+const { maxBytes: answerMaxBytes } = inputLimits.inspection
 const shownLength = 80
 
 /** @param asked the instance that the command was sent to, and its node: another one's answer says nothing of them. */
@@ -88,6 +89,8 @@ function parseDocument(text: string): RawObject {
   if (text === '') throw new Refusal('it is empty')
   if (text.length > answerMaxBytes)
     throw new Refusal(`it has ${text.length} characters: no answer is that long`)
+  const excess = jsonFlaw(Buffer.from(text), inputLimits.inspection)
+  if (excess !== null) throw new Refusal(excess)
   const document = parsedOrNull(text)
   if (document === undefined) {
     const isBegun = text.startsWith('{"schema":"highwater.inspect/')

@@ -21,9 +21,10 @@ import {
 import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
+import { inputLimits } from '#model/input-limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
+import { type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
 
 /** An account, as its credentials know it, and a region. */
 export interface AwsPlace {
@@ -60,7 +61,7 @@ export class Inspector {
         region,
         credentials,
         signal,
-        readMaxBytes: answerMaxBytes,
+        readMaxBytes: inputLimits.inspection.maxBytes,
       })
   }
 

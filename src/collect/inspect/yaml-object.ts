@@ -1,8 +1,6 @@
-import { parseDocument } from 'yaml'
+import { type Document, isScalar, parseDocument, visit } from 'yaml'
+import { inputLimits } from '#model/input-limits.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-
-/** The scripts take no longer file. */
-const longest = 256 * 1024
 
 /**
  * A configuration file's text as the kubelet's reader takes it: YAML 1.1, of which JSON is a part. A key that stands twice is none of ours to choose from,
@@ -14,7 +12,7 @@ const longest = 256 * 1024
 export function parseYamlObject(
   text: string,
 ): { value: RawObject; reason: '' } | { value: null; reason: string } {
-  if (text.length > longest)
+  if (text.length > inputLimits.yaml.maxBytes)
     return {
       value: null,
       reason: `it has ${text.length} characters: no configuration is that long`,
@@ -27,13 +25,13 @@ export function parseYamlObject(
       }
     const document = parseDocument(text.replace(/\r\n?/g, '\n'), {
       version: '1.1',
-      uniqueKeys: true,
+      // Its own check takes quadratic time.
+      uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
     })
-    const [error] = document.errors
-    if (error !== undefined)
-      return { value: null, reason: `it is no YAML that is read here (${error.code})` }
+    const code = document.errors[0]?.code ?? (hasTwinKeys(document) ? 'DUPLICATE_KEY' : null)
+    if (code !== null) return { value: null, reason: `it is no YAML that is read here (${code})` }
     const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 0 })) ?? 'null')
     return isRawObject(value)
       ? { value, reason: '' }
@@ -42,4 +40,15 @@ export function parseYamlObject(
     // The message would quote the text.
     return { value: null, reason: 'it is no YAML that is read here' }
   }
+}
+
+function hasTwinKeys(document: Document): boolean {
+  let isFound = false
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = items.flatMap(({ key }) => (isScalar(key) ? [key.value] : []))
+      isFound ||= new Set(keys).size < keys.length
+    },
+  })
+  return isFound
 }

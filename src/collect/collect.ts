@@ -18,6 +18,7 @@ import type {
   ObjectsRecord,
   RawObject,
   ReadError,
+  ResourceName,
 } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
 import type {
@@ -356,7 +357,7 @@ async function* readObjects(
     }
     if (isEmpty) yield { kind: 'Objects', cluster, resource, items: [] }
   } catch (error) {
-    errors.push({ what: resource, message: messageOf(error) })
+    errors.push({ what: resource as ResourceName, message: messageOf(error) })
   }
 }
 

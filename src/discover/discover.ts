@@ -146,7 +146,7 @@ async function describe(
   signal: AbortSignal,
 ): Promise<ClusterTarget> {
   const errors: ReadError[] = []
-  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
+  const attempt = async <T>(what: ReadError['what'], read: () => Promise<T>): Promise<T | null> => {
     try {
       return await read()
     } catch (error) {
@@ -330,7 +330,7 @@ function nothingSelected(
 function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue
-    const errors = [
+    const errors: ReadError[] = [
       {
         what: 'cluster',
         message: 'no EKS cluster of this name in the selected accounts and regions',

@@ -205,6 +205,8 @@ export function exampleSubject(
             triggered: false,
             usagePercent: 40,
             bytesUntilTrigger: 39 * gibibyte,
+            startsAboveUsedPercent: 79,
+            startsBelowAvailableBytes: 21 * gibibyte,
             bytesToFree: 0,
             reachesLow: true,
             freedBytes: 0,

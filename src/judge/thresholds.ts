@@ -3,6 +3,7 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Evidence } from '#model/finding.ts'
+import { highStartingBelow, startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
@@ -113,10 +114,6 @@ export const shownAmount = (of: { signal: Signal }, amount: number): string =>
 export const exactAmount = (of: { signal: Signal }, amount: number): string =>
   isCount(of) ? String(amount) : exactBytes(amount)
 
-/** Image GC starts with fewer bytes available than these: 100 − floor(available %) ≥ high. Upstream: image_gc_manager.go GarbageCollect. */
-export const imageGcTriggerBytes = (capacity: number, high: number): number =>
-  Math.ceil(((101 - high) * capacity) / 100)
-
 /** Why something of the summary is not known. */
 export function whyUnobserved(
   { unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>,
@@ -138,14 +135,15 @@ const lowestSoundHigh = 20
 const bandPercent = 10
 
 /**
- * The highest image-GC percentages whose trigger, `available` < (101 − high) %, comes before eviction at `evictionPercent` with twice the
+ * The highest image-GC percentages whose trigger comes before eviction at `evictionPercent` with twice the
  * growth of one GC period between them, and not above the team's alert. Null where there is none worth setting.
  */
 export function soundImageGc(
   evictionPercent: number,
   { assumedGrowthPercent, alertPercent }: Policy,
 ): ImageGcPercentages | null {
-  const beforeEviction = Math.ceil(101 - evictionPercent - 2 * assumedGrowthPercent) - 1
+  const beforeEviction =
+    Math.ceil(highStartingBelow(evictionPercent + 2 * assumedGrowthPercent)) - 1
   const high = Math.min(beforeEviction, Math.floor(alertPercent))
   return high < lowestSoundHigh
     ? null
@@ -161,7 +159,8 @@ export function imageGcBeside(
   const evictionPercent = Number.parseFloat(threshold)
   if (
     !threshold.endsWith('%') ||
-    101 - highThresholdPercent - evictionPercent >= policy.assumedGrowthPercent
+    100 - startsAboveUsedPercent(highThresholdPercent) - evictionPercent >=
+      policy.assumedGrowthPercent
   )
     return {}
   return soundImageGc(evictionPercent, policy) ?? {}

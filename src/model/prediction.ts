@@ -140,6 +140,10 @@ export interface ImageGcPrediction {
   usagePercent: number | null
   /** Bytes that may still be written before the trigger; 0 when triggered. */
   bytesUntilTrigger: number | null
+  /** Image GC starts above this used percentage; null: it never starts. */
+  startsAboveUsedPercent: number | null
+  /** Image GC starts with fewer available bytes than this; null: it never starts, or the capacity is not known. */
+  startsBelowAvailableBytes: number | null
   /** Below 0 where even the low threshold asks for less than is available: one image goes all the same. */
   bytesToFree: number | null
   /** By the kubelet's counting of image sizes, for space alone. Null, with the two around it: not determined by what is known of the images. */

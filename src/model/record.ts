@@ -3,16 +3,47 @@
  * Kubernetes, CRI and AWS objects keep their API's own field names; what came from outside is read through parsers, never trusted.
  */
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
-import type { ReadMode } from './read-mode.ts'
+import type { ReadMode, Source } from './read-mode.ts'
 
 export const snapshotSchema = 'highwater.snapshot/1'
 
 /** A JSON object that came from outside and has not been parsed yet. */
 export type RawObject = Record<string, unknown>
 
-/** Why something could not be read: `what` is the source's name (`configz`, `summary`, `nodes`, …), `message` is for people. */
+/** The core resources of Kubernetes that have lists. */
+type CoreResource =
+  | 'configmaps'
+  | 'endpoints'
+  | 'events'
+  | 'limitranges'
+  | 'namespaces'
+  | 'nodes'
+  | 'persistentvolumeclaims'
+  | 'persistentvolumes'
+  | 'pods'
+  | 'podtemplates'
+  | 'replicationcontrollers'
+  | 'resourcequotas'
+  | 'secrets'
+  | 'serviceaccounts'
+  | 'services'
+
+/** `plural` of the core group, or `plural.group`. */
+export type ResourceName = CoreResource | `${string}.${string}`
+
+/** What could not be read: a source of a node, a part of the cluster, or the list of a resource. */
+export type UnreadPart =
+  | Source
+  | ResourceName
+  | 'clusters'
+  | 'cluster'
+  | 'nodegroups'
+  | `nodegroup ${string}`
+  | 'launchTemplates'
+
+/** Why something could not be read. Code reads `what` and `status`; `message` is for people. */
 export interface ReadError {
-  what: string
+  what: UnreadPart
   message: string
   /** The API server's HTTP status, where it answered and somebody goes by it. */
   status?: number

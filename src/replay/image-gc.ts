@@ -6,6 +6,7 @@
  * Kept exactly  age goes before space, and what it frees is not counted; a round without a capacity still deletes by age
  * Left out      what deletions by age give back to the disk before it is looked at: the statistics that were read are those of the round
  */
+import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
 import {
   type AgeLimit,
@@ -61,6 +62,8 @@ export function predictImageGc(
     triggered: isStopped ? false : null,
     usagePercent: null,
     bytesUntilTrigger: null,
+    startsAboveUsedPercent: isStopped ? null : startsAboveUsedPercent(highThresholdPercent),
+    startsBelowAvailableBytes: null,
     bytesToFree: null,
     ...notKnown,
     error: imageGcPolicyError(policy),
@@ -74,7 +77,13 @@ export function predictImageGc(
     prediction.usagePercent = usage.usagePercent
     prediction.triggered = !isStopped && usage.usagePercent >= highThresholdPercent
     prediction.bytesToFree = prediction.triggered ? amountToFree(usage, lowThresholdPercent) : 0
-    if (!isStopped) prediction.bytesUntilTrigger = bytesUntilTrigger(usage, highThresholdPercent)
+    if (!isStopped) {
+      prediction.bytesUntilTrigger = bytesUntilTrigger(usage, highThresholdPercent)
+      prediction.startsBelowAvailableBytes = startsBelowAvailableBytes(
+        usage.capacityBytes,
+        highThresholdPercent,
+      )
+    }
   } else if (imagefs) {
     prediction.triggered = false
     prediction.error = isStopped ? null : invalidCapacity

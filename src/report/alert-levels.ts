@@ -2,7 +2,9 @@
  * From which use of a disk an alert is worth a call, for each cohort of nodes by its own thresholds: not before image GC could act and had its rounds, and
  * for eviction not before its threshold is met. Where the nodes of a cohort are set in different ways, the latest moment of all is taken.
  */
+
 import type { Subject } from '#model/finding.ts'
+import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { cohortsOf, evictionOf, variantsOf } from './views/cohorts.ts'
 
@@ -115,10 +117,11 @@ function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent']
   const evictionAt = Math.min(...members.map(evictionUsedPercent))
   const between = Math.min(high + marginPercent, (high + evictionAt) / 2)
   const alertAt = Math.round(Math.max(high, between) * 10) / 10
+  const startsAbove = startsAboveUsedPercent(high)
   // Above it nothing is ever used.
   return alertAt >= 100
     ? null
-    : { alertAt, startsAbove: high - 1, isAfterEviction: evictionAt <= high - 1 }
+    : { alertAt, startsAbove, isAfterEviction: evictionAt <= startsAbove }
 }
 
 /** The use from which on image or node filesystem (where they are one) meets a hard threshold. */

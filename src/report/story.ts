@@ -1,4 +1,5 @@
 /** One node's prediction as a terminal tells it: what is full, what the kubelet does about it, in its order, and what cannot be known. */
+import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -130,7 +131,7 @@ function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
     )
   else if (bytesUntilTrigger !== null)
     lines.push(
-      `calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${high}, which is above ${high - 1} % used)`,
+      `calm: ${formatBytes(bytesUntilTrigger)} more, and it starts (at ${high}, which is above ${startsAboveUsedPercent(high)} % used)`,
     )
   lines.push(...deletionLines(imageGC.deletions))
   if (triggered && imageGC.freedBytes !== null)

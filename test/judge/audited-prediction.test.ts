@@ -87,7 +87,7 @@ describe('the settings of a node', () => {
 
   it('say why they are not known', () => {
     const unread = {
-      record: { configz: null, errors: [{ what: 'configz', message: '503' }] },
+      record: { configz: null, errors: [{ what: 'configz' as const, message: '503' }] },
       prediction: { imageGC: null, eviction: null },
     }
     expect(settingsOf(unread)).toMatchObject({

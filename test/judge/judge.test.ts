@@ -126,10 +126,10 @@ describe('outcomes', () => {
   it.each([
     [{ host: { kubelet: {} } }, 'no main file'],
     [
-      { host: { kubelet: {} }, errors: [{ what: 'host', message: 'timed out' }] },
+      { host: { kubelet: {} }, errors: [{ what: 'host' as const, message: 'timed out' }] },
       'timed out; no main file',
     ],
-    [{ errors: [{ what: 'host', message: 'timed out' }] }, 'timed out'],
+    [{ errors: [{ what: 'host' as const, message: 'timed out' }] }, 'timed out'],
   ])('says what the replay says of files that were asked for: %j', (record, reason) => {
     const prediction = { unknowns: [{ what: 'nextStart.files', effect: 'no main file' }] }
     const { unknowns } = judged(
@@ -277,7 +277,9 @@ describe('aggregation', () => {
   it('takes reasons that differ only in the address of the node as one', () => {
     const record = (index: number) => ({
       configz: null,
-      errors: [{ what: 'configz', message: `dial tcp 10.0.0.${9 - index}:10250: i/o timeout` }],
+      errors: [
+        { what: 'configz' as const, message: `dial tcp 10.0.0.${9 - index}:10250: i/o timeout` },
+      ],
     })
     const nodes = Array.from({ length: 3 }, (_, index) =>
       buildNode({ name: `node-${index}`, record: record(index) }),
@@ -396,7 +398,7 @@ describe('aggregation', () => {
         ...(index % 11 === 0 && {
           record: {
             summary: null,
-            errors: [{ what: 'summary', message: `node ${index} timed out` }],
+            errors: [{ what: 'summary' as const, message: `node ${index} timed out` }],
           },
         }),
       })
@@ -529,7 +531,7 @@ describe('coverage', () => {
     ['partlyRead', { configz: null }],
     ['partlyRead', { configz: null, summary: null }],
     ['notRead', { configz: null, summary: null, pods: null }],
-    ['notRead', { errors: [{ what: 'node', message: 'HTTP 404' }] }],
+    ['notRead', { errors: [{ what: 'node' as const, message: 'HTTP 404' }] }],
     ['partlyRead', { configz: { kubeletconfig: { evictionHard: 'none' } } }],
     ['partlyRead', { summary: {} }],
     [
@@ -548,7 +550,7 @@ describe('coverage', () => {
       },
     ],
     // What is there counts, whatever went wrong beside it.
-    ['read', { errors: [{ what: 'summary', message: 'cut off' }] }],
+    ['read', { errors: [{ what: 'summary' as const, message: 'cut off' }] }],
     // By SSM nobody asks the kubelet.
     ['read', { mode: 'ssm', configz: null, summary: null, host, runtime }],
     ['partlyRead', { mode: 'ssm', configz: null, summary: null, host }],
@@ -623,7 +625,7 @@ describe('coverage', () => {
       configz: null,
       summary: null,
       pods: null,
-      errors: [{ what: 'configz', message: 'HTTP 500' }],
+      errors: [{ what: 'configz' as const, message: 'HTTP 500' }],
     }
     const { notAudited, clusters } = judged([], [buildNode({ record })])
     expect(notAudited[0]).toEqual({
@@ -653,7 +655,7 @@ describe('coverage', () => {
 
   it.each([
     [
-      { errors: [{ what: 'nodes', message: 'HTTP 401: Unauthorized' }] },
+      { errors: [{ what: 'nodes' as const, message: 'HTTP 401: Unauthorized' }] },
       'nodes',
       'nodes: HTTP 401: Unauthorized',
     ],
@@ -671,12 +673,12 @@ describe('coverage', () => {
 
   it('says once what two records of a cluster say', () => {
     const judgement = openJudgement(rules, defaultPolicy)
-    const first = { what: 'nodegroups', message: 'HTTP 403' }
+    const first = { what: 'nodegroups' as const, message: 'HTTP 403' }
     judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [first] })
     judgement.takeCluster({
       kind: 'Cluster',
       cluster: 'prod',
-      errors: [first, { what: 'nodes', message: 'HTTP 500' }],
+      errors: [first, { what: 'nodes' as const, message: 'HTTP 500' }],
     })
     expect(judgement.close(takenAt).notAudited.map(({ reason }) => reason)).toEqual([
       'nodegroups: HTTP 403',

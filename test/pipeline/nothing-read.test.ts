@@ -12,7 +12,7 @@ import {
 
 const of = (nodes: AuditedNode[], notAudited: NotAudited[] = []) =>
   nothingRead({ nodes, document: findingsDocument({ notAudited }) })
-const refused = [{ what: 'configz', message: 'HTTP 403' }]
+const refused = [{ what: 'configz' as const, message: 'HTTP 403' }]
 const silent = unreadNode('n1', refused)
 const onlyPods = auditedNode('n2', nothingPredicted, { coverage: 'partlyRead', errors: refused })
 const fargate = unreadNode('fargate-n3', refused, { identity: { owner: 'fargate' } })

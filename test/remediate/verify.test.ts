@@ -211,7 +211,7 @@ describe('a node whose kubelet was not asked', () => {
   })
 
   it('is so too where a kubelet that should have been asked did not answer', () => {
-    const errors = [{ what: 'configz', message: 'refused' }]
+    const errors = [{ what: 'configz' as const, message: 'refused' }]
     expect(verified({ mode: 'both', errors, startedAt: '2026-11-01T00:00:00Z' })).toEqual(
       notYet(/has not started anew$/),
     )
@@ -228,7 +228,7 @@ describe('a node whose kubelet was not asked', () => {
   })
 
   it('is not yet where nothing is known of what it runs with, and the reason is said', () => {
-    const errors = [{ what: 'host', message: 'SSM: no answer' }]
+    const errors = [{ what: 'host' as const, message: 'SSM: no answer' }]
     expect(verified({ ...unasked, configz: null, errors })).toEqual(
       notYet(/^what its kubelet runs with was not read: SSM: no answer$/),
     )
@@ -512,7 +512,7 @@ describe('a step that writes a file and restarts nothing', () => {
     }
     expect(told(other)).toEqual(wrong(/it is not there$/))
     expect(
-      told({ ...other, host: null, errors: [{ what: 'host', message: 'SSM: silent' }] }),
+      told({ ...other, host: null, errors: [{ what: 'host' as const, message: 'SSM: silent' }] }),
     ).toEqual(notYet(/app was not read: SSM: silent$/))
   })
 })

@@ -117,6 +117,8 @@ describe('how full the disk is', () => {
         triggered: null,
         usagePercent: null,
         bytesUntilTrigger: null,
+        startsAboveUsedPercent: 84,
+        startsBelowAvailableBytes: null,
         bytesToFree: null,
         reachesLow: null,
         freedBytes: null,

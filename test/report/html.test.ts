@@ -187,7 +187,7 @@ describe('text from outside', () => {
         instanceType: hostile,
         kubeletVersion: hostile,
       },
-      errors: [{ what: hostile, message: hostile }],
+      errors: [{ what: hostile as 'host', message: hostile }],
       prediction: {
         ...node.prediction,
         imageGC: node.prediction.imageGC && { ...node.prediction.imageGC, error: hostile },
@@ -214,7 +214,7 @@ describe('text from outside', () => {
   it('is cut with a mark, however long', () => {
     const long = 'x'.repeat(10_000)
     const shown = page({
-      ...quietReport([unreadNode(long, [{ what: long, message: long }])]),
+      ...quietReport([unreadNode(long, [{ what: long as 'host', message: long }])]),
       document: findingsDocument({
         findings: [
           finding('high', {

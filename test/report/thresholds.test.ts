@@ -594,7 +594,7 @@ describe('on the page', () => {
         },
       }
     }
-    const unread = unreadNode(hostile, [{ what: hostile, message: hostile }], {
+    const unread = unreadNode(hostile, [{ what: hostile as 'host', message: hostile }], {
       identity: { instanceType: hostile },
     })
     const unparsed = withSettings(changed(sharedDisk(50), { error: hostile }), {

@@ -1,4 +1,5 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
+
 import {
   type Change,
   type ChangedFinding,
@@ -8,6 +9,7 @@ import {
 } from '#model/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
+import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type {
   EvaluatedThreshold,
@@ -269,7 +271,9 @@ function watchedBy(
       usagePercent,
       bytesUntilTrigger: triggered
         ? 0
-        : available - Math.ceil((capacity * (101 - highThresholdPercent)) / 100) + 1,
+        : available - startsBelowAvailableBytes(capacity, highThresholdPercent) + 1,
+      startsAboveUsedPercent: startsAboveUsedPercent(highThresholdPercent),
+      startsBelowAvailableBytes: startsBelowAvailableBytes(capacity, highThresholdPercent),
       bytesToFree: triggered
         ? Math.trunc((capacity * (100 - lowThresholdPercent)) / 100) - available
         : 0,
@@ -535,7 +539,7 @@ export function morningReport(): AuditReport {
       'win-10-8-4-5',
       [
         {
-          what: 'stats/summary',
+          what: 'summary',
           message: 'Windows: image GC and the inode signals work otherwise there; not audited',
         },
       ],

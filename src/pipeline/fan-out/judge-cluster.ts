@@ -67,7 +67,7 @@ export async function judgeLostCluster(
   const record = await describedBefore(run, cluster, context)
   const reason = broken ?? (await whyLost(cluster, null, context, mapFailure))
   async function* known(): AsyncGenerator<SnapshotRecord> {
-    const described = {
+    const described: ClusterRecord & { errors: ReadError[] } = {
       ...record,
       errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }],
     }

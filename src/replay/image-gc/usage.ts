@@ -8,6 +8,7 @@
  * Left out      logging, metrics
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 
 /** The image filesystem as its statistics call gives it; null: they carry no such number. */
 export interface ImageFsStats {
@@ -46,18 +47,12 @@ export const amountToFree = (
   lowThresholdPercent: number,
 ): number => divided(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
 
-/** Bytes that may still be written before the trigger; 0: it is triggered. The trigger is available × 100 < (101 − high) × capacity. */
+/** Bytes that may still be written before the trigger; 0: it is triggered. */
 export const bytesUntilTrigger = (
   { capacityBytes, availableBytes }: ImageFsUsage,
   highThresholdPercent: number,
-): number => Math.max(0, availableBytes - greatestTriggering(capacityBytes, highThresholdPercent))
-
-/** The most that may be available with image GC still triggered. */
-function greatestTriggering(capacity: number, highThresholdPercent: number): number {
-  const product = (101 - highThresholdPercent) * capacity
-  if (Number.isSafeInteger(product)) return Math.floor((product - 1) / 100)
-  return Number((BigInt(101 - highThresholdPercent) * BigInt(capacity) - 1n) / 100n)
-}
+): number =>
+  Math.max(0, availableBytes - startsBelowAvailableBytes(capacityBytes, highThresholdPercent) + 1)
 
 /** value × factor ÷ divisor as int64 does it: doubles cannot hold the product of a disk of 90 TB and 100. */
 function divided(value: number, factor: number, divisor: number): number {

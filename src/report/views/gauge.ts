@@ -1,4 +1,5 @@
 /** What one bar stands for: how full a filesystem (or memory) is, in which counts, and its high-water marks. No drawing yet. */
+import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -172,9 +173,7 @@ function addImageGc(
     gauge.facts.push(words.imageGcOff(high))
     return
   }
-  // usagePercent is 100 − floor(available percent), so that "usage >= high" holds as soon as more than high − 1 percent are used.
-  // pkg/kubelet/images/image_gc_manager.go GarbageCollect
-  const starts = Math.max(high - 1, 0)
+  const starts = Math.max(startsAboveUsedPercent(high), 0)
   gauge.marks.push(
     {
       kind: 'gc-stop',

@@ -1,5 +1,7 @@
 /** Changes whose gain can be counted: what a setting frees, or how much earlier image GC comes. The largest gain first. */
+
 import type { Finding } from '#model/finding.ts'
+import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn } from '#report/rule-words.ts'
@@ -132,9 +134,9 @@ function earlierImageGc(
   }
 }
 
-/** How long before eviction image GC starts, while the disk fills: it does with more than high − 1 percent used. */
+/** Time between the start of image GC and eviction while the disk fills, in ms. */
 const leadOf = ({ capacityBytes, bytesPerHour }: DiskOutlook, keptBytes: number, high: number) =>
-  ((((101 - high) * capacityBytes) / 100 - keptBytes) / bytesPerHour) * hourMs
+  ((startsBelowAvailableBytes(capacityBytes, high) - keptBytes) / bytesPerHour) * hourMs
 
 const roundToMinutes = (ms: number) => Math.max(Math.round(ms / 60_000), 1) * 60_000
 

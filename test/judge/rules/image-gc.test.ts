@@ -292,7 +292,7 @@ describe('image-gc-due', () => {
   it('deletes nothing where nothing can go, and leaves what follows to unreachable-gc-low-threshold', () => {
     const imageGC = { ...due, deletions: [], reachesLow: false, freedBytes: 0, error: 'too little' }
     const { title, consequence } = failingOf(imageGcDue, { imageGC })
-    expect(title).toContain('no image may go')
+    expect(title).toContain('no image can be deleted')
     expect(consequence).toContain('deletes none')
     expect(consequence).not.toContain('freed')
     expect(outcomeFor(unreachableGcLowThreshold, { imageGC }).state).toBe('fail')

@@ -54,9 +54,9 @@ describe('a cluster', () => {
 
   it('says of each section what is missing, or what is open', () => {
     const errors = [
-      { what: 'jobs.batch', message: 'refused' },
-      { what: 'leases.coordination.k8s.io', message: 'broke off' },
-      { what: 'events', message: 'too many' },
+      { what: 'jobs.batch' as const, message: 'refused' },
+      { what: 'leases.coordination.k8s.io' as const, message: 'broke off' },
+      { what: 'events' as const, message: 'too many' },
     ]
     const [found] = told(
       cluster({ errors }),
@@ -81,7 +81,7 @@ describe('a cluster', () => {
     ['whose nodes were all read', cluster(), [node('a', [])], 'leftover'],
     [
       'whose list of nodes broke off',
-      cluster({ errors: [{ what: 'nodes', message: 'cut' }] }),
+      cluster({ errors: [{ what: 'nodes' as const, message: 'cut' }] }),
       [node('a', [])],
       'unknown',
     ],

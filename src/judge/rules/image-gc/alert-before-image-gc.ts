@@ -2,7 +2,8 @@ import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes, percent, span } from '#judge/text.ts'
-import { fillMs, imageGcTriggerBytes, soundImageGc } from '#judge/thresholds.ts'
+import { fillMs, soundImageGc } from '#judge/thresholds.ts'
+import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 
 export const alertBeforeImageGc = nodeRule({
@@ -29,8 +30,8 @@ export const alertBeforeImageGc = nodeRule({
 
   *judge({ imageGC, eviction, filesystems }, policy) {
     const high = imageGC.highThresholdPercent
-    // Used is 100 − floor(available %): image GC starts just above high − 1.
-    if (policy.alertPercent >= high - 1) return
+    const startsAbove = startsAboveUsedPercent(high)
+    if (policy.alertPercent >= startsAbove) return
     const capacity = filesystems.imagefs?.capacityBytes
     const resolved = eviction?.thresholds.filter(
       ({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available',
@@ -39,7 +40,7 @@ export const alertBeforeImageGc = nodeRule({
     const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
     const gap = capacity ? gapBetween(capacity, high, policy) : null
     yield {
-      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${high - 1} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`,
+      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`,
       evidence: [
         line('policy', 'policy alertPercent', String(policy.alertPercent)),
         line('configz', 'imageGCHighThresholdPercent', String(high)),
@@ -60,7 +61,7 @@ export const alertBeforeImageGc = nodeRule({
 /** Available bytes at which the alert fires and image GC starts, and what lies between. */
 function gapBetween(capacity: number, high: number, policy: Policy) {
   const alert = Math.ceil(((100 - policy.alertPercent) * capacity) / 100)
-  const trigger = imageGcTriggerBytes(capacity, high)
+  const trigger = startsBelowAvailableBytes(capacity, high)
   return {
     capacity,
     alert,

@@ -7,10 +7,10 @@ import {
   assumedGrowth,
   configuredAt,
   fillMs,
-  imageGcTriggerBytes,
   soundImageGc,
   whyUnobserved,
 } from '#judge/thresholds.ts'
+import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -92,7 +92,8 @@ function isTooClose(
   if (!capacity || resolved === null) return null
   // The kubelet keeps percentages as float32, up to that much beside what was written: 14% is 64 bytes more of 100 GiB, and not closer for it.
   const rounding = value.endsWith('%') ? resolved * 2 ** -23 + 1 : 0
-  const margin = imageGcTriggerBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding
+  const margin =
+    startsBelowAvailableBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding
   // Met before the trigger it acts first, however long it waits: the disk may stay there. Behind it, what grows while it waits is margin, too.
   const waited = margin > 0 ? assumedGrowth(gracePeriodMs, capacity, policy) : 0
   return margin + waited < assumedGrowth(imageGcPeriodMs, capacity, policy)
@@ -122,7 +123,7 @@ function failing(
       fix: fix(capacity, firing, policy),
     }
   }
-  const trigger = imageGcTriggerBytes(capacity, high)
+  const trigger = startsBelowAvailableBytes(capacity, high)
   const margin = trigger - first.resolved
   const marginPercent = percent((margin / capacity) * 100)
   const filledMs = fillMs(Math.abs(margin), capacity, policy)

@@ -2,6 +2,7 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, percent } from '#judge/text.ts'
+import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 /** The kubelet's own defaults, 85 and 80, are this far apart. */
@@ -31,12 +32,12 @@ export const narrowGcBand = nodeRule({
   *judge({ imageGC, filesystems }) {
     const { highThresholdPercent: high, lowThresholdPercent: low } = imageGC
     if (high - low >= soundBandPercent) return
-    // The used percentage is rounded up, so that a round starts as soon as more than high − 1 is used.
-    const freedPercent = Math.max(0, high - 1 - low)
+    const startsAbove = startsAboveUsedPercent(high)
+    const freedPercent = Math.max(0, startsAbove - low)
     const capacity = filesystems.imagefs?.capacityBytes
     const size = capacity ? ` (${bytes((freedPercent / 100) * capacity)})` : ''
     yield {
-      consequence: `Image GC starts above ${high - 1} % used and stops at ${low} %: it asks for ${freedPercent === 0 ? 'one image' : `${percent(freedPercent)} of the disk${size}`} at a time, and starts again every ${gcMinutes} min while the disk fills.`,
+      consequence: `Image GC starts above ${startsAbove} % used and stops at ${low} %: it asks for ${freedPercent === 0 ? 'one image' : `${percent(freedPercent)} of the disk${size}`} at a time, and starts again every ${gcMinutes} min while the disk fills.`,
       evidence: [
         line('configz', 'imageGCHighThresholdPercent', String(high)),
         line('configz', 'imageGCLowThresholdPercent', String(low)),

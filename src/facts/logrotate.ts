@@ -22,9 +22,16 @@ export function isLogrotateFile(path: string): boolean {
   return path.startsWith(logrotateFolder) && nameForm.test(name) && !isPassedOverByLogrotate(name)
 }
 
-const alone = /^$/
-const count = /^\d{1,6}$/
-const size = /^\d{1,15}[kKMG]?$/
+/**
+ * The forms of values, and of patterns: extended regular expressions that JavaScript and every awk read alike (no classes
+ * by backslash, no counts in braces). `sync-file.sh` checks by the same ones.
+ */
+const digits = (most: number) => `[0-9]${'[0-9]?'.repeat(most - 1)}`
+const alone = ''
+const count = digits(6)
+const size = `${digits(15)}[kKMG]?`
+const ending = '[A-Za-z0-9_.-]+'
+const account = '[A-Za-z0-9_-]+'
 
 const flags = [
   'allowhardlink',
@@ -38,18 +45,18 @@ const flags = [
   'sharedscripts',
 ]
 
-/** Directives, and the form of what stands after each. */
-export const logrotateDirectives: Readonly<Record<string, RegExp>> = {
+/** Directives of a block, and the form of the value after each. Empty: the directive ends the line. */
+export const logrotateDirectives: Readonly<Record<string, string>> = {
   ...Object.fromEntries(flags.flatMap(flag => [flag, `no${flag}`]).map(flag => [flag, alone])),
-  addextension: /^[\w.-]{1,30}$/,
-  // Mode, owner, group.
-  create: /^(0?[0-7]{3,4}( [\w-]{1,32}){0,2})?$/,
+  addextension: ending,
+  // Mode, owner, group. At most 0644: a log is never executable, and only its owner writes it.
+  create: `(0?[0246][04][04]( ${account}( ${account})?)?)?`,
   daily: alone,
-  dateformat: /^[\w.%-]{1,60}$/,
+  dateformat: '[A-Za-z0-9_.%-]+',
   datehourago: alone,
   dateyesterday: alone,
-  extension: /^[\w.-]{1,30}$/,
-  hourly: /^\d{0,4}$/,
+  extension: ending,
+  hourly: `(${digits(4)})?`,
   ifempty: alone,
   maxage: count,
   maxsize: size,
@@ -60,26 +67,39 @@ export const logrotateDirectives: Readonly<Record<string, RegExp>> = {
   nomail: alone,
   noolddir: alone,
   notifempty: alone,
-  rotate: /^(-1|\d{1,6})$/,
+  rotate: `-1|${count}`,
   size,
   start: count,
-  su: /^[\w-]{1,32} [\w-]{1,32}$/,
-  weekly: /^[0-7]?$/,
+  su: `${account} ${account}`,
+  weekly: '[0-7]?',
   yearly: alone,
 }
 
-/** What a pattern meets is moved and deleted. */
-const logFolders = ['/var/log/', '/var/lib/docker/containers/']
-const otherFolders = ['/opt/', '/srv/', '/data/', '/mnt/', '/home/', '/var/lib/']
+const longestDirectiveValue = 80
 
-/** Whether a pattern can meet nothing but what somebody keeps as logs: there everything may, elsewhere what its last part calls so. */
-export function isLogPattern(pattern: string): boolean {
-  const isBelow = (folder: string) => pattern.startsWith(folder) && pattern.length > folder.length
-  const isPlain =
-    /^\/[\w./*?@%+=:,[\]-]{1,250}$/.test(pattern) && !pattern.split('/').includes('..')
-  return (
-    isPlain &&
-    (logFolders.some(isBelow) ||
-      (otherFolders.some(isBelow) && pattern.slice(pattern.lastIndexOf('/')).includes('log')))
-  )
-}
+/** Whether this directive may stand in a block with this value, whose words have one space between them. */
+export const isLogrotateValue = (name: string, value: string): boolean =>
+  value.length <= longestDirectiveValue &&
+  new RegExp(`^(${logrotateDirectives[name]})$`).test(value)
+
+/** No name begins with a dot: neither `..`, nor what a shell or a program reads as its configuration. */
+const initial = '([A-Za-z0-9_*?@%+=:,-]|\\[|\\])'
+const later = '([A-Za-z0-9_.*?@%+=:,-]|\\[|\\])'
+const segment = `/${initial}${later}*`
+
+/**
+ * A pattern meets what will be moved and deleted. Below the log folders that is anything; elsewhere what lies in a folder
+ * `log` or `logs`, or ends with `.log`.
+ */
+export const logPatternForm = [
+  `/var/(log|lib/docker/containers)(${segment})+`,
+  `/(opt|srv|data|mnt|home|var/lib)(${segment})*(/logs?(${segment})+|${segment}[.]log)`,
+].join('|')
+
+/** Characters. */
+const longestPattern = 250
+const logPattern = new RegExp(`^(${logPatternForm})$`)
+
+/** Whether a pattern can meet nothing but logs. */
+export const isLogPattern = (pattern: string): boolean =>
+  pattern.length <= longestPattern && logPattern.test(pattern)

@@ -20,6 +20,19 @@ export const isImageSource = (text: string): boolean =>
 export const isImageRepository = (text: string): boolean =>
   text.length <= longestName && new RegExp(`^${imageForm}$`).test(text)
 
+/** The digest of a source, `sha256:…`; null: it has none, and its tag may stand for other bytes tomorrow. */
+export const digestIn = (source: string): string | null => source.split('@')[1] ?? null
+
+/** Without tag and digest. @param source as `isImageSource` has it */
+export const repositoryOf = (source: string): string => {
+  const [named = ''] = source.split('@')
+  return named.slice(named.lastIndexOf('/')).includes(':') ? splitTag(named).repository : named
+}
+
+/** The name by which containerd keeps what it pulls by digest: without the tag. */
+export const byDigest = (source: string, digest: string): string =>
+  `${repositoryOf(source)}@${digest}`
+
 /** The tag of an image's name; the rest is its repository. @param name as `isImageName` has it */
 export function splitTag(name: string): { repository: string; tag: string } {
   const colon = name.lastIndexOf(':')

@@ -159,6 +159,8 @@ export interface PlanStep {
   expect: ExpectedSetting[]
   /** What it must show again after a rollback. */
   expectBack: ExpectedSetting[]
+  /** The rest of the running configuration, by field: a digest of each, 16 hex characters. Absent: the kubelet was not read. */
+  others?: Record<string, string>
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState

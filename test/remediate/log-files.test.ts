@@ -387,18 +387,16 @@ describe('syncLogRotation', () => {
 })
 
 describe('parseLogrotate', () => {
-  it('reads blocks with several patterns, and what stands outside of them', () => {
+  it('reads blocks with several patterns', () => {
     expect(
       parseLogrotate(
-        'weekly\n\n/var/log/a.log\n/var/log/b.log /var/log/c/*.log\n{\n\trotate = 5 \n}\ncompress\n/var/log/d{\n}\n',
+        '/var/log/a.log\n/var/log/b.log /var/log/c/*.log\n{\n\trotate = 5 \n}\n# ours\n/var/log/d{\n}\n',
       ),
     ).toEqual([
-      { patterns: [], directives: [['weekly', '']] },
       {
         patterns: ['/var/log/a.log', '/var/log/b.log', '/var/log/c/*.log'],
         directives: [['rotate', '5']],
       },
-      { patterns: [], directives: [['compress', '']] },
       { patterns: ['/var/log/d'], directives: [] },
     ])
   })
@@ -407,6 +405,12 @@ describe('parseLogrotate', () => {
     ['/var/log/a {\n/var/log/b {\n}\n', /a block is not closed before the next/],
     ['/var/log/a\nrotate 5\n', /a pattern without a block/],
     ['{\n}\n', /without a pattern/],
+    ['weekly\n/var/log/a {\n}\n', /weekly stands outside of a block/],
+    ['/var/log/a {\n}\ncreate 0644\n', /line 3: create stands outside of a block/],
+    ['/var/log/a {\nmissingok compresscmd sh\n}\n', /missingok cannot be compresscmd sh/],
+    ['/var/log/a {\ncreate 0666 root root\n}\n', /create cannot be 0666 root root/],
+    ['/home/*/.bash_logout {\n}\n', /may meet more than logs/],
+    ['/var/lib/mysql/ib_logfile0 {\n}\n', /may meet more than logs/],
     ['/var/log/a {\nrotate 5\n}', /ends with a newline/],
   ])('refuses %j', (text, why) => {
     expect(parseLogrotate(text)).toMatch(why)

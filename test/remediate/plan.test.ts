@@ -836,7 +836,7 @@ describe('the digest', () => {
     expect(one.createdAt).toBe(takenAt)
     // Written down, so that a plan that was approved yesterday is known tomorrow.
     expect(one.digest).toMatchInlineSnapshot(
-      `"4b927ba5fa014f5dd41ebdf9b74f2dbe0b6e11a6deffc4446db5025aae1307cd"`,
+      `"bfb115aa64f6d571bb06deb3e7d59aebb776522221fa05d6bd07d5131ef2c45d"`,
     )
   })
 

@@ -8,7 +8,7 @@ import { al2023 } from '#test/node-roots.ts'
 const here = platforms()
 const first = here[0] as Platform
 const generous = { timeout: 120_000 }
-const source = 'mirror.corp.example:5000/eks/pause:3.10'
+const source = `mirror.corp.example:5000/eks/pause@sha256:${'a'.repeat(64)}`
 const name = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
 const pinned = sha256(`${name} pinned\n`)
 const unpinned = sha256(`${name} unpinned\n`)
@@ -138,6 +138,9 @@ describe('what is no image', () => {
   it.each([
     ['a word of the shell', { Source: 'a.example/b:$(reboot)' }],
     ['a flag', { Source: '--all' }],
+    ['a tag, which may stand for other bytes today', { Source: 'a.example/eks/pause:3.10' }],
+    ['a tag and a digest', { Source: `a.example/b:1@sha256:${'a'.repeat(64)}` }],
+    ['half a digest', { Source: `a.example/b@sha256:${'a'.repeat(32)}` }],
     ['a name without a registry', { Name: 'pause:3.10' }],
     ['a name without a tag', { Name: 'a.example/pause' }],
     ['a name with a digest', { Name: `a.example/pause@sha256:${'a'.repeat(64)}` }],

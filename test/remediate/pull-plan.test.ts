@@ -23,9 +23,16 @@ const agent = 'quay.io/platform/agent:1'
 const source = 'mirror.corp.example:5000/platform/agent'
 const pinned = hashOf(`${agent} pinned\n`)
 const unpinned = hashOf(`${agent} unpinned\n`)
+const one = `sha256:${'1'.repeat(64)}`
+const two = `sha256:${'2'.repeat(64)}`
 const policy = {
   requiredImages: ['*/platform/*'],
   requiredImageSources: { 'quay.io/platform/agent:*': source },
+}
+
+const byDigest = {
+  ...policy,
+  requiredImageSources: { 'quay.io/platform/agent:*': `${source}:1@${one}` },
 }
 
 /** The image lies there, unused and not pinned. */
@@ -139,9 +146,45 @@ describe('an image that may be deleted', () => {
   })
 })
 
+/** A node that still holds the image, with the digest that its runtime shows. */
+const holder = (name = agent, digest = one): NodeRecord => {
+  const node = fleetNode({ name: `holder-${digest.slice(-4)}` })
+  const image = { names: [name, `${name.slice(0, name.lastIndexOf(':'))}@${digest}`], sizeBytes: 1 }
+  const status = { ...node.node.status, images: [image] }
+  return { ...node, node: { ...node.node, status } as NodeRecord['node'] }
+}
+
 describe('an image that is missing', () => {
+  it('is pulled by the digest that another node shows, whatever the tag is today', async () => {
+    const made = await plan([waiting(), holder()], policy, ['pull-failing-now'])
+    expect(made.steps).toMatchObject([
+      { oldSha256: 'absent', content: expect.stringContaining(`"source":"${source}@${one}"`) },
+    ])
+  })
+
+  it('is pulled by the digest of the source, if no node has the name', async () => {
+    const made = await plan([waiting(), holder(`${source}:1`)], policy, ['pull-failing-now'])
+    expect(made.steps[0]?.content).toContain(`"source":"${source}@${one}"`)
+  })
+
+  it('is refused where no digest is known', async () => {
+    expect(await whyRefused(waiting(), policy, ['pull-failing-now'])).toMatch(
+      /no digest of it is known.*requiredImageSources with its digest/,
+    )
+    const other = [waiting(), { ...holder(), cluster: 'other' }]
+    const made = await plan(other, policy, ['pull-failing-now'])
+    expect(made.steps).toEqual([])
+  })
+
+  it('is refused where nodes hold different images under the name', async () => {
+    const nodes = [waiting(), holder(agent, one), holder(agent, two)]
+    const { steps, refused } = await plan(nodes, policy, ['pull-failing-now'])
+    expect(steps).toEqual([])
+    expect(refused).toMatchObject([{ why: expect.stringMatching(/nodes hold different images/) }])
+  })
+
   it('is pulled from the source, by the rule that sees a pod wait for it', async () => {
-    const { steps, cohorts } = await plan([waiting()], policy, ['pull-failing-now'])
+    const { steps, cohorts } = await plan([waiting()], byDigest, ['pull-failing-now'])
     expect(steps).toMatchObject([
       {
         method: 'pull-image',
@@ -152,7 +195,7 @@ describe('an image that is missing', () => {
       },
     ])
     expect(cohorts[0]?.effect.text).toContain(
-      `Where it is missing, 1 node, it is pulled from ${source}:1`,
+      `Where it is missing, 1 node, it is pulled from ${source}@${one}`,
     )
   })
 
@@ -173,11 +216,11 @@ describe('an image that is missing', () => {
     expect(await whyRefused(waiting('nginx'), untagged, ['pull-failing-now'])).toMatch(
       /names no source of docker\.io\/library\/nginx:latest/,
     )
-    const latest = { requiredImageSources: { 'nginx:*': 'mirror.corp.example/nginx' } }
+    const latest = { requiredImageSources: { 'nginx:*': `mirror.corp.example/nginx@${one}` } }
     expect((await plan([waiting('nginx')], latest, ['pull-failing-now'])).steps).toMatchObject([
       {
         path: 'docker.io/library/nginx:latest',
-        content: expect.stringContaining('"source":"mirror.corp.example/nginx:latest"'),
+        content: expect.stringContaining(`"source":"mirror.corp.example/nginx@${one}"`),
       },
     ])
   })

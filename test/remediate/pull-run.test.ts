@@ -30,7 +30,7 @@ vi.setConfig({ testTimeout: 120_000 })
 const ip = '10.0.0.1'
 const instanceId = instanceIdOf(ip)
 const image = 'quay.io/platform/agent:1'
-const source = 'mirror.corp.example:5000/platform/agent'
+const source = `mirror.corp.example:5000/platform/agent@sha256:${'a'.repeat(64)}`
 const managed = { 'io.cri-containerd.image': 'managed' }
 const pin = { 'io.cri-containerd.pinned': 'pinned' }
 const at = '2026-11-21T00:00:00Z'
@@ -54,7 +54,7 @@ function pretendNode(images: Images) {
     platforms()[0] as Platform,
   )
   node.tell('images.json', JSON.stringify(images))
-  node.tell('registry.json', JSON.stringify([`${source}:1`]))
+  node.tell('registry.json', JSON.stringify([source]))
   for (const program of ['ctr', 'crictl'])
     node.tool(
       program,
@@ -86,7 +86,7 @@ function recordOf(images: Images): NodeRecord {
 async function planned(images: Images): Promise<{ file: string; plan: Plan; text: string }> {
   const folder = temporaryFolder()
   const [file, policy] = [join(folder, 'plan.json'), join(folder, 'highwater.yaml')]
-  writeFileSync(policy, `requiredImageSources: { 'quay.io/platform/*': '${source}' }\n`)
+  writeFileSync(policy, `requiredImageSources: { '${image}': '${source}' }\n`)
   const args = [
     'plan',
     '--snapshot',
@@ -178,7 +178,7 @@ describe('an image that a pod waits for', () => {
     const before = { other: {} }
     const { file, plan, text } = await planned(before)
     expect(text.replace(/\s+/g, ' ')).toContain(
-      `${image}, pinned; from ${source}:1 where it is missing`,
+      `${image}, pinned; from ${source} where it is missing`,
     )
     const folder = temporaryFolder()
     expect(await inProcess(['script', file, '--out', folder])).toMatchObject({

@@ -84,7 +84,12 @@ function freshNode(changed: Changed = {}): NodeRecord {
     mode: changed.mode ?? 'both',
     errors: changed.errors ?? [],
     ...(changed.configz !== undefined && {
-      configz: changed.configz && { kubeletconfig: { ...running, ...changed.configz } },
+      configz: changed.configz && {
+        kubeletconfig: {
+          ...(fleetNode({ configz: running }).configz?.kubeletconfig as RawObject),
+          ...changed.configz,
+        },
+      },
     }),
     pods: changed.pods === undefined ? [readyPod('web', 'web')] : changed.pods,
     host: {
@@ -128,6 +133,22 @@ describe('a node that runs with the change', () => {
       verified({ configz: { evictionHard: { ...soft.evictionHard, 'memory.available': '1G' } } }),
     ).toMatchObject({ state: 'wrong' })
   })
+
+  it.each<[string, RawObject, RegExp]>([
+    ['lets anybody in', { authentication: { anonymous: { enabled: true } } }, /: authentication$/],
+    ['starts pods of a folder', { staticPodPath: '/tmp/evil-pods' }, /: staticPodPath$/],
+    [
+      'has another threshold',
+      { evictionHard: { ...soft.evictionHard, 'nodefs.available': '1%' } },
+      /: evictionHard$/,
+    ],
+    ['has two others', { maxPods: 7, eventRecordQPS: 3 }, /: eventRecordQPS, maxPods$/],
+  ])('is not verified if it also %s', (_, configz, why) =>
+    expect(verified({ configz })).toMatchObject({
+      state: 'wrong',
+      why: expect.stringMatching(why),
+    }),
+  )
 
   it('is no other instance', () => {
     const fresh = freshNode()
@@ -183,7 +204,8 @@ describe('a node that runs without it', () => {
   })
 
   it('says what is not set at all', () => {
-    expect(verified({ configz: { evictionHard: {} }, sha256: step.oldSha256 })).toEqual(
+    const { 'memory.available': _none, ...others } = soft.evictionHard
+    expect(verified({ configz: { evictionHard: others }, sha256: step.oldSha256 })).toEqual(
       notYet(/evictionHard\.memory\.available is not set, planned was 1Gi/),
     )
   })

@@ -13,6 +13,7 @@ import { instanceIdOf } from '#remediate/plan/never.ts'
 import type { NodeOutcome } from '#remediate/plan/plan.ts'
 import { setKubeletConfig } from '#remediate/remedies/set-kubelet-config.ts'
 import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
+import { otherSettings } from '#remediate/verify/other-settings.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { replay } from '#replay/replay.ts'
 import { invalidOf, reservationTrap, startOf } from './start.ts'
@@ -97,6 +98,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
     )
   const { host: _host, staysSet = [], says, ...file } = change
   const expect = expectedOf(start.changes, running)
+  const others = otherSettings(record, expect)
   return {
     state: 'planned',
     planned: {
@@ -106,6 +108,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
       expectBack: expect
         .filter(({ field }) => !staysSet.includes(field))
         .map(({ field }) => ({ field, value: valueAt(running, field) ?? null })),
+      ...(others !== undefined && { others }),
       kubeletStartedAt: kubeletStartedAt(record),
       before,
       after,

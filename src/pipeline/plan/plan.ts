@@ -14,6 +14,7 @@ import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
+import { FleetImageDigests } from './image-digests.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { ManualChanges } from './manual-changes.ts'
 import type { PlanRules } from './node.ts'
@@ -79,7 +80,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
       releaseVersion: fleet.releaseOf(record.cluster, identity),
     }
     manual.take(record, identity, idsOf(meant, 'manual'))
-    const wishes = wishesOf(node, meant, fleet.logFiles, request, planRules)
+    const wishes = wishesOf(node, meant, fleet, request, planRules)
     if (wishes.every(wish => wish === 'unchanged')) {
       if (wishes.length > 0) builder.takeUnchanged()
       continue
@@ -125,6 +126,7 @@ interface Fleet {
   head: PlanHead
   pods: FleetPods
   logFiles: FleetLogFiles
+  images: FleetImageDigests
   inputErrors: string[]
   /** Of the node's nodegroup, while nothing is changing it; null: not known. */
   releaseOf(cluster: string, identity: NodeIdentity): string | null
@@ -137,6 +139,7 @@ async function readFleet(
 ): Promise<Fleet> {
   const pods = new FleetPods()
   const logFiles = new FleetLogFiles(policy)
+  const images = new FleetImageDigests()
   const inputErrors: string[] = []
   const releases = new Map<string, string>()
   let head: PlanHead | null = null
@@ -153,6 +156,7 @@ async function readFleet(
       const node = prune(record)
       pods.takeNode(node)
       logFiles.takeNode(node, nodeIdentity(node.node))
+      images.takeNode(node)
     }
     if (record.kind === 'Cluster') {
       pods.takeCluster(record)
@@ -168,6 +172,7 @@ async function readFleet(
     head,
     pods,
     logFiles,
+    images,
     inputErrors,
     releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null,
   }

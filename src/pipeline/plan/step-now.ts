@@ -1,18 +1,22 @@
 /** Whether a step is what would be planned for its node as it is at this moment, byte for byte, and whether it would act at once on what is there by now. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { FleetPods } from '#remediate/plan/blast.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
-import { pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
+import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
+import { whyOthersChanged } from '#remediate/verify/other-settings.ts'
+import { FleetLogFiles } from './log-files.ts'
 import { type NodeToPlan, planNode } from './node.ts'
 import { runningOf } from './planned-node.ts'
 import { planPrune } from './prune.ts'
+import { sourceBy } from './wanted-images.ts'
 
 export interface StepNow {
   step: PlanStep
@@ -40,23 +44,50 @@ export function whyNotNow(now: StepNow): string | null {
   const identity = nodeIdentity(record.node)
   switch (step.method) {
     case 'sync-file': {
+      const other = whyOtherLogFile(now, identity)
+      if (other !== null) return other
       const change = syncLogRotation(host, step.path, step.content)
       return 'refused' in change ? change.refused : whyOther(step, change)
     }
     case 'pull-image': {
       const runtime = isRawObject(record.runtime) ? record.runtime : null
-      const change = pullImage(
-        runtime,
-        identity.amiFamily,
-        step.path,
-        sourceIn(step.content, step.path) ?? '',
-      )
+      const source = sourceIn(step.content, step.path) ?? ''
+      const other = whyOtherSource(step.path, source, now.policy)
+      if (other !== null) return other
+      const change = pullImage(runtime, identity.amiFamily, step.path, source)
       if (change === 'unchanged') return 'the image is pinned already'
       return 'refused' in change ? change.refused : whyOther(step, change)
     }
     default:
       return whyNotConfigured(now, cohort, identity)
   }
+}
+
+/** The policy as it is now says from where, whatever the plan says. */
+function whyOtherSource(name: string, planned: string, policy: Policy): string | null {
+  const found = sourceBy(name, policy)
+  if (found === null) return `policy requiredImageSources names no source of ${name} any more`
+  if ('why' in found) return found.why
+  return isPulledFrom(planned, found.source)
+    ? null
+    : `policy requiredImageSources names another source of ${name} now: ${found.source}`
+}
+
+/** A file that the policy names is what the policy says now. Of any other file the planner's own forms are the limit. */
+function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity): string | null {
+  const wanted = Object.hasOwn(policy.logRotation, step.path)
+    ? policy.logRotation[step.path]
+    : undefined
+  if (wanted === undefined) return null
+  const hash = wantedHash(wanted)
+  const other = `policy logRotation says something else of ${step.path} now`
+  if (hash !== null) return hash === step.newSha256 ? null : other
+  const files = new FleetLogFiles(policy)
+  files.takeNode(record, identity)
+  const file = files.wantedOf(record, identity).find(({ path }) => path === step.path)
+  if (file === undefined) return `${step.path} is as policy logRotation wants it already`
+  if ('why' in file) return file.why
+  return file.content === step.content ? null : other
 }
 
 function whyNotConfigured(
@@ -85,6 +116,8 @@ function whyNotConfigured(
     meant(planned, kubeletVersion) === meant(found, kubeletVersion)
   if (!isSame(step.expect, expect) || !isSame(step.expectBack, expectBack))
     return 'what it promises of the running configuration is not what this change comes to there now'
+  const why = whyOthersChanged(step, record)
+  if (why !== null) return why
   return whyOther(step, change)
 }
 

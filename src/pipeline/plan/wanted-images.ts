@@ -12,7 +12,7 @@ import { matchesGlob } from '#model/glob.ts'
 import { isImageName } from '#model/image-reference.ts'
 import type { Policy } from '#model/policy.ts'
 import { isRawObject } from '#model/record.ts'
-import { sourceOf } from '#remediate/remedies/pull-image.ts'
+import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
 import type { ChosenFix } from './choice.ts'
 
 /** `name` as the runtime has it; `why`: nobody can say from where it is pulled. */
@@ -25,12 +25,14 @@ export type WantedImage = { name: string; findings: string[] } & (
  * By name.
  * @param fixes those that images end
  * @param isAsked whether somebody named them; else an image without a source is passed over
+ * @param digestsOf those that the nodes of the cluster hold under a name
  */
 export function wantedImages(
   subject: NodeSubject,
   fixes: readonly ChosenFix[],
   policy: Policy,
   isAsked: boolean,
+  digestsOf: (name: string) => readonly string[],
 ): WantedImage[] {
   const findings = new Map<string, Set<string>>()
   for (const { id, rule } of fixes)
@@ -43,7 +45,7 @@ export function wantedImages(
     .flatMap(([name, ids]) => {
       const wanted = { name, findings: [...ids].sort() }
       const found = isImageName(name)
-        ? sourceBy(name, policy)
+        ? pinnedBy(name, policy, digestsOf)
         : {
             why: `${bounded(name, 300)} is no name with a tag, and nothing else can be given to an image`,
           }
@@ -81,8 +83,17 @@ function namedBy(rule: string, subject: NodeSubject, policy: Policy): string[] {
   }
 }
 
+function pinnedBy(
+  name: string,
+  policy: Policy,
+  digestsOf: (name: string) => readonly string[],
+): { source: string } | { why: string } | null {
+  const found = sourceBy(name, policy)
+  return found === null || 'why' in found ? found : pinnedSource(name, found.source, digestsOf)
+}
+
 /** Null: the policy names none. Of several that match, the longest pattern says most of the name. */
-function sourceBy(
+export function sourceBy(
   name: string,
   { requiredImageSources }: Policy,
 ): { source: string } | { why: string } | null {

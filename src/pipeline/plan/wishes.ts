@@ -20,6 +20,7 @@ import {
   settle,
 } from './choice.ts'
 import { cohortImageOf, imageText, planImage } from './image.ts'
+import type { FleetImageDigests } from './image-digests.ts'
 import { cohortFileOf, logFileText, planLogFile } from './log-file.ts'
 import type { FleetLogFiles, WantedFile } from './log-files.ts'
 import { isStatusKept, type NodeToPlan, type Planned, type PlanRules, planNode } from './node.ts'
@@ -33,6 +34,12 @@ export interface Wish {
   findings: string[]
   facts: CohortFacts
   outcome: Planned
+}
+
+/** What one node alone does not show. */
+interface FleetKnowledge {
+  logFiles: FleetLogFiles
+  images: FleetImageDigests
 }
 
 type Wished = PlanChoice & { prune?: PruneWish | null }
@@ -54,7 +61,7 @@ export const idsOf = (fixes: readonly ChosenFix[], kind: RemedyKind): string[] =
 export function wishesOf(
   node: ReadNode,
   meant: readonly ChosenFix[],
-  logFiles: FleetLogFiles,
+  { logFiles, images }: FleetKnowledge,
   { changes, prune, rules: named, findings }: Wished,
   rules: PlanRules,
 ): (Wish | 'unchanged')[] {
@@ -69,13 +76,14 @@ export function wishesOf(
   return [
     ...(own.length > 0 || changes.length > 0 ? [configurationWish(node, own, changes, rules)] : []),
     ...logFileWishes(node, meant, logFiles, rules),
-    ...imageWishes(node, meant, named.length + findings.length > 0, rules),
+    ...imageWishes(node, meant, images, named.length + findings.length > 0, rules),
   ]
 }
 
 function imageWishes(
   node: ReadNode,
   meant: readonly ChosenFix[],
+  images: FleetImageDigests,
   isAsked: boolean,
   rules: PlanRules,
 ): (Wish | 'unchanged')[] {
@@ -86,7 +94,8 @@ function imageWishes(
   )
     return []
   const subject = nodeSubject(node.record, replay(node.record, node.takenAt))
-  return wantedImages(subject, fixes, rules.policy, isAsked).map(wanted =>
+  const digestsOf = (name: string) => images.digestsOf(node.record.cluster, name)
+  return wantedImages(subject, fixes, rules.policy, isAsked, digestsOf).map(wanted =>
     imageWish(node, wanted, rules),
   )
 }

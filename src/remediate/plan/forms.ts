@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { subjectKinds } from '#model/finding.ts'
+import { digestIn } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { approvalSchema, planMethods, planSchema } from '#model/plan.ts'
 import { deletionKinds } from '#model/policy.ts'
@@ -102,6 +103,7 @@ const step = z
     lastsUntil: z.enum(['reboot', 'replacement']),
     expect: settings,
     expectBack: settings,
+    others: z.record(name, z.string().regex(/^[0-9a-f]{16}$/)).optional(),
     kubeletStartedAt: time.nullable(),
     before: state,
     after: state,
@@ -129,6 +131,13 @@ const step = z
       method !== 'pull-image' ||
       (isImageChange(path, oldSha256, newSha256) && sourceIn(content, path) !== null),
     'not an image that a plan may pull, and pin',
+  )
+  .refine(
+    ({ method, path, oldSha256, content }) =>
+      method !== 'pull-image' ||
+      oldSha256 !== 'absent' ||
+      digestIn(sourceIn(content, path) ?? '') !== null,
+    'an image that is pulled without a digest',
   )
 
 const deletion = z

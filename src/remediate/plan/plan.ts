@@ -41,6 +41,7 @@ export interface PlannedNode {
   instanceId: string
   expect: ExpectedSetting[]
   expectBack: ExpectedSetting[]
+  others?: PlanStep['others']
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState
@@ -222,7 +223,8 @@ const byNode = (
 ): number => byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
-  const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after, until } = planned
+  const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after } = planned
+  const { others, until } = planned
   const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = change
   return {
     cluster,
@@ -238,6 +240,7 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
     lastsUntil,
     expect,
     expectBack,
+    ...(others !== undefined && { others }),
     kubeletStartedAt,
     before,
     after,

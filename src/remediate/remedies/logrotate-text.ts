@@ -2,7 +2,7 @@
  * The text of a file of logrotate, read and written. A snapshot tells a file by its directives and its hash; the text is written again in the few ways
  * people write such files until it comes to that hash. Then nothing of it was lost, neither a comment nor a script.
  */
-import { isLogPattern, logrotateDirectives } from '#facts/logrotate.ts'
+import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 
@@ -87,10 +87,9 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     const said = line.trim()
     const at = `line ${index + 1}`
     if (said === '' || said.startsWith('#')) continue
-    if (open !== null && open.patterns.length > 0 && said === '}') open = null
+    if (open !== null && said === '}') open = null
     else if (said.startsWith('/') || said === '{') {
-      if (open !== null && open.patterns.length > 0)
-        return `${at}: a block is not closed before the next one`
+      if (open !== null) return `${at}: a block is not closed before the next one`
       patterns.push(...said.replace(/\{$/, '').split(/\s+/).filter(Boolean))
       const wrong = patterns.find(pattern => !isLogPattern(pattern))
       if (wrong !== undefined)
@@ -104,31 +103,30 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
       if (patterns.length > 0) return `${at}: a pattern without a block`
       const directive = directiveIn(said)
       if (typeof directive === 'string') return `${at}: ${directive}`
-      open ??= outside(blocks)
+      if (open === null)
+        return `${at}: ${directive[0]} stands outside of a block, and would change what other files mean`
       open.directives.push(directive)
     }
   }
-  if (patterns.length > 0 || (open !== null && open.patterns.length > 0))
-    return 'its last block is not closed'
+  if (patterns.length > 0 || open !== null) return 'its last block is not closed'
   // A node does not tell a file that says nothing, so nobody could see that it arrived.
   if (blocks.length === 0) return 'it says nothing'
   return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks
 }
 
-function outside(blocks: WrittenBlock[]): WrittenBlock {
-  const block: WrittenBlock = { patterns: [], directives: [] }
-  blocks.push(block)
-  return block
-}
-
 function directiveIn(said: string): [string, string] | string {
   // Other line ends than \n are no part of a line that a plan writes.
   const [name = ''] = (!/[\r\u2028\u2029]/.test(said) && /^[a-z]+/.exec(said)) || []
-  const value = said.slice(name.length).trimStart().replace(/^=/, '').trimStart()
+  const rest = said.slice(name.length)
+  if (rest !== '' && !/^[\s=]/.test(rest))
+    return `${said.slice(0, 40)} is no directive that a plan writes`
+  const value = rest.trimStart().replace(/^=/, '').trimStart()
   const plain = value.replace(/\s+/g, ' ')
   if (!Object.hasOwn(logrotateDirectives, name))
     return `${(name || said).slice(0, 40)} is no directive that a plan writes`
-  return logrotateDirectives[name]?.test(plain)
+  // A flag ends the line: logrotate would read on behind it.
+  const isFlag = logrotateDirectives[name] === ''
+  return (isFlag ? said === name : isLogrotateValue(name, plain))
     ? [name, plain]
     : `${name} cannot be ${plain.slice(0, 60) || 'without a value'}`
 }

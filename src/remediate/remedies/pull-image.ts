@@ -3,7 +3,15 @@
  * What is hashed is one line, the name and whether it is pinned, as `scripts/pull-image.sh` does.
  */
 import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
-import { isImageName, isImageRepository, isImageSource, splitTag } from '#model/image-reference.ts'
+import {
+  byDigest,
+  digestIn,
+  isImageName,
+  isImageRepository,
+  isImageSource,
+  repositoryOf,
+  splitTag,
+} from '#model/image-reference.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
@@ -39,6 +47,10 @@ export function pullImage(
     return {
       refused: `${name} is missing, and its source ${source} asks for credentials that only the kubelet has: name one in policy requiredImageSources that the nodes can pull from without`,
     }
+  if (oldSha256 === 'absent' && digestIn(source) === null)
+    return {
+      refused: `${name} is missing, and no digest of it is known: no node of its cluster that was read holds it. Name the source in policy requiredImageSources with its digest, ${repositoryOf(source)}@sha256:…`,
+    }
   return {
     method: 'pull-image',
     path: name,
@@ -47,6 +59,34 @@ export function pullImage(
     content: imageContent(name, source),
     lastsUntil: 'replacement',
   }
+}
+
+/**
+ * The source by digest: its own, else the one that nodes hold under the name that pods use, else under the source's own name.
+ * Without any it stays as it is, which is enough to pin what is there.
+ * @param digestsOf those that the nodes of the cluster hold under a name
+ */
+export function pinnedSource(
+  name: string,
+  source: string,
+  digestsOf: (name: string) => readonly string[],
+): { source: string } | { why: string } {
+  const own = digestIn(source)
+  if (own !== null) return { source: byDigest(source, own) }
+  const named = digestsOf(name)
+  const [digest, ...others] = named.length > 0 ? named : digestsOf(source)
+  if (others.length > 0)
+    return {
+      why: `nodes hold different images as ${name}: name one digest in policy requiredImageSources`,
+    }
+  return { source: digest === undefined ? source : byDigest(source, digest) }
+}
+
+/** Whether a step pulls from what the policy names. @param planned by digest where one was known @param source of the policy */
+export function isPulledFrom(planned: string, source: string): boolean {
+  const [own, wanted] = [digestIn(planned), digestIn(source)]
+  if (own === null) return planned === source
+  return repositoryOf(planned) === repositoryOf(source) && (wanted === null || wanted === own)
 }
 
 /** From where this image is pulled, by the policy; `why`: nobody can say. @param name as `isImageName` has it @param pattern that names it, of the policy */

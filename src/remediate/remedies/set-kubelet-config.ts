@@ -11,6 +11,7 @@ import {
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
+import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { leavesOf, merged } from '#remediate/merge.ts'
@@ -24,7 +25,7 @@ const unreadFiles = "the node's files were not read"
 
 /** @param patch merge patch of what runs, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
-  const unfit = leavesOf(patch).find(([path, value]) => !isPlain(path, value))
+  const unfit = leavesOf(patch).find(([path, value]) => !isPlannableValue(path, value))
   if (unfit !== undefined)
     return { refused: `${unfit[0].slice(0, 100)} would become no value that a kubelet would read` }
   const remedied =
@@ -42,14 +43,6 @@ const saidAlready = ({ method, path }: FileChange): string =>
   method === 'bottlerocket'
     ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
     : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
-
-/** Quantities, percentages, durations, numbers: nothing that any format would read as its own. */
-const isPlain = (path: string, value: unknown): boolean =>
-  /^[A-Za-z][\w.-]{0,120}$/.test(path) &&
-  (value === null ||
-    typeof value === 'boolean' ||
-    Number.isFinite(value) ||
-    (typeof value === 'string' && /^[\w.%+:/-]{0,100}$/.test(value)))
 
 interface ToldFile {
   path: string

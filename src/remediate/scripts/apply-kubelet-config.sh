@@ -9,6 +9,7 @@ calm_seconds=10
 most_starts=3
 
 accept() { :; }
+permitted() { only_plannable "$1"; }
 
 # ── the kubelet ──
 find_unit() {

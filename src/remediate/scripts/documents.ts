@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { applyPaths } from '#facts/aws/apply-documents.ts'
 import { imageNameForm, imageSourceForm } from '#model/image-reference.ts'
+import { scriptTables } from './tables.ts'
 
 interface Parameter {
   type: 'String'
@@ -26,6 +27,8 @@ export interface Document {
   timeoutSeconds: string
   /** What stands before the script. */
   begin: readonly string[]
+  /** Facts that the script checks by. */
+  table?: keyof typeof scriptTables
   /** The files that its script is put together from, in order. */
   files: readonly string[]
 }
@@ -107,7 +110,16 @@ export const applyDocuments: readonly Document[] = [
     step: 'apply',
     timeoutSeconds: '1200',
     begin: [],
-    files: ['node.sh', 'text.sh', 'change.sh', 'file.sh', 'apply-kubelet-config.sh'],
+    table: 'plannable',
+    files: [
+      'node.sh',
+      'text.sh',
+      'json.sh',
+      'change.sh',
+      'file.sh',
+      'plannable.sh',
+      'apply-kubelet-config.sh',
+    ],
   },
   {
     name: 'Highwater-ApplyBottlerocket',
@@ -139,6 +151,7 @@ export const applyDocuments: readonly Document[] = [
     step: 'sync',
     timeoutSeconds: '300',
     begin: [],
+    table: 'logrotate',
     files: ['node.sh', 'text.sh', 'change.sh', 'file.sh', 'sync-file.sh'],
   },
   {
@@ -164,12 +177,15 @@ export const applyDocuments: readonly Document[] = [
 export const documentMaxBytes = 64 * 1024
 
 /** What the agent gives to `sh`; the tests and the lab run the same. */
-export const scriptOf = ({ files }: Document, readFile: (file: string) => string): string =>
-  `#!/bin/sh\n${files.map(file => withoutComments(readFile(file))).join('')}`
+export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
+  `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`
 
 /** The same with its comments, for whoever reads it. ShellCheck's own stand for files. */
-export const readableScriptOf = ({ files }: Document, readFile: (file: string) => string): string =>
-  `#!/bin/sh\n${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
+export const readableScriptOf = (
+  { files, table }: Document,
+  readFile: (file: string) => string,
+): string =>
+  `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
 
 /** Lines that are nothing but a comment stay in the repository, and so does half of what a line is set in: a document has its limit. */
 const withoutComments = (script: string) =>

@@ -40,10 +40,14 @@ able_file() {
   has_room "$place"
 }
 
+# permitted FILE: whether it may be written there at all, whoever sends it; for the script after this one.
 unpack() {
   decoded "$file_most" || return 1
   hash_of "$W/new" || return 1
   [ "$sum" = "$new" ] || { why='what the parameter Content holds has another hash than NewSha256'; return 1; }
+  # One awk ends a line at a zero byte, another one reads on: what follows it must not be there.
+  [ "$(tr -d '\000-\010\013-\037\177' <"$W/new" | wc -c)" -eq "$(wc -c <"$W/new")" ] || { why='what the parameter Content holds is no text'; return 1; }
+  permitted "$W/new"
 }
 
 # ── what was there: in the folder of the run for a rollback, and beside the file itself, from where it goes back without taking any room ──
@@ -65,7 +69,8 @@ keep() {
   fi
   run 5 stat -c '%a %u %g' "$R$2" || return 1
   first_line "$W/out"
-  rm -f "$beside"
+  # Of an earlier run, which cannot be rolled back any more.
+  for other in "$R${2%/*}/.${2##*/}."*.old~; do rm -f "$other"; done
   cat "$R$2" 2>/dev/null >"$state/$1" && flush "$state/$1" || { why="there is no room to keep $2"; return 1; }
   hash_of "$state/$1" || return 1
   [ "$sum" = "$present" ] || { why="$2 was written while it was read"; return 1; }
@@ -131,6 +136,11 @@ place_old() {
   if [ "$present" != "$old" ] && [ "$present" != "$new" ]; then why="$target was written by another one since"; return 1; fi
   put_back 0
 }
+# linked FROM TO "MODE OWNER GROUP" HASH: the kept file itself under another name, which takes no room. Only within one file system.
+linked() {
+  rm -f "$2"
+  hash_of "$1" && [ "$sum" = "$4" ] && run 5 ln "$1" "$2" && dressed "$2" "$3"
+}
 # put_back NUMBER
 put_back() {
   kept_of "$1" || return 1
@@ -142,17 +152,22 @@ put_back() {
     look_at "$back" || return 1
     [ "$present" != "$was" ] || return 0
     if [ ! -f "$beside" ] || [ -h "$beside" ] || ! hash_of "$beside" || [ "$sum" != "$was" ]; then
-      copy "$state/$1" "$beside" "$dress" "$was" || return 1
+      linked "$state/$1" "$beside" "$dress" "$was" || copy "$state/$1" "$beside" "$dress" "$was" || return 1
     fi
     mv -f "$beside" "$R$back" 2>/dev/null || { why="$back cannot be replaced"; return 1; }
   fi
   flush "$R${back%/*}" || :
 }
 
+# keeps_room: whether a rollback of what was applied would need room on a disk that may be full by then: the old file stays beside the new one.
+keeps_room() {
+  [ "$phase" = applied ] && [ "$old" != absent ] || return 1
+  [ "$(stat -c %d "$state" 2>/dev/null)" != "$(stat -c %d "$R${target%/*}" 2>/dev/null)" ]
+}
 tidy() {
   rm -f "$fresh_name"
   for path in "$target" $more; do
     kept_name "$path"
-    rm -f "$beside"
+    [ "$path" = "$target" ] && keeps_room || rm -f "$beside"
   done
 }

@@ -842,13 +842,25 @@ counted=yes
 [ -z "$counted" ] || has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
 for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
   if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
+  [ ! -h "$R$place" ] || { unread "log files in $place" 'it is a link, and is not followed'; continue; }
   if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else
     unread "log files in $place" "$why"
     counted=
   fi
 done
-# What the links there lead to, where that is another place.
-if [ -n "$counted" ] && [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R/var/log/containers" -type f ! -path "*$newline*" -exec stat -L -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; fi
+# No link is followed: a pod may have put it there. Those of the kubelet lead to files that were just counted.
+if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
+  if ask links 5 find "$R/var/log/containers" -type l ! -path "*$newline*" -exec stat -c %N '{}' +; then
+    strange=$(PODS="$R$pod_logs/" PLAIN="$pod_logs/" DOCKER=/var/lib/docker/containers/ awk '
+      { sub(/^.* -> .?/, ""); sub(/.$/, "") }
+      ($0 !~ /\/\.\.(\/|$)/) && (index($0, ENVIRON["PODS"]) == 1 || index($0, ENVIRON["PLAIN"]) == 1 || index($0, ENVIRON["DOCKER"]) == 1) { next }
+      { n++ }
+      END { if (n) print n }' "$W/links")
+    [ -z "$strange" ] || unread 'log files behind links in /var/log/containers' "$strange lead to other places than the logs of pods, and are not followed"
+  else
+    unread 'log files behind links in /var/log/containers' "$why"
+  fi
+fi
 # The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
 [ -z "$counted" ] || run 10 awk -v place="$R" "$lib"'
   $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9]+$/ || seen[$1]++ { next }

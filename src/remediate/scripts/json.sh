@@ -1,7 +1,11 @@
 # Strict JSON by awk alone. `text.sh` stands before it.
 # shellcheck shell=sh
 
-# Strict JSON in; out comes what `keep` (paths, "[]" for items, "*" for any key) names below `root`. With `hide` all stays but what may be secret.
+# Awk, because a node has no other JSON reader that every OS family ships: Amazon Linux, Ubuntu and Bottlerocket share a shell and an awk, and neither jq
+# nor Python. A document carries one script and no program, so a reader cannot be shipped with it either.
+#
+# Strict JSON in. Out comes what `keep` (paths, "[]" for items, "*" for any key) names below `root`, without what `skip` names. `hide` removes what may
+# be secret. `raw` leaves the bytes of every token as they are. Each field of `root` is a line.
 # Exit code 1: it is no JSON, or has a key twice; 3: there is nothing at `root`.
 json=$lib'
 function fail(reason) { wrong = reason; exit 1 }
@@ -9,7 +13,7 @@ function status(  p, s) {
   if (d == 0) { vpath = ""; return ("" in keeps) ? 2 : 1 }
   s = state[d]
   vpath = path[d] "/" (type[d] == "[" ? "[]" : key_path)
-  if (s == 0) return 0
+  if (s == 0 || (vpath in skips)) return 0
   if (hide && type[d] == "{" && hidden(key)) return 4
   if (s == 2) return 2
   if (vpath in keeps) return 2
@@ -23,7 +27,7 @@ function status(  p, s) {
 function prefix() {
   if (d == 0 || !shown[d]) return
   if (count[d]++ > 0) printf (d == root_depth ? ",\n" : ",")
-  if (type[d] == "{") printf "\"%s\":", utf8(key)
+  if (type[d] == "{") printf "\"%s\":", raw ? key : utf8(key)
 }
 function before_value() {
   if (want == "value" || want == "value-or-end") return
@@ -35,10 +39,13 @@ function scalar(tok, is_text,  s) {
   s = status()
   if (s == 4) { s = 2; if (is_text) tok = "\"(removed)\"" }
   if (s == 2 && ((d > 0 && shown[d]) || vpath == root)) {
-    if (is_text && index(tok, "://")) tok = without_users(tok)
-    if (index(tok, "PRIVATE KEY-")) tok = "\"(removed)\""
+    if (!raw) {
+      if (is_text && index(tok, "://")) tok = without_users(tok)
+      if (index(tok, "PRIVATE KEY-")) tok = "\"(removed)\""
+      tok = utf8(tok)
+    }
     prefix()
-    printf "%s", utf8(tok)
+    printf "%s", tok
     found = 1
   }
   after_value()
@@ -70,6 +77,8 @@ function takes_key(tok) {
   want = "colon"
 }
 BEGIN {
+  n = split(skip, list, " ")
+  for (i = 1; i <= n; i++) skips[list[i]] = 1
   n = split(keep, list, " ")
   if (n == 0) keeps[""] = 1
   for (i = 1; i <= n; i++) {

@@ -10,6 +10,8 @@ pin=io.cri-containerd.pinned
 mark=io.highwater.was
 named='^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+:[A-Za-z0-9_][A-Za-z0-9_.-]*$'
 digested='^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+(:[A-Za-z0-9_][A-Za-z0-9_.-]*)?@sha256:[a-f0-9]+$'
+# By digest alone: a tag may stand for other bytes by now, and containerd keeps what it pulls by digest without the tag.
+pulled='^[a-z0-9][a-z0-9.-]*(:[0-9]+)?(/[a-z0-9][a-z0-9._-]*)+@sha256:[a-f0-9]+$'
 
 images() { run 20 ctr -n k8s.io images "$@"; }
 # told NAME: absent, unpinned or pinned into $is, and what the mark says into $was_before.
@@ -113,6 +115,10 @@ takes Name "$image" 3 400 '[!a-zA-Z0-9._:/-]'
 is_form() { REF=$1 FORM=$2 awk 'BEGIN { exit ENVIRON["REF"] !~ ENVIRON["FORM"] }' </dev/null; }
 is_form "$from" "$named" || is_form "$from" "$digested" || refuse 'the parameter Source is no whole name of an image, with its registry and a tag or digest'
 is_form "$image" "$named" || refuse 'the parameter Name is no whole name of an image, with its registry and a tag'
+digest=${from##*:}
+if [ "$old" = absent ]; then
+  is_form "$from" "$pulled" && [ "${#digest}" -eq 64 ] || refuse 'the parameter Source names no digest alone, so what would be pulled is not known'
+fi
 [ "$from" != "$image" ] || refuse 'the parameters Source and Name are the same'
 allow 600
 change "pull-image $from $image $old $new"

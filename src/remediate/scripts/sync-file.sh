@@ -2,28 +2,44 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2154
 
-# What a file may say that a plan writes: nothing that runs a program, reads another file or sends a log away. The names are those of src/facts/logrotate.ts.
-allowed='addextension allowhardlink compress copy copytruncate create daily dateext dateformat datehourago dateyesterday delaycompress
-extension hourly ifempty maxage maxsize minage minsize missingok monthly noallowhardlink nocompress nocopy nocopytruncate nocreate
-nodateext nodelaycompress nomail nomissingok noolddir norenamecopy nosharedscripts notifempty renamecopy rotate sharedscripts size
-start su weekly yearly'
-# says_no_more FILE: a pattern, braces, a comment, or a directive of the list with a plain value.
-says_no_more() {
-  strange=$(ALLOWED=$allowed awk '
-    BEGIN { n = split(ENVIRON["ALLOWED"], list, /[ \n]+/); for (i = 1; i <= n; i++) known[list[i]] = 1 }
-    { sub(/^[ \t]+/, ""); sub(/[ \t]+$/, "") }
-    /^$/ || /^#/ || /^[{}]$/ || /^\/[][A-Za-z0-9_.\/*?@%+=:, \t-]*[{]?$/ { next }
+# permitted FILE: blocks of patterns, with directives of the table $directives, each with a value of its form. So nothing runs a program, reads another
+# file or sends a log away, and nothing stands outside of a block, where it would change what other packages' files mean.
+permitted() {
+  strange=$(ROWS=$directives PATTERN=$log_pattern awk '
+    function wrong() { sub(/^[ \t]+/, ""); print "line " NR ", " substr($0, 1, 60); shown = 1; exit }
+    BEGIN {
+      n = split(ENVIRON["ROWS"], rows, "\n")
+      for (i = 1; i <= n; i++) { at = index(rows[i], " "); form[substr(rows[i], 1, at - 1)] = substr(rows[i], at + 1) }
+      pattern = "^(" ENVIRON["PATTERN"] ")$"
+    }
+    /[^\t -~]/ { wrong() }
+    { line = $0; sub(/^[ \t]+/, "", line); sub(/[ \t]+$/, "", line) }
+    line == "" || line ~ /^#/ { next }
+    !is_open {
+      opens = sub(/[ \t]*[{]$/, "", line)
+      n = split(line, words, /[ \t]+/)
+      if (line == "") n = 0
+      for (i = 1; i <= n; i++) if (length(words[i]) > 250 || words[i] !~ pattern) wrong()
+      patterns += n
+      if (opens && !patterns) wrong()
+      if (opens) { is_open = 1; patterns = 0 }
+      next
+    }
+    line == "}" { is_open = 0; next }
     {
-      name = $0
-      sub(/[^a-z].*$/, "", name)
-      if (name in known && substr($0, length(name) + 1) ~ /^([ \t=][-A-Za-z0-9_.%= \t]*)?$/) next
-      print "line " NR ", " substr($0, 1, 60)
-      exit
-    }' "$1") || strange='it cannot be read'
+      if (!match(line, /^[a-z]+/)) wrong()
+      name = substr(line, 1, RLENGTH)
+      value = substr(line, RLENGTH + 1)
+      if (!(name in form)) wrong()
+      if (form[name] == "-") { if (value != "") wrong(); next }
+      if (value != "" && !sub(/^([ \t]*=[ \t]*|[ \t]+)/, "", value)) wrong()
+      gsub(/[ \t]+/, " ", value)
+      if (length(value) > 80 || value !~ ("^(" form[name] ")$")) wrong()
+    }
+    END { if (!shown && (is_open || patterns)) print "a block is not closed" }' "$1") || strange='it cannot be read'
   [ -z "$strange" ] || { why="it says what no plan writes: $strange"; return 1; }
 }
 accept() {
-  says_no_more "$1" || return 1
   has logrotate || { step 'logrotate is not on this node, so the file was not tried'; return 0; }
   # It says what it would do, and does nothing. An older one ends well even where it found an error.
   if run 20 logrotate -d "$1"; then ends=well; else ends=$why; fi

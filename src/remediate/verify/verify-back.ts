@@ -8,6 +8,7 @@ import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { hashOnDisk } from './on-disk.ts'
+import { whyOthersChanged } from './other-settings.ts'
 
 /** @param fresh read after the step was taken back; where nobody asked its kubelet, with the configuration that its files come to */
 export function verifyBack(step: PlanStep, fresh: NodeRecord): Verification {
@@ -31,7 +32,8 @@ function* fileDoubts(step: PlanStep, fresh: NodeRecord): Iterable<string> {
   if (hash === null && !restartsKubelet(step.method)) yield `${step.path} was not read`
 }
 
-function* settingDoubts({ expectBack }: PlanStep, fresh: NodeRecord): Iterable<string> {
+function* settingDoubts(step: PlanStep, fresh: NodeRecord): Iterable<string> {
+  const { expectBack } = step
   const running = fresh.configz?.kubeletconfig
   if (!isRawObject(running)) return yield 'what its kubelet runs with was not read'
   const { kubeletVersion, ready } = nodeIdentity(fresh.node)
@@ -41,5 +43,7 @@ function* settingDoubts({ expectBack }: PlanStep, fresh: NodeRecord): Iterable<s
   )
   for (const { field } of other.slice(0, 4))
     yield `${field} is not what it was: ${JSON.stringify(valueAt(running, field) ?? null).slice(0, 100)}`
+  const others = whyOthersChanged(step, fresh)
+  if (others !== null) yield others
   if (ready !== 'True') yield 'the node is not Ready'
 }

@@ -14,6 +14,7 @@ import { instanceIdOf } from '#remediate/plan/never.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
 import { hashOnDisk } from './on-disk.ts'
+import { whyOthersChanged } from './other-settings.ts'
 import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
 
 const shownDoubts = 4
@@ -42,6 +43,7 @@ export function verifyStep(
       ? placeDoubts(step, fresh)
       : [
           ...settingDoubts(step, fresh, moment.appliedAt),
+          ...otherDoubts(step, fresh),
           ...readyDoubts(fresh, moment),
           ...pressureDoubts(step, fresh, changedAt),
           ...unreadyPodDoubts(fresh, readyPodsBefore, changedAt),
@@ -132,6 +134,12 @@ function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number):
         ? 'its files say so, but its kubelet has not started anew'
         : 'its files say so, but whether its kubelet has started anew is not known',
   }
+}
+
+/** A file that was swapped whole, or another one that came in with the restart, may change more than was promised. */
+function* otherDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
+  const why = whyOthersChanged(step, fresh)
+  if (why !== null) yield { state: 'wrong', why }
 }
 
 function unmetIn(

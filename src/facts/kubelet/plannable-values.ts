@@ -1,0 +1,70 @@
+/** To which values a plan may set plannable fields. A node refuses every other one, so forms are read by its awk, too. */
+import { configurationFields, type KubeletField } from '#model/kubelet-fields.ts'
+import { isPlannable } from './fields.ts'
+
+/**
+ * The forms of values: extended regular expressions that JavaScript and every awk read alike (no classes by backslash,
+ * no counts in braces).
+ *
+ * Source  k8s.io/apimachinery pkg/api/resource quantity.go; pkg/kubelet/eviction/helpers.go parseThresholdStatement;
+ *         Go time.ParseDuration
+ */
+const quantity = '[0-9]+([.][0-9]+)?([EPTGMK]i|[EPTGMkmun]|[eE][0-9]+)?'
+export const valueForms = {
+  percent: '100|[1-9]?[0-9]',
+  integer: '-?[0-9]+',
+  boolean: 'true|false',
+  duration: '0|([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+',
+  quantity,
+  threshold: `[0-9]+([.][0-9]+)?%|${quantity}`,
+  /** Keys. Source: pkg/kubelet/eviction/api/types.go. */
+  signal:
+    '(memory|allocatableMemory|nodefs|imagefs|containerfs|pid)[.]available|(nodefs|imagefs|containerfs)[.]inodesFree',
+  /** Keys. Source: cmd/kubelet/app/server.go parseResourceList. */
+  resource: 'cpu|memory|ephemeral-storage|pid',
+} as const
+
+/** The longest key or value that a plan writes, in characters. */
+export const longestValue = 60
+
+type ValueForm = keyof typeof valueForms
+
+export interface PlannableForm {
+  /** Of the value, or of each value of a map. */
+  value: ValueForm
+  /** Of the keys; absent: the field is no map. */
+  key?: ValueForm
+}
+
+/** By field. */
+export const plannableForms: Readonly<Record<string, PlannableForm>> = Object.fromEntries(
+  Object.entries(configurationFields).flatMap(([name, field]) =>
+    isPlannable(name) ? [[name, formOf(field)]] : [],
+  ),
+)
+
+function formOf(field: KubeletField): PlannableForm {
+  const { type, compare, most, plannable } = field
+  const isReservation = plannable === 'reservations'
+  if (type.startsWith('map')) {
+    if (isReservation) return { value: 'quantity', key: 'resource' }
+    return { value: compare === 'durations' ? 'duration' : 'threshold', key: 'signal' }
+  }
+  if (compare === 'duration' || compare === 'quantity') return { value: compare }
+  if (type.endsWith('bool')) return { value: 'boolean' }
+  return { value: most === 100 ? 'percent' : 'integer' }
+}
+
+const isOfForm = (form: ValueForm, text: string): boolean =>
+  text.length <= longestValue && new RegExp(`^(${valueForms[form]})$`).test(text)
+
+/** Whether a plan may write this value there. @param path `evictionHard.nodefs.available`; null takes the value away */
+export function isPlannableValue(path: string, value: unknown): boolean {
+  const at = path.indexOf('.')
+  const [name, key] = at < 0 ? [path, null] : [path.slice(0, at), path.slice(at + 1)]
+  const form = Object.hasOwn(plannableForms, name) ? plannableForms[name] : undefined
+  if (form === undefined) return false
+  if (value === null && key === null) return true
+  const isKey = form.key === undefined ? key === null : key !== null && isOfForm(form.key, key)
+  return isKey && (value === null || isOfForm(form.value, String(value)))
+}

@@ -1,0 +1,35 @@
+/** Which digest an image's name stands for, as the nodes of a cluster show it: so an approval names bytes, and no tag that moves. */
+import { splitTag } from '#model/image-reference.ts'
+import { isRawObject, type NodeRecord } from '#model/record.ts'
+
+export class FleetImageDigests {
+  /** By cluster and name with its tag. */
+  readonly #digests = new Map<string, Set<string>>()
+
+  takeNode({ cluster, node, runtime }: Pick<NodeRecord, 'cluster' | 'node' | 'runtime'>): void {
+    const ofRuntime = isRawObject(runtime) && Array.isArray(runtime.images) ? runtime.images : []
+    for (const { names } of node.status?.images ?? []) this.#take(cluster, textsIn(names))
+    for (const image of ofRuntime.filter(isRawObject))
+      this.#take(cluster, [...textsIn(image.repoTags), ...textsIn(image.repoDigests)])
+  }
+
+  /** `sha256:…`, one for each different image that nodes hold under that name. */
+  digestsOf(cluster: string, name: string): string[] {
+    return [...(this.#digests.get(`${cluster} ${name}`) ?? [])].sort()
+  }
+
+  #take(cluster: string, names: readonly string[]): void {
+    const digests = names.filter(name => digested.test(name))
+    for (const name of names.filter(one => !one.includes('@')))
+      for (const other of digests) {
+        const [repository, digest = ''] = other.split('@')
+        if (repository !== splitTag(name).repository) continue
+        const key = `${cluster} ${name}`
+        this.#digests.set(key, (this.#digests.get(key) ?? new Set()).add(digest))
+      }
+  }
+}
+
+const digested = /^[^@]+@sha256:[a-f0-9]{64}$/
+const textsIn = (names: unknown): string[] =>
+  Array.isArray(names) ? names.filter(name => typeof name === 'string') : []

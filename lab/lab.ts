@@ -3,6 +3,7 @@ import type { RawObject } from '#model/record.ts'
 import { cloudwatchApi } from './apis/cloudwatch.ts'
 import { ec2Api } from './apis/ec2.ts'
 import { eksApi } from './apis/eks.ts'
+import { kmsApi } from './apis/kms.ts'
 import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
 import type { Mail } from './apis/sesv2/mailbox.ts'
@@ -85,24 +86,28 @@ export async function startLab(
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, ec2, sts, cloudwatch, s3, ses, sns, sfn, ssm, ...apiServers] = await Promise.all([
-    serve(eksApi(world), tally),
-    serve(ec2Api(world), tally),
-    serve(stsApi(world), tally),
-    serve(cloudwatchApi(world), tally),
-    world.s3.scenario.down ? null : serve(s3Api(world), tally),
-    world.ses.scenario.down ? null : serve(sesApi(world), tally),
-    world.sns.scenario.down ? null : serve(snsApi(world), tally),
-    serve(sfnApi(world), tally),
-    world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
-    ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
-  ])
+  const [eks, ec2, sts, cloudwatch, kms, s3, ses, sns, sfn, ssm, ...apiServers] = await Promise.all(
+    [
+      serve(eksApi(world), tally),
+      serve(ec2Api(world), tally),
+      serve(stsApi(world), tally),
+      serve(cloudwatchApi(world), tally),
+      serve(kmsApi(world), tally),
+      world.s3.scenario.down ? null : serve(s3Api(world), tally),
+      world.ses.scenario.down ? null : serve(sesApi(world), tally),
+      world.sns.scenario.down ? null : serve(snsApi(world), tally),
+      serve(sfnApi(world), tally),
+      world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
+      ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
+    ],
+  )
   return {
     environment: {
       AWS_ENDPOINT_URL_EKS: endpoint(eks),
       AWS_ENDPOINT_URL_EC2: endpoint(ec2),
       AWS_ENDPOINT_URL_STS: endpoint(sts),
       AWS_ENDPOINT_URL_CLOUDWATCH: endpoint(cloudwatch),
+      AWS_ENDPOINT_URL_KMS: endpoint(kms),
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
       AWS_ENDPOINT_URL_SNS: endpoint(sns),
@@ -160,7 +165,7 @@ export async function startLab(
     },
     async close() {
       await Promise.all(
-        [eks, ec2, sts, cloudwatch, s3, ses, sns, sfn, ssm, ...apiServers].map(server =>
+        [eks, ec2, sts, cloudwatch, kms, s3, ses, sns, sfn, ssm, ...apiServers].map(server =>
           server?.close(),
         ),
       )

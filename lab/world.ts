@@ -14,6 +14,7 @@ import { asTheyAre } from './nodes/as-they-are.ts'
 import type {
   AlarmScenario,
   ClusterScenario,
+  KmsKeyScenario,
   LaunchTemplateScenario,
   RoleScenario,
   Scenario,
@@ -22,6 +23,8 @@ import type {
 } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
+export const labRunKey = 'alias/highwater-runs'
+export const labApprovalKey = 'alias/highwater-approvals'
 
 /** The IAM user behind the lab's static credentials. */
 export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
@@ -96,6 +99,7 @@ export interface World {
   s3: WorldS3
   ses: WorldSes
   sns: { scenario: SnsScenario; notices: Notice[] }
+  kms: readonly KmsKeyScenario[]
   sfn: SfnScenario & { executions: LabExecution[] }
   ssm: WorldSsm
   cloudwatch: { alarms: readonly AlarmScenario[]; denied: boolean }
@@ -175,6 +179,10 @@ export function createWorld(
       ),
       notices: [],
     },
+    kms: scenarios.find(({ kms }) => kms !== undefined)?.kms ?? [
+      { alias: labRunKey },
+      { alias: labApprovalKey },
+    ],
     sfn: Object.assign(
       { stateMachines: ['highwater'], denied: false, executions: [] },
       ...scenarios.map(({ sfn }) => sfn),

@@ -16,6 +16,10 @@ const schema = z.strictObject({
     z.string().check(z.regex(/^((?!\.{1,2}\/)[\w!.*'()-]+\/)*$/, 'a key prefix that ends in /')),
   ),
   HIGHWATER_KMS_KEY_ID: optional(z.string().check(z.regex(/^[\w:/-]+$/, 'a KMS key id or ARN'))),
+  HIGHWATER_RUN_KEY_ID: optional(z.string().check(z.regex(/^[\w:/-]+$/, 'a KMS key id or ARN'))),
+  HIGHWATER_APPROVAL_KEY_ID: optional(
+    z.string().check(z.regex(/^[\w:/-]+$/, 'a KMS key id or ARN')),
+  ),
   HIGHWATER_SENDER: optional(address),
   HIGHWATER_RECIPIENTS: optional(z.string()),
   HIGHWATER_REPORT_BASE_URL: optional(
@@ -95,6 +99,8 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     bucket: data.HIGHWATER_BUCKET ?? null,
     prefix: data.HIGHWATER_PREFIX ?? '',
     kmsKeyId: data.HIGHWATER_KMS_KEY_ID ?? null,
+    runKeyId: data.HIGHWATER_RUN_KEY_ID ?? null,
+    approvalKeyId: data.HIGHWATER_APPROVAL_KEY_ID ?? null,
     sender: data.HIGHWATER_SENDER ?? null,
     recipients,
     topicArn: data.HIGHWATER_TOPIC_ARN ?? null,

@@ -1,6 +1,7 @@
 /** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server]'`). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Ec2Api } from '#clients/ec2.ts'
+import { kmsMacKey } from '#clients/kms.ts'
 import { s3Store } from '#clients/s3.ts'
 import { sendMail } from '#clients/sesv2.ts'
 import { callerAccount } from '#clients/sts.ts'
@@ -19,7 +20,7 @@ describe.skipIf(program === null)(
     beforeAll(async () => {
       moto = await startMoto(program ?? '')
       endpoint = moto.endpoint
-      for (const name of ['EC2', 'S3', 'SESV2', 'STS'])
+      for (const name of ['EC2', 'KMS', 'S3', 'SESV2', 'STS'])
         process.env[`AWS_ENDPOINT_URL_${name}`] = endpoint
       const headers = {
         authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/${region}/s3/aws4_request, SignedHeaders=host, Signature=0`,
@@ -45,6 +46,26 @@ describe.skipIf(program === null)(
       expect(await callerAccount(region, credentials, AbortSignal.timeout(10_000))).toMatch(
         /^\d{12}$/,
       )
+    })
+
+    it('seals and checks by an HMAC key', async () => {
+      const made = await fetch(endpoint, {
+        method: 'POST',
+        headers: {
+          authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/${region}/kms/aws4_request, SignedHeaders=host, Signature=0`,
+          'content-type': 'application/x-amz-json-1.1',
+          'x-amz-target': 'TrentService.CreateKey',
+        },
+        body: JSON.stringify({ KeySpec: 'HMAC_256', KeyUsage: 'GENERATE_VERIFY_MAC' }),
+      })
+      const { KeyMetadata } = (await made.json()) as { KeyMetadata: { Arn: string } }
+      const key = kmsMacKey({ keyId: KeyMetadata.Arn, region, credentials })
+      const mac = await key.mac('a run')
+      expect([await key.isMac('a run', mac), await key.isMac('another', mac)]).toEqual([
+        true,
+        false,
+      ])
+      expect(await key.identity()).toMatch(/^arn:aws:/)
     })
 
     it('describes a launch template by its versions', async () => {

@@ -6,6 +6,7 @@ import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
+import { kmsGenerateMacPermissions, kmsVerifyMacPermissions } from '#clients/kms.ts'
 import {
   s3KmsPermissions,
   s3KmsReadPermissions,
@@ -320,6 +321,10 @@ describe('the roles of the stack', () => {
     { tag: '!If', collection: 'seq' as const, resolve: (list: YAMLMap | YAMLSeq) => list.items[1] },
   ]
   const { Resources } = parse(readFileSync('src/handlers/stack/roles.yml', 'utf8'), { customTags })
+  const seals = parse(readFileSync('src/handlers/stack/seals.yml', 'utf8'), {
+    customTags,
+    merge: true,
+  }).Resources
   const statements = (document: { Statement: IamStatement[] }) =>
     document.Statement.map(canonical).toSorted()
   const stack: Account = {
@@ -447,6 +452,43 @@ describe('the roles of the stack', () => {
       ...ownStatements('remediate', ['remediation/']),
     ]
     expect(inRole('RemediateRole')).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it('lets who changes nodes seal runs, and only check approvals', () => {
+    const { Condition, Properties } = seals.RemediateSealPolicy
+    expect([Condition, Properties.RoleName]).toEqual(['Remediates', sub('RemediateRole')])
+    const key = (name: string): Grants => ({ key: { Resource: sub(`${name}.Arn`) } })
+    const both = [...kmsGenerateMacPermissions, ...kmsVerifyMacPermissions]
+    const expected = [
+      ...iamStatements(both, key('RunKey')),
+      ...iamStatements(kmsVerifyMacPermissions, key('ApprovalKey')),
+    ]
+    expect(statements(Properties.PolicyDocument)).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it.each([
+    [
+      'RunKey',
+      [
+        [sub('RemediateRole.Arn'), ['kms:GenerateMac', 'kms:VerifyMac']],
+        [sub('ApplierArns'), ['kms:GenerateMac', 'kms:VerifyMac']],
+      ],
+    ],
+    [
+      'ApprovalKey',
+      [
+        [sub('RemediateRole.Arn'), ['kms:VerifyMac']],
+        [sub('ApplierArns'), ['kms:VerifyMac']],
+        [sub('ApproverArns'), ['kms:GenerateMac', 'kms:VerifyMac']],
+      ],
+    ],
+  ])('lets by the policy of a key nobody else seal: %s', (name, expected) => {
+    const used = (seals[name].Properties.KeyPolicy.Statement as unknown[])
+      // As where its condition holds.
+      .map(statement => (Array.isArray(statement) ? statement[1] : statement))
+      .map(({ Principal, Action }) => [Principal.AWS, Action])
+      .filter(([, actions]) => actions.some((action: string) => action.endsWith('Mac')))
+    expect(used).toEqual(expected)
   })
 
   it.each([

@@ -46,6 +46,8 @@ function statementsIn(node: unknown): Statement[] {
   if ('Effect' in node) return [node as Statement]
   return Object.values(node).flatMap(statementsIn)
 }
+const withoutKeys = (resources: Stack['resources']) =>
+  Object.fromEntries(Object.entries(resources).filter(([, { Type }]) => Type !== 'AWS::KMS::Key'))
 const grantsIn = (node: unknown) => statementsIn(node).filter(({ Effect }) => Effect === 'Allow')
 const actionsOf = (role: string) =>
   grantsIn(whole.resources[role]?.Properties.Policies).flatMap(({ Action }) => Action)
@@ -149,8 +151,13 @@ describe('the functions', () => {
     const { HIGHWATER_STATE_MACHINE_ARN: machine, ...telling } = variables
     const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: webhook, ...shared } = telling
     expect(variablesOf('PublishLambdaFunction')).toEqual(telling)
-    for (const name of ['Discover', 'AuditShard', 'Remediate'])
+    for (const name of ['Discover', 'AuditShard'])
       expect(variablesOf(`${name}LambdaFunction`)).toEqual(shared)
+    const seals = {
+      HIGHWATER_RUN_KEY_ID: '<RunKey.Arn>',
+      HIGHWATER_APPROVAL_KEY_ID: '<ApprovalKey.Arn>',
+    }
+    expect(variablesOf('RemediateLambdaFunction')).toEqual({ ...shared, ...seals })
     expect(machine).toBe('<StateMachine>')
     // Read by CloudFormation when the stack is deployed: the template has no secret.
     expect(webhook).toBe(
@@ -158,6 +165,8 @@ describe('the functions', () => {
     )
     const settings = parseSettings({
       ...variables,
+      HIGHWATER_RUN_KEY_ID: 'alias/runs',
+      HIGHWATER_APPROVAL_KEY_ID: 'alias/approvals',
       HIGHWATER_BUCKET: 'reports',
       HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T0',
       HIGHWATER_STATE_MACHINE_ARN:
@@ -167,6 +176,8 @@ describe('the functions', () => {
       bucket: 'reports',
       prefix: 'eks/',
       kmsKeyId: wholeParameters.KmsKeyArn,
+      runKeyId: 'alias/runs',
+      approvalKeyId: 'alias/approvals',
       sender: 'highwater@example.com',
       recipients: ['a@example.com', 'b@example.com'],
       topicArn: wholeParameters.TopicArn,
@@ -466,7 +477,7 @@ describe('who may do what', () => {
   it('keeps bucket, queue and topic to TLS', () => {
     const denied = ['ReportBucketPolicy', 'UndeliveredQueuePolicy', 'AlarmTopicPolicy']
       .flatMap(name => statementsIn(named(whole, name)))
-      .filter(({ Effect }) => Effect === 'Deny')
+      .filter(({ Condition }) => JSON.stringify(Condition ?? '').includes('SecureTransport'))
     for (const statement of denied)
       expect(statement).toMatchObject({
         Effect: 'Deny',
@@ -476,9 +487,40 @@ describe('who may do what', () => {
     expect(denied).toHaveLength(3)
   })
 
+  it('denies to write what changes nodes by prefix, to all but who writes it', () => {
+    const key = (name: string) => `<ReportBucket.Arn>/eks/${name}`
+    const denied = statementsIn(named(whole, 'ReportBucketPolicy')).filter(
+      ({ Effect, Resource }) => Effect === 'Deny' && JSON.stringify(Resource).includes('/eks/'),
+    )
+    expect(denied).toMatchObject([
+      {
+        Principal: '*',
+        Action: ['s3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion'],
+        Resource: ['runs', 'leases', 'begun'].map(name => key(`remediation/${name}/*`)),
+        Condition: {
+          ArnNotEquals: {
+            'aws:PrincipalArn': ['<RemediateRole.Arn>', 'arn:aws:iam::111122223333:root'],
+          },
+          StringNotEquals: { 'aws:PrincipalArn': [wholeParameters.ApplierArns] },
+        },
+      },
+      {
+        Resource: [key('remediation/approvals/*'), key('highwater.yaml')],
+        Condition: { StringNotEquals: { 'aws:PrincipalArn': [wholeParameters.ApproverArns] } },
+      },
+      { Resource: ['runs/*', 'history/*', 'remediation/plans/*'].map(key) },
+    ])
+    expect(named(whole, 'ReportBucket')).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      ObjectLockEnabled: true,
+    })
+    expect(named(stack, 'ReportBucket')).not.toHaveProperty('ObjectLockEnabled')
+  })
+
   it('has no action and no resource with a star where AWS allows a narrower one', () => {
     // What IAM lets each action be narrowed to is in facts/aws/iam.ts, and test/permissions.test.ts compares.
-    const grants = grantsIn(whole)
+    // The policy of a key says * of that key alone.
+    const grants = grantsIn({ ...whole, resources: withoutKeys(whole.resources) })
     expect(grants.flatMap(({ Action }) => Action).filter(action => action.includes('*'))).toEqual(
       [],
     )

@@ -31,6 +31,8 @@ export interface Scenario {
   ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
   sns?: Partial<SnsScenario>
+  /** Default: those that seal runs and approvals, and every principal may use them. */
+  kms?: readonly KmsKeyScenario[]
   sfn?: Partial<SfnScenario>
   expect(): Expectation
 }
@@ -108,6 +110,16 @@ export interface SesScenario {
   suppressionDenied: boolean
   /** Nothing listens at SES's address. */
   down: boolean
+}
+
+/** An HMAC_256 key of the lab's account in the lab's region. */
+export interface KmsKeyScenario {
+  /** `alias/NAME` */
+  alias: string
+  isDisabled?: boolean
+  /** Identities that its policy lets make codes, and check them; absent: all. */
+  generate?: readonly string[]
+  verify?: readonly string[]
 }
 
 /** SNS of the lab, and how it fails. */

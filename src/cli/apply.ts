@@ -1,8 +1,10 @@
 /** `highwater apply`: an approved plan, wave by wave, each node read again until it is seen to be well. */
 import { Command, Option } from 'commander'
+import type { Approval } from '#model/plan.ts'
 import { parsePlan } from '#pipeline/plan/plan.ts'
-import { parsePersonsApproval, remediate } from '#pipeline/remediation/remediate.ts'
+import { openedPersonsApproval, remediate } from '#pipeline/remediation/remediate.ts'
 import { remediationExitCode } from './exit-code.ts'
+import { keyFor } from './keys.ts'
 import { addPlaceOptions, parseDeadline, parseText, textOf } from './options.ts'
 import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'
 import { remediationText } from './remediation-text.ts'
@@ -56,9 +58,8 @@ passed nodes or objects over; 4 it broke off.`,
 
 async function runApply(file: string, options: ApplyOptions): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
-  const approval = parsePersonsApproval(textOf(options.approval, 'approval'), options.approval)
-  const run = await withRemediation(options, live =>
-    remediate(plan, approval, {
+  const run = await withRemediation(options, async live =>
+    remediate(plan, await approvalOf(options), {
       ...live,
       resume: options.resume === true,
       skipChanged: options.skipChanged === true,
@@ -71,3 +72,6 @@ async function runApply(file: string, options: ApplyOptions): Promise<number> {
   )
   return remediationExitCode(run, 'verified')
 }
+
+const approvalOf = async ({ approval, store }: ApplyOptions): Promise<Approval> =>
+  openedPersonsApproval(textOf(approval, 'approval'), approval, await keyFor('approvals', store))

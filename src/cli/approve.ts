@@ -2,9 +2,12 @@
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
+import { approverOf } from '#model/plan.ts'
 import { parseMoment } from '#model/what-if.ts'
-import { approvalText, approve, parsePlan } from '#pipeline/plan/plan.ts'
+import { approve, parsePlan } from '#pipeline/plan/plan.ts'
 import { keepApproved } from '#pipeline/plan/store.ts'
+import { sealedApproval } from '#pipeline/remediation/remediate.ts'
+import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
 import { storeAt } from './store.ts'
 import { clean } from './terminal.ts'
@@ -59,17 +62,20 @@ be written.`,
     .action(async (file: string, options: ApproveOptions) => {
       const plan = parsePlan(textOf(file, 'plan'), file)
       const now = new Date()
+      const key = await keyFor('approvals', options.store)
       const approval = approve(plan, {
         digest: options.digest,
         by: options.by,
+        identity: await key.identity(),
         at: now.toISOString(),
         until: options.until ?? new Date(now.getTime() + dayMs).toISOString(),
         options: { allowActAtOnce: options.allowActAtOnce === true },
       })
+      const written = await sealedApproval(approval, key)
       const store = options.store === undefined ? null : await storeAt(options.store)
       const out = options.out ?? approvalFileOf(file)
       try {
-        writeFileSync(out, approvalText(approval))
+        writeFileSync(out, written)
       } catch (error) {
         throw new OperatorError(
           `The approval could not be written: ${error instanceof Error ? error.message : error}`,
@@ -77,9 +83,11 @@ be written.`,
         )
       }
       process.stdout.write(
-        `Plan ${plan.id} is approved by ${clean(approval.by)} until ${approval.until}: ${out}\n`,
+        `Plan ${plan.id} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${out}\n`,
       )
       if (store !== null)
-        process.stdout.write(`Kept with its plan: ${await keepApproved(store, plan, approval)}\n`)
+        process.stdout.write(
+          `Kept with its plan: ${await keepApproved(store, plan, approval, key)}\n`,
+        )
     })
 }

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   predict: async () => (await import('./predict.ts')).predictCommand(),
   plan: async () => (await import('./plan.ts')).planCommand(),
   approve: async () => (await import('./approve.ts')).approveCommand(),
+  'approve-policy': async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
   apply: async () => (await import('./apply.ts')).applyCommand(),
   rollback: async () => (await import('./rollback.ts')).rollbackCommand(),
   verify: async () => (await import('./verify.ts')).verifyCommand(),

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { EksBehind } from '#pipeline/remediation/eks-behind.ts'
-import type { RemediateOptions } from '#pipeline/remediation/remediate.ts'
+import { type RemediateOptions, sealedStore } from '#pipeline/remediation/remediate.ts'
 import { eksNames } from '#pipeline/remediation/verify.ts'
+import { keyFor } from './keys.ts'
 import { type PlaceOptions, parseText, pausingSignals, policyOf } from './options.ts'
 import { liveRecords, liveTargets } from './source.ts'
 import { defaultStore, folderWarning, storeAt } from './store.ts'
@@ -35,7 +36,7 @@ export async function withRemediation(
 ): Promise<RemediationRun> {
   const options = { ...given, remediate: true }
   const policy = policyOf(options)
-  const store = await storeAt(options.store)
+  const store = sealedStore(await storeAt(options.store), await keyFor('runs', options.store))
   if (!options.store.includes('://')) process.stderr.write(folderWarning(options.store))
   const { stop, end, close } = pausingSignals(options.deadline)
   const behind = new EksBehind(policy, end)

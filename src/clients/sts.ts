@@ -12,12 +12,15 @@ export const callerAccount = async (
   signal: AbortSignal,
 ): Promise<string | null> => (await callerIdentity(region, credentials, signal)).account
 
-/** Needs no permission. `principal`: the IAM user or role itself, as an access entry names it; of a role with a path the path is missing. */
+/**
+ * Needs no permission. `arn`: with the name of the session. `principal`: the IAM user or role itself, as an access entry names it; of a role
+ * with a path the path is missing.
+ */
 export async function callerIdentity(
   region: string,
   credentials: CredentialSource,
   signal: AbortSignal,
-): Promise<{ account: string | null; principal: string | null }> {
+): Promise<{ account: string | null; principal: string | null; arn: string | null }> {
   const client = new STSClient({ region, credentials })
   try {
     const { Account = null, Arn } = await client.send(new GetCallerIdentityCommand({}), {
@@ -27,7 +30,7 @@ export async function callerIdentity(
       /^(arn:[\w-]+):sts(::\d+):assumed-role\/([^/]+)\/.*$/,
       '$1:iam$2:role/$3',
     )
-    return { account: Account, principal: principal ?? null }
+    return { account: Account, principal: principal ?? null, arn: Arn ?? null }
   } finally {
     client.destroy()
   }

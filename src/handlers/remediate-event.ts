@@ -31,12 +31,6 @@ const forms = z.discriminatedUnion(
     z.strictObject({
       action: z.literal('apply'),
       plan: digest,
-      by: z._default(z.nullable(z.string().check(z.minLength(1), z.maxLength(200))), null),
-      until: z._default(
-        z.nullable(z.iso.datetime({ error: 'a time like 2026-11-21T05:00:00Z', offset: true })),
-        null,
-      ),
-      allowActAtOnce: z._default(z.boolean(), false),
       skipChanged: z._default(z.boolean(), false),
     }),
     z.strictObject({ action: z.literal('resume'), run: z._default(z.nullable(run), null) }),
@@ -53,15 +47,7 @@ const forms = z.discriminatedUnion(
 export function parseRemediationEvent(event: unknown): RemediationRequest {
   const parsed = forms.safeParse(event ?? {})
   if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
-  if (parsed.data.action !== 'plan') {
-    if (
-      parsed.data.action === 'apply' &&
-      parsed.data.by === null &&
-      (parsed.data.until !== null || parsed.data.allowActAtOnce)
-    )
-      throw refusal('by: until and allowActAtOnce are of an approval: say who gives it')
-    return parsed.data
-  }
+  if (parsed.data.action !== 'plan') return parsed.data
   const { action, clusters, nodegroups, nodes, rules, findings, set, allowActAtOnce, source } =
     parsed.data
   return {
@@ -92,5 +78,5 @@ function changesOf(set: readonly string[]) {
 const refusal = (mistakes: string): OperatorError =>
   new OperatorError(
     `This event is not one of remediation's. ${mistakes}. Send {"action":"plan","clusters":[…],"nodegroups":[…],"nodes":[…],"rules":[…],"findings":[…],"set":["FIELD=VALUE"]}, ` +
-      '{"action":"apply","plan":DIGEST,"by":NAME}, {"action":"resume"} or {"action":"rollback","run":RUN}, as in events/plan.json and events/apply.json',
+      '{"action":"apply","plan":DIGEST}, {"action":"resume"} or {"action":"rollback","run":RUN}, as in events/plan.json and events/apply.json',
   )

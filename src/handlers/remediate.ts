@@ -1,4 +1,5 @@
 /** Remediation as a Lambda function: there only where the stack has it on. The answer says what came of it and how to go on. */
+import { OperatorError } from '#model/operator-error.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import { runRemediation } from '#pipeline/remediation/service.ts'
 import { parseSettings } from '#settings.ts'
@@ -6,17 +7,21 @@ import { type LambdaContext, runtimeOf } from './lambda.ts'
 import { parseRemediationEvent } from './remediate-event.ts'
 import { openRunLog } from './run-log.ts'
 
+/** Named in the function's error; its log has all. */
+const mostUnsealed = 10
+
 export async function handler(event: unknown, context: LambdaContext): Promise<RemediationAnswer> {
   const log = openRunLog(context.awsRequestId)
-  try {
-    const answer = await runRemediation(parseRemediationEvent(event), parseSettings(process.env), {
-      ...runtimeOf(context),
-      watch: log.watch,
-    })
-    await log.remediated(answer)
-    return answer
-  } catch (error) {
+  const answer = await runRemediation(parseRemediationEvent(event), parseSettings(process.env), {
+    ...runtimeOf(context),
+    watch: log.watch,
+  }).catch(async error => {
     await log.failed(error)
     throw error
-  }
+  })
+  await log.remediated(answer)
+  // The alarm for red calls names it to people.
+  if ('unsealed' in answer && answer.unsealed.length > 0)
+    throw new OperatorError(answer.unsealed.slice(0, mostUnsealed).join(' '), { isBadInput: false })
+  return answer
 }

@@ -255,11 +255,17 @@ export interface Approval {
   plan: string
   /** Who approves, as that person says. */
   by: string
+  /** Who that is to AWS STS (an ARN) or to the machine: verified when the approval was sealed. By the policy: who approved the policy. */
+  identity: string
   /** RFC 3339, both; it holds from the one until before the other. */
   at: string
   until: string
   options: ApprovalOptions
 }
+
+/** For people. */
+export const approverOf = ({ by, identity }: Pick<Approval, 'by' | 'identity'>): string =>
+  `${by} (${identity})`
 
 /** What a report says of the plan that was made with it. */
 export type ReportedPlan =

@@ -16,16 +16,11 @@ export interface PlanAsked {
   source: 'live' | 'latest'
 }
 
-/** Apply a plan that lies in the bucket; where it has been begun before, go on with it. */
+/** Apply a plan of the bucket by its approval there; where it has been begun before, go on with it. */
 export interface ApplyAsked {
   action: 'apply'
   /** Its digest. */
   plan: string
-  /** Who approves it by this event; null: the approval that lies in the bucket counts. */
-  by: string | null
-  /** RFC 3339; null: for 24 h. */
-  until: string | null
-  allowActAtOnce: boolean
   /** Nodes that have changed since the plan are passed over; else they refuse it. */
   skipChanged: boolean
 }
@@ -93,6 +88,8 @@ export interface ResumedAnswer {
   action: 'resume'
   /** Those that were not at their end, and what the policy has approved. */
   runs: RanOne[]
+  /** For people: what was refused because it has no valid seal. The function fails then. */
+  unsealed: string[]
 }
 
 export type RemediationAnswer = PlanAnswer | RunAnswered | ResumedAnswer

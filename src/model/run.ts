@@ -22,6 +22,9 @@ export interface Settings {
   prefix: string
   /** KMS key for what is written; null: S3's own encryption. */
   kmsKeyId: string | null
+  /** KMS HMAC keys that seal journals of runs, and approvals; null: nothing is approved or applied. */
+  runKeyId: string | null
+  approvalKeyId: string | null
   sender: string | null
   recipients: string[]
   /** SNS topic that is told of each run; null: none. */

@@ -4,9 +4,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remediationExitCode } from '#cli/exit-code.ts'
 import { pausingSignals } from '#cli/options.ts'
 import { folderStore } from '#clients/folder-store.ts'
+import { defaultKeyFile, fileMacKey } from '#clients/key-file.ts'
 import type { Approval } from '#model/plan.ts'
-import { approvalText, planText } from '#remediate/plan/file.ts'
+import { planText, sealedApproval } from '#remediate/plan/file.ts'
 import { systemClock } from '#remediate/run/clock.ts'
+import { sealedStore } from '#remediate/seal.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { approvalOf, type Nature, planOf, pruningPlanOf, World } from '#test/remediation-world.ts'
@@ -17,7 +19,7 @@ const hourMs = 3_600_000
 const from = (delayMs: number) => new Date(Date.now() + delayMs).toISOString()
 
 /** A plan, an approval and a store as files; nothing here reaches AWS. */
-function files(
+async function files(
   natures: Readonly<Record<number, Nature>> = {},
   changed: Partial<Approval> = {},
   plan = planOf([1, 2]),
@@ -27,21 +29,19 @@ function files(
   const world = new World(plan, natures)
   const approval = approvalOf(world.plan, { at: from(-hourMs), until: from(hourMs), ...changed })
   writeFileSync(at('plan.json'), planText(world.plan))
-  writeFileSync(at('approval.json'), approvalText(approval))
+  const key = fileMacKey(defaultKeyFile())
+  const store = sealedStore(folderStore(at('store')), key)
+  writeFileSync(at('approval.json'), await sealedApproval(approval, key))
   writeFileSync(at('highwater.yaml'), '{}')
   const shared = ['--store', at('store'), '--policy', at('highwater.yaml')]
   return {
     plan: world.plan,
     at,
     world,
+    store,
     /** As another process would have done it. */
     applied: () =>
-      world.apply({
-        store: folderStore(at('store')),
-        policy: { pauseMs: 0 },
-        effects: { clock: systemClock },
-        approval,
-      }),
+      world.apply({ store, policy: { pauseMs: 0 }, effects: { clock: systemClock }, approval }),
     apply: (...args: string[]) =>
       inProcess(['apply', at('plan.json'), '--approval', at('approval.json'), ...shared, ...args]),
     rollback: (run: string, ...args: string[]) => inProcess(['rollback', run, ...shared, ...args]),
@@ -62,12 +62,12 @@ describe('highwater apply', () => {
       /holds from/,
     ],
   ])('refuses %s', async (_, changed, message) => {
-    const { apply } = files({}, changed)
+    const { apply } = await files({}, changed)
     expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
   it('refuses a plan that was changed after it was approved, before it asks anybody anything', async () => {
-    const { at, apply } = files()
+    const { at, apply } = await files()
     writeFileSync(at('plan.json'), readFileSync(at('plan.json'), 'utf8').replaceAll('69}', '68}'))
     expect(await apply()).toEqual({
       code: 2,
@@ -80,7 +80,7 @@ describe('highwater apply', () => {
     ['http://bucket/prefix', /is no store: write s3:\/\/bucket\/prefix, or a folder/],
     ['s3://Bucket_Of_Mine', /is no store/],
   ])('knows no store %s', async (store, message) => {
-    const { apply } = files()
+    const { apply } = await files()
     expect(await apply('--store', store)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(message),
@@ -88,13 +88,13 @@ describe('highwater apply', () => {
   })
 
   it('says what came of a plan that was applied, and sends nothing', async () => {
-    const { world, plan, applied, apply } = files()
+    const { world, plan, applied, apply } = await files()
     await applied()
     const commands = world.commands.length
     const { code, stdout, stderr } = await apply()
     expect([code, world.commands.length]).toEqual([0, commands])
     expect(stdout).toContain(
-      `Run ${plan.id}: done\n3 nodes planned: 3 verified. Approved by Ada Lovelace.`,
+      `Run ${plan.id}: done\n3 nodes planned: 3 verified. Approved by Ada Lovelace\n(arn:aws:iam::111122223333:user/ada).`,
     )
     expect(stdout).toContain(`To take it back: highwater rollback ${plan.id} --store`)
     expect(stderr).toMatch(
@@ -107,7 +107,7 @@ describe('highwater apply', () => {
   })
 
   it('tells which nodes were put back, and why, and ends with 1', async () => {
-    const { applied, apply } = files({ 2: 'puts back' })
+    const { applied, apply } = await files({ 2: 'puts back' })
     await applied()
     const { code, stdout } = await apply()
     expect(code).toBe(1)
@@ -124,9 +124,8 @@ describe('highwater apply', () => {
   })
 
   it('tells what pruning has freed, and ends with 0', async () => {
-    const { world, at, apply } = files({}, {}, pruningPlanOf([1]))
+    const { world, store, apply } = await files({}, {}, pruningPlanOf([1]))
     await world.apply({ policy: { pauseMs: 0 } })
-    const store = folderStore(at('store'))
     for await (const key of world.store.list(''))
       await store.write(key, (await world.store.read(key))!.body, 'application/json')
     const { code, stdout } = await apply()
@@ -139,7 +138,7 @@ describe('highwater apply', () => {
   })
 
   it('asks to be told to go on with a run that is not at its end', async () => {
-    const { world, applied, apply, plan } = files()
+    const { world, applied, apply, plan } = await files()
     world.reasons = ['EKS is changing the cluster: it is UPDATING']
     await applied()
     expect(await apply()).toMatchObject({
@@ -158,7 +157,7 @@ describe('highwater rollback', () => {
     ['0123456789abcdef', /has no run 0123456789abcdef/],
     ['../../etc/passwd', /is no run: a run is called by 16 hexadecimal characters/],
   ])('knows no run %s', async (run, message) => {
-    expect(await files().rollback(run)).toMatchObject({
+    expect(await (await files()).rollback(run)).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(message),
@@ -166,7 +165,7 @@ describe('highwater rollback', () => {
   })
 
   it('asks nobody where nothing of the run is left, and ends with 0', async () => {
-    const { world, plan, applied, rollback } = files({ 1: 'puts back' })
+    const { world, plan, applied, rollback } = await files({ 1: 'puts back' })
     await applied()
     const commands = world.commands.length
     const { code, stdout } = await rollback(plan.id)

@@ -77,6 +77,7 @@ it(
     const approval = approve(plan, {
       digest: plan.digest,
       by: 'Ada Lovelace',
+      identity: 'arn:aws:iam::111122223333:user/ada',
       at,
       until,
       options: { allowActAtOnce: false },

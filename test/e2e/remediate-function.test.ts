@@ -10,6 +10,7 @@ import type { PlanAnswer } from '#model/remediation-request.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate, serviceEnvironment } from '#test/lambda.ts'
+import { labBucket } from '#test/seals.ts'
 import { WatchedNode } from '#test/watched-node.ts'
 
 vi.setConfig({ testTimeout: 300_000 })
@@ -28,7 +29,7 @@ async function world(
   const lab = await labOf([remediationScenario({ nodes })], { storeFolder })
   const bucket = join(storeFolder, 'highwater-lab')
   mkdirSync(bucket, { recursive: true })
-  const policy = (remediation: object) => {
+  const policy = async (remediation: object) => {
     const pace = {
       requestsPerSecond: 1000,
       concurrency: 20,
@@ -42,15 +43,17 @@ async function world(
     }
     // JSON is YAML.
     writeFileSync(join(bucket, 'highwater.yaml'), JSON.stringify(told))
+    await outside.approvePolicy()
   }
-  policy({})
+  const outside = labBucket(bucket)
+  await policy({})
   const watched = remediationNodes(nodes)
     .filter(isMeant)
     .map(node => new WatchedNode(lab, node, askIn(lab)))
   const report = (run: string): RemediationRun =>
     JSON.parse(readFileSync(join(bucket, 'remediation', 'runs', run, 'report.json'), 'utf8'))
   return {
-    ...{ lab, bucket, policy, watched, report },
+    ...{ lab, bucket, outside, policy, watched, report },
     planned: async (event: object = {}) =>
       (await invokeRemediate({ action: 'plan', set, ...event })) as PlanAnswer,
     thresholds: () => Promise.all(watched.map(node => node.thresholds())),
@@ -96,7 +99,7 @@ await handler(JSON.parse(process.argv[1]), { awsRequestId: 'killed', getRemainin
 
 describe('the function remediate', () => {
   it('applies by digest what it planned, once however often it is asked, and takes it back', async () => {
-    const { planned, thresholds, sent, starts, report, bucket } = await world(10)
+    const { planned, thresholds, sent, starts, report, bucket, outside } = await world(10)
     const { digest, id, counts, approvedBy } = await planned()
     expect({ counts, approvedBy }).toMatchObject({
       counts: { nodes: 10, cohorts: 10, waves: 1, refused: 0, never: 0 },
@@ -104,7 +107,8 @@ describe('the function remediate', () => {
     })
     expect([await thresholds(), starts()]).toEqual([Array(10).fill([85, 80]), Array(10).fill(0)])
 
-    const apply = { action: 'apply', plan: digest, by: 'Ada Lovelace' }
+    await outside.approve(digest)
+    const apply = { action: 'apply', plan: digest }
     const asked = await Promise.allSettled([1, 2].map(() => invokeRemediate(apply, {}, longMs)))
     const [answer] = asked.flatMap(one => (one.status === 'fulfilled' ? [one.value] : []))
     const [refused] = asked.flatMap(one => (one.status === 'rejected' ? [String(one.reason)] : []))
@@ -113,7 +117,7 @@ describe('the function remediate', () => {
         action: 'apply',
         id,
         digest,
-        approvedBy: 'Ada Lovelace',
+        approvedBy: 'Ada Lovelace (arn:aws:iam::111122223333:user/highwater)',
         state: 'done',
         why: null,
         nodes: { verified: 10 },
@@ -128,7 +132,11 @@ describe('the function remediate', () => {
 
     const before = sent()
     expect(await invokeRemediate(apply)).toEqual(answer)
-    expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
+    expect(await invokeRemediate({ action: 'resume' })).toEqual({
+      action: 'resume',
+      runs: [],
+      unsealed: [],
+    })
     expect(sent()).toBe(before)
     expect(await planned()).toMatchObject({ counts: { nodes: 0, unchanged: 10 } })
 
@@ -149,7 +157,8 @@ describe('the function remediate', () => {
     )
     const { digest, id, counts } = await made.planned({ clusters: ['shop'], nodegroups: ['al2'] })
     expect(counts).toMatchObject({ nodes: 2, waves: 2 })
-    const kill = inItsOwnProcess({ action: 'apply', plan: digest, by: 'Ada Lovelace' })
+    await made.outside.approve(digest)
+    const kill = inItsOwnProcess({ action: 'apply', plan: digest })
     await vi.waitFor(() => expect(made.journal(id)).toContain('sent'), {
       timeout: 120_000,
       interval: 20,
@@ -158,7 +167,7 @@ describe('the function remediate', () => {
     expect(made.journal(id)).not.toContain('verified')
 
     // Nobody pays for a function that waits so long: it says when it goes on.
-    made.policy({ pauseMs: 3_600_000 })
+    await made.policy({ pauseMs: 3_600_000 })
     const paused = await invokeRemediate({ action: 'resume', run: id }, {}, shortMs)
     expect(paused).toMatchObject({
       ...{
@@ -178,7 +187,7 @@ describe('the function remediate', () => {
       expect.arrayContaining([0, 1]),
     ])
 
-    made.policy({})
+    await made.policy({})
     // As the schedule asks.
     expect(await invokeRemediate({ action: 'resume' }, {}, longMs)).toMatchObject({
       runs: [{ id, state: 'done', nodes: { verified: 2 } }],
@@ -187,7 +196,7 @@ describe('the function remediate', () => {
     expect(made.report(id)).toMatchObject({
       state: 'done',
       plan: digest,
-      approvedBy: 'Ada Lovelace',
+      approvedBy: 'Ada Lovelace (arn:aws:iam::111122223333:user/highwater)',
     })
   })
 })

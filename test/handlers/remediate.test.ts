@@ -1,9 +1,8 @@
 /** The function `remediate` against the lab: its plans lie in the bucket, by digest, and nothing else happens. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
-import { folderStore } from '#clients/folder-store.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
@@ -20,6 +19,7 @@ import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate } from '#test/lambda.ts'
 import { type FleetNode, fleetNode, hashOf, mainFile, snapshotOf } from '#test/plan-fleet.ts'
+import { ada, labBucket } from '#test/seals.ts'
 
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })
@@ -30,10 +30,13 @@ const gc = ['imageGCHighThresholdPercent=65', 'imageGCLowThresholdPercent=50']
 const auto = (limit: number) =>
   `remediation: { auto: { fields: [imageGCHighThresholdPercent, imageGCLowThresholdPercent], clusters: [prod], nodesPerDay: ${limit} } }\n`
 const tick = '2026-11-20T05-00-00Z'
+/** As the lab's only principal signs. */
+const byAda = 'Ada Lovelace (arn:aws:iam::111122223333:user/highwater)'
+const byPolicy = `policy (${byAda})`
 
 async function world({
   scenario = recorded,
-  policy = '',
+  policy = '{}\n',
   nodes = [] as FleetNode[],
 }: {
   scenario?: Scenario
@@ -44,7 +47,9 @@ async function world({
   const lab = await labOf([scenario], { storeFolder })
   const bucket = join(storeFolder, 'highwater-lab')
   mkdirSync(bucket, { recursive: true })
-  if (policy !== '') writeFileSync(join(bucket, 'highwater.yaml'), policy)
+  writeFileSync(join(bucket, 'highwater.yaml'), policy)
+  const outside = labBucket(bucket)
+  await outside.approvePolicy()
   const keepSnapshot = (run: string, of: FleetNode[]) => {
     mkdirSync(join(bucket, 'runs', run), { recursive: true })
     writeFileSync(
@@ -55,11 +60,11 @@ async function world({
   if (nodes.length > 0) keepSnapshot(tick, nodes)
   const kept = (kind: string) =>
     existsSync(join(bucket, 'remediation', kind))
-      ? readdirSync(join(bucket, 'remediation', kind))
+      ? readdirSync(join(bucket, 'remediation', kind)).filter(name => !name.startsWith('policy-'))
       : []
   const read = (kind: string, digest: string) =>
     readFileSync(join(bucket, 'remediation', kind, `${digest}.json`), 'utf8')
-  return { lab, bucket, keepSnapshot, kept, read }
+  return { lab, bucket, outside, keepSnapshot, kept, read }
 }
 
 describe('asked for a plan', () => {
@@ -140,7 +145,7 @@ describe('asked for a plan', () => {
     const event = { action: 'plan', source: 'latest', set: gc }
     const answer = await planned(event)
     expect(answer).toMatchObject({
-      approvedBy: 'policy',
+      approvedBy: byPolicy,
       next: expect.stringContaining('The policy approves it until'),
     })
     const approval = read('approvals', answer.digest)
@@ -150,7 +155,7 @@ describe('asked for a plan', () => {
       options: { allowActAtOnce: false },
     })
     expect(await invokeRemediate(event)).toMatchObject({
-      approvedBy: 'policy',
+      approvedBy: byPolicy,
       next: expect.stringContaining('approved until'),
     })
     expect(read('approvals', answer.digest)).toBe(approval)
@@ -212,51 +217,81 @@ const event = { action: 'plan', source: 'latest', set: gc }
 
 describe('asked to apply a plan', () => {
   it('that is not there, or that nobody approved, sends nothing', async () => {
-    const { kept } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
-    await expect(
-      invokeRemediate({ action: 'apply', plan: 'f'.repeat(64), by: 'Ada' }),
-    ).rejects.toThrow(/There is no plan f{16}/)
+    const { kept, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
+    await expect(invokeRemediate({ action: 'apply', plan: 'f'.repeat(64) })).rejects.toThrow(
+      /There is no plan f{16}/,
+    )
     const { digest } = await planned(event)
-    await expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(
-      /Nobody has approved plan [a-f0-9]{16}: name who does/,
-    )
-    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'policy' })).rejects.toThrow(
-      /Only the policy approves/,
-    )
-    await expect(
-      invokeRemediate({ action: 'apply', plan: digest, by: 'Ada', until: '2020-01-01T00:00:00Z' }),
-    ).rejects.toThrow(/expired at 2020/)
-    expect([...kept('approvals'), ...kept('runs')]).toEqual([])
+    const apply = { action: 'apply', plan: digest }
+    await expect(invokeRemediate(apply)).rejects.toThrow(/Plan [a-f0-9]{16} is not approved/)
+    await outside.approve(digest, { until: '2020-01-01T00:00:00Z' })
+    await expect(invokeRemediate(apply)).rejects.toThrow(/expired at 2020/)
+    expect(kept('runs')).toEqual([])
   })
 
-  it('whose nodes are no longer those refuses it, and keeps who approved it', async () => {
-    const { kept, read } = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
+  it('whose approval was forged sends nothing, and names it', async () => {
+    const { kept, bucket, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
     const { digest } = await planned(event)
-    await expect(
-      invokeRemediate({ action: 'apply', plan: digest, by: 'Ada Lovelace' }),
-    ).rejects.toThrow(/no longer fits 2 of its 2 nodes: .*Nothing was sent/)
-    expect(JSON.parse(read('approvals', digest))).toMatchObject({
-      plan: digest,
-      by: 'Ada Lovelace',
-    })
+    await outside.approve(digest)
+    const file = join(bucket, 'remediation', 'approvals', `${digest}.json`)
+    const text = readFileSync(file, 'utf8')
+    for (const forged of [text.replace('Ada', 'Eve'), text.replace(/,"seal":"[^"]*"/, '')]) {
+      writeFileSync(file, forged)
+      await expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(
+        `s3://highwater-lab/remediation/approvals/${digest}.json has no valid seal`,
+      )
+    }
+    expect(kept('runs')).toEqual([])
+  })
+
+  it('by a policy that no approver has approved sends nothing', async () => {
+    const { kept, bucket, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
+    const { digest } = await planned(event)
+    await outside.approve(digest)
+    const refused = () =>
+      expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(
+        /Nodes are changed only by an approved policy/,
+      )
+    writeFileSync(join(bucket, 'highwater.yaml'), 'remediation: { maxErrors: 100 }\n')
+    await refused()
+    rmSync(join(bucket, 'highwater.yaml'))
+    await refused()
+    expect(kept('runs')).toEqual([])
+  })
+
+  it('whose nodes are no longer those refuses it', async () => {
+    const { kept, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
+    const { digest } = await planned(event)
+    await outside.approve(digest)
+    await expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(
+      /no longer fits 2 of its 2 nodes: .*Nothing was sent/,
+    )
     expect(kept('runs')).toEqual([])
   })
 
   it('goes on with the one run of that plan however often it is asked, to its end and back', async () => {
-    const { bucket } = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
+    const { bucket, outside } = await world({
+      scenario: prod,
+      nodes: [{ name: 'a' }, { name: 'b' }],
+    })
     const { digest, id } = await planned(event)
-    const apply = { action: 'apply', plan: digest, by: 'Ada Lovelace', skipChanged: true }
+    await outside.approve(digest)
+    const apply = { action: 'apply', plan: digest, skipChanged: true }
     const ended = await invokeRemediate(apply)
     expect(ended).toMatchObject({
       action: 'apply',
       id,
       digest,
-      approvedBy: 'Ada Lovelace',
+      approvedBy: byAda,
       nodes: { skipped: 2 },
     })
     expect(await invokeRemediate(apply)).toEqual(ended)
     expect(readdirSync(join(bucket, 'remediation', 'runs'))).toEqual([id])
-    expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
+    expect(await invokeRemediate({ action: 'resume' })).toEqual({
+      action: 'resume',
+      runs: [],
+      unsealed: [],
+    })
     expect(await invokeRemediate({ action: 'rollback', run: id })).toMatchObject({
       action: 'rollback',
       id,
@@ -277,11 +312,12 @@ describe('asked to go on', () => {
       schema: approvalSchema,
       plan: digest,
       by: 'Ada',
+      identity: ada,
       at,
       until,
       options: { allowActAtOnce: false },
     } as const
-    await new Journal(folderStore(made.bucket), id, 'one that died').begin(
+    await new Journal(made.outside.sealed, id, 'one that died').begin(
       plan,
       approval,
       '2020-01-01T00:00:00Z',
@@ -297,7 +333,11 @@ describe('asked to go on', () => {
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [{ id, nodes: { skipped: 2 } }],
     })
-    expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
+    expect(await invokeRemediate({ action: 'resume' })).toEqual({
+      action: 'resume',
+      runs: [],
+      unsealed: [],
+    })
   })
 
   it('says of a run that may not go on why, and costs no other', async () => {
@@ -385,15 +425,14 @@ describe('asked to go on', () => {
   })
 
   it('does not go on with what the policy has approved and would not approve now', async () => {
-    const { bucket, read, plan } = await audited(0)
+    const { bucket, outside, read, plan } = await audited(0)
     await invokeRemediate({ action: 'resume' })
-    const approval = JSON.parse(read('approvals', plan.digest)) as Approval
-    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(
-      plan,
-      approval,
-      approval.at,
-    )
+    const { seal: _seal, ...approval } = JSON.parse(read('approvals', plan.digest)) as Approval & {
+      seal: string
+    }
+    await new Journal(outside.sealed, plan.id, 'one that died').begin(plan, approval, approval.at)
     writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod]', '[stage]'))
+    await outside.approvePolicy()
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [
         {
@@ -406,19 +445,16 @@ describe('asked to go on', () => {
   })
 
   it('approves anew what the policy has approved before, for a plan of more days than one', async () => {
-    const { bucket, read, plan } = await audited(0)
+    const { outside, read, plan } = await audited(0)
     const old = {
       schema: approvalSchema,
       plan: plan.digest,
       by: 'policy',
+      identity: byAda,
       options: { allowActAtOnce: false },
     } as const
     const approval: Approval = { ...old, at: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' }
-    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(
-      plan,
-      approval,
-      approval.at,
-    )
+    await new Journal(outside.sealed, plan.id, 'one that died').begin(plan, approval, approval.at)
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [{ id: plan.id, nodes: { skipped: 1 } }],
     })
@@ -433,9 +469,6 @@ describe('an event of remediation', () => {
     expect(parseRemediationEvent(JSON.parse(readFileSync('events/apply.json', 'utf8')))).toEqual({
       action: 'apply',
       plan: '0'.repeat(64),
-      by: 'Ada Lovelace',
-      until: null,
-      allowActAtOnce: false,
       skipChanged: false,
     })
   })
@@ -456,14 +489,9 @@ describe('an event of remediation', () => {
     [{}, /action is one of plan, apply, resume, rollback/],
     [null, /action is one of/],
     [{ action: 'reboot' }, /action is one of/],
-    [
-      { action: 'apply', plan: 'abc', by: '', until: 'tomorrow' },
-      /plan: a plan's digest.*by: .*until: a time like/s,
-    ],
-    [
-      { action: 'apply', plan: 'a'.repeat(64), allowActAtOnce: true },
-      /by: until and allowActAtOnce are of an approval/,
-    ],
+    [{ action: 'apply', plan: 'abc' }, /plan: a plan's digest/],
+    // An event cannot prove who sends it.
+    [{ action: 'apply', plan: 'a'.repeat(64), by: 'Ada' }, /by/],
     [{ action: 'resume', run: '../x' }, /run: a run's id/],
     [{ action: 'rollback' }, /run: /],
     [

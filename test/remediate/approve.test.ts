@@ -7,13 +7,15 @@ import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/plan/approve.ts'
 import {
   approvalText,
+  openedPersonsApproval,
   parseApproval,
-  parsePersonsApproval,
   parsePlan,
   planText,
+  sealedApproval,
 } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { ada, memoryKeys } from '#test/seals.ts'
 
 const at = '2026-11-21T08:00:00Z'
 const until = '2026-11-22T08:00:00Z'
@@ -47,6 +49,7 @@ beforeEach(async () => {
 const request = (changed: Partial<Parameters<typeof approve>[1]> = {}) => ({
   digest: plan.digest,
   by: 'Ada Lovelace',
+  identity: ada,
   at,
   until,
   options,
@@ -60,6 +63,7 @@ describe('approve', () => {
       schema: 'highwater.approval/1',
       plan: plan.digest,
       by: 'Ada Lovelace',
+      identity: ada,
       at,
       until,
       options,
@@ -274,11 +278,33 @@ describe('a plan read back', () => {
     )
   })
 
-  it('takes from a file the word of a person only', () => {
-    const given = (by: string) => () =>
-      parsePersonsApproval(JSON.stringify({ ...approve(plan, request()), by }), 'a.json')
-    expect(given('Ada')).not.toThrow()
+  it('takes from a file the word of a person only', async () => {
+    const key = memoryKeys.approvals
+    const given = async (by: string) =>
+      openedPersonsApproval(
+        await sealedApproval({ ...approve(plan, request()), by }, key),
+        'a.json',
+        key,
+      )
+    expect(await given('Ada')).toMatchObject({ by: 'Ada', identity: ada })
     for (const by of ['policy', ' Policy '])
-      expect(given(by)).toThrow(/a\.json is an approval by the policy, and that counts only in/)
+      await expect(given(by)).rejects.toThrow(
+        /a\.json is an approval by the policy, and that counts only in/,
+      )
+  })
+
+  it('takes from a file nothing without the seal of approvals', async () => {
+    const { runs, approvals } = memoryKeys
+    const approval = approve(plan, request())
+    const sealed = await sealedApproval(approval, approvals)
+    const opened = (text: string) => openedPersonsApproval(text, 'a.json', approvals)
+    expect(await opened(sealed)).toEqual(approval)
+    const forged = [
+      approvalText(approval),
+      sealed.replace('Ada Lovelace', 'Ada Byron'),
+      sealed.replace(ada, `${ada}-2`),
+      await sealedApproval(approval, runs),
+    ]
+    for (const text of forged) await expect(opened(text)).rejects.toThrow(/has no valid seal/)
   })
 })

@@ -13,6 +13,7 @@ import { keepApproval, keepPlan, keptApproval, keptPlan } from '#remediate/plan/
 import { beginToday } from '#remediate/run/begun-today.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { type Family, type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { memoryKeys } from '#test/seals.ts'
 
 const now = new Date('2026-11-21T23:00:00Z')
 const auto: AutoApproval = {
@@ -43,18 +44,19 @@ beforeEach(async () => {
   plan = await planOf(named(3), ...gc)
 })
 const whyNot = (of: Plan, changed: Partial<AutoApproval> = {}) => {
-  const answer = autoApprove(of, { ...auto, ...changed }, now)
+  const answer = autoApprove(of, { ...auto, ...changed }, now, 'Ada (arn)')
   return 'why' in answer ? answer.why : 'approved'
 }
 
 describe('autoApprove', () => {
   it('approves for a day, as the policy, never that anything acts at once; and the approval holds', () => {
-    const answer = autoApprove(plan, auto, now)
+    const answer = autoApprove(plan, auto, now, 'Ada (arn)')
     expect(answer).toEqual({
       approval: {
         schema: 'highwater.approval/1',
         plan: plan.digest,
         by: 'policy',
+        identity: 'Ada (arn)',
         at: '2026-11-21T23:00:00.000Z',
         until: '2026-11-22T23:00:00.000Z',
         options: { allowActAtOnce: false },
@@ -66,7 +68,7 @@ describe('autoApprove', () => {
 
   it('approves nothing where the policy says nothing', () => {
     expect(defaultPolicy.remediation.auto).toBeNull()
-    expect(autoApprove(plan, defaultPolicy.remediation.auto, now)).toEqual({
+    expect(autoApprove(plan, defaultPolicy.remediation.auto, now, 'Ada (arn)')).toEqual({
       why: expect.stringContaining('approves nothing by itself'),
     })
   })
@@ -163,7 +165,7 @@ describe('autoApprove', () => {
   })
 
   it('stops to hold where the policy stops to approve', () => {
-    const answer = autoApprove(plan, auto, now)
+    const answer = autoApprove(plan, auto, now, 'Ada (arn)')
     const check = (changed: AutoApproval | null) => () =>
       'approval' in answer && checkApproval(plan, answer.approval, '2026-11-22T01:00:00Z', changed)
     expect(check(auto)).not.toThrow()
@@ -280,10 +282,10 @@ describe('plans and approvals in a store', () => {
     )
     await keepPlan(store, plan)
     expect(await keptPlan(store, plan.digest)).toEqual(plan)
-    expect(await keptApproval(store, plan.digest)).toBeNull()
-    const answer = autoApprove(plan, auto, now)
-    if ('approval' in answer) await keepApproval(store, answer.approval)
-    expect(await keptApproval(store, plan.digest)).toMatchObject({
+    expect(await keptApproval(store, plan.digest, memoryKeys)).toBeNull()
+    const answer = autoApprove(plan, auto, now, 'Ada (arn)')
+    if ('approval' in answer) await keepApproval(store, answer.approval, memoryKeys.runs)
+    expect(await keptApproval(store, plan.digest, memoryKeys)).toMatchObject({
       plan: plan.digest,
       by: 'policy',
     })

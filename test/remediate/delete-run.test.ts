@@ -22,7 +22,9 @@ describe('a run of deletions', () => {
       [],
     ])
     expect(remediationExitCode(run, 'verified')).toBe(0)
-    expect(textOf(run)).toContain('3 objects planned: 3 deleted. Approved by Ada Lovelace.')
+    expect(textOf(run)).toContain(
+      '3 objects planned: 3 deleted. Approved by Ada Lovelace (arn:aws:iam::111122223333:user/ada).',
+    )
     expect(await world.apply({ resume: true })).toEqual(run)
     expect(world.asked).toEqual(['uid-1', 'uid-2', 'uid-3'])
     for (const cluster of ['prod', 'test'])

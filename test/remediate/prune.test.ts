@@ -195,6 +195,7 @@ describe('a plan that prunes images', () => {
     const request = {
       digest: plan.digest,
       by: 'Ada',
+      identity: 'arn:aws:iam::111122223333:user/ada',
       at: '2026-11-21T08:00:00Z',
       until: '2026-11-21T09:00:00Z',
       options: { allowActAtOnce: true },

@@ -19,7 +19,7 @@ describe('a run', () => {
       plan: world.plan.digest,
       state: 'done',
       why: null,
-      approvedBy: 'Ada Lovelace',
+      approvedBy: 'Ada Lovelace (arn:aws:iam::111122223333:user/ada)',
     })
     expect(statesOf(run)).toEqual(Array(6).fill('verified'))
     expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(
@@ -240,11 +240,11 @@ describe('before anything is sent', () => {
     const run = await world.apply({ ...fast, resume: true })
     expect(run).toMatchObject({
       state: 'done',
-      approvedBy: 'Ada Lovelace',
-      resumedBy: ['Grace Hopper'],
+      approvedBy: 'Ada Lovelace (arn:aws:iam::111122223333:user/ada)',
+      resumedBy: ['Grace Hopper (arn:aws:iam::111122223333:user/ada)'],
     })
     expect(await world.read(`remediation/runs/${world.plan.id}/run.json`)).toMatchObject({
-      head: { resumedBy: ['Grace Hopper'] },
+      head: { resumedBy: ['Grace Hopper (arn:aws:iam::111122223333:user/ada)'] },
     })
     expect(remediationText(run, world.plan, 'x', { hasColour: false, columns: 120 })).toContain(
       'Approved by Ada Lovelace, and to go on by Grace Hopper.',

@@ -1,6 +1,7 @@
 /** The command line without a process of its own: what it prints, and its exit code. For what reads no environment and no working directory. */
 import { vi } from 'vitest'
 import { main } from '#cli/main.ts'
+import '#test/seals.ts'
 import type { Run } from './cli.ts'
 
 export async function inProcess(args: string[]): Promise<Run> {

@@ -7,11 +7,14 @@ import { handler as discoverHandler } from '#handlers/discover.ts'
 import type { LambdaContext } from '#handlers/lambda.ts'
 import { handler as publishHandler } from '#handlers/publish.ts'
 import { handler as remediateHandler } from '#handlers/remediate.ts'
+import { labApprovalKey, labRunKey } from '#lab/world.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 
 export const serviceEnvironment = {
   HIGHWATER_BUCKET: 'highwater-lab',
+  HIGHWATER_RUN_KEY_ID: labRunKey,
+  HIGHWATER_APPROVAL_KEY_ID: labApprovalKey,
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'team@example.com',
   POWERTOOLS_LOG_LEVEL: 'SILENT',

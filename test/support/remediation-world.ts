@@ -202,6 +202,7 @@ export const approvalOf = (plan: Plan, changed: Partial<Approval> = {}): Approva
   schema: approvalSchema,
   plan: plan.digest,
   by: 'Ada Lovelace',
+  identity: 'arn:aws:iam::111122223333:user/ada',
   at: '2026-11-21T11:00:00Z',
   until: '2026-11-22T11:00:00Z',
   options: { allowActAtOnce: false },

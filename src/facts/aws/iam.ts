@@ -46,6 +46,8 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'eks:ListNodegroups': ['cluster'],
   'kms:Decrypt': ['key'],
   'kms:GenerateDataKey': ['key'],
+  'kms:GenerateMac': ['key'],
+  'kms:VerifyMac': ['key'],
   'lambda:InvokeFunction': ['function'],
   'logs:CreateLogStream': ['log-stream'],
   'logs:PutLogEvents': ['log-stream'],

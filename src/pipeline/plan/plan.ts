@@ -23,7 +23,7 @@ import type { PruneWish } from './prune.ts'
 import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
 
 export { approve } from '#remediate/plan/approve.ts'
-export { approvalText, parsePlan, planText } from '#remediate/plan/file.ts'
+export { parsePlan, planText } from '#remediate/plan/file.ts'
 export { parseChange } from '#replay/configuration/configuration-change.ts'
 export { makeDeletionPlan } from './deletions.ts'
 export type { PruneWish } from './prune.ts'

@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { actsAtOnce, type Plan } from '#model/plan.ts'
+import { actsAtOnce, approverOf, type Plan } from '#model/plan.ts'
 import type { PlanAnswer, PlanAsked } from '#model/remediation-request.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
 import { makePlan, type PlanResult } from '#pipeline/plan/plan.ts'
 import { keepFleet } from '#pipeline/saved/keep-fleet.ts'
-import { autoApprove } from '#remediate/plan/auto-approve.ts'
+import { type AutoApproved, autoApprove } from '#remediate/plan/auto-approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
 import type { RemediationService } from './service.ts'
 
@@ -56,18 +56,19 @@ function saidOf({
 
 async function approvalOf(
   plan: Plan,
-  { store, policy, runtime }: RemediationService,
+  service: RemediationService,
 ): Promise<Pick<PlanAnswer, 'approvedBy' | 'next'>> {
   if (plan.steps.length === 0)
     return { approvedBy: null, next: 'No node would be changed, so there is nothing to approve.' }
-  const before = await keptApproval(store, plan.digest)
+  const { store, keys } = service
+  const before = await keptApproval(store, plan.digest, keys)
   if (before !== null)
-    return { approvedBy: before.by, next: `It is approved until ${before.until}.` }
-  const answer = autoApprove(plan, policy.remediation.auto, runtime.now())
+    return { approvedBy: approverOf(before), next: `It is approved until ${before.until}.` }
+  const answer = approvedByPolicy(plan, service)
   if ('approval' in answer) {
-    await keepApproval(store, answer.approval)
+    await keepApproval(store, answer.approval, keys.runs)
     return {
-      approvedBy: answer.approval.by,
+      approvedBy: approverOf(answer.approval),
       next: `The policy approves it until ${answer.approval.until}.`,
     }
   }
@@ -76,6 +77,15 @@ async function approvalOf(
     approvedBy: null,
     next: `The policy does not approve it: ${answer.why}. A person reads it, and approves it by highwater approve PLAN --digest ${plan.digest}${acting} --by NAME --store ${store.location}`,
   }
+}
+
+/** By a policy that an approver has approved. */
+export function approvedByPolicy(
+  plan: Plan,
+  { policy, policyApproval, runtime }: RemediationService,
+): AutoApproved {
+  if (policyApproval instanceof OperatorError) return { why: policyApproval.message }
+  return autoApprove(plan, policy.remediation.auto, runtime.now(), approverOf(policyApproval))
 }
 
 async function takeLatest(store: Store, file: string): Promise<void> {

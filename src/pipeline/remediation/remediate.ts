@@ -15,11 +15,13 @@ import type { FreshOptions } from './fresh.ts'
 import { LiveNodes, type Planned } from './live-nodes.ts'
 import { LiveObjects } from './live-objects.ts'
 
-export { parsePersonsApproval } from '#remediate/plan/file.ts'
+export { openedPersonsApproval, sealedApproval } from '#remediate/plan/file.ts'
+export { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
+export { sealedStore } from '#remediate/seal.ts'
 
 export interface RemediateOptions {
   policy: Policy
-  /** Where the journal and the leases are. */
+  /** Where the journal and the leases are; sealed (`sealedStore`). */
   store: Store
   /** Another one for each process. */
   holder: string
@@ -35,6 +37,8 @@ export interface RemediateOptions {
   targets(
     clusters: readonly string[],
   ): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
+  /** What a run does to the world, by the run's id. Default: it reaches the live clusters. */
+  effects?: (run: string) => SessionOptions['effects']
   /** Default: the machine's. */
   clock?: Clock
   onEntry?: (entry: StepEntry) => void
@@ -87,7 +91,7 @@ async function withNodes(
     return await work({
       ...{ store, holder, stop, end, onWait, policy: policy.remediation },
       ...(patienceMs !== undefined && { patienceMs }),
-      effects: {
+      effects: options.effects?.(run) ?? {
         clock,
         send: (step, action, onSent) => nodes.send(step, action, onSent),
         before: steps => nodes.before(steps),

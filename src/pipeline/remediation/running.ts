@@ -14,9 +14,9 @@ import type {
 } from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
-import { approve, makePlan } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
 import { longestMs } from '#remediate/plan/approve.ts'
-import { autoApprove, byPolicy } from '#remediate/plan/auto-approve.ts'
+import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import {
   keepApproval,
   keptApproval,
@@ -26,8 +26,9 @@ import {
   parsePlanAt,
 } from '#remediate/plan/store.ts'
 import { isOfTheWorld, messageOf } from '#remediate/run/pausing.ts'
+import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
-import { latestOfSchedule } from './planning.ts'
+import { approvedByPolicy, latestOfSchedule } from './planning.ts'
 import { type RemediateOptions, remediate, takeBack } from './remediate.ts'
 import type { RemediationService } from './service.ts'
 
@@ -35,55 +36,37 @@ const dayMs = 24 * 3_600_000
 /** Nobody pays for a function that sleeps. */
 const patienceMs = 10_000
 
-/** By a person's word in the event, or by the approval that lies in the bucket. @throws OperatorError before anything is sent */
+/** By the approval in the bucket: an event cannot prove who sends it. @throws OperatorError before anything is sent */
 export async function applyApproved(
   asked: ApplyAsked,
   service: RemediationService,
 ): Promise<RunAnswered> {
-  const { store } = service
+  const { store, keys } = service
   const plan = await keptPlan(store, asked.plan)
-  const approval =
-    asked.by === null
-      ? await keptApproval(store, plan.digest)
-      : await approvedBy(asked.by, asked, plan, service)
+  const approval = await keptApproval(store, plan.digest, keys)
   if (approval === null)
     throw new OperatorError(
-      `Nobody has approved plan ${plan.id}: name who does ("by"), or keep an approval by highwater approve PLAN --digest ${plan.digest} --by NAME --store ${store.location}`,
+      `Plan ${plan.id} is not approved: highwater approve PLAN --digest ${plan.digest} --by NAME --store ${store.location}`,
     )
   return { action: 'apply', ...answerOf(await applied(plan, approval, service, asked.skipChanged)) }
 }
 
-async function approvedBy(
-  by: string,
-  { until, allowActAtOnce }: ApplyAsked,
-  plan: Plan,
-  { store, runtime }: RemediationService,
-): Promise<Approval> {
-  const now = runtime.now()
-  const approval = approve(plan, {
-    digest: plan.digest,
-    by,
-    at: now.toISOString(),
-    until: until ?? new Date(now.getTime() + dayMs).toISOString(),
-    options: { allowActAtOnce },
-  })
-  await keepApproval(store, approval)
-  return approval
-}
-
-/** A run that was begun before goes on where it stood. */
-const applied = (
+/** A run that was begun before goes on where it stood. @throws OperatorError where no approver has approved the policy */
+async function applied(
   plan: Plan,
   approval: Approval,
   service: RemediationService,
   skipChanged = false,
-): Promise<RemediationRun> =>
-  remediate(plan, approval, { ...optionsOf(service), resume: true, skipChanged })
+): Promise<RemediationRun> {
+  if (service.policyApproval instanceof OperatorError) throw service.policyApproval
+  return remediate(plan, approval, { ...optionsOf(service), resume: true, skipChanged })
+}
 
 /** @throws OperatorError */
 export async function resumeOne(run: string, service: RemediationService): Promise<RunAnswered> {
-  const { plan, approval } = await keptRun(service.store, run)
-  const last = (await keptApproval(service.store, plan.digest)) ?? approval
+  const { store, keys } = service
+  const { plan, approval } = await keptRun(store, run)
+  const last = (await keptApproval(store, plan.digest, keys)) ?? approval
   return {
     action: 'resume',
     ...answerOf(await applied(plan, await renewed(plan, last, service), service)),
@@ -94,32 +77,36 @@ export async function resumeOne(run: string, service: RemediationService): Promi
 async function renewed(
   plan: Plan,
   approval: Approval,
-  { store, policy, runtime }: RemediationService,
+  service: RemediationService,
 ): Promise<Approval> {
+  const { store, keys, runtime } = service
   const now = runtime.now()
   const isOld = now.getTime() - Date.parse(plan.createdAt) > longestMs
   if (approval.by !== byPolicy || now.getTime() < Date.parse(approval.until) || isOld)
     return approval
-  const answer = autoApprove(plan, policy.remediation.auto, now)
+  const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return approval
-  await keepApproval(store, answer.approval)
+  await keepApproval(store, answer.approval, keys.runs)
   return answer.approval
 }
 
 /** What the schedule asks for: every run that is not at its end, and then what the policy approves by itself. One that cannot go on costs no other. */
 export async function resumeAll(service: RemediationService): Promise<ResumedAnswer> {
   const runs: RanOne[] = []
+  const unsealed: string[] = []
+  const note = ({ message }: Unsealed) => unsealed.push(message)
   for (const run of await openRuns(service.store)) {
     // What is not reached now is reached by the next one.
-    if (service.stop.aborted) return { action: 'resume', runs }
-    runs.push(await orWhy(run, () => resumeOne(run, service)))
+    if (service.stop.aborted) return { action: 'resume', runs, unsealed }
+    runs.push(await orWhy(run, () => resumeOne(run, service), note))
   }
   const approved = service.policy.remediation.auto === null ? null : await policyPlan(service)
   if (approved !== null) {
     const { plan, approval } = approved
-    runs.push(await orWhy(plan.id, async () => answerOf(await applied(plan, approval, service))))
+    const work = async () => answerOf(await applied(plan, approval, service))
+    runs.push(await orWhy(plan.id, work, note))
   }
-  return { action: 'resume', runs }
+  return { action: 'resume', runs, unsealed }
 }
 
 /**
@@ -130,15 +117,15 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
 async function policyPlan(
   service: RemediationService,
 ): Promise<{ plan: Plan; approval: Approval } | null> {
-  const { store, policy, runtime } = service
+  const { store, keys } = service
   const key = await latestOfSchedule(store, 'plan.json')
   const known = key === null ? null : await parsePlanAt(store, key)
   if (key === null || known === null || !(await isToBegin(known, service))) return null
   const plan = await madeAnew(key.replace(/plan\.json$/, 'snapshot.ndjson.gz'), service)
   if (plan === null || !(await isToBegin(plan, service))) return null
-  const answer = autoApprove(plan, policy.remediation.auto, runtime.now())
+  const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return null
-  await keepApproval(store, answer.approval)
+  await keepApproval(store, answer.approval, keys.runs)
   return { plan, approval: answer.approval }
 }
 
@@ -181,9 +168,10 @@ export async function rollBackRun(
   }
 }
 
-function optionsOf({ store, policy, stop, end }: RemediationService): RemediateOptions {
+function optionsOf({ store, policy, stop, end, effects }: RemediationService): RemediateOptions {
   return {
     ...{ store, policy, stop, end, patienceMs, holder: randomUUID() },
+    ...(effects && { effects }),
     targets: clusters =>
       eksTargets({
         policy,
@@ -193,12 +181,17 @@ function optionsOf({ store, policy, stop, end }: RemediationService): RemediateO
   }
 }
 
-async function orWhy(run: string, work: () => Promise<RanOne>): Promise<RanOne> {
+async function orWhy(
+  run: string,
+  work: () => Promise<RanOne>,
+  onUnsealed: (error: Unsealed) => void,
+): Promise<RanOne> {
   try {
     const { id, state, why, nodes, next } = await work()
     return { id, state, why, nodes, next }
   } catch (error) {
     if (!isOfTheWorld(error)) throw error
+    if (error instanceof Unsealed) onUnsealed(error)
     const next = `It is tried again with the next {"action":"resume"}; {"action":"rollback","run":"${run}"} takes back what it has changed.`
     return { id: run, state: 'refused', why: messageOf(error), nodes: {}, next }
   }

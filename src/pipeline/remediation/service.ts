@@ -1,6 +1,7 @@
-/** The story of one call of the function `remediate`. What it is asked to do rests on the policy in the bucket, so without that it does nothing. */
+/** One call of the function `remediate`. What it does rests on seals: of the approval, of the run's journal, and of the policy in the bucket. */
 import { mkdir, rm } from 'node:fs/promises'
 import { sdkRegion } from '#clients/eks.ts'
+import { kmsMacKey } from '#clients/kms.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -13,6 +14,9 @@ import {
   storeOf,
   timeLimit,
 } from '#pipeline/service/runtime.ts'
+import { keptPolicyApproval, type PolicyApproval } from '#remediate/plan/policy-approval.ts'
+import type { SessionOptions } from '#remediate/run/session.ts'
+import { type SealKeys, sealedStore } from '#remediate/seal.ts'
 import { actingPolicy } from './acting-policy.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
@@ -25,15 +29,27 @@ const endShare = 0.93
 
 /** What each action works with. */
 export interface RemediationService {
+  /** Of sealed journals. */
   store: Store
+  keys: SealKeys
+  /** Approves nothing by itself unless an approver has approved it. */
   policy: Policy
-  runtime: ServiceRuntime
+  /** Of this policy, or why it has none. */
+  policyApproval: PolicyApproval | OperatorError
+  runtime: Pick<ServiceRuntime, 'now' | 'folder' | 'version'>
   /** Until when a fleet may be read. */
   readUntil: AbortSignal
   /** Nothing more is sent. */
   stop: AbortSignal
   /** Nothing is waited for any more. */
   end: AbortSignal
+  /** What a run does to the world, by the run's id; absent: it reaches the live clusters. */
+  effects?: (run: string) => SessionOptions['effects']
+}
+
+/** Where a call finds everything. */
+export type RemediationPlace = Omit<RemediationService, 'policy' | 'policyApproval' | 'runtime'> & {
+  runtime: RemediationService['runtime'] & Pick<ServiceRuntime, 'parsePolicy'>
 }
 
 /** @throws OperatorError when it cannot be done as asked */
@@ -52,23 +68,24 @@ export async function runRemediation(
     const region = await sdkRegion()
     if (region === null)
       throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
-    const store = storeOf(settings, region, remainingMs, end.signal)
-    if (store === null)
+    const bucket = storeOf(settings, region, remainingMs, end.signal)
+    if (bucket === null)
       throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
+    const keys = keysOf(settings, region)
     await mkdir(runtime.folder, { recursive: true })
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
-    const policy = actingPolicy(await policyOf(store, runtime))
-    runtime.watch.enters(request.action)
-    return await answered(request, {
-      store,
-      policy,
+    const service = await serviceOf({
+      store: sealedStore(bucket, keys.runs),
+      keys,
       runtime,
       readUntil: reading.signal,
       stop: sending.signal,
       end: end.signal,
     })
+    runtime.watch.enters(request.action)
+    return await answered(request, service)
   } finally {
     for (const limit of [reading, sending, end]) limit.end()
     await rm(runtime.folder, { recursive: true, force: true })
@@ -81,7 +98,19 @@ function runOf(request: RemediationRequest): string | null {
   return request.action === 'apply' ? request.plan.slice(0, 16) : request.run
 }
 
-function answered(
+/** @throws OperatorError when a key is missing */
+function keysOf({ runKeyId, approvalKeyId }: Settings, region: string): SealKeys {
+  if (runKeyId === null || approvalKeyId === null)
+    throw new OperatorError(
+      'Approvals and runs cannot be told from forged ones: set HIGHWATER_RUN_KEY_ID and HIGHWATER_APPROVAL_KEY_ID',
+    )
+  return {
+    runs: kmsMacKey({ keyId: runKeyId, region }),
+    approvals: kmsMacKey({ keyId: approvalKeyId, region }),
+  }
+}
+
+export function answered(
   request: RemediationRequest,
   service: RemediationService,
 ): Promise<RemediationAnswer> {
@@ -97,10 +126,29 @@ function answered(
   }
 }
 
-/** An audit by the defaults is better than none; a change by the defaults is not: the policy may say when nothing may be changed. */
-async function policyOf(store: Store, { parsePolicy }: ServiceRuntime): Promise<Policy> {
+/**
+ * With the policy as it lies there. An audit by the defaults is better than none; a change by the defaults is not: the policy may say when nothing
+ * may be changed. Whoever may write that file may not approve: without an approval of its own it approves nothing and begins nothing.
+ */
+export async function serviceOf(place: RemediationPlace): Promise<RemediationService> {
+  const { store, keys, runtime } = place
   const found = await store.read(policyKey)
-  return found === null
-    ? defaultPolicy
-    : parsePolicy(found.body.toString('utf8'), `${store.location}/${policyKey}`)
+  const text = found === null ? null : found.body.toString('utf8')
+  const parsed =
+    text === null ? defaultPolicy : runtime.parsePolicy(text, `${store.location}/${policyKey}`)
+  const policyApproval = await keptPolicyApproval(store, text, keys.approvals, runtime.now()).catch(
+    (error: unknown) => {
+      if (error instanceof OperatorError) return error
+      throw error
+    },
+  )
+  const policy = actingPolicy(parsed)
+  return {
+    ...place,
+    policyApproval,
+    policy:
+      policyApproval instanceof OperatorError
+        ? { ...policy, remediation: { ...policy.remediation, auto: null } }
+        : policy,
+  }
 }

@@ -11,11 +11,13 @@ import {
 } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
-import { autoApprove, byPolicy } from './auto-approve.ts'
+import { byPolicy, whyNotByPolicy } from './auto-approve.ts'
 
 export interface ApprovalRequest {
   digest: string
   by: string
+  /** Verified, as the key of approvals names it. */
+  identity: string
   /** RFC 3339, both. */
   at: string
   until: string
@@ -28,7 +30,8 @@ export const longestMs = 7 * 24 * 3_600_000
 const skewMs = 5 * 60_000
 
 /** @throws OperatorError when the plan is not the one that is meant, or may not be approved like this */
-export function approve(plan: Plan, { digest, by, at, until, options }: ApprovalRequest): Approval {
+export function approve(plan: Plan, request: ApprovalRequest): Approval {
+  const { digest, by, identity, at, until, options } = request
   if (by.trim() === '')
     throw new OperatorError('An approval needs the name of the person who gives it')
   if (by.trim().toLowerCase() === byPolicy)
@@ -41,6 +44,7 @@ export function approve(plan: Plan, { digest, by, at, until, options }: Approval
     schema: approvalSchema,
     plan: digest,
     by: by.trim().slice(0, 200),
+    identity,
     at,
     until,
     options,
@@ -87,10 +91,10 @@ export function checkApproval(
     throw new OperatorError(
       `Plan ${plan.id} makes ${acting.length} kubelets evict at once, ${acting[0]?.cluster}/${acting[0]?.node} among them: its approval has to say so (--allow-act-at-once)`,
     )
-  const answer = by === byPolicy ? autoApprove(plan, auto, new Date(now)) : null
-  if (answer !== null && 'why' in answer)
+  const why = by === byPolicy ? whyNotByPolicy(plan, auto, new Date(now)) : null
+  if (why !== null)
     throw new OperatorError(
-      `The policy has approved plan ${plan.id}, and does not approve it now: ${answer.why}. A person may approve it`,
+      `The policy has approved plan ${plan.id}, and does not approve it now: ${why}. A person may approve it`,
     )
 }
 

@@ -25,24 +25,34 @@ const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-
 /**
  * All of the plan or nothing of it. Of a `kubelet-file` the whole file is there, so a plan has to be one that this process has made itself.
  * @param auto null: it approves nothing
+ * @param identity who approved the policy
  */
-export function autoApprove(plan: Plan, auto: AutoApproval | null, now: Date): AutoApproved {
-  const why =
-    auto === null
-      ? 'the policy approves nothing by itself (remediation.auto)'
-      : whyNot(plan, auto, now)
+export function autoApprove(
+  plan: Plan,
+  auto: AutoApproval | null,
+  now: Date,
+  identity: string,
+): AutoApproved {
+  const why = whyNotByPolicy(plan, auto, now)
   if (why !== null) return { why }
   return {
     approval: {
       schema: approvalSchema,
       plan: plan.digest,
       by: byPolicy,
+      identity,
       at: now.toISOString(),
       until: new Date(now.getTime() + holdsMs).toISOString(),
       options: { allowActAtOnce: false },
     },
   }
 }
+
+/** For people; null: the policy approves it now. */
+export const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date): string | null =>
+  auto === null
+    ? 'the policy approves nothing by itself (remediation.auto)'
+    : whyNot(plan, auto, now)
 
 function whyNot(
   { steps, cohorts }: Plan,

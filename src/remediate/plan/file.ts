@@ -1,7 +1,9 @@
 /** A plan and an approval as files: written in one way only, and read back with every part checked, since a step runs as root. */
 import type * as z from 'zod'
+import type { MacKey } from '#clients/mac-key.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, approvalSchema, type Plan, planSchema } from '#model/plan.ts'
+import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy } from './auto-approve.ts'
 import { canonicalJson } from './canonical.ts'
 import { approvalForm, planForm } from './forms.ts'
@@ -61,9 +63,36 @@ export function parseBegunPlan(written: string, from: string): Plan {
 export const parseApproval = (written: string, from: string): Approval =>
   parsed(approvalForm, written, from, approvalSchema)
 
+const sealName = ({ plan }: Approval): string => `approval of plan ${plan}`
+
+/**
+ * As it is kept: wherever it lies, since it names its plan.
+ * @param key of approvals; of the policy's own that of runs, since the identity that changes nodes cannot approve as a person
+ * @throws what the key throws
+ */
+export const sealedApproval = (approval: Approval, key: MacKey): Promise<string> =>
+  sealedText(approvalText(approval), sealName(approval), key)
+
+/** @throws Unsealed, or OperatorError when it is none */
+export async function openedApproval(
+  written: string,
+  from: string,
+  keys: SealKeys,
+): Promise<Approval> {
+  const opened = unsealedText(written, from)
+  const approval = parseApproval(opened.text, from)
+  const key = approval.by === byPolicy ? keys.runs : keys.approvals
+  await checkSeal(opened, sealName(approval), key, from)
+  return approval
+}
+
 /** Of a file that somebody gives: the policy's word counts only where the policy is asked. @throws OperatorError */
-export function parsePersonsApproval(written: string, from: string): Approval {
-  const approval = parseApproval(written, from)
+export async function openedPersonsApproval(
+  written: string,
+  from: string,
+  key: MacKey,
+): Promise<Approval> {
+  const approval = await openedApproval(written, from, { runs: key, approvals: key })
   if (approval.by.trim().toLowerCase() === byPolicy)
     throw new OperatorError(
       `${from} is an approval by the policy, and that counts only in the function remediate: approve the plan as a person, by highwater approve`,

@@ -192,6 +192,7 @@ export const approvalForm = z.strictObject({
   schema: z.literal(approvalSchema),
   plan: hash,
   by: z.string().min(1).max(200).refine(isPlainName, 'a name without control characters'),
+  identity: z.string().min(1).max(2100).refine(isPlainName, 'a name without control characters'),
   at: time,
   until: time,
   options: z.strictObject({ allowActAtOnce: z.boolean() }),

@@ -1,9 +1,11 @@
 /** Plans and approvals in a store, by digest: what a person approved on one machine is what another one applies. */
+import type { MacKey } from '#clients/mac-key.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
-import { approvalText, parseApproval, parsePlan, planText } from './file.ts'
+import type { SealKeys } from '#remediate/seal.ts'
+import { openedApproval, parseApproval, parsePlan, planText, sealedApproval } from './file.ts'
 
 const planKey = (digest: string): string => `remediation/plans/${digest}.json`
 const approvalKey = (digest: string): string => `remediation/approvals/${digest}.json`
@@ -38,7 +40,7 @@ export async function parsePlanAt(store: Store, key: string): Promise<Plan | nul
   return found === null ? null : parsePlan(found.body.toString('utf8'), `${store.location}/${key}`)
 }
 
-/** What a run was begun with. @throws OperatorError when there is no such run */
+/** What a run was begun with. @param store that of sealed journals @throws Unsealed, or OperatorError when there is no such run */
 export async function keptRun(
   store: Store,
   run: string,
@@ -59,7 +61,7 @@ export async function keptRun(
 
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
 
-/** Runs that are not at their end, those that are being taken back among them; by name. */
+/** Runs that are not at their end, those that are being taken back among them; by name. @param store that of sealed journals */
 export async function openRuns(store: Store): Promise<string[]> {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
@@ -78,19 +80,31 @@ async function isToGoOn(journal: Journal): Promise<boolean> {
   return head === 'unreadable' || (head !== null && head.endedAt === null)
 }
 
-/** A later approval of the same plan stands in place of an earlier one. @returns where it lies, for people */
-export async function keepApproval(store: Store, approval: Approval): Promise<string> {
+/** A later approval of the same plan stands in place of an earlier one. @param sealKey as `sealedApproval` takes it @returns where it lies, for people */
+export async function keepApproval(
+  store: Store,
+  approval: Approval,
+  sealKey: MacKey,
+): Promise<string> {
   const key = approvalKey(approval.plan)
-  await store.write(key, approvalText(approval), 'application/json')
+  await store.write(key, await sealedApproval(approval, sealKey), 'application/json')
   return `${store.location}/${key}`
 }
 
-/** Null: nobody has approved it. @throws OperatorError when what lies there is no approval of this plan */
-export async function keptApproval(store: Store, digest: string): Promise<Approval | null> {
+/** Null: it is not approved. @throws Unsealed, or OperatorError when what lies there is no approval of this plan */
+export async function keptApproval(
+  store: Store,
+  digest: string,
+  keys: SealKeys,
+): Promise<Approval | null> {
   const key = approvalKey(digest)
   const found = await store.read(key)
   if (found === null) return null
-  const approval = parseApproval(found.body.toString('utf8'), `${store.location}/${key}`)
+  const approval = await openedApproval(
+    found.body.toString('utf8'),
+    `${store.location}/${key}`,
+    keys,
+  )
   if (approval.plan !== digest)
     throw new OperatorError(
       `${store.location}/${key} is the approval of another plan: ${approval.plan}`,

@@ -7,7 +7,13 @@ import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, Plan, PlannedDeletion, PlanStep } from '#model/plan.ts'
+import {
+  type Approval,
+  approverOf,
+  type Plan,
+  type PlannedDeletion,
+  type PlanStep,
+} from '#model/plan.ts'
 import {
   type DeletionEntry,
   deletionStates,
@@ -16,6 +22,7 @@ import {
   stepStates,
 } from '#model/remediation.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
+import { Unsealed } from '#remediate/seal.ts'
 import { answerForm } from './answer.ts'
 
 /** A run without its nodes. */
@@ -31,9 +38,10 @@ const rounds = 5
 /** Another process writes to the same run: this one has to stop at once. */
 export class Overtaken extends Error {}
 
-/** Of a run that goes on by the word of that person. */
-export function goneOnBy(head: RunHead, by: string): RunHead {
+/** Of a run that goes on by another approval. */
+export function goneOnBy(head: RunHead, approval: Approval): RunHead {
   const { approvedBy, resumedBy = [] } = head
+  const by = approverOf(approval)
   return by === approvedBy || resumedBy.includes(by)
     ? head
     : { ...head, resumedBy: [...resumedBy, by] }
@@ -103,6 +111,8 @@ export class Journal {
   readonly #writer: string
   /** What lies in the store, as far as this process knows: it writes over nothing else. */
   readonly #known = new Map<string, string>()
+  /** Keys of entries without a valid seal, of a run that goes back: it writes over these. */
+  readonly #unsealed = new Set<string>()
 
   /** @param writer another one for each process, so that it knows its own writing again */
   constructor(store: Store, run: string, writer: string) {
@@ -142,7 +152,7 @@ export class Journal {
     const head: RunHead = {
       run: this.#run,
       plan: plan.digest,
-      approvedBy: approval.by,
+      approvedBy: approverOf(approval),
       startedAt,
       endedAt: null,
       state: 'running',
@@ -178,14 +188,25 @@ export class Journal {
     return kept
   }
 
-  /** By `cluster/node`; of nodes that are not named nothing was begun. */
-  async entries(steps: readonly PlanStep[]): Promise<Map<string, StepEntry>> {
+  /**
+   * By `cluster/node`; of nodes that are not named nothing was begun.
+   * @param isGoingBack then an entry without a valid seal keeps no node from going back: the node itself knows what the run did there
+   * @throws Unsealed otherwise
+   */
+  async entries(steps: readonly PlanStep[], isGoingBack: boolean): Promise<Map<string, StepEntry>> {
     const there = new Set<string>()
     for await (const key of this.#store.list(this.#key('steps/'))) there.add(key)
     const begun = steps.filter(step => there.has(this.#entryKey(step)))
     const entries = await pMap(
       begun,
-      async step => this.#entry(step, await this.#read(this.#entryKey(step))),
+      async step => {
+        const written = await this.#read(this.#entryKey(step)).catch((error: unknown) => {
+          if (!isGoingBack || !(error instanceof Unsealed)) throw error
+          this.#unsealed.add(this.#entryKey(step))
+          return null
+        })
+        return this.#entry(step, written)
+      },
       { concurrency: readAtOnce },
     )
     return new Map(entries.map(entry => [stepKey(entry), entry]))
@@ -295,6 +316,10 @@ export class Journal {
   async #write(key: string, content: object): Promise<void> {
     const next = `${JSON.stringify(content)}\n`
     const known = this.#known.get(key)
+    if (this.#unsealed.delete(key)) {
+      await this.#store.write(key, next, 'application/json')
+      return void this.#known.set(key, next)
+    }
     for (let round = 0; round < rounds; round++) {
       if (known === undefined && (await this.#store.create(key, next, 'application/json')))
         return void this.#known.set(key, next)

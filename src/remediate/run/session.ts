@@ -81,7 +81,12 @@ export async function applyPlan(
       `${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`,
     )
   if (known !== null && known.endedAt !== null)
-    return documentOf(plan, known, await entriesOf(plan, journal), await deletionsOf(plan, journal))
+    return documentOf(
+      plan,
+      known,
+      await entriesOf(plan, journal, false),
+      await deletionsOf(plan, journal),
+    )
   if (known?.state === 'rolled-back') {
     if (options.resume) return rollBack(plan.id, options)
     throw new OperatorError(
@@ -100,7 +105,7 @@ export async function applyPlan(
     async (leases, end, identities) => {
       // Anew: another one may have come to its end while the lease was waited for.
       const now = await journal.head()
-      const entries = await entriesOf(plan, journal)
+      const entries = await entriesOf(plan, journal, false)
       const deletions = await deletionsOf(plan, journal)
       if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
         return documentOf(plan, now, entries, deletions)
@@ -108,7 +113,7 @@ export async function applyPlan(
       const head =
         now === null
           ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
-          : goneOnBy(now, approval.by)
+          : goneOnBy(now, approval)
       if (plan.deletions !== undefined) {
         const { clock, deleteObject } = effects
         const ended = await runDeletions({
@@ -196,7 +201,7 @@ export async function rollBack(
           `The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`,
           { isBadInput: false },
         )
-      const entries = await entriesOf(plan, journal)
+      const entries = await entriesOf(plan, journal, true)
       const ended = await rollBackRun({
         ...options,
         plan,
@@ -247,8 +252,12 @@ function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError 
 }
 
 /** Of every node of the plan. */
-async function entriesOf(plan: Plan, journal: Journal): Promise<Map<string, StepEntry>> {
-  const known = await journal.entries(plan.steps)
+async function entriesOf(
+  plan: Plan,
+  journal: Journal,
+  isGoingBack: boolean,
+): Promise<Map<string, StepEntry>> {
+  const known = await journal.entries(plan.steps, isGoingBack)
   const waves = new Map(plan.waves.flatMap((wave, index) => wave.map(key => [key, index] as const)))
   return new Map(
     plan.steps.map(step => {

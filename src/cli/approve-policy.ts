@@ -1,0 +1,59 @@
+/** `highwater approve-policy`: one text of the policy, by which the function `remediate` may change nodes. */
+import { Command } from 'commander'
+import { approverOf } from '#model/plan.ts'
+import { parseMoment } from '#model/what-if.ts'
+import { approvePolicy, keepPolicyApproval } from '#pipeline/remediation/remediate.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
+import { parsePolicy } from '#policy/parse.ts'
+import { keyFor } from './keys.ts'
+import { parseText, textOf } from './options.ts'
+import { storeAt } from './store.ts'
+import { clean } from './terminal.ts'
+
+interface ApprovePolicyOptions {
+  by: string
+  store: string
+  until?: string
+}
+
+const defaultDays = 90
+const dayMs = 24 * 3_600_000
+
+export function approvePolicyCommand(): Command {
+  return new Command('approve-policy')
+    .description('approve the text of a policy, by which the service may change nodes')
+    .argument('<policy>', 'highwater.yaml as it was read')
+    .requiredOption('--by <name>', 'who approves it', parseText)
+    .requiredOption('--store <place>', 'where the service keeps it: s3://bucket/prefix', parseText)
+    .option(
+      '--until <time>',
+      'when the approval ends, RFC 3339, at most 366 days ahead (default: in 90 days)',
+      parseMoment,
+    )
+    .addHelpText(
+      'after',
+      `
+The function remediate begins and resumes nothing by a policy that is not approved, and such a policy
+approves no plan (remediation.auto). Each change of the file needs a new approval.
+
+Example:
+  highwater approve-policy highwater.yaml --by "Ada Lovelace" --store s3://BUCKET/highwater
+
+Exit codes: 0 it is approved; 2 it is no policy, or bad usage; 4 it could not be written.`,
+    )
+    .action(async (file: string, { by, store: place, until }: ApprovePolicyOptions) => {
+      const text = textOf(file, 'policy')
+      parsePolicy(text, file, policyTerms)
+      const key = await keyFor('approvals', place)
+      const store = await storeAt(place)
+      const now = new Date()
+      const approval = approvePolicy(text, {
+        ...{ by, identity: await key.identity(), at: now.toISOString() },
+        until: until ?? new Date(now.getTime() + defaultDays * dayMs).toISOString(),
+      })
+      const kept = await keepPolicyApproval(store, approval, key)
+      process.stdout.write(
+        `Policy ${approval.policy.slice(0, 16)} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${kept}\n`,
+      )
+    })
+}

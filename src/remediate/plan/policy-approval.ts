@@ -1,0 +1,85 @@
+/** The approval of one text of `highwater.yaml`: who may write that file alone opens no window and approves no plan by it. */
+import * as z from 'zod'
+import type { MacKey } from '#clients/mac-key.ts'
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { checkSeal, sealedText, Unsealed, unsealedText } from '#remediate/seal.ts'
+import { isPlainName } from './approve.ts'
+import { canonicalJson, sha256 } from './canonical.ts'
+
+const policyApprovalSchema = 'highwater.policy-approval/1'
+const dayMs = 24 * 3_600_000
+const longestPolicyDays = 366
+
+const name = z.string().min(1).max(2100).refine(isPlainName, 'a name without control characters')
+const form = z.strictObject({
+  schema: z.literal(policyApprovalSchema),
+  /** SHA-256 of the file. */
+  policy: z.string().regex(/^[a-f0-9]{64}$/),
+  by: name,
+  /** As STS or the machine names who approves. */
+  identity: name,
+  at: z.iso.datetime(),
+  until: z.iso.datetime(),
+})
+export type PolicyApproval = z.infer<typeof form>
+
+const keyOf = (digest: string): string => `remediation/approvals/policy-${digest}.json`
+const sealName = (digest: string): string => `approval of policy ${digest}`
+
+/** @throws OperatorError when it would hold for too long, or has ended */
+export function approvePolicy(
+  text: string,
+  { by, identity, at, until }: Pick<PolicyApproval, 'by' | 'identity' | 'at' | 'until'>,
+): PolicyApproval {
+  const ms = Date.parse(until) - Date.parse(at)
+  if (!(ms > 0 && ms <= longestPolicyDays * dayMs))
+    throw new OperatorError(
+      `An approval of a policy ends after now, and within ${longestPolicyDays} days: ${until} does not`,
+    )
+  if (by.trim() === '' || !isPlainName(by))
+    throw new OperatorError('An approval needs the name of the person who gives it, on one line')
+  return { schema: policyApprovalSchema, policy: sha256(text), by, identity, at, until }
+}
+
+/** @returns where it lies, for people */
+export async function keepPolicyApproval(
+  store: Store,
+  approval: PolicyApproval,
+  key: MacKey,
+): Promise<string> {
+  const at = keyOf(approval.policy)
+  const text = `${canonicalJson(approval, 1)}\n`
+  await store.write(at, await sealedText(text, sealName(approval.policy), key), 'application/json')
+  return `${store.location}/${at}`
+}
+
+/**
+ * @param text of the policy; null: there is none
+ * @throws Unsealed when no approver has approved that text, or the approval has ended
+ */
+export async function keptPolicyApproval(
+  store: Store,
+  text: string | null,
+  key: MacKey,
+  now: Date,
+): Promise<PolicyApproval> {
+  if (text === null) throw unapproved(store, 'there is none')
+  const digest = sha256(text)
+  const at = keyOf(digest)
+  const place = `${store.location}/${at}`
+  const found = await store.read(at)
+  if (found === null) throw unapproved(store, `no approver has approved it (${place} is not there)`)
+  const opened = unsealedText(found.body.toString('utf8'), place)
+  await checkSeal(opened, sealName(digest), key, place)
+  const approval = form.parse(JSON.parse(opened.text))
+  if (approval.policy !== digest || now.getTime() >= Date.parse(approval.until))
+    throw unapproved(store, `its approval by ${approval.by} ended at ${approval.until}`)
+  return approval
+}
+
+const unapproved = (store: Store, why: string): Unsealed =>
+  new Unsealed(
+    `Nodes are changed only by an approved policy. The policy ${store.location}/highwater.yaml: ${why}. Read it, then: highwater approve-policy highwater.yaml --by NAME --store ${store.location}`,
+    { isBadInput: false },
+  )

@@ -1,0 +1,83 @@
+/**
+ * Texts that carry a message authentication code, their seal, as their last member. It binds the text to its name, so a text that someone else
+ * wrote, changed or moved is refused. A bucket that others may write is no authority by this: only the keys are.
+ */
+import { resolve } from 'node:path'
+import type { MacKey } from '#clients/mac-key.ts'
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { sha256 } from './plan/canonical.ts'
+
+/** `runs`: of the identity that changes nodes. `approvals`: of those who approve, and only checked by the other. */
+export interface SealKeys {
+  runs: MacKey
+  approvals: MacKey
+}
+
+/** Something in a store that the identity that may write it did not seal. Nothing is done by it. */
+export class Unsealed extends OperatorError {}
+
+const seal = /,"seal":"([A-Za-z0-9+/]{43}=)"\}\n$/
+
+/** @param text a JSON object and a newline @param name what it is, and of what: no other text has it */
+export async function sealedText(text: string, name: string, key: MacKey): Promise<string> {
+  if (!text.endsWith('}\n') || text.trim() === '{}')
+    throw new Error(`${name} is no JSON object that ends a line`)
+  return `${text.slice(0, -2)},"seal":"${await key.mac(messageOf(name, text))}"}\n`
+}
+
+/** The text without its seal, before that is checked. @throws Unsealed where it has none */
+export function unsealedText(written: string, place: string): { text: string; mac: string } {
+  const mac = seal.exec(written)?.[1]
+  if (mac === undefined) throw unsealed(place)
+  return { text: written.replace(seal, '}\n'), mac }
+}
+
+/** @param place where it lies, for people @throws Unsealed, or what the key throws */
+export async function checkSeal(
+  { text, mac }: { text: string; mac: string },
+  name: string,
+  key: MacKey,
+  place: string,
+): Promise<void> {
+  if (!(await key.isMac(messageOf(name, text), mac))) throw unsealed(place)
+}
+
+const messageOf = (name: string, text: string): string =>
+  JSON.stringify(['highwater.seal/1', name, sha256(text)])
+
+const unsealed = (place: string): Unsealed =>
+  new Unsealed(
+    `${place} has no valid seal: it was written by someone else, or changed or moved since. Nothing was done by it. Look who may write there; a bucket with versions still has what lay there`,
+    { isBadInput: false },
+  )
+
+/**
+ * What a run goes by. Plans are named by their digest. A lease allows nothing: a forged one makes an apply wait. The report of a run is read by
+ * people and other programs.
+ */
+const isSealed = (key: string): boolean =>
+  /^remediation\/(runs|begun)\//.test(key) && !key.endsWith('/report.json')
+
+/** The same store, in which the journals of runs are sealed by the place where they lie. Its `read` throws `Unsealed`. */
+export function sealedStore(store: Store, key: MacKey): Store {
+  const { location } = store
+  const place = location.includes('://') ? location : resolve(location)
+  const nameOf = (at: string) => `${place}/${at}`
+  const bodyOf = async (at: string, body: Buffer | string) =>
+    isSealed(at) ? sealedText(body.toString(), nameOf(at), key) : body
+  return {
+    ...store,
+    async read(at) {
+      const found = await store.read(at)
+      if (found === null || !isSealed(at)) return found
+      const opened = unsealedText(found.body.toString('utf8'), `${location}/${at}`)
+      await checkSeal(opened, nameOf(at), key, `${location}/${at}`)
+      return { ...found, body: Buffer.from(opened.text) }
+    },
+    write: async (at, body, contentType) => store.write(at, await bodyOf(at, body), contentType),
+    create: async (at, body, contentType) => store.create(at, await bodyOf(at, body), contentType),
+    replace: async (at, body, contentType, version) =>
+      store.replace(at, await bodyOf(at, body), contentType, version),
+  }
+}

@@ -1,7 +1,8 @@
 /**
- * Turns report.hbs, email.hbs, email.txt.hbs, partials/*.hbs, the style sheets and the page's script into one module of plain functions
- * (src/report/compiled-templates.js), so that nothing is compiled when a report is made: where eval is forbidden, it still renders. Fails on what
- * would only show in a reader's browser: an unknown variable, partial or helper, unescaped output, a syntax error.
+ * Compiles report.hbs, email.hbs, email.txt.hbs, partials/*.hbs, the style sheets and the page's
+ * script to one module of functions (src/report/compiled-templates.js), so that rendering needs no
+ * eval. Fails for faults that only a reader would see: an unknown variable, partial or helper,
+ * unescaped output, a syntax error.
  *
  *   node templates/precompile.ts [--from DIRECTORY] [--to FILE]
  */
@@ -29,7 +30,7 @@ const knownHelpers = Object.fromEntries(
   ]),
 )
 
-/** What is rendered by itself. Only the text of the mail is no HTML: there nothing is escaped, so it may use no partial that is. */
+/** The pages. The text of the mail is not HTML and not escaped, so it cannot use HTML partials. */
 const pages = ['report', 'email', 'email.txt']
 const isText = (name: string) => name.endsWith('.txt')
 
@@ -39,7 +40,7 @@ interface Template {
   program: hbs.AST.Program
 }
 
-/** Names the template and, where there is one, the line. */
+/** Names the template and the line, if known. */
 class TemplateError extends Error {}
 
 function readTemplates(directory: string): Template[] {
@@ -66,7 +67,7 @@ function readTemplates(directory: string): Template[] {
   })
 }
 
-/** Handlebars would only tell when the page is rendered, or never. */
+/** Faults that Handlebars would report only while rendering, or never. */
 class Check extends Handlebars.Visitor {
   readonly mistakes: string[] = []
   readonly path: string
@@ -142,7 +143,7 @@ class Check extends Handlebars.Visitor {
 const nameOf = (path: hbs.AST.Expression | hbs.AST.PathExpression) =>
   'original' in path ? String(path.original) : ''
 
-/** Whether `root`, `words` and so on lead to a text of the catalogue, or to the language of what stands beside it. */
+/** Whether `root`, `words` and so on name a text of the catalogue, or a language tag. */
 function isMessage([, first, ...path]: string[]): boolean {
   const found = path.reduce<unknown>(
     (words, key) =>
@@ -153,8 +154,8 @@ function isMessage([, first, ...path]: string[]): boolean {
 }
 
 /**
- * Every name that a view's type declares, so that a misspelt variable ends here. Whether the view at that very place has it,
- * test/report asks by rendering.
+ * Every name declared in a view's type, to find misspelt variables. test/report renders the pages
+ * to check that each view has them.
  */
 function viewVariables(): Set<string> {
   const sources = globSync('src/report/{view.ts,views/*.ts}', { cwd: join(here, '..') })
@@ -169,7 +170,10 @@ function viewVariables(): Set<string> {
   )
 }
 
-/** The one script there is: filter, sort and search of the page. It has no way out, by the page's policy and by this. */
+/**
+ * The page's only script: filter, sort and search. The page's policy and this check allow it no
+ * connections.
+ */
 const script = 'script'
 
 function checkedScript(source: string): string {
@@ -186,7 +190,7 @@ function checkedScript(source: string): string {
 
 const digestOf = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`
 
-/** A partial that is nothing but this text. */
+/** A partial with only this text. */
 function literal(name: string, text: string): Template {
   if (text.includes('{{'))
     throw new TemplateError(`${name}: two curly braces in a row would be an expression`)
@@ -201,7 +205,7 @@ function precompile(directory: string): string {
     literal('style', css),
     literal('email-style', readFileSync(join(directory, 'email.css'), 'utf8').trim()),
     literal(script, `<script>${code}</script>`),
-    // The page's policy admits this one style sheet and this one script by their digests, and no other.
+    // The page's policy allows only this style sheet and this script, by digest.
     literal('style-digest', digestOf(css)),
     literal('script-digest', digestOf(code)),
   ]
@@ -244,7 +248,7 @@ const target = values.to ?? join(here, '../src/report/compiled-templates.js')
 try {
   const module = precompile(values.from ?? here)
   mkdirSync(dirname(target), { recursive: true })
-  // Whole or not at all: a test or a build may be reading it.
+  // Replaced atomically: a test or a build may be reading it.
   const unfinished = `${target}.${process.pid}`
   writeFileSync(unfinished, module)
   renameSync(unfinished, target)

@@ -1,6 +1,7 @@
 /**
- * Makes what the page says easier to find: filter, sort, search, links that keep them, copies of a fix, and times in the reader's own zone.
- * The page is whole without it. It is the one script that the page's policy admits; it asks nobody and writes text only as text.
+ * Filter, sort, search, links that keep them, copy buttons, and times in the reader's time zone.
+ * The page is complete without this script. It is the only script that the page's policy allows; it
+ * opens no connection and writes text only as text.
  */
 {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)]
@@ -14,7 +15,7 @@
   const shownText = (text, shown, all) =>
     text.replace('{shown}', counts.format(shown)).replace('{all}', counts.format(all))
 
-  /** Texts are read once: asking 5,000 rows for theirs at each key would be felt. */
+  /** Texts are cached: reading 5,000 rows at each key press would be slow. */
   const texts = new WeakMap()
   const textOf = element => {
     if (!texts.has(element)) texts.set(element, element.textContent.toLowerCase())
@@ -39,7 +40,7 @@
     try {
       await navigator.clipboard.writeText(block.textContent)
     } catch {
-      // Some browsers lend the clipboard to no page that was opened from disk.
+      // Some browsers deny the clipboard to pages opened from disk.
       getSelection().selectAllChildren(block)
       document.execCommand('copy')
     }
@@ -57,7 +58,7 @@
     around.append(block, button)
   }
 
-  /** What a section is filtered by, in the address: `#findings?severity=high&text=prod`. */
+  /** Section and filter from the address: `#findings?severity=high&text=prod`. */
   const parse = () => {
     const [section, query = ''] = location.hash.slice(1).split('?')
     return { section: decoded(section), wanted: new URLSearchParams(query) }
@@ -66,7 +67,7 @@
     try {
       return decodeURIComponent(text)
     } catch {
-      // A link that was cut within a character leads nowhere, and is no reason to stop.
+      // An invalid escape in a link is ignored.
       return text
     }
   }
@@ -76,7 +77,10 @@
   }
 
   const bars = new Map()
-  /** A bar of controls before `place`; `apply` gets their values and says what is shown. */
+  /**
+   * Puts a bar of controls before `place`; `apply` gets their values and returns the text of the
+   * count.
+   */
   const filterBar = (section, title, place, controls, apply) => {
     const status = make('output', { className: 'shown' })
     const bar = make('form', { className: 'filter' })
@@ -177,7 +181,7 @@
     )
   }
 
-  /** More rows than these are not unfolded: to lay them out would be felt at each key. */
+  /** Larger results are not unfolded: their layout would be slow at each key press. */
   const unfoldedAtMost = 200
   const nodes = document.getElementById('nodes')
   const groupOf = (group, title, table) => ({
@@ -188,7 +192,7 @@
     isUnfolded: false,
     shown: 0,
   })
-  /** A section each, but for those that stand in one table together, each in a body of its own. */
+  /** One per section, or one per table body if groups share a table. */
   const groups = all('.group', nodes).flatMap(group => {
     const table = group.querySelector('.node-rows')
     const bodies = all('tbody[id]', group)
@@ -205,7 +209,7 @@
       ({ text }) => {
         const wanted = wordsOf(text)
         for (const one of groups) {
-          // The words may stand in the group's title and in the node's row.
+          // Words can be in the group's title and in the node's row.
           const left = wanted.filter(word => !textOf(one.title).includes(word))
           one.shown = 0
           for (const item of one.items) {
@@ -237,7 +241,7 @@
     Object.entries(words.durations).map(([unit, word]) => [word.trim(), spans[unit]]),
   )
   const durations = new RegExp(`(\\d+)\\s?(${[...spanOf.keys()].join('|')})(?![a-z])`, 'g')
-  /** What a cell is worth: percents, bytes, durations, counts; null where it is a text. */
+  /** Sort value of a cell: percents, bytes, durations, counts; null: text. */
   const worth = text => {
     if (words.least.some(word => text.startsWith(word))) return -1
     if (text === '' || ['–', ...words.notKnown].some(word => text.startsWith(word)))

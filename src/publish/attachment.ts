@@ -4,12 +4,17 @@ import { type MailAttachment, mailBytes } from '#clients/sesv2.ts'
 import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
 import type { RenderedFile } from '#model/report.ts'
 
-/** A larger page is gzipped: phones open a page but no archive, and many mail servers take no more than 10 MB. */
+/**
+ * A larger page is gzipped: phones open a page but no archive, and many mail servers refuse more
+ * than 10 MB.
+ */
 const plainMaxBytes = 5 * 1024 ** 2
-/** What HTML and text of the mail itself may need. */
+/** Reserve for the HTML and text of the mail. */
 const mailRoomBytes = 512 * 1024
 
-/** Equal reports give equal bytes. Null when SES would not take it even gzipped: then only a link helps. */
+/**
+ * Equal reports give equal bytes. Null: too large for SES even gzipped, so only a link is possible.
+ */
 export function reportAttachment({ name, contentType, body }: RenderedFile): MailAttachment | null {
   const plain = Buffer.from(body)
   const attachment =

@@ -1,8 +1,8 @@
-/** Files → places. One channel that fails does not cost the others. */
+/** Files to places. A channel that fails does not stop the others. */
 import type { Delivery } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
-/** In the order of the channels. @param page the file that a link leads to */
+/** In the order of the channels. @param page the file that a link opens */
 export async function publish(
   files: PublishedFile[],
   channels: Channel[],
@@ -24,7 +24,10 @@ export async function publish(
   )
 }
 
-/** A channel that took the files of one step and not those of another has failed: the first error stays, and the first link. */
+/**
+ * A channel that failed in one of two steps has failed: the first error and the first link are
+ * kept.
+ */
 export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Delivery[] =>
   earlier.map((delivery, index) =>
     delivery.error === null && later[index] && later[index].error !== null

@@ -1,4 +1,4 @@
-/** Where a run's files lie in a store, and the mark that it is done. */
+/** The place of a run's files in a store, and the mark that the run is done. */
 import type { Store } from '#clients/store.ts'
 import type { Delivery } from '#model/report.ts'
 
@@ -16,8 +16,8 @@ export interface RunDone {
 const doneName = 'done.json'
 
 /**
- * What an earlier delivery of the same run has left when it was through with everything; null: none was.
- * @throws Error with a message for people when the store cannot be read
+ * The mark of an earlier, complete delivery of the same run; null: none.
+ * @throws Error with a message for people if the store cannot be read
  */
 export async function readDone(store: Store, runId: string): Promise<RunDone | null> {
   const found = await store.read(runKey(runId, doneName))
@@ -26,14 +26,15 @@ export async function readDone(store: Store, runId: string): Promise<RunDone | n
     const done: unknown = JSON.parse(found.body.toString('utf8'))
     return isDone(done) ? done : null
   } catch {
-    // Not of ours, or of a later version: the run is not known to be done.
+    // Not our format, or a later version: the run may not be done.
     return null
   }
 }
 
 /**
- * Written last, and only when nothing is left to do: after it the same run id publishes and mails nothing more. False: another delivery was first.
- * @throws Error with a message for people when the store cannot be written
+ * Written last, when everything is delivered: from then on this run id publishes and mails nothing.
+ * False: another delivery was first.
+ * @throws Error with a message for people if the store cannot be written
  */
 export async function markDone(
   store: Store,

@@ -1,19 +1,20 @@
 /**
- * Sends once for a run, however often and at the same time the run is delivered: a marker in the store is taken before and settled after. One whose
- * holder was killed expires. Where the store cannot be asked it is sent all the same: twice is better than never, and the doubt is said.
+ * Sends once per run, however often and concurrently the run is delivered: a marker in the store is
+ * created before and settled after sending. The marker of a killed delivery expires. If the store
+ * cannot be read, the message is sent anyway, and the result says that it may arrive twice.
  */
 import { randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
 
 export type SendOutcome =
-  /** `doubt`: why it may come twice; null where it does not. */
+  /** `doubt`: why it may arrive twice; null: it does not. */
   | { state: 'sent'; messageId: string; doubt: string | null }
   | { state: 'sent-before'; messageId: string; at: string }
-  /** By another delivery of the run; `until` its marker holds at the latest. */
+  /** Sent by another delivery of the run; its marker expires at `until`. */
   | { state: 'being-sent'; until: string }
 
 export interface SendOnceOptions {
-  /** Null: nothing keeps it from being sent twice. */
+  /** Null: nothing prevents a second message. */
   store: Store | null
   key: string
   now: () => Date
@@ -24,7 +25,7 @@ export interface SendOnceOptions {
 interface Marker {
   schema: 'highwater.send/1'
   state: 'sending' | 'sent' | 'failed'
-  /** Who wrote it: our own marker is known even where the answer to its write was lost. */
+  /** The writer: identifies our own marker if the answer to its write was lost. */
   holder: string
   /** RFC 3339, like `expiresAt`. */
   at: string
@@ -36,12 +37,12 @@ interface Marker {
 type Taken = { state: 'taken'; doubt: string | null }
 
 const rounds = 5
-// No lease is that long: the clock was wrong when it was written, or is now.
+// No lease is that long: a clock was wrong.
 const longestLeaseMs = 3_600_000
 
 /**
- * @param send  answers the message id
- * @throws what `send` throws; the marker then says so, and the next delivery sends
+ * @param send returns the message id
+ * @throws the error of `send`; the marker records it, and the next delivery sends
  */
 export async function sendOnce(
   send: () => Promise<string>,
@@ -54,7 +55,7 @@ export async function sendOnce(
   try {
     messageId = await send()
   } catch (error) {
-    // A marker that cannot be settled now expires; the failure to send is what counts.
+    // A marker that cannot be settled expires; the error of `send` matters more.
     await settle(options, holder, { state: 'failed', error: messageOf(error) })
     throw error
   }
@@ -62,7 +63,7 @@ export async function sendOnce(
   return { state: 'sent', messageId, doubt: taken.doubt ?? unsettled }
 }
 
-/** Creates the marker, or takes over one that is expired, failed or not to be understood. */
+/** Creates the marker, or takes over one that is expired, failed or unreadable. */
 async function take(
   { store, key, now, leaseMs }: SendOnceOptions,
   holder: string,
@@ -91,7 +92,7 @@ async function take(
       if (await store.replace(key, mine, 'application/json', found.version))
         return { state: 'taken', doubt }
     }
-    // Whoever is that fast is at work.
+    // Another delivery was faster.
     return { state: 'being-sent', until: after(now(), leaseMs) }
   } catch (error) {
     return {
@@ -101,7 +102,7 @@ async function take(
   }
 }
 
-/** Says in the marker how it ended, if it is still ours. Why it could not, else null. */
+/** Records the result in the marker, if it is still ours. Returns why it could not, or null. */
 async function settle(
   { store, key, now }: SendOnceOptions,
   holder: string,
@@ -119,7 +120,7 @@ async function settle(
       const marker = parseMarker(found.body)
       if (marker?.holder !== holder)
         return 'another delivery of this run has taken over in the meantime'
-      // Also where the answer to our own write was lost.
+      // Also if the answer to our own write was lost.
       if (marker.state === end.state) return null
       if (await store.replace(key, settled, 'application/json', found.version)) return null
     }
@@ -146,7 +147,7 @@ function doubtAfter(marker: Marker | null): string | null {
     : null
 }
 
-/** Null: not of ours, or of another version. */
+/** Null: not our format, or another version. */
 function parseMarker(body: Buffer): Marker | null {
   try {
     const marker: unknown = JSON.parse(body.toString('utf8'))

@@ -1,6 +1,7 @@
 /**
- * From which use of a disk an alert is worth a call, for each cohort of nodes by its own thresholds: not before image GC could act and had its rounds, and
- * for eviction not before its threshold is met. Where the nodes of a cohort are set in different ways, the latest moment of all is taken.
+ * The disk use above which an alert is useful, for each cohort of nodes by its own thresholds: only
+ * after image GC could have run, and for eviction only after its threshold is met. If nodes of a
+ * cohort differ, the highest level counts.
  */
 
 import type { Subject } from '#model/finding.ts'
@@ -13,7 +14,7 @@ export interface AlertLevels {
   /** Null: nodes without a group, by name. */
   group: Subject | null
   names: string[]
-  /** Null: image GC is off, or not known of any node. */
+  /** Null: image GC is off, or unknown on all nodes. */
   imageGcUsedPercent: {
     /** The alert fires above this use. Never below the high threshold. */
     alertAt: number
@@ -22,19 +23,28 @@ export interface AlertLevels {
     isAfterEviction: boolean
   } | null
   evictions: { signal: string; on: string[]; limit: { percent: number } | { bytes: number } }[]
-  /** Where images lie, as far as their AMI tells. */
+  /** Where images are stored, as far as the AMI determines it. */
   imagefs: string[]
-  /** Null: the group's nodes are alike in it. Else how those meant here are told from the others: by whether they have a mount of their own for images. */
+  /**
+   * Null: equal on all nodes of the group. Else the nodes are selected by whether they have a
+   * separate mount for images.
+   */
   layout: { id: 'shared' | 'imagefs'; ownMounts: string[] } | null
-  /** Nodes that are set otherwise than most. */
+  /** Nodes with other settings than most of the group. */
   differing: number
 }
 
-/** Above image GC's own high threshold: what the default policy takes for growth within one of its periods (assumedGrowthPercent). */
+/**
+ * Margin above the high threshold of image GC: the default policy's growth within one GC period
+ * (assumedGrowthPercent).
+ */
 const marginPercent = 2
 const namedAtOnce = 200
 
-/** Source: awslabs/amazon-eks-ami nodeadm (localStorage), bottlerocket-os/bottlerocket (data volume): where the kubelet's and the runtime's data lie. */
+/**
+ * Mount points with the data of kubelet and runtime. Source: awslabs/amazon-eks-ami nodeadm
+ * (localStorage), bottlerocket-os/bottlerocket (data volume).
+ */
 const mounts = {
   root: {
     nodefs: ['/', '/var', '/var/lib/kubelet'],
@@ -66,7 +76,10 @@ const layoutOf = ({ prediction: { filesystems } }: AuditedNode) => filesystems.l
 const isShared = (node: AuditedNode) => layoutOf(node) === 'shared'
 const isApart = (node: AuditedNode) => layoutOf(node) !== null && !isShared(node)
 
-/** Where images lie decides what is looked at: on some nodes of a group it may be one disk, on others two. Those of which it is not known go with the known. */
+/**
+ * Nodes of one group can have one or two disks: each layout is judged separately. Nodes with
+ * unknown layout count with the known ones.
+ */
 function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: boolean }[] {
   const isMixed = members.some(isShared) && members.some(isApart)
   if (!isMixed) return [{ members, isMixed }]
@@ -99,7 +112,7 @@ function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
     imageGcUsedPercent: imageGcLevel(members),
     evictions: evictionLevels(members, { 'nodefs.available': nodefs, 'imagefs.available': images }),
     imagefs: images,
-    // Nodes without a group are named, and so told apart already.
+    // Nodes without a group are named, so they need no further label.
     layout:
       isMixed && identity.group.kind !== 'Node'
         ? { id: isOneDisk ? 'shared' : 'imagefs', ownMounts }
@@ -118,13 +131,13 @@ function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent']
   const between = Math.min(high + marginPercent, (high + evictionAt) / 2)
   const alertAt = Math.round(Math.max(high, between) * 10) / 10
   const startsAbove = startsAboveUsedPercent(high)
-  // Above it nothing is ever used.
+  // Use never exceeds this level.
   return alertAt >= 100
     ? null
     : { alertAt, startsAbove, isAfterEviction: evictionAt <= startsAbove }
 }
 
-/** The use from which on image or node filesystem (where they are one) meets a hard threshold. */
+/** The use at which a hard threshold on the image or node filesystem (if they are one) is met. */
 function evictionUsedPercent(node: AuditedNode): number {
   const { filesystems } = node.prediction
   const capacity = filesystems.imagefs?.capacityBytes
@@ -145,7 +158,7 @@ function evictionLevels(
   mountsOf: Record<string, string[]>,
 ): AlertLevels['evictions'] {
   return Object.entries(mountsOf).flatMap(([signal, on]): AlertLevels['evictions'] => {
-    // A node without it never evicts for it.
+    // A node without this threshold never evicts for it.
     const found = members.flatMap(node => {
       const eviction = evictionOf(node)
       const threshold = eviction?.thresholds.find(

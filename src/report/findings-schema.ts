@@ -1,4 +1,7 @@
-/** The contract `highwater.findings/1` as a JSON Schema, for whoever reads `findings.json` by machine. The compiler holds it to the document's own type. */
+/**
+ * The contract `highwater.findings/1` as a JSON Schema, for programs that read `findings.json`. The
+ * compiler checks it against the document's type.
+ */
 import * as z from 'zod'
 import {
   type DurableFix,
@@ -189,7 +192,7 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
   })
   .meta({ title: 'highwater.findings/1' })
 
-/** @param more whether fields are allowed that it does not name: more may be added to the contract, so readers allow them */
+/** @param more whether unnamed fields are allowed: the contract may grow, so readers allow them */
 export const findingsJsonSchema = (more: 'allowed' | 'refused') =>
   z.toJSONSchema(findingsSchema, {
     override({ jsonSchema }) {

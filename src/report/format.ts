@@ -7,7 +7,10 @@ export interface Format {
   /** The name of the file it becomes. */
   name: string
   contentType: string
-  /** Why it cannot be made of this report, for people; null: it can. Absent: it always can. */
+  /**
+   * Why this report cannot be written in this format, for people; null: it can. Absent: it always
+   * can.
+   */
   unfit?(report: AuditReport): string | null
   render(report: AuditReport): string
 }

@@ -1,4 +1,4 @@
-/** A waiver that covers nothing, in a sentence. */
+/** A sentence about a waiver that covers nothing. */
 import type { IdleWaiver } from '#model/finding.ts'
 import type { Language } from './languages/language.ts'
 

@@ -9,16 +9,19 @@ import { mailBrief } from './views/mail-brief.ts'
 export { hasNews } from './views/mail-changes.ts'
 export { reportLink } from './views/mail-remainder.ts'
 
-/** Gmail hides what comes after about 102 KB. */
+/** Gmail clips mails above about 102 KB. */
 const htmlLimitBytes = 88_000
-/** Of the usual room for each foreign text, tried until the mail fits; in the last one it does, whatever the texts are. */
+/**
+ * Shares of the usual length of foreign texts, tried in order until the mail fits. It always fits
+ * with the last.
+ */
 const shares = [1, 0.5, 0.2]
 const textColumns = 78
 const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: english }
 
 /**
- * @param deliveries what became of the channels so far. Where none of them has a link that `reportLink` accepts, the mail says that the report is
- * attached: whoever sends it asks the same function.
+ * @param deliveries results of the channels so far. If none has a link that `reportLink` accepts,
+ * the mail says that the report is attached; the sender uses the same function.
  */
 export function renderMail(
   report: AuditReport,

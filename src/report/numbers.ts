@@ -1,9 +1,12 @@
-/** Numbers and times as people read them, always with their unit. What is not known reads `unknown`, never 0. Digits are grouped alike in every language that there is. */
+/**
+ * Numbers and times for people, always with their unit. An unknown value reads `unknown`, never 0.
+ * Digit groups are the same in every language.
+ */
 
-/** What of a number is a word. */
+/** The words in numbers. */
 export interface NumberWords {
   unknown: string
-  /** Behind the number, with the blank that stands between where there is one. */
+  /** After the number, including the space if there is one. */
   durations: Record<DurationUnit, string>
   /** Between the two units of a duration. */
   between: string
@@ -28,7 +31,10 @@ export interface Numbers {
   /** Bytes in the largest binary unit that keeps the number under 1,024: `512 B`, `72.0 GiB`. */
   bytes(bytes: number | null): string
   count(count: number | null): string
-  /** A percentage (85, not 0.85) with one decimal where it has one. Only the full and the empty read 100 % and 0 %. */
+  /**
+   * A percentage (85, not 0.85) with at most one decimal. Only a full or empty disk reads 100 % or
+   * 0 %.
+   */
   percent(percent: number | null): string
   /** A duration in its two largest units: `1 min 30 s`. */
   duration(durationMs: number | null): string
@@ -77,7 +83,7 @@ export const {
 function bytesText(bytes: number): string {
   let size = Math.abs(bytes)
   let unit = 0
-  // 1,023.96 would be written 1024.0: it belongs to the next unit already.
+  // 1,023.96 would be written as 1024.0, so the next unit is used.
   while (unit < byteUnits.length - 1 && (unit === 0 ? size >= 1024 : size >= 1023.95)) {
     size /= 1024
     unit += 1
@@ -85,7 +91,10 @@ function bytesText(bytes: number): string {
   return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts.format(size) : oneDecimal.format(size)}${noBreak}${byteUnits[unit]}`
 }
 
-/** From the least to the greatest, the unit once where it is one: `10.0–40.0 GiB`. Alike as shown reads as one. */
+/**
+ * Lowest to highest, with a common unit written once: `10.0–40.0 GiB`. Equal texts are written
+ * once.
+ */
 export function formatRange(low: number, high: number, format: (value: number) => string): string {
   const [from, to] = [format(low), format(high)]
   if (from === to) return from

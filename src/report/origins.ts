@@ -1,10 +1,10 @@
-/** Where a setting comes from, in words. */
+/** The origin of a setting, in words. */
 import type { ThresholdOrigin } from '#model/prediction.ts'
 import type { Language } from './languages/language.ts'
 
 const pathLimit = 120
 
-/** `drop-in /etc/…`; what only its value tells is `likely …`. */
+/** `drop-in /etc/…`; `likely …` if only the value indicates the source. */
 export function originText(
   { source, certainty, path }: ThresholdOrigin,
   { words: { origin }, fold }: Language,
@@ -16,7 +16,7 @@ export function originText(
   )
 }
 
-/** What took a default away, to stand after "lost": `by evictionHard of the file /etc/…`. */
+/** What removed a default, after "lost": `by evictionHard of the file /etc/…`. */
 export function loserText(
   { source, certainty, path }: ThresholdOrigin,
   { words: { origin }, fold }: Language,

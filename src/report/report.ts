@@ -4,7 +4,7 @@ import type { Format } from './format.ts'
 
 export interface Rendered {
   files: RenderedFile[]
-  /** The formats that could not be made of this report, as channels tell of theirs. */
+  /** Formats that could not be written for this report, as deliveries. */
   unfit: Delivery[]
 }
 

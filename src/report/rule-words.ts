@@ -45,7 +45,7 @@ export function docsIn(
   return { title, why, fix, sources: docs.sources, docsTag }
 }
 
-/** What to do, in short: the first sentence; in English no more than what stands before a colon or semicolon. */
+/** The first sentence of the fix; in English at most the part before a colon or semicolon. */
 export function firstAdvice(finding: Pick<Finding, 'rule' | 'docs'>, language: Language): string {
   const { fix } = docsIn(language, finding)
   const sentence =

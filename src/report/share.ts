@@ -1,4 +1,7 @@
-/** The part of a report that one owner answers for. What is theirs for certain, and what was not read and may be: unknown is never left out. */
+/**
+ * The part of a report that belongs to one owner. Unread nodes that may belong to the owner are
+ * included.
+ */
 import { matchesCluster } from '#model/cluster-name.ts'
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
 import type {
@@ -16,8 +19,9 @@ import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, ReportedTrend } from '#model/report.ts'
 
 /**
- * Their nodes, findings and changes, and their clusters, whose coverage, outcomes and grade are of their part. Findings on a whole cluster or its
- * objects, and its garbage, are theirs unless they match by nodegroup. Null: nothing of this run is theirs.
+ * The owner's nodes, findings, changes and clusters; coverage, outcomes and grade cover only the
+ * owner's part. Findings on a whole cluster or its objects, and its garbage, belong to the owner
+ * unless ownership is by nodegroup. Null: nothing in this run belongs to the owner.
  */
 export function shareOf(
   report: AuditReport,
@@ -67,7 +71,7 @@ export function shareOf(
     owner: name,
     nodes,
     garbage: report.garbage?.filter(({ cluster }) => owns.group(cluster, null)),
-    // It is of the whole fleet, and theirs is not to approve.
+    // A plan covers the whole fleet; an owner of a part cannot approve it.
     plan: undefined,
     document: {
       ...document,
@@ -76,7 +80,7 @@ export function shareOf(
       waived,
       unknowns: document.unknowns.filter(isTheirs),
       notAudited,
-      // The policy is not theirs.
+      // The policy does not belong to an owner.
       idleWaivers: undefined,
       delta: {
         new: theirs(delta.new),
@@ -105,7 +109,7 @@ export function shareOf(
         notAudited: before.closed.notAudited.filter(mayBeTheirs),
       },
       hidden,
-      // Whose groups were there nobody has kept.
+      // The groups of removed nodes are not stored.
       absent: before.absent.filter(({ cluster }) => owns.group(cluster, null)),
       returned: before.returned.filter(({ id }) => ids.has(id)),
       unread: before.unread.filter(mayBeTheirs),
@@ -118,13 +122,15 @@ interface Share {
   mayBeTheirs(of: { cluster: string; node: string | null }): boolean
   isWhole(cluster: string): boolean
   clusters: ReadonlySet<string>
-  /** All of them is theirs. */
+  /** All of them belong to the owner. */
   undivided: ReadonlySet<string>
   open: string[]
   waived: string[]
 }
 
-/** Which group a node had that is gone is not known any more, so it is told to whom the whole cluster belongs. */
+/**
+ * The group of a removed node is unknown, so the node is listed for owners of the whole cluster.
+ */
 function deltaOf(
   delta: Delta,
   { isTheirs, mayBeTheirs, isWhole, clusters, undivided, open, waived }: Share,
@@ -135,7 +141,7 @@ function deltaOf(
   const unchanged = { open: standing(open), waived: standing(waived) }
   const foreign = delta.clusters.map(({ name }) => name).filter(name => !clusters.has(name))
   return {
-    // What their part's grade was before, nobody has kept.
+    // The earlier grade of an owner's part is not stored.
     clusters: delta.clusters.filter(({ name }) => undivided.has(name)),
     findings: Object.fromEntries(
       lists.map(([change, list]) => [change, list.filter(isTheirs)]),
@@ -153,7 +159,10 @@ function deltaOf(
   }
 }
 
-/** Grades and counts of a whole cluster are told to whom all of it belongs; to others what is of their groups. Null: none of them is known. */
+/**
+ * Grades and counts of a whole cluster go to owners of the whole cluster; other owners get those of
+ * their groups. Null: none is known.
+ */
 function trendPart(
   { cluster, points }: ReportedTrend,
   owns: ReturnType<typeof ownership>,
@@ -204,9 +213,11 @@ function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
       .map(({ cluster }) => cluster),
   )
   return {
-    /** Whether a group's nodes are theirs; null: the whole cluster. */
+    /** Whether nodes of a group belong to the owner; null: the whole cluster does. */
     group,
-    /** Whether some of a cluster is, as far as that is known: of one without known nodes, or whose tags nobody read, any part may be. */
+    /**
+     * Whether a part of the cluster belongs to the owner. True if its nodes or tags are unknown.
+     */
     someOf(cluster: string): boolean {
       if (!inCluster(cluster)) return false
       const isOpen =
@@ -222,7 +233,7 @@ interface Part {
   nodes: AuditedNode[]
   all: AuditedNode[]
   findings: Finding[]
-  /** Whether what is of the cluster itself is theirs, too. */
+  /** Whether the cluster's own findings belong to the owner. */
   isWhole(cluster: string): boolean
 }
 
@@ -249,14 +260,14 @@ function partOf(cluster: ClusterResult, part: Part): ClusterResult {
     ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
   }
   const ofNodes = outcomesOf(own)
-  // Beside those of nodes a cluster counts what the rules on itself came to.
+  // Outcomes of cluster rules count in addition to those of nodes.
   const outcomes = isWhole
     ? combined(ofNodes, combined(cluster.outcomes, outcomesOf(all), -1))
     : ofNodes
   const open = part.findings
     .filter(finding => finding.cluster === name)
     .map(({ severity, subject, nodes }) => ({ severity, nodes: concernedBy(subject, nodes, own) }))
-  // Where the whole has none, too little of it is known: then a part has only a bad one.
+  // If the cluster has no grade because too little was read, a part has a grade only if it is bad.
   return {
     ...cluster,
     coverage,
@@ -282,7 +293,9 @@ function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): Outcome
   return sum
 }
 
-/** A finding names its first nodes; the others are of the same group, and which of them does not change how many they are. */
+/**
+ * A finding names its first nodes. The others are of the same group, so the count stays correct.
+ */
 function concernedBy(
   subject: Subject,
   { count, sample }: NodeSample,

@@ -1,4 +1,4 @@
-/** What a report says, in the short texts that every list of findings needs: bounded, one line each, fit for any format that escapes them. */
+/** Short texts for lists of findings: bounded, one line each, to be escaped by each format. */
 import type { Finding, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
 import { severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
@@ -11,13 +11,13 @@ const limits = { name: 253, line: 1000, evidence: 24, commands: 12, names: 20 }
 export const nameText = (text: string) => shownLine(withoutNoncharacters(text), limits.name)
 export const lineText = (text: string) => shownLine(withoutNoncharacters(text), limits.line)
 
-/** Neither XML nor YAML has a place for them. */
+/** Not allowed in XML and YAML. */
 const withoutNoncharacters = (text: string) => text.replace(/[\ufffe\uffff]/g, '\ufffd')
 
-/** The mark of a cut comes on top of what is left of a text. */
+/** Room for the mark of a cut text. */
 const markRoom = 48
 
-/** One line that is never longer than `limit` characters, mark included, and never empty. */
+/** One line of at most `limit` characters, mark included, never empty. */
 export const fittedText = (text: string, limit: number) =>
   foldedLine(text, limit - markRoom) || '(empty)'
 
@@ -25,7 +25,7 @@ export const fittedText = (text: string, limit: number) =>
 export const subjectPath = (cluster: string, { kind, namespace, name }: Subject) =>
   [cluster, kind, ...(namespace === null ? [] : [namespace]), name].map(nameText).join('/')
 
-/** `412 nodes: a, b, … and 392 more`; null of what is not on nodes, but on objects of the cluster. */
+/** `412 nodes: a, b, … and 392 more`; null for findings on objects of the cluster. */
 export function nodesText(
   { count, sample }: Finding['nodes'],
   limit: number = limits.names,
@@ -37,7 +37,7 @@ export function nodesText(
   return `${counted(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`
 }
 
-/** A line for each, the rest counted. */
+/** One line each; further evidence is counted. */
 export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[] {
   const lines = evidence
     .slice(0, limits.evidence)
@@ -46,7 +46,7 @@ export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[]
   return more > 0 ? [...lines, `and ${more} more`] : lines
 }
 
-/** What to do: the rule's word, the fields to set, the commands. */
+/** The rule's advice, the fields to set, the commands. */
 export function fixLines({
   fix: { config, commands },
   docs,
@@ -64,10 +64,10 @@ export function fixLines({
   ]
 }
 
-/** The rule that tells of nodes whose kubelet evicts at this moment. */
+/** The rule for nodes whose kubelet evicts now. */
 const evictingRule = 'eviction-due'
 
-/** By severity, and of those alike first what happens at this moment. */
+/** By severity; within a severity, evictions of this moment first. */
 export const mostUrgentFirst = (
   a: Pick<Finding, 'severity' | 'rule'>,
   b: Pick<Finding, 'severity' | 'rule'>,
@@ -84,11 +84,14 @@ export const countBySeverity = (findings: Finding[]): Record<Severity, number> =
   return counts
 }
 
-/** `rule` on its subject, as the id of an unknown outcome: it has none of its own. */
+/** An id for an unknown outcome, from rule and subject. */
 export const unknownKey = ({ rule, cluster, subject }: UnknownOutcome) =>
   JSON.stringify([rule, cluster, subject.kind, subject.namespace, subject.name])
 
-/** Nodes that nobody can read (Fargate): listed, but no trouble of the run. */
+/**
+ * Nodes that cannot be read in principle (Fargate): listed, but not counted as a failure of the
+ * run.
+ */
 export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => boolean {
   const keys = new Set(
     nodes
@@ -100,7 +103,7 @@ export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => 
 
 const isFargate = ({ identity: { owner } }: AuditedNode) => owner === 'fargate'
 
-/** RFC 3339 in UTC, to the second; the epoch where it is no time. */
+/** RFC 3339 in UTC, to the second; the epoch if `time` is invalid. */
 export function utcTime(time: string): string {
   const at = Date.parse(time)
   return `${new Date(Number.isNaN(at) ? 0 : at).toISOString().slice(0, 19)}Z`
@@ -113,7 +116,7 @@ const endings: Record<Ending, string> = {
   moved: 'another finding tells of its nodes',
 }
 
-/** `Ended on 2026-11-21: it was fixed. It stood since 2026-11-01.` */
+/** `Ended on 2026-11-21: it was fixed. It was open since 2026-11-01.` */
 export const endedText = ({
   on,
   ended,
@@ -121,10 +124,10 @@ export const endedText = ({
 }: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
 
-/** Of what could not be decided or read before, and this run no longer says. */
+/** For something that was undecided or unread before and is not in this run. */
 export const closedText = (takenAt: string, reason: string): string =>
   `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
-/** Whether nodes that were there without it were seen. */
+/** Whether the finding ended while its nodes were still there. */
 export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean =>
   ended === 'fixed' || ended === 'replaced'

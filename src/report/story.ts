@@ -1,4 +1,7 @@
-/** One node's prediction as a terminal tells it: what is full, what the kubelet does about it, in its order, and what cannot be known. */
+/**
+ * One node's prediction for a terminal: disk use, what the kubelet does in which order, and what is
+ * unknown.
+ */
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type {
   EvaluatedThreshold,
@@ -26,7 +29,7 @@ import { foldedLine, wrapText } from './text.ts'
 
 const columns = 80
 const label = 14
-/** What a line goes on with stands deeper. */
+/** Continuation lines are indented further. */
 const deeper = 2
 const shownImages = 8
 const shownPods = 8
@@ -37,7 +40,7 @@ const nameLimit = 60
 /**
  * Ends with an empty line.
  *
- * @param before the same node as it is, where something else was asked for
+ * @param before the node as it is, if another configuration or use was requested
  * @param heading how the terminal shows a heading
  */
 export function storyOf(
@@ -60,7 +63,7 @@ export function storyOf(
     ['Eviction', evictionLines(prediction)],
     ['Limits', limitLines(prediction)],
     ['Container GC', containerLines(prediction)],
-    // With another configuration it differs for that reason alone.
+    // With another configuration the allocatable values differ anyway.
     ['Allocatable', before === null ? allocatableLines(prediction) : []],
     ['Changed', before === null ? [] : changedLines(before, prediction)],
     ['Then', timelineLines(prediction.timeline)],
@@ -76,7 +79,7 @@ const name = (text: string) => foldedLine(text, nameLimit)
 const podName = (pod: { namespace: string; name: string }) =>
   `${name(pod.namespace)}/${name(pod.name)}`
 
-/** The label once, the text beside it, wrapped. */
+/** The label once, the wrapped text beside it. */
 function labelled(title: string, text: string): string[] {
   const indent = /^ */.exec(text)?.[0].length ?? 0
   const wrapped = wrapText(text.trimStart(), columns - label - indent - deeper)
@@ -230,7 +233,7 @@ function thresholdLine({
   return `${head}: ${amount(signal, resolved + margin)} left${from}`
 }
 
-/** A line for all that were lost alike. */
+/** One line for all thresholds that were lost in the same way. */
 function lostLines(
   { lost, thresholds }: EvictionPrediction,
   layout: Filesystems['layout'],
@@ -281,7 +284,7 @@ function allocatableLines({ allocatable }: NodePrediction): string[] {
   ]
 }
 
-/** What another configuration changes, in a line each. */
+/** One line for each change through another configuration. */
 function changedLines(before: NodePrediction, after: NodePrediction): string[] {
   const facts = (prediction: NodePrediction): [string, string][] => [
     ['image GC', imageGcState(prediction.imageGC)],
@@ -341,7 +344,7 @@ function told({ event, detail }: TimelineEvent): string {
   }
 }
 
-/** Files that were never read are no news to whoever asks what runs. */
+/** Files that were never read are not listed as missing. */
 function unknownLines({ unknowns: all, nextStart }: NodePrediction): string[] {
   const unknowns =
     nextStart === null ? all.filter(({ what }) => !what.startsWith('nextStart.')) : all

@@ -1,22 +1,31 @@
-/** Text that came from outside, made fit to be shown: bounded in length, and with nothing invisible that could mislead a reader. */
+/**
+ * Foreign text for display: bounded in length, without invisible characters that could mislead a
+ * reader.
+ */
 import { columnsOf, piecesOf } from '#model/text-width.ts'
 import { formatCount } from './numbers.ts'
 
-/** Control and format characters (bidi overrides, zero-width blanks), line separators and lone surrogates; not the joiner that emoji are made with. */
+/**
+ * Control and format characters (bidi overrides, zero-width spaces), line separators and lone
+ * surrogates; not the joiner in emoji.
+ */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d]]/gv
 const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]/gv
-/** Blanks, too: a run of them becomes one. */
+/** Includes whitespace: a run becomes one space. */
 const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
 const named = (character: string) =>
   `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
-/** Stands where a text was cut; `characters`: how many there are in all. */
+/** The mark of a cut text; `characters`: its full length. */
 export type CutMark = (characters: string) => string
 
 export const englishCut: CutMark = characters => `… (cut: ${characters} characters in all)`
 
-/** One line of at most `limit` characters, with a mark where it was cut. What is written from right to left turns nothing around beside it. */
+/**
+ * One line of at most `limit` characters, with a mark if it was cut. Right-to-left text does not
+ * reorder its surroundings.
+ */
 export function shownLine(text: string, limit: number, mark = englishCut): string {
   const line = cut(text, limit, mark)
     .replace(/[\r\n\t\u2028\u2029]+/g, ' ')
@@ -24,14 +33,17 @@ export function shownLine(text: string, limit: number, mark = englishCut): strin
   return rightToLeft.test(line) ? `\u2068${line}\u2069` : line
 }
 
-/** FIRST STRONG ISOLATE and its end do for a text what `bdi` does for an element. */
+/** FIRST STRONG ISOLATE and its end have the effect of `bdi`. */
 const rightToLeft =
   /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
-/** Bounds a text: `foldedLine` and its like, with all but the limit already chosen. */
+/** Bounds a text: `foldedLine` and the others, with everything but the limit set. */
 export type Fold = (text: string, limit: number) => string
 
-/** One line of at most `limit` characters, for where a text must not grow by being shown: what is invisible becomes a blank. */
+/**
+ * One line of at most `limit` characters, for places where text must not grow: invisible characters
+ * become spaces.
+ */
 export function foldedLine(text: string, limit: number, mark = englishCut): string {
   return cut(text, limit, mark).replace(foldable, ' ').trim()
 }
@@ -42,8 +54,9 @@ export function shownBlock(text: string, limit: number, mark = englishCut): stri
 }
 
 /**
- * Breaks lines at blanks (and within what is written without any), each continued as deep as it began; a list's item (`- `, `[`) deeper. A word that is too long for a line stays whole, so that
- * a name can be copied. Blank lines never follow each other.
+ * Breaks lines at spaces, and within text written without spaces. Continuation lines keep the
+ * indent; those of list items (`- `, `[`) are indented further. A word that is too long stays
+ * whole, so that names can be copied. Empty lines never follow each other.
  */
 export function wrapText(text: string, columns: number): string {
   const lines = text.split('\n').flatMap(line => wrapLine(line.trimEnd(), columns))
@@ -70,10 +83,10 @@ function wrapLine(line: string, columns: number): string[] {
 
 function cut(text: string, limit: number, mark: CutMark): string {
   if (text.length <= limit) return text
-  // Never between the two halves of a character.
+  // Never between the two halves of a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
   return `${text.slice(0, end)}${mark(formatCount(text.length))}`
 }
 
-/** By code units, as every sorted list of highwater is: the same on every machine. */
+/** By code units, as every sorted list of highwater: the same order on every machine. */
 export const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,4 +1,4 @@
-/** Everything that the page shows, computed: the templates only put it in its place. */
+/** Everything that the page shows, computed. Templates only place it. */
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { idleWaiverText } from '#report/idle-waivers.ts'
@@ -31,26 +31,26 @@ import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { changesOf } from '#report/views/what-to-change.ts'
 
 export interface PageView {
-  /** Of the page; and of what the audit itself says, where that is another. */
+  /** `tag`: language of the page; `source`: language of texts from the audit, if different. */
   tag: string
   sourceTag: string | null
   words: Language['words']
-  /** What its script writes and reads, as JSON. */
+  /** Texts that the page's script writes and reads, as JSON. */
   scriptWords: string
   title: string
   takenAt: Moment
-  /** Whose part of the fleet it is; null: all of it. */
+  /** The owner of this part of the fleet; null: the whole fleet. */
   audience: string | null
   verdict: VerdictView
   news: NewsView
   outlook: OutlookView
   opportunities: OpportunitiesView
   findings: FindingsView
-  /** Null: none was asked for. */
+  /** Null: no plan was requested. */
   plan: PlanView | null
   thresholds: ThresholdsView
   overview: OverviewView
-  /** Null: no other day is remembered. */
+  /** Null: no earlier day is recorded. */
   trends: TrendsView | null
   fleet: FleetView
   nodesCount: string
@@ -59,7 +59,7 @@ export interface PageView {
   /** Sentences on waivers that cover nothing. */
   idleWaivers: string[]
   waivedCount: string
-  /** Every rule that found something, waived or not. */
+  /** Every rule with a finding, waived or not. */
   rules: RuleView[]
   unknownsCount: string
   notAuditedCount: string
@@ -70,7 +70,7 @@ export interface PageView {
 const shownWaived = 300
 const shownIdleWaivers = 20
 
-/** @param listedBytes how much the rows of its nodes may come to; what is beyond is counted */
+/** @param listedBytes limit for the rows of nodes; nodes beyond it are counted */
 export function pageView(report: AuditReport, language: Language, listedBytes?: number): PageView {
   const { words, count } = language
   const { document, nodes } = report
@@ -128,7 +128,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   return { ...view, paper: paperView(report, view, language) }
 }
 
-/** Its own texts, and those by which it knows what a cell is worth when it sorts. */
+/** Texts of the script, and those that it recognises in cells when it sorts. */
 const scriptWords = ({
   script,
   severityNames,

@@ -1,9 +1,9 @@
-/** A folder on this machine: the files lie plainly in it. */
+/** A folder on this machine, with the files directly in it. */
 import { folderStore } from '#clients/folder-store.ts'
 import type { Channel } from '#publish/channel.ts'
 import { intoStore } from './into-store.ts'
 
-/** Each file appears whole. One that lies there already, as the snapshot does, stays as it is. */
+/** Files appear whole. A file that already exists, such as the snapshot, stays as it is. */
 export function folder(path: string): Channel {
   const store = folderStore(path)
   return {

@@ -1,8 +1,8 @@
-/** Puts files into a store under a key prefix: what the folder and S3 have in common. */
+/** Writes files into a store under a key prefix, for the folder and for S3. */
 import type { Store } from '#clients/store.ts'
 import type { PublishedFile } from '#publish/channel.ts'
 
-/** @throws Error with a message for people, at the first file that the store does not take */
+/** @throws Error with a message for people, at the first file that cannot be stored */
 export async function intoStore(
   store: Store,
   keyOf: (name: string) => string,

@@ -1,4 +1,4 @@
-/** What the ways of a message have in common: it goes once for each run id, and the answer says what became of it. */
+/** The common part of messages: each is sent once per run id, and the result says what happened. */
 import type { MailAttachment } from '#clients/sesv2.ts'
 import type { Store } from '#clients/store.ts'
 import type { RenderedMail } from '#model/report.ts'
@@ -8,7 +8,10 @@ import { type SendOutcome, sendOnce } from '#publish/send-once.ts'
 
 export interface OnceOptions {
   runId: string
-  /** Where it is kept that the message went; null: nowhere, and a second delivery of the run sends again. */
+  /**
+   * The store for the marker that the message was sent; null: none, so a second delivery sends
+   * again.
+   */
   store: Store | null
   now: () => Date
   signal?: AbortSignal
@@ -16,15 +19,15 @@ export interface OnceOptions {
 
 interface Way {
   id: string
-  /** Of its mark in the store. */
+  /** Name of its marker in the store. */
   markerName: string
-  /** How it is called: `mail`, `message`. */
+  /** For people: `mail`, `message`. */
   noun: string
-  /** To whom it goes, for people. */
+  /** The recipients, for people. */
   recipients: string
-  /** By then sending has ended: nobody takes over from one who is still at it. */
+  /** The time after which another delivery may take over. */
   leaseMs: number
-  /** @returns the message's id, empty where there is none. @throws Error with a message for people */
+  /** @returns the message's id, or empty. @throws Error with a message for people */
   send(mail: RenderedMail, attachments: MailAttachment[]): Promise<string>
 }
 

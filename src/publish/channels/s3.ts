@@ -1,16 +1,17 @@
-/** A run's own place in a bucket. */
+/** The place of a run in a bucket. */
 import type { Store } from '#clients/store.ts'
 import type { Channel } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
 import { intoStore } from './into-store.ts'
 
 export interface S3Options {
-  /** An S3 store; the lab and the tests take a folder's. */
+  /** An S3 store; lab and tests use a folder. */
   store: Store
   runId: string
   /**
-   * A site that serves the store to readers, `https://reports.example.com`; null: nobody does. Never a presigned address: it dies with the credentials
-   * that signed it, those of a function's role within hours.
+   * A site that serves the store to readers, `https://reports.example.com`; null: none. Never a
+   * presigned URL: it expires with the credentials that signed it, within hours for a function's
+   * role.
    */
   reportBaseUrl: string | null
 }

@@ -1,4 +1,7 @@
-/** Amazon SES: the mail of a run, once for each run id, owner and further language. SES takes mail for suppressed addresses and sends none: it is said before and after. */
+/**
+ * Amazon SES: the mail of a run, once per run id, owner and language. SES accepts mail to
+ * suppressed addresses but does not send it: the result reports those addresses.
+ */
 import type { CredentialSource } from '#clients/credentials.ts'
 import {
   type MailHeader,
@@ -16,16 +19,16 @@ import { messageOnce, type OnceOptions } from './message-once.ts'
 export interface SesOptions extends OnceOptions {
   from: string
   to: string[]
-  /** Whose mail it is: each has a mark of its own. Absent: everybody's. */
+  /** The owner, with a marker of its own. Absent: the mail about the whole fleet. */
   owner?: string
-  /** Of those who get it in another language than the others: each has a mark of its own, too. */
+  /** A further language, with a marker of its own. */
   language?: LanguageId
-  /** Where a reader asks not to get it any more. */
+  /** Addresses to unsubscribe. */
   unsubscribe?: ReportPolicy['unsubscribe']
-  /** Who hears of mails that came back; null or absent: the sender. */
+  /** Recipient of bounces; null or absent: the sender. */
   bouncesTo?: string | null
   region: string
-  /** Absent: the SDK's own chain. */
+  /** Absent: the SDK's default chain. */
   credentials?: CredentialSource
 }
 
@@ -46,7 +49,7 @@ export function ses({
   const more = to.length - namedRecipients
   const way = {
     id: ['ses', owner, language].filter(Boolean).join(' '),
-    // No owner's name has a dot.
+    // Owner names have no dot.
     markerName: `mail${owner === undefined ? '' : `-${owner}`}${language === undefined ? '' : `.${language}`}.json`,
     noun: 'mail',
     recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
@@ -77,7 +80,7 @@ export function ses({
         const { suppressed } = await suppression()
         return suppressed.length === 0 ? null : suppressedText(suppressed, region)
       } catch {
-        // The run was stopped: whoever sends says so.
+        // The run was stopped: the sender reports it.
         return null
       }
     },

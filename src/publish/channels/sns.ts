@@ -1,8 +1,8 @@
-/** An SNS topic: the mail's text, once for each run id. */
+/** An SNS topic: the mail's text, once per run id. */
 import type { MailChannel } from '#publish/channel.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
-/** Above what the client takes in all. */
+/** Longer than all attempts of the client together. */
 const leaseMs = 60_000
 
 export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel {

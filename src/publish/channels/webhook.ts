@@ -1,4 +1,7 @@
-/** A Slack-compatible webhook: the mail in a few lines, once for each run id. Its address is a secret; only its host is ever named. */
+/**
+ * A Slack-compatible webhook: a short mail, once per run id. Its URL is a secret; only its host
+ * appears in messages.
+ */
 import { postJson, postTimeLimitMs } from '#clients/webhook.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -8,7 +11,7 @@ import { messageOnce, type OnceOptions } from './message-once.ts'
 export interface WebhookOptions extends OnceOptions {
   /** https. */
   url: string
-  /** Hosts that it may be on; `*` stands for any run of characters. */
+  /** Allowed hosts; `*` matches any characters. */
   allowedHosts: string[]
 }
 
@@ -36,7 +39,10 @@ export function webhook({ url, allowedHosts, ...once }: WebhookOptions): MailCha
   )
 }
 
-/** Source: Slack API documentation, "Formatting text for app surfaces": these three are escaped, and then nothing in it calls anybody. */
+/**
+ * Source: Slack API documentation, "Formatting text for app surfaces": with these three escaped,
+ * text cannot mention users.
+ */
 const slackMessage = (text: string) => ({
   text: text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   mrkdwn: false,

@@ -1,6 +1,8 @@
 /**
- * Requests of BatchImportFindings for AWS Security Hub, in the AWS Security Finding Format: an array, each entry one request as the API takes it. A waived
- * finding is archived, and so is one that has ended since the run before, PASSED where it was seen to be mended; what could not be decided or read is a compliance status NOT_AVAILABLE, archived when it is no longer so.
+ * Requests of BatchImportFindings for AWS Security Hub, in the AWS Security Finding Format: an
+ * array with one API request per entry. Waived and ended findings are archived; an ended one is
+ * PASSED if it was seen to be fixed. Undecided rules and unread nodes have the compliance status
+ * NOT_AVAILABLE, and are archived when decided or read.
  */
 import { createHash } from 'node:crypto'
 import type {

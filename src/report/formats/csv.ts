@@ -1,6 +1,6 @@
 /**
- * CSV by RFC 4180: a line for each finding, each waived one, each unknown outcome and each node or cluster that was not audited, told apart by `state`.
- * No cell is a formula to a spreadsheet.
+ * CSV by RFC 4180: one line for each finding, waived finding, unknown outcome and unread node or
+ * cluster; the column `state` says which. No cell is a formula to a spreadsheet.
  */
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -45,9 +45,9 @@ export const csv: Format = {
 
 const lineOf = (cells: string[]) => `${cells.join(',')}\r\n`
 
-/** What spreadsheets take for a formula, full-width forms included. Source: OWASP, CSV Injection. */
+/** Characters that start a formula, full-width forms included. Source: OWASP, CSV Injection. */
 const formula = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u
-/** What a cell of Excel holds. Source: Microsoft, Excel specifications and limits. */
+/** The limit of a cell in Excel. Source: Microsoft, Excel specifications and limits. */
 const cellMax = 32_767
 const cutMark = '… (cut)'
 

@@ -1,6 +1,7 @@
 /**
- * CloudWatch embedded metric format: log lines that CloudWatch turns into metrics. One set a cluster and one a cluster and severity, never one a node:
- * every combination of dimensions is a metric that is paid for.
+ * CloudWatch embedded metric format: log lines that CloudWatch turns into metrics. One set per
+ * cluster and one per cluster and severity, never per node: AWS charges for every combination of
+ * dimensions.
  */
 import { severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -25,7 +26,7 @@ function linesOf({
   document: { run, clusters, findings, waived, unknowns, notAudited },
 }: AuditReport): object[] {
   const timestamp = Date.parse(utcTime(run.takenAt))
-  // Clusters whose names are told apart by other characters only share their metrics.
+  // Cluster names that differ only in other characters share their metrics.
   const alike = Map.groupBy(clusters, ({ name }) => dimensionText(name))
   return [...alike].flatMap(([Cluster, members]) => {
     const names = new Set(members.map(({ name }) => name))

@@ -6,9 +6,9 @@ import { pageView } from '#report/view.ts'
 
 export const pageName = 'report.html'
 
-/** Beyond it a page is slow to open and to send: what of its rows of nodes does not fit is counted. */
+/** A larger page is slow to open and to send: further rows of nodes are only counted. */
 const heaviestBytes = 1_500_000
-/** Left free, so that a second look is enough: the bytes of a row are only about known. */
+/** Reserve, so that a second attempt is enough: the size of a row is an estimate. */
 const spareBytes = 5000
 const encoder = new TextEncoder()
 

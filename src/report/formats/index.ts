@@ -27,7 +27,10 @@ const shelf: Record<FormatId, Format> = {
   emf: embeddedMetrics,
 }
 
-/** Those that are always written, then those that are asked for; each once, in the order of the shelf. Only the page has a language. */
+/**
+ * The formats that are always written, then the requested ones; each once, in the order of the
+ * shelf. Only the page has a language.
+ */
 export const formatsWith = (ids: readonly FormatId[], language?: Language): Format[] => {
   const asked: ReadonlySet<FormatId> = new Set([...alwaysFormats, ...ids])
   return Object.values({ ...shelf, ...(language && { html: htmlIn(language) }) }).filter(({ id }) =>

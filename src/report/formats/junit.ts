@@ -1,6 +1,7 @@
 /**
- * JUnit XML as Jenkins' xUnit plugin reads it: a suite for each cluster. A finding is a failure; a waived one is skipped, and so is what a rule could not
- * decide, each with its reason; a node or cluster that was not audited is an error. A rule passes only where all that it asked was decided.
+ * JUnit XML as Jenkins' xUnit plugin reads it, one suite per cluster. A finding is a failure.
+ * Waived findings and undecided rules are skipped, with their reason. An unread node or cluster is
+ * an error. A rule passes only if all its outcomes were decided.
  */
 import type { ClusterResult, Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -140,7 +141,10 @@ const errorCase = (name: string, rule: string, message: string): Case => ({
   outcome: { element: 'error', type: rule, message, lines: [] },
 })
 
-/** The rules of which nothing else is said. Where a rule broke, the document does not say which: then none of them is known to pass. */
+/**
+ * Rules without any other test case. If a rule failed with an error, the document does not say
+ * which: then no rule is reported as passed.
+ */
 function quietCases(
   cluster: ClusterResult | undefined,
   { run, findings, waived, unknowns }: FindingsDocument,

@@ -1,4 +1,7 @@
-/** Markdown for the comment of a pull request: what counts first, and never more than GitHub takes; what does not fit is counted. */
+/**
+ * Markdown for a pull request comment: most important first, within GitHub's limit; the rest is
+ * counted.
+ */
 import { type Finding, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
@@ -17,7 +20,7 @@ import {
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Bytes here, so that it holds however they count. */
 const maxBytes = 65_536
-/** Kept free for the lines that count what was left out. */
+/** Reserved for the lines that count what was left out. */
 const countingBytes = 2_000
 const shownClusters = 50
 const shownEntries = 10
@@ -94,7 +97,7 @@ function findingText(finding: Finding): string {
   ].join('')
 }
 
-/** A folded list; what is not listed is counted. */
+/** A folded list; further entries are counted. */
 function section<Entry>(
   sheet: Sheet,
   title: string,
@@ -119,9 +122,9 @@ function section<Entry>(
 interface Sheet {
   hasRoom(text: string): boolean
   add(text: string): void
-  /** As many as fit; answers the others. */
+  /** Writes as many as fit; returns the others. */
   addAll<Entry>(entries: Entry[], textOf: (entry: Entry) => string): Entry[]
-  /** Short lines that count or close: room was kept for them. */
+  /** Short lines that count or close: room is reserved for them. */
   count(text: string): void
   text(): string
 }
@@ -153,7 +156,7 @@ function openSheet(): Sheet {
   }
 }
 
-/** Foreign text that stays text: no markup, no HTML, no link, and nobody is called by an `@` in it. */
+/** Foreign text stays text: no markup, HTML, link or mention (`@`). */
 const escaped = (text: string) =>
   text
     .replace(/[\\`*_{}[\]<>~&$|#^]/g, '\\$&')

@@ -1,7 +1,7 @@
 /**
- * OCSF 1.2.0, class Compliance Finding (2003), an array of events. A finding fails its control, a waived one is suppressed, one that has ended
- * since the run before is closed as resolved, and what could not be decided or read is a warning: "did not yield a result due to missing
- * information", closed likewise when it is no longer so.
+ * OCSF 1.2.0, class Compliance Finding (2003), an array of events. A finding fails its control, a
+ * waived one is suppressed, an ended one is closed as resolved. Undecided rules and unread nodes
+ * are a warning ("did not yield a result due to missing information"), closed when decided or read.
  */
 import { createHash } from 'node:crypto'
 import type {
@@ -30,7 +30,7 @@ import {
 } from '#report/statements.ts'
 
 const classUid = 2003
-/** Of a finding: created, updated, closed. */
+/** Activity of a finding: created, updated, closed. */
 const closed = 3
 const severityIds: Record<Severity, { id: number; caption: string }> = {
   info: { id: 1, caption: 'Informational' },

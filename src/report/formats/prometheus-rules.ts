@@ -1,4 +1,7 @@
-/** Alerting rules for Prometheus (YAML), a group of rules for each cluster, from what `alert-levels.ts` makes of each cohort's own thresholds. */
+/**
+ * Alerting rules for Prometheus (YAML), one group of rules per cluster, from the levels of each
+ * cohort (`alert-levels.ts`).
+ */
 import { stringify } from 'yaml'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
@@ -6,11 +9,14 @@ import { formatCount } from '#report/numbers.ts'
 import { nameText, utcTime } from '#report/statements.ts'
 import { compareText } from '#report/text.ts'
 
-/** Two rounds of image GC (ImageGCPeriod, 5 min) and one scrape have passed by then. */
+/** Two rounds of image GC (ImageGCPeriod, 5 min) and one scrape. */
 const gcHold = '11m'
-/** The eviction manager looks every 10 s; by then it has collected what it can, and it was not enough. */
+/**
+ * The eviction manager checks every 10 s. By then it has reclaimed what it can, and that was not
+ * enough.
+ */
 const evictionHold = '2m'
-/** Longer ones are no names of Kubernetes objects. */
+/** Names of Kubernetes objects are not longer. */
 const nameMax = 253
 
 const header = (
@@ -104,7 +110,10 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
   ]
 }
 
-/** A label that is missing equals the empty one: the matcher takes series of one cluster's own Prometheus, too. */
+/**
+ * A missing label equals the empty one: the matcher also selects series of a cluster's own
+ * Prometheus.
+ */
 const clusterMatcher = (cluster: string) => `cluster=~${quoted(`${quotedMeta(cluster)}|`)}`
 
 function filesystem(what: string, cluster: string, mountpoints: string[]): string {
@@ -123,24 +132,27 @@ function onNodes(
     group === null
       ? `kube_node_info{${clusterMatcher(cluster)},node=~${quoted(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
       : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
-  // By what is mounted, not by name: nodes that come tomorrow are meant, too.
+  // By mount point, not by name: the rule also covers future nodes.
   const alike =
     layout &&
     ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
   return `${aggregate} by (cluster, instance) (${expression}) ${comparison} and on (cluster, instance) label_replace(${members}, "instance", "$1", "node", "(.*)")${alike ?? ''}`
 }
 
-/** A string literal of PromQL, whose lexer refuses the replacement character, in YAML, which takes no control characters. */
+/**
+ * A string literal of PromQL in YAML. The PromQL lexer refuses the replacement character, YAML
+ * refuses control characters.
+ */
 function quoted(text: string): string {
   const whole = text.toWellFormed().replace(/[\ufffd-\uffff]/g, '?')
   const hex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return `"${whole.replace(/[\\"]/g, '\\$&').replace(/\p{Cc}/gu, hex)}"`
 }
 
-/** RE2 has no meaning for these any more. */
+/** Escaped for RE2. */
 const quotedMeta = (text: string) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')
 
-/** Labels and annotations are Go templates: what is not meant as one is written as its own text. */
+/** Labels and annotations are Go templates: template syntax in foreign text is escaped. */
 function template(text: string, meant: string[] = []): string {
   const [first, ...rest] = meant
   if (first === undefined) return text.replace(/\{\{/g, '{{ "{{" }}')

@@ -1,6 +1,7 @@
 /**
- * Metrics in the Prometheus text format (0.0.4), for the textfile collector or a gateway: findings, coverage, grades, and how far each group of nodes is
- * from image GC and from eviction. What is not known has no sample; how many nodes that concerns is a sample of its own.
+ * Metrics in the Prometheus text format (0.0.4), for the textfile collector or a gateway: findings,
+ * coverage, grades, and how far each group of nodes is from image GC and from eviction. An unknown
+ * value has no sample; the number of nodes with unknown values is a metric.
  */
 import { severities } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -117,7 +118,7 @@ function groupMetrics(nodes: AuditedNode[]): string[] {
   for (const node of nodes) {
     const { cluster, identity, prediction } = node
     const { kind, name } = identity.group
-    // Single nodes would each be a series of their own.
+    // Single nodes would each be a time series.
     const labels = {
       cluster: nameText(cluster),
       kind,
@@ -134,7 +135,7 @@ function groupMetrics(nodes: AuditedNode[]): string[] {
   return [known, untilGc, margin, capacity].map(metric => metric.text())
 }
 
-/** A gauge. Equal labels are one series, whatever told them apart before they were cut: their values are merged. */
+/** A gauge. Labels that are equal after cutting are one series: their values are merged. */
 function openMetric(name: string, help: string) {
   const samples = new Map<string, number>()
   return {

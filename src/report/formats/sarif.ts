@@ -1,6 +1,7 @@
 /**
- * SARIF 2.1.0 (OASIS, errata 01). A finding is a result, a waived one a result with an accepted suppression; what could not be decided or read is a
- * notification of the invocation, so that no result says "fine" of it.
+ * SARIF 2.1.0 (OASIS, errata 01). A finding is a result, a waived one a result with an accepted
+ * suppression. Undecided rules and unread nodes are notifications of the invocation, so that no
+ * result reports them as fine.
  */
 import type { Finding, Severity } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -105,7 +106,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
     },
     locations: [
       {
-        // Viewers want a file. There is none: the address tells which object of which cluster it is.
+        // Viewers require a file. There is none: the address names the object and its cluster.
         physicalLocation: {
           artifactLocation: {
             uri: `clusters/${path.split('/').map(encodeURIComponent).join('/')}`,
@@ -165,7 +166,7 @@ function invocationOf(
     descriptor: { id: 'input-error' },
   }))
   return {
-    // As SARIF means it: nothing of what was to be looked at broke off.
+    // As SARIF defines it: the run was not aborted.
     executionSuccessful:
       run.inputErrors.length === 0 && notAudited.every(({ node }) => node !== null),
     endTimeUtc: utcTime(run.takenAt),

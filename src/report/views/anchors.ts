@@ -1,18 +1,21 @@
-/** Where on the page findings and rules stand. */
+/** Anchors of findings and rules on the page. */
 import type { Finding } from '#model/finding.ts'
 
-/** Of each section: what goes on is in rows. */
+/** Number of cards in each section; further findings are in rows. */
 export const shownCards = 50
 
-/** Where on the page something stands: the same place in every run, where ids are as they should be. */
+/** Anchors are the same in every run, if ids are valid. */
 export interface PageAnchors {
   ofCard(finding: Finding): string
-  /** By id. Null: it has no card. */
+  /** By id. Null: the finding has no card. */
   ofFinding(id: string): string | null
   ofRule(rule: string): string
 }
 
-/** @param sections the findings of each section, in the order in which it shows them; @param rules one finding of each rule that is told of */
+/**
+ * @param sections the findings of each section, in display order; @param rules one finding of each
+ * rule on the page
+ */
 export function anchorsOf(sections: Finding[][], rules: Finding[]): PageAnchors {
   const taken = new Set<string>()
   const anchor = (prefix: string, id: string) => {

@@ -1,4 +1,7 @@
-/** Cluster garbage: for each cluster one table of what lies there and what becomes of it, then the findings that say how to end it. */
+/**
+ * Cluster garbage: for each cluster one table of leftover objects and what becomes of them, then
+ * the findings with their fixes.
+ */
 import type { Finding, Severity } from '#model/finding.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -10,26 +13,26 @@ import { nameLimit } from './node.ts'
 import type { Rows } from './remainder.ts'
 
 const dayMs = 86_400_000
-/** Rows of all tables together: the page stays light. The first cluster has its table in any case. */
+/** Rows of all tables together, to keep the page light. The first cluster always has its table. */
 const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20, open: 3 }
 
 interface GarbageRowView {
   name: string
   count: string
-  /** Null: none of them is too young to be called garbage. */
+  /** Null: no object is too young to count as garbage. */
   young: string | null
   age: string
   whose: string
-  /** Capacity and cost; empty where they hold no disk. */
+  /** Capacity and cost; empty for objects without a disk. */
   size: string
   head: string
   fate: string
-  /** No finding tells of it: nothing to do. */
+  /** No finding covers the row: nothing to do. */
   isCalm: boolean
-  /** Of its worst finding; null: there is none. */
+  /** Severity of its worst finding; null: none. */
   severity: Severity | null
   severityWord: string
-  /** Where the page says how to end it, or until when it is waived; empty: nowhere. */
+  /** Link to the fix, or the end of the waiver; empty: none. */
   anchor: string
   link: string
 }
@@ -46,10 +49,10 @@ interface GarbageClusterView {
 }
 
 export interface ClusterGcView {
-  /** Whether anybody looked, and how far. */
+  /** How much was searched. */
   coverage: string
   clusters: GarbageClusterView[]
-  /** Those without a table, in a line each. */
+  /** Clusters without a table, one line each. */
   others: Rows<{ name: string; about: string }>
   findings: FindingsView
 }
@@ -139,7 +142,7 @@ function rowView(
   return {
     name: words.kinds[kind].name,
     count: language.count(count),
-    // What no rule judges is nobody's garbage, young or old.
+    // Row kinds that no rule judges have no minimum age.
     young:
       young === 0 || rules.length === 0
         ? null
@@ -162,7 +165,7 @@ function rowView(
   }
 }
 
-/** From two days on in days. */
+/** In days from two days on. */
 const ageText = (ms: number, { duration }: Language): string =>
   duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs

@@ -1,4 +1,4 @@
-/** Nodes that are meant to be alike, and in how many ways they are set: a cohort and its variants. */
+/** Nodes that should be alike: a cohort, and its variants of settings. */
 import type { Signal } from '#model/prediction.ts'
 import { parseQuantity } from '#model/quantity.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -11,7 +11,7 @@ export interface Cohort {
   members: AuditedNode[]
 }
 
-/** Nodes that are set alike: their values mean the same, wherever they come from and whatever they come to. */
+/** Nodes with the same settings: equal in meaning, whatever their source and resulting bytes. */
 export type Variant = AuditedNode[]
 
 export function cohortsOf(nodes: AuditedNode[]): Cohort[] {
@@ -43,7 +43,7 @@ export function cohortTitle({ members }: Cohort, language: Language): string {
   return owner === 'fargate' ? fargate : withoutGroup
 }
 
-/** Null: they are not known, or do not parse. */
+/** Null: unknown, or not parsable. */
 export function evictionOf({ prediction: { eviction } }: AuditedNode) {
   return eviction === null || eviction.error !== null ? null : eviction
 }
@@ -72,11 +72,11 @@ function signatureOf(node: AuditedNode): string {
   ])
 }
 
-/** What the kubelet adds by itself follows from the other thresholds, the disks and what is enforced. */
+/** Thresholds that the kubelet adds follow from the others, the disks and the enforced limits. */
 export const isAdded = (signal: Signal) =>
   signal.startsWith('containerfs.') || signal === 'allocatableMemory.available'
 
-/** Longer texts are no number that anybody set. */
+/** Longer texts are no configured numbers. */
 const longestNumber = 100
 
 /** Equal for values that mean the same: `1Gi` and `1024Mi`, `10%` and `10.0%`. */
@@ -91,7 +91,10 @@ export function canonical(value: string): string {
   }
 }
 
-/** Why nothing is known of them, and of how many: reasons that differ in a name or an address are one. */
+/**
+ * Reasons why they are unknown, with numbers of nodes; reasons that differ in a name or address are
+ * one.
+ */
 export function unknownTexts(nodes: AuditedNode[], limit: number, language: Language): string[] {
   const { thresholds: words, noReason } = language.words
   const reasons = [

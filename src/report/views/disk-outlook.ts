@@ -1,4 +1,7 @@
-/** When the kubelet acts on a disk that fills as it was seen to, and at the rate that is assumed: image GC, pressure, eviction, and which comes first. */
+/**
+ * When the kubelet acts on a growing disk, at observed and at assumed growth: image GC, pressure,
+ * eviction, and which comes first.
+ */
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, ObservedGrowth, UnseenGrowth } from '#model/report.ts'
 
@@ -6,46 +9,46 @@ const hourMs = 3_600_000
 
 type Disk = 'nodefs' | 'imagefs'
 
-/** At one rate. Null: never; 0: now. */
+/** Times at one rate. Null: never; 0: now. */
 export interface ActingTimes {
-  /** Undefined: this disk holds no images, or image GC is off or not known. */
+  /** Undefined: no images on this disk, or image GC is off or unknown. */
   imageGcMs: number | null | undefined
   pressureMs: number | null
   evictionMs: number | null
   fullMs: number | null
 }
 
-/** One disk, and the times at the rate that is assumed. */
+/** One disk, with its times at assumed growth. */
 export interface DiskOutlook extends ActingTimes {
   title: string
   capacityBytes: number
   availableBytes: number
-  /** As assumed. */
+  /** At assumed growth. */
   bytesPerHour: number
-  /** As it was seen to grow; null: that is not known. */
+  /** At observed growth; null: unknown. */
   seen: SeenOutlook | null
-  /** Why it is not; null: nobody looked. */
+  /** Why growth is unknown; null: no growth was computed. */
   unseen: UnseenGrowth | null
-  /** The threshold that evicts first at the assumed rate; null: none watches this disk. */
+  /** The threshold that evicts first at assumed growth; null: none watches this disk. */
   threshold: EvaluatedThreshold | null
-  /** Who acts first when the disk fills within minutes: readings that are hours apart say nothing of that. */
+  /** What acts first if the disk fills within minutes: readings hours apart cannot show that. */
   first: 'image-gc' | 'eviction' | 'either' | 'nobody'
 }
 
 export interface SeenOutlook {
   growth: ObservedGrowth
-  /** At the median of what was seen, at its fastest, at its slowest. */
+  /** At median, fastest and slowest observed growth. */
   usual: ActingTimes
   soonest: ActingTimes
   latest: ActingTimes
-  /** What lies farther ahead cannot be told from so short a look. */
+  /** Times beyond this are not predicted from so short an observation. */
   horizonMs: number
 }
 
-/** As many times as long as it was looked at, a growth is taken to go on. */
+/** Observed growth is extrapolated to this multiple of the observed time. */
 const lookAhead = 4
 
-/** One for each disk of which capacity, content and thresholds are known. */
+/** One for each disk with known capacity, content and thresholds. */
 export function diskOutlooks(
   { prediction, growth }: AuditedNode,
   assumptions: Assumptions,
@@ -62,7 +65,7 @@ export function diskOutlooks(
     if (capacityBytes === null || availableBytes === null || capacityBytes <= 0) return []
     const signals: Signal[] =
       layout === 'shared' ? ['nodefs.available', 'imagefs.available'] : [`${disk}.available`]
-    // A threshold of no bytes is never met.
+    // A threshold of 0 bytes is never met.
     const watching = eviction.thresholds.filter(
       ({ signal, resolved }) => signals.includes(signal) && resolved !== null && resolved > 0,
     )
@@ -144,7 +147,7 @@ const nearest = (thresholds: EvaluatedThreshold[]) =>
     (a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE),
   )[0] ?? null
 
-/** Image GC looks once in its period, so it acts that much later at worst. */
+/** Image GC runs once per period, so at worst it acts one period later. */
 function firstToAct(
   imageGcMs: number | null,
   evictionMs: number | null,

@@ -1,4 +1,7 @@
-/** Where the nodes of a large group stand on each of their disks, as columns over one bar, with the marks that most of them have. */
+/**
+ * The distribution of a large group's nodes on each disk, as columns over one bar, with the marks
+ * that most nodes have.
+ */
 import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
 import { type Gauge, type Mark, marksText } from './gauge.ts'
@@ -11,7 +14,7 @@ export interface DistributionView extends Ladder {
   caption: string
   summary: string
   description: string
-  /** One path over 100 by 40 units, stretched to the bar: how many nodes stand in each part of it. */
+  /** One path of 100 by 40 units, stretched to the bar: number of nodes in each part of it. */
   columns: string
   columnsTop: number
 }
@@ -19,7 +22,7 @@ export interface DistributionView extends Ladder {
 const columnPercent = 2
 const histogramHeight = 40
 
-/** One for each kind of disk that the nodes have. */
+/** One for each kind of disk. */
 export function distributions(
   members: GaugedNode[],
   id: string,
@@ -57,7 +60,7 @@ export function distributions(
   })
 }
 
-/** Of a large group the rest of its gauges, texts above all, would be much. */
+/** Only what is needed of each gauge: large groups have many. */
 const placeOf = ({ title, usedPercent, marks }: Gauge) => ({ title, usedPercent, marks })
 
 function commonMarks(gauges: Pick<Gauge, 'marks'>[]): [Mark[], number] {

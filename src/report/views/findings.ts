@@ -1,4 +1,7 @@
-/** Findings as cards, worst first; what the page cannot hold becomes a row, what not even that is counted. */
+/**
+ * Findings as cards, worst first. Findings beyond the limit become rows, and beyond that are only
+ * counted.
+ */
 import { stringify } from 'yaml'
 import {
   type Finding,
@@ -39,7 +42,7 @@ export interface FindingRow {
   confidence: string
 }
 
-/** What a rule is about, to be believed or looked up. */
+/** The documentation of a rule. */
 export interface RuleView {
   ruleAnchor: string
   rule: string
@@ -54,14 +57,14 @@ interface FindingView extends FindingRow {
   ruleAnchor: string
   ruleLink: string
   nodesNumber: number
-  /** What to do, as the rule says it. */
+  /** The rule's advice. */
   advice: string
   docsTag: string | null
   doubt: string | null
   /** The day. */
   since: string | null
   sinceText: string | null
-  /** Two names or one, where that is all of them; else null, and the list is folded. */
+  /** One or two names if they are all; else null, and the list is folded. */
   fewNames: string | null
   namesTitle: string
   nodeNames: string[]
@@ -74,7 +77,7 @@ interface FindingView extends FindingRow {
   commands: string[]
 }
 
-/** Findings of one rule and severity that have not even a row: how many, and where. */
+/** Findings of one rule and severity without a row: how many, and where. */
 interface FindingSum {
   severity: Severity
   severityWord: string
@@ -93,7 +96,7 @@ export interface FindingsView {
   cards: FindingView[]
   rows: FindingRow[]
   sums: FindingSum[]
-  /** What the sums are of; null: every finding has a card or a row. */
+  /** What the sums count; null: every finding has a card or a row. */
   leftOut: string | null
 }
 
@@ -199,7 +202,7 @@ export function subjectText({ kind, namespace, name }: Subject, { line }: Langua
   return line(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
 }
 
-/** Empty of what is no node's. */
+/** Empty for findings that are not on nodes. */
 export const nodeCountText = ({ count }: NodeSample, { words }: Language) =>
   count === 0 ? '' : words.nodeCount(count)
 

@@ -1,6 +1,7 @@
 /**
- * The nodes of a fleet, group by group, worst first. A small group is drawn node by node; of a large one the page draws where its nodes stand, and
- * the worst few. Whatever is not drawn stands in a table, whatever does not even fit there is counted: the numbers always add up.
+ * The nodes of a fleet, group by group, worst first. Small groups are drawn node by node; of large
+ * ones the page draws the distribution and the worst few nodes. Other nodes are in a table, or only
+ * counted if the table is full: the numbers always add up.
  */
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -35,7 +36,10 @@ interface GroupView {
   rowsTitle: string
 }
 
-/** The groups after those that are drawn, in one table: a frame for each of hundreds would weigh more than their nodes. */
+/**
+ * The groups after the drawn ones, in one table: hundreds of separate tables would be heavier than
+ * their nodes.
+ */
 interface RestView {
   title: string
   about: string
@@ -46,17 +50,17 @@ interface RestView {
 
 export interface FleetView {
   groups: GroupView[]
-  /** Null: every group stands by itself. */
+  /** Null: every group has its own section. */
   rest: RestView | null
-  /** What is not drawn or listed, and why; empty when everything is. */
+  /** What is not drawn or listed, and why; empty if nothing. */
   notDrawn: string[]
-  /** What its rows come to on the page. */
+  /** Size of its rows on the page. */
   listedBytes: number
 }
 
 export const groupAnchor = (index: number) => `group-${index + 1}`
 
-/** @param listedBytes how much its rows may come to on the page; what is beyond is counted */
+/** @param listedBytes limit for the rows on the page; nodes beyond it are counted */
 export function fleetView(
   groups: NodeGroup[],
   language: Language,
@@ -143,11 +147,11 @@ function restView(
 
 interface ListedRows {
   rowsOf(members: GaugedNode[]): NodeRow[]
-  /** How many nodes have a row, how many have none, and what the rows come to. */
+  /** Number of nodes with and without a row, and the size of the rows. */
   told(): { listed: number; left: number; bytes: number }
 }
 
-/** Hands out rows until there are enough of them, or until they are as heavy as they may be. */
+/** Lists rows up to the limits of number and size. */
 function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): ListedRows {
   let listed = 0
   let left = 0
@@ -177,7 +181,7 @@ function aboutText({ cluster, members }: NodeGroup, { words }: Language): string
   return words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
 }
 
-/** Null: another cluster's node has it, or it is no name of a node. */
+/** Null: the name is taken by another cluster's node, or is no valid node name. */
 function anchorOnce(name: string, anchored: Set<string>): string | null {
   if (!/^[a-z0-9.-]{1,253}$/.test(name) || anchored.has(name)) return null
   anchored.add(name)
@@ -232,7 +236,7 @@ export function groupNodes(
     )
 }
 
-/** Nearest to eviction first; after them the nodes of which that is not known. */
+/** Nearest to eviction first; nodes with unknown headroom last. */
 function byHeadroom(a: GaugedNode, b: GaugedNode): number {
   const known = (value: number | null) => value ?? Number.MAX_VALUE
   return (

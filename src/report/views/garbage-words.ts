@@ -1,4 +1,4 @@
-/** What lies in a cluster, and what the control plane does about it, in words. */
+/** Leftover objects of a cluster, and what the control plane does about them, in words. */
 import type { GarbageFate, GarbageGap, GarbageRow } from '#model/garbage-overview.ts'
 import type { Language } from '#report/languages/language.ts'
 
@@ -37,7 +37,7 @@ export function fateWords(
   }
 }
 
-/** How often, where that is more than once. */
+/** How often, if more than once. */
 export const timesOver = (count: number, { words }: Language): string =>
   count > 1 ? words.garbage.times(count) : ''
 
@@ -53,7 +53,7 @@ function thresholdWords(
   }
 }
 
-/** Null: they are not known. */
+/** Null: unknown. */
 function timesText(
   { firstMs, lastMs }: Extract<GarbageFate, { is: 'itself' }>,
   nowMs: number,

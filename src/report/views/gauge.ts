@@ -1,4 +1,4 @@
-/** What one bar stands for: how full a filesystem (or memory) is, in which counts, and its high-water marks. No drawing yet. */
+/** The data of one bar: use of a filesystem or of memory, and its high-water marks. */
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
@@ -8,34 +8,37 @@ export type MarkKind = 'gc-stop' | 'gc-start' | 'alert' | 'soft' | 'hard'
 
 export interface Mark {
   kind: MarkKind
-  /** Where on the bar, as used percent; may lie outside of 0 to 100. */
+  /** Place on the bar, as used percent; may be outside of 0 to 100. */
   percent: number
   name: string
-  /** The setting that puts it there, as configured. */
+  /** The setting of the mark, as configured. */
   setting: string
-  /** The used bytes or inodes at the mark; null where the capacity is not known. */
+  /** Used bytes or inodes at the mark; null: unknown capacity. */
   amount: string | null
 }
 
-/** Inodes are counted, the others are bytes. */
+/** `inodes` are counts, the others are bytes. */
 type GaugeKind = 'disk' | 'memory' | 'inodes'
 
 export interface Gauge {
   title: string
   kind: GaugeKind
-  /** Whether image GC watches this one. */
+  /** Whether image GC watches this filesystem. */
   holdsImages: boolean
   /** Null: not observed. */
   usedPercent: number | null
   summary: string
-  /** What the kubelet does about it at this moment. */
+  /** What the kubelet does about it now. */
   state: 'calm' | 'image-gc' | 'pressure'
-  /** Free bytes or inodes above the nearest eviction threshold, in percent of the capacity: negative when met, null when none is known. */
+  /**
+   * Free bytes or inodes above the nearest eviction threshold, in percent of the capacity;
+   * negative: met, null: unknown.
+   */
   headroomPercent: number | null
   marks: Mark[]
-  /** What is wrong with how it is watched, in sentences. */
+  /** Faults in how it is watched, in sentences. */
   warnings: string[]
-  /** How far it is to each mark, and what is not known, in sentences. */
+  /** Distance to each mark, and unknowns, in sentences. */
   facts: string[]
 }
 
@@ -44,7 +47,7 @@ interface Amounts {
   available: number | null
 }
 
-/** Every gauge of a node, in the order in which they are drawn; empty where no filesystem and no memory was observed. */
+/** Every gauge of a node, in drawing order; empty if no filesystem and no memory was observed. */
 export function gaugesOf(
   { prediction }: AuditedNode,
   alertPercent: number,
@@ -248,7 +251,7 @@ function addThresholds(
 const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
   thresholds.toSorted((a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE))
 
-/** The marks and the standing in words, for who cannot see the picture. */
+/** Use and marks in words, for people who cannot see the picture. */
 export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language): string {
   const { gauge: words } = language.words
   const now =

@@ -1,4 +1,7 @@
-/** The words for how fast a disk grows, and for times that follow from it: ranges, rounded to what a look every few hours can tell. */
+/**
+ * Texts for the growth of a disk and the times that follow from it: ranges, rounded to the
+ * precision of readings every few hours.
+ */
 import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/numbers.ts'
@@ -7,13 +10,13 @@ import type { ActingTimes, DiskOutlook, SeenOutlook } from './disk-outlook.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** A text, and what stands below it; `note` empty: nothing does. */
+/** A text and a note below it; `note` empty: none. */
 export interface Noted {
   text: string
   note: string
 }
 
-/** On what the times of a disk rest: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
+/** The basis of a disk's times: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
 export function growthText(
   { seen, unseen }: Pick<DiskOutlook, 'seen' | 'unseen'>,
   language: Language,
@@ -24,7 +27,7 @@ export function growthText(
   return words.assumed(unseen === null ? null : words.unseen[unseen.why](unseen.readings))
 }
 
-/** What was seen of a node's disks, a sentence each. */
+/** The observed growth of a node's disks, one sentence each. */
 export const growthNotes = (
   { growth = {} }: Pick<AuditedNode, 'growth'>,
   language: Language,
@@ -39,7 +42,7 @@ export const growthNotes = (
 const readingsText = ({ readings, overMs, falls }: ObservedGrowth, { words, duration }: Language) =>
   words.growth.readings(readings, duration(coarse(overMs)), falls)
 
-/** What was looked at for less than a day is told by the hour. */
+/** Growth observed for less than a day is given per hour. */
 const hoursOf = ({ overMs }: ObservedGrowth) => (overMs < dayMs ? 1 : 24)
 /** `1.2 GiB a day (0.4–3.0 GiB)`. */
 function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): string {
@@ -54,13 +57,13 @@ function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): st
   return words.growth.rate(shown(middle), hours === 1, range === shown(middle) ? null : range)
 }
 
-/** To one unit: days from two on, hours from two on, else minutes. */
+/** Rounded to one unit: days from two on, hours from two on, else minutes. */
 function coarse(ms: number): number {
   const unitMs = ms >= 2 * dayMs ? dayMs : ms >= 2 * hourMs ? hourMs : 60_000
   return Math.max(Math.round(ms / unitMs), 1) * unitMs
 }
 
-/** `in about 6 d`, below it `2 d to 12 d`; what nobody can foresee is said to be that. */
+/** `in about 6 d`, with the note `2 d to 12 d`; times beyond the horizon are marked as such. */
 export function seenTime(
   { usual, soonest, latest, horizonMs }: SeenOutlook,
   of: keyof ActingTimes,
@@ -87,7 +90,10 @@ export function seenTime(
   }
 }
 
-/** When a disk evicts as it was seen to grow; infinite where that cannot be foreseen, null where nothing watches it. */
+/**
+ * Time to eviction at observed growth; infinite if beyond the horizon, null if no threshold watches
+ * the disk.
+ */
 export function seenEvictionMs(
   { usual, horizonMs }: SeenOutlook,
   isWatched: boolean,

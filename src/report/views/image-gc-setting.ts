@@ -1,4 +1,4 @@
-/** The settings of image GC, as lines of the table. */
+/** The settings of image GC, as rows of the table. */
 import { DurationError, parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { ImageGcSetting } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -78,7 +78,7 @@ function usedText(
   return words.setting.used(shown(percent), range, unread)
 }
 
-/** Null where Go would not read it, which no kubelet prints. */
+/** Null: not readable for Go, so no kubelet prints it. */
 function durationMs(text: string): number | null {
   try {
     return toMilliseconds(parseDuration(text))

@@ -1,4 +1,7 @@
-/** What lies in each cluster, beside the findings that tell of it: the clusters with most to clean up first, and in each what is worst. */
+/**
+ * Leftover objects of each cluster beside their findings: clusters with most to clean up first, in
+ * each the worst first.
+ */
 import { type Finding, severities } from '#model/finding.ts'
 import type { GarbageOverview, GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -9,16 +12,16 @@ export interface JudgedRow {
   row: GarbageRow
   /** Worst first. */
   findings: Finding[]
-  /** A waiver of the policy covers whatever there is. */
+  /** Covered by a waiver of the policy. */
   isWaived: boolean
 }
 
 export interface JudgedGarbage {
   overview: GarbageOverview
-  /** Of which there is a finding; the worst first, then what costs most. */
+  /** Rows with a finding; worst first, then by cost. */
   found: JudgedRow[]
   quiet: JudgedRow[]
-  /** What those with a finding cost, where that is known. */
+  /** Known cost of the rows with a finding. */
   monthlyUsd: number
 }
 

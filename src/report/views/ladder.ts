@@ -1,23 +1,28 @@
 /**
- * Where the labels of a bar's marks stand, so that none touches another and no leader line crosses a label, at every width.
+ * Placement of the labels of a bar's marks: no label touches another and no leader line crosses a
+ * label, at every width.
  *
- * Horizontal places are percentages of the bar, so that one picture serves a phone and a desk. Each label has a row of its own. Below the bar labels
- * end at their mark and rows go down from left to right: a leader that passes a row passes right of its label. Marks too far left for that have theirs
- * above the bar, beginning at the mark, rows going up from right to left.
+ * Horizontal places are percentages of the bar, so that one picture serves every screen. Each label
+ * has its own row. Labels below the bar end at their mark, and rows go down from left to right: a
+ * leader that passes a row passes right of its label. Marks too far left for that have their label
+ * above the bar, starting at the mark, with rows going up from right to left.
  */
 import { columnsOf } from '#model/text-width.ts'
 import type { Language } from '#report/languages/language.ts'
 import { inOrder, type Mark, type MarkKind } from './gauge.ts'
 
-/** Widths of a bar in CSS pixels from which on a label shows more; report.css has the same numbers in its container queries. */
+/**
+ * Widths of a bar in CSS pixels at which a label shows more; report.css has the same numbers in its
+ * container queries.
+ */
 export const barWidths = { phone: 330, page: 640, desk: 900 }
-/** A generous mean for the 12 px system fonts. */
+/** Mean character width of the 12 px system fonts, rounded up. */
 export const characterWidth = 6.7
 export const rowHeight = 17
 const leaderGap = 6
 
 export type BarWidth = keyof typeof barWidths
-/** From which width of the bar on something is shown; null where it would fit at none. */
+/** The width of the bar at which something is shown; null: never. */
 type Reveal = 'page' | 'desk' | null
 
 interface PlacedMark {
@@ -56,7 +61,7 @@ export function labelText(label: Label, width: BarWidth): string {
   return `${label.name}${setting} ${label.place}${shows(label.amountFrom) ? `, ${label.amount}` : ''}`
 }
 
-/** @param space pixels kept free between the labels above and the bar, for what stands on the bar. */
+/** @param space pixels between the upper labels and the bar */
 export function layOutLadder(
   marks: Mark[],
   barHeight: number,
@@ -64,7 +69,7 @@ export function layOutLadder(
   language: Language,
 ): Ladder {
   const labels = inOrder(marks).map(mark => label(mark, language))
-  // Sorted by place, the marks with labels above are the first ones: the leftmost gets the topmost row.
+  // Sorted by place: marks with upper labels come first, and the leftmost gets the top row.
   const above = labels.filter(({ isAbove }) => isAbove).length
   const below = labels.length - above
   const barTop = above * rowHeight + space

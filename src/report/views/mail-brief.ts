@@ -1,10 +1,13 @@
-/** A mail in a few lines, for messengers: verdict, who evicts first, changes, the worst of what is told, where the report is. */
+/**
+ * A mail in a few lines, for messengers: verdict, next evictions, changes, worst findings, link to
+ * the report.
+ */
 import type { MailView } from './mail.ts'
 
 const shownFindings = 5
 const limit = 3000
 
-/** At most 3,000 characters, lines parted by \n; nothing in it is markup. */
+/** At most 3,000 characters, lines separated by \n, without markup. */
 export function mailBrief({
   words: all,
   subject,

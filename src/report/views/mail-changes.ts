@@ -1,4 +1,7 @@
-/** Which findings a mail tells of: what changed since the run before, and what is urgent though it did not. Where no run before is known, all of them. */
+/**
+ * The findings of a mail: changes since the last run, and urgent unchanged findings. All findings
+ * if there is no earlier run.
+ */
 import { type Change, changesById } from '#model/delta.ts'
 import { type Finding, severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
@@ -10,31 +13,34 @@ import { returnedTexts } from './returned.ts'
 
 export interface ToldFinding {
   finding: Finding
-  /** What is new about it; null: no run before is known. */
+  /** What is new about it; null: no earlier run. */
   kind: Kind | 'unchanged' | null
-  /** `severity high → critical`; empty where the label says it all. */
+  /** `severity high → critical`; empty if the label says everything. */
   why: string[]
 }
 
 export interface MailChanges {
-  /** What changed, then what is urgent, then what is better; each worst first. */
+  /** Changed, then urgent, then better; each worst first. */
   told: ToldFinding[]
-  /** As they were, and not urgent: only counted. */
+  /** Unchanged and not urgent: only counted. */
   standing: Finding[]
   ended: PastFinding[]
-  /** Nobody can tell today whether they still stand; those that could be told before first, each worst first. */
+  /**
+   * Open in the last run, could not be checked in this one; those that could be checked in the last
+   * run first, each worst first.
+   */
   hidden: HiddenFinding[]
-  /** Which clusters are not in this run, and what stood there; null: none is known. */
+  /** Clusters that are not in this run, with their open findings; null: none. */
   absent: string | null
   /** `1 new`, `2 resolved`; empty: nothing changed. */
   counts: string[]
-  /** The time of the run before, RFC 3339; null: none is known. */
+  /** Time of the last run, RFC 3339; null: no earlier run. */
   since: string | null
 }
 
 /**
- * `seen`: for the first time, as its nodes were not read before; `unclear`: what was not read leaves open how it changed; `moved`: as bad, on other
- * nodes; `waived`: since the run before.
+ * `seen`: seen for the first time, because its nodes were not read before; `unclear`: unread data
+ * leaves the change open; `moved`: as bad, on other nodes; `waived`: waived since the last run.
  */
 const kinds = ['new', 'back', 'worse', 'seen', 'unclear', 'moved', 'better', 'waived'] as const
 type Kind = (typeof kinds)[number]
@@ -140,7 +146,7 @@ function countsOf(
   const come = unread.filter(({ hasCome }) => hasCome).length
   const unclearCount: [number, string] = [unclear, words.unclear(unclear, critical)]
   const counts: [number, string][] = [
-    // A subject has the first few: what nobody could look at may be the worst of all.
+    // The subject shows the first few counts: unread nodes may be the worst of all.
     ...(critical > 0 ? [unclearCount] : []),
     count('new'),
     count('back'),
@@ -161,7 +167,10 @@ function countsOf(
 
 const shownAbsent = 3
 
-/** `Not in this run: prod, staging. Their 3 findings stand as they were last seen: 1 high, 2 low.` Null: every cluster is in it. */
+/**
+ * `Not in this run: prod, staging. 3 findings there are as last seen: 1 high, 2 low.` Null: every
+ * cluster is in this run.
+ */
 export function absentText(
   { absent }: Pick<RunBefore, 'absent'>,
   language: Language,
@@ -177,15 +186,18 @@ export function absentText(
   )
 }
 
-/** How findings stand that a mail does not tell of one by one: `7 findings stand as they were: 4 high, 3 low`. Null: there is none. */
+/**
+ * Counts of the findings that the mail does not list: `7 findings unchanged: 4 high, 3 low`. Null:
+ * none.
+ */
 export function standingText(standing: Finding[], language: Language): string | null {
   if (standing.length === 0) return null
   return language.words.changes.standing(standing.length, tallyTexts(standing, language))
 }
 
 /**
- * Whether a run has anything to tell to somebody who only wants to hear of changes: a change, something that was not read as before, or trouble of the
- * run itself. A run without one before it always has.
+ * Whether a run has news for readers who only want changes: a change, something that is no longer
+ * read, or a failure of the run. A first run always has.
  */
 export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
   const { before, document, plan } = report

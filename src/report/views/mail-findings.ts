@@ -1,4 +1,4 @@
-/** Findings in a mail: the worst in full, the next in a line, the rest counted: what is wrong, where, and what to do, in as few words as that takes. */
+/** Findings in a mail: the worst in full, the next in one line each, the rest counted. */
 import { stringify } from 'yaml'
 import type { Fix, NodeSample, Severity } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
@@ -22,14 +22,14 @@ const shown = {
 
 interface MailLine extends SeverityMark {
   severityWord: string
-  /** `New`, `Worse`; null: no run before is known. */
+  /** `New`, `Worse`; null: no earlier run. */
   label: string | null
   title: string
   ownTitle: string | null
   /** Cluster, subject, confidence, and since when. */
   where: string
   nodeCount: string
-  /** What of it is worse, or better; null: the label says it all. */
+  /** What got worse or better; null: the label says everything. */
   why: string | null
 }
 
@@ -40,10 +40,10 @@ interface MailFinding extends MailLine {
   fix: string
   /** The language of the fix; null: that of the mail. */
   docsTag: string | null
-  /** KubeletConfiguration fields to set, as YAML; empty where there are none. */
+  /** KubeletConfiguration fields to set, as YAML; empty: none. */
   configLines: string[]
   configInReport: string | null
-  /** What else the report has to mend it with. */
+  /** Further fixes in the report. */
   more: string | null
 }
 
@@ -56,7 +56,7 @@ interface MailEnded extends SeverityMark {
 }
 
 export interface MailFindingsView {
-  /** Null: none is told of. */
+  /** Null: no finding is listed. */
   title: string | null
   list: MailFinding[]
   lines: MailLine[]
@@ -69,11 +69,11 @@ interface MailHidden extends SeverityMark {
   title: string
   ownTitle: string | null
   where: string
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   why: string | null
 }
 
-/** Findings that stood, and of which nobody can tell today. */
+/** Findings that were open in the last run and could not be checked in this one. */
 export interface MailHiddenView {
   title: string
   list: MailHidden[]
@@ -92,7 +92,7 @@ export function mailFindingsView(
   titleOf: TitleOf,
   language: Language,
 ): MailFindingsView {
-  // What is waived comes last, and nobody is asked to mend it.
+  // Waived findings come last: they need no action.
   const cards = told.slice(0, shown.cards).filter(({ kind }) => kind !== 'waived')
   const lines = told.slice(cards.length, cards.length + shown.lines)
   const rest = told.slice(cards.length + shown.lines).map(({ finding }) => finding)
@@ -179,7 +179,7 @@ function mailFinding(
   }
 }
 
-/** Null where nothing ended. */
+/** Null: no finding ended. */
 export function mailEndedView(
   { ended }: MailChanges,
   fold: Fold,
@@ -204,7 +204,7 @@ export function mailEndedView(
   return { title: words.ended, list, leftOut: rest > 0 ? words.moreEnded(rest) : null }
 }
 
-/** Null where everything that was known can be told. */
+/** Null: every known finding could be checked. */
 export function mailHiddenView(
   { hidden }: MailChanges,
   fold: Fold,
@@ -260,7 +260,8 @@ function configView(
 ): Pick<MailFinding, 'configLines' | 'configInReport'> {
   if (Object.keys(config).length === 0) return { configLines: [], configInReport: null }
   const lines = stringify(config, { lineWidth: 0 }).trimEnd().split('\n')
-  // Whole or not at all: a map like evictionHard replaces what is there, and half of one would lose the rest.
+  // All lines or none: a map like evictionHard replaces the existing one, so half of it would lose
+  // thresholds.
   if (lines.length > shown.configLines)
     return { configLines: [], configInReport: words.told.configInReport(lines.length) }
   // The indent is YAML, the rest is text.

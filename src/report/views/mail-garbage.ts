@@ -1,4 +1,7 @@
-/** Cluster garbage in a mail: a line for each cluster that has something to clean up, or of which not all was read. */
+/**
+ * Cluster garbage in a mail: a line for each cluster with something to clean up, or with unread
+ * lists.
+ */
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -10,13 +13,13 @@ const shown = { clusters: 3, kinds: 4, gaps: 1 }
 
 export interface MailGarbageView {
   title: string
-  /** What all of it costs; null: not known. */
+  /** Cost of all of it; null: unknown. */
   cost: string | null
   clusters: { name: string; text: string; gaps: string[] }[]
   leftOut: string | null
 }
 
-/** Null where there is nothing to tell. */
+/** Null: nothing to list. */
 export function mailGarbageView(
   report: AuditReport,
   fold: Fold,
@@ -56,7 +59,7 @@ function clusterLine(
   }
 }
 
-/** How many the findings tell of; beside them, marked, what is too young. */
+/** Number of objects in findings, with size; objects that are too young are counted separately. */
 function kindText(row: GarbageRow, language: Language): string {
   const { list, garbage } = language.words
   const size = sizeText(row, language)

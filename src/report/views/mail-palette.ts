@@ -1,4 +1,7 @@
-/** Severity in a mail: a shape and a colour beside the word. No style sheet is sure to arrive, so the colour travels with each mark. */
+/**
+ * Severity in a mail: a shape and a colour beside the word. Mail programs may drop style sheets, so
+ * each mark has its colour inline.
+ */
 import type { Severity } from '#model/finding.ts'
 
 /** `none`: nothing found; `unread`: nothing could be read. */
@@ -6,9 +9,12 @@ type Tone = Severity | 'none' | 'unread'
 
 export interface SeverityMark {
   severity: Tone
-  /** The colour of the light theme of report.css; in the dark, email.css replaces it where it is honoured. */
+  /**
+   * The colour of the light theme of report.css; email.css replaces it in dark mode where
+   * supported.
+   */
   tone: string
-  /** Of the block "Geometric Shapes", which every font has and no mail program makes an emoji of. */
+  /** From the Unicode block "Geometric Shapes": in every font, and never shown as an emoji. */
   glyph: string
 }
 

@@ -12,7 +12,7 @@ export interface MailNotAudited {
   leftOut: string | null
 }
 
-/** Equal reasons together: whole clusters first, then the reason that most nodes share. */
+/** Equal reasons together: whole clusters first, then the reason with most nodes. */
 export function mailNotAuditedView(
   notAudited: NotAudited[],
   fold: Fold,
@@ -66,7 +66,7 @@ function some(names: string[], fold: Fold, words: Words): string {
 
 export interface MailDeliveriesView {
   link: string | null
-  /** Stands where there is no link: then the mail carries the report. */
+  /** Shown if there is no link: then the report is attached. */
   attached: string | null
   places: string[]
   placesLeftOut: string | null
@@ -106,7 +106,10 @@ export function mailDeliveriesView(
 const leftOut = (count: number, text: (count: number) => string) =>
   count > shown.channels ? text(count - shown.channels) : null
 
-/** Where a reader opens the report in a browser: the first http(s) address without credentials in it; null: the mail carries the report itself. */
+/**
+ * The report's address for a browser: the first http(s) address without credentials; null: the
+ * report is attached.
+ */
 export function reportLink(deliveries: Delivery[]): string | null {
   for (const { link } of deliveries) {
     if (link === null || link.length > linkLimit || !URL.canParse(link)) continue

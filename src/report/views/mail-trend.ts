@@ -1,4 +1,4 @@
-/** A week in one sentence: a mail shows no lines. */
+/** The trend of a week in one sentence: a mail shows no lines. */
 import { severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -9,7 +9,7 @@ const weekDays = 7
 const shownGrades = 3
 const dayMs = 86_400_000
 
-/** Null where less than two days are remembered: what changed since the run before is told anyway. */
+/** Null: fewer than two days are recorded. */
 export function mailTrend(
   { trends = [] }: Pick<AuditReport, 'trends'>,
   fold: Fold,

@@ -1,4 +1,4 @@
-/** Everything that a mail says, computed: both of its templates only put it in its place. */
+/** Everything that a mail says, computed. Both templates only place it. */
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
@@ -32,7 +32,7 @@ import { verdictView } from './verdict.ts'
 const shownInputErrors = 3
 
 export interface MailView {
-  /** Of the mail; and of what the audit itself says, where that is another. */
+  /** `tag`: language of the mail; `source`: language of texts from the audit, if different. */
   tag: string
   sourceTag: string | null
   words: Language['words']
@@ -41,57 +41,57 @@ export interface MailView {
   preview: string
   /** When it was read. */
   snapshot: string
-  /** Whose part of the fleet it is about; null: all of it. */
+  /** The owner of this part of the fleet; null: the whole fleet. */
   audience: string | null
-  /** Null where the run reached all that it set out for. */
+  /** Null: the run was complete. */
   cutShort: { title: string; text: string } | null
   verdict: SeverityMark & {
     headline: string
-    /** Which nodes evict first, and when; null: of none is that known. */
+    /** Nodes that evict first, and when; null: unknown for every node. */
     next: NextView | null
     worst: string | null
     scope: string
-    /** Since the run before; null: none is known. */
+    /** Since the last run; null: no earlier run. */
     change: string | null
-    /** How a week went; null: less is remembered. */
+    /** The trend of a week; null: less is recorded. */
     trend: string | null
     tally: (SeverityMark & { count: string; word: string })[]
     waived: string | null
     gaps: string | null
     complete: string | null
-    /** What was wrong with the input, the policy among it: the first few; the report has them all. */
+    /** Errors in the input and in the policy: the first few; the report lists all. */
     inputErrors: string[]
     /** Channels that failed; the end of the mail says why. */
     undelivered: string | null
   }
   /** Null without findings. */
   findings: MailFindingsView | null
-  /** Null where everything that was known can be told. */
+  /** Null: every known finding could be checked. */
   hidden: MailHiddenView | null
-  /** Null where nothing ended. */
+  /** Null: no finding ended. */
   ended: MailEndedView | null
-  /** Null where there is none to tell of. */
+  /** Null: no leftover objects. */
   garbage: MailGarbageView | null
-  /** Null: none was asked for. */
+  /** Null: no plan was requested. */
   plan: PlanView | null
   /** Null where nothing was left out. */
   notAudited: (MailNotAudited & { title: string }) | null
   report: MailDeliveriesView
-  /** How not to get it any more; null: the team has not said. */
+  /** How to unsubscribe; null: not configured. */
   unsubscribe: string | null
   footer: string
 }
 
-/** To whom a mail goes. */
+/** The readers of a mail. */
 export interface MailOptions {
-  /** Whose part of the fleet the report is; null: it is all of it. */
+  /** The owner whose part of the fleet this is; null: the whole fleet. */
   owner: string | null
-  /** Addresses (`mailto:…`, `https://…`) at which a reader asks not to get it any more. */
+  /** Addresses (`mailto:…`, `https://…`) to unsubscribe. */
   unsubscribe: string[]
   language: Language
 }
 
-/** @param share of its usual room that each foreign text gets, 0 to 1 */
+/** @param share of the usual length of each foreign text, 0 to 1 */
 export function mailView(
   report: AuditReport,
   deliveries: Delivery[],

@@ -1,9 +1,9 @@
-/** A moment as the page writes it: in UTC, and for the script that adds the reader's own zone beside it. */
+/** A time in UTC, with the data for the script that adds the reader's time zone. */
 import type { Language } from '#report/languages/language.ts'
 
 export interface Moment {
   text: string
-  /** For the attribute datetime; null where it is no time. */
+  /** For the attribute datetime; null: invalid time. */
   iso: string | null
 }
 

@@ -1,4 +1,4 @@
-/** What is new since the last run: for whoever read that one, this is the page. */
+/** What is new since the last run. */
 import { type Change, type ChangedFinding, changes, type Delta } from '#model/delta.ts'
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
@@ -25,7 +25,7 @@ interface NewsRow {
 
 interface NewsGroup {
   title: string
-  /** Shown at once, or unfolded. */
+  /** Shown at once, or folded. */
   isOpen: boolean
   rows: NewsRow[]
   leftOut: string | null
@@ -33,7 +33,7 @@ interface NewsGroup {
 
 export interface NewsView {
   since: Moment | null
-  /** One sentence: what changed, or why that is not known. */
+  /** One sentence: what changed, or why that is unknown. */
   summary: string
   grades: string[]
   groups: NewsGroup[]
@@ -60,7 +60,7 @@ interface ShownAs {
   titleOf: TitleOf
 }
 
-/** @param anchorOf where on the page a finding has its card, by id; null: nowhere */
+/** @param anchorOf place of a finding's card on the page, by id; null: none */
 export function newsView(
   { document, before, ruleTitles }: Pick<AuditReport, 'document' | 'before' | 'ruleTitles'>,
   anchorOf: AnchorOf,
@@ -104,7 +104,7 @@ export function newsView(
   }
 }
 
-/** Of an earlier run no more is known than what the findings document itself says. */
+/** Without history only the findings document itself is known of the earlier run. */
 function withoutHistory(
   delta: { new: string[]; resolved: string[] },
   findings: Finding[],
@@ -147,7 +147,7 @@ function withoutHistory(
   }
 }
 
-/** @param returned ids of new findings that were there before, and how and when they had ended */
+/** @param returned ids of new findings that had ended before, with when and how they ended */
 function newsGroup(
   { title, of, isOpen }: (typeof groups)[number],
   findings: Delta['findings'],
@@ -207,7 +207,7 @@ function newsRow(
   }
 }
 
-/** Empty where none came, went or was read less. */
+/** Empty if no node was added, removed or read less. */
 function nodesText({ come, gone, notReadNow }: Delta['nodes'], { words }: Language): string[] {
   const { nodeCounts } = words.news
   const counts = [

@@ -1,4 +1,7 @@
-/** Which nodes evict first, a line each, and how many do so within which time: what page and mail say before anything else. */
+/**
+ * The nodes that evict first, one line each, and how many do so within which time: shown first on
+ * page and mail.
+ */
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
 import type { OutlookView } from './outlook.ts'
@@ -8,16 +11,16 @@ const shownNodes = 3
 export interface NextView {
   title: string
   nodes: { name: string; where: string; when: string; isNow: boolean }[]
-  /** Of all nodes, by when; null: each is named. */
+  /** Counts of all nodes by time; null: each node is named. */
   all: string | null
-  /** The first of them in one line. */
+  /** The first nodes in one line. */
   brief: string
 }
 
 /**
- * Null: of no node is it known.
+ * Null: unknown for every node.
  *
- * @param nodeCount how many nodes the report is of
+ * @param nodeCount number of nodes in the report
  */
 export function nextView(
   { rows, horizons }: OutlookView,

@@ -1,4 +1,4 @@
-/** Nodes as rows of a table, and how heavy those are on the page. */
+/** Nodes as rows of a table, and the size of those rows on the page. */
 import type { Language } from '#report/languages/language.ts'
 import type { Gauge } from './gauge.ts'
 import { type GaugedNode, nameLimit } from './node.ts'
@@ -11,12 +11,12 @@ export interface NodeRow {
   memory: string
   headroom: string
   state: string
-  /** Null where the node has bars. */
+  /** Null: the node has bars. */
   reason: string | null
 }
 
 const reasonLimit = 200
-/** Where thousands of nodes are listed, and hundreds of them could not be read. */
+/** Length of a reason in a row: thousands of nodes may be listed, and hundreds of them unread. */
 const shortReasonLimit = 100
 
 export function nodeRow(
@@ -46,9 +46,9 @@ export function nodeRow(
 }
 
 const encoder = new TextEncoder()
-/** What its tags come to. */
+/** Size of a row's tags. */
 const rowTags = '<tr><th><td><td><td><td><td><td>\n'.length
-/** What stands on the page instead of characters that mean something in HTML, by length. */
+/** Length of HTML escapes. */
 const escapedLengths: Record<string, number> = {
   '&': 5,
   '<': 4,
@@ -59,7 +59,7 @@ const escapedLengths: Record<string, number> = {
   '=': 6,
 }
 
-/** About the bytes of its HTML. */
+/** Approximate size of its HTML in bytes. */
 export function rowBytes({ reason, ...cells }: NodeRow): number {
   const text =
     reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`

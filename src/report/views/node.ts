@@ -1,4 +1,4 @@
-/** One node's card: who it is, its bars, or why it has none. */
+/** One node's card: its identity, its bars, or why it has none. */
 import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
@@ -14,13 +14,13 @@ interface BarView extends Ladder {
   summary: string
   description: string
   isThin: boolean
-  /** `84.2% used`, or null where it was not observed. */
+  /** `84.2% used`; null: not observed. */
   used: string | null
-  /** SVG x of where it stands now; null with `used`. */
+  /** SVG x of the current use; null with `used`. */
   usedX: string | null
   state: Gauge['state']
   stateText: string
-  /** From where to the end eviction keeps the disk free; null without a hard threshold. */
+  /** Start of the part that hard eviction keeps free; null: no hard threshold. */
   keptFree: { x: string; width: string } | null
   warnings: string[]
   facts: string[]
@@ -34,7 +34,7 @@ export interface NodeView {
   isRead: boolean
   at: Moment
   notes: string[]
-  /** What could not be read of it, and why. */
+  /** What could not be read, and why. */
   reasons: { what: string; message: string }[]
   bars: BarView[]
 }
@@ -44,7 +44,7 @@ const spaceForPointer = 9
 const shownReasons = 8
 export const nameLimit = 120
 
-/** The rights that each way to read a node stands on. */
+/** The rights that each way to read a node needs. */
 export const modeRights: Readonly<Record<ReadMode, string[]>> = {
   proxy: ['get nodes/proxy'],
   ssm: ['ssm:SendCommand'],
@@ -145,12 +145,12 @@ function barView(gauge: Gauge, id: string, language: Language): BarView {
   }
 }
 
-/** A node in its place among the others: ordering, drawing and the tables all ask it. */
+/** A node with its rank, for ordering, drawing and tables. */
 export class GaugedNode {
   readonly node: AuditedNode
-  /** The worst of all its gauges. */
+  /** The worst state of its gauges. */
   readonly state: Gauge['state']
-  /** The least headroom of all its gauges; null where none is known. */
+  /** The least headroom of its gauges; null: unknown. */
   readonly headroomPercent: number | null
   readonly #alertPercent: number
   readonly #language: Language
@@ -170,7 +170,10 @@ export class GaugedNode {
     this.headroomPercent = known.length > 0 ? Math.min(...known) : null
   }
 
-  /** Made anew whenever somebody asks: with all their texts they are many times what is known of the node, and most are asked for once. */
+  /**
+   * Built on each call: gauges with their texts are many times larger than the node, and most are
+   * used once.
+   */
   get gauges(): Gauge[] {
     return gaugesOf(this.node, this.#alertPercent, this.#language)
   }

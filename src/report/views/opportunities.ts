@@ -1,5 +1,7 @@
-/** Changes whose gain can be counted: what a setting frees, or how much earlier image GC comes. The largest gain first. */
-
+/**
+ * Changes with a countable gain: space that a setting frees, or how much earlier image GC starts.
+ * Largest gain first.
+ */
 import type { Finding } from '#model/finding.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
@@ -26,7 +28,7 @@ export interface OpportunitiesView {
 }
 
 interface Opportunity {
-  /** 0: nothing is evicted needlessly any more; 1: space. */
+  /** 0: no needless evictions any more; 1: space. */
   kind: 0 | 1
   size: number
   gain: string
@@ -34,7 +36,7 @@ interface Opportunity {
   finding: Finding
 }
 
-/** @param anchorOf where on the page a finding has its card; null: nowhere */
+/** @param anchorOf place of a finding's card on the page; null: none */
 export function opportunitiesView(
   report: AuditReport,
   anchorOf: (finding: Finding) => string | null,
@@ -90,7 +92,9 @@ function opportunityOf(
   return null
 }
 
-/** Those that it names; all of the group, where it names only some and is about so many. */
+/**
+ * The named nodes; the whole group if the finding names only some of them and their numbers match.
+ */
 function nodesOf({ nodes }: Finding, members: AuditedNode[]): AuditedNode[] {
   if (nodes.count === members.length) return members
   const named = new Set(nodes.sample)
@@ -150,7 +154,7 @@ function beforeText(
   return ms > 0 ? words.leadBefore(lead) : words.leadAfter(lead)
 }
 
-/** What a threshold of `enough` percent would still keep free. */
+/** Bytes that a threshold of `enough` percent keeps free. */
 const enoughPercent = 5
 
 function lessStranded(

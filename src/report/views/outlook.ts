@@ -1,6 +1,7 @@
 /**
- * What breaks next: of every disk the time to image GC, to pressure and to the first eviction, as it was seen to grow, else at the rate that is assumed.
- * Nothing here foresees what is freed meanwhile: these are the times at which the kubelet begins to act.
+ * What breaks next: for every disk the time to image GC, pressure and the first eviction, at
+ * observed growth or else at the assumed rate. Freed space is not predicted: the times say when the
+ * kubelet begins to act.
  */
 import type { Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
@@ -25,22 +26,25 @@ interface OutlookRow {
   pressure: Noted
   eviction: Noted
   isNow: boolean
-  /** When it evicts, or that it does. */
+  /** When the node evicts, or that it does. */
   isForeseen: boolean
-  /** The times follow from the growth that is assumed. */
+  /** The times follow from assumed growth. */
   isAssumed: boolean
   first: string
   firstIs: DiskOutlook['first']
   victims: string
-  /** Null: no finding tells. */
+  /** Null: no finding has a change. */
   change: NodeChange | null
 }
 
 export interface OutlookView {
-  /** How many nodes evict at this moment. */
+  /** Number of nodes that evict now. */
   evicting: number
   rows: OutlookRow[]
-  /** How many nodes reach eviction within which time, in the order of the rows; together every node. */
+  /**
+   * Number of nodes that reach eviction within each time, in the order of the rows; the sum is
+   * every node.
+   */
   horizons: { within: string; nodes: string; isNow: boolean }[]
   basis: string
   leftOut: string | null
@@ -48,18 +52,23 @@ export interface OutlookView {
 
 interface NodeOutlook {
   node: AuditedNode
-  /** The disk that comes to eviction first; null: not known, or nothing of it can be said. */
+  /** The disk that reaches eviction first; null: unknown or unwatched. */
   disk: DiskOutlook | null
-  /** Another signal that is met now, where no disk is. */
+  /** Another signal that is met now, if no disk's is. */
   met: Signal | null
-  /** As the disk was seen to grow, else as is assumed. Null: never, or not known; infinite: later than anybody can foresee. */
+  /**
+   * At observed growth, else at assumed growth. Null: never, or unknown; infinite: beyond the
+   * horizon.
+   */
   evictionMs: number | null
 }
 
-/** Whose growth was seen to lead to eviction so soon stands before those that are only near. */
+/**
+ * Nodes with observed growth to eviction within this time come before nodes with assumed growth.
+ */
 const soonMs = 168 * hourMs
 
-/** Within how long, beginning with now; the last has no end. */
+/** Time limits, beginning with now; the last has no end. */
 const horizonsMs = [
   0,
   hourMs / 4,
@@ -70,7 +79,7 @@ const horizonsMs = [
   Number.POSITIVE_INFINITY,
 ]
 
-/** @param changeOf what to change on a node; null: no finding tells */
+/** @param changeOf what to change on a node; null: no finding has a change */
 export function outlookView(
   { nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>,
   language: Language,
@@ -86,7 +95,7 @@ export function outlookView(
       ({ evictionMs }) => evictionMs! > from && evictionMs! <= horizonsMs[index]!,
     ).length
   }
-  // Where nobody could look twice yet, once is enough to say so.
+  // If no node has two readings yet, it is said once instead of in every row.
   const isFirstLook = all.every(
     ({ disk }) =>
       disk === null ||
@@ -175,7 +184,10 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
 const evictionMsOf = ({ seen, evictionMs, threshold }: DiskOutlook) =>
   seen === null ? evictionMs : seenEvictionMs(seen, threshold !== null)
 
-/** In the order of `horizons`: now, who was seen to get there soon, who is assumed to, who was seen not to; within each by the time, then by what is left. */
+/**
+ * In the order of `horizons`: now, observed to evict soon, assumed, observed not to evict soon;
+ * within each by time, then by headroom.
+ */
 function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
   const place = ({ disk, evictionMs }: NodeOutlook) => {
     if (evictionMs === null || evictionMs === 0) return evictionMs === 0 ? 0 : 4
@@ -268,11 +280,11 @@ function outlookRow(
 
 const plain = (text: string): Noted => ({ text, note: '' })
 
-/** `in 1 h 20 min`: below the second nobody can tell it from now. */
+/** `in 1 h 20 min`; less than a second is now. */
 const timeText = (ms: number | null, { words: { outlook: words }, duration }: Language) =>
   ms === null ? words.never : ms < 1000 ? words.now : words.in(duration(roundMs(ms)))
 
-/** To minutes, and hours to hours of days: an estimate that says seconds says too much. */
+/** Rounded to minutes, or to hours from days on: an estimate has no seconds. */
 function roundMs(ms: number): number {
   const step = ms < 120_000 ? 1000 : ms < 24 * hourMs ? 60_000 : hourMs
   return Math.round(ms / step) * step

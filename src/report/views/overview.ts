@@ -1,12 +1,13 @@
 /**
- * The whole fleet in one picture: every node by how far it is from eviction, group by group. Few nodes are a tile each; of many each group is a bar. The
- * words beside the pictures have the same numbers, and both add up to every node.
+ * The whole fleet in one picture: every node by its distance to eviction, group by group. Small
+ * groups are drawn as tiles, large ones as a bar. Texts and pictures have the same numbers, and
+ * both add up to every node.
  */
 import type { Language } from '#report/languages/language.ts'
 import { groupAnchor, type NodeGroup } from './fleet.ts'
 import type { GaugedNode } from './node.ts'
 
-/** From so many nodes on a group is a bar: a tile each would say no more. */
+/** Groups of at least this size are drawn as a bar. */
 const tiledNodes = 1500
 const shownGroups = 60
 const tilePixels = 14
@@ -18,7 +19,7 @@ type Band = (typeof bands)[number]
 export interface OverviewView {
   legend: { band: Band; name: string; nodes: string; path: string }[]
   groups: OverviewRow[]
-  /** All groups beyond those shown, as one. */
+  /** All further groups, as one. */
   others: OverviewRow | null
 }
 
@@ -27,14 +28,16 @@ interface OverviewRow {
   title: string
   cluster: string
   description: string
-  /** Tiles, as one path a band; empty where the group is a bar. */
+  /** Tiles, one path per band; empty if the group is a bar. */
   tiles: { band: Band; path: string }[]
   width: number
   height: number
   parts: { band: Band; x: string; width: string }[]
 }
 
-/** A shape each, so that nobody needs the colours; 12 pixels wide and high, from their upper left corner. */
+/**
+ * One shape per band, so that colours are not needed; 12 by 12 pixels, from the upper left corner.
+ */
 const shapes: Record<Band, string> = {
   met: 'h12v12h-12z',
   'image-gc': 'h12v12h-12zm4 4v4h4v-4z',
@@ -98,7 +101,7 @@ const countsText = (counts: Record<Band, number>, { words, count }: Language) =>
       .map(band => words.said(words.overview.bands[band], count(counts[band]))),
   )
 
-/** All in one band. */
+/** All nodes in one band. */
 const wholeText = (counts: Record<Band, number>, { words }: Language) =>
   words.overview.bands[bands.find(band => counts[band] > 0) ?? 'unknown']
 

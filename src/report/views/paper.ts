@@ -1,5 +1,6 @@
 /**
- * What of the page is not printed, and how much that is. The style sheet leaves it out, by the same numbers; the screen shows all of it.
+ * What is not printed, and how much. The print style sheet hides it by the same numbers; the screen
+ * shows everything.
  */
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'

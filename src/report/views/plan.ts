@@ -1,15 +1,15 @@
-/** The plan that was made with an audit: how much it would change, and the line that approves it. */
+/** The plan made with an audit: how much it changes, and the command that approves it. */
 import type { ReportedPlan } from '#model/plan.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
 
 export interface PlanView {
   text: string
-  /** Null where there is nothing to approve. */
+  /** Null: nothing to approve. */
   approval: { digest: string; command: string } | null
 }
 
-/** Null: none was asked for. */
+/** Null: no plan was requested. */
 export function planView(
   plan: ReportedPlan | null,
   { words: { plan: words }, ...language }: Language,

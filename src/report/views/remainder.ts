@@ -1,4 +1,4 @@
-/** What the page says after the pictures: what was undecided, not audited, passed, and how it was all read. */
+/** The end of the page: undecided, not audited, passed, and how everything was read. */
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -8,7 +8,7 @@ import { hasNodes } from './verdict.ts'
 
 const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
 
-/** The rows that fit, and a sentence for those that do not. */
+/** The rows that fit, and a sentence for the others. */
 export interface Rows<Row> {
   rows: Row[]
   leftOut: string | null
@@ -45,7 +45,7 @@ export function remainderView(
   const words = all.remainder
   const { run, clusters, findings, waived, unknowns, notAudited } = document
   const spoken = new Set([...findings, ...waived, ...unknowns].map(({ rule }) => rule))
-  // Where nothing was read no rule spoke, and none passed either.
+  // If nothing was read, no rule ran and none passed.
   const hasPassed = clusters.some(({ outcomes }) => outcomes.pass > 0)
   const quiet = hasPassed ? run.rules.filter(rule => !spoken.has(rule)) : []
   return {
@@ -113,7 +113,10 @@ export function remainderView(
   }
 }
 
-/** `12 nodes asked through the API server (mode proxy, which needs list nodes, list pods, get nodes/proxy): 10 read, 2 partly read`. Being asked is not having answered. */
+/**
+ * `12 nodes requested through the API server (mode proxy, which needs list nodes, list pods, get
+ * nodes/proxy): 10 read, 2 partly read`.
+ */
 function readText(
   nodes: AuditReport['nodes'],
   clusters: AuditReport['document']['clusters'],

@@ -1,4 +1,4 @@
-/** Findings that are back: since when they were away, and why. */
+/** Findings that came back: when and how they had ended. */
 import type { RunBefore } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 

@@ -1,29 +1,29 @@
-/** A small line over days: where it was, how far it went, where it is now. What it shows stands beside it in words. */
+/** A small line over days. The text beside it has the same values. */
 
-/** Twice as many units as the page gives it pixels, and whole ones: there are many lines on a page. */
+/** Twice as many units as pixels on the page, in whole numbers: a page has many lines. */
 const size = { width: 240, height: 52, margin: 6 }
-/** A line that hardly moves is not drawn as if it leapt. */
+/** Minimum range of the scale: small changes look small. */
 const leastSpan = 4
 
 export interface Sparkline {
   viewBox: string
   line: string
-  /** A second, fainter one on the same scale; empty: there is none. */
+  /** A second, fainter line on the same scale; empty: none. */
   faint: string
-  /** Where the last value is; null: it is not known. */
+  /** Place of the last value; null: unknown. */
   end: { x: number; y: number } | null
   label: string
 }
 
 export interface Values {
-  /** One for each day; null: not known. */
+  /** One for each day; null: unknown. */
   values: (number | null)[]
   faint?: (number | null)[]
 }
 
 /**
- * @param days when, each a day since any day; in their order
- * @param from the day at the left end, for lines beside each other
+ * @param days day numbers, ascending
+ * @param from the day at the left end, so that lines can be compared
  */
 export function sparkline(
   days: number[],
@@ -54,7 +54,7 @@ export function sparkline(
   }
 }
 
-/** A value between two that are not known is a dot. */
+/** A value between two unknown ones is a dot. */
 function pathOf(
   values: (number | null)[],
   x: (index: number) => number,

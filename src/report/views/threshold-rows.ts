@@ -1,4 +1,7 @@
-/** The lines of a cohort's table: one for each setting, and one more for each other value that some of its nodes have. */
+/**
+ * The rows of a cohort's table: one for each setting, and one for each other value that some nodes
+ * have.
+ */
 import type { Signal } from '#model/prediction.ts'
 import { type ImageGcSetting, imageGcFields } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -9,7 +12,7 @@ import { type SettingView, type ThresholdKey, thresholdSetting } from './thresho
 
 interface ThresholdRow extends SettingView {
   name: string
-  /** Of nodes that differ from those of the line above. */
+  /** For nodes that differ from the row above. */
   isOther: boolean
 }
 
@@ -29,7 +32,7 @@ const hardSignals: Signal[] = [
   'imagefs.inodesFree',
   'pid.available',
 ]
-/** What a kubelet on Windows observes. */
+/** Signals that a kubelet on Windows observes. */
 const windowsSignals = new Set<Signal>([
   'memory.available',
   'nodefs.available',
@@ -62,7 +65,9 @@ export function partsOf(variants: Variant[], language: Language): TablePart[] {
   ]
 }
 
-/** Every threshold that one of the variants has, after the usual signals; what the kubelet adds stands last. */
+/**
+ * Every threshold of the variants, after the usual signals; those that the kubelet adds come last.
+ */
 function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdKey[] {
   const keys = new Map(usual.map(signal => [`${signal} 0`, { signal, hard, nth: 0 }]))
   for (const [node] of variants) {
@@ -98,7 +103,7 @@ const imageGcRows = (variants: Variant[], field: ImageGcSetting['field'], langua
     language,
   )
 
-/** A line for the first variant and all that have the same, then one for each other value. */
+/** A row for the first variant and all with the same value, then one for each other value. */
 function rowsOf(
   name: string,
   variants: Variant[],
@@ -120,7 +125,7 @@ function rowsOf(
   })
 }
 
-/** Upstream sets no soft threshold: those that nobody set stand in one line together. */
+/** Upstream sets no soft threshold: unset ones share one row. */
 function noSoftRow(variants: Variant[], set: number, { words }: Language): ThresholdRow {
   const known = variants.filter(([node]) => node !== undefined && evictionOf(node) !== null)
   const isKnownOfAll = known.length === variants.length

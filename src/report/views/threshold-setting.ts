@@ -8,7 +8,7 @@ import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 
 export interface SettingView {
   value: string
-  /** Nothing stands there that should: marked, and `note` says what that means. */
+  /** A threshold that should exist is missing: marked, and `note` explains it. */
   isLost: boolean
   comesTo: string
   grace: string
@@ -19,7 +19,7 @@ export interface SettingView {
   preset: string
 }
 
-/** One of a signal's thresholds: a soft one without a grace period makes a second hard one. */
+/** One threshold of a signal. A soft one without a grace period is a second hard one. */
 export interface ThresholdKey {
   signal: Signal
   hard: boolean
@@ -29,7 +29,7 @@ export interface ThresholdKey {
 export const valueLimit = 40
 const shownOrigins = 2
 
-/** Nothing is said of it, not even a value. */
+/** Nothing is known of it, not even a value. */
 export const emptySetting: SettingView = {
   value: '',
   isLost: false,
@@ -107,7 +107,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
     node => evictionOf(node)?.lost.filter(lost => lost.signal === signal) ?? [],
   )
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
-  // What the kubelet adds by itself follows from the others.
+  // Thresholds that the kubelet adds follow from the others.
   if (isAdded(signal))
     return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
   const isUnwatched = nodes.some(
@@ -151,7 +151,7 @@ function withoutSoft(
   }
 }
 
-/** What watches in its place, said of how many nodes where they differ. */
+/** What watches the disk instead, with numbers of nodes if they differ. */
 function watchText(
   nodes: Variant,
   signal: Signal,
@@ -224,7 +224,7 @@ export const originsText = (origins: (ThresholdOrigin | undefined)[], language: 
     language,
   )
 
-/** Each once, with its number of nodes where they differ. */
+/** Each text once, with its number of nodes if they differ. */
 function distinct(texts: string[], { words: { setting: words, clauses } }: Language): string {
   const alike = [...Map.groupBy(texts, text => text)].toSorted(
     ([, a], [, b]) => b.length - a.length,

@@ -28,11 +28,11 @@ const thresholdLimits = {
 interface CohortView {
   title: string
   about: string
-  /** What is wrong with it, in a few words. */
+  /** Faults, in a few words. */
   flags: { flag: string; isBad: boolean }[]
   isOpen: boolean
   caption: string
-  /** Who has which values, where nodes differ. */
+  /** Which nodes have which values, if nodes differ. */
   variants: string[]
   parts: TablePart[]
   notKnown: string[]
@@ -51,7 +51,7 @@ interface Assessed extends Cohort {
   about: string
   variants: Variant[]
   unread: AuditedNode[]
-  /** Signals with a default that nothing watches, and on how many nodes that is so. */
+  /** Unwatched signals that have a default, with their number of nodes. */
   unwatched: Map<string, number>
 }
 
@@ -194,7 +194,7 @@ const variantText = (nodes: Variant, index: number, language: Language) =>
     ...missingOf(nodes[0]!, language),
   )
 
-/** Why eviction thresholds and image GC settings of a node are unknown; null where they are known. */
+/** Why eviction thresholds and image GC settings of a node are unknown; null: known. */
 function missingOf(
   node: AuditedNode,
   { words: all, line }: Language,

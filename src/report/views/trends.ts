@@ -1,4 +1,7 @@
-/** How the fleet went: findings, grades, how full the disks for images are and how many nodes are near image GC, day by day, for all, each cluster and each group. */
+/**
+ * Trends by day: findings, grades, use of image disks and nodes near image GC, for all clusters,
+ * each cluster and each group.
+ */
 import { type Grade, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
@@ -12,10 +15,10 @@ const limits = { days: 30, clusters: 20, groups: 20 }
 const dayMs = 86_400_000
 
 interface TrendCell {
-  /** What it is now. */
+  /** The current value. */
   value: string
   note: string
-  /** Null where nothing is known on any day. */
+  /** Null: no day is known. */
   spark: Sparkline | null
 }
 
@@ -28,7 +31,7 @@ interface TrendRow {
   used: TrendCell
 }
 
-/** There may be many: one line each. */
+/** There can be many: one line each. */
 interface GroupTrend extends Pick<TrendRow, 'title' | 'about' | 'used'> {
   near: string
 }
@@ -40,7 +43,7 @@ export interface TrendsView {
   leftOut: string[]
 }
 
-/** Numbers of one day, of whatever they are. */
+/** Values of one day. */
 export interface TrendDay {
   day: string
   grade: Grade | null
@@ -50,7 +53,7 @@ export interface TrendDay {
   usedMedian: number | null
 }
 
-/** Null: no other day is remembered, so there are no lines to draw. */
+/** Null: no earlier day is recorded, so there are no lines. */
 export function trendsView(
   { trends = [] }: Pick<AuditReport, 'trends'>,
   language: Language,
@@ -108,7 +111,7 @@ function dayOfCluster({ day, grade, findings, groups }: ReportedTrend['points'][
   }
 }
 
-/** All clusters together, on days of which each that was known by then has a point. */
+/** All clusters together, for days on which every cluster known by then has a value. */
 export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
   const known = trends.map(
     ({ points }) => new Map(points.map(point => [point.day, dayOfCluster(point)])),
@@ -140,7 +143,7 @@ function sumOfFindings(days: TrendDay[]): Record<Severity, number> | null {
   ) as Record<Severity, number>
 }
 
-/** Of those that are known; null: none is. */
+/** Of the known ones; null: none is known. */
 function sumOf(values: (number | null)[]): number | null {
   const known = values.filter(value => value !== null)
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
@@ -157,7 +160,7 @@ interface Went {
   days: TrendDay[]
 }
 
-/** Those that are there now. */
+/** The groups of this run. */
 function groupsOf(
   { cluster, points }: ReportedTrend,
   language: Language,

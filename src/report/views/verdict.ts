@@ -1,4 +1,7 @@
-/** The first thing read: how bad it is, how much of the fleet that is known of, and what was not looked at. */
+/**
+ * The first thing on the page: how bad it is, how much of the fleet was read, and what is not
+ * covered.
+ */
 import type { ClusterResult, Severity } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -11,7 +14,7 @@ import type { OutlookView } from './outlook.ts'
 
 interface ClusterView {
   name: string
-  /** Null where nothing was read: then there is no grade. */
+  /** Null: nothing was read, so there is no grade. */
   grade: string | null
   coverage: string
   /** Parts of the coverage bar. */
@@ -21,15 +24,15 @@ interface ClusterView {
 export interface VerdictView {
   severity: Severity | 'none' | 'unread'
   headline: string
-  /** Which nodes evict first; null: of none is that known. */
+  /** Nodes that evict first; null: unknown for every node. */
   next: NextView | null
   /** The worst finding and where it is; null without findings. */
   worst: string | null
   tally: ReturnType<typeof tally>
   scope: string
-  /** What the verdict does not cover, each with the section that lists it. */
+  /** What the verdict does not cover, each with its section. */
   gaps: { text: string; section: string }[]
-  /** Stands where there is no gap. */
+  /** Shown if there is no gap. */
   complete: string | null
   clusters: ClusterView[]
   clustersLeftOut: string | null
@@ -37,7 +40,7 @@ export interface VerdictView {
 
 const shownClusters = 300
 
-/** How a verdict is told. */
+/** How the verdict is rendered. */
 interface Told {
   outlook: OutlookView
   titleOf: TitleOf
@@ -57,7 +60,8 @@ export function verdictView(
   const seen = sum(({ coverage }) => coverage.read + coverage.partlyRead)
   const worst = findings.toSorted(worstFirst)[0]
   const partly = sum(({ coverage }) => coverage.partlyRead)
-  // A node that was not read is in notAudited, too; should one list forget it, the other counts it.
+  // An unread node is in notAudited as well; if it is missing in one list, the other one counts
+  // it.
   const lostNodes = Math.max(
     notAudited.filter(({ node }) => node !== null).length,
     sum(({ coverage }) => coverage.notRead),
@@ -65,7 +69,8 @@ export function verdictView(
   const incomplete = new Set(
     notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
   )
-  // Of a cluster whose nodes are known something else is missing: events, a launch template, the end of a list.
+  // If nodes of the cluster are known, something else is missing: events, a launch template, the
+  // end of a list.
   const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
   const lostClusters = incomplete.size - partlyClusters
   const gaps = [
@@ -110,7 +115,7 @@ export function verdictView(
   }
 }
 
-/** Whether anything is known of a cluster's nodes. */
+/** Whether any node of a cluster was read. */
 export const hasNodes = (clusters: ClusterResult[], name: string) =>
   clusters.some(cluster => cluster.name === name && cluster.coverage.nodes > 0)
 

@@ -10,11 +10,11 @@ const adviceLimit = 120
 
 export interface NodeChange {
   text: string
-  /** Where the page has the whole fix; null: nowhere. */
+  /** Place of the whole fix on the page; null: not on the page. */
   anchor: string | null
 }
 
-/** @param anchorOf where on the page a finding has its card; null: nowhere */
+/** @param anchorOf place of a finding's card on the page; null: none */
 export function changesOf(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
   anchorOf: (finding: Finding) => string | null,

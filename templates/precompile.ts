@@ -183,7 +183,7 @@ function checkedScript(source: string): string {
     ) ?? []
   if (forbidden !== undefined)
     throw new TemplateError(
-      `report.mjs: "${forbidden}" has no place in a page that asks nobody and writes only text`,
+      `report.mjs: "${forbidden}" has no place in a page without connections that writes only text`,
     )
   return source
 }

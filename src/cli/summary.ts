@@ -92,16 +92,16 @@ function clusterLines(
   ]
 }
 
-/** What the mail tells of the run before, and of each finding that is worse or cannot be told a line. Nothing where nothing changed. */
+/** What the mail tells of the run before, and of each finding that is worse or cannot be listed a line. Nothing where nothing changed. */
 function sinceLines(
   run: Required<Pick<AuditResult, 'document' | 'before'>>,
   language: Language,
   titleOf: TitleOf,
 ): string[] {
   const { terminal: words, changes } = language.words
-  const { told, hidden, counts, absent } = mailChanges(run, language)
+  const { listed, hidden, counts, absent } = mailChanges(run, language)
   const rows = [
-    ...told
+    ...listed
       .filter(({ kind }) => kind !== 'unchanged' && kind !== 'better')
       .map(({ finding, kind }) => ({ finding, label: kind && changes.labels[kind] })),
     ...hidden.map(finding => ({ finding, label: changes.labels.unclear })),
@@ -130,12 +130,12 @@ function changedLine(
 ): string[] {
   const { severity, cluster, subject } = finding
   const where = all.list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
-  const told = all.terminal.changedFinding(
+  const listed = all.terminal.changedFinding(
     all.severityNames[severity],
     clean(titleOf(finding).title),
     where,
   )
-  return wrap(`${padTo(label.toLowerCase(), wide)}  ${told}`, '  ', ' '.repeat(wide + 4))
+  return wrap(`${padTo(label.toLowerCase(), wide)}  ${listed}`, '  ', ' '.repeat(wide + 4))
 }
 
 const columnsIn = (labels: string[]) => Math.max(0, ...labels.map(columnsOf))

@@ -291,7 +291,7 @@ function changedLines(before: NodePrediction, after: NodePrediction): string[] {
     ['image GC deletes', deletionState(prediction.imageGC?.deletions ?? null)],
     ['conditions', prediction.eviction?.conditions.join(', ') || 'none'],
     ['acts on', prediction.eviction?.actsOn.join(' or ') || 'nothing'],
-    ['evicts', prediction.eviction?.victims?.map(podName).join(', ') || 'nobody'],
+    ['evicts', prediction.eviction?.victims?.map(podName).join(', ') || 'no pod'],
   ]
   const then = new Map(facts(before))
   const changed = facts(after).filter(([what, state]) => then.get(what) !== state)
@@ -314,7 +314,9 @@ function timelineLines(timeline: TimelineEvent[] | null | undefined): string[] {
   if (timeline === undefined) return []
   if (timeline === null) return ['not known, see below']
   if (timeline.length === 0) return ['nothing happens within a day']
-  const lines = timeline.slice(0, shownEvents).map(event => `+${clock(event.atMs)}  ${told(event)}`)
+  const lines = timeline
+    .slice(0, shownEvents)
+    .map(event => `+${clock(event.atMs)}  ${eventText(event)}`)
   return [...lines, ...more(timeline.length, shownEvents)]
 }
 
@@ -325,7 +327,7 @@ function clock(ms: number): string {
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
 }
 
-function told({ event, detail }: TimelineEvent): string {
+function eventText({ event, detail }: TimelineEvent): string {
   switch (event) {
     case 'imageGC':
       return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}${detail.error === null ? '' : ': not enough'}`

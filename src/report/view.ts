@@ -80,8 +80,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const ofNodes = sorted.filter(finding => !isGarbage(finding))
   const garbage = sorted.filter(isGarbage)
   const waived = document.waived.toSorted(worstFirst)
-  const told = oneOfEachRule([...waived, ...sorted])
-  const page = anchorsOf([ofNodes, garbage], told)
+  const explained = oneOfEachRule([...waived, ...sorted])
+  const page = anchorsOf([ofNodes, garbage], explained)
   const on = { page, titleOf, language }
   const groups = groupNodes(report, language)
   const outlook = outlookView(
@@ -120,7 +120,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
       .slice(0, shownIdleWaivers)
       .map(waiver => idleWaiverText(waiver, language)),
     waivedCount: count(waived.length),
-    rules: told.map(finding => ruleView(finding, on)),
+    rules: explained.map(finding => ruleView(finding, on)),
     unknownsCount: count(document.unknowns.length),
     notAuditedCount: count(document.notAudited.length),
     remainder: remainderView(report, language),
@@ -136,12 +136,11 @@ const scriptWords = ({
   outlook,
   none,
   unknown,
-  notKnown,
 }: Language['words']) =>
   JSON.stringify({
     ...script,
     severities: severityNames,
     durations: numbers.durations,
     least: [outlook.now, none],
-    notKnown: [unknown, notKnown, outlook.never],
+    notKnown: [unknown, outlook.never],
   })

@@ -110,16 +110,16 @@ const reasons: Readonly<Record<string, string>> = {
 }
 
 function suppressedText(suppressed: Suppression['suppressed'], region: string): string {
-  const told = suppressed
+  const listed = suppressed
     .slice(0, namedRecipients)
     .map(
       ({ address, reason, since }) =>
         `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`,
     )
-  const more = suppressed.length - told.length
+  const more = suppressed.length - listed.length
   const isOne = suppressed.length === 1
   return (
-    `${told.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${isOne ? 'gets' : 'get'} nothing: SES has ${isOne ? 'it' : 'them'} on the account's suppression list in ${region}. ` +
+    `${listed.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${isOne ? 'gets' : 'get'} nothing: SES has ${isOne ? 'it' : 'them'} on the account's suppression list in ${region}. ` +
     `Once the address works: aws sesv2 delete-suppressed-destination --region ${region} --email-address ADDRESS`
   )
 }

@@ -70,7 +70,7 @@ export const asff: Format = {
   },
 }
 
-interface Told {
+interface AsffEntry {
   id: string
   rule: string
   title: string
@@ -92,8 +92,8 @@ function findingsOf({ document, before }: AuditReport): object[] {
     ...[
       ...(before?.closed.unknowns ?? []).map(undecided),
       ...(before?.closed.notAudited ?? []).map(unaudited),
-    ].map(told => ({
-      ...base({ ...told, description: closedText(run.takenAt, told.description) }),
+    ].map(entry => ({
+      ...base({ ...entry, description: closedText(run.takenAt, entry.description) }),
       RecordState: 'ARCHIVED',
     })),
   ]
@@ -101,7 +101,7 @@ function findingsOf({ document, before }: AuditReport): object[] {
 
 const unavailable = { severity: 'info', status: 'NOT_AVAILABLE' } as const
 
-const undecided = (unknown: UnknownOutcome): Told => ({
+const undecided = (unknown: UnknownOutcome): AsffEntry => ({
   ...unknown,
   ...unavailable,
   id: hashed(unknownKey(unknown)),
@@ -109,7 +109,7 @@ const undecided = (unknown: UnknownOutcome): Told => ({
   description: unknown.reason,
 })
 
-const unaudited = ({ cluster, node, reason }: NotAudited): Told => ({
+const unaudited = ({ cluster, node, reason }: NotAudited): AsffEntry => ({
   ...unavailable,
   id: hashed(JSON.stringify(['not-audited', cluster, node])),
   rule: 'not-audited',
@@ -122,10 +122,10 @@ const unaudited = ({ cluster, node, reason }: NotAudited): Told => ({
 
 function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>): object {
   const { title, consequence, waived, since, confidence } = finding
-  const told = base({ ...finding, title, description: consequence, status: 'FAILED' })
+  const entry = base({ ...finding, title, description: consequence, status: 'FAILED' })
   const evidence = evidenceLines(finding).join('; ')
   return {
-    ...told,
+    ...entry,
     ...(since !== null && {
       CreatedAt: `${since}T00:00:00Z`,
       FirstObservedAt: `${since}T00:00:00Z`,
@@ -135,7 +135,7 @@ function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>):
       Recommendation: { Text: fittedText(fixLines(finding).join(' '), limits.recommendation) },
     },
     ProductFields: {
-      ...told.ProductFields,
+      ...entry.ProductFields,
       'highwater/confidence': confidence,
       ...(evidence !== '' && { 'highwater/evidence': fittedText(evidence, limits.field) }),
       ...(waived && {
@@ -147,7 +147,7 @@ function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>):
 
 function endedFinding(past: PastFinding, base: ReturnType<typeof importedBy>): object {
   const status = isRepaired(past) ? 'PASSED' : 'NOT_AVAILABLE'
-  const told = base({
+  const entry = base({
     ...past,
     description: endedText(past),
     nodes: { count: 0, sample: [] },
@@ -155,7 +155,7 @@ function endedFinding(past: PastFinding, base: ReturnType<typeof importedBy>): o
   })
   const since = `${past.since}T00:00:00Z`
   return {
-    ...told,
+    ...entry,
     CreatedAt: since,
     FirstObservedAt: since,
     LastObservedAt: `${past.lastSeen}T00:00:00Z`,
@@ -167,7 +167,17 @@ const importedBy = ({ account, region, takenAt, version }: AuditReport['document
   const [owner, place] = [fittedText(account ?? '', 64), fittedText(region ?? '', 64)]
   const at = utcTime(takenAt)
   const partition = partitionOf(place)
-  return ({ id, rule, title, description, severity, cluster, subject, nodes, status }: Told) => ({
+  return ({
+    id,
+    rule,
+    title,
+    description,
+    severity,
+    cluster,
+    subject,
+    nodes,
+    status,
+  }: AsffEntry) => ({
     SchemaVersion: '2018-10-08',
     Id: `highwater/${place}/${owner}/${id}`.slice(0, limits.id),
     ProductArn: `arn:${partition}:securityhub:${place}:${owner}:product/${owner}/default`,

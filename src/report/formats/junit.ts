@@ -158,13 +158,13 @@ function quietCases(
         'Rules that are not named here are not known to pass',
       ),
     ]
-  const told = new Set(
+  const reported = new Set(
     [...findings, ...waived, ...unknowns]
       .filter(entry => entry.cluster === cluster.name)
       .map(({ rule }) => rule),
   )
   return run.rules
-    .filter(rule => !told.has(rule))
+    .filter(rule => !reported.has(rule))
     .map(rule => ({ name: 'passes or does not apply', rule, outcome: null }))
 }
 

@@ -57,7 +57,7 @@ export const ocsf: Format = {
       .join(',\n')}\n]\n`,
 }
 
-interface Told {
+interface OcsfEntry {
   uid: string
   title: string
   desc: string
@@ -80,16 +80,16 @@ function eventsOf({ document, before }: AuditReport): object[] {
     ...[
       ...(before?.closed.unknowns ?? []).map(undecided),
       ...(before?.closed.notAudited ?? []).map(unaudited),
-    ].map(told => {
-      const text = closedText(run.takenAt, told.desc)
-      return resolved(event({ ...told, desc: text }), text)
+    ].map(entry => {
+      const text = closedText(run.takenAt, entry.desc)
+      return resolved(event({ ...entry, desc: text }), text)
     }),
   ]
 }
 
 const warned = { severity: 'info', compliance: 'warning', isSuppressed: false } as const
 
-const undecided = (unknown: UnknownOutcome): Told => ({
+const undecided = (unknown: UnknownOutcome): OcsfEntry => ({
   ...unknown,
   ...warned,
   uid: hashed(unknownKey(unknown)),
@@ -97,7 +97,7 @@ const undecided = (unknown: UnknownOutcome): Told => ({
   desc: lineText(unknown.reason),
 })
 
-const unaudited = ({ cluster, node, reason }: NotAudited): Told => ({
+const unaudited = ({ cluster, node, reason }: NotAudited): OcsfEntry => ({
   ...warned,
   uid: hashed(JSON.stringify(['not-audited', cluster, node])),
   title: 'Not audited',
@@ -186,7 +186,7 @@ const eventOn = ({ version, takenAt, account, region }: AuditReport['document'][
     severity,
     compliance,
     isSuppressed,
-  }: Told) => ({
+  }: OcsfEntry) => ({
     activity_id: 1,
     category_uid: 2,
     class_uid: classUid,

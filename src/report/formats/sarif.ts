@@ -64,11 +64,11 @@ function logOf({ document }: AuditReport): object {
 }
 
 function rulesOf(ids: string[], findings: Finding[]) {
-  const docs = new Map(findings.map(({ rule, docs: told, family }) => [rule, { told, family }]))
+  const docs = new Map(findings.map(({ rule, docs, family }) => [rule, { docs, family }]))
   return [...new Set([...ids, ...docs.keys()])].map(id => {
     const found = docs.get(id)
     if (found === undefined) return { id }
-    const { title, why, fix, sources } = found.told
+    const { title, why, fix, sources } = found.docs
     return {
       id,
       shortDescription: { text: lineText(title) },

@@ -60,9 +60,9 @@ export interface ClusterGcView {
 /** @param sorted the findings on cluster garbage, worst first */
 export function clusterGcView(report: AuditReport, sorted: Finding[], on: Shown): ClusterGcView {
   const { language } = on
-  const told = judgedGarbage(report)
-  const tables = tablesOf(told)
-  const others = told.slice(tables.length)
+  const judged = judgedGarbage(report)
+  const tables = tablesOf(judged)
+  const others = judged.slice(tables.length)
   return {
     coverage: coverageText(report, language),
     clusters: tables.map((judged, index) => clusterView(judged, index < limits.open, on)),
@@ -82,13 +82,13 @@ export function clusterGcView(report: AuditReport, sorted: Finding[], on: Shown)
   }
 }
 
-function tablesOf(told: JudgedGarbage[]): JudgedGarbage[] {
+function tablesOf(judged: JudgedGarbage[]): JudgedGarbage[] {
   let left = limits.rows
-  const end = told.slice(0, limits.tables).findIndex(({ overview: { rows } }, index) => {
+  const end = judged.slice(0, limits.tables).findIndex(({ overview: { rows } }, index) => {
     left -= rows.length
     return left < 0 && index > 0
   })
-  return told.slice(0, end < 0 ? limits.tables : end)
+  return judged.slice(0, end < 0 ? limits.tables : end)
 }
 
 function aboutText(

@@ -32,7 +32,7 @@ export interface DiskOutlook extends ActingTimes {
   /** The threshold that evicts first at assumed growth; null: none watches this disk. */
   threshold: EvaluatedThreshold | null
   /** What acts first if the disk fills within minutes: readings hours apart cannot show that. */
-  first: 'image-gc' | 'eviction' | 'either' | 'nobody'
+  first: 'image-gc' | 'eviction' | 'either' | 'nothing'
 }
 
 export interface SeenOutlook {
@@ -153,7 +153,7 @@ function firstToAct(
   evictionMs: number | null,
   periodMs: number,
 ): DiskOutlook['first'] {
-  if (imageGcMs === null) return evictionMs === null ? 'nobody' : 'eviction'
+  if (imageGcMs === null) return evictionMs === null ? 'nothing' : 'eviction'
   if (evictionMs === null || imageGcMs + periodMs <= evictionMs) return 'image-gc'
   return imageGcMs >= evictionMs ? 'eviction' : 'either'
 }

@@ -113,7 +113,7 @@ export function fleetView(
       }
     })
   const rest = restView(groups.slice(fleetLimits.drawnGroups), list, language)
-  const { listed, left, bytes } = list.told()
+  const { listed, left, bytes } = list.totals()
   return {
     groups: drawnGroups,
     rest,
@@ -148,7 +148,7 @@ function restView(
 interface ListedRows {
   rowsOf(members: GaugedNode[]): NodeRow[]
   /** Number of nodes with and without a row, and the size of the rows. */
-  told(): { listed: number; left: number; bytes: number }
+  totals(): { listed: number; left: number; bytes: number }
 }
 
 /** Lists rows up to the limits of number and size. */
@@ -169,7 +169,7 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): L
     bytes += weight
     return [row]
   }
-  return { rowsOf: members => members.flatMap(rowOf), told: () => ({ listed, left, bytes }) }
+  return { rowsOf: members => members.flatMap(rowOf), totals: () => ({ listed, left, bytes }) }
 }
 
 function aboutText({ cluster, members }: NodeGroup, { words }: Language): string {

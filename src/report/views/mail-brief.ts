@@ -20,15 +20,15 @@ export function mailBrief({
   report,
 }: MailView): string {
   const { brief: words } = all.mail
-  const told = [...(findings?.list ?? []), ...(findings?.lines ?? [])]
-  const more = told.length > shownFindings || (findings?.leftOut ?? null) !== null
+  const listed = [...(findings?.list ?? []), ...(findings?.lines ?? [])]
+  const more = listed.length > shownFindings || (findings?.leftOut ?? null) !== null
   const lines = [
     subject,
     audience,
     cutShort && words.cutShort(cutShort.title, cutShort.text),
     verdict.next?.brief ?? null,
     verdict.change,
-    ...told
+    ...listed
       .slice(0, shownFindings)
       .map(({ severityWord, label, title, where, nodeCount }) =>
         words.finding(severityWord, label, title, all.list([where, nodeCount].filter(Boolean))),

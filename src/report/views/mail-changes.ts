@@ -11,7 +11,7 @@ import { compareText } from '#report/text.ts'
 import { tallyTexts, worstFirst } from './findings.ts'
 import { returnedTexts } from './returned.ts'
 
-export interface ToldFinding {
+export interface ListedFinding {
   finding: Finding
   /** What is new about it; null: no earlier run. */
   kind: Kind | 'unchanged' | null
@@ -21,7 +21,7 @@ export interface ToldFinding {
 
 export interface MailChanges {
   /** Changed, then urgent, then better; each worst first. */
-  told: ToldFinding[]
+  listed: ListedFinding[]
   /** Unchanged and not urgent: only counted. */
   standing: Finding[]
   ended: PastFinding[]
@@ -56,7 +56,7 @@ export function mailChanges(
   const sorted = findings.toSorted(worstFirst)
   if (!before)
     return {
-      told: sorted.map(finding => ({ finding, kind: null, why: [] })),
+      listed: sorted.map(finding => ({ finding, kind: null, why: [] })),
       standing: [],
       ended: [],
       hidden: [],
@@ -69,7 +69,7 @@ export function mailChanges(
   const returned = new Map([...returnedTexts(before, language)].map(([id, text]) => [id, [text]]))
   const kindOf = ({ id }: Finding) =>
     regressed.has(id) ? 'back' : kindOfChange(changed.get(id)?.change)
-  const isTold = (finding: Finding) => kindOf(finding) !== null || finding.severity === 'critical'
+  const isListed = (finding: Finding) => kindOf(finding) !== null || finding.severity === 'critical'
   const ended = before.ended.toSorted(byPastSeverity)
   const hidden = before.hidden.toSorted(
     (a, b) => Number(b.isNew) - Number(a.isNew) || byPastSeverity(a, b),
@@ -78,7 +78,7 @@ export function mailChanges(
     .filter(({ id }) => changed.get(id)?.change === 'waivedSince')
     .toSorted(worstFirst)
   return {
-    told: [...sorted.filter(isTold), ...waivedSince]
+    listed: [...sorted.filter(isListed), ...waivedSince]
       .map(finding => ({ finding, kind: kindOf(finding) }))
       .toSorted((a, b) => place(a.kind) - place(b.kind))
       .map(({ finding, kind }) => ({
@@ -89,7 +89,7 @@ export function mailChanges(
             ? []
             : [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
       })),
-    standing: sorted.filter(finding => !isTold(finding)),
+    standing: sorted.filter(finding => !isListed(finding)),
     ended,
     hidden,
     absent: absentText(before, language),

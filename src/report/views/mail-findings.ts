@@ -6,7 +6,7 @@ import type { Language } from '#report/languages/language.ts'
 import { docsIn, type TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
-import { type MailChanges, standingText, type ToldFinding } from './mail-changes.ts'
+import { type ListedFinding, type MailChanges, standingText } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
 const shown = {
@@ -87,42 +87,42 @@ export interface MailEndedView {
 }
 
 export function mailFindingsView(
-  { told, standing, since }: MailChanges,
+  { listed, standing, since }: MailChanges,
   fold: Fold,
   titleOf: TitleOf,
   language: Language,
 ): MailFindingsView {
   // Waived findings come last: they need no action.
-  const cards = told.slice(0, shown.cards).filter(({ kind }) => kind !== 'waived')
-  const lines = told.slice(cards.length, cards.length + shown.lines)
-  const rest = told.slice(cards.length + shown.lines).map(({ finding }) => finding)
+  const cards = listed.slice(0, shown.cards).filter(({ kind }) => kind !== 'waived')
+  const lines = listed.slice(cards.length, cards.length + shown.lines)
+  const rest = listed.slice(cards.length + shown.lines).map(({ finding }) => finding)
   return {
-    title: headingOf(told, cards.length + lines.length, since !== null, language),
+    title: headingOf(listed, cards.length + lines.length, since !== null, language),
     list: cards.map(each => mailFinding(each, fold, titleOf, language)),
     lines: lines.map(each => mailLine(each, fold, titleOf, language)),
     leftOut:
-      rest.length > 0 ? language.words.told.more(rest.length, tallyTexts(rest, language)) : null,
+      rest.length > 0 ? language.words.listed.more(rest.length, tallyTexts(rest, language)) : null,
     standing: standingText(standing, language),
   }
 }
 
 function headingOf(
-  told: ToldFinding[],
+  listed: ListedFinding[],
   shownCount: number,
   isCompared: boolean,
   language: Language,
 ): string | null {
-  const words = language.words.told
-  if (told.length === 0) return null
-  if (isCompared && told.length > shownCount) return words.some(shownCount, told.length)
+  const words = language.words.listed
+  if (listed.length === 0) return null
+  if (isCompared && listed.length > shownCount) return words.some(shownCount, listed.length)
   if (isCompared)
-    return told.some(({ kind }) => kind !== 'unchanged') ? words.changedAndUrgent : words.urgent
-  if (told.length > shownCount) return words.worst(shownCount, told.length)
-  return words.all(told.length)
+    return listed.some(({ kind }) => kind !== 'unchanged') ? words.changedAndUrgent : words.urgent
+  if (listed.length > shownCount) return words.worst(shownCount, listed.length)
+  return words.all(listed.length)
 }
 
 function mailLine(
-  { finding, kind, why }: ToldFinding,
+  { finding, kind, why }: ListedFinding,
   fold: Fold,
   titleOf: TitleOf,
   language: Language,
@@ -159,16 +159,16 @@ const markOf = (severity: Severity, { words }: Language) => ({
 })
 
 function mailFinding(
-  told: ToldFinding,
+  listed: ListedFinding,
   fold: Fold,
   titleOf: TitleOf,
   language: Language,
 ): MailFinding {
-  const { consequence, nodes, fix } = told.finding
-  const docs = docsIn(language, told.finding)
+  const { consequence, nodes, fix } = listed.finding
+  const docs = docsIn(language, listed.finding)
   const { configLines, configInReport } = configView(fix.config, fold, language)
   return {
-    ...mailLine(told, fold, titleOf, language),
+    ...mailLine(listed, fold, titleOf, language),
     consequence: fold(consequence, 420),
     ...nodesView(nodes, fold, language),
     fix: fold(docs.fix, 420),
@@ -263,7 +263,7 @@ function configView(
   // All lines or none: a map like evictionHard replaces the existing one, so half of it would lose
   // thresholds.
   if (lines.length > shown.configLines)
-    return { configLines: [], configInReport: words.told.configInReport(lines.length) }
+    return { configLines: [], configInReport: words.listed.configInReport(lines.length) }
   // The indent is YAML, the rest is text.
   return {
     configLines: lines.map(line => `${/^ {0,12}/.exec(line)![0]}${fold(line, 100)}`),
@@ -274,7 +274,7 @@ function configView(
 function moreText({ commands, durable }: Fix, fold: Fold, { words }: Language): string | null {
   const targets = [...new Set(durable.map(({ target }) => fold(target, 30)))]
   if (commands.length + targets.length === 0) return null
-  return words.told.inReport(
+  return words.listed.inReport(
     commands.length,
     targets.slice(0, shown.targets),
     Math.max(targets.length - shown.targets, 0),

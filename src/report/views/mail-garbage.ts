@@ -25,17 +25,17 @@ export function mailGarbageView(
   fold: Fold,
   language: Language,
 ): MailGarbageView | null {
-  const told = judgedGarbage(report).filter(
+  const judged = judgedGarbage(report).filter(
     ({ found, overview: { gaps } }) => found.length > 0 || gaps.length > 0,
   )
-  if (told.length === 0) return null
-  const monthlyUsd = told.reduce((sum, each) => sum + each.monthlyUsd, 0)
-  const rest = told.length - shown.clusters
+  if (judged.length === 0) return null
+  const monthlyUsd = judged.reduce((sum, each) => sum + each.monthlyUsd, 0)
+  const rest = judged.length - shown.clusters
   const cost = monthlyUsd > 0 ? costText(monthlyUsd, language) : null
   return {
     title: language.words.garbage.mail.title(cost),
     cost,
-    clusters: told.slice(0, shown.clusters).map(judged => clusterLine(judged, fold, language)),
+    clusters: judged.slice(0, shown.clusters).map(judged => clusterLine(judged, fold, language)),
     leftOut: rest > 0 ? language.words.garbage.mail.more(rest) : null,
   }
 }

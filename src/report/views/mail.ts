@@ -151,7 +151,7 @@ export function mailView(
           : null,
     },
     findings:
-      findings.length + changes.told.length > 0
+      findings.length + changes.listed.length > 0
         ? mailFindingsView(changes, fold, titleOf, language)
         : null,
     hidden: mailHiddenView(changes, fold, titleOf, language),

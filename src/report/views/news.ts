@@ -84,11 +84,11 @@ export function newsView(
     [count('cannotTell'), words.counts.cannotTell],
     [unchanged.open + unchanged.waived, words.counts.unchanged],
   ] as const
-  const told = parts.filter(([number]) => number > 0).map(([number, text]) => text(number))
+  const counted = parts.filter(([number]) => number > 0).map(([number, text]) => text(number))
   return {
     since: momentOf(takenAt, language),
     summary: [
-      words.summary(changed > 0, told),
+      words.summary(changed > 0, counted),
       ...nodesText(delta.nodes, language),
       absentText(before, language),
     ]

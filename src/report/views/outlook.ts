@@ -296,18 +296,18 @@ function victimsText(
   { words: all, line }: Language,
 ): string {
   const words = all.outlook
-  const told = firstVictims?.find(one => one.signal === signal)
-  if (told === undefined) return all.notKnown
-  const [first, ...rest] = told.pods.map(({ namespace, name }) =>
+  const group = firstVictims?.find(one => one.signal === signal)
+  if (group === undefined) return all.unknown
+  const [first, ...rest] = group.pods.map(({ namespace, name }) =>
     line(`${namespace}/${name}`, nameLimit),
   )
   if (first === undefined) return words.noVictim
-  if (told.alike > 1)
+  if (group.alike > 1)
     return words.oneOf(
-      told.alike,
+      group.alike,
       all.list([
-        ...[first, ...rest].slice(0, told.alike),
-        ...(told.alike > told.pods.length ? ['…'] : []),
+        ...[first, ...rest].slice(0, group.alike),
+        ...(group.alike > group.pods.length ? ['…'] : []),
       ]),
     )
   return rest.length === 0 ? first : words.andThen(first, rest)

@@ -10,6 +10,6 @@ export const returnedTexts = (
   new Map(
     returned.map(({ id, since, ended, on }) => [
       id,
-      words.told(words.endings[ended], line(on, 20), line(since, 20)),
+      words.ended(words.endings[ended], line(on, 20), line(since, 20)),
     ]),
   )

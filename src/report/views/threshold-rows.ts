@@ -132,7 +132,7 @@ function noSoftRow(variants: Variant[], set: number, { words }: Language): Thres
   return {
     name: set === 0 ? words.thresholds.everySignal : words.thresholds.everyOtherSignal,
     isOther: false,
-    value: known.length === 0 ? words.notKnown : words.none,
+    value: known.length === 0 ? words.unknown : words.none,
     isLost: false,
     comesTo: '',
     grace: '',

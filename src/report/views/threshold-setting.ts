@@ -43,7 +43,7 @@ export const emptySetting: SettingView = {
 
 export const unknownSetting = ({ words }: Language): SettingView => ({
   ...emptySetting,
-  value: words.notKnown,
+  value: words.unknown,
 })
 
 function thresholdAt(
@@ -125,10 +125,10 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
       : distinct(
           losers.map(({ by }) => words.lost(loserText(by, language))),
           language,
-        ) || words.nobodySet,
+        ) || words.unset,
     preset:
       settings.hardDefaults === null
-        ? all.notKnown
+        ? all.unknown
         : hasDefault
           ? line(settings.hardDefaults[signal]!, valueLimit)
           : all.none,
@@ -205,7 +205,7 @@ function presetText(
 ): string {
   if (isAdded(signal)) return '–'
   if (!hard) return words.none
-  if (settings.hardDefaults === null) return words.notKnown
+  if (settings.hardDefaults === null) return words.unknown
   const preset = Object.hasOwn(settings.hardDefaults, signal)
     ? settings.hardDefaults[signal]!
     : null
@@ -219,7 +219,7 @@ function presetText(
 export const originsText = (origins: (ThresholdOrigin | undefined)[], language: Language) =>
   distinct(
     origins.map(origin =>
-      origin === undefined ? language.words.notKnown : originText(origin, language),
+      origin === undefined ? language.words.unknown : originText(origin, language),
     ),
     language,
   )

@@ -114,7 +114,7 @@ function mostTroubled(a: Assessed, b: Assessed): number {
 function cohortView(cohort: Assessed, isOpen: boolean, language: Language): CohortView {
   const { title, cluster, about, variants, unread } = cohort
   const shown = variants.slice(0, thresholdLimits.variants)
-  const isTold =
+  const isShown =
     variants.length > 1 ||
     shown.some(
       ([node]) => node !== undefined && missingOf(node, language).some(why => why !== null),
@@ -125,7 +125,7 @@ function cohortView(cohort: Assessed, isOpen: boolean, language: Language): Coho
     flags: flagsOf(cohort, language),
     isOpen,
     caption: language.words.thresholds.caption(title, cluster, imageOf(cohort, language)),
-    variants: isTold
+    variants: isShown
       ? [
           ...shown.map((nodes, index) => variantText(nodes, index, language)),
           ...restText(variants.slice(shown.length), language),

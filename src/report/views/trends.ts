@@ -299,7 +299,7 @@ function cellOf({
 }: CellOptions): TrendCell {
   const known = values.filter(value => value !== null)
   const last = values.at(-1) ?? null
-  const value = last === null ? words.notKnown : shown(last)
+  const value = last === null ? words.unknown : shown(last)
   if (known.length === 0) return { value, note: '', spark: null }
   const label = words.trends.described(
     what,

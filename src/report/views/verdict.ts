@@ -41,7 +41,7 @@ export interface VerdictView {
 const shownClusters = 300
 
 /** How the verdict is rendered. */
-interface Told {
+interface VerdictContext {
   outlook: OutlookView
   titleOf: TitleOf
   language: Language
@@ -49,8 +49,8 @@ interface Told {
 }
 
 export function verdictView(
-  { document, nodes: told }: AuditReport,
-  { outlook, titleOf, language, fold }: Told,
+  { document, nodes: audited }: AuditReport,
+  { outlook, titleOf, language, fold }: VerdictContext,
 ): VerdictView {
   const { clusters, findings, unknowns, notAudited, run } = document
   const words = language.words.verdict
@@ -96,7 +96,7 @@ export function verdictView(
       : seen === 0
         ? words.nothingRead
         : words.nothingFound,
-    next: nextView(outlook, told.length, fold, language),
+    next: nextView(outlook, audited.length, fold, language),
     worst: worst
       ? words.worst(
           language.line(titleOf(worst).title, 240),

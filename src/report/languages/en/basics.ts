@@ -1,4 +1,4 @@
-/** What every part of a report says: counts, severities, how sure, how read. */
+/** Texts of every part of a report: counts, severities, confidence, ways to read. */
 import type { Confidence, DurableFix, Severity } from '#model/finding.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { CoverageState } from '#model/report.ts'
@@ -37,7 +37,7 @@ const ways: Record<ReadMode, string> = {
   both: 'through the API server and by SSM',
   kubelet: 'from the kubelet itself',
 }
-/** Where a durable fix goes, for the line that a reader unfolds. */
+/** Targets of a durable fix. */
 const targets: Record<DurableFix['target'], string> = {
   nodeadm: 'NodeConfig (nodeadm)',
   'launch-template': 'user data of the launch template',
@@ -58,19 +58,18 @@ export const basics = {
   ways,
   targets,
   unknown: 'unknown',
-  notKnown: 'not known',
   none: 'none',
   noReason: 'no reason was recorded',
   nodeCount: (count: number) => counted(count, 'node'),
   clusterCount: (count: number) => counted(count, 'cluster'),
   findingCount: (count: number) => counted(count, 'finding'),
-  /** Some of what there is were named; `count` were not. */
+  /** After some names; `count`: the number of the others. */
   andMore: (count: number) => `and ${formatCount(count)} more`,
   /** What separates names in a list, and clauses in a sentence. */
   separators: { list: ', ', clauses: '; ' },
   /** A subject of a cluster. */
   of: (subject: string, cluster: string) => `${subject} of ${cluster}`,
-  /** What it is, and what is said of it. */
+  /** A heading and its text. */
   said: (what: string, said: string) => `${what}: ${said}`,
   since: (day: string) => `since ${day}`,
 }

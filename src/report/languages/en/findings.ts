@@ -1,15 +1,15 @@
-/** Findings, and what the page says after them: what was waived, not known, not audited, and how it was all read. */
+/** Findings, and the sections after them: waived, undecided, not audited, and how everything was read. */
 import type { Confidence } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')
 
-/** Null: it follows from what was read, and `certain` says so. */
+/** Null: `certain` needs no explanation. */
 const doubts: Record<Confidence, string | null> = {
   certain: null,
   likely:
-    'Likely: it rests on something that was not read, and that is so on nearly every such node.',
-  possible: 'Possible: whether it is so depends on what was not read.',
+    'Likely: it depends on something that was not read, but that is true on nearly every such node.',
+  possible: 'Possible: it depends on something that was not read.',
 }
 
 const findings = {
@@ -19,16 +19,16 @@ const findings = {
   doubts,
   byName: (nodeCount: string) => `${nodeCount}, by name`,
   evidence: 'Evidence',
-  whatWasRead: 'What was read',
+  whatWasRead: 'Read',
   value: 'Value',
   moreInDocument: (count: number) => `${formatCount(count)} more in findings.json`,
   fix: 'Fix',
   commands: 'Commands',
-  durable: (target: string) => `So that new nodes have it: ${target}`,
+  durable: (target: string) => `For new nodes: ${target}`,
   rule: (rule: string) => `The rule: ${rule}`,
   more: 'More findings',
   moreInShort: 'More findings, in short',
-  sumsCaption: 'Findings that have no row of their own, by rule',
+  sumsCaption: 'Findings without a row, by rule',
   columns: {
     severity: 'Severity',
     finding: 'Finding',
@@ -42,16 +42,16 @@ const findings = {
     until: 'Until',
     reason: 'Reason',
   },
-  /** `tallied`: counts by severity; `others`: how many of them no sum below has. */
+  /** `tallied`: counts by severity; `others`: findings in no sum below. */
   leftOut: (count: number, tallied: string[], others: number) =>
-    `${counted(count, 'more finding')} (${tallied.join(', ')}) in findings.json only: the page would be too heavy with them. By rule they are:${
+    `${counted(count, 'more finding')} (${tallied.join(', ')}) only in findings.json, to keep the page light. By rule:${
       others === 0 ? '' : ` (and ${formatCount(others)} of other rules)`
     }`,
   tallied: (count: string, severity: string) => `${count} ${severity}`,
 }
 
 const rules = {
-  title: 'The rules that speak here',
+  title: 'Rules on this page',
   what: 'What',
   why: 'Why',
   fix: 'Fix',
@@ -61,18 +61,18 @@ const rules = {
 
 const waived = {
   title: 'Waived',
-  caption: 'Findings that a waiver of the policy covers, until its last day',
+  caption: 'Findings covered by a waiver of the policy, until its last day',
   none: 'Nothing is waived.',
   noReason: 'no reason given',
   idle: (waiver: string, until: string) =>
-    `The waiver of ${waiver}, until ${until}, covers nothing that was found: it can go, or does not match what it should.`,
+    `The waiver of ${waiver}, until ${until}, matches no finding: remove it or correct it.`,
   leftOut: (count: number) => `${formatCount(count)} more in findings.json.`,
 }
 
 const remainder = {
   passed: 'Passed',
-  outcomes: 'Outcomes of each cluster, and the rules that found nothing',
-  outcomesCaption: 'Outcomes: one for each rule and subject',
+  outcomes: 'Outcomes of each cluster, and rules without findings',
+  outcomesCaption: 'Outcomes, one for each rule and subject',
   columns: {
     cluster: 'Cluster',
     pass: 'Pass',
@@ -87,14 +87,13 @@ const remainder = {
     why: 'Why',
   },
   quietRules: (count: number, all: number) =>
-    `${formatCount(count)} of ${counted(all, 'rule')} found nothing and left no question open${count > 0 ? ':' : '.'}`,
-  noRulePassed: 'No rule passed anywhere: nothing was read that one could judge.',
-  undecided: 'Questions without an answer',
-  undecidedCaption:
-    'What a rule could not tell for lack of data, and why: none of it counts as passed',
+    `${formatCount(count)} of ${counted(all, 'rule')} found nothing and could decide everywhere${count > 0 ? ':' : '.'}`,
+  noRulePassed: 'No rule passed: nothing was read.',
+  undecided: 'Undecided',
+  undecidedCaption: 'Checks without the data to decide, and why. They do not count as passed',
   allDecided: 'Every rule could decide.',
   notAudited: 'Not audited',
-  notAuditedCaption: 'What was not looked at, and why',
+  notAuditedCaption: 'What was not audited, and why',
   nothingLeftOut: 'Nothing was left out.',
   clusterItself: 'the cluster itself',
   wholeCluster: 'the whole cluster',
@@ -110,7 +109,7 @@ const remainder = {
   region: 'Region',
   rules: 'Rules',
   asked: (count: number, way: string, mode: string, rights: string, answered: string[]) =>
-    `${nodes(count)} asked ${way} (mode ${mode}, which needs ${rights}): ${answered.join(', ')}`,
+    `${nodes(count)} read ${way} (mode ${mode}, which needs ${rights}): ${answered.join(', ')}`,
   answered: (count: number, state: string) => `${formatCount(count)} ${state}`,
 }
 

@@ -1,9 +1,9 @@
-/** What lies in a cluster, and what the control plane does about it. */
+/** Leftover objects of a cluster, and what the control plane does about them. */
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { GarbageFate, GarbageRowKind } from '#model/garbage-overview.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
-/** Its name in a table, and what becomes of it; where that depends, the words of each fate. */
+/** Name in a table, and what happens to the objects; by fate if that differs. */
 export interface GarbageWords {
   name: string
   fate?: string | Partial<Record<GarbageFate['is'], string>>
@@ -11,79 +11,76 @@ export interface GarbageWords {
 
 const kinds: Record<GarbageRowKind, GarbageWords> = {
   'evicted-pods': {
-    name: 'Pods that nodes evicted',
-    fate: 'with their owners, or among all finished pods by number',
+    name: 'Evicted pods',
+    fate: 'deleted with their owners, or when pod GC reaches its threshold',
   },
   'failed-pods': {
     name: 'Failed pods',
-    fate: 'with their owners, or among all finished pods by number',
+    fate: 'deleted with their owners, or when pod GC reaches its threshold',
   },
   'finished-pods': { name: 'All finished pods' },
-  'terminating-pods': { name: 'Pods in deletion' },
+  'terminating-pods': { name: 'Terminating pods' },
   'jobs-without-ttl': {
-    name: 'Finished Jobs without a time to live',
-    fate: 'nothing deletes them: no ttlSecondsAfterFinished, no owner',
+    name: 'Finished Jobs without TTL',
+    fate: 'nothing deletes them: no ttlSecondsAfterFinished and no owner',
   },
   'owned-jobs': {
-    name: 'Finished Jobs of other owners, without a time to live',
-    fate: 'they go with their owners, or when these delete them',
+    name: 'Finished Jobs with other owners, without TTL',
+    fate: 'deleted by their owners or with them',
   },
-  'jobs-with-ttl': {
-    name: 'Finished Jobs with a time to live',
-    fate: 'the TTL controller deletes them',
-  },
+  'jobs-with-ttl': { name: 'Finished Jobs with TTL', fate: 'the TTL controller deletes them' },
   'overdue-jobs': {
-    name: 'Jobs whose time to live is over',
+    name: 'Jobs with expired TTL',
     fate: { late: 'the TTL controller should have deleted them' },
   },
   'cronjob-history': {
     name: 'Finished Jobs of CronJobs',
     fate: {
-      late: 'some are beyond the limits of their CronJobs, which delete those',
-      with: 'their CronJobs keep so many',
+      late: 'some exceed the history limits of their CronJobs, which delete those',
+      with: 'within the history limits of their CronJobs',
     },
   },
   'suspended-jobs': {
     name: 'Suspended Jobs and CronJobs',
-    fate: 'they wait until somebody resumes or deletes them',
+    fate: 'they wait until a user resumes or deletes them',
   },
   'old-replica-sets': {
-    name: 'Old ReplicaSets beyond the limit',
+    name: 'Old ReplicaSets beyond revisionHistoryLimit',
     fate: { late: 'the Deployment controller should have deleted them' },
   },
   'controller-revisions': {
-    name: 'ControllerRevisions beyond the limit',
-    fate: 'their controllers delete those that no pod uses; which these are was not read',
+    name: 'ControllerRevisions beyond revisionHistoryLimit',
+    fate: 'their controllers delete unused ones; which are used was not read',
   },
   'released-volumes': {
-    name: 'Volumes without a claim, kept',
-    fate: 'reclaim policy Retain: nobody deletes them',
+    name: 'Released volumes with policy Retain',
+    fate: 'reclaim policy Retain: nothing deletes them',
   },
   'undeleted-volumes': {
-    name: 'Volumes without a claim, to be deleted',
+    name: 'Released volumes with policy Delete',
     fate: {
       late: 'their drivers should have deleted them',
       never: 'nothing in this cluster can delete such volumes',
     },
   },
-  'held-volumes': { name: 'Volumes and claims in deletion' },
+  'held-volumes': { name: 'Terminating volumes and PVCs' },
   'retained-ephemeral-volumes': {
-    name: 'Ephemeral volumes whose policy is Retain',
-    fate: 'each volume stays when its pod goes',
+    name: 'Ephemeral volumes with policy Retain',
+    fate: 'each volume stays when its pod is deleted',
   },
   'unattached-disks': {
-    name: 'EBS disks attached to nothing',
+    name: 'Unattached EBS disks',
     fate: {
-      never: 'no claim has them: nobody deletes them',
-      unknown: 'not all volumes were read: one may name them',
+      never: 'no PersistentVolume uses them: nothing deletes them',
+      unknown: 'not all volumes were read: one may use them',
     },
   },
   'instances-without-node': {
-    name: 'Instances that are no node',
-    fate: 'they run, and cost, until somebody terminates them',
+    name: 'Instances without Node',
+    fate: 'they run, and cost, until a user terminates them',
   },
   'nodes-without-instance': {
-    name: 'Nodes without an instance',
+    name: 'Nodes without instance',
     fate: 'the cloud controller should have deleted them',
   },
   'not-ready-nodes': {
@@ -92,30 +89,30 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   },
   'left-taints': {
     name: 'Taints left on Ready nodes',
-    fate: 'nobody takes them away; pods stay away from these nodes',
+    fate: 'nothing removes them; pods avoid these nodes',
   },
   'leftover-leases': {
-    name: 'Leases of nodes that are gone',
-    fate: 'they have no owner: nobody deletes them',
+    name: 'Leases of removed nodes',
+    fate: 'they have no owner: nothing deletes them',
   },
   'collectable-leases': {
-    name: 'Leases whose node is gone or another',
+    name: 'Leases of removed or replaced nodes',
     fate: 'the garbage collector deletes them',
   },
   'overdue-leases': {
-    name: 'Leases that should have gone with their node',
+    name: 'Leases that outlived their node',
     fate: 'the garbage collector should have deleted them',
   },
   'unrenewed-leases': {
     name: 'Leases that their nodes do not renew',
-    fate: 'they go with their Nodes',
+    fate: 'deleted with their Nodes',
   },
   'unknown-leases': {
     name: 'Leases of nodes that were not read',
-    fate: 'whether their nodes are there is not known',
+    fate: 'whether their nodes exist is unknown',
   },
   'identity-leases': {
-    name: 'Leases of API servers that are gone',
+    name: 'Leases of removed API servers',
     fate: {
       never: 'no API server of this version collects their label',
       late: 'another API server should have deleted them',
@@ -123,37 +120,37 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     },
   },
   'waiting-requests': {
-    name: 'Certificate requests that wait',
-    fate: 'the cleaner deletes them a day after they were made or approved',
+    name: 'Pending certificate requests',
+    fate: 'the cleaner deletes them a day after creation or approval',
   },
   'superseded-requests': {
-    name: 'Certificate requests that a later one has replaced',
-    fate: 'the cleaner deletes them a day after they were made or approved',
+    name: 'Superseded certificate requests',
+    fate: 'the cleaner deletes them a day after creation or approval',
   },
   'answered-requests': {
-    name: 'Certificate requests that were answered',
+    name: 'Answered certificate requests',
     fate: 'the cleaner deletes them an hour after the answer',
   },
   'overdue-requests': {
-    name: 'Certificate requests past their time',
+    name: 'Expired certificate requests',
     fate: 'the cleaner should have deleted them',
   },
   'unissued-requests': {
-    name: 'Certificate requests approved, never issued',
-    fate: 'the cleaner of this version never takes them',
+    name: 'Certificate requests approved but never issued',
+    fate: 'the cleaner of this version never deletes them',
   },
-  'terminating-namespaces': { name: 'Namespaces in deletion' },
+  'terminating-namespaces': { name: 'Terminating namespaces' },
   'unanswered-groups': {
-    name: 'Versions of API groups that do not answer',
-    fate: 'until they do, no namespace in deletion goes',
+    name: 'API group versions that do not answer',
+    fate: 'until they do, no Terminating namespace is deleted',
   },
   'dangling-objects': {
-    name: 'Objects whose owners are gone',
+    name: 'Objects whose owners do not exist',
     fate: 'the garbage collector should have deleted them',
   },
   'unserved-owners': {
-    name: 'Objects with an owner of a kind that no API serves',
-    fate: 'the garbage collector tries for ever',
+    name: 'Objects with an owner of an unserved kind',
+    fate: 'the garbage collector retries forever',
   },
   'foreign-owners': {
     name: 'Objects with an owner in another namespace',
@@ -163,22 +160,22 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     },
   },
   'foreign-references': {
-    name: 'Objects with one owner too many, in another namespace',
-    fate: 'the garbage collector takes that reference away',
+    name: 'Objects with one more owner, in another namespace',
+    fate: 'the garbage collector removes that reference',
   },
   'namespaced-owners': {
-    name: 'Cluster-wide objects with an owner in a namespace',
-    fate: 'the garbage collector never takes them',
+    name: 'Cluster-scoped objects with a namespaced owner',
+    fate: 'the garbage collector never deletes them',
   },
   'blocked-owners': { name: 'Owners that wait for their dependents' },
   'orphaned-objects': {
-    name: 'Objects that their controllers left',
-    fate: 'they have no owner: nobody deletes them',
+    name: 'Objects orphaned by their controllers',
+    fate: 'they have no owner: nothing deletes them',
   },
-  'held-objects': { name: 'Other objects that finalizers hold' },
+  'held-objects': { name: 'Other objects held by finalizers' },
   'collector-failures': {
-    name: 'Objects that a collector says it could not delete',
-    fate: 'it tries again, and says so in events',
+    name: 'Objects that a collector could not delete',
+    fate: 'it retries, and reports it in events',
   },
 }
 
@@ -199,70 +196,70 @@ const needs: Record<ClusterNeed, string> = {
   instances: 'instances',
 }
 
-/** In front of the words, so that the eye can run down the column. */
+/** The first word of the column, for quick reading. */
 const heads: Record<GarbageFate['is'], string> = {
   never: 'Never',
   late: 'Late',
   held: 'Held',
-  threshold: 'By number',
-  unknown: 'Not known',
+  threshold: 'By count',
+  unknown: 'Unknown',
   with: 'Not by itself',
   itself: 'By itself',
 }
 
 const garbage = {
   title: 'Cluster garbage',
-  lead: "What the control plane's own collectors have left, and what they will do about it if nobody does anything.",
+  lead: 'Objects that the collectors of the control plane left behind, and what happens to them without action.',
   columns: {
     what: 'What',
     count: 'Count',
     oldest: 'Oldest',
-    whose: 'Whose',
-    fate: 'Does it go?',
-    end: 'How to end it',
+    whose: 'Owner',
+    fate: 'Is it deleted?',
+    end: 'How to clean up',
   },
   kinds,
   needs,
   heads,
-  /** Between the head of a fate and what is said of it. */
+  /** Between the first word and the sentence. */
   beforeFate: ': ',
   notRead: 'Not read:',
   moreClusters: 'More clusters',
   clustersLeftOut: (count: number) => `${counted(count, 'more cluster')} not listed here.`,
   findingsOnIt: 'Findings on it',
-  caption: (cluster: string) => `What lies in ${cluster}`,
-  nothingLies: 'nothing lies there',
-  nothingToClean: 'nothing that has to be cleaned up',
+  caption: (cluster: string) => `Leftover objects in ${cluster}`,
+  nothingLies: 'no leftover objects',
+  nothingToClean: 'nothing to clean up',
   toClean: (count: number) => `${counted(count, 'kind')} of object to clean up`,
-  notAllRead: 'not all was read',
-  clean: (needs: string[]) => `Looked through, and nothing lies there: ${needs.join(', ')}.`,
+  notAllRead: 'not fully read',
+  clean: (needs: string[]) => `Searched, nothing found: ${needs.join(', ')}.`,
   moreReasons: (count: number) => `${counted(count, 'more reason')} in the section Not audited.`,
   /** `count` null: all of them. */
   young: (count: number | null, hours: number) =>
     `${count === null ? '' : `${formatCount(count)} of them `}under ${hours}\u00a0h`,
   waived: 'waived',
   times: (count: number) => ` (${formatCount(count)})`,
-  notLooked: 'No cluster was looked through for garbage (policy clusterGarbage).',
+  notLooked: 'No cluster was searched for leftover objects (policy clusterGarbage).',
   /** `all` null: all clusters were. */
   coverage: (looked: number, all: number | null, read: number, lists: number) =>
     `${all === null ? counted(looked, 'cluster') : `${formatCount(looked)} of ${counted(all, 'cluster')}`} searched, ${formatCount(read)} of ${counted(lists, 'list')} read to the end.`,
   notSwept: (count: number) =>
-    ` What finalizers hold was not looked for in ${counted(count, 'other kind')} of objects (policy clusterGarbage.sweep).`,
+    ` ${counted(count, 'other kind')} of objects were not searched for finalizers (policy clusterGarbage.sweep).`,
   podGcOff: 'pod GC is set to delete none',
   assumed: (limit: string) => `${limit} (assumed)`,
   excess: (finished: number, limit: string, excess: number) =>
-    `of ${formatCount(finished)} finished pods pod GC keeps ${limit}: the ${formatCount(excess)} oldest go in its next round`,
+    `pod GC keeps ${limit} of ${formatCount(finished)} finished pods: it deletes the ${formatCount(excess)} oldest in its next round`,
   below: (limit: string, finished: number) =>
-    `pod GC begins above ${limit} finished pods: there are ${formatCount(finished)}`,
+    `pod GC starts above ${limit} finished pods; there are ${formatCount(finished)}`,
   firstAndLast: (first: string, last: string) => `the first ${first}, the last ${last}`,
   anyMoment: 'at any moment',
   in: (duration: string) => `in ${duration}`,
   assumedThreshold:
-    'Assumed: the threshold of pod GC is the default of upstream, because EKS does not tell the one that its control plane runs with.',
+    'Assumed: the upstream default threshold of pod GC. EKS does not publish the value of its control plane.',
   assumedPrices:
-    'Costs: EBS at the list price of us-east-1; provisioned IOPS and throughput only of disks that EC2 was asked for.',
+    'Costs: EBS list price of us-east-1; provisioned IOPS and throughput only for disks read from EC2.',
   cost: (usd: string) => `about ${usd}\u00a0USD a month`,
-  gap: (why: string, needs: string[]) => `${why}. So not wholly known: ${needs.join(', ')}.`,
+  gap: (why: string, needs: string[]) => `${why}. Incomplete: ${needs.join(', ')}.`,
   mail: {
     title: (cost: string | null) => `Cluster garbage${cost === null ? '' : `: ${cost}`}`,
     more: (count: number) => `and ${counted(count, 'more cluster')}, in the report.`,

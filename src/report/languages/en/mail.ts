@@ -9,7 +9,7 @@ const subject = {
   cutShort: (subject: string) => `Cut short. ${subject}`,
   /** `from`: highwater, the owner, the day. */
   signed: (verdict: string, from: string) => `${verdict} - ${from}`,
-  /** Stands for the severity alone where nodes evict at this moment. */
+  /** Replaces the severity if nodes evict now. */
   evicting: (severity: string, count: number) =>
     `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
   changed: (severity: string, counts: string, count: number, where: string) =>
@@ -43,7 +43,7 @@ const labels: Record<Kind, string> = {
   worse: 'Worse',
   seen: 'Seen for the first time',
   better: 'Better',
-  unclear: 'Cannot be told',
+  unclear: 'Unclear',
   moved: 'On other nodes',
   waived: 'Waived',
   unchanged: 'Unchanged',
@@ -58,43 +58,40 @@ const changes = {
     seen: (count: number) => `${formatCount(count)} seen for the first time`,
     better: (count: number) => `${formatCount(count)} better`,
     resolved: (count: number) => `${formatCount(count)} resolved`,
-    gone: (count: number) => `${formatCount(count)} gone with its nodes`,
+    gone: (count: number) => `${formatCount(count)} removed with their nodes`,
     unread: (count: number) =>
-      `${counted(count, 'node or cluster', 'nodes or clusters')} no longer wholly read`,
+      `${counted(count, 'node or cluster', 'nodes or clusters')} no longer fully read`,
     unclear: (count: number, critical: number) =>
-      `${formatCount(count)} cannot be told${critical === 0 ? '' : ` (${formatCount(critical)} critical)`}`,
+      `${formatCount(count)} unclear${critical === 0 ? '' : ` (${formatCount(critical)} critical)`}`,
     moved: (count: number) => `${formatCount(count)} moved`,
     waived: (count: number) => `${formatCount(count)} waived`,
     absent: (count: number) => `${clusters(count)} no longer found`,
     unreadNewcomers: (count: number) =>
-      `${counted(count, 'new node or cluster', 'new nodes or clusters')} not wholly read`,
+      `${counted(count, 'new node or cluster', 'new nodes or clusters')} not fully read`,
   },
   standing: (count: number, tallied: string[]) =>
-    `${findings(count)} ${count === 1 ? 'stands as it was' : 'stand as they were'}: ${tallied.join(', ')}. The report tells of them.`,
+    `${findings(count)} unchanged: ${tallied.join(', ')}. See the report.`,
   nothing: (time: string) => `Nothing has changed since the run of ${time}.`,
   some: (time: string, counts: string[]) => `Since the run of ${time}: ${counts.join(', ')}.`,
   absent: (names: string[], more: number, count: number, tallied: string[]) => {
     const which = `${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`
-    return `Not in this run: ${which}.${count === 0 ? '' : ` ${findings(count)} there ${count === 1 ? 'stands as it was last seen' : 'stand as they were last seen'}: ${tallied.join(', ')}.`}`
+    return `Not in this run: ${which}.${count === 0 ? '' : ` ${findings(count)} there, as last seen: ${tallied.join(', ')}.`}`
   },
-  hidden: (count: number) =>
-    count === 1
-      ? 'A finding that stood, and nobody can tell today'
-      : `${formatCount(count)} findings that stood, and nobody can tell today`,
+  hidden: (count: number) => `${findings(count)} of the last run that could not be checked today`,
   lastSeen: (day: string) => `last seen ${day}`,
   moreHidden: (count: number, tallied: string[]) =>
     `and ${counted(count, 'more finding')}: ${tallied.join(', ')}.`,
-  ended: 'What ended',
+  ended: 'Ended',
   moreEnded: (count: number) => `and ${counted(count, 'more finding')}.`,
 }
 
-const told = {
+const listed = {
   some: (shown: number, all: number) =>
     `${shown} of ${formatCount(all)} findings that changed or are urgent`,
-  changedAndUrgent: 'What changed, and what is urgent',
-  urgent: 'What is urgent',
+  changedAndUrgent: 'Changed or urgent',
+  urgent: 'Urgent',
   worst: (shown: number, all: number) => `The worst ${shown} of ${formatCount(all)} findings`,
-  all: (count: number) => (count === 1 ? 'The finding' : `All ${formatCount(count)} findings`),
+  all: (count: number) => (count === 1 ? 'The finding' : `All ${findings(count)}`),
   more: (count: number, tallied: string[]) =>
     `and ${counted(count, 'more finding')} in the report: ${tallied.join(', ')}.`,
   configInReport: (count: number) =>
@@ -103,11 +100,11 @@ const told = {
     const named = `${targets.join(', ')}${moreTargets > 0 ? ` and ${formatCount(moreTargets)} more` : ''}`
     const parts = [
       ...(commands > 0 ? [counted(commands, 'command')] : []),
-      ...(targets.length > 0 ? [`the text that makes it last (${named})`] : []),
+      ...(targets.length > 0 ? [`text for new nodes (${named})`] : []),
     ]
     return `In the report: ${parts.join(' and ')}.`
   },
-  whatToDo: 'What to do:',
+  whatToDo: 'Fix:',
   inConfiguration: 'In KubeletConfiguration:',
 }
 
@@ -126,10 +123,10 @@ const notAudited = {
 const cutShort = {
   title: 'This run was cut short',
   unread: (count: number) => `${nodes(count)} not read`,
-  partly: (count: number) => `${nodes(count)} read only in part`,
-  clusters: (count: number) => `${clusters(count)} not read to the end`,
+  partly: (count: number) => `${nodes(count)} only partly read`,
+  clusters: (count: number) => `${clusters(count)} not fully read`,
   text: (parts: string[], why: string) =>
-    `${parts.join(', ')}: ${why}. What follows does not cover them.`,
+    `${parts.join(', ')}: ${why}. They are not covered below.`,
 }
 
 const report = {
@@ -137,20 +134,20 @@ const report = {
   open: 'Open the report',
   openAt: 'Open the report:',
   attached: (isKept: boolean) =>
-    `It is attached to this mail: report.html.${isKept ? '' : ' No store keeps it.'}`,
+    `It is attached to this mail: report.html.${isKept ? '' : ' It is not stored anywhere else.'}`,
   channels: { s3: 'S3', folder: 'Folder', ses: 'SES' } as Partial<Record<string, string>>,
   place: (channel: string, location: string) => `${channel}: ${location}`,
   morePlaces: (count: number) => `and ${counted(count, 'more place')}`,
   moreChannels: (count: number) => `and ${counted(count, 'more channel')}`,
   notDelivered: (channel: string) => `Not delivered: ${channel}`,
   undelivered: (channels: string[]) =>
-    `Not delivered: ${channels.join(', ')}. The end of this mail says why.`,
+    `Not delivered: ${channels.join(', ')}. See the end of this mail.`,
   failed: 'It failed, and no reason was recorded.',
 }
 
 const mail = {
   snapshot: (time: string) => `Snapshot of ${time}`,
-  audience: (owner: string) => `For ${owner}: only what is theirs`,
+  audience: (owner: string) => `For ${owner}: only their part of the fleet`,
   waived: (count: number) => `${findings(count)} waived by policy, not counted here`,
   unsubscribe: (addresses: string[]) => `Unsubscribe: ${addresses.join(', ')}`,
   footer: (version: string, account: string, region: string) =>
@@ -160,10 +157,10 @@ const mail = {
     cutShort: 'THIS RUN WAS CUT SHORT',
     verdict: 'VERDICT',
     findings: 'FINDINGS',
-    hidden: 'CANNOT BE TOLD',
+    hidden: 'NOT CHECKED TODAY',
     ended: 'ENDED',
     garbage: 'CLUSTER GARBAGE',
-    plan: 'A PLAN TO MEND IT',
+    plan: 'PLAN',
     notAudited: 'NOT AUDITED',
     report: 'THE WHOLE REPORT',
   },
@@ -180,4 +177,4 @@ const mail = {
   },
 }
 
-export const ofMail = { subject, changes, told, notAudited, cutShort, report, mail }
+export const ofMail = { subject, changes, listed, notAudited, cutShort, report, mail }

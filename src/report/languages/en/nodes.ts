@@ -1,4 +1,4 @@
-/** Nodes: their pictures, their groups and what is said of each. */
+/** Nodes: their pictures, groups and details. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')
@@ -32,10 +32,10 @@ const gauge = {
   untilImageGc: (bytes: string) => `${bytes} more until image GC starts.`,
   threshold: (mark: string, setting: string) => `${mark} (${setting})`,
   farUnknown: (threshold: string, filesystem: string) =>
-    `How far to ${threshold}: unknown, ${filesystem} was not observed.`,
+    `Distance to ${threshold}: unknown, ${filesystem} was not observed.`,
   met: (threshold: string, below: string) => `Met: ${threshold}, ${below} below it.`,
   until: (threshold: string, amount: string) => `${amount} more until ${threshold}.`,
-  nowUnknown: 'How full it is now is unknown.',
+  nowUnknown: 'Its current use is unknown.',
   now: (used: string, summary: string) => `Now ${used} used, ${summary}.`,
   markAt: (mark: string, percent: string, setting: string) => `${mark} at ${percent} (${setting})`,
   marksAre: (marks: string[]) => `Marks: ${marks.join('; ')}.`,
@@ -50,39 +50,39 @@ const node = {
   link: 'Link to this node',
   ready: { True: 'Ready', False: 'not Ready', Unknown: 'Ready unknown' },
   readinessUnknown: 'readiness unknown',
-  asked: (way: string) => `asked ${way}`,
+  asked: (way: string) => `read ${way}`,
   more: 'more',
   moreReasons: (count: number) => `${count} more reasons are in the snapshot.`,
   disk: 'disk',
   nothingObserved: 'No filesystem was observed, and no reason was recorded.',
   onDisk:
-    'Its thresholds are those of the files or settings on its disk: whether the kubelet was restarted since is not known.',
+    'Thresholds from the files or settings on its disk. Whether the kubelet was restarted since then is unknown.',
   layoutUnknown: 'Whether nodefs and imagefs are one disk is unknown.',
   layout: {
     shared: (certainty: string) =>
-      `That nodefs and imagefs are one disk is ${certainty}: the API does not name devices.`,
+      `One disk for nodefs and imagefs: ${certainty}, because the API does not name devices.`,
     imagefs: (certainty: string) =>
-      `That imagefs is a disk of its own is ${certainty}: the API does not name devices.`,
+      `A separate disk for imagefs: ${certainty}, because the API does not name devices.`,
     split: (certainty: string) =>
-      `That images have a disk of their own and containers live on nodefs is ${certainty}: the API does not name devices.`,
+      `A separate disk for images, with containers on nodefs: ${certainty}, because the API does not name devices.`,
   },
   notCertain: 'not certain',
 }
 
 const distribution = {
-  title: (disk: string) => `${disk}: how many nodes stand where`,
+  title: (disk: string) => `${disk}: distribution of nodes`,
   spread: (count: number, lowest: string, median: string, ninetieth: string, highest: string) =>
     `${nodes(count)}: lowest ${lowest} used, median ${median}, 90th percentile ${ninetieth}, highest ${highest}.`,
   unknown: (count: number) => `${nodes(count)}: unknown.`,
   marksOf: (count: number, others: number) =>
-    `The marks are those of ${nodes(count)}, not of the other ${formatCount(others)}.`,
+    `The marks apply to ${nodes(count)}, not to the other ${formatCount(others)}.`,
 }
 
 const fleet = {
   title: 'Nodes and their high-water marks',
-  noNode: 'No node is known.',
+  noNode: 'No node was found.',
   legend: 'How to read the pictures',
-  whereNow: 'where it stands now',
+  whereNow: 'current use',
   keptFree: 'kept free by hard eviction',
   withoutGroup: 'Nodes without a group',
   fargate: 'Fargate nodes',
@@ -93,20 +93,20 @@ const fleet = {
     `${counted(count, isRest ? 'more node' : 'node')} of this group, as a table`,
   restAsTable: (count: number) => `${nodes(count)} of these groups, as a table`,
   caption: (group: string) =>
-    `${group}, used of each disk and what is left above the nearest eviction threshold, in percent of its capacity`,
+    `${group}: use of each disk, and headroom above the nearest eviction threshold, in percent of its capacity`,
   columns: {
     node: 'Node',
     coverage: 'Coverage',
     imageDisk: 'Image disk',
-    nodefs: 'nodefs, where apart',
+    nodefs: 'nodefs, if separate',
     memory: 'Memory',
     headroom: 'Headroom',
     now: 'Now',
   },
   notDrawn: (count: number) =>
-    `${nodes(count)} not drawn as a picture: of large groups the page draws those nearest to eviction and lists the others in tables, so that it stays light.`,
+    `${nodes(count)} not drawn, to keep the page light: in large groups only the nodes nearest to eviction are drawn; tables list the others.`,
   notListed: (count: number) =>
-    `${nodes(count)} neither drawn nor listed, so that the page stays light. The snapshot holds every one.`,
+    `${nodes(count)} neither drawn nor listed, to keep the page light. The snapshot has all of them.`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

@@ -1,11 +1,11 @@
-/** What stands around the sections of the page, and what its script writes. */
+/** Texts around the sections of the page, and of its script. */
 const page = {
   /** Of an owner's page. */
   audience: (owner: string) =>
-    `For ${owner}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
+    `For ${owner}: only their part of the fleet. Coverage, outcomes and grades cover only this part.`,
   title: (headline: string, clusters: string) => `${headline} in ${clusters} · highwater`,
   skip: 'Skip to the verdict',
-  /** The time stands between the two. */
+  /** The time is between the two. */
   snapshotBefore: 'Snapshot of ',
   snapshotAfter: '',
   sections: 'Sections',
@@ -13,7 +13,7 @@ const page = {
     news: 'New',
     outlook: 'Next to break',
     fleet: 'Fleet',
-    trends: 'How it went',
+    trends: 'Trends',
     opportunities: 'Opportunities',
     findings: 'Findings',
     plan: 'Plan',
@@ -22,13 +22,13 @@ const page = {
     garbage: 'Cluster garbage',
     waived: 'Waived',
     passed: 'Passed',
-    undecided: 'Without an answer',
+    undecided: 'Undecided',
     notAudited: 'Not audited',
     howRead: 'How it was read',
   },
 }
 
-/** Texts, not functions: they travel in the page. `{shown}` and `{all}` are numbers. */
+/** Texts, not functions: they are part of the page. `{shown}` and `{all}` are numbers. */
 const script = {
   copy: 'Copy',
   copied: 'Copied',

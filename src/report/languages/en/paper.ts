@@ -1,4 +1,4 @@
-/** What of the page is not printed. */
+/** Notes on what is not printed. */
 import { counted, formatCount } from '#report/numbers.ts'
 
 const of = (shown: number, all: string) =>

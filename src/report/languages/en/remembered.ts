@@ -1,4 +1,4 @@
-/** What is remembered of other days: how fast disks grow, how the fleet went, which findings are back. */
+/** Texts from earlier runs: growth of disks, trends, findings that came back. */
 import type { Ending } from '#model/history.ts'
 import type { UnseenGrowth } from '#model/report.ts'
 import { counted, formatCount } from '#report/numbers.ts'
@@ -7,29 +7,29 @@ const readings = (count: number) => counted(count, 'reading')
 
 const growth = {
   unseen: {
-    first: () => 'no earlier reading since it started',
+    first: () => 'no earlier reading since the node started',
     few: count => `only ${readings(count)} so far`,
-    near: () => 'its readings are too near to each other',
-    emptier: count => `in ${readings(count)} it mostly became emptier`,
+    near: () => 'readings are too close together',
+    emptier: count => `use mostly fell in ${readings(count)}`,
   } satisfies Record<UnseenGrowth['why'], (readings: number) => string>,
   seen: (rate: string, seen: string) => `grows ${rate}, ${seen}`,
   assumed: (why: string | null) => `growth assumed${why === null ? '' : `: ${why}`}`,
   note: (disk: string, rate: string, seen: string) => `${disk} grew by about ${rate}: ${seen}.`,
   readings: (count: number, duration: string, falls: number) =>
-    `${readings(count)} in ${duration}${falls === 0 ? '' : `, emptier ${falls === 1 ? 'once' : `${falls} times`} in between`}`,
-  /** `range` null: it was always the same. */
+    `${readings(count)} in ${duration}${falls === 0 ? '' : `, with ${counted(falls, 'fall')}`}`,
+  /** `range` null: it was constant. */
   rate: (bytes: string, isHourly: boolean, range: string | null) =>
     `${bytes} ${isHourly ? 'an hour' : 'a day'}${range === null ? '' : ` (${range})`}`,
   notWithin: (duration: string) => `not within ${duration}`,
-  fastest: (duration: string) => `at the fastest seen ${duration}`,
+  fastest: (duration: string) => `at the fastest observed ${duration}`,
   about: (duration: string) => `in about ${duration}`,
   fromTo: (from: string, to: string) => `${from} to ${to}`,
   orLater: (from: string) => `${from} or later`,
 }
 
 const trends = {
-  title: 'How it went',
-  clustersCaption: 'Clusters. The faint line is that of critical and high findings',
+  title: 'Trends',
+  clustersCaption: 'Clusters. The faint line counts critical and high findings',
   groups: 'Group by group, the fullest first',
   groupsOverTime: 'Groups of nodes over time',
   groupsCaption:
@@ -43,12 +43,10 @@ const trends = {
     used: 'Fullest image disk',
   },
   lead: (days: number, first: string, last: string) =>
-    `${counted(days, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
+    `${counted(days, 'day')} from ${first} to ${last}, the last run of each. Gaps are days with unknown values.`,
   allClusters: 'All clusters',
-  moreClusters: (count: number) =>
-    `${counted(count, 'more cluster')}: highwater history tells of each.`,
-  moreGroups: (count: number) =>
-    `${counted(count, 'more group')}: highwater history tells of each.`,
+  moreClusters: (count: number) => `${counted(count, 'more cluster')}: see highwater history.`,
+  moreGroups: (count: number) => `${counted(count, 'more group')}: see highwater history.`,
   /** `known` null: all of them. */
   about: (cluster: string, known: number | null, nodes: number) =>
     `${cluster}, ${known === null ? counted(nodes, 'node') : `${formatCount(known)} of ${counted(nodes, 'node')} known`}`,
@@ -78,13 +76,13 @@ const week = {
 const endings: Record<Ending, string> = {
   fixed: 'fixed',
   replaced: 'fixed by new nodes',
-  gone: 'gone with its nodes',
-  moved: 'told by another finding',
+  gone: 'removed with its nodes',
+  moved: 'covered by another finding',
 }
 const returned = {
   endings,
-  told: (ending: string, on: string, since: string) =>
-    `${ending} on ${on}, there before since ${since}`,
+  ended: (ending: string, on: string, since: string) =>
+    `${ending} on ${on}, open before since ${since}`,
 }
 
 export const remembered = { growth, trends, week, returned }

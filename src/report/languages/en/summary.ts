@@ -7,7 +7,7 @@ const clusters = (count: number) => counted(count, 'cluster')
 const findings = (count: number) => counted(count, 'finding')
 
 const verdict = {
-  /** `evicting`: how many nodes do so at this moment. */
+  /** `evicting`: number of nodes that evict now. */
   headline: (severity: string, count: number, evicting: number) =>
     `${severity}: ${evicting > 0 ? `${nodes(evicting)} ${evicting === 1 ? 'evicts' : 'evict'} now, ` : ''}${findings(count)}`,
   nothingRead: 'Nothing could be read',
@@ -20,16 +20,16 @@ const verdict = {
   notCovered: 'Not in this verdict:',
   notAudited: (nodeCount: number, clusterCount: number) =>
     `${[nodeCount > 0 ? nodes(nodeCount) : '', clusterCount > 0 ? counted(clusterCount, 'whole cluster') : ''].filter(Boolean).join(' and ')} not audited`,
-  notWhollyRead: (count: number) => `${clusters(count)} not wholly read`,
+  notWhollyRead: (count: number) => `${clusters(count)} not fully read`,
   partlyRead: (count: number) => `${nodes(count)} only partly read`,
-  undecided: (count: number) => `${counted(count, 'question')} without an answer`,
+  undecided: (count: number) => `${counted(count, 'check')} could not be decided`,
   inputErrors: (count: number) => `${counted(count, 'error')} in the input`,
-  noNode: 'No node is known.',
-  complete: 'Nothing was left out: every node was read, every question has its answer.',
+  noNode: 'No node was found.',
+  complete: 'Complete: every node was read, every rule could decide.',
   byCluster: 'Grade and coverage of each cluster',
   grade: 'Grade',
   noGrade: 'no grade',
-  noNodeOfCluster: 'no node known',
+  noNodeOfCluster: 'no node found',
   coverage: (read: number, all: number, percent: string, partly: number, not: number) =>
     [
       `${formatCount(read)} of ${nodes(all)} read (${percent})`,
@@ -42,41 +42,41 @@ const verdict = {
 const changed: Record<Change, string> = {
   new: 'New',
   worse: 'Worse',
-  waiverExpired: 'Waiver ended',
+  waiverExpired: 'Waiver expired',
   newlySeen: 'Seen for the first time',
-  cannotTell: 'Cannot be told',
+  cannotTell: 'Unclear',
   moved: 'On other nodes',
   better: 'Better',
   fixed: 'Fixed',
-  fixedOrGone: 'Fixed or gone',
-  gone: 'Gone with its nodes',
+  fixedOrGone: 'Fixed or removed',
+  gone: 'Removed with its nodes',
   waivedSince: 'Waived since',
 }
 
 const news = {
   title: 'New since the last run',
-  /** The time of the run stands between the two. */
+  /** The time of the run is between the two. */
   comparedBefore: 'Compared with the run of ',
   comparedAfter: '. ',
   changed,
   backAgain: 'Back again',
   newOrWorse: 'New or worse',
-  fixedOrBetter: 'Fixed, better or gone',
-  neither: 'Neither',
+  fixedOrBetter: 'Fixed, better or removed',
+  neither: 'Other changes',
   counts: {
     new: (count: number) => `${formatCount(count)} new`,
     worse: (count: number) => `${formatCount(count)} worse`,
     better: (count: number) => `${formatCount(count)} better`,
-    ended: (count: number) => `${formatCount(count)} fixed or gone`,
-    otherwise: (count: number) => `${formatCount(count)} otherwise changed`,
-    cannotTell: (count: number) => `${formatCount(count)} cannot be told`,
+    ended: (count: number) => `${formatCount(count)} fixed or removed`,
+    otherwise: (count: number) => `${formatCount(count)} with other changes`,
+    cannotTell: (count: number) => `${formatCount(count)} unclear`,
     unchanged: (count: number) => `${formatCount(count)} unchanged`,
   },
   summary: (isChanged: boolean, counts: string[]) =>
-    `${isChanged ? 'Findings' : 'No finding has changed'}: ${counts.length === 0 ? 'there was none, and there is none' : counts.join(', ')}.`,
+    `${isChanged ? 'Findings' : 'No finding has changed'}: ${counts.length === 0 ? 'none, as before' : counts.join(', ')}.`,
   withoutHistory: (newOnes: number, ended: number) =>
-    `Since the last run: ${formatCount(newOnes)} new, ${formatCount(ended)} fixed or gone.`,
-  noEarlierRun: 'No earlier run is known, so nothing here is called new.',
+    `Since the last run: ${formatCount(newOnes)} new, ${formatCount(ended)} fixed or removed.`,
+  noEarlierRun: 'There is no earlier run to compare with.',
   nodes: (counts: string[]) => `Nodes: ${counts.join(', ')}.`,
   nodeCounts: {
     added: (count: number) => `${nodes(count)} added`,
@@ -84,7 +84,7 @@ const news = {
     notRead: (count: number) =>
       `${counted(count, 'node or cluster', 'nodes or clusters')} not fully read this time`,
   },
-  moreInDiff: (count: number) => `${formatCount(count)} more: highwater diff names every one.`,
+  moreInDiff: (count: number) => `${formatCount(count)} more: highwater diff lists all.`,
   more: (count: number) => `${formatCount(count)} more`,
   gradesChanged: 'Grades that changed',
   grade: (cluster: string, was: string, is: string) => `${cluster}: ${was} → ${is}`,
@@ -117,15 +117,15 @@ const outlook = {
   within: (duration: string) => `within ${duration}`,
   withinDays: (days: number) => `within ${counted(days, 'day')}`,
   later: 'not within 7 days',
-  neverOrUnwatched: 'never at this growth, or unwatched',
-  unknownTime: 'not known',
+  neverOrUnwatched: 'never at this growth, or not watched',
+  unknownTime: 'unknown',
   never: 'never',
   in: (duration: string) => `in ${duration}`,
   off: 'off',
   below: (threshold: string) => `below ${threshold}`,
   disk: (used: string, free: string) => `${used} used, ${free} free`,
-  /** As a disk was seen to grow, and as is assumed where both occur. */
-  asSeen: (within: string) => `${within} at seen growth`,
+  /** Both are shown only if both occur. */
+  asSeen: (within: string) => `${within} at observed growth`,
   asAssumed: (within: string) => `${within} at assumed growth`,
   /** What the times rest on. `coverage`: how many of the nodes have an observed growth; `observed`: their number. */
   basis: (
@@ -136,45 +136,45 @@ const outlook = {
     period: string,
   ) => {
     const burst = `${growth} of its capacity in ${period}`
-    const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
+    const assumed = `growth of ${burst} is assumed (policy assumedGrowthPercent)`
     const seen =
-      'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
+      'growth follows from earlier readings; data written and deleted between two readings is not observed, so a disk may fill faster'
     const order =
-      'List and counts have one order: who was seen to get there within 7 days, whose growth is assumed, who was seen not to get there.'
+      'Order: nodes observed to evict within 7 days, nodes with assumed growth, nodes observed not to evict.'
     const rate = {
       none: `No growth was observed${isFirstLook ? ' (no earlier reading since any node started)' : ''}, so ${assumed}.`,
       some: `On ${nodes(observed)} the ${seen}. On the others ${assumed}. ${order}`,
       all: `The ${seen}. ${order}`,
     }[coverage]
-    return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. If it fills fast: what comes first when a disk grows by ${burst}; image GC looks only every ${period}, so eviction may come before its next look.`
+    return `${rate} Times count from the reading of each node until the kubelet begins to act, if nothing is freed before. If it fills fast: what acts first when a disk grows by ${burst}; image GC runs only every ${period}, so eviction may come first.`
   },
   acts: {
     'image-gc': 'image GC first',
     eviction: 'eviction first',
     either: 'eviction may be first',
-    nobody: 'nothing acts',
+    nothing: 'nothing acts',
   },
-  noVictim: 'no pod that may be evicted',
-  oneOf: (count: number, pods: string) => `one of ${formatCount(count)} alike: ${pods}`,
+  noVictim: 'no pod can be evicted',
+  oneOf: (count: number, pods: string) => `one of ${formatCount(count)} equal candidates: ${pods}`,
   andThen: (first: string, rest: string[]) => `${first}, then ${rest.join(', ')}`,
   leftOut: (count: number) =>
-    `${counted(count, 'more node')} after these, counted above; each is in its group under Nodes.`,
-  nothing: 'Of no node is it known when it would evict.',
+    `${counted(count, 'more node')}, counted above and listed under Nodes.`,
+  nothing: 'The time to eviction is unknown for every node.',
 }
 
 const overview = {
   title: 'The fleet by headroom',
-  lead: 'Every node by what is left above its nearest eviction threshold, in percent of that disk or memory, the nearest first.',
-  shapes: 'What the shapes mean',
+  lead: 'Every node by its headroom above the nearest eviction threshold, in percent of that disk or memory. Least headroom first.',
+  shapes: 'Legend',
   caption: 'Groups of nodes by headroom, the nearest to eviction first',
-  columns: { group: 'Group', where: 'Where its nodes stand' },
+  columns: { group: 'Group', where: 'Headroom of its nodes' },
   bands: {
     met: 'threshold met',
     'image-gc': 'image GC due',
     close: 'under 5\u00a0%',
     near: '5 to 15\u00a0%',
     calm: 'over 15\u00a0%',
-    unknown: 'not known',
+    unknown: 'unknown',
   },
   moreGroups: (count: number) => counted(count, 'more group'),
   described: (count: number, bands: string) => `${nodes(count)}: ${bands}`,
@@ -182,12 +182,12 @@ const overview = {
 
 const opportunities = {
   title: 'Opportunities',
-  caption: 'Changes whose gain can be counted, the largest first',
+  caption: 'Changes with a countable gain, largest first',
   columns: { gain: 'Gain', change: 'Change', where: 'Where' },
   wholeFix: 'the whole fix',
-  nothing: 'No change of which a gain could be counted.',
+  nothing: 'No change with a countable gain.',
   leftOut: (count: number) =>
-    `${counted(count, 'smaller one')} not listed here: their findings carry the fix.`,
+    `${counted(count, 'smaller one')} not listed here: see the fix of their findings.`,
   noNeedlessEviction: (count: number) => `no eviction for unused images on ${nodes(count)}`,
   /** Image GC's start, before and after the change. */
   earlier: (lead: string, before: string) =>
@@ -197,21 +197,21 @@ const opportunities = {
   leadNone: 'at the same moment',
   leadNever: 'never',
   usable: (bytes: string) => `${bytes} of disk become usable`,
-  /** `all` null: on all of them. */
+  /** `all` null: on all nodes. */
   usableOn: (gained: number, all: number | null, percent: number) =>
     `on ${all === null ? nodes(gained) : `${formatCount(gained)} of ${nodes(all)}`}, at a threshold of ${percent}\u00a0%`,
   set: (fields: string) => `set ${fields}`,
 }
 
 const plan = {
-  title: 'A plan to mend it',
+  title: 'Plan',
   digest: 'Digest',
-  failed: (why: string) => `A plan of what can be fixed could not be made: ${why}`,
+  failed: (why: string) => `The plan could not be made: ${why}`,
   beside: (never: number, refused: number, unchanged: number) =>
-    `Beside them: ${formatCount(never)} never touched, ${formatCount(refused)} refused, ${formatCount(unchanged)} as wanted already.`,
-  nothing: (beside: string) => `No node would be changed by a plan of what can be fixed. ${beside}`,
+    `Other nodes: ${formatCount(never)} excluded, ${formatCount(refused)} refused, ${formatCount(unchanged)} already as planned.`,
+  nothing: (beside: string) => `The plan changes no node. ${beside}`,
   made: (count: number, waves: number, beside: string) =>
-    `${nodes(count)} can be mended in ${counted(waves, 'wave')}, one of each cohort first. ${beside} Nothing has been changed: plan.json says what would be written on which node, and what that would do. Who has read it approves it by:`,
+    `The plan changes ${nodes(count)} in ${counted(waves, 'wave')}, one of each cohort first. ${beside} Nothing has been changed yet: plan.json lists what is written on which node, and the effect. Read it, then approve it with:`,
 }
 
 export const summary = { verdict, news, outlook, overview, opportunities, plan }

@@ -2,7 +2,7 @@
 const terminal = {
   columns: { cluster: 'cluster', grade: 'grade', read: 'nodes read', findings: 'findings' },
   partly: (read: string, count: number) => `${read}, ${count} partly`,
-  since: (counts: string[]) => `Since the run before: ${counts.join(', ')}`,
+  since: (counts: string[]) => `Since the last run: ${counts.join(', ')}`,
   changedFinding: (severity: string, title: string, where: string) =>
     `${severity}: ${title} (${where})`,
   nothingFound: 'nothing found',
@@ -11,7 +11,7 @@ const terminal = {
   noFindings: 'No findings.',
   input: (message: string) => `input ${message}`,
   ruleFailed: (rule: string, node: string, message: string) =>
-    `rule ${rule} failed on ${node}: ${message}. That is a mistake in highwater: please report it`,
+    `rule ${rule} failed on ${node}: ${message}. This is a bug in highwater: please report it`,
   nodes: (count: number, names: string[]) => `${count} nodes, ${names.join(', ')}, …`,
   notAudited: (count: number) => `Not audited (${count}):`,
   cluster: (name: string) => `cluster ${name}`,

@@ -6,25 +6,25 @@ const nodes = (count: number) => counted(count, 'node')
 
 const thresholds = {
   title: 'Thresholds as they run',
-  /** The word between the two is set apart. */
+  /** The word between the two is highlighted. */
   leadBefore:
-    'One table for the nodes of a group that share image and kubelet minor, the most troubled first. Values are those of the running kubelets, or, where only their files were read, what these come to. ',
+    'One table for the nodes of a group with the same image and kubelet minor, worst first. Values are those of the running kubelets, or follow from their files if only those were read. ',
   leadNone: 'None',
   leadAfter:
-    ' in red: no threshold runs there, because a default was lost or switched off, or because nobody ever set one.',
-  noKubelet: 'No kubelet is known.',
+    ' in red: no threshold is active, because a default was lost, switched off or never set.',
+  noKubelet: 'No kubelet was read.',
   caption: (group: string, cluster: string, image: string) =>
     `Thresholds of ${group} in ${cluster}, ${image}`,
   columns: {
     signal: 'Signal',
     value: 'Value',
-    comesTo: 'Comes to',
+    comesTo: 'Equals',
     grace: 'Grace',
     reclaim: 'Min. reclaim',
     from: 'From',
     preset: 'Upstream default',
   },
-  /** In front of a value, where a narrow screen has no columns. */
+  /** Before a value on narrow screens, which have no columns. */
   labels: { grace: 'grace', reclaim: 'min. reclaim', from: 'from', preset: 'upstream default' },
   parts: { hard: 'Hard eviction', soft: 'Soft eviction', imageGc: 'Image GC' },
   fields: {
@@ -47,13 +47,13 @@ const thresholds = {
   unwatched: (signals: string[], count: number | null) =>
     `nothing watches ${signals.join(', ')}${count === null ? '' : ` on ${nodes(count)}`}`,
   variants: (count: number) => `${formatCount(count)} variants`,
-  nodesNotKnown: (count: number) => `${nodes(count)} not known`,
+  nodesNotKnown: (count: number) => `${nodes(count)} unknown`,
   named: (count: number, names: string[], more: number) =>
     `${nodes(count)} (${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''})`,
-  /** `eviction`, `imageGc`: why they are not known. */
+  /** `eviction`, `imageGc`: why they are unknown. */
   variant: (letter: string, named: string, eviction: string | null, imageGc: string | null) =>
     `${letter}: ${named}${eviction === null ? '' : `. ${eviction}`}${imageGc === null ? '' : `. ${imageGc}`}`,
-  evictionNotKnown: (why: string) => `Eviction thresholds not known: ${why}`,
+  evictionNotKnown: (why: string) => `Eviction thresholds unknown: ${why}`,
   imageGcNotKnown: (why: string) => `Image GC not known: ${why}`,
   moreVariants: (count: number, named: string) =>
     `${counted(count, 'more variant')}, not shown: ${named}`,
@@ -71,7 +71,7 @@ const sources: Record<ThresholdSource, string> = {
   flag: 'flag',
   configured: 'configured',
   'no file': 'no configuration file',
-  'earlier files': 'not from its files, which were changed since the start',
+  'earlier files': 'unknown: its files changed since the start',
   kubelet: 'the kubelet itself',
 }
 /** What removed a default, to stand after "lost". */
@@ -82,8 +82,8 @@ const removers: Record<ThresholdSource, string> = {
   'drop-in': 'by the drop-in',
   flag: 'by the flag --eviction-hard',
   configured: 'by the configured evictionHard',
-  'no file': 'as there is no configuration file',
-  'earlier files': 'though its files have it, which were changed since the start',
+  'no file': 'because there is no configuration file',
+  'earlier files': 'although its files have it; they changed since the start',
   kubelet: 'by the kubelet',
 }
 
@@ -95,35 +95,35 @@ const setting = {
   onlyOn: (text: string, count: number) => `${text}, on ${nodes(count)} only`,
   on: (text: string, count: number) => `${text} on ${nodes(count)}`,
   more: (count: number) => `${formatCount(count)} more`,
-  neverMet: (watch: string) => `comes to 0, which is never met; ${watch}`,
-  doesNotRun: 'does not run here',
+  neverMet: (watch: string) => `equals 0, which is never met; ${watch}`,
+  doesNotRun: 'not active here',
   switchedOff: 'configured: switched off',
   lost: (by: string) => `lost ${by}`,
-  nobodySet: 'nobody set it',
+  unset: 'not set',
   off: 'switched off',
   notSet: 'not set here',
   configured: 'configured',
   nothingWatches: 'nothing watches it',
-  watchNotKnown: (sister: string) => `whether ${sister} watches the same disk is not known`,
+  watchNotKnown: (sister: string) => `unknown whether ${sister} watches the same disk`,
   onlySoftWatches: 'only its soft threshold watches it',
   sisterWatches: (sister: string, isCertain: boolean) =>
     `${sister} watches the same disk${isCertain ? '' : ' (likely)'}`,
   notObserved: (filesystem: string, count: number | null) =>
-    `not known${count === null ? '' : ` on ${nodes(count)}`}: ${filesystem} was not observed`,
+    `unknown${count === null ? '' : ` on ${nodes(count)}`}: ${filesystem} was not observed`,
   pids: (range: string) => `${range} pids`,
   inodes: (range: string) => `${range} inodes`,
-  noSoft: (isKnownOfAll: boolean) => `nobody set one${isKnownOfAll ? '' : ', where it is known'}`,
+  noSoft: (isKnownOfAll: boolean) => `none set${isKnownOfAll ? '' : ', as far as known'}`,
   noSuchSetting: 'this kubelet has no such setting',
   neverStarts: 'image GC never starts: only eviction deletes images',
   startsAbove: (used: string) => `starts above ${used}`,
   deletesDownTo: (used: string) => `deletes down to ${used}`,
-  minimumAge: (age: string) => `for space no image goes in its first ${age}`,
-  noMaximumAge: 'off: no image is too old',
-  maximumAge: (age: string) => `an image goes when unused for ${age}`,
-  /** `bytes` null: of no node; `unread`: of how many it is not known. */
+  minimumAge: (age: string) => `images younger than ${age} are not deleted for space`,
+  noMaximumAge: 'off: no image is deleted by age',
+  maximumAge: (age: string) => `images unused for ${age} are deleted`,
+  /** `bytes` null: unknown on every node; `unread`: number of nodes with unknown bytes. */
   used: (percent: string, bytes: string | null, unread: number) => {
-    if (bytes === null) return `${percent} used; in bytes not known: imagefs was not observed`
-    return `${percent} used, ${bytes}${unread === 0 ? '' : `; not known on ${nodes(unread)}: imagefs was not observed`}`
+    if (bytes === null) return `${percent} used; bytes unknown: imagefs was not observed`
+    return `${percent} used, ${bytes}${unread === 0 ? '' : `; unknown on ${nodes(unread)}: imagefs was not observed`}`
   },
 }
 

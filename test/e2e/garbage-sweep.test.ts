@@ -11,6 +11,7 @@ import type { FindingsDocument } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
+import { english } from '#report/languages/language.ts'
 import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
 
 const generous = { timeout: 60_000 }
@@ -50,9 +51,7 @@ describe('a sweep', () => {
         sample: ['configmaps', 'secrets', 'sites.web.example.com'],
       })
       const page = files.find(({ name }) => name === 'report.html')
-      expect(String(page?.body)).toContain(
-        'What finalizers hold was not looked for in 3 other kinds of objects',
-      )
+      expect(String(page?.body)).toContain(english.words.garbage.notSwept(3).trim())
     },
   )
 

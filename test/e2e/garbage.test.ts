@@ -22,6 +22,7 @@ import { everything } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { rules as everyRule } from '#pipeline/shelves.ts'
 import { sections } from '#replay/cluster-gc/sections/index.ts'
+import { english } from '#report/languages/language.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 
 /** Rules that read Jobs and CronJobs. */
@@ -97,14 +98,12 @@ describe('cluster garbage', () => {
       [],
     )
     expect(table).toMatch(
-      /Volumes without a claim, kept<span class="about">500\.0.GiB, about 40.USD a month/,
+      /Released volumes with policy Retain<span class="about">500\.0.GiB, about 40.USD a month/,
     )
     // What the findings come to: none of the young ones is counted.
     expect(table).toContain('about 324\u00a0USD a month')
-    expect(table).toMatch(
-      /Instances that are no node[\s\S]*?>2<span class="about">1 of them under 1.h/,
-    )
-    expect(table).toContain('pod GC begins above 16 finished pods')
+    expect(table).toMatch(/Instances without Node[\s\S]*?>2<span class="about">1 of them under 1.h/)
+    expect(table).toContain(english.words.garbage.below('16', 0).split(';')[0])
     expect(table).not.toContain('Not read')
   })
 

@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
+import { english } from '#report/languages/language.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+
+const { words } = english
 
 // Each is a process that starts a lab and audits it.
 vi.setConfig({ testTimeout: 240_000 })
@@ -63,10 +66,13 @@ it('shows on the second morning what was repaired, on the third that it is lost,
       .toSorted(),
   )
   expect(flat(second.news)).toContain(
-    `Findings: 2 fixed or gone, ${second.document.findings.length} unchanged.`,
+    words.news.summary(true, [
+      words.news.counts.ended(2),
+      words.news.counts.unchanged(second.document.findings.length),
+    ]),
   )
   expect(second.mail).toMatch(/Since the run of \S+ \S+ UTC: 2 resolved\./)
-  expect(second.stdout).toContain('Since the run before: 2 resolved')
+  expect(second.stdout).toContain(words.terminal.since([words.changes.counts.resolved(2)]))
 
   const third = await morning(out, 3)
   expect(named(third.document, third.document.delta.new)).toEqual(named(first.document, ids))
@@ -74,18 +80,18 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   const today = third.document.run.takenAt.slice(0, 10)
   expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
   expect(flat(third.news)).toMatch(
-    new RegExp(`Node ${repaired} of incidents: fixed on \\S+, there before since \\S+`),
+    new RegExp(`Node ${repaired} of incidents: fixed on \\S+, open before since \\S+`),
   )
   expect(third.mail).toContain(
     `Back again: Pods are evicted before image garbage collection runs incidents, Node ${repaired}, certain, since ${today} fixed on `,
   )
   expect(flat(third.stdout)).toContain(
-    `Since the run before: 2 back again back again high: Pods are evicted before image garbage collection runs (incidents, node ${repaired})`,
+    `${words.terminal.since([words.changes.counts.back(2)])} back again high: Pods are evicted before image garbage collection runs (incidents, node ${repaired})`,
   )
 
   const days = [first, second, third].map(({ document: { run } }) => run.takenAt.slice(0, 10))
   expect(days).toEqual(['2026-11-22', '2026-11-23', '2026-11-24'])
-  expect(first.page).not.toContain('How it went')
+  expect(first.page).not.toContain(`>${words.trends.title}<`)
   expect(third.page).toContain('3 days from 2026-11-22 to 2026-11-24, the last run of each.')
   expect(third.page).toMatch(
     /kubespray-worker-1 incidents .{0,80} grows 4\.0 GiB a day, 3 readings in 2 d/,

@@ -10,6 +10,7 @@ import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { parsePlan } from '#pipeline/plan/plan.ts'
+import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
@@ -219,7 +220,7 @@ describe('a plan beside the report', () => {
       'a file where a folder should be',
     )
     await invoke(tick)
-    expect(file('report.html')).toContain('A plan of what can be fixed could not be made')
+    expect(file('report.html')).toContain(english.words.plan.failed(''))
   })
 })
 

@@ -8,6 +8,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { ReportPolicy } from '#model/policy.ts'
+import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
@@ -74,7 +75,7 @@ describe('owners', () => {
     expect(all?.subject).toMatch(/ in 2 clusters - highwater 2026-/)
     expect(ofPayments?.subject).toMatch(/ in recorded - highwater payments 2026-/)
     expect(ofNodes?.subject).toMatch(/ in fleet - highwater general-nodes 2026-/)
-    expect(ofPayments?.text).toContain('For payments: only what is theirs')
+    expect(ofPayments?.text).toContain(english.words.mail.audience('payments'))
     for (const part of [
       ofPayments?.text,
       ofPayments?.html,

@@ -19,9 +19,11 @@ import {
   sharedDisk,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 const morning = withWeek({ ...morningReport(), before: lastRun(), garbage: [overviewOf()] })
 
-const filterOf = (page: Page) => page.getByRole('search', { name: 'Filter findings' })
+const filterOf = (page: Page) => page.getByRole('search', { name: words.script.filterFindings })
 
 describe.skipIf(browserPath === null)(
   `the page in a browser${browserPath === null ? ' (skipped: there is no Chromium)' : ''}`,
@@ -101,12 +103,12 @@ describe.skipIf(browserPath === null)(
       )
       const { page, complaints } = await open(quietReport(nodes))
       const search = page
-        .getByRole('search', { name: 'Filter nodes' })
-        .getByLabel('Search nodes, groups, states')
+        .getByRole('search', { name: words.script.filterNodes })
+        .getByLabel(words.script.searchNodes)
       const told = page.locator('#nodes output')
-      expect(await told.textContent()).toBe('700 of 700 nodes on this page shown')
+      expect(await told.textContent()).toBe(`700 of ${words.nodeCount(700)} on this page shown`)
       await search.fill('workers-300-x')
-      expect(await told.textContent()).toBe('2 of 700 nodes on this page shown')
+      expect(await told.textContent()).toBe(`2 of ${words.nodeCount(700)} on this page shown`)
       const rows = page.locator('#nodes tbody[id] tr:visible')
       expect(await rows.allTextContents()).toEqual([
         expect.stringContaining('Nodegroup workers-300-x'),
@@ -120,7 +122,7 @@ describe.skipIf(browserPath === null)(
       )
       expect(violations.map(({ id }) => id)).toEqual([])
       await search.fill('ip-10-0-0-50.')
-      expect(await told.textContent()).toBe('1 of 700 nodes on this page shown')
+      expect(await told.textContent()).toBe(`1 of ${words.nodeCount(700)} on this page shown`)
       expect(complaints).toEqual([])
       await page.context().close()
     })
@@ -189,7 +191,7 @@ describe.skipIf(browserPath === null)(
         auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)),
       )
       const { page } = await open(quietReport(nodes))
-      await page.getByLabel('Search nodes, groups, states').fill('IP-10-0-0-7')
+      await page.getByLabel(words.script.searchNodes).fill('IP-10-0-0-7')
       expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([
         expect.stringContaining('ip-10-0-0-7'),
       ])
@@ -205,7 +207,7 @@ describe.skipIf(browserPath === null)(
       )
       const { page } = await open(quietReport(nodes))
       await page.locator('.node-rows summary').click()
-      const header = page.getByRole('columnheader', { name: 'Image disk' })
+      const header = page.getByRole('columnheader', { name: words.fleet.columns.imageDisk })
       await header.getByRole('button').focus()
       await page.keyboard.press('Enter')
       expect(await header.getAttribute('aria-sort')).toBe('ascending')

@@ -9,6 +9,8 @@ import { pageView } from '#report/view.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
 import { clusterResult, finding, quietReport } from '#test/report-builder.ts'
 
+const { words } = english
+
 const reportOf = (
   garbage: GarbageOverview[],
   overrides: Partial<AuditReport['document']> = {},
@@ -35,38 +37,43 @@ describe('the section of the page', () => {
   const [cluster] = clusters
 
   it('says how far anybody looked, and what there is to clean up', () => {
-    expect(coverage).toBe('1 cluster searched, 15 of 16 lists read to the end.')
+    expect(coverage).toBe(words.garbage.coverage(1, null, 15, 16))
     expect(cluster?.about).toBe(
-      '1 kind of object to clean up, about 112\u00a0USD a month, not all was read',
+      words.list([words.garbage.toClean(1), words.garbage.cost('112'), words.garbage.notAllRead]),
     )
-    expect(cluster?.clean).toBe('Looked through, and nothing lies there: leases, namespaces.')
+    expect(cluster?.clean).toBe(words.garbage.clean(['leases', 'namespaces']))
     expect(cluster?.gaps.rows).toEqual([
-      'secrets: 403 Forbidden: cannot list. So not wholly known: owners, finalizers.',
+      words.garbage.gap('secrets: 403 Forbidden: cannot list', ['owners', 'finalizers']),
     ])
   })
 
   it('has a row of what costs, how old, whose, whether it goes, and where the page says how to end it', () => {
     expect(cluster?.rows[0]).toEqual({
-      name: 'Volumes without a claim, kept',
+      name: words.garbage.kinds['released-volumes'].name,
       count: '14',
       young: '2 of them under 24\u00a0h',
       age: '83\u00a0d',
-      whose: 'shop/search-data-0 (9), ci/cache, and 3 more',
+      whose: words.notAudited.names(['shop/search-data-0 (9)', 'ci/cache,'], 3),
       size: '1.4\u00a0TiB, about 112\u00a0USD a month',
       head: 'Never',
-      fate: 'reclaim policy Retain: nobody deletes them',
+      fate: words.garbage.kinds['released-volumes'].fate,
       isCalm: false,
-      ...{ severity: 'medium', severityWord: 'Medium', anchor: 'finding-g1', link: '2 findings' },
+      ...{
+        severity: 'medium',
+        severityWord: 'Medium',
+        anchor: 'finding-g1',
+        link: words.findingCount(2),
+      },
     })
     expect(renderPage(pageView(reportOf([overviewOf()]), english))).toContain(
-      '<a href="#finding-g1">2 findings</a>',
+      `<a href="#finding-g1">${words.findingCount(2)}</a>`,
     )
   })
 
   it('is quiet about what goes by itself, and says when', () => {
     expect(cluster?.rows[2]).toMatchObject({
       ...{
-        head: 'By itself',
+        head: words.garbage.heads.itself,
         fate: 'the TTL controller deletes them: the first in 3\u00a0h, the last in 1\u00a0d 6\u00a0h',
       },
       ...{ isCalm: true, link: '', young: null },
@@ -74,12 +81,8 @@ describe('the section of the page', () => {
   })
 
   it('marks what is assumed, and only then', () => {
-    expect(cluster?.rows[1]?.fate).toBe(
-      'pod GC begins above 12,500 (assumed) finished pods: there are 400',
-    )
-    expect(cluster?.notes.join(' ')).toMatch(
-      /^Assumed: the threshold of pod GC .* list price of us-east-1/,
-    )
+    expect(cluster?.rows[1]?.fate).toBe(words.garbage.below(words.garbage.assumed('12,500'), 400))
+    expect(cluster?.notes).toEqual([words.garbage.assumedThreshold, words.garbage.assumedPrices])
     const known = overviewOf({
       rows: [
         {
@@ -94,11 +97,11 @@ describe('the section of the page', () => {
   it.each<[GarbageFate, string]>([
     [
       { is: 'threshold', pods: 0, isAssumed: true, finished: 4, excess: 0 },
-      'Never: pod GC is set to delete none',
+      `Never: ${words.garbage.podGcOff}`,
     ],
     [
       { is: 'threshold', pods: 9, isAssumed: false, finished: 12, excess: 3 },
-      'By number: of 12 finished pods pod GC keeps 9: the 3 oldest go in its next round',
+      `${words.garbage.heads.threshold}: ${words.garbage.excess(12, '9', 3)}`,
     ],
     [
       {
@@ -123,7 +126,9 @@ describe('the section of the page', () => {
       anchor: 'waived',
       severity: null,
     })
-    expect(view.clusters[0]?.about).toBe('nothing that has to be cleaned up, not all was read')
+    expect(view.clusters[0]?.about).toBe(
+      `${words.garbage.nothingToClean}, ${words.garbage.notAllRead}`,
+    )
   })
 
   it('has the cluster that costs most first, tables of the first few, and counts every other', () => {
@@ -135,7 +140,7 @@ describe('the section of the page', () => {
     expect(view.clusters[0]).toMatchObject({ name: 'c7', isOpen: true })
     const left = Number(/^\d+/.exec(view.others.leftOut ?? '')?.[0])
     expect(view.clusters.length + view.others.rows.length + left).toBe(400)
-    expect(view.others.rows[0]).toEqual({ name: 'c108', about: 'nothing lies there' })
+    expect(view.others.rows[0]).toEqual({ name: 'c108', about: words.garbage.nothingLies })
   })
 
   it('stops giving tables where they would make the page heavy', () => {
@@ -158,10 +163,7 @@ describe('the section of the page', () => {
 
   it('says that nobody looked where nobody did', () => {
     const report = quietReport([])
-    expect(viewOf(report)).toMatchObject({
-      clusters: [],
-      coverage: 'No cluster was looked through for garbage (policy clusterGarbage).',
-    })
+    expect(viewOf(report)).toMatchObject({ clusters: [], coverage: words.garbage.notLooked })
   })
 
   it('shows names of many kinds as text, cut with a mark', () => {
@@ -195,22 +197,27 @@ describe('the section of the page', () => {
 })
 
 describe('the mail', () => {
-  const textOf = (report: AuditReport) => renderMail(report, []).text.replace(/\s+/g, ' ')
+  const plain = (text: string) => text.replace(/\s+/g, ' ')
+  const textOf = (report: AuditReport) => plain(renderMail(report, []).text)
 
   it('has a line for each cluster with something to clean up, what it costs, and what was not read', () => {
     const text = textOf(reportOf([overviewOf(), overviewOf({ cluster: 'clean', gaps: [] })]))
+    const { cost, kinds, mail } = words.garbage
+    const about = words.list(['1.4 TiB', cost('112'), mail.young(2, 24)])
     expect(text).toContain(
-      'CLUSTER GARBAGE about 112 USD a month - prod-eu Volumes without a claim, kept: 12 (1.4 TiB, about 112 USD a month, 2 more under 24 h). Not read: secrets: 403',
+      plain(
+        `${words.mail.headings.garbage} ${cost('112')} - prod-eu ${mail.kinds([mail.kind(kinds['released-volumes'].name, 12, about)], 0)} ${mail.gap('secrets')}: 403`,
+      ),
     )
     expect(text).not.toContain('- clean')
     expect(renderMail(reportOf([overviewOf()]), []).html).toContain(
-      'Cluster garbage: about 112\u00a0USD a month',
+      words.garbage.mail.title(words.garbage.cost('112')),
     )
   })
 
   it('says nothing of it where there is nothing to say', () => {
     expect(textOf(reportOf([overviewOf({ gaps: [] })], { findings: [] }))).not.toContain(
-      'CLUSTER GARBAGE',
+      words.mail.headings.garbage,
     )
   })
 
@@ -226,6 +233,6 @@ describe('the mail', () => {
         { findings },
       ),
     )
-    expect(text).toContain('and 2 more clusters, in the report.')
+    expect(text).toContain(words.garbage.mail.more(2))
   })
 })

@@ -12,6 +12,8 @@ import {
   threshold,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 const gaugesWith = (prediction: Parameters<typeof auditedNode>[1]) =>
   gaugesOf(auditedNode('n1', prediction), 80, english).map(gauge => ({
@@ -31,7 +33,7 @@ describe('the marks of one disk for everything', () => {
   const [disk, inodes, memory] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))
 
   it('stand where the kubelet acts: image GC one percent below its setting, eviction at what it keeps free', () => {
-    expect(disk!.title).toBe('nodefs = imagefs (one disk)')
+    expect(disk!.title).toBe(words.gauge.oneDisk)
     expect(places(disk)).toEqual([
       ['gc-stop', 80],
       ['gc-start', 84],
@@ -40,10 +42,10 @@ describe('the marks of one disk for everything', () => {
       ['hard', 90],
     ])
     expect(disk!.usedPercent).toBe(60)
-    expect(disk!.summary).toBe('60.0 GiB of 100.0 GiB, 40.0 GiB free')
+    expect(disk!.summary).toBe(words.gauge.bytes('60.0 GiB', '100.0 GiB', '40.0 GiB'))
   })
   it('have a bar of inodes where a threshold watches them, and one of memory', () => {
-    expect(inodes).toMatchObject({ kind: 'inodes', title: 'nodefs = imagefs (one disk), inodes' })
+    expect(inodes).toMatchObject({ kind: 'inodes', title: `${words.gauge.oneDisk}, inodes` })
     expect(inodes!.marks).toHaveLength(1)
     expect(inodes!.marks[0]!.percent).toBeCloseTo(95, 5)
     expect(memory).toMatchObject({
@@ -61,9 +63,9 @@ describe('the marks of one disk for everything', () => {
   })
   it('say how far each is, nearest first', () => {
     expect(disk!.facts).toEqual([
-      '24.0 GiB more until image GC starts.',
-      '25.0 GiB more until hard eviction (imagefs.available<15%).',
-      '30.0 GiB more until hard eviction (nodefs.available<10%).',
+      words.gauge.untilImageGc('24.0 GiB'),
+      `25.0 GiB more until ${words.gauge.marks.hard} (imagefs.available<15%).`,
+      `30.0 GiB more until ${words.gauge.marks.hard} (nodefs.available<10%).`,
     ])
     expect(disk!.headroomPercent).toBe(25)
   })
@@ -96,9 +98,7 @@ describe('a disk of its own for images', () => {
     ])
   })
   it('says when no threshold watches it', () => {
-    expect(imagefs!.warnings).toEqual([
-      'No eviction threshold watches the bytes of this filesystem.',
-    ])
+    expect(imagefs!.warnings).toEqual([words.gauge.bytesUnwatched])
   })
 })
 
@@ -119,9 +119,9 @@ it('draws containerfs only on a split disk, where containers live on nodefs', ()
 it('counts inodes as inodes', () => {
   const [, inodes] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB, inodesFreePercent: 4 }))
   expect(inodes!.facts).toEqual([
-    'Met: hard eviction (nodefs.inodesFree<5%), 524,288 inodes below it.',
+    `Met: ${words.gauge.marks.hard} (nodefs.inodesFree<5%), ${words.gauge.inodeCount(524288)} below it.`,
   ])
-  expect(inodes!.marks[0]!.amount).toBe('49,807,360 inodes')
+  expect(inodes!.marks[0]!.amount).toBe(words.gauge.inodeCount(49807360))
   expect(inodes!.state).toBe('pressure')
 })
 
@@ -143,8 +143,8 @@ it('warns where the kubelet itself would fail', () => {
     },
   })
   expect(disk!.warnings).toEqual([
-    'Image GC fails: invalid capacity 0 on image filesystem',
-    'The eviction settings do not parse: unknown eviction signal',
+    `${words.gauge.imageGcFails('invalid')} capacity 0 on image filesystem`,
+    `${words.gauge.settingsDoNotParse('unknown')} eviction signal`,
   ])
 })
 
@@ -179,7 +179,7 @@ describe('what is not known', () => {
     const [disk, inodes] = gaugesWith(prediction)
     expect(disk).toMatchObject({
       usedPercent: null,
-      summary: 'unknown: not observed',
+      summary: words.gauge.notObserved,
       headroomPercent: null,
       state: 'calm',
     })
@@ -190,15 +190,15 @@ describe('what is not known', () => {
     ])
     expect(disk!.marks.map(({ amount }) => amount)).toEqual([null, null, null])
     expect(disk!.facts).toEqual([
-      'Whether image GC is due: unknown.',
-      'How far to hard eviction (nodefs.available<10%): unknown, nodefs was not observed.',
+      words.gauge.dueUnknown,
+      words.gauge.farUnknown(`${words.gauge.marks.hard} (nodefs.available<10%)`, 'nodefs'),
     ])
     expect(inodes).toMatchObject({ usedPercent: null, marks: [] })
-    expect(describeGauge(disk!, english)).toMatch(/^How full it is now is unknown\./)
+    expect(describeGauge(disk!, english)).toContain(words.gauge.nowUnknown)
   })
   it('is said of settings that were not read', () => {
     const [disk] = gaugesWith({ ...sharedDisk(60), imageGC: null, eviction: null })
-    expect(disk!.facts).toEqual(['Image GC: unknown.', 'Eviction thresholds: unknown.'])
+    expect(disk!.facts).toEqual([words.gauge.imageGcUnknown, words.gauge.thresholdsUnknown])
     expect(places(disk)).toEqual([['alert', 80]])
   })
   it('leaves a node without any observation without bars', () =>
@@ -224,13 +224,13 @@ describe('what is not known', () => {
       ...sharedDisk(60),
       filesystems: { ...noFilesystems, nodefs: empty, imagefs: empty, layout: 'shared' },
     })
-    expect(disk).toMatchObject({ usedPercent: null, summary: 'unknown: not observed' })
+    expect(disk).toMatchObject({ usedPercent: null, summary: words.gauge.notObserved })
   })
 })
 
 it('has no mark for image GC that is off', () => {
   const [disk] = gaugesWith(sharedDisk(60, { highThresholdPercent: 100 }))
-  expect(disk!.facts[0]).toBe('Image GC by disk usage is off (imageGCHighThresholdPercent 100).')
+  expect(disk!.facts[0]).toBe(words.gauge.imageGcOff(100))
   expect(disk!.marks.map(({ kind }) => kind)).not.toContain('gc-start')
 })
 
@@ -238,7 +238,7 @@ it('tells the picture in words', () => {
   expect(
     plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!, english)),
   ).toBe(
-    'Now 60 % used, 60.0 GiB of 100.0 GiB, 40.0 GiB free. Marks: image GC stops at 80 % (imageGCLowThresholdPercent 80); your alert at 80 % (policy alertPercent 80); ' +
-      'image GC starts at 84 % (imageGCHighThresholdPercent 85); hard eviction at 85 % (imagefs.available<15%); hard eviction at 90 % (nodefs.available<10%).',
+    `${words.gauge.now('60 %', words.gauge.bytes('60.0 GiB', '100.0 GiB', '40.0 GiB'))} Marks: ${words.gauge.marks['gc-stop']} at 80 % (imageGCLowThresholdPercent 80); ${words.gauge.marks.alert} at 80 % (policy alertPercent 80); ` +
+      `${words.gauge.marks['gc-start']} at 84 % (imageGCHighThresholdPercent 85); ${words.gauge.marks.hard} at 85 % (imagefs.available<15%); ${words.gauge.marks.hard} at 90 % (nodefs.available<10%).`,
   )
 })

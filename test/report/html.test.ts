@@ -26,6 +26,8 @@ import {
 } from '#test/report-builder.ts'
 import { watched } from '#test/watched.ts'
 
+const { words } = english
+
 const page = (report: AuditReport) => renderPage(pageView(report, english))
 const withoutScript = (html: string) => html.replace(/<script>[\s\S]*?<\/script>/, '')
 const text = (html: string) =>
@@ -132,23 +134,23 @@ describe('how it was read', () => {
   const shown = text(page({ ...quietReport(nodes), document: findingsDocument() }))
 
   it('names each mode, how many nodes were asked and how many answered, and the right that it stands on', () => {
+    const { asked, answered } = words.remainder
+    const [read, partly] = [words.coverage.read, words.coverage.partlyRead].map(state => [
+      answered(1, state),
+    ])
     expect(shown).toContain(
-      '1 node asked through the API server (mode proxy, which needs get nodes/proxy): 1 read; ' +
-        '1 node asked by SSM (mode ssm, which needs ssm:SendCommand): 1 read; ' +
-        '1 node asked through the API server and by SSM (mode both, which needs get nodes/proxy and ssm:SendCommand): 1 partly read',
+      words.clauses([
+        asked(1, words.ways.proxy, 'proxy', 'get nodes/proxy', read!),
+        asked(1, words.ways.ssm, 'ssm', 'ssm:SendCommand', read!),
+        asked(1, words.ways.both, 'both', 'get nodes/proxy and ssm:SendCommand', partly!),
+      ]),
     )
   })
 
   it('says of each node how it was read, and of a configuration on disk that it is one', () => {
-    for (const said of [
-      'Ready, asked through the API server,',
-      'Ready, asked by SSM,',
-      'Ready, asked through the API server and by SSM,',
-    ])
-      expect(shown).toContain(said)
-    expect(
-      shown.match(/Its thresholds are those of the files or settings on its disk/g),
-    ).toHaveLength(1)
+    for (const way of [words.ways.proxy, words.ways.ssm, words.ways.both])
+      expect(shown).toContain(`${words.node.ready.True}, ${words.node.asked(way)},`)
+    expect(shown.split(words.node.onDisk)).toHaveLength(2)
   })
 })
 
@@ -236,18 +238,18 @@ describe('text from outside', () => {
 describe('the verdict', () => {
   it('says how bad it is, where, and how much it does not cover', () => {
     expect(html).toContain(
-      '<title>Critical: 2 nodes evict now, 8 findings in 3 clusters · highwater</title>',
+      `${words.page.title(`${words.thresholds.row('<title>Critical', 2)} evict now, ${words.findingCount(8)}`, words.clusterCount(3))}</title>`,
     )
     const shown = text(html)
     expect(shown).toContain(
-      'Worst: The kubelet is evicting pods now (Nodegroup general of prod-eu, 1 node) 3 clusters, 40 of 44 nodes read, 1 partly',
+      `${words.verdict.worst('The kubelet is evicting pods now', 'Nodegroup general', 'prod-eu', 1)} ${words.verdict.scope(3, 40, 44, 1)}`,
     )
     expect(shown).toMatch(
       /Critical: 2 nodes evict now, 8 findings Evict first, at assumed growth: now ip-10-0-1-10\.\S+ \(prod-eu, Nodegroup general\) now ip-10-8-0-4/,
     )
     expect(shown).toContain('1 Critical 4 High 2 Medium 1 Low')
     expect(shown).toContain(
-      'Not in this verdict: 3 nodes and 1 whole cluster not audited · 1 node only partly read · 2 questions without an answer',
+      `${words.verdict.notCovered} ${words.verdict.notAudited(3, 1)} · ${words.verdict.partlyRead(1)} · ${words.verdict.undecided(2)}`,
     )
   })
   it('names of what is as severe first what happens at this moment, on however few nodes', () => {
@@ -266,7 +268,7 @@ describe('the verdict', () => {
     const report = quietReport([auditedNode('n', sharedDisk(91))], { findings: [often, now] })
     const { verdict, findings } = pageView(report, english)
     expect(verdict).toMatchObject({
-      headline: 'Critical: 1 node evicts now, 2 findings',
+      headline: `${words.thresholds.row('Critical', 1)} evicts now, ${words.findingCount(2)}`,
       worst: expect.stringMatching(/^Worst: Evicts /),
     })
     expect(findings.cards.map(({ title }) => title)).toEqual(['Evicts', 'Unwatched'])
@@ -276,31 +278,33 @@ describe('the verdict', () => {
       english,
     )
     expect(told).toMatchObject({
-      headline: 'Critical: 1 node evicts now, 2 findings',
+      headline: `${words.thresholds.row('Critical', 1)} evicts now, ${words.findingCount(2)}`,
       worst: expect.stringMatching(/^Worst: Unwatched /),
     })
   })
   it('has no grade where nothing was read', () => {
-    expect(text(html)).toContain('no grade prod-us no node known')
-    expect(text(html)).toContain('Grade D prod-eu 39 of 39 nodes read (100 %)')
+    expect(text(html)).toContain(
+      `${words.verdict.noGrade} prod-us ${words.verdict.noNodeOfCluster}`,
+    )
+    expect(text(html)).toContain(`Grade D prod-eu ${words.verdict.coverage(39, 39, '100 %', 0, 0)}`)
   })
   it.each([
     {
       name: 'nothing was read',
       coverage: { nodes: 2, read: 0, partlyRead: 0, notRead: 2 },
-      says: 'Nothing could be read',
+      says: words.verdict.nothingRead,
       not: 'No findings',
     },
     {
       name: 'nothing was found',
       coverage: { nodes: 2, read: 2, partlyRead: 0, notRead: 0 },
-      says: 'No findings in what was read',
+      says: words.verdict.nothingFound,
       not: 'Not in this verdict',
     },
     {
       name: 'nothing was found in a part',
       coverage: { nodes: 2, read: 1, partlyRead: 0, notRead: 1 },
-      says: '1 node not audited',
+      says: words.verdict.notAudited(1, 0),
       not: 'Nothing was left out: every node',
     },
   ])('is honest when $name', ({ coverage, says, not }) => {
@@ -318,10 +322,10 @@ describe('the verdict', () => {
       outcomes,
     })
     expect(text(page(quietReport([], { clusters: [unread] })))).toContain(
-      'No rule passed anywhere: nothing was read that one could judge.',
+      words.remainder.noRulePassed,
     )
     expect(text(html)).toContain(
-      '1 of 9 rules found nothing and left no question open: invalid-kubelet-configuration',
+      `${words.remainder.quietRules(1, 9)} invalid-kubelet-configuration`,
     )
   })
   it('names errors of the input', () => {
@@ -329,8 +333,8 @@ describe('the verdict', () => {
     const shown = text(
       page(quietReport([], { run: { ...run, inputErrors: ['line 7: not JSON'] } })),
     )
-    expect(shown).toContain('1 error in the input')
-    expect(shown).toContain('Errors in the input line 7: not JSON')
+    expect(shown).toContain(words.verdict.inputErrors(1))
+    expect(shown).toContain(`${words.remainder.inputErrors} line 7: not JSON`)
   })
 })
 
@@ -363,11 +367,11 @@ describe('the sections', () => {
   it('say when they are empty', () => {
     const shown = text(page(quietReport([])))
     for (const quiet of [
-      'None in what was read.',
-      'No node is known.',
-      'Nothing is waived.',
-      'Every rule could decide.',
-      'Nothing was left out.',
+      words.findings.none,
+      words.verdict.noNode,
+      words.waived.none,
+      words.remainder.allDecided,
+      words.remainder.nothingLeftOut,
     ])
       expect(shown).toContain(quiet)
   })
@@ -385,27 +389,27 @@ describe('the sections', () => {
     ])
     const shown = text(cards[1]!)
     for (const part of [
-      'High certain prod-eu Nodegroup general 37 nodes since 2026-11-18',
-      'and 17 more',
+      `High certain prod-eu Nodegroup general ${words.nodeCount(37)} ${words.since('2026-11-18')}`,
+      words.andMore(17),
       'configz imageGCHighThresholdPercent 85',
       'imageGCHighThresholdPercent: 70 imageGCLowThresholdPercent: 50',
-      'So that new nodes have it: NodeConfig (nodeadm)',
-      'So that new nodes have it: eksctl ClusterConfig',
+      `${words.findings.durable('NodeConfig')} (nodeadm)`,
+      `${words.findings.durable('eksctl')} ClusterConfig`,
       'Fix Lower imageGCHighThresholdPercent until',
     ])
       expect(shown).toContain(part)
   })
   it.each([
     ['certain', undefined],
-    ['likely', 'Likely: it rests on something that was not read'],
-    ['possible', 'Possible: whether it is so depends on what was not read.'],
+    ['likely', words.findings.doubts.likely],
+    ['possible', words.findings.doubts.possible],
   ] as const)('say of a %s finding what is open', (confidence, doubt) => {
     const [card] = page(quietReport([], { findings: [finding('high', { confidence })] })).match(
       /<article class="finding [\s\S]*?<\/article>/g,
     )!
     expect(card).toContain(`<span>${confidence}</span>`)
-    expect(/<p class="doubt">([^<]*)/.exec(card)?.[1]?.slice(0, doubt?.length)).toBe(doubt)
-    expect(text(card)).toContain('Fix Lower it. The rule: eviction-before-image-gc')
+    expect(/<p class="doubt">([^<]*)/.exec(card)?.[1]).toBe(doubt ?? undefined)
+    expect(text(card)).toContain(`Fix Lower it. ${words.findings.rule('eviction-before-image-gc')}`)
   })
   it('show confidence and rule of what is waived, and the rule once', () => {
     const waived = (name: string) =>
@@ -427,10 +431,10 @@ describe('the sections', () => {
   it('name every cluster, waiver, question and node that was left out', () => {
     const shown = text(html)
     for (const part of [
-      'prod-us the whole cluster The API server of prod-us did not answer',
+      `prod-us ${words.remainder.wholeCluster} The API server of prod-us did not answer`,
       'staging win-10-8-4-5 Windows',
       '2026-12-31 The builders are meant to run full.',
-      'eviction-before-image-gc staging NodePool default 1 node stats/summary was not read',
+      `eviction-before-image-gc staging NodePool default ${words.nodeCount(1)} stats/summary was not read`,
     ])
       expect(shown).toContain(part)
   })
@@ -463,12 +467,12 @@ describe('the picture of a node', () => {
     ])
     expect(picture).toContain('<rect class="used calm" width="60.00%"')
     expect(picture).toContain(
-      'image GC starts<tspan class="from-page"> (imageGCHighThresholdPercent 85)</tspan>',
+      `${words.gauge.marks['gc-start']}<tspan class="from-page"> (imageGCHighThresholdPercent 85)</tspan>`,
     )
     expect(picture).toMatch(
       /role="img" aria-labelledby="(\S+) (\S+)"><title id="\1">nodefs &#x3D; imagefs \(one disk\)<\/title><desc id="\2">/,
     )
-    expect(text(picture)).toContain('Now 60 % used, 60.0 GiB of 100.0 GiB')
+    expect(text(picture)).toContain(`${words.node.used('Now 60 %')}, 60.0 GiB of 100.0 GiB`)
   })
   it('shows reasons where there is nothing to draw', () => {
     const shown = page(
@@ -508,14 +512,14 @@ describe('the picture of a node', () => {
       settings: prediction.settings,
     })
     const card = /<article class="node"[\s\S]*?<\/article>/.exec(page(quietReport([node])))![0]
-    expect(text(card)).toContain('unknown: not observed')
+    expect(text(card)).toContain(words.gauge.notObserved)
     expect(text(card)).not.toMatch(/\b0(\.0)? ?(%|B|[KMGT]iB|used)/)
     expect(card).not.toContain('class="used')
     expect(card).toContain('not-observed')
   })
   it('says what is only likely', () => {
     expect(text(page(quietReport([auditedNode('n1', sharedDisk(60))])))).toContain(
-      'That nodefs and imagefs are one disk is likely: the API does not name devices.',
+      words.node.layout.shared('likely'),
     )
   })
 })
@@ -581,13 +585,15 @@ describe('a fleet', () => {
     const listed = shown.match(/<tr><th>ip-/g)!.length
     expect(drawn).toBe(24)
     expect(drawn + listed).toBe(5000)
-    expect(text(shown)).toContain('4,976 nodes not drawn as a picture')
+    expect(text(shown)).toContain(words.fleet.notDrawn(4976))
   })
   it('counts what it does not even list', () => {
     const many = Array.from({ length: 5100 }, (_, index) =>
       auditedNode(`n${index}`, sharedDisk(50), { identity: { group: nodegroup('one') } }),
     )
-    expect(text(page(quietReport(many)))).toContain('97 nodes neither drawn nor listed')
+    expect(text(page(quietReport(many)))).toContain(
+      `${words.nodeCount(97)} neither drawn nor listed`,
+    )
   })
   it('of 350 nodegroups is a page below 1.5 MB that still names every node and leads to every group of the picture', () => {
     const spread = nodes.map((node, index) => ({
@@ -655,10 +661,12 @@ describe('a fleet', () => {
     const crowded = page(quietReport([], { findings: many }))
     expect(crowded.match(/<article class="finding /g)).toHaveLength(50)
     expect(crowded.match(/<tr data-severity="[a-z]+"/g)).toHaveLength(500)
-    expect(text(crowded)).toContain('650 more findings (600 high, 50 low) in findings.json only')
-    expect(text(crowded)).toMatch(
-      /High eviction-before-image-gc 600 findings 1 cluster\s+Low eviction-before-image-gc 50 findings 1 cluster/,
-    )
+    const sums = ['High', 'Low'].map((severity, index) => {
+      const count = words.findingCount([600, 50][index]!)
+      return `${severity} eviction-before-image-gc ${count} ${words.clusterCount(1)}`
+    })
+    expect(text(crowded)).toContain(words.findings.leftOut(650, ['600 high', '50 low'], 0))
+    for (const sum of sums) expect(text(crowded)).toContain(sum)
   })
 })
 

@@ -26,6 +26,8 @@ import {
 } from '#test/report-builder.ts'
 import { watched } from '#test/watched.ts'
 
+const { words } = english
+
 const morning = morningReport()
 const link = 'https://reports.example.com/runs/2026-11-21T05-00-00Z/report.html'
 const stored: Delivery = {
@@ -127,7 +129,7 @@ describe('the mail of a morning', () => {
   const shown = flat(mail.text)
   it('says first how bad it is, and where', () => {
     expect(mail.subject).toBe(
-      'Critical, 2 nodes evict now: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21',
+      `${words.subject.evicting('Critical', 2)}: 1 critical, 4 high, 2 medium, 1 low in ${words.subject.someClusters(2, 3)} - highwater 2026-11-21`,
     )
     const [verdict, next] = shown.split(' Evict first, at assumed growth: ')
     expect(verdict).toMatch(/VERDICT Critical: 2 nodes evict now, 8 findings$/)
@@ -138,9 +140,9 @@ describe('the mail of a morning', () => {
       /^<div aria-hidden="true"[^>]*>Evict first, at assumed growth: now ip-10-0-1-10\.\S+, now ip-10-8-0-4/m,
     )
     expect(shown).toContain(
-      'Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions without an answer',
+      `${words.verdict.notCovered} ${words.verdict.notAudited(3, 1)}; ${words.verdict.partlyRead(1)}; ${words.verdict.undecided(2)}`,
     )
-    expect(shown).toContain('1 finding waived by policy, not counted here')
+    expect(shown).toContain(words.mail.waived(1))
   })
   it('tells of the worst two with their nodes and what to do, of the others in a line', () => {
     expect(mail.text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
@@ -153,18 +155,24 @@ describe('the mail of a morning', () => {
       expect.stringMatching(/^\[Medium\]/),
       expect.stringMatching(/^\[Low\]/),
     ])
-    expect(shown).toContain('All 8 findings')
+    expect(shown).toContain(words.listed.all(8))
     expect(shown).toContain(
-      '37 nodes: ip-10-0-1-10.eu-central-1.compute.internal, ip-10-0-1-11.eu-central-1.compute.internal and 35 more',
+      words.notAudited.names(
+        [
+          `${words.nodeCount(37)}: ip-10-0-1-10.eu-central-1.compute.internal`,
+          'ip-10-0-1-11.eu-central-1.compute.internal',
+        ],
+        35,
+      ),
     )
     expect(shown).toContain(
-      'What to do: Lower imageGCHighThresholdPercent until at least what grows',
+      `${words.listed.whatToDo} Lower imageGCHighThresholdPercent until at least what grows`,
     )
     expect(mail.text).toContain(
       '    In KubeletConfiguration:\n      imageGCHighThresholdPercent: 70\n',
     )
-    expect(shown).toContain('In the report: the text that makes it last (nodeadm, eksctl).')
-    expect(shown.match(/What to do: /g)).toHaveLength(2)
+    expect(shown).toContain(words.listed.inReport(0, ['nodeadm', 'eksctl'], 0))
+    expect(shown.split(words.listed.whatToDo)).toHaveLength(3)
   })
   it('shows a configuration whole or not at all: half a map would lose what it replaces', () => {
     const evictionHard = (signals: number) =>
@@ -182,19 +190,19 @@ describe('the mail of a morning', () => {
     const [some, many] = [told(15), told(16)]
     expect(some.text.match(/^ +signal\d+\.available: 10%$/gm)).toHaveLength(15)
     for (const body of [many.text, many.html]) {
-      expect(body).toContain('17 lines of KubeletConfiguration in the report')
+      expect(body).toContain(words.listed.configInReport(17))
       expect(body).not.toMatch(/signal0|In KubeletConfiguration:/)
     }
   })
   it('says what was not audited, equal reasons together', () => {
     expect(shown).toContain(
-      'NOT AUDITED 3 nodes and 1 whole cluster not audited - Cluster prod-us The API server of prod-us did not answer',
+      `${words.mail.headings.notAudited} ${words.verdict.notAudited(3, 1)} - ${words.notAudited.cluster('prod-us')} The API server of prod-us did not answer`,
     )
     const late = flat(renderMail(cutShort(), []).text)
     expect(late).toContain(
       `- 12 nodes of staging: late-0, late-1 and 10 more configz: ${deadline}; summary: ${deadline}`,
     )
-    expect(late).toContain('and 1 more reason (1 node or cluster) in the report.')
+    expect(late).toContain(words.notAudited.more(1, 1))
   })
   it('says where the report is', () => {
     expect(shown).toContain(`Open the report: ${link} - S3: s3://audits/runs/2026-11-21T05-00-00Z`)
@@ -283,39 +291,37 @@ describe('the mail of a second morning', () => {
 
   it('says in its subject what changed and how bad it is', () => {
     expect(subject).toBe(
-      'Critical, 2 nodes evict now: 1 new, 1 back again, 1 worse, …; 8 findings in 2 of 3 clusters - highwater 2026-11-21',
+      `${words.subject.evicting('Critical', 2)}: 1 new, ${words.changes.counts.back(1)}, ${words.news.counts.worse(1)}, …; ${words.findingCount(8)} in ${words.subject.someClusters(2, 3)} - highwater 2026-11-21`,
     )
     const few = second({ delta: deltaWith([[early!.id, change('new')]]) })
     expect(renderMail(few, []).subject).toBe(
-      'Critical, 2 nodes evict now: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21',
+      `${words.subject.evicting('Critical', 2)}: 1 new; ${words.findingCount(8)} in ${words.subject.someClusters(2, 3)} - highwater 2026-11-21`,
     )
   })
   it('tells of what changed first, then of what is urgent, and only counts what stands', () => {
     expect(text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
       '[High] New: Pods are evicted before image GC can start',
-      '[High] Back again: Nothing watches the image filesystem',
+      `[High] ${words.news.backAgain}: Nothing watches the image filesystem`,
       `[High] Worse: ${unread!.title}`,
       `[Critical] Unchanged: ${evicting!.title}`,
     ])
     for (const shown of [flat(text), seen(html)]) {
       expect(shown).toContain(
-        'Since the run of 2026-11-20 05:00 UTC: 1 new, 1 back again, 1 worse, 2 resolved,',
+        `Since the run of 2026-11-20 05:00 UTC: 1 new, ${words.changes.counts.back(1)}, ${words.news.counts.worse(1)}, ${words.changes.counts.resolved(2)},`,
       )
       expect(shown).toContain('severity medium → high; started on 1 node: a')
-      expect(shown).toContain(
-        '4 findings stand as they were: 1 high, 2 medium, 1 low. The report tells of them.',
-      )
+      expect(shown).toContain(words.changes.standing(4, ['1 high', '2 medium', '1 low']))
     }
   })
   it('tells what ended, worst first, and how', () => {
     expect(flat(text)).toContain(
-      'ENDED What ended - Image GC is dead (c) (gone with its nodes) Critical, staging, Nodegroup edge, since 2026-11-01 ' +
-        '- Image GC is dead (a) (fixed) High, staging, Nodegroup edge, since 2026-11-01 - Image GC is dead (b) (fixed by new nodes)',
+      `ENDED ${words.changes.ended} - ${words.thresholds.parts.imageGc} is dead (c) (${words.returned.endings.gone}) Critical, staging, Nodegroup edge, ${words.since('2026-11-01')} ` +
+        `- ${words.thresholds.parts.imageGc} is dead (a) (fixed) High, staging, Nodegroup edge, ${words.since('2026-11-01')} - ${words.thresholds.parts.imageGc} is dead (b) (${words.returned.endings.replaced})`,
     )
     const many = second({
       ended: Array.from({ length: 40 }, (_, index) => ended(`e${index}`, 'fixed')),
     })
-    expect(flat(renderMail(many, []).text)).toContain('and 35 more findings.')
+    expect(flat(renderMail(many, []).text)).toContain(words.changes.moreEnded(35))
   })
   const hidden = (id: string, more: Partial<HiddenFinding> = {}): HiddenFinding => ({
     id,
@@ -328,7 +334,7 @@ describe('the mail of a second morning', () => {
     since: '2026-11-01',
     lastSeen: '2026-11-20',
     isNew: true,
-    why: ['not known now of ip-10-0-9-9 (configz: HTTP 503)'],
+    why: ['unknown now of ip-10-0-9-9 (configz: HTTP 503)'],
     ...more,
   })
   it('names what stood and nobody can tell today, the urgent in its subject, and tells again of it without calling it a change', () => {
@@ -340,25 +346,28 @@ describe('the mail of a second morning', () => {
       ],
     })
     const first = renderMail(lost, [linked])
-    expect(first.subject).toMatch(
-      /^Critical, 2 nodes evict now: 2 cannot be told \(1 critical\); 8 findings in /,
-    )
+    expect(first.subject).toContain(` ${words.changes.counts.unclear(2, 1)}; `)
     for (const shown of [flat(first.text), seen(first.html)]) {
-      expect(shown).toContain('3 findings that stood, and nobody can tell today')
+      expect(shown).toContain(words.changes.hidden(3))
       expect(shown).toMatch(
-        /Pods are evicted \(b\) staging, Nodegroup edge, 1 node, since 2026-11-01, last seen 2026-11-20 not known now of ip-10-0-9-9/,
+        /Pods are evicted \(b\) staging, Nodegroup edge, 1 node, since 2026-11-01, last seen 2026-11-20 unknown now of ip-10-0-9-9/,
       )
       expect(shown).toMatch(/\(b\).*\(a\).*\(c\)/)
     }
-    expect(flat(first.brief)).toContain('nobody can tell today: Critical: Pods are evicted (b)')
+    expect(flat(first.brief)).toContain(
+      `${words.changes.hidden(3)}: ${words.mail.brief.hidden('Critical', 'Pods are evicted (b)', '')}`.slice(
+        0,
+        -3,
+      ),
+    )
     const still = second({
       hidden: Array.from({ length: 9 }, (_, index) => hidden(`${index}`, { isNew: false })),
     })
     const next = renderMail(still, [linked])
     expect(hasNews(still, [stored])).toBe(false)
-    expect(flat(next.text)).toContain('Nothing has changed since')
+    expect(flat(next.text)).toContain(words.changes.nothing('2026-11-20 05:00 UTC'))
     expect(flat(next.text)).toContain('Pods are evicted (0)')
-    expect(flat(next.text)).toContain('and 4 more findings: 4 critical.')
+    expect(flat(next.text)).toContain(words.changes.moreHidden(4, ['4 critical']))
   })
   it('says which clusters are not in it, and what stood there', () => {
     const names = ['b', 'c', 'd'].map(cluster => ({ cluster, severities: [], isNew: true }))
@@ -366,13 +375,12 @@ describe('the mail of a second morning', () => {
       absent: [{ cluster: 'prod-us', severities: ['high', 'critical'], isNew: false }, ...names],
     })
     expect(flat(renderMail(away, [linked]).text)).toContain(
-      'UTC: 3 clusters no longer found. Not in this run: prod-us, b, c and 1 more. ' +
-        '2 findings there stand as they were last seen: 1 critical, 1 high.',
+      `UTC: ${words.changes.counts.absent(3)}. ${words.changes.absent(['prod-us', 'b', 'c'], 1, 2, ['1 critical', '1 high'])}`,
     )
     const chosen = second({ absent: [{ cluster: 'prod-us', severities: ['high'], isNew: false }] })
     expect(hasNews(chosen, [stored])).toBe(false)
     expect(flat(renderMail(chosen, [linked]).text)).toContain(
-      'UTC. Not in this run: prod-us. 1 finding there stands as it was',
+      `UTC. ${words.changes.absent(['prod-us'], 0, 1, ['1 high'])}`,
     )
   })
   it('tells what was waived since, what moved and what cannot be told', () => {
@@ -386,22 +394,28 @@ describe('the mail of a second morning', () => {
       ended: [ended('m', 'moved')],
     })
     const said = flat(renderMail(others, [linked]).text)
-    expect(said).toContain('UTC: 1 cannot be told, 2 moved, 1 waived.')
-    expect(said).toMatch(
-      /\] On other nodes: .*\] Cannot be told: .*\] Unchanged: .*\] Waived: .*waived until 2026-12-31: known/,
+    expect(said).toContain(
+      `UTC: ${words.news.counts.cannotTell(1)}, ${words.changes.counts.moved(2)}, ${words.changes.counts.waived(1)}.`,
     )
-    expect(said).toContain('(told by another finding)')
+    const { moved, unclear, unchanged, waived: waivedSince } = words.changes.labels
+    const places = [moved, unclear, unchanged, waivedSince].map(label =>
+      said.indexOf(`] ${label}: `),
+    )
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places[0]).toBeGreaterThan(0)
+    expect(said).toContain('waived until 2026-12-31: known')
+    expect(said).toContain(`(${words.returned.endings.moved})`)
     const alone = { ...others, document: { ...others.document, findings: [] } }
     expect(flat(renderMail(alone, [linked]).text)).toContain(`Waived: ${waived!.title}`)
   })
   it('says so where nothing changed, and counts what stands beside the urgent', () => {
     const same = renderMail(second({}), [linked])
     expect(same.subject).toBe(
-      'Critical, 2 nodes evict now, nothing new: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21',
+      `${words.subject.nothingNew(words.subject.evicting('Critical', 2), ['1 critical', '4 high', '2 medium', '1 low'], '2')} of ${words.clusterCount(3)} - highwater 2026-11-21`,
     )
-    expect(flat(same.text)).toContain('Nothing has changed since the run of 2026-11-20 05:00 UTC.')
+    expect(flat(same.text)).toContain(words.changes.nothing('2026-11-20 05:00 UTC'))
     expect(same.text.match(/^ {2}\[.*/gm)).toEqual([`  [Critical] Unchanged: ${evicting!.title}`])
-    expect(flat(same.text)).toContain('7 findings stand as they were: 4 high, 2 medium, 1 low.')
+    expect(flat(same.text)).toContain(words.changes.standing(7, ['4 high', '2 medium', '1 low']))
   })
   it('counts every finding once, however many there are', () => {
     const findings = Array.from({ length: 2000 }, (_, index) =>
@@ -414,21 +428,21 @@ describe('the mail of a second morning', () => {
     const whole = renderMail({ ...report, document: { ...report.document, findings } }, [linked])
     expect(Buffer.byteLength(whole.html)).toBeLessThan(30_000)
     const said = flat(whole.text)
-    expect(said).toContain('10 of 1,020 findings that changed or are urgent')
-    expect(said).toContain('and 1,010 more findings in the report: 30 critical, 980 low.')
-    expect(said).toContain('980 findings stand as they were: 980 low.')
+    expect(said).toContain(words.listed.some(10, 1020))
+    expect(said).toContain(words.listed.more(1010, ['30 critical', '980 low']))
+    expect(said).toContain(words.changes.standing(980, ['980 low']))
   })
   it('is told in a few lines, too', () => {
     expect(brief.split('\n')).toEqual([
       subject,
       expect.stringMatching(/^Evict first, at assumed growth: now ip-10-0-1-10\./),
       expect.stringMatching(/^Since the run of 2026-11-20 05:00 UTC: 1 new/),
-      '- High (new): Pods are evicted before image GC can start: prod-eu, Nodegroup general, certain, since 2026-11-18, 37 nodes',
-      '- High (back again): Nothing watches the image filesystem: prod-eu, Nodegroup batch, certain, 2 nodes',
+      `- High (new): Pods are evicted before image GC can start: prod-eu, Nodegroup general, certain, ${words.since('2026-11-18')}, ${words.nodeCount(37)}`,
+      `- High (back again): Nothing watches the image filesystem: prod-eu, Nodegroup batch, certain, ${words.nodeCount(2)}`,
       expect.stringMatching(/^- High \(worse\)/),
       expect.stringMatching(/^- Critical \(unchanged\)/),
-      '4 findings stand as they were: 1 high, 2 medium, 1 low. The report tells of them.',
-      expect.stringMatching(/^What ended: Image GC is dead \(c\)/),
+      words.changes.standing(4, ['1 high', '2 medium', '1 low']),
+      expect.stringMatching(/Image GC is dead \(c\)/),
       expect.stringMatching(/^Not in this verdict: /),
       `Report: ${link}`,
     ])
@@ -480,7 +494,7 @@ describe('the mail of a second morning', () => {
       true,
     ],
     [
-      'the input is broken',
+      `the ${words.terminal.input('is')} broken`,
       {
         ...second({}),
         document: { ...second({}).document, run: { ...morning.document.run, inputErrors: ['x'] } },
@@ -496,14 +510,18 @@ describe('the mail of a second morning', () => {
 describe('a run that was cut short', () => {
   const report = cutShort()
   const { subject, html, text } = renderMail(report, [stored])
-  const said =
-    "12 nodes not read, 1 node read only in part, 1 cluster not read to the end: not reached before the run's deadline of 840 s. What follows does not cover them."
+  const said = words.cutShort.text(
+    [words.cutShort.unread(12), words.cutShort.partly(1), words.cutShort.clusters(1)],
+    "not reached before the run's deadline of 840 s",
+  )
 
   it('says so first, everywhere', () => {
     expect(subject).toMatch(/^Cut short\. Critical, 2 nodes evict now: /)
     expect(flat(text)).toContain(`UTC THIS RUN WAS CUT SHORT ${said} VERDICT`)
     expect(seen(html)).toContain(`UTC This run was cut short ${said} `)
-    expect(seen(html).indexOf(said)).toBeLessThan(seen(html).indexOf('Critical: 2 nodes evict now'))
+    expect(seen(html).indexOf(said)).toBeLessThan(
+      seen(html).indexOf(`${words.thresholds.row('Critical', 2)} evict now`),
+    )
   })
   it('says so although every node was at least partly read', () => {
     const node = auditedNode('n1', sharedDisk(50), {
@@ -511,7 +529,7 @@ describe('a run that was cut short', () => {
       errors: [{ what: 'summary', message: notReached('run was interrupted') }],
     })
     expect(flat(renderMail(quietReport([node]), []).text)).toContain(
-      'THIS RUN WAS CUT SHORT 1 node read only in part: not reached before the run was interrupted.',
+      `${words.mail.headings.cutShort} ${words.cutShort.partly(1)}: not reached before the run was interrupted.`,
     )
   })
   it('is no run whose nodes failed by themselves', () => {
@@ -534,11 +552,9 @@ describe('a run that was cut short', () => {
 describe('where the report is', () => {
   it('is in the mail itself without a link', () => {
     expect(flat(renderMail(morning, [stored]).text)).toContain(
-      'It is attached to this mail: report.html. - S3: s3://audits',
+      `${words.report.attached(true)} - S3: s3://audits`,
     )
-    expect(flat(renderMail(morning, []).text)).toContain(
-      'It is attached to this mail: report.html. No store keeps it.',
-    )
+    expect(flat(renderMail(morning, []).text)).toContain(words.report.attached(false))
   })
   it('names every channel that failed, and why, and says at the top that there is one', () => {
     const deliveries: Delivery[] = [
@@ -548,9 +564,9 @@ describe('where the report is', () => {
     ]
     const { html, text } = renderMail(morning, deliveries)
     for (const shown of [flat(text), seen(html)]) {
-      expect(shown).toContain('Not delivered: S3, sns. The end of this mail says why.')
+      expect(shown).toContain(words.report.undelivered(['S3', 'sns']))
       expect(shown).toContain(`Not delivered: S3 ${down.error}`)
-      expect(shown).toContain('Not delivered: sns It failed, and no reason was recorded.')
+      expect(shown).toContain(`${words.report.notDelivered('sns')} ${words.report.failed}`)
       expect(shown).toContain('Folder: /var/reports')
       expect(shown).not.toContain('No store keeps it')
     }
@@ -558,7 +574,7 @@ describe('where the report is', () => {
   it('counts channels beyond six', () => {
     const { text } = renderMail(morning, Array(9).fill(down))
     expect(text.match(/Not delivered: S3\n/g)).toHaveLength(6)
-    expect(text).toContain('and 3 more channels')
+    expect(text).toContain(words.report.moreChannels(3))
   })
   it.each([
     [link, link],
@@ -601,20 +617,23 @@ describe('the subject', () => {
           Array.from({ length: 500 }, () => finding('low', { cluster: name })),
         ),
       },
-      'Low: 1,500 low in 3 clusters - highwater 2026-11-21',
+      `Low: 1,500 low in ${words.clusterCount(3)} - highwater 2026-11-21`,
     ],
     [
       { findings: [finding('high', { cluster: 'x'.repeat(41) })] },
-      'High: 1 high in 1 cluster - highwater 2026-11-21',
+      `High: 1 high in ${words.clusterCount(1)} - highwater 2026-11-21`,
     ],
     [
       { findings: [finding('high', { cluster: 'a\r\nBcc: x@example.com\u0000\u2028y' })] },
       'High: 1 high in a Bcc: x@example.com y - highwater 2026-11-21',
     ],
-    [{}, 'No findings in what was read: 1 cluster, 1 of 1 node read - highwater 2026-11-21'],
+    [
+      {},
+      `${words.verdict.nothingFound}: ${words.verdict.scope(1, 1, 1, 0)} - highwater 2026-11-21`,
+    ],
     [
       { clusters: [unread] },
-      'Nothing could be read: 1 cluster, 0 of 7 nodes read - highwater 2026-11-21',
+      `${words.verdict.nothingRead}: ${words.verdict.scope(1, 0, 7, 0)} - highwater 2026-11-21`,
     ],
   ])('carries the verdict: %#', (overrides, expected) => expect(subject(overrides)).toBe(expected))
 
@@ -668,11 +687,11 @@ describe('text from outside', () => {
     expect(`${evil.text}${evil.subject}`).not.toMatch(/(?!\n)\p{Cc}|\u202e/u)
     expect(evil.text.match(/^\S.*/gm)).toEqual([
       'highwater',
-      'Snapshot of unknown',
+      words.mail.snapshot('unknown'),
       'VERDICT',
       'FINDINGS',
-      'NOT AUDITED',
-      'THE WHOLE REPORT',
+      words.mail.headings.notAudited,
+      words.mail.headings.report,
       '--',
       expect.stringMatching(/^highwater <script>/),
       ...evil.text.slice(evil.text.indexOf('\n--\n')).match(/^\S.*/gm)!.slice(2),
@@ -705,11 +724,9 @@ describe('text from outside', () => {
       expect(subject.length).toBeLessThanOrEqual(120)
       for (const shown of [seen(html), flat(plain)]) {
         expect(shown).toMatch(/… \(cut: 10,0\d\d characters in all\)/)
-        expect(shown).toContain(
-          'and 290 more findings in the report: 90 critical, 100 high, 100 low.',
-        )
-        expect(shown).toContain('and 4,998 more')
-        expect(shown).toContain('and 4,995 more reasons (4,995 nodes or clusters) in the report.')
+        expect(shown).toContain(words.listed.more(290, ['90 critical', '100 high', '100 low']))
+        expect(shown).toContain(words.andMore(4998))
+        expect(shown).toContain(words.notAudited.more(4995, 4995))
       }
     },
   )
@@ -769,7 +786,7 @@ describe('the two parts', () => {
     expect(said.length).toBeGreaterThan(5)
     for (const fact of said) {
       // Its title is written in the text's own template.
-      if (fact !== 'This run was cut short') expect(flat(text)).toContain(flat(fact).trim())
+      if (fact !== words.cutShort.title) expect(flat(text)).toContain(flat(fact).trim())
       expect(seen(html)).toContain(flat(fact).trim())
     }
   })

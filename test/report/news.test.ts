@@ -15,28 +15,40 @@ import {
   unreadNode,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 describe('what is new', () => {
   const morning = { ...morningReport(), before: lastRun() }
   const shown = newsView(morning, id => (id === 'a1' ? 'finding-a1' : null), english)
 
   it('is counted, with grades and nodes', () => {
+    const { counts, nodeCounts } = words.news
     expect(shown.since).toEqual({ text: '2026-11-20 07:00 UTC', iso: '2026-11-20T07:00:00.000Z' })
     expect(shown.summary).toBe(
-      'Findings: 1 new, 1 worse, 1 fixed or gone, 1 cannot be told, 6 unchanged. Nodes: 1 node added, 1 node or cluster not fully read this time.',
+      [
+        words.news.summary(true, [
+          counts.new(1),
+          counts.worse(1),
+          counts.ended(1),
+          counts.cannotTell(1),
+          counts.unchanged(6),
+        ]),
+        words.news.nodes([nodeCounts.added(1), nodeCounts.notRead(1)]),
+      ].join(' '),
     )
     expect(shown.grades).toEqual(['prod-eu: B → D'])
   })
   it('is listed with why, and leads to its card', () => {
     expect(shown.groups.map(({ title, isOpen }) => [title, isOpen])).toEqual([
-      ['New or worse: 2', true],
-      ['Fixed, better or gone: 1', false],
-      ['Neither: 1', false],
+      [`${words.news.newOrWorse}: 2`, true],
+      [`${words.news.fixedOrBetter}: 1`, false],
+      [`${words.news.neither}: 1`, false],
     ])
     expect(
       shown.groups[0]!.rows.map(({ word, severity, why, anchor }) => [word, severity, why, anchor]),
     ).toEqual([
       ['New', 'critical', '', 'finding-a1'],
-      ['Worse', 'high', '2 more nodes: ip-10-0-1-44, ip-10-0-1-45', null],
+      ['Worse', 'high', `${words.news.more(2)} nodes: ip-10-0-1-44, ip-10-0-1-45`, null],
     ])
   })
   it('is bounded, and what is left out is counted', () => {
@@ -47,7 +59,7 @@ describe('what is new', () => {
     )
     const [group] = newsView({ ...morning, before: last }, () => null, english).groups
     expect(group!.rows).toHaveLength(20)
-    expect(group!.leftOut).toBe('6 more: highwater diff names every one.')
+    expect(group!.leftOut).toBe(words.news.moreInDiff(6))
   })
   it('is nothing where nothing changed', () => {
     const last = lastRun()
@@ -58,18 +70,14 @@ describe('what is new', () => {
   })
   it('is not made up where no earlier run is known', () => {
     const unknown = newsView(quietReport([], { findings: [finding('high')] }), () => null, english)
-    expect(unknown).toMatchObject({
-      since: null,
-      groups: [],
-      summary: 'No earlier run is known, so nothing here is called new.',
-    })
+    expect(unknown).toMatchObject({ since: null, groups: [], summary: words.news.noEarlierRun })
     const told = finding('high', { id: 'f1' })
     const known = newsView(
       quietReport([], { findings: [told], delta: { new: ['f1'], resolved: ['f0'] } }),
       () => null,
       english,
     )
-    expect(known.summary).toBe('Since the last run: 1 new, 1 fixed or gone.')
+    expect(known.summary).toBe(words.news.withoutHistory(1, 1))
     expect(known.groups[0]!.rows.map(({ title }) => title)).toEqual([told.title])
   })
 })
@@ -106,7 +114,7 @@ describe('the fleet by headroom', () => {
     )
     expect(groups).toHaveLength(60)
     expect(groups.every(({ tiles }) => tiles.length === 0)).toBe(true)
-    expect(others!.title).toBe('20 more groups')
+    expect(others!.title).toBe(words.overview.moreGroups(20))
     const counted = [...groups, others!].map(({ description }) => {
       const [, all, rest] = /^([\d,]+) nodes?: (.*)$/.exec(description)!
       const sum = numbersIn(`: ${rest}`.replace(/^: (?=[a-z])/, ''))

@@ -17,6 +17,8 @@ import {
   unreadNode,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 const minutes = 60_000
 const capacityBytes = 100 * GiB
 /** 2 GiB in 5 min. */
@@ -49,7 +51,7 @@ describe('what becomes of a filling disk', () => {
     ['eviction', disk(50, { highThresholdPercent: 90 })],
     ['eviction', disk(50, { highThresholdPercent: 100 })],
     ['image-gc', disk(50, { evictionHard: {} })],
-    ['nobody', disk(50, { evictionHard: {}, highThresholdPercent: 100 })],
+    ['nothing', disk(50, { evictionHard: {}, highThresholdPercent: 100 })],
   ] as const)('has %s act first', (first, prediction) =>
     expect(outlookOf(auditedNode('n', prediction))[0]!.first).toBe(first),
   )
@@ -123,13 +125,13 @@ describe('the nodes next to break', () => {
     expect(shown.rows[2]).toMatchObject({
       imageGc: { text: 'now' },
       eviction: { text: 'in 1\u00a0min 15\u00a0s' },
-      first: 'eviction may be first',
+      first: words.outlook.acts.either,
       isNow: false,
     })
     expect(shown.rows[0]).toMatchObject({
       eviction: { text: 'now' },
       isNow: true,
-      victims: 'ci/build-7f9c, then shop/search-0',
+      victims: `${words.outlook.andThen('ci/build-7f9c', ['shop'])}/search-0`,
     })
     expect(shown.rows[1]).toMatchObject({
       disk: 'memory.available',
@@ -139,23 +141,23 @@ describe('the nodes next to break', () => {
   })
   it('are counted by time, and the counts are every node', () => {
     expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
-      '2 nodes now',
+      `${words.nodeCount(2)} now`,
       '1 node within 15\u00a0min',
       '1 node within 6\u00a0h',
-      '1 node never at this growth, or unwatched',
-      '1 node not known',
+      `${words.nodeCount(1)} ${words.outlook.neverOrUnwatched}`,
+      words.thresholds.nodesNotKnown(1),
     ])
   })
   it('say what the times rest on', () => {
-    expect(shown.basis).toContain(
-      'No growth was observed, so a disk is taken to grow by 2\u00a0% of its capacity in 5\u00a0min',
-    )
+    const { basis } = words.outlook
+    const assumed = ['2\u00a0%', '5\u00a0min'] as const
+    expect(shown.basis).toBe(basis('none', 0, false, ...assumed))
     const growth = { nodefs: seen({ min: GiB, median: GiB, max: GiB }) }
-    expect(view(auditedNode('n', disk(40), { growth })).basis).toMatch(
-      /^The growth is that of earlier readings/,
+    expect(view(auditedNode('n', disk(40), { growth })).basis).toBe(
+      basis('all', 1, false, ...assumed),
     )
-    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toMatch(
-      /^On 1 node the growth .* On the others/,
+    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toBe(
+      basis('some', 1, false, ...assumed),
     )
   })
   it('name it of each node: what was seen, or why nothing was', () => {
@@ -168,16 +170,21 @@ describe('the nodes next to break', () => {
       return [row!.growth, ...times].map(text => text.replaceAll('\u00a0', ' '))
     }
     expect(told({ nodefs: seen({ min: day, median: 2 * day, max: 5 * day }) })).toEqual([
-      'grows 2.0 GiB a day (1.0–5.0 GiB), 6 readings in 5 d, emptier once in between',
-      ...['in about 5 d', '2 d to 10 d', 'in about 5 d', '1 d 19 h to 9 d'],
+      `grows 2.0 GiB a day (1.0–5.0 GiB), ${words.growth.readings(6, '5 d', 1)}`,
+      ...[
+        `${words.growth.about('5')} d`,
+        '2 d to 10 d',
+        `${words.growth.about('5')} d`,
+        '1 d 19 h to 9 d',
+      ],
     ])
     expect(told({ nodefs: seen({ min: 0, median: day / 10, max: day }, { falls: 0 }) })).toEqual([
-      'grows 102.4 MiB a day (0 B–1.0 GiB), 6 readings in 5 d',
+      `grows 102.4 MiB a day (0 B–1.0 GiB), ${words.growth.readings(6, '5', 0)} d`,
       ...[
-        'not within 20 d',
-        'at the fastest seen 10 d',
-        'not within 20 d',
-        'at the fastest seen 9 d',
+        `${words.growth.notWithin('20')} d`,
+        `${words.growth.fastest('10')} d`,
+        `${words.growth.notWithin('20')} d`,
+        `${words.growth.fastest('9')} d`,
       ],
     ])
     expect(
@@ -185,14 +192,14 @@ describe('the nodes next to break', () => {
         nodefs: seen({ min: 0, median: GiB, max: GiB }, { overMs: 10 * 60 * minutes, falls: 2 }),
       }).slice(0, 3),
     ).toEqual([
-      'grows 1.0 GiB an hour (0 B–1.0 GiB), 6 readings in 10 h, emptier 2 times in between',
-      ...['in about 10 h', '10 h or later'],
+      `grows 1.0 GiB an hour (0 B–1.0 GiB), ${words.growth.readings(6, '10 h', 2)}`,
+      ...[`${words.growth.about('10')} h`, words.growth.orLater('10 h')],
     ])
     expect(told({ nodefs: seen({ min: day, median: day, max: day }, { falls: 0 }) })[0]).toBe(
-      'grows 1.0 GiB a day, 6 readings in 5 d',
+      `grows 1.0 GiB a day, ${words.growth.readings(6, '5', 0)} d`,
     )
     expect(told({ nodefs: { isSeen: false, why: 'few', readings: 2 } }).slice(0, 2)).toEqual([
-      'growth assumed: only 2 readings so far',
+      `${words.growth.assumed('only')} 2 readings so far`,
       'in 25 min',
     ])
     expect(told(undefined).slice(0, 2)).toEqual(['', 'in 25 min'])
@@ -208,7 +215,7 @@ describe('the nodes next to break', () => {
       auditedNode('m', disk(75), { growth: { nodefs: seen({ min: day, median: day, max: day }) } }),
     )
     expect(beside.rows.map(({ growth }) => growth)).toContain(
-      'growth assumed: no earlier reading since it started',
+      `${words.growth.assumed(null)}: ${words.growth.unseen.first()}`,
     )
   })
   it('and their counts place those that were seen to get there within a week before those whose growth is assumed, and these before the others', () => {
@@ -222,10 +229,10 @@ describe('the nodes next to break', () => {
     )
     expect(shown.rows.map(({ name }) => name)).toEqual(['evicts', 'growing', 'new', 'still-near'])
     expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
-      '1 node now',
-      '1 node within 7 days at seen growth',
-      '1 node within 15\u00a0min at assumed growth',
-      '1 node not within 7 days at seen growth',
+      `${words.nodeCount(1)} now`,
+      words.outlook.asSeen(`${words.nodeCount(1)} ${words.outlook.withinDays(7)}`),
+      words.outlook.asAssumed(`${words.nodeCount(1)} ${words.outlook.within('15\u00a0min')}`),
+      words.outlook.asSeen(`${words.nodeCount(1)} ${words.outlook.later}`),
     ])
   })
   it('name no order among pods that have none', () => {
@@ -238,15 +245,15 @@ describe('the nodes next to break', () => {
       },
     ]
     expect(view(auditedNode('n', prediction)).rows[0]!.victims).toBe(
-      'one of 5 alike: x/a, x/b, x/c, …',
+      `${words.outlook.oneOf(5, 'x')}/a, x/b, x/c, …`,
     )
     prediction.eviction!.firstVictims = null
-    expect(view(auditedNode('n', prediction)).rows[0]!.victims).toBe('not known')
+    expect(view(auditedNode('n', prediction)).rows[0]!.victims).toBe(words.overview.bands.unknown)
   })
   it('beyond ten are counted', () => {
     expect(
       view(...Array.from({ length: 12 }, (_, index) => auditedNode(`n${index}`, disk(50)))).leftOut,
-    ).toContain('2 more nodes')
+    ).toContain(`${words.news.more(2)} nodes`)
   })
 })
 
@@ -266,11 +273,11 @@ describe('opportunities', () => {
     )
     expect(rows).toEqual([
       {
-        gain: 'no eviction for unused images on 1 node',
+        gain: words.opportunities.noNeedlessEviction(1),
         gainNote: 'image GC starts 40\u00a0min before eviction, instead of 3\u00a0min before',
         change: 'set imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60',
         where: 'Nodegroup general of prod-eu',
-        nodeCount: '1 node',
+        nodeCount: words.nodeCount(1),
         anchor: 'finding-f',
       },
     ])
@@ -283,7 +290,7 @@ describe('opportunities', () => {
     })
     const { rows } = gainsOf([large], stranded, finding('high', { fix: earlier }))
     expect(rows.map(({ gain }) => gain)).toEqual([
-      'no eviction for unused images on 1 node',
+      words.opportunities.noNeedlessEviction(1),
       '100.0\u00a0GiB of disk become usable',
     ])
   })

@@ -17,6 +17,8 @@ import {
   sharedDisk,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 function crowded(): AuditReport {
   const nodes = Array.from({ length: 30 }, (_, index) =>
     auditedNode(`n${index}`, sharedDisk(40 + index), {
@@ -105,7 +107,7 @@ describe.skipIf(browserPath === null)('a printed page', { timeout: 120_000 }, ()
     }
     expect([await visible('#rules details'), await note('#rules')]).toEqual([
       0,
-      'On paper: 8 rules explained on the page.',
+      words.paper.rules(8),
     ])
     await page.close()
   })

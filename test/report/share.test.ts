@@ -19,6 +19,8 @@ import {
   unreadNode,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 const cluster = (name: string) => ({ kind: 'Cluster' as const, namespace: null, name })
 const pool = { kind: 'NodePool' as const, namespace: null, name: 'spot' }
 const loose = { kind: 'Node' as const, namespace: null, name: 'loose' }
@@ -374,11 +376,9 @@ describe("an owner's share of a report", () => {
 
     it('on the page', () => {
       const html = renderPage(pageView({ ...part({ nodegroup: 'batch' }), before: null }, english))
-      expect(html).toContain(
-        'For data: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.',
-      )
+      expect(html).toContain(words.page.audience('data'))
       expect(renderPage(pageView({ ...divided, before: null }, english))).not.toContain(
-        'only what is theirs',
+        words.page.audience('data'),
       )
     })
   })

@@ -18,6 +18,8 @@ import {
   unreadNode,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 type Prediction = AuditedNode['prediction']
 
 const three = {
@@ -43,6 +45,7 @@ const withSettings = (prediction: Prediction, change: Partial<AuditedSettings>):
 const nodesOf = (...predictions: Prediction[]) =>
   predictions.map((prediction, index) => auditedNode(`n${index + 1}`, prediction))
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
+const atOnce = plain(words.setting.atOnce)
 
 /** Every line of a cohort's table, its cells joined. */
 function lines(nodes: AuditedNode[], place = 0): string[] {
@@ -64,23 +67,24 @@ function lines(nodes: AuditedNode[], place = 0): string[] {
 }
 const lineOf = (nodes: AuditedNode[], part: string, name: string) =>
   lines(nodes).filter(line => line.startsWith(`${part} | ${name} |`))
-const hard = (nodes: AuditedNode[], signal: string) => lineOf(nodes, 'Hard eviction', signal)[0]
+const hard = (nodes: AuditedNode[], signal: string) =>
+  lineOf(nodes, words.thresholds.parts.hard, signal)[0]
 
 describe('the table of a cohort', () => {
   it('has a line for every signal and every setting of image GC', () => {
     expect(lines(nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB, evictionHard: all })))).toEqual(
       [
-        'Hard eviction | memory.available | 100Mi | 100.0 MiB | at once | 0 | likely configured | same',
-        'Hard eviction | nodefs.available | 10% | 10.0 GiB | at once | 0 | likely configured | same',
-        'Hard eviction | nodefs.inodesFree | 5% | 2,621,440 inodes | at once | 0 | likely configured | same',
-        'Hard eviction | imagefs.available | 15% | 15.0 GiB | at once | 0 | likely configured | same',
-        'Hard eviction | imagefs.inodesFree | 5% | 2,621,440 inodes | at once | 0 | likely configured | same',
-        'Hard eviction | pid.available | !none | nothing watches it | nobody set it | none',
-        'Soft eviction | every signal | none | nobody set one |  | none',
-        'Image GC | high threshold, % | 85 | starts above 84 % used, 84.0 GiB | likely upstream default | same',
-        'Image GC | low threshold, % | 80 | deletes down to 80 % used, 80.0 GiB | likely upstream default | same',
-        'Image GC | minimum age | 2m0s | for space no image goes in its first 2 min | likely upstream default | same',
-        'Image GC | maximum age | 0s | off: no image is too old | likely upstream default | same',
+        `${words.thresholds.parts.hard} | memory.available | 100Mi | 100.0 MiB | ${atOnce} | 0 | likely configured | same`,
+        `${words.thresholds.parts.hard} | nodefs.available | 10% | 10.0 GiB | ${atOnce} | 0 | likely configured | same`,
+        `${words.thresholds.parts.hard} | nodefs.inodesFree | 5% | ${words.gauge.inodeCount(2621440)} | ${atOnce} | 0 | likely configured | same`,
+        `${words.thresholds.parts.hard} | imagefs.available | 15% | 15.0 GiB | ${atOnce} | 0 | likely configured | same`,
+        `${words.thresholds.parts.hard} | imagefs.inodesFree | 5% | ${words.gauge.inodeCount(2621440)} | ${atOnce} | 0 | likely configured | same`,
+        `${words.thresholds.parts.hard} | pid.available | !none | ${words.setting.nothingWatches} | ${words.setting.unset} | none`,
+        `${words.thresholds.parts.soft} | ${words.thresholds.everySignal} | none | ${words.setting.noSoft(true)} |  | none`,
+        `${words.thresholds.parts.imageGc} | ${words.thresholds.fields.imageGCHighThresholdPercent} | 85 | ${words.setting.startsAbove('84 % used, 84.0 GiB')} | likely ${words.thresholds.labels.preset} | same`,
+        `${words.thresholds.parts.imageGc} | ${words.thresholds.fields.imageGCLowThresholdPercent} | 80 | ${words.setting.deletesDownTo('80 % used, 80.0 GiB')} | likely ${words.thresholds.labels.preset} | same`,
+        `${words.thresholds.parts.imageGc} | ${words.thresholds.fields.imageMinimumGCAge} | 2m0s | ${words.setting.minimumAge('2 min')} | likely ${words.thresholds.labels.preset} | same`,
+        `${words.thresholds.parts.imageGc} | ${words.thresholds.fields.imageMaximumGCAge} | 0s | ${words.setting.noMaximumAge} | likely ${words.thresholds.labels.preset} | same`,
       ],
     )
   })
@@ -91,9 +95,13 @@ describe('the table of a cohort', () => {
       sharedDisk(50, { capacityBytes: 400 * GiB }),
     )
     expect(hard(nodes, 'nodefs.available')).toContain('| 10% | 10.0–40.0 GiB |')
-    expect(lineOf(nodes, 'Image GC', 'high threshold, %')[0]).toContain(
-      'starts above 84 % used, 84.0–336.0 GiB',
-    )
+    expect(
+      lineOf(
+        nodes,
+        words.thresholds.parts.imageGc,
+        words.thresholds.fields.imageGCHighThresholdPercent,
+      )[0],
+    ).toContain(`${words.setting.startsAbove('84')}${words.node.used(' %')}, 84.0–336.0 GiB`)
     expect(thresholdsView(nodes, english).cohorts[0]!.variants).toEqual([])
   })
 
@@ -102,8 +110,8 @@ describe('the table of a cohort', () => {
       sharedDisk(50, { capacityBytes: 100 * GiB, evictionSoft: { 'nodefs.available': '16%' } }),
     )
     expect(lines(nodes).filter(line => line.startsWith('Soft'))).toEqual([
-      'Soft eviction | nodefs.available | 16% | 16.0 GiB | 1 min 30 s | 0 | likely configured | none',
-      'Soft eviction | every other signal | none | nobody set one |  | none',
+      `${words.thresholds.parts.soft} | nodefs.available | 16% | 16.0 GiB | 1 min 30 s | 0 | likely configured | none`,
+      `${words.thresholds.parts.soft} | ${words.thresholds.everyOtherSignal} | none | ${words.setting.noSoft(true)} |  | none`,
     ])
   })
 
@@ -121,7 +129,7 @@ describe('the table of a cohort', () => {
       sharedDisk(50),
     )
     expect(hard(nodes, 'allocatableMemory.available')).toContain(
-      '| at once | 0 | the kubelet itself, on 1 node only | –',
+      `| ${atOnce} | 0 | ${words.setting.onlyOn(words.origin.sources.kubelet, 1)} | –`,
     )
     expect(hard(nodes, 'containerfs.available')).toBeUndefined()
     // It follows from the others: no drift.
@@ -175,10 +183,10 @@ describe('where a value comes from', () => {
     })
     const nodes = nodesOf(prediction, prediction, fromFile)
     expect(hard(nodes, 'nodefs.available')).toContain(
-      '| likely configured on 2 nodes; file /etc/kubernetes/kubelet/config.json on 1 node | same',
+      `| likely configured on ${words.nodeCount(2)}; file /etc/kubernetes/kubelet/config.json on ${words.nodeCount(1)} | same`,
     )
     expect(thresholdsView(nodes, english).cohorts[0]!.flags.map(({ flag }) => flag)).not.toContain(
-      '2 variants',
+      words.thresholds.variants(2),
     )
   })
 
@@ -210,9 +218,9 @@ describe('where a value comes from', () => {
         hardDefaults: null,
       }),
     )
-    expect(hard(nodes, 'nodefs.available')).toMatch(/\| not known$/)
+    expect(hard(nodes, 'nodefs.available')).toMatch(/\| unknown$/)
     expect(thresholdsView(nodes, english).cohorts[0]!.about).toContain(
-      'kubelet of unknown version, 1 node',
+      `${words.thresholds.kubeletUnknown}, ${words.nodeCount(1)}`,
     )
   })
 })
@@ -226,17 +234,17 @@ describe('none', () => {
     [
       'nothing watches',
       ownDisks,
-      '!none | nothing watches it | lost by the configured evictionHard (likely) | 15%',
+      `!none | ${words.setting.nothingWatches} | ${words.setting.lost('by')} the configured evictionHard (likely) | 15%`,
     ],
     [
       'the twin watches, very likely',
       sharedDisk(50, { evictionHard: three }),
-      '!none | nodefs.available watches the same disk (likely) | lost by the configured evictionHard (likely) | 15%',
+      `${words.setting.sisterWatches('!none | nodefs.available', false)} | ${words.setting.lost('by')} the configured evictionHard (likely) | 15%`,
     ],
     [
-      'the layout is not known',
+      `the layout is ${words.overview.bands.unknown}`,
       { ...ownDisks, filesystems: { ...ownDisks.filesystems, layout: null } },
-      '!none | whether nodefs.available watches the same disk is not known | lost by the configured evictionHard (likely) | 15%',
+      `!none | ${words.setting.watchNotKnown('nodefs.available')} | ${words.setting.lost('by')} the configured evictionHard (likely) | 15%`,
     ],
     [
       'only a soft threshold is left',
@@ -244,14 +252,14 @@ describe('none', () => {
         evictionHard: three,
         evictionSoft: { 'imagefs.available': '20%' },
       }),
-      '!none | only its soft threshold watches it | lost by the configured evictionHard (likely) | 15%',
+      `!none | ${words.setting.onlySoftWatches} | ${words.setting.lost('by')} the configured evictionHard (likely) | 15%`,
     ],
     [
-      'it was switched off',
+      `it was ${words.setting.off}`,
       withSettings(changed(ownDisks, { lost: [] }), {
         off: [{ signal: 'imagefs.available', hard: true, value: '0%' }],
       }),
-      '!none (0%) | nothing watches it | configured: switched off | 15%',
+      `!${words.setting.noneWritten('0%')} | ${words.setting.nothingWatches} | ${words.setting.switchedOff} | 15%`,
     ],
     [
       'it comes to 0',
@@ -264,7 +272,7 @@ describe('none', () => {
           },
         ],
       }),
-      '!none (0.0%) | comes to 0, which is never met; nothing watches it | file /etc/kubernetes/kubelet/config.json | 15%',
+      `!${words.setting.noneWritten('0.0%')} | ${words.setting.neverMet('nothing')} watches it | file /etc/kubernetes/kubelet/config.json | 15%`,
     ],
   ])('is marked where %s', (_, prediction, said) => {
     expect(hard(nodesOf(prediction), 'imagefs.available')).toBe(
@@ -272,26 +280,16 @@ describe('none', () => {
     )
   })
 
-  it.each<[string, ThresholdOrigin]>([
-    [
-      'lost by evictionHard of the AMI /etc/kubernetes/kubelet/config.json',
-      { ...ofFile, source: 'AMI default' },
-    ],
-    ['lost by evictionHard of the file /etc/kubernetes/kubelet/config.json', ofFile],
-    [
-      'lost by the drop-in /etc/d/90-x.conf (likely)',
-      { source: 'drop-in', certainty: 'likely', path: '/etc/d/90-x.conf' },
-    ],
-    [
-      'lost though its files have it, which were changed since the start',
-      { source: 'earlier files', certainty: 'certain', path: null },
-    ],
-    ['lost by the flag --eviction-hard', { source: 'flag', certainty: 'certain', path: null }],
-    [
-      'lost as there is no configuration file',
-      { source: 'no file', certainty: 'certain', path: null },
-    ],
-  ])('says by what it was %s', (said, by) => {
+  it.each<ThresholdOrigin>([
+    { ...ofFile, source: 'AMI default' },
+    ofFile,
+    { source: 'drop-in', certainty: 'likely', path: '/etc/d/90-x.conf' },
+    { source: 'earlier files', certainty: 'certain', path: null },
+    { source: 'flag', certainty: 'certain', path: null },
+    { source: 'no file', certainty: 'certain', path: null },
+  ])('says by what it was lost: $source', by => {
+    const { lostBy, removers } = words.origin
+    const said = words.setting.lost(lostBy(removers[by.source], by.path, by.certainty === 'likely'))
     const nodes = nodesOf(
       changed(ownDisks, { lost: [{ signal: 'imagefs.available', value: '15%', by }] }),
     )
@@ -303,10 +301,13 @@ describe('none', () => {
   it('counts the nodes where something else watches', () => {
     const nodes = nodesOf(ownDisks, sharedDisk(50, { evictionHard: three }))
     expect(hard(nodes, 'imagefs.available')).toContain(
-      'nothing watches it on 1 node; nodefs.available watches the same disk (likely) on 1 node',
+      `${words.setting.on(words.setting.nothingWatches, 1)}; ${words.setting.on(words.setting.sisterWatches('nodefs.available', false), 1)}`,
     )
     expect(thresholdsView(nodes, english).cohorts[0]!.flags).toEqual([
-      { flag: 'nothing watches imagefs.available, imagefs.inodesFree on 1 node', isBad: true },
+      {
+        flag: words.thresholds.unwatched(['imagefs.available', 'imagefs.inodesFree'], 1),
+        isBad: true,
+      },
     ])
   })
 
@@ -318,11 +319,19 @@ describe('none', () => {
         ),
       }),
     )
-    expect(lineOf(nodes, 'Image GC', 'high threshold, %')).toEqual([
-      'Image GC | high threshold, % | !off (100) | image GC never starts: only eviction deletes images | configured | 85',
+    expect(
+      lineOf(
+        nodes,
+        words.thresholds.parts.imageGc,
+        words.thresholds.fields.imageGCHighThresholdPercent,
+      ),
+    ).toEqual([
+      `${words.thresholds.parts.imageGc} | ${words.thresholds.fields.imageGCHighThresholdPercent} | !off (100) | ${words.setting.neverStarts} | configured | 85`,
     ])
-    expect(lineOf(nodes, 'Image GC', 'maximum age')).toEqual([
-      'Image GC | maximum age | none | this kubelet has no such setting |  | same',
+    expect(
+      lineOf(nodes, words.thresholds.parts.imageGc, words.thresholds.fields.imageMaximumGCAge),
+    ).toEqual([
+      `${words.thresholds.parts.imageGc} | ${words.thresholds.fields.imageMaximumGCAge} | none | ${words.setting.noSuchSetting} |  | same`,
     ])
   })
 })
@@ -341,9 +350,9 @@ describe('what could not be read', () => {
       english,
     ).cohorts[0]!
     expect(cohort.notKnown).toEqual([
-      '2 nodes (n1, n2): not known. configz: GET /nodes/n1/proxy: dial tcp 10.0.0.1:10250: connection refused',
+      `${words.thresholds.notKnownFor(words.thresholds.named(2, ['n1', 'n2'], 0), 'configz')}: GET /nodes/n1/proxy: dial tcp 10.0.0.1:10250: connection refused`,
     ])
-    expect(cohort.flags).toEqual([{ flag: '2 nodes not known', isBad: false }])
+    expect(cohort.flags).toEqual([{ flag: words.thresholds.nodesNotKnown(2), isBad: false }])
     expect(cohort.parts).toHaveLength(3)
   })
 
@@ -364,11 +373,11 @@ describe('what could not be read', () => {
     )
     const nodes = nodesOf(prediction)
     expect(hard(nodes, 'nodefs.available')).toBe(
-      'Hard eviction | nodefs.available | not known |  |  |  |  | ',
+      `${words.thresholds.parts.hard} | nodefs.available | ${words.overview.bands.unknown} |  |  |  |  | `,
     )
     expect(lines(nodes).map(line => line.split(' | ')[2])).not.toContain('none')
     expect(thresholdsView(nodes, english).cohorts[0]!.variants).toEqual([
-      'A: 1 node (n1). Eviction thresholds not known: the running eviction settings do not parse: unsupported eviction signal x',
+      `A: ${words.thresholds.named(1, ['n1'], 0)}. ${words.thresholds.evictionNotKnown('the')} running eviction settings do not parse: unsupported eviction signal x`,
     ])
   })
 
@@ -385,15 +394,19 @@ describe('what could not be read', () => {
       filesystems: { ...prediction.filesystems, imagefs: null },
     })
     expect(hard(nodesOf(unseen(sharedDisk(50))), 'nodefs.available')).toContain(
-      '| 10% | not known: nodefs was not observed |',
+      `| 10% | ${words.setting.notObserved('nodefs', null)} |`,
     )
     const both = nodesOf(sharedDisk(50, { capacityBytes: 100 * GiB }), unseen(sharedDisk(50)))
     expect(hard(both, 'nodefs.available')).toContain(
-      '| 10% | 10.0 GiB; not known on 1 node: nodefs was not observed |',
+      `| 10% | 10.0 GiB; ${words.setting.notObserved('nodefs', 1)} |`,
     )
-    expect(lineOf(both, 'Image GC', 'low threshold, %')[0]).toContain(
-      '80.0 GiB; not known on 1 node: imagefs was not observed',
-    )
+    expect(
+      lineOf(
+        both,
+        words.thresholds.parts.imageGc,
+        words.thresholds.fields.imageGCLowThresholdPercent,
+      )[0],
+    ).toContain(`80.0 GiB; ${words.setting.notObserved('imagefs', 1)}`)
   })
 })
 
@@ -408,11 +421,16 @@ describe('nodes of one cohort that differ', () => {
   it('are variants, named by their nodes, each other value in a line of its own', () => {
     const nodes = nodesOf(usual, usual, other)
     const cohort = thresholdsView(nodes, english).cohorts[0]!
-    expect(cohort.variants).toEqual(['A: 2 nodes (n1, n2)', 'B: 1 node (n3)'])
-    expect(cohort.flags).toEqual([{ flag: '2 variants', isBad: false }])
-    expect(lines(nodes).filter(line => line.includes('| B: 1 node |'))).toEqual([
-      'Hard eviction | B: 1 node | 30% | 30.0 GiB | at once | 0 | likely configured | 10%',
-      'Image GC | B: 1 node | 75 | starts above 74 % used, 74.0 GiB | configured | 85',
+    expect(cohort.variants).toEqual([
+      `A: ${words.thresholds.named(2, ['n1', 'n2'], 0)}`,
+      `B: ${words.thresholds.named(1, ['n3'], 0)}`,
+    ])
+    expect(cohort.flags).toEqual([{ flag: words.thresholds.variants(2), isBad: false }])
+    expect(
+      lines(nodes).filter(line => line.includes(`| ${words.thresholds.row('B', 1)} |`)),
+    ).toEqual([
+      `${words.thresholds.parts.hard} | ${words.thresholds.row('B', 1)} | 30% | 30.0 GiB | ${atOnce} | 0 | likely configured | 10%`,
+      `${words.thresholds.parts.imageGc} | ${words.thresholds.row('B', 1)} | 75 | ${words.setting.startsAbove('74 % used, 74.0 GiB')} | configured | 85`,
     ])
     expect(lines(nodes)).toHaveLength(lines(nodesOf(usual)).length + 2)
   })
@@ -432,8 +450,8 @@ describe('nodes of one cohort that differ', () => {
     })
     const nodes = nodesOf(usual, usual, other, third)
     expect(lines(nodes).filter(line => / \| [BC, ]+: /.test(line))).toEqual([
-      'Hard eviction | B, C: 2 nodes | 30% | 30.0–60.0 GiB | at once | 0 | likely configured | 10%',
-      expect.stringMatching(/^Image GC \| [BC]: 1 node \| 75 /),
+      `${words.thresholds.parts.hard} | ${words.thresholds.row('B, C', 2)} | 30% | 30.0–60.0 GiB | ${atOnce} | 0 | likely configured | 10%`,
+      expect.stringMatching(/ \| [BC]: 1 node \| 75 /),
     ])
   })
 
@@ -446,7 +464,7 @@ describe('nodes of one cohort that differ', () => {
     const { variants, flags } = thresholdsView(nodes, english).cohorts[0]!
     expect(variants).toHaveLength(5)
     expect(variants[4]).toMatch(/^3 more variants, not shown: 3 nodes \(/)
-    expect(flags[0]!.flag).toBe('7 variants')
+    expect(flags[0]!.flag).toBe(words.thresholds.variants(7))
   })
 })
 
@@ -480,13 +498,13 @@ describe('cohorts', () => {
         .cohorts.map(({ title, about }) => `${title}: ${about}`)
         .toSorted(),
     ).toEqual([
-      'Fargate nodes: a, AL2023, kubelet 1.34, 1 node: 1 m6i.2xlarge',
-      'Nodegroup general: a, AL2023, kubelet 1.33, 1 node: 1 m6i.2xlarge',
-      'Nodegroup general: a, AL2023, kubelet 1.34, 2 nodes: 1 c7g.large, 1 m6i.2xlarge',
-      'Nodegroup general: a, Bottlerocket, kubelet 1.34, 1 node: 1 m6i.2xlarge',
-      'Nodegroup general: b, AL2023, kubelet 1.34, 1 node: 1 m6i.2xlarge',
-      'Nodegroup other: a, AL2023, kubelet 1.34, 1 node: 1 m6i.2xlarge',
-      'Nodes without a group: a, AL2023, kubelet 1.34, 2 nodes: 2 m6i.2xlarge',
+      `${words.fleet.fargate}: a, AL2023, kubelet 1.34, ${words.nodeCount(1)}: 1 m6i.2xlarge`,
+      `Nodegroup general: a, AL2023, kubelet 1.33, ${words.nodeCount(1)}: 1 m6i.2xlarge`,
+      `Nodegroup general: a, AL2023, kubelet 1.34, ${words.nodeCount(2)}: 1 c7g.large, 1 m6i.2xlarge`,
+      `Nodegroup general: a, Bottlerocket, kubelet 1.34, ${words.nodeCount(1)}: 1 m6i.2xlarge`,
+      `Nodegroup general: b, AL2023, kubelet 1.34, ${words.nodeCount(1)}: 1 m6i.2xlarge`,
+      `Nodegroup other: a, AL2023, kubelet 1.34, ${words.nodeCount(1)}: 1 m6i.2xlarge`,
+      `${words.fleet.withoutGroup}: a, AL2023, kubelet 1.34, ${words.nodeCount(2)}: 2 m6i.2xlarge`,
     ])
   })
 
@@ -518,10 +536,10 @@ describe('cohorts', () => {
     )
     const view = thresholdsView(many, english)
     expect(view.cohorts).toHaveLength(50)
-    expect(view.moreTitle).toBe('and 210 more cohorts, by name')
+    expect(view.moreTitle).toBe(words.thresholds.moreCohorts(210))
     expect(view.more).toHaveLength(201)
     expect(view.more[0]).toMatch(/^Nodegroup g\d+, prod-eu, AL2023, kubelet 1\.34, 1 node/)
-    expect(view.more[200]).toBe('and 10 more')
+    expect(view.more[200]).toBe(words.andMore(10))
   })
 })
 
@@ -551,7 +569,7 @@ describe('on the page', () => {
   it('is a table with a caption and scopes, and marks by a word', () => {
     const [table] = tables(page(nodesOf(sharedDisk(50, { evictionHard: three }))))
     expect(table).toContain(
-      '<caption class="visually-hidden">Thresholds of Nodegroup general in prod-eu, AL2023, kubelet 1.34</caption>',
+      `<caption class="visually-hidden">${words.thresholds.caption('Nodegroup general', 'prod-eu', 'AL2023')}, kubelet 1.34</caption>`,
     )
     expect(table!.match(/<th scope="col">/g)).toHaveLength(7)
     expect(table!.match(/<th scope="rowgroup"/g)).toHaveLength(3)

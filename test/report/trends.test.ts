@@ -12,6 +12,8 @@ import { hostileReport } from '#test/hostile-report.ts'
 import { withWeek } from '#test/remembered-week.ts'
 import { morningReport, quietReport } from '#test/report-builder.ts'
 
+const { words } = english
+
 type Point = ReportedTrend['points'][number]
 const severitiesOf = (critical: number, low: number): Record<Severity, number> => ({
   critical,
@@ -56,23 +58,21 @@ describe('how the fleet went', () => {
   const { lead, clusters, groups } = shown(prod, stage)
 
   it('is a line for each cluster and group, with the same in words', () => {
-    expect(lead).toBe(
-      '3 days from 2026-11-19 to 2026-11-21, the last run of each. Where a line is broken, nobody could tell.',
-    )
-    expect(clusters.map(({ title }) => title)).toEqual(['All clusters', 'prod', 'stage'])
+    expect(lead).toBe(words.trends.lead(3, '2026-11-19', '2026-11-21'))
+    expect(clusters.map(({ title }) => title)).toEqual([words.trends.allClusters, 'prod', 'stage'])
     expect(clusters[1]).toMatchObject({
       grade: { value: 'B', note: 'C until 2026-11-19' },
       findings: { value: '4', note: '4 low' },
     })
     expect(labelOf(clusters[1]!.findings!)).toBe('Findings by day: first 5, least 4, most 5, now 4')
     expect(labelOf(clusters[1]!.used)).toBe(
-      'Fullest image disk by day: first 60 %, least 60 %, most 71 %, now 71 %',
+      `${words.trends.columns.used} by day: first 60 %, least 60 %, most 71 %, now 71 %`,
     )
     expect(clusters[1]!.used.spark!.line).toMatch(/^M6 \d+h0M234 \d+h0$/)
     expect(groups.map(({ title, about }) => `${title}: ${about}`)).toEqual([
-      'Nodegroup a: prod, 2 of 3 nodes known',
-      'Nodes without a group: stage, 2 of 3 nodes known',
-      'Nodegroup b: prod, 2 of 3 nodes known',
+      `Nodegroup a: ${words.trends.about('prod', 2, 3)}`,
+      `${words.fleet.withoutGroup}: ${words.trends.about('stage', 2, 3)}`,
+      `Nodegroup b: ${words.trends.about('prod', 2, 3)}`,
     ])
     expect(groups[0]).toMatchObject({ near: '1, 0 at first', used: { note: 'median 40\u00a0%' } })
   })
@@ -105,10 +105,7 @@ describe('how the fleet went', () => {
     )
     const view = shown(...many)
     expect([view.clusters.length, view.groups.length]).toEqual([21, 20])
-    expect(view.leftOut).toEqual([
-      '20 more clusters: highwater history tells of each.',
-      '20 more groups: highwater history tells of each.',
-    ])
+    expect(view.leftOut).toEqual([words.trends.moreClusters(20), words.trends.moreGroups(20)])
     expect(view.groups[0]!.used.value).toBe('39\u00a0%')
   })
   it('shows hostile names as text', () => {

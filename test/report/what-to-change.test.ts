@@ -17,6 +17,8 @@ import {
   unreadNode,
 } from '#test/report-builder.ts'
 
+const { words } = english
+
 const nodes = ['a', 'b', 'c'].map(name =>
   auditedNode(name, sharedDisk(60), {
     identity: { group: nodegroup(name === 'c' ? 'other' : 'general') },
@@ -74,10 +76,10 @@ describe('what to change on a node', () => {
   it('is the first of the advice where no field is to be set, and counts fields beyond the first two', () => {
     const docs = {
       ...finding('high').docs,
-      fix: 'Make room at once: delete what is large. Then look.',
+      fix: `Make room ${words.setting.atOnce}: delete what is large. Then look.`,
     }
     expect(told([finding('high', { nodes: { count: 1, sample: ['a'] }, docs })])[0]).toBe(
-      'Make room at once',
+      `Make room ${words.setting.atOnce}`,
     )
     expect(
       told([
@@ -86,7 +88,7 @@ describe('what to change on a node', () => {
           ...fixOf({ a: 1, b: 2, c: 3, d: 4 }),
         }),
       ])[0],
-    ).toBe('set a 1, b 2 and 2 more')
+    ).toBe(words.outlook.change(['a 1', 'b 2'], 2))
   })
 
   it('leads from the table of what breaks next to the whole fix', () => {
@@ -124,7 +126,7 @@ describe('the mail', () => {
     ]
     const told = renderMail(quietReport(nodes), []).text.replace(/\s+/g, ' ')
     expect(told).toContain(
-      'Evict first: in about 20 h: grows (prod-eu, Nodegroup general) in 1 h 3 min at assumed growth: new (prod-eu, Nodegroup general)',
+      `${words.outlook.asAssumed(`${words.outlook.evictFirst(false)} ${words.growth.about('20')} h: grows (prod-eu, Nodegroup general) in 1 h 3 min`)}: new (prod-eu, Nodegroup general)`,
     )
   })
 
@@ -137,8 +139,7 @@ describe('the mail', () => {
       quietReport([...full, auditedNode('calm', sharedDisk(60)), lost]),
       [],
     )
-    const told =
-      'Nodes by the time to their first eviction: 331 nodes now, 1 node within 6 h, 1 node not known'
+    const told = `${words.outlook.byTime}: ${words.nodeCount(331)} now, ${words.nodeCount(1)} within 6 h, ${words.nodeCount(1)} unknown`
     expect(text.replace(/\s+/g, ' ')).toContain(told)
     expect(html.replace(/\s+/g, ' ')).toContain(told)
   })

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
@@ -54,7 +55,7 @@ describe('a week of runs', () => {
     expect(told).toContain('grows 79.0 MiB a day (79.0–118.6 MiB), 6 readings in 5 d')
     // Image GC begins above 84 %, nodefs.available<10% is met above 90: 24 and 29 points, at 2 to 3 a day.
     expect(told).toContain('in about 11 d 8 d to 12 d in about 14 d 10 d to 15 d')
-    expect(told).toContain('1 node not within 7 days at seen growth')
+    expect(told).toContain(english.words.outlook.asSeen('1 node not within 7 days'))
     expect(flat(section(runs.at(-1)!.page, 'nodes'))).toContain(
       'nodefs grew by about 79.0 MiB a day (79.0–118.6 MiB): 6 readings in 5 d.',
     )
@@ -108,9 +109,9 @@ describe('a week of runs', () => {
         { name: 'a', usedPercent: a },
         { name: 'b', usedPercent: b },
       )
-    expect(outlookOf(last)).toContain('growth assumed: in 4 readings it mostly became emptier')
     expect(outlookOf(last)).toContain(
-      'grows 237.1 MiB a day, 4 readings in 3 d, emptier once in between',
+      english.words.growth.assumed(english.words.growth.unseen.emptier(4)),
     )
+    expect(outlookOf(last)).toContain('grows 237.1 MiB a day, 4 readings in 3 d, with 1 fall')
   })
 })

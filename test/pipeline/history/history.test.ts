@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
+import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
@@ -102,7 +103,9 @@ describe('two consecutive runs', () => {
         ) ?? []
       return news
     }
-    expect(await newsOf(20, [soundNode('a'), soundNode('b')])).toContain('No earlier run is known')
+    expect(await newsOf(20, [soundNode('a'), soundNode('b')])).toContain(
+      english.words.news.noEarlierRun,
+    )
     const second = await newsOf(21, [badNode('a'), soundNode('b')])
     expect(second).toContain(
       'Compared with the run of <time datetime="2026-11-20T07:00:00.000Z">2026-11-20 07:00 UTC</time>',
@@ -157,16 +160,16 @@ it('says in its summary what the mail says, and names what nobody can tell', asy
     ])
     return stdout.replace(/\s+/g, ' ')
   }
-  expect(await said(20, [badNode('a')])).not.toContain('Since the run before')
+  const { terminal, changes } = english.words
+  const { counts } = changes
+  expect(await said(20, [badNode('a')])).not.toContain(english.words.terminal.since(['']))
   const unread = await said(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
-  expect(unread).toContain(
-    'Since the run before: 1 new, 1 cannot be told, 1 node or cluster no longer wholly read',
-  )
-  expect(unread).toMatch(/cannot be told medium: .* \(prod, nodegroup workers\)/)
+  expect(unread).toContain(terminal.since([counts.new(1), counts.unclear(1, 0), counts.unread(1)]))
+  expect(unread).toMatch(/ medium: .* \(prod, nodegroup workers\)/)
   const [, resolved] = /(\d+) resolved/.exec(await said(22, [soundNode('a')])) ?? []
   expect(resolved).toBe('2')
   await said(23, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }, soundNode('c')])
-  expect(await said(24, [soundNode('c')])).toMatch(/Since the run before: .*1 gone with its nodes/)
+  expect(await said(24, [soundNode('c')])).toContain(counts.gone(1))
 })
 
 describe('a run of another part of the fleet', () => {
@@ -181,9 +184,7 @@ describe('a run of another part of the fleet', () => {
     )
     await inProcess(['audit', '--snapshot', empty, '--out', out, '--store', store])
     const page = readFileSync(join(out, 'report.html'), 'utf8')
-    expect(page).toContain(
-      'Not in this run: prod. 1 finding there stands as it was last seen: 1 medium.',
-    )
+    expect(page).toContain(english.words.changes.absent(['prod'], 0, 1, ['1 medium']))
     const third = await audit(store, at(22), [badNode('a')])
     expect(changesOf(third)).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     expect(sinceOf(third)).toEqual(

@@ -147,7 +147,7 @@ const report = {
 
 const mail = {
   snapshot: (time: string) => `Snapshot of ${time}`,
-  audience: (owner: string) => `For ${owner}: only their part of the fleet`,
+  audience: (owner: string) => `For ${owner}: only their clusters and groups`,
   waived: (count: number) => `${findings(count)} waived by policy, not counted here`,
   unsubscribe: (addresses: string[]) => `Unsubscribe: ${addresses.join(', ')}`,
   footer: (version: string, account: string, region: string) =>

@@ -2,7 +2,7 @@
 const page = {
   /** Of an owner's page. */
   audience: (owner: string) =>
-    `For ${owner}: only their part of the fleet. Coverage, outcomes and grades cover only this part.`,
+    `For ${owner}: only their clusters and groups. Coverage, outcomes and grades cover only these.`,
   title: (headline: string, clusters: string) => `${headline} in ${clusters} · highwater`,
   skip: 'Skip to the verdict',
   /** The time is between the two. */

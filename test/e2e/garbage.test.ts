@@ -275,7 +275,7 @@ describe('cluster garbage', () => {
       ])
       const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
       expect(page).toContain(
-        'The waiver of job-without-ttl, namespace nowhere, until 2099-01-01, covers nothing that was found',
+        english.words.waived.idle('job-without-ttl, namespace nowhere', '2099-01-01'),
       )
     },
   )

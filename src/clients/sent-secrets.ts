@@ -70,7 +70,7 @@ function decoded(text: string): string {
 function base64Forms(text: string): string[] {
   return [0, 1, 2].flatMap(offset => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)])
-    const whole = bytes.toString('base64').replace(/=+$/, '')
+    const whole = bytes.toString('base64').replace(/={1,2}$/, '')
     const end = bytes.length % 3 === 0 ? whole.length : whole.length - 1
     const form = whole.slice(Math.ceil((offset * 8) / 6), end)
     return [form, form.replaceAll('+', '-').replaceAll('/', '_')]

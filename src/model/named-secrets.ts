@@ -35,18 +35,25 @@ const isLabel = (name: string, before: string) =>
 const isRepository = (before: string, rest: string) =>
   before === '/' && /^(?::[\w.-]{1,128})?(?:@sha256:|$|[\s"'),:;])/.test(rest)
 
+/** The sign between a name and its value; full-width forms too. */
+const sign =
+  /^\\*["']?(?:[ \t]*[:：﹕][ \t\u3000]*|[=＝]|[ \t]+=[ \t]*|[ \t]*=>[ \t]*|%(?:25)?3[AaDd](?:%2[02])?)/
+
 function betweenOf(name: string, rest: string): string | null {
-  const [sign] =
-    /^\\*["']?(?:[ \t]*:[ \t]*|=|[ \t]+=[ \t]*|[ \t]*=>[ \t]*|%(?:25)?3[AaDd](?:%2[02])?)/.exec(
-      rest,
-    ) ?? []
-  if (sign !== undefined) return sign
+  const [found] = sign.exec(rest) ?? []
+  if (found !== undefined) return found + (nextLine.exec(rest.slice(found.length))?.[0] ?? '')
   const [space] = (/^--?[A-Za-z0-9]/.test(name) && /^["']?[ \t]+(?!["']?-)/.exec(rest)) || []
   return space ?? null
 }
 
+/** The value stands alone on the next line; another name with its value does not. */
+const nextLine =
+  /^[ \t]*\\?\r?\n[ \t]*(?=["']?[^\s"']+["']?,?[ \t]*(?:\r?\n|$))(?![-\w.]+["']?(?::|=[^=\s]))/
+
 function valueLength(rest: string, name: string, before: string): number {
   if (rest.startsWith(removed)) return removed.length
+  const block = blockLength(rest)
+  if (block > 0) return block
   const [quote] = /^\\*["']/.exec(rest) ?? []
   if (quote !== undefined) return quotedLength(rest, quote)
   if (/authorization|cookie/i.test(name) || /^[[{]/.test(rest)) return rest.length
@@ -56,6 +63,20 @@ function valueLength(rest: string, name: string, before: string): number {
   const length = wordLength(rest)
   if (/["']/.test(rest[length - 1] ?? '')) return length - 1
   return before === '' ? length : length + spacedLength(rest.slice(length))
+}
+
+/** A block scalar of YAML: the lines that are indented as its first one is. 0: it is none. Line ends may be escaped. */
+function blockLength(rest: string): number {
+  const [head, end = '', indent = ''] =
+    /^[|>][-+\d]{0,2}[ \t]*(\r?\n|\\r\\n|\\n)([ \t]+)/.exec(rest) ?? []
+  if (head === undefined) return 0
+  let at = head.length - indent.length
+  while (rest.startsWith(indent, at) || rest.startsWith(end, at)) {
+    const next = rest.indexOf(end, at)
+    if (next < 0) return rest.length
+    at = next + end.length
+  }
+  return at - end.length
 }
 
 /** A header's value may have spaces; it ends at the next flag. */

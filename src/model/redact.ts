@@ -4,6 +4,7 @@
  */
 import { removed, withoutNamedSecrets } from './named-secrets.ts'
 import { isSecretKey } from './secret-names.ts'
+import { withoutStatedSecrets } from './stated-secrets.ts'
 
 /** Redacting twice changes nothing. */
 export function redact(text: string): string {
@@ -12,8 +13,8 @@ export function redact(text: string): string {
   clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
   for (const [form, instead] of replacements) clean = clean.replace(form, instead)
   clean = clean.replace(authorizationScheme, withoutCredentials)
-  clean = clean.replace(nameAndValue, withoutNamedValue).replace(statement, withoutStatedValue)
-  clean = withoutNamedSecrets(clean).replace(longWord, withoutRandom)
+  clean = clean.replace(imageUser, withoutImageUser).replace(nameAndValue, withoutNamedValue)
+  clean = withoutNamedSecrets(withoutStatedSecrets(clean)).replace(longWord, withoutRandom)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
 }
 
@@ -75,11 +76,6 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
   [/(?:[prs]k_(?:live|test)_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
   [/(?:hv[bsr]\.|pypi-|dop_v1_|SG\.)[\w.-]{16,}/g, removed],
-  // User and password before a registry without a scheme. A digest is no host.
-  [
-    /(?<![^\s"'=,(<])[^\s/@:"'=,(<]{1,128}:[^\s/@"']{1,256}@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/][\w])/g,
-    '',
-  ],
   [
     /(--from-(?:literal|env)(?:=|[ \t]+))(?:"[^"]*"?|'[^']*'?|\\[\s\S]|[^\s"'\\])+/g,
     `$1${removed}`,
@@ -88,17 +84,28 @@ const replacements: readonly (readonly [RegExp, string])[] = [
     /((?:^|\s)(?:-u|--user|--proxy-user)(?:=|[ \t]+)["']?)(?!\d+:\d+(?:\s|$))[^\s:"'=]{1,64}:[^\s"']+/g,
     `$1${removed}`,
   ],
-  [/(\blogin\b[^\n]{0,120}\s-p[ \t=]*)[^\s]+/g, `$1${removed}`],
+  [/(\blogin\b[^\n]{0,120}\s-p[ \t=]{0,8})[^\s]+/g, `$1${removed}`],
 ]
 
+/** What stands before the @ of a registry without a scheme. A digest is no host. */
+const imageUser = /(?<![^\s"'/@])[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/]\w)/g
+
+/** User and password go: the user begins the word, or follows a sign. */
+function withoutImageUser(segment: string, at: number, text: string): string {
+  const isPathEnd = /[/@]/.test(text[at - 1] ?? '')
+  const user = (isPathEnd ? /[=,(<][^=,(<:]+:/ : /(?:^|[=,(<])[^=,(<:]+:/).exec(segment)
+  if (user === null || user.index + user[0].length > segment.length - 2) return segment
+  return segment.slice(0, user.index + (/^[=,(<]/.test(user[0]) ? 1 : 0))
+}
+
 const authorizationScheme =
-  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]+|%20|\+)([^\s",;]+)/gi
+  /\b(bearer|basic|negotiate|digest|aws4-hmac-sha256)(?:[ \t]{1,8}|%20|\+)([^\s",;]+)/gi
 
 /** "bearer token is missing" keeps its words. */
 function withoutCredentials(text: string, scheme: string, value: string): string {
   const isBearer = /^(?:bearer|aws4)/i.test(scheme)
   const isWord = isBearer
-    ? /^(?:tokens?|auth|authentication|authorization|realm=.*)[.:)]*$/i.test(value)
+    ? /^(?:(?:tokens?|auth|authentication|authorization)[.:)]*$|realm=)/i.test(value)
     : /^[a-z.:)(-]+$/.test(value) && value !== removed
   if (isWord) return text
   return `${isBearer && /^bearer/i.test(scheme) ? 'Bearer' : scheme} ${removed}`
@@ -110,17 +117,6 @@ const nameAndValue =
 
 const withoutNamedValue = (_: string, before: string, _name: string, quote = '') =>
   `${before}${quote}${removed}`
-
-const statement =
-  /(\b(?:passw(?:or)?ds?|passphrase|passcode|pwd|secret|token|api[ _-]?key|credentials?)\b["']?)((?:[ \t]+(?:is|was|are)(?:[ \t]+(?:set to|now))?[ \t]*:?[ \t]+["']?)|[ \t]+["'])([^\s"']+)/gi
-const statedWord =
-  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|set|known|valid|being|nil|null)\b/i
-
-/** "The token is expired" keeps its words, and so does `secret "name" not found`. */
-function withoutStatedValue(text: string, name: string, between: string, value: string): string {
-  const isQuotedName = !/\b(?:is|was|are)\b/i.test(between) && !/^p/i.test(name)
-  return isQuotedName || statedWord.test(value) ? text : `${name}${between}${removed}`
-}
 
 /** Base64 and other random text: the letters' case and digits change all the time, which names, paths and digests do not. */
 const longWord = /[A-Za-z0-9+/_=-]{24,}/g

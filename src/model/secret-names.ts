@@ -4,7 +4,7 @@ const secretWord =
   /token|passw|passphrase|passcode|secret|credential|authorization|cookie|private[-_]?key/i
 
 const secretEnd =
-  /(?:key|keyid|signature|connectionstring)$|(?:^|[-_.])(?:auths?|pass|pwd|pw|sig|sas|jwt|pat|dsn)$/i
+  /(?:key|keyid|signature|connectionstring|sess(?:ion)?[-_]?id)$|(?:^|[-_.])(?:auths?|pass|pwd|pw|sig|sas|jwt|pat|dsn|sid)$/i
 /** `dbPass`, `registryAuth`. */
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
 /** A path to a secret, or how a secret is handled, is no secret: `--token-auth-file=…` stays. */

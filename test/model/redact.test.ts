@@ -92,6 +92,70 @@ describe('a secret in a text', () => {
       'AccountName=a;AccountKey=(removed)',
     ],
     [
+      'a flag joined to its value',
+      `mysql -u root -p${secret} shop`,
+      'mysql -u root -p(removed) shop',
+    ],
+    [
+      'a joined flag in quotes',
+      `/usr/bin/mysqldump -p"${secret} x" --all failed`,
+      '/usr/bin/mysqldump -p(removed) --all failed',
+    ],
+    [
+      'a joined flag in a list',
+      `exec ["mysqladmin","-p${secret}","ping"] failed`,
+      'exec ["mysqladmin","-p(removed)","ping"] failed',
+    ],
+    ['a flag of sshpass', `sshpass -p ${secret} ssh h`, 'sshpass -p (removed) ssh h'],
+    [
+      'a flag of redis-cli',
+      `["redis-cli","-a","${secret}","ping"]`,
+      '["redis-cli","-a","(removed)","ping"]',
+    ],
+    ['a password of an archive', `unzip -P ${secret} a.zip`, 'unzip -P (removed) a.zip'],
+    [
+      'a password behind its name',
+      `with password ${secret}, retry`,
+      'with password (removed), retry',
+    ],
+    ['a token behind its name', 'token 4f9c2e7ab1 refused', 'token (removed) refused'],
+    ['a key behind its name', `bad apikey A1b2C3d4: 403`, 'bad apikey (removed) 403'],
+    ['a password of digits', 'password 271828 refused', 'password (removed) refused'],
+    ['a quoted token', 'token "correct horse" refused', 'token "(removed)" refused'],
+    [
+      'an escaped quoted key',
+      'api key \\"correct horse\\" refused',
+      'api key \\"(removed)\\" refused',
+    ],
+    [
+      'a session of a path',
+      `GET https://h/a;jsessionid=${secret} 500`,
+      'GET https://h/a;jsessionid=(removed) 500',
+    ],
+    ['a session of a cookie', `connect.sid=${secret} 500`, 'connect.sid=(removed) 500'],
+    [
+      'a value on the next line',
+      `password=\n${secret}\nfailed at`,
+      'password=\n(removed)\nfailed at',
+    ],
+    [
+      'a value of JSON on the next line',
+      `{"token":\n  "${secret}",\n"a": 1}`,
+      '{"token":\n  (removed),\n"a": 1}',
+    ],
+    [
+      'a block of YAML',
+      `secret: |\n  ${secret}\n\n   ${secret} x\nname: web`,
+      'secret: (removed)\nname: web',
+    ],
+    [
+      'a block of YAML with escaped line ends',
+      `"a:\\n  token: >-\\n    ${secret}\\n    ${secret} x\\n  name: web"`,
+      '"a:\\n  token: (removed)\\n  name: web"',
+    ],
+    ['a full-width colon', `password：${secret} failed`, 'password：(removed) failed'],
+    ['a full-width equals sign', `token＝${secret} failed`, 'token＝(removed) failed'],
+    [
       'a PEM block',
       `a -----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY----- b`,
       'a (removed) b',
@@ -123,6 +187,16 @@ describe('a text without a secret', () => {
     'https://0123456789ABCDEF0123456789ABCDEF.gr7.us-east-1.eks.amazonaws.com',
     '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs',
     'KubeletHasSufficientMemory',
+    'the token expired 2h30m ago, the password changed 3 times',
+    'token v1beta1 of tokenrequests, a token 86400s old, password policy sha256',
+    'Unexpected token "<!DOCTYPE html>" is not valid JSON',
+    'secret "shop-db-7f9c2" not found, secret web-tls-2 not found',
+    'password:\nuser: bob',
+    'token:\nthe server refused',
+    'Back-off restarting mysql -p web',
+    'container mysql-0 -p 3306 and mysql:8 -port',
+    'MOUNT -p /var/lib/mysql, mkdir -p /var/lib/kubelet',
+    'the description: |\n  a text\nthat stays',
     'aws:///us-east-1a/i-0123456789abcdef0',
   ])('stays: %s', text => {
     expect(redact(text)).toBe(text)
@@ -154,8 +228,11 @@ describe('the time that a text takes', () => {
   const length = 100_000
   const units =
     `a aA1 eyJ :// a://b: ? # % -----BEGIN -----END password token= token: token"= key= \\ name:value: name":"a" a:
-    bearer basic login -u --user --from-literal= 8Q~ password=' --token --manifest-url= @ ,a:b rotate exec:" eyJ. (removed)\n
-    ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`.split(/\s+/)
+    bearer basic login -u --user --from-literal= 8Q~ password=' --token --manifest-url= @ ,a:b rotate exec:" eyJ. mysql␣-p mysql␣"-p" sshpass␣-p redis-cli␣ token␣1 password␣is␣ token␣is␣" token␣" token␣' a:a@ =a:
+    secret:␣|␤␣ secret:␣|\\n␣ password=␤ a=␤ b： (removed)\n
+    ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`
+      .split(/\s+/)
+      .map(unit => unit.replaceAll('␣', ' ').replaceAll('␤', '\n'))
   it.each(units.flatMap(unit => [[unit], [`${unit} `], [`${unit}\n`], [`${unit}"`]]))(
     'is linear for repeats of %j',
     unit => {

@@ -67,7 +67,7 @@ function setFile(node: NodeToSet, patch: RawObject): Remedied {
     return {
       refused: `the flag --${flag.name} on its command line takes the place of ${flag.field} in every file: change it where the node comes from`,
     }
-  const folder = flagValue(commandLine, 'config-dir')?.replace(/\/+$/, '') ?? null
+  const folder = flagValue(commandLine, 'config-dir')?.replace(/(?<!\/)\/+$/, '') ?? null
   const place = placeOf(node, folder !== null)
   if (place === 'nodeadm') return nodeadm(node, told, patch)
   return place === 'drop-in' ? dropIn(node, told, patch, folder) : mainFile(node, told, patch)

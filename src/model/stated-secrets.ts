@@ -1,0 +1,73 @@
+/** Removes secrets that a text states in words, `the password is …`, or gives to a program, `mysql -p…`. Each expression takes linear time. */
+import { removed } from './named-secrets.ts'
+
+export function withoutStatedSecrets(text: string): string {
+  let clean = text
+  for (const form of programs) clean = clean.replace(form, `$1${removed}`)
+  return clean
+    .replace(stated, withoutValue)
+    .replace(quoted, withoutValue)
+    .replace(bare, withoutBareValue)
+}
+
+const shortestStated = 3
+const shortestBare = 6
+const passwordName = 'passw(?:or)?ds?|passphrase|passcode|pwd'
+const keyName = 'api[ _-]?key'
+
+/** A word of a command line. A quote that ends the word of a list is not part of it. */
+const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
+/** A program, with a path or without; in a list of quoted words too. `mysql-0` and `mysql:8` are no programs. */
+const programForm = (names: string) => String.raw`(?<![\w.-])(?:${names})(?=["'\s])`
+/** A flag behind the program and at most 200 characters. */
+const flagForm = (flag: string) => String.raw`[^\n]{0,200}?[\s"',]-${flag}`
+const separator = String.raw`["']?[ \t,=]{0,8}["']?`
+
+const programs = [
+  // Their value is joined to the flag; -P is a port.
+  `(${programForm('mysql[a-z]{0,16}|mariadb[a-z-]{0,16}|7z[ar]?')}${flagForm('p')})${word}+`,
+  `(${programForm('sshpass|mongo[a-z]{0,16}')}${flagForm('p')}${separator})${word}+`,
+  `(${programForm('redis-cli')}${flagForm('a')}${separator})${word}+`,
+  `(${programForm('ldap[a-z]{1,16}')}${flagForm('w')}${separator})${word}+`,
+  `(${programForm('sqlcmd|bcp|zip|unzip')}${flagForm('P')}${separator})${word}+`,
+].map(form => new RegExp(form, 'g'))
+
+const value = String.raw`(\\*"[^"\n]*"?|\\*'[^'\n]*'?|[^\s"'\\:]\S*)`
+const stated = new RegExp(
+  String.raw`(\b(?:${passwordName}|secret|token|${keyName}|credentials?)\b["']?[ \t]+(?:is|was|are)\b[ \t]*(?:(?:set to|now)\b[ \t]*)?(?::[ \t]*)?)${value}`,
+  'gi',
+)
+/** `secret "name" not found` keeps its words. */
+const quoted = new RegExp(
+  String.raw`((?<!unexpected )\b(?:${passwordName}|token|${keyName})\b["']?[ \t]+)(?=\\*["'])${value}`,
+  'gi',
+)
+const statedWord =
+  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|set|known|valid|being|nil|null)\b/i
+
+/** "The token is expired" keeps its words. */
+function withoutValue(text: string, before: string, value: string): string {
+  const [quote = ''] = /^\\*["']/.exec(value) ?? []
+  const inner = value.slice(quote.length)
+  if (inner.length < shortestStated || statedWord.test(inner)) return text
+  const [end = ''] = (quote !== '' && /\\{0,8}["']$/.exec(inner)) || []
+  return `${before}${quote}${removed}${end}`
+}
+
+/** A digit is within the value: most words of prose have none. */
+const bare = new RegExp(
+  String.raw`((?:\b|_)(${passwordName}|token|${keyName})[ \t]{1,8})((?=[^\s\d]{0,64}\d)[^\s"',;]{6,})`,
+  'gi',
+)
+const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i
+
+/** "The token 2h30m old" keeps its words; a value mixes letters and digits, or is a password of digits. */
+function withoutBareValue(text: string, before: string, name: string, value: string): string {
+  const isRandom = value
+    .split(/[^A-Za-z0-9]+/)
+    .some(part => part.length >= shortestBare && isMixed(part) && !notRandom.test(part))
+  const isNumber = /^p/i.test(name) && /^\d{6,}[.:)]?$/.test(value)
+  return isRandom || isNumber ? `${before}${removed}` : text
+}
+
+const isMixed = (part: string) => /\d/.test(part) && /[a-z]/i.test(part)

@@ -44,8 +44,8 @@ Exit codes: 0 it is approved; 2 it is no policy, or bad usage; 4 it could not be
     .action(async (file: string, { by, store: place, until }: ApprovePolicyOptions) => {
       const text = textOf(file, 'policy')
       parsePolicy(text, file, policyTerms)
-      const key = await keyFor('approvals', place)
       const store = await storeAt(place)
+      const key = await keyFor('approvals', place)
       const now = new Date()
       const approval = approvePolicy(text, {
         ...{ by, identity: await key.identity(), at: now.toISOString() },

@@ -62,6 +62,7 @@ be written.`,
     .action(async (file: string, options: ApproveOptions) => {
       const plan = parsePlan(textOf(file, 'plan'), file)
       const now = new Date()
+      const store = options.store === undefined ? null : await storeAt(options.store)
       const key = await keyFor('approvals', options.store)
       const approval = approve(plan, {
         digest: options.digest,
@@ -72,7 +73,6 @@ be written.`,
         options: { allowActAtOnce: options.allowActAtOnce === true },
       })
       const written = await sealedApproval(approval, key)
-      const store = options.store === undefined ? null : await storeAt(options.store)
       const out = options.out ?? approvalFileOf(file)
       try {
         writeFileSync(out, written)

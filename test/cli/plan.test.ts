@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
+import { labApprovalKey } from '#lab/world.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
@@ -344,6 +345,8 @@ describe('highwater approve', () => {
       schema: 'highwater.approval/1',
       plan: read().digest,
       by: 'Ada Lovelace',
+      identity: expect.stringMatching(/^\S+ \(uid \d+\) on \S+$/),
+      seal: expect.stringMatching(/^[\w+/]{43}=$/),
       options: { allowActAtOnce: false },
     })
     expect(Date.parse(approval.until) - Date.parse(approval.at)).toBe(24 * 3_600_000)
@@ -354,7 +357,11 @@ describe('highwater approve', () => {
     'keeps plan and approval in %s, too, where it is asked to',
     async kind => {
       const storeFolder = temporaryFolder()
-      if (kind === 'a bucket') await labOf([recorded], { storeFolder })
+      if (kind === 'a bucket') {
+        await labOf([recorded], { storeFolder })
+        vi.stubEnv('HIGHWATER_APPROVAL_KEY_ID', labApprovalKey)
+        onTestFinished(() => void vi.unstubAllEnvs())
+      }
       const { out, read } = await plan([{}], ...gc)
       const { digest } = read()
       const place = kind === 'a bucket' ? 's3://highwater-lab/eks' : storeFolder

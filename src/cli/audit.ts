@@ -169,7 +169,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
   const isSaved = options.snapshot !== undefined
   try {
     const source = isSaved
-      ? savedRecords(options.snapshot ?? '', options)
+      ? savedRecords(options.snapshot ?? '', options, signal)
       : liveRecords(options, {
           signal,
           onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),

@@ -76,7 +76,7 @@ async function runPredict(options: PredictOptions): Promise<number> {
           signal,
           onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
         })
-      : savedRecords(options.snapshot, options)
+      : savedRecords(options.snapshot, options, signal)
   const malformed: number[] = []
   const found = new Set<string>()
   const output = options.format === 'json' ? jsonOutput() : textOutput()

@@ -107,6 +107,7 @@ export async function endpointAround(name: string): Promise<NamedEndpoint> {
 export function savedRecords(
   file: string,
   options: FleetOptions,
+  signal?: AbortSignal,
 ): AsyncIterable<SnapshotRecord | MalformedLine> {
   const { kubeconfig, context, inCluster, region, tag } = options
   const isLive =
@@ -121,5 +122,5 @@ export function savedRecords(
     )
   if (options.mode !== undefined)
     throw new OperatorError('--snapshot audits what was read: --mode says how to read a live fleet')
-  return savedFleet(file, selectionOf(options))
+  return savedFleet(file, selectionOf(options), signal)
 }

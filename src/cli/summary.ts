@@ -61,7 +61,10 @@ function clusterLines(
   const words = all.terminal
   const { columns } = words
   const names = clusters.map(({ name }) => clean(name))
-  const wide = Math.min(32, Math.max(columnsOf(columns.cluster), ...names.map(columnsOf)))
+  const wide = Math.min(
+    32,
+    names.reduce((most, name) => Math.max(most, columnsOf(name)), columnsOf(columns.cluster)),
+  )
   const gradeWide = Math.max(5, columnsOf(columns.grade))
   const row = (cells: string[]) =>
     `${padTo(cells[0] ?? '', wide)}  ${cells.slice(1).join('  ')}`.trimEnd()
@@ -138,7 +141,8 @@ function changedLine(
   return wrap(`${padTo(label.toLowerCase(), wide)}  ${listed}`, '  ', ' '.repeat(wide + 4))
 }
 
-const columnsIn = (labels: string[]) => Math.max(0, ...labels.map(columnsOf))
+const columnsIn = (labels: string[]) =>
+  labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0)
 
 type ChangedFinding = Pick<Finding, 'rule' | 'title' | 'severity' | 'cluster' | 'subject'>
 

@@ -140,8 +140,7 @@ export async function* savedFleet(
   selection: Selection,
   signal?: AbortSignal,
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
-  for await (const record of readSnapshot(path)) {
-    signal?.throwIfAborted()
+  for await (const record of readSnapshot(path, { signal })) {
     if (
       record.kind !== 'Snapshot' &&
       record.kind !== 'Malformed' &&

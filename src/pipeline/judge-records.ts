@@ -4,6 +4,7 @@ import { type JudgementResult, openJudgement } from '#judge/judge.ts'
 import { mergedJudgements } from '#judge/merged-judgements.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { GarbageOverview } from '#model/garbage-overview.ts'
+import { InputErrors } from '#model/input-errors.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, ResourceTags } from '#model/report.ts'
@@ -56,7 +57,7 @@ export async function judgeRecords(
   const nodes: AuditedNode[] = []
   const tags: ResourceTags[] = []
   const seen = new Set<string>()
-  const inputErrors = [...(context.inputErrors ?? [])]
+  const inputErrors = new InputErrors(context.inputErrors)
   let lostLines = 0
   let header: SnapshotHeader | null = null
   let areListsWhole = true
@@ -64,12 +65,12 @@ export async function judgeRecords(
   for await (const read of source) {
     if (read.kind === 'Malformed') {
       lostLines++
-      inputErrors.push(`line ${read.line}: ${read.message}`)
+      inputErrors.add(`line ${read.line}: ${read.message}`)
       continue
     }
     const record = prune(read)
     if (record.kind === 'Node' && isSeen(seen, record)) {
-      inputErrors.push(
+      inputErrors.add(
         `the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`,
       )
       continue
@@ -107,7 +108,7 @@ export async function judgeRecords(
     nodes: nodes.toSorted(byClusterAndName),
     tags,
     garbage: garbage.toSorted(byCluster),
-    inputErrors,
+    inputErrors: inputErrors.list(),
     lostLines,
   }
 }

@@ -3,6 +3,8 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
+import { inputLimits } from '#model/input-limits.ts'
+import { jsonFlaw } from '#model/json-flaw.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import {
   isRawObject,
@@ -12,22 +14,42 @@ import {
 } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 
-/** A record of 250 pods is about 1 MB: more than this is no record. */
-const maxLineLength = 64 * 1024 * 1024
+const { maxBytes: maxLineLength } = inputLimits.snapshotLine
+/** After so many the file is no snapshot: what follows is not read. */
+const maxMalformedLines = 10_000
 
 export interface ReadOptions {
+  /** Ends the reading. */
+  signal?: AbortSignal | undefined
   /** It is a part of a snapshot, that need not begin as one. */
   isPart?: boolean
 }
 
-/** @throws OperatorError when the file cannot be opened, or is of a schema that this version does not know. */
+/**
+ * Ends after 10,000 malformed lines.
+ * @throws OperatorError when the file cannot be opened, or is of a schema that this version does not know; the signal's reason
+ */
 export async function* readSnapshot(
   path: string,
-  { isPart = false }: ReadOptions = {},
+  options: ReadOptions = {},
+): AsyncGenerator<SnapshotRecord | MalformedLine> {
+  let malformed = 0
+  for await (const record of recordsIn(path, options)) {
+    yield record
+    if (record.kind !== 'Malformed' || ++malformed < maxMalformedLines) continue
+    const message = `${malformed} lines are no records: what follows is not read`
+    yield { kind: 'Malformed', line: record.line, message }
+    return
+  }
+}
+
+async function* recordsIn(
+  path: string,
+  { isPart = false, signal }: ReadOptions,
 ): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let line = 0
   let hasHeader = isPart
-  for await (const { text, isCut } of lines(path)) {
+  for await (const { text, isCut } of lines(path, signal)) {
     line += 1
     if (isCut) {
       yield { kind: 'Malformed', line, message: text }
@@ -66,7 +88,7 @@ interface Line {
   isCut: boolean
 }
 
-async function* lines(path: string): AsyncGenerator<Line> {
+async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
   const decoder = new StringDecoder('utf8')
   let parts: string[] = []
   let length = 0
@@ -87,6 +109,7 @@ async function* lines(path: string): AsyncGenerator<Line> {
   }
   try {
     for await (const chunk of await chunksOf(path)) {
+      signal?.throwIfAborted()
       const [first = '', ...more] = decoder.write(chunk).split('\n')
       add(first)
       for (const part of more) {
@@ -95,6 +118,7 @@ async function* lines(path: string): AsyncGenerator<Line> {
       }
     }
   } catch (error) {
+    signal?.throwIfAborted()
     if (errorCode(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
     if (errorCode(error) === 'EACCES' || errorCode(error) === 'EISDIR')
       throw new OperatorError(`${path} cannot be read (${errorCode(error)})`)
@@ -131,6 +155,8 @@ const errorCode = (error: unknown) =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : null
 
 function parseLine(text: string, line: number): SnapshotRecord | MalformedLine {
+  const flaw = jsonFlaw(Buffer.from(text), inputLimits.snapshotLine)
+  if (flaw !== null) return { kind: 'Malformed', line, message: flaw }
   let value: unknown
   try {
     value = JSON.parse(text)

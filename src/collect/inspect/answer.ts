@@ -60,6 +60,37 @@ export function readAnswer(
   }
 }
 
+const packedHead =
+  /^\{"schema":"highwater\.inspect\/1","encoding":"gzip\+base64","bytes":\d{1,9},"sha256":"[0-9a-f]{64}","data":"/
+/** Source: amazon-ssm-agent, agent/framework/processor/executer/iohandler, which puts it in place of the last characters. */
+const truncatedMark = /-{2,3} ?output truncated ?-{2,3}\s*$/i
+
+/**
+ * Reads the whole answer out of a place that other nodes may write, too. It counts only if it begins with what SSM delivered for this
+ * very instance; there stand length and SHA-256 of the rest.
+ * @param delivered what SSM keeps of the answer
+ */
+export function readWholeAnswer(
+  output: string,
+  delivered: string,
+  asked: string,
+  node: string,
+): InspectAnswer | NoAnswer {
+  const beginning = delivered.replace(truncatedMark, '')
+  if (!packedHead.test(beginning))
+    return {
+      isKnown: false,
+      reason: 'what SSM delivered names no length and SHA-256, so the object in S3 proves nothing',
+    }
+  return output.startsWith(beginning)
+    ? readAnswer(output, asked, node)
+    : {
+        isKnown: false,
+        reason:
+          'the object in S3 is not what the node printed: it begins otherwise than what SSM delivered',
+      }
+}
+
 /**
  * Why the answer of this instance says nothing of this node; null: it may. The name is the kubelet's --hostname-override, else the host's own, which
  * the kubelet writes in small letters, and which the cloud provider that was part of it did not ask for.

@@ -24,7 +24,7 @@ import { commandOutputMax } from '#facts/aws/limits.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
+import { type InspectAnswer, type NoAnswer, readAnswer, readWholeAnswer } from './answer.ts'
 
 /** An account, as its credentials know it, and a region. */
 export interface AwsPlace {
@@ -127,7 +127,8 @@ export class Inspector {
     for (let attempt = 1; attempt <= storeTries; attempt++) {
       if (attempt > 1) await sleep(this.#rhythm.pollMs, this.#signal)
       const object = await store.read(key)
-      if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId, name)
+      if (object !== null)
+        return readWholeAnswer(object.body.toString('utf8'), stdout, instanceId, name)
     }
     const what =
       stdout.length < commandOutputMax

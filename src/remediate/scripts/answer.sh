@@ -152,8 +152,13 @@ finish() {
     bare 'the answer that was put together is no JSON'
     return
   fi
-  if [ "$output" = full ] || fits "$W/whole"; then
+  if fits "$W/whole"; then
     cat "$W/whole"
+    return
+  fi
+  # SSM keeps the beginning, which has length and hash of all that lies in S3.
+  if [ "$output" = full ] && packed; then
+    cat "$W/packed"
     return
   fi
   # What is left out first is what decides least; what is small goes back in once there is room.

@@ -65,6 +65,8 @@ const schema = z.strictObject({
   /** Read where the log lines are written. */
   HIGHWATER_SERVICE: optional(z.string()),
   HIGHWATER_DEBUG: optional(z.string()),
+  /** Read where the policy is parsed. */
+  HIGHWATER_SHOWS_OWN_TOKEN: optional(z.enum(['yes', 'no'])),
 })
 
 /** @param environment  an empty value counts as absent. @throws OperatorError */

@@ -77,9 +77,6 @@ export interface FinishedJob {
 export interface CronJobGarbage {
   namespace: string
   name: string
-  isSuspended: boolean
-  createdMs: number | null
-  lastScheduledMs: number | null
   successful: { limit: number; count: number; excess: number }
   failed: { limit: number; count: number; excess: number }
 }
@@ -87,13 +84,6 @@ export interface CronJobGarbage {
 export interface JobGarbage {
   finished: readonly FinishedJob[]
   cronJobs: readonly CronJobGarbage[]
-  /** Jobs that were suspended and wait; `sinceMs`: since then, or since they are there. */
-  suspended: readonly {
-    namespace: string
-    name: string
-    controller: Controller | null
-    sinceMs: number | null
-  }[]
 }
 
 export interface NodeLeaseGarbage {
@@ -108,33 +98,6 @@ export interface NodeLeaseGarbage {
 export interface LeaseGarbage {
   /** All but those that a node holds and renews. */
   nodes: readonly NodeLeaseGarbage[]
-  /** Expired ones of API servers; `isCollected`: by any kube-apiserver, within an hour. */
-  identities: readonly { lease: string; renewedMs: number | null; isCollected: boolean }[]
-}
-
-/** Who keeps more of its history than its limit says. */
-export interface HistoryGarbage {
-  /** With more old ReplicaSets than their limit, or, where there is none, than upstream's default. */
-  deployments: readonly {
-    namespace: string
-    name: string
-    /** Null: none. */
-    limit: number | null
-    oldReplicaSets: number
-    waitsFor: 'nothing' | 'deletion' | 'rollout'
-    /** Of one that has a limit and waits for a rollout, since when none was complete; null: not known. */
-    exceededSinceMs: number | null
-    /** Beyond the limit, but with replicas, or a status that is not current. */
-    kept: number
-  }[]
-  /** Which ControllerRevisions pods still use is not looked at: the excess may be less. */
-  revisions: readonly {
-    namespace: string
-    name: string
-    kind: 'StatefulSet' | 'DaemonSet'
-    limit: number
-    excess: number
-  }[]
 }
 
 export interface NodeGarbage {
@@ -152,18 +115,6 @@ export interface NodeGarbage {
     effect: string
     isAnnounced: boolean
     sinceMs: number | null
-  }[]
-}
-
-/** What the garbage collector itself complained of in the events that are still there. */
-export interface EventGarbage {
-  failures: readonly {
-    namespace: string
-    object: string
-    reason: string
-    message: string
-    count: number
-    lastMs: number | null
   }[]
 }
 
@@ -373,9 +324,7 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
   pods: PodGarbage
   jobs: JobGarbage
   leases: LeaseGarbage
-  history: HistoryGarbage
   nodes: NodeGarbage
-  events: EventGarbage
   volumes: VolumeGarbage
   certificates: CertificateGarbage
   namespaces: NamespaceGarbage

@@ -12,9 +12,6 @@ export const garbageRowKinds = [
   'jobs-with-ttl',
   'overdue-jobs',
   'cronjob-history',
-  'suspended-jobs',
-  'old-replica-sets',
-  'controller-revisions',
   'released-volumes',
   'undeleted-volumes',
   'held-volumes',
@@ -29,7 +26,6 @@ export const garbageRowKinds = [
   'overdue-leases',
   'unrenewed-leases',
   'unknown-leases',
-  'identity-leases',
   'waiting-requests',
   'superseded-requests',
   'answered-requests',
@@ -45,7 +41,6 @@ export const garbageRowKinds = [
   'blocked-owners',
   'orphaned-objects',
   'held-objects',
-  'collector-failures',
 ] as const
 export type GarbageRowKind = (typeof garbageRowKinds)[number]
 

@@ -62,14 +62,12 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
-/** What of a cluster's own objects is looked through for what nobody has collected; `apis`, `nodes` and `events` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
+/** What of a cluster's own objects is looked through for what nobody has collected; `apis` and `nodes` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
 export const garbageKinds = [
   'pods',
   'jobs',
   'leases',
-  'history',
   'nodes',
-  'events',
   'volumes',
   'certificates',
   'namespaces',

@@ -60,7 +60,7 @@ const replicaCounts = {
 
 const stateful: Shape = {
   metadata,
-  spec: { revisionHistoryLimit: true, replicas: true },
+  spec: { replicas: true },
   status: { currentRevision: 'text', updateRevision: 'text', observedGeneration: true },
 }
 
@@ -75,29 +75,20 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   },
   'jobs.batch': {
     metadata: { ...metadata, annotations: scheduled },
-    spec: { ttlSecondsAfterFinished: true, suspend: true },
+    spec: { ttlSecondsAfterFinished: true },
     status: { startTime: 'text', completionTime: 'text', conditions },
   },
   'cronjobs.batch': {
     metadata,
-    spec: {
-      schedule: 'text',
-      suspend: true,
-      successfulJobsHistoryLimit: true,
-      failedJobsHistoryLimit: true,
-    },
-    status: { lastScheduleTime: 'text', lastSuccessfulTime: 'text' },
+    spec: { schedule: 'text', successfulJobsHistoryLimit: true, failedJobsHistoryLimit: true },
   },
   'leases.coordination.k8s.io': {
-    metadata: {
-      ...metadata,
-      labels: { 'apiserver.kubernetes.io/identity': 'text', 'k8s.io/component': 'text' },
-    },
+    metadata,
     spec: { holderIdentity: 'text', leaseDurationSeconds: true, renewTime: 'text' },
   },
   'deployments.apps': {
     metadata: { ...metadata, annotations: revision, labels: chartName },
-    spec: { replicas: true, revisionHistoryLimit: true, paused: true },
+    spec: { replicas: true },
     status: replicaCounts,
   },
   'replicasets.apps': {
@@ -176,6 +167,5 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   secrets: { metadata },
   'controllerrevisions.apps': {
     metadata: { ...metadata, labels: { 'controller-revision-hash': 'text' } },
-    revision: true,
   },
 }

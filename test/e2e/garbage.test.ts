@@ -350,15 +350,9 @@ describe('cluster garbage', () => {
           .filter(each => each.rule === rule)
           .map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
       const expectations: [rule: string, ...says: string[]][] = [
-        ['suspended-leftover', '2 suspended objects of old', '"backfill"', '"migrate"'],
         [
           'overdue-job-ttl',
           '1 that nobody has begun to delete, 1 in deletion, held by example.com/audit',
-        ],
-        [
-          'expired-identity-lease',
-          'apiserver-passed-over, kube-apiserver-old',
-          'should have deleted within an hour',
         ],
         ['leftover-taint', 'node.kubernetes.io/unschedulable:NoSchedule","value":"1 node"'],
         [

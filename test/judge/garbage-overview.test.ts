@@ -54,7 +54,7 @@ describe('the overview', () => {
       missing: { jobs: 'jobs.batch: 403' },
     })
     expect(told.rows).toEqual([])
-    expect(told.clean).toHaveLength(12)
+    expect(told.clean).toHaveLength(10)
     expect(told.clean).not.toContain('jobs')
     expect(told.clean).not.toContain('disks')
   })
@@ -117,17 +117,10 @@ describe('a row', () => {
     ...{ expiresMs: null, ttlSeconds: null, isBeingDeleted: false, finalizers: [] },
     ...more,
   })
-  const withJobs = (finished: FinishedJob[]) =>
-    exampleCluster({ jobs: { finished, cronJobs: [], suspended: [] } })
+  const withJobs = (finished: FinishedJob[]) => exampleCluster({ jobs: { finished, cronJobs: [] } })
 
   it('parts Jobs by what ends them', () => {
-    const nightly = {
-      namespace: 'ci',
-      name: 'nightly',
-      isSuspended: false,
-      createdMs: null,
-      lastScheduledMs: null,
-    }
+    const nightly = { namespace: 'ci', name: 'nightly' }
     const finished = [
       job('a', {}),
       job('b', { finishedMs: hoursBefore(2) }),
@@ -147,7 +140,7 @@ describe('a row', () => {
     const cronJobs = [
       { ...nightly, successful: { ...count, count: 2 }, failed: { ...count, count: 0 } },
     ]
-    const cluster = exampleCluster({ jobs: { finished, cronJobs, suspended: [] } })
+    const cluster = exampleCluster({ jobs: { finished, cronJobs } })
     expect(rowOf(cluster, 'jobs-without-ttl')).toMatchObject({
       count: 2,
       young: 1,
@@ -259,7 +252,7 @@ describe('a row', () => {
       lease('collectable', hours),
       lease('stale-owner', hours),
     ])
-    const rows = overview(exampleCluster({ leases: { nodes, identities: [] } })).rows
+    const rows = overview(exampleCluster({ leases: { nodes } })).rows
     expect(rows.map(({ kind, count, fate }) => [kind, count, fate.is])).toEqual([
       ['overdue-leases', 1, 'late'],
       ['unrenewed-leases', 1, 'with'],
@@ -306,22 +299,6 @@ describe('a row', () => {
       youngHours: 1,
     })
     expect(rowOf(cluster, 'left-taints')).toMatchObject({ count: 2, young: 1, youngHours: 24 })
-  })
-
-  it('parts leases of API servers by whether one collects them, and is late', () => {
-    const leases = [900, 1.5].flatMap(hours =>
-      [true, false].map(isCollected => ({
-        lease: `kube-system/${hours}`,
-        renewedMs: hoursBefore(hours),
-        isCollected,
-      })),
-    )
-    const rows = overview(exampleCluster({ leases: { nodes: [], identities: leases } })).rows
-    expect(rows.map(({ kind, count, young, fate }) => [kind, count, young, fate.is])).toEqual([
-      ['identity-leases', 2, 1, 'never'],
-      ['identity-leases', 1, 0, 'late'],
-      ['identity-leases', 1, 1, 'itself'],
-    ])
   })
 
   it('parts certificate requests by whether anybody still waits for them', () => {

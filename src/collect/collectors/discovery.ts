@@ -10,7 +10,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
  */
 export const discovery: ClusterCollector = {
   resource: discoveryResource,
-  garbage: ['apis', 'nodes', 'events', 'owners', 'finalizers'],
+  garbage: ['apis', 'nodes', 'owners', 'finalizers'],
   permissions: { kubernetes: [] },
   tells: 'which kinds of objects there are, and which API groups do not answer',
 

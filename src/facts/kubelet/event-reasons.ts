@@ -40,20 +40,8 @@ const ofPods = [
   'Preempting',
   'Pulled',
 ] as const
-/**
- * Of whatever object: what the control plane's collectors could not do. Sources: pkg/controller/garbagecollector (OwnerRefInvalidNamespace),
- * pkg/controller/volume/persistentvolume (VolumeFailedDelete, VolumeFailedRecycle), pkg/controller/cronjob, pkg/controller/controller_utils.go (FailedDelete).
- */
-export const garbageReasons = [
-  'FailedDelete',
-  'OwnerRefInvalidNamespace',
-  'VolumeFailedDelete',
-  'VolumeFailedRecycle',
-] as const
-
 const nodeReasons = new Set<unknown>(ofNodes)
 const podReasons = new Set<unknown>(ofPods)
-const anyReasons = new Set<unknown>(garbageReasons)
 
 /** Reasons that stand for other things, too, with the messages that are meant. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {
@@ -65,7 +53,6 @@ const meant: Readonly<Record<string, RegExp>> = {
 
 /** Whether a rule may read an event of this reason about such an object. */
 export function isTelling(reason: unknown, kind: unknown, message: unknown): boolean {
-  if (anyReasons.has(reason)) return true
   if (kind === 'Node') return nodeReasons.has(reason)
   if (kind !== 'Pod' || !podReasons.has(reason)) return false
   const words =

@@ -22,8 +22,6 @@ const sinceMinor = {
   podGcOutOfService: 26,
   /** Pod GC patches a pod to Failed before it deletes it. */
   podGcMarksFailed: 26,
-  /** Each kube-apiserver holds a lease of its own, and collects the expired ones. */
-  apiServerIdentityLeases: 26,
   /** The error about too little freed says how much was eligible. Before, how much was freed. */
   imageGcShortfallNamesEligible: 26,
   /** `evictionHard` is defaulted with the configuration file. Before, with every other field, also where there is no file. */
@@ -35,8 +33,6 @@ const sinceMinor = {
   /** The kubelet's start says which reservation it could not read, and of which resource. */
   reservationErrorsInContext: 27,
   podGcEvictedFirst: 27,
-  /** Identity leases carry `apiserver.kubernetes.io/identity`. Before, `k8s.io/component`. */
-  apiServerIdentityLabel: 27,
   /** `topologyManagerPolicy` no longer asks for a gate. */
   topologyManagerUngated: 27,
   /** The error about a range of CPUs that ends before it begins says `>`. Before, `>=`. */
@@ -58,8 +54,6 @@ const sinceMinor = {
   dropInMergePatch: 29,
   /** `status.qosClass` decides. Before, the class was computed each time. */
   storedQosClass: 29,
-  /** Identity leases with the label of 1.26 are no longer collected. */
-  oldIdentityLabelForgotten: 29,
   /** Image GC looks for images before it reads the disk. Before, only once the disk was found full. */
   imagesDetectedBeforeStats: 29,
   /** Images found at the kubelet's start are first detected then. Before, in no time at all, so that no minimum age held them. */

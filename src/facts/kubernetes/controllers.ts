@@ -13,9 +13,6 @@ export const certificateRequestLifetimesMs = { handled: 3_600_000, pending: 86_4
 /** Source: pkg/apis/batch/v1/defaults.go SetDefaults_CronJob. */
 export const jobHistoryLimits = { successful: 3, failed: 1 }
 
-/** Source: pkg/apis/apps/v1/defaults.go, of Deployments, StatefulSets and DaemonSets alike. */
-export const revisionHistoryLimit = 10
-
 /** `--node-monitor-period`. Source: pkg/controller/apis/config/v1alpha1/defaults.go, staging/src/k8s.io/cloud-provider/config/v1alpha1/defaults.go. */
 export const nodeMonitorPeriodMs = 5_000
 

@@ -55,7 +55,7 @@ function kindsOf(kind: GarbageKind, resource: string): GarbageResource['kinds'] 
   if (kind === 'pods' || kind === 'configs') return [kind]
   const others: GarbageKind[] = []
   // Of leases, claims and volumes their own sections know more.
-  if (kind !== 'leases') others.push('owners')
+  if (kind !== 'leases' && kind !== 'owners') others.push('owners')
   if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims')
     others.push('finalizers')
   // A volume says which disk is its own.
@@ -89,35 +89,20 @@ export const garbageResources: readonly GarbageResource[] = [
     'Lease',
     'which leases nobody renews, and nobody collects',
   ),
+  listed('owners', 'deployments.apps', 'Deployment', 'which Deployments own objects'),
   listed(
-    'history',
-    'deployments.apps',
-    'Deployment',
-    'how many old ReplicaSets a Deployment keeps',
-  ),
-  listed(
-    'history',
+    'owners',
     'replicasets.apps',
     'ReplicaSet',
-    'how many old ReplicaSets a Deployment keeps',
+    'which ReplicaSets own Pods, or have no owner',
   ),
+  listed('owners', 'statefulsets.apps', 'StatefulSet', 'which StatefulSets own objects'),
+  listed('owners', 'daemonsets.apps', 'DaemonSet', 'which DaemonSets own objects'),
   listed(
-    'history',
-    'statefulsets.apps',
-    'StatefulSet',
-    'how many old ControllerRevisions a StatefulSet keeps',
-  ),
-  listed(
-    'history',
-    'daemonsets.apps',
-    'DaemonSet',
-    'how many old ControllerRevisions a DaemonSet keeps',
-  ),
-  listed(
-    'history',
+    'owners',
     'controllerrevisions.apps',
     'ControllerRevision',
-    'how many old ControllerRevisions StatefulSets and DaemonSets keep',
+    'which ControllerRevisions have no owner',
     metadata,
   ),
   listed(

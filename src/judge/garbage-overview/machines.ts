@@ -2,7 +2,7 @@
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import { supersededRequests } from '#judge/garbage/certificate-requests.ts'
 import { isOld, leftHours } from '#judge/garbage/garbage.ts'
-import { isIdentityPassedOver, isPassedOver } from '#judge/garbage/leases.ts'
+import { isPassedOver } from '#judge/garbage/leases.ts'
 import { silentNodes } from '#judge/garbage/silent-nodes.ts'
 import type {
   CertificateGarbage,
@@ -83,7 +83,7 @@ const leaseRow: Readonly<Record<NodeLeaseGarbage['state'], GarbageRowKind>> = {
   unknown: 'unknown-leases',
 }
 
-export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): GarbageRow[] {
+export function leaseRows({ nodes }: LeaseGarbage, moment: Moment): GarbageRow[] {
   // A live kubelet makes itself the owner when it renews: then there is nothing to tell.
   const told = nodes.filter(({ state, isExpired }) => state !== 'ownerless' || isExpired === true)
   const { nowMs, minAgeHours } = moment
@@ -103,28 +103,12 @@ export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): 
       fate,
       moment,
     )
-  const identityFate = (lease: LeaseGarbage['identities'][number]): GarbageFate['is'] => {
-    if (!lease.isCollected) return 'never'
-    return isIdentityPassedOver(lease, nowMs, minAgeHours) ? 'late' : 'itself'
-  }
-  const identityRow = (fate: GarbageFate) =>
-    rowOf(
-      'identity-leases',
-      identities
-        .filter(each => identityFate(each) === fate.is)
-        .map(({ lease: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
-      fate,
-      moment,
-    )
   return [
     ...row('leftover-leases', { is: 'never' }),
     ...row('collectable-leases', byItself([])),
     ...row('overdue-leases', { is: 'late' }),
     ...row('unrenewed-leases', { is: 'with' }),
     ...row('unknown-leases', { is: 'unknown' }),
-    ...identityRow({ is: 'never' }),
-    ...identityRow({ is: 'late' }),
-    ...identityRow(byItself([])),
   ]
 }
 

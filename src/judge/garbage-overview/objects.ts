@@ -5,7 +5,6 @@ import { whyFinalizersStay, whyNamespaceStays } from '#judge/garbage/holders.ts'
 import { owned } from '#judge/garbage/owned.ts'
 import type {
   ApiGarbage,
-  EventGarbage,
   FinalizerGarbage,
   NamespaceGarbage,
   OwnedGroup,
@@ -99,17 +98,6 @@ export function finalizerRows(finalizers: FinalizerGarbage, moment: Moment): Gar
     moment,
   )
 }
-
-export const eventRows = ({ failures }: EventGarbage, moment: Moment): GarbageRow[] =>
-  rowOf(
-    'collector-failures',
-    failures.map(({ namespace, reason, lastMs }) => ({
-      whose: placed(namespace, reason),
-      sinceMs: lastMs,
-    })),
-    { is: 'late' },
-    moment,
-  )
 
 const placed = (namespace: string, what: string): string =>
   namespace === '' ? what : `${namespace}: ${what}`

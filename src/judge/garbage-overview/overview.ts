@@ -9,10 +9,10 @@ import type {
 } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'
 import { certificateRows, instanceRows, leaseRows, nodeRows } from './machines.ts'
-import { apiRows, eventRows, finalizerRows, namespaceRows, ownerRows } from './objects.ts'
+import { apiRows, finalizerRows, namespaceRows, ownerRows } from './objects.ts'
 import type { Moment } from './row.ts'
 import { diskRows, volumeRows } from './storage.ts'
-import { historyRows, jobRows, podRows } from './workloads.ts'
+import { jobRows, podRows } from './workloads.ts'
 
 const rowsOf: {
   [Need in ClusterNeed]: (
@@ -24,9 +24,7 @@ const rowsOf: {
   pods: podRows,
   jobs: jobRows,
   leases: leaseRows,
-  history: historyRows,
   nodes: nodeRows,
-  events: eventRows,
   volumes: volumeRows,
   certificates: certificateRows,
   namespaces: namespaceRows,

@@ -49,9 +49,6 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'jobs-with-ttl': [],
   'overdue-jobs': ['overdue-job-ttl'],
   'cronjob-history': ['job-history-beyond-limit'],
-  'suspended-jobs': ['suspended-leftover'],
-  'old-replica-sets': ['revision-history-beyond-limit'],
-  'controller-revisions': ['revision-history-beyond-limit'],
   'released-volumes': ['released-volume'],
   'undeleted-volumes': ['volume-not-deleted'],
   'held-volumes': ['volume-held-in-deletion'],
@@ -66,7 +63,6 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'overdue-leases': ['leftover-lease'],
   'unrenewed-leases': ['unrenewed-lease'],
   'unknown-leases': [],
-  'identity-leases': ['expired-identity-lease'],
   'waiting-requests': ['pending-certificate-request'],
   'superseded-requests': [],
   'answered-requests': [],
@@ -82,7 +78,6 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'blocked-owners': ['blocked-foreground-deletion'],
   'orphaned-objects': ['orphaned-dependent'],
   'held-objects': ['stuck-finalizer'],
-  'collector-failures': ['garbage-collection-failing'],
 }
 
 /** What is garbage by no age, or by one that its rule knows alone: none of it is called too young. */
@@ -91,9 +86,6 @@ const agedOtherwise: ReadonlySet<GarbageRowKind> = new Set([
   'owned-jobs',
   'jobs-with-ttl',
   'cronjob-history',
-  'suspended-jobs',
-  'old-replica-sets',
-  'controller-revisions',
   'retained-ephemeral-volumes',
   'superseded-requests',
   'answered-requests',
@@ -101,7 +93,6 @@ const agedOtherwise: ReadonlySet<GarbageRowKind> = new Set([
   'unanswered-groups',
   'foreign-owners',
   'namespaced-owners',
-  'collector-failures',
 ])
 
 /** Nothing where nothing lies there. @param sizeOf of those that are old enough to be called garbage */

@@ -1,13 +1,10 @@
-/** Pods, Jobs and the histories of workloads. */
-import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
+/** Pods and Jobs. */
 import { endOf, failedPodKind } from '#judge/garbage/failed-pods.ts'
 import { overdueHours } from '#judge/garbage/held-objects.ts'
-import { isHistoryLeft } from '#judge/garbage/histories.ts'
 import { whyPodStays } from '#judge/garbage/holders.ts'
 import type {
   CronJobGarbage,
   FinishedJob,
-  HistoryGarbage,
   JobGarbage,
   PodGarbage,
   TerminatedPod,
@@ -48,10 +45,7 @@ export function podRows(
   ]
 }
 
-export function jobRows(
-  { finished, cronJobs, suspended }: JobGarbage,
-  moment: Moment,
-): GarbageRow[] {
+export function jobRows({ finished, cronJobs }: JobGarbage, moment: Moment): GarbageRow[] {
   const { nowMs } = moment
   const lying = (job: FinishedJob): Lying => ({
     whose: controlled(job.namespace, job.controller),
@@ -104,23 +98,6 @@ export function jobRows(
       heldBy(held.map(({ finalizers }) => finalizers.join(', ') || 'what it owns')),
     ),
     ...rowOf('cronjob-history', kept, { is: excess > 0 ? 'late' : 'with' }, moment),
-    ...rowOf(
-      'suspended-jobs',
-      [
-        ...cronJobs
-          .filter(({ isSuspended }) => isSuspended)
-          .map(({ namespace, name, lastScheduledMs, createdMs }) => ({
-            whose: `${namespace}: CronJob ${name}`,
-            sinceMs: lastScheduledMs ?? createdMs,
-          })),
-        ...suspended.map(({ namespace, controller, sinceMs }) => ({
-          whose: controlled(namespace, controller),
-          sinceMs,
-        })),
-      ],
-      { is: 'never' },
-      moment,
-    ),
   ]
 }
 
@@ -147,42 +124,4 @@ function historiesOf(
           },
         ]
   })
-}
-
-export function historyRows(
-  { deployments: all, revisions }: HistoryGarbage,
-  moment: Moment,
-): GarbageRow[] {
-  const deployments = all.filter(each => isHistoryLeft(each, moment.nowMs, moment.minAgeHours))
-  const held = deployments.flatMap(({ limit, waitsFor, kept }) =>
-    limit === null
-      ? ['there is no limit']
-      : waitsFor === 'rollout'
-        ? ['the rollout is not complete']
-        : kept > 0
-          ? ['some have replicas, or a status that is not current']
-          : [],
-  )
-  return [
-    ...rowOf(
-      'old-replica-sets',
-      deployments.map(({ namespace, name, limit, oldReplicaSets }) => ({
-        whose: `${namespace}: Deployment ${name}`,
-        sinceMs: null,
-        count: oldReplicaSets - (limit ?? revisionHistoryLimit),
-      })),
-      held.length > 0 ? heldBy(held) : { is: 'late' },
-      moment,
-    ),
-    ...rowOf(
-      'controller-revisions',
-      revisions.map(({ namespace, name, kind, excess: count }) => ({
-        whose: `${namespace}: ${kind} ${name}`,
-        sinceMs: null,
-        count,
-      })),
-      { is: 'unknown' },
-      moment,
-    ),
-  ]
 }

@@ -3,9 +3,7 @@ import type { Rule } from '#judge/rule.ts'
 import { blockedForegroundDeletion } from './cluster-gc/blocked-foreground-deletion.ts'
 import { danglingOwner } from './cluster-gc/dangling-owner.ts'
 import { evictedPods } from './cluster-gc/evicted-pods.ts'
-import { expiredIdentityLease } from './cluster-gc/expired-identity-lease.ts'
 import { failedPods } from './cluster-gc/failed-pods.ts'
-import { garbageCollectionFailing } from './cluster-gc/garbage-collection-failing.ts'
 import { instanceWithoutNode } from './cluster-gc/instance-without-node.ts'
 import { jobHistoryBeyondLimit } from './cluster-gc/job-history-beyond-limit.ts'
 import { jobWithoutTtl } from './cluster-gc/job-without-ttl.ts'
@@ -21,9 +19,7 @@ import { pendingCertificateRequest } from './cluster-gc/pending-certificate-requ
 import { podStuckTerminating } from './cluster-gc/pod-stuck-terminating.ts'
 import { releasedVolume } from './cluster-gc/released-volume.ts'
 import { retainedEphemeralVolume } from './cluster-gc/retained-ephemeral-volume.ts'
-import { revisionHistoryBeyondLimit } from './cluster-gc/revision-history-beyond-limit.ts'
 import { stuckFinalizer } from './cluster-gc/stuck-finalizer.ts'
-import { suspendedLeftover } from './cluster-gc/suspended-leftover.ts'
 import { terminatedPodsNearThreshold } from './cluster-gc/terminated-pods-near-threshold.ts'
 import { unansweredApiGroup } from './cluster-gc/unanswered-api-group.ts'
 import { unattachedDisk } from './cluster-gc/unattached-disk.ts'
@@ -110,9 +106,7 @@ export const rules: readonly Rule[] = [
   evictionBeforeImageGc,
   evictionDue,
   evictionLoop,
-  expiredIdentityLease,
   failedPods,
-  garbageCollectionFailing,
   graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,
@@ -157,13 +151,11 @@ export const rules: readonly Rule[] = [
   reservedBelowEksFormula,
   reservedBelowRealUsage,
   retainedEphemeralVolume,
-  revisionHistoryBeyondLimit,
   serializedPulls,
   shortTransitionPeriod,
   softThresholdWithoutGrace,
   strandedDisk,
   stuckFinalizer,
-  suspendedLeftover,
   terminatedPodsNearThreshold,
   truncatedImageList,
   unansweredApiGroup,

@@ -8,9 +8,8 @@
  * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set once, while there is none
  * Left out      the APIServerIdentity gate where someone switches it; leases of leader elections, which nobody collects
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
+import { objectAt } from '#replay/untrusted.ts'
 import {
   integerAt,
   type ObjectMetadata,
@@ -91,36 +90,5 @@ function timesOf(lease: unknown): { renewedMs: number | null; durationMs: number
   return {
     renewedMs: timeAt(spec, 'renewTime'),
     durationMs: durationSeconds === null ? null : durationSeconds * 1000,
-  }
-}
-
-export interface IdentityLease {
-  /** `namespace/name` */
-  lease: string
-  isExpired: boolean
-  /** By any kube-apiserver, within an hour. */
-  isCollected: boolean
-}
-
-/** Null where it is not the lease of an API server. */
-export function identityLease(
-  lease: unknown,
-  nowMs: number,
-  features: KubeletFeatures,
-): IdentityLease | null {
-  const metadata = parseMetadata(lease)
-  const labels = objectAt(objectAt(lease, 'metadata'), 'labels')
-  const isNew = textAt(labels, 'apiserver.kubernetes.io/identity') === 'kube-apiserver'
-  const isOld = textAt(labels, 'k8s.io/component') === 'kube-apiserver'
-  if (metadata?.namespace !== 'kube-system' || !(isNew || isOld)) return null
-  const { renewedMs, durationMs } = timesOf(lease)
-  const isExpired = renewedMs === null || durationMs === null || renewedMs + durationMs < nowMs
-  const isKnown =
-    (isNew && features.has('apiServerIdentityLabel')) ||
-    (isOld && !features.has('oldIdentityLabelForgotten'))
-  return {
-    lease: `${metadata.namespace}/${metadata.name}`,
-    isExpired,
-    isCollected: isExpired && isKnown && features.has('apiServerIdentityLeases'),
   }
 }

@@ -61,9 +61,6 @@ describe('a version of the control plane that nobody told', () => {
     },
     ...{ state, overdue, isNeverCollected: overdue === null },
   })
-  const identities = [
-    { lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(900), isCollected: false },
-  ]
   const assumed = { version: 'v1.34.1', isAssumed: true }
   it.each([
     [
@@ -81,7 +78,6 @@ describe('a version of the control plane that nobody told', () => {
       { certificates: { requests: [request('denied', 'denied-past-deadline')] } },
       undefined,
     ],
-    ['expired-identity-lease', { leases: { nodes: [], identities } }, 'likely'],
   ] as const)('leaves nothing certain that hangs on it: %s %j', (rule, example, confidence) => {
     const what = 'version of the control plane'
     expect(failings(rule, example)[0]).not.toHaveProperty('confidence')

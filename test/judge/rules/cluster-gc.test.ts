@@ -2,14 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import type { ClusterFailing, ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
 import type {
   CronJobGarbage,
   FinishedJob,
   HeldFinalizer,
-  HistoryGarbage,
   NodeLeaseGarbage,
   TerminatedPod,
   TerminatingPod,
@@ -25,8 +23,6 @@ function judged(id: string, example: ClusterExample, minAgeHours = 24) {
   })
 }
 const failings = (...of: Parameters<typeof judged>): ClusterFailing[] => judged(...of).failings
-const subjects = (...of: Parameters<typeof failings>) =>
-  failings(...of).map(({ subject, count }) => `${subject.kind} ${subject.name}: ${count}`)
 const hour = 3_600_000
 const hours = (count: number) => hoursBefore(count)
 
@@ -43,7 +39,7 @@ const job = (more: Partial<FinishedJob>): FinishedJob => ({
   ...{ isBeingDeleted: false, finalizers: [] },
   ...more,
 })
-const jobs = (...finished: FinishedJob[]) => ({ jobs: { finished, cronJobs: [], suspended: [] } })
+const jobs = (...finished: FinishedJob[]) => ({ jobs: { finished, cronJobs: [] } })
 
 describe('job-without-ttl', () => {
   it.each([
@@ -124,9 +120,7 @@ describe('job-history-beyond-limit', () => {
     ['10 that failed', cronJob(none, { limit: 50, count: 10, excess: 0 }), true],
   ])('%s', (_, given, fails) => {
     expect(
-      failings('job-history-beyond-limit', {
-        jobs: { finished: [], suspended: [], cronJobs: [given] },
-      }),
+      failings('job-history-beyond-limit', { jobs: { finished: [], cronJobs: [given] } }),
     ).toHaveLength(fails ? 1 : 0)
   })
 })
@@ -137,18 +131,8 @@ describe('what ends a CronJob’s history that is too long', () => {
     failings('job-history-beyond-limit', {
       jobs: {
         finished: [],
-        suspended: [],
-        cronJobs: [
-          {
-            namespace: 'batch',
-            name: 'c',
-            isSuspended: false,
-            createdMs: 0,
-            lastScheduledMs: 0,
-            successful,
-            failed,
-          },
-        ],
+
+        cronJobs: [{ namespace: 'batch', name: 'c', successful, failed }],
       },
     })[0]?.commands
   it('is lower limits, and never a higher one', () => {
@@ -198,40 +182,6 @@ describe('orphaned-dependent', () => {
     ],
   ])('says of %s whether anything runs', (_, orphaned, words) => {
     expect(told(...orphaned)).toMatch(new RegExp(`${words.replaceAll('.', '\\.')}$`))
-  })
-})
-
-describe('suspended-leftover', () => {
-  const cronJob = (more: Partial<CronJobGarbage>): CronJobGarbage => ({
-    ...{
-      namespace: 'old',
-      name: 'c',
-      isSuspended: true,
-      createdMs: hours(9000),
-      lastScheduledMs: null,
-    },
-    ...{ successful: { limit: 3, count: 0, excess: 0 }, failed: { limit: 1, count: 0, excess: 0 } },
-    ...more,
-  })
-  it('counts CronJobs by when they last ran, and Jobs of nobody', () => {
-    const given = {
-      finished: [],
-      cronJobs: [
-        cronJob({}),
-        cronJob({ name: 'ran', lastScheduledMs: hours(90 * 24 - 1) }),
-        cronJob({ name: 'runs', isSuspended: false }),
-      ],
-      suspended: [
-        { namespace: 'old', name: 'j', controller: null, sinceMs: hours(9000) },
-        {
-          namespace: 'queue',
-          name: 'kueue',
-          controller: { kind: 'Workload', name: 'w' },
-          sinceMs: hours(9000),
-        },
-      ],
-    }
-    expect(subjects('suspended-leftover', { jobs: given })).toEqual(['Namespace old: 2'])
   })
 })
 
@@ -443,7 +393,7 @@ describe('leases', () => {
     isExpired: true,
     ...more,
   })
-  const leases = (...nodes: NodeLeaseGarbage[]) => ({ leases: { nodes, identities: [] } })
+  const leases = (...nodes: NodeLeaseGarbage[]) => ({ leases: { nodes } })
   it.each([
     ['held', [0, 1]],
     ['ownerless', [0, 1]],
@@ -555,145 +505,5 @@ describe('nodes', () => {
   it('bear the taint of an autoscaler that may still wait, until the age that the policy sets', () => {
     expect(failings('leftover-taint', tainted(hours(24), true))).toHaveLength(1)
     expect(failings('leftover-taint', tainted(hours(24) + 1, true))).toEqual([])
-  })
-})
-
-describe('revision-history-beyond-limit', () => {
-  it('is certain of ReplicaSets, and only possible where pods may still use a revision', () => {
-    const deployment = {
-      namespace: 'shop',
-      name: 'd',
-      limit: null,
-      oldReplicaSets: 12,
-      waitsFor: 'nothing' as const,
-      exceededSinceMs: null,
-      kept: 0,
-    }
-    const revision = {
-      namespace: 'data',
-      name: 's',
-      kind: 'StatefulSet' as const,
-      limit: 10,
-      excess: 3,
-    }
-    const found = failings('revision-history-beyond-limit', {
-      history: { deployments: [deployment], revisions: [revision] },
-    })
-    expect(
-      found.map(({ subject, count, confidence }) => [subject.name, count, confidence]),
-    ).toEqual([
-      ['data', 3, 'possible'],
-      ['shop', 2, undefined],
-    ])
-    expect(found[1]?.evidence[0]?.value).toBe(
-      'Deployment d: 12 old ReplicaSets, limit none: there is no limit',
-    )
-  })
-})
-
-describe('a history that waits for the end of a rollout', () => {
-  const given = (more: Partial<HistoryGarbage['deployments'][number]>) => ({
-    history: {
-      deployments: [
-        {
-          ...{ namespace: 'shop', name: 'd', limit: 10, oldReplicaSets: 11, kept: 0 },
-          waitsFor: 'rollout' as const,
-          exceededSinceMs: hours(0.2),
-          ...more,
-        },
-      ],
-      revisions: [],
-    },
-  })
-  it.each([
-    ['of minutes', {}, 0],
-    ['of so long as the policy says', { exceededSinceMs: hours(24) }, 1],
-    ['of a moment less', { exceededSinceMs: hours(24) + 1 }, 0],
-    ['of nobody knows how long', { exceededSinceMs: null }, 1],
-    ['while nothing limits it', { limit: null }, 1],
-    ['that is none', { waitsFor: 'nothing' }, 1],
-  ] as const)('%s', (_, more, count) => {
-    expect(failings('revision-history-beyond-limit', given(more))).toHaveLength(count)
-    expect(garbageOverview(exampleCluster(given(more)), defaultPolicy)?.rows ?? []).toHaveLength(
-      count,
-    )
-  })
-})
-
-describe('garbage-collection-failing', () => {
-  it('tells objects of a namespace from those of none', () => {
-    const failure = {
-      object: 'PersistentVolume pv',
-      reason: 'VolumeFailedDelete',
-      message: 'in use',
-      count: 4,
-      lastMs: null,
-    }
-    const found = failings('garbage-collection-failing', {
-      events: {
-        failures: [
-          { ...failure, namespace: '' },
-          { ...failure, namespace: 'a' },
-        ],
-      },
-    })
-    expect(found.map(({ subject }) => subject.name)).toEqual(['objects of no namespace', 'a'])
-    expect(found[0]?.commands[0]).toBe(
-      'kubectl get events -A --field-selector=reason=VolumeFailedDelete',
-    )
-  })
-
-  it('counts an object once, however many events are about it', () => {
-    const failure = {
-      namespace: '',
-      object: 'PersistentVolume pv',
-      reason: 'VolumeFailedDelete',
-      message: 'in use',
-      count: 4,
-      lastMs: null,
-    }
-    const [found] = failings('garbage-collection-failing', {
-      events: { failures: [failure, { ...failure, message: 'gone' }] },
-    })
-    expect(found?.consequence).toContain(
-      '1 object of no namespace could not be collected as wanted, 8 times within',
-    )
-  })
-})
-
-describe('expired-identity-lease', () => {
-  const identities = (...of: [hoursAgo: number, isCollected: boolean][]) => ({
-    leases: {
-      nodes: [],
-      identities: of.map(([hoursAgo, isCollected], index) => ({
-        ...{ lease: `kube-system/apiserver-${index}`, renewedMs: hours(hoursAgo), isCollected },
-      })),
-    },
-  })
-  it.each([
-    [
-      'that nobody collects',
-      [[24, false]],
-      'of an API server that is gone, under a label that no API server of this version collects.',
-    ],
-    [
-      'that all have passed over',
-      [[24, true]],
-      'that another API server should have deleted within an hour, and has not.',
-    ],
-    [
-      'of both kinds',
-      [
-        [24, true],
-        [900, false],
-      ],
-      '1 under a label that no API server of this version collects; the others are such that',
-    ],
-    ['that an API server may yet collect', [[23, true]], undefined],
-  ] as [string, [number, boolean][], string | undefined][])('speaks of one %s', (_, of, words) => {
-    const [found] = failings('expired-identity-lease', identities(...of))
-    expect(found === undefined ? undefined : found.consequence).toEqual(
-      words === undefined ? undefined : expect.stringContaining(words),
-    )
   })
 })

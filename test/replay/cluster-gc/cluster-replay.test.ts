@@ -312,7 +312,6 @@ describe('jobs', () => {
         outcome: 'Complete',
       },
     ])
-    expect(found?.jobs?.suspended).toMatchObject([{ name: 'waiting' }])
   })
 
   it('of a CronJob are counted against its limits', () => {

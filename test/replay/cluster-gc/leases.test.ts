@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { featuresOf } from '#facts/kubelet/features.ts'
-import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
+import { nodeLeases } from '#replay/cluster-gc/leases.ts'
 
 const renewed = Date.parse('2025-01-01T00:00:00Z')
 const lease = (metadata: object = {}, spec: object = {}) => ({
@@ -90,55 +89,5 @@ describe('nodeLeases', () => {
       { renewedMs: null, ...unknown },
       { renewedMs: renewed, ...unknown },
     ])
-  })
-})
-
-describe('identityLease', () => {
-  const labelled = (labels: object, spec: object = {}) =>
-    lease({ namespace: 'kube-system', name: 'apiserver-1', labels }, spec)
-  const present = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
-  const former = { 'k8s.io/component': 'kube-apiserver' }
-
-  it.each([
-    { title: 'at its end', spec: {}, nowMs: renewed + 40_000, isExpired: false },
-    { title: 'past its end', spec: {}, nowMs: renewed + 40_001, isExpired: true },
-    { title: 'never renewed', spec: { renewTime: null }, nowMs: renewed, isExpired: true },
-    {
-      title: 'without a duration',
-      spec: { leaseDurationSeconds: null },
-      nowMs: renewed,
-      isExpired: true,
-    },
-  ])('$title is expired: $isExpired', ({ spec, nowMs, isExpired }) => {
-    expect(identityLease(labelled(present, spec), nowMs, featuresOf('v1.37.0'))).toEqual({
-      lease: 'kube-system/apiserver-1',
-      isExpired,
-      isCollected: isExpired,
-    })
-  })
-
-  it.each([
-    { version: 'v1.25.0', ofFormer: false, ofPresent: false },
-    { version: 'v1.26.0', ofFormer: true, ofPresent: false },
-    { version: 'v1.27.0', ofFormer: true, ofPresent: true },
-    { version: 'v1.28.0', ofFormer: true, ofPresent: true },
-    { version: 'v1.29.0', ofFormer: false, ofPresent: true },
-    { version: 'v1.37.0', ofFormer: false, ofPresent: true },
-  ])(
-    '$version collects those with the former label: $ofFormer, with the present one: $ofPresent',
-    ({ version, ofFormer, ofPresent }) => {
-      const isCollected = (labels: object) =>
-        identityLease(labelled(labels), renewed + 50_000, featuresOf(version))?.isCollected
-      expect([isCollected(former), isCollected(present)]).toEqual([ofFormer, ofPresent])
-    },
-  )
-
-  it('is no other lease', () => {
-    const features = featuresOf('v1.37.0')
-    expect(identityLease(lease({ labels: present }), renewed, features)).toBeNull()
-    expect(
-      identityLease(labelled({ 'apiserver.kubernetes.io/identity': 'other' }), renewed, features),
-    ).toBeNull()
-    expect(identityLease(null, renewed, features)).toBeNull()
   })
 })

@@ -639,40 +639,9 @@ describe('finished Jobs', () => {
   })
 })
 
-describe('events of collectors', () => {
-  const failure = (more: RawObject) =>
-    told(
-      objects('leases.coordination.k8s.io'),
-      objects('events', object('e', {}, { reason: 'FailedDelete', ...more })),
-    ).events?.failures
-  it.each([
-    ['once', { eventTime: before }, 1, before],
-    ['in a series', { eventTime: before, series: { count: 77, lastObservedTime: at } }, 77, at],
-    [
-      'as client-go of old tells it',
-      { count: 4, firstTimestamp: before, lastTimestamp: at },
-      4,
-      at,
-    ],
-    [
-      'as events.k8s.io tells that',
-      { deprecatedCount: 5, deprecatedLastTimestamp: at, eventTime: null },
-      5,
-      at,
-    ],
-    ['without a time', {}, 1, null],
-  ])('that came %s', (_, more, count, last) => {
-    expect(failure(more)).toMatchObject([
-      { count, lastMs: last === null ? null : Date.parse(last) },
-    ])
-  })
-})
-
 describe('leases that nobody has renewed', () => {
   it('are as old as they are made', () => {
     const lease = object('ip-1', { namespace: 'kube-node-lease' })
-    const labels = { 'k8s.io/component': 'kube-apiserver' }
-    const ofServer = object('apiserver', { namespace: 'kube-system', labels })
     const renewed = object(
       'ip-2',
       { namespace: 'kube-node-lease' },
@@ -680,13 +649,12 @@ describe('leases that nobody has renewed', () => {
     )
     const { leases } = told(
       node('n', 'True', ''),
-      objects('leases.coordination.k8s.io', lease, renewed, ofServer),
+      objects('leases.coordination.k8s.io', lease, renewed),
     )
     expect(leases?.nodes.map(({ node, renewedMs }) => [node, renewedMs])).toEqual([
       ['ip-1', Date.parse(before)],
       ['ip-2', Date.parse('2026-11-02T00:00:00Z')],
     ])
-    expect(leases?.identities).toMatchObject([{ renewedMs: Date.parse(before) }])
   })
 })
 
@@ -718,24 +686,5 @@ describe('disks', () => {
     expect(disks?.unattached).toMatchObject(
       createdMs === null ? [] : [{ volumeId: 'vol-1', iops: 64_000, volume: 'pv', createdMs }],
     )
-  })
-})
-
-describe('Jobs that are suspended', () => {
-  const today = '2026-11-20T20:00:00Z'
-  const condition = (status: string) => ({
-    conditions: [{ type: 'Suspended', status, lastTransitionTime: today }],
-  })
-  it.each([
-    ['as their condition says', condition('True'), today],
-    ['from the beginning, where it says nothing', {}, before],
-    ['no longer than since they began', { startTime: today }, today],
-    ['whatever it says of the time when they ran', condition('False'), before],
-  ])('are so %s', (_, status, since) => {
-    const { jobs } = told(
-      objects('cronjobs.batch'),
-      objects('jobs.batch', object('j', {}, { spec: { suspend: true }, status })),
-    )
-    expect(jobs?.suspended).toMatchObject([{ name: 'j', sinceMs: Date.parse(since) }])
   })
 })

@@ -4,10 +4,8 @@ import { expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certificate-requests.ts'
 import { claimProtection, ephemeralClaims, volumeProtection } from '#replay/cluster-gc/claims.ts'
-import { cleanupHistory, truncateHistory } from '#replay/cluster-gc/controller-revisions.ts'
-import { cleanupDeployments } from '#replay/cluster-gc/deployments.ts'
 import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
-import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
+import { nodeLeases } from '#replay/cluster-gc/leases.ts'
 import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
 import { nodeLife, taintEvictionDelayMs } from '#replay/cluster-gc/nodes.ts'
 import { ownerCycles } from '#replay/cluster-gc/owner-cycles.ts'
@@ -161,9 +159,6 @@ it('answers to any objects, without NaN', () => {
             others.flatMap(job => countedJob(job) ?? []),
             features,
           ),
-          cleanupDeployments(some, others),
-          truncateHistory(some, others, others),
-          cleanupHistory(some, null, others),
           syncVolumes(some, { claims: others, pods: others }, features),
           claimProtection(some, others),
           ephemeralClaims(some, others),
@@ -176,7 +171,6 @@ it('answers to any objects, without NaN', () => {
             cleanCertificateRequest(each, nowMs, features),
             certificateOf(each),
             volumeProtection(each),
-            identityLease(each, nowMs, features),
             nodeLife(each, others[0], 'stopped', features),
             taintEvictionDelayMs(each, others[0]),
             namespaceDeletion(each, features),

@@ -42,12 +42,11 @@ export const jobWithoutTtl = clusterRule({
     ],
   },
   examples: {
-    bad: { jobs: { finished: [finished({})], cronJobs: [], suspended: [] } },
+    bad: { jobs: { finished: [finished({})], cronJobs: [] } },
     good: {
       jobs: {
         finished: [finished({ ttlSeconds: daySeconds, expiresMs: hoursBefore(-10) })],
         cronJobs: [],
-        suspended: [],
       },
     },
   },

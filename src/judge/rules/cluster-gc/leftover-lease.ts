@@ -25,8 +25,8 @@ export const leftoverLease = clusterRule({
     sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
   },
   examples: {
-    bad: { leases: { nodes: [lease(900)], identities: [] } },
-    good: { leases: { nodes: [{ ...lease(2), state: 'collectable' }], identities: [] } },
+    bad: { leases: { nodes: [lease(900)] } },
+    good: { leases: { nodes: [{ ...lease(2), state: 'collectable' }] } },
   },
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {

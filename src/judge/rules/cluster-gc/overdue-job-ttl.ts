@@ -30,8 +30,8 @@ export const overdueJobTtl = clusterRule({
     sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
   },
   examples: {
-    bad: { jobs: { finished: [job(hoursBefore(5))], cronJobs: [], suspended: [] } },
-    good: { jobs: { finished: [job(hoursBefore(0.1))], cronJobs: [], suspended: [] } },
+    bad: { jobs: { finished: [job(hoursBefore(5))], cronJobs: [] } },
+    good: { jobs: { finished: [job(hoursBefore(0.1))], cronJobs: [] } },
   },
 
   *judge({ at, jobs }) {

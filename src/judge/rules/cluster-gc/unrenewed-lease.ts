@@ -26,10 +26,7 @@ export const unrenewedLease = clusterRule({
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
     ],
   },
-  examples: {
-    bad: { leases: { nodes: [lease(50)], identities: [] } },
-    good: { leases: { nodes: [lease(0.1)], identities: [] } },
-  },
+  examples: { bad: { leases: { nodes: [lease(50)] } }, good: { leases: { nodes: [lease(0.1)] } } },
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

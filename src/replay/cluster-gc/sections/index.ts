@@ -3,9 +3,7 @@ import type { Section } from '#replay/cluster-gc/section.ts'
 import { apis } from './apis.ts'
 import { certificates } from './certificates.ts'
 import { disks } from './disks.ts'
-import { events } from './events.ts'
 import { finalizers } from './finalizers.ts'
-import { history } from './history.ts'
 import { instances } from './instances.ts'
 import { jobs } from './jobs.ts'
 import { leases } from './leases.ts'
@@ -21,9 +19,7 @@ export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
   pods,
   jobs,
   leases,
-  history,
   nodes,
-  events,
   volumes,
   certificates,
   namespaces,

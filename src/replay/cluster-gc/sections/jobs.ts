@@ -1,4 +1,4 @@
-/** Jobs and CronJobs. Of Jobs only those that have finished or are suspended are kept, each as a few fields. */
+/** Jobs and CronJobs. Of Jobs only those that have finished are kept, each as a few fields. */
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import {
@@ -9,17 +9,11 @@ import {
   finishedCondition,
   timeToLive,
 } from '#replay/cluster-gc/finished-jobs.ts'
-import {
-  conditionOf,
-  integerAt,
-  keyOf,
-  parseMetadata,
-  timeAt,
-} from '#replay/cluster-gc/metadata.ts'
+import { integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { controllerIn, keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
 export const jobs: Section<'jobs'> = {
@@ -27,11 +21,8 @@ export const jobs: Section<'jobs'> = {
   open: () => new Jobs(),
 }
 
-type SuspendedJob = JobGarbage['suspended'][number]
-
 class Jobs implements OpenSection<JobGarbage> {
   readonly #finished = new Packed<{ job: FinishedJob; counted: CountedJob | null }>()
-  readonly #suspended: SuspendedJob[] = []
   readonly #cronJobs: RawObject[] = []
 
   take(resource: string, object: RawObject): void {
@@ -42,20 +33,10 @@ class Jobs implements OpenSection<JobGarbage> {
   #takeJob(job: RawObject): void {
     const metadata = parseMetadata(job)
     if (!metadata) return
-    const { namespace, name, createdMs, deletedMs, finalizers } = metadata
-    const controller = controllerIn(metadata)
+    const { namespace, name, deletedMs, finalizers } = metadata
     const spec = objectAt(job, 'spec')
     const condition = finishedCondition(job)
-    if (!condition) {
-      if (spec?.suspend === true)
-        this.#suspended.push({
-          namespace,
-          name,
-          controller,
-          sinceMs: suspendedSinceMs(job, createdMs),
-        })
-      return
-    }
+    if (!condition) return
     const finished: FinishedJob = {
       namespace,
       name,
@@ -80,20 +61,9 @@ class Jobs implements OpenSection<JobGarbage> {
     const shared = new SharedTexts()
     return {
       finished: Array.from(this.#finished, ({ job }) => withShared(job, shared)),
-      suspended: this.#suspended,
       cronJobs: this.#cronJobs.flatMap(cronJob => cronJobGarbage(cronJob, historyOf) ?? []),
     }
   }
-}
-
-/** The condition says when it was suspended; one that has begun since it was made was not suspended then. Upstream: pkg/controller/job/job_controller.go ensureJobConditionStatus. */
-function suspendedSinceMs(job: RawObject, createdMs: number | null): number | null {
-  const condition = conditionOf(job, 'Suspended')
-  const suspendedMs = condition?.status === 'True' ? timeAt(condition, 'lastTransitionTime') : null
-  const times = [suspendedMs, timeAt(objectAt(job, 'status'), 'startTime'), createdMs].filter(
-    time => time !== null,
-  )
-  return times.length === 0 ? null : Math.max(...times)
 }
 
 const withShared = (
@@ -113,12 +83,7 @@ const withShared = (
 
 const slimCronJob = (cronJob: RawObject): RawObject => ({
   metadata: slimMetadata(cronJob, ['creationTimestamp']),
-  spec: slim(objectAt(cronJob, 'spec'), [
-    'suspend',
-    'successfulJobsHistoryLimit',
-    'failedJobsHistoryLimit',
-  ]),
-  status: slim(objectAt(cronJob, 'status'), ['lastScheduleTime']),
+  spec: slim(objectAt(cronJob, 'spec'), ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
 })
 
 function cronJobGarbage(
@@ -136,9 +101,6 @@ function cronJobGarbage(
   return {
     namespace: metadata.namespace,
     name: metadata.name,
-    isSuspended: objectAt(cronJob, 'spec')?.suspend === true,
-    createdMs: metadata.createdMs,
-    lastScheduledMs: timeAt(objectAt(cronJob, 'status'), 'lastScheduleTime'),
     successful: told(history.successful),
     failed: told(history.failed),
   }

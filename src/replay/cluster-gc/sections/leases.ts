@@ -1,7 +1,7 @@
-/** Leases of nodes and API servers; those of leader elections are nobody's garbage, and are not kept. */
+/** Leases of nodes. Leases of API servers and of leader elections are not garbage, and are not kept. */
 import type { LeaseGarbage } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
-import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
+import { nodeLeases } from '#replay/cluster-gc/leases.ts'
 import { timeAt } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
@@ -15,17 +15,14 @@ export const leases: Section<'leases'> = {
 
 class Leases implements OpenSection<LeaseGarbage> {
   readonly #ofNodes = new Packed<RawObject>()
-  readonly #ofServers = new Packed<RawObject>()
 
   take(_resource: string, lease: RawObject): void {
     const namespace = textAt(objectAt(lease, 'metadata'), 'namespace')
     if (namespace === 'kube-node-lease')
       this.#ofNodes.push(slimLease(lease, ['ownerReferences', 'creationTimestamp']))
-    else if (namespace === 'kube-system')
-      this.#ofServers.push(slimLease(lease, ['labels', 'creationTimestamp']))
   }
 
-  tell({ nodes, nowMs, features }: SectionContext): LeaseGarbage {
+  tell({ nodes, nowMs }: SectionContext): LeaseGarbage {
     const ofNodes = [...this.#ofNodes]
     const made = new Map(ofNodes.map(lease => [nameOf(lease), madeMs(lease)]))
     const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) =>
@@ -39,17 +36,6 @@ class Leases implements OpenSection<LeaseGarbage> {
           isExpired,
         }))
         .filter(isLeft),
-      identities: [...this.#ofServers].flatMap(lease => {
-        const identity = identityLease(lease, nowMs, features)
-        if (!identity?.isExpired) return []
-        return [
-          {
-            lease: identity.lease,
-            renewedMs: timeAt(objectAt(lease, 'spec'), 'renewTime') ?? madeMs(lease),
-            isCollected: identity.isCollected,
-          },
-        ]
-      }),
     }
   }
 }

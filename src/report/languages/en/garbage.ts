@@ -40,18 +40,6 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
       with: 'within the history limits of their CronJobs',
     },
   },
-  'suspended-jobs': {
-    name: 'Suspended Jobs and CronJobs',
-    fate: 'they wait until a user resumes or deletes them',
-  },
-  'old-replica-sets': {
-    name: 'Old ReplicaSets beyond revisionHistoryLimit',
-    fate: { late: 'the Deployment controller should have deleted them' },
-  },
-  'controller-revisions': {
-    name: 'ControllerRevisions beyond revisionHistoryLimit',
-    fate: 'their controllers delete unused ones; which are used was not read',
-  },
   'released-volumes': {
     name: 'Released volumes with policy Retain',
     fate: 'reclaim policy Retain: nothing deletes them',
@@ -111,14 +99,6 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     name: 'Leases of nodes that were not read',
     fate: 'whether their nodes exist is unknown',
   },
-  'identity-leases': {
-    name: 'Leases of removed API servers',
-    fate: {
-      never: 'no API server of this version collects their label',
-      late: 'another API server should have deleted them',
-      itself: 'another API server deletes them within an hour',
-    },
-  },
   'waiting-requests': {
     name: 'Pending certificate requests',
     fate: 'the cleaner deletes them a day after creation or approval',
@@ -172,20 +152,14 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     name: 'Objects orphaned by their controllers',
     fate: 'they have no owner: nothing deletes them',
   },
-  'held-objects': { name: 'Other objects held by finalizers' },
-  'collector-failures': {
-    name: 'Objects that a collector could not delete',
-    fate: 'it retries, and reports it in events',
-  },
+  'held-objects': { name: 'Other objects that finalizers hold' },
 }
 
 const needs: Record<ClusterNeed, string> = {
   pods: 'pods',
   jobs: 'Jobs',
   leases: 'leases',
-  history: 'histories of workloads',
   nodes: 'Nodes',
-  events: 'events of collectors',
   volumes: 'volumes',
   certificates: 'certificate requests',
   namespaces: 'namespaces',

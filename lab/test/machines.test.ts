@@ -23,7 +23,7 @@ import { configzOf } from '#replay/configuration/configz.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { withFlags } from '#replay/configuration/kubelet-flags.ts'
 import { configurationFromFiles } from '#replay/configuration/start-configuration.ts'
-import { replay } from '#replay/replay.ts'
+import { replayOf as replay } from '#test/at-the-door.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const MiB = 2 ** 20

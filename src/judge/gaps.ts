@@ -1,5 +1,5 @@
 /** What a node has not told of itself though it answered: the parts without which much of it stays open. */
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Host, HostFile, NodeInput } from '#model/node-input.ts'
 import { bounded } from './text.ts'
 
 export interface Gap {
@@ -11,13 +11,7 @@ export interface Gap {
 }
 
 /** Of what was not told at all nothing is said here. */
-export function gapsOf({
-  host,
-  runtime,
-}: {
-  host: RawObject | null
-  runtime: RawObject | null
-}): Gap[] {
+export function gapsOf({ host, runtime }: Pick<NodeInput, 'host' | 'runtime'>): Gap[] {
   const reasons = unreadIn(host)
   const reasonFor = (about: RegExp) =>
     reasons.find(({ what }) => about.test(what))?.why ?? 'the node did not tell it'
@@ -28,11 +22,8 @@ export function gapsOf({
   })
   const gaps: Gap[] = []
   if (host !== null) {
-    const files =
-      isRawObject(host.kubelet) && Array.isArray(host.kubelet.files)
-        ? host.kubelet.files.filter(isRawObject)
-        : null
-    if (files === null)
+    const files = host.kubelet?.files
+    if (files === undefined)
       gaps.push(
         gap(
           'host',
@@ -60,13 +51,13 @@ export function gapsOf({
         open: `what all ${bounded(what, 200)} say`,
         why: bounded(`${what}: ${why}`, 300),
       })
-    if (!Array.isArray(host.filesystems))
+    if (host.filesystems === undefined)
       gaps.push(gap('host', 'filesystems', 'how full its disks are', /^(?:host\.)?filesystem/))
   }
   if (runtime !== null) {
-    if (!Array.isArray(runtime.images))
+    if (runtime.images === undefined)
       gaps.push(gap('runtime', 'images', 'which images it has', /^runtime(?:\.images)?$/))
-    if (!Array.isArray(runtime.containers))
+    if (runtime.containers === undefined)
       gaps.push(
         gap('runtime', 'containers', 'which containers it has', /^runtime(?:\.containers)?$/),
       )
@@ -77,10 +68,8 @@ export function gapsOf({
 const shown = 5
 
 /** A file that the kubelet reads, of which nobody knows what it says. */
-const isUntold = ({ role, content }: RawObject) =>
+const isUntold = ({ role, content }: HostFile) =>
   (role === 'config' || role === 'drop-in') && (content === null || content === undefined)
 
-const unreadIn = (host: RawObject | null) =>
-  (Array.isArray(host?.unread) ? host.unread : [])
-    .filter(isRawObject)
-    .map(({ what, why }) => ({ what: String(what), why: String(why) }))
+const unreadIn = (host: Host | null) =>
+  (host?.unread ?? []).map(({ what, why }) => ({ what: String(what), why: String(why) }))

@@ -14,10 +14,11 @@ import type {
 } from '#model/finding.ts'
 import { gradeOf } from '#model/grade.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
+import type { ClusterRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
 import { ClusterFacts } from './cluster-facts.ts'
@@ -65,7 +66,7 @@ export interface Judgement {
   /** Events, node classes and other objects of a cluster, in any order and any number of pages. */
   takeObjects(record: ObjectsRecord): void
   /** The outcomes of one node; of it, only compact facts stay here. */
-  take(record: NodeRecord, prediction: NodePrediction): AuditedNode
+  take(input: NodeInput, prediction: NodePrediction): AuditedNode
   /**
    * Lets the rules speak that compare nodes or need their cluster's objects, and sums up. Once, at the end.
    * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError when it is no time.
@@ -200,8 +201,8 @@ export function openJudgement(
   const takeObjects = (record: ObjectsRecord): void =>
     clusterState(record.cluster).facts.takeObjects(record)
 
-  function take(record: NodeRecord, prediction: NodePrediction): AuditedNode {
-    const subject = nodeSubject(record, prediction)
+  function take(input: NodeInput, prediction: NodePrediction): AuditedNode {
+    const subject = nodeSubject(input, prediction)
     const { cluster, identity, unread } = subject
     const isFargate = identity.owner === 'fargate'
     const { coverage } = subject
@@ -227,10 +228,10 @@ export function openJudgement(
     return {
       cluster,
       identity,
-      at: record.at ?? prediction.at,
+      at: input.at ?? prediction.at,
       mode: subject.mode,
       coverage,
-      errors: record.errors ?? [],
+      errors: [...input.errors],
       prediction: auditedPrediction(subject, prediction),
       outcomes: outcomesOf(cluster, identity.name),
     }

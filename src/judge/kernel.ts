@@ -1,5 +1,4 @@
 /** What the node itself said of its kernel, by the contract of `host.kernel`. */
-import { isRawObject } from '#model/record.ts'
 import type { NodeSubject } from './rule.ts'
 
 export interface Kernel {
@@ -24,11 +23,11 @@ export const hasBootOption = (cmdline: string, option: string, entry: string): b
   )
 
 export function kernelOf({ host, node }: Pick<NodeSubject, 'host' | 'node'>): Kernel {
-  const kernel = isRawObject(host?.kernel) ? host.kernel : {}
-  const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+  const kernel = host?.kernel ?? {}
+  const textOf = (value: string | undefined) => value || null
   const { cgroupVersion } = kernel
-  const countOf = (value: unknown) =>
-    typeof value === 'number' && Number.isSafeInteger(value) ? value : null
+  const countOf = (value: number | undefined) =>
+    value !== undefined && Number.isSafeInteger(value) ? value : null
   return {
     release: textOf(kernel.release) ?? textOf(node.status?.nodeInfo?.kernelVersion),
     cmdline: textOf(kernel.cmdline),

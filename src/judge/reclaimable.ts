@@ -1,8 +1,8 @@
 /** What rules ask of an eviction that takes everything: how many bytes it gives back at most, of one filesystem. */
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
+import type { Summary } from '#model/node-input.ts'
 import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { logRotationOf } from './logs/logs.ts'
 import type { Satisfied } from './rule.ts'
 import { whyUnobserved } from './thresholds.ts'
@@ -56,15 +56,9 @@ function filesystemOf(signal: Signal, layout: FilesystemLayout): 'nodefs' | 'ima
   return signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
 }
 
-const valueAt = (parent: unknown, key: string): unknown =>
-  isRawObject(parent) ? parent[key] : undefined
-
-function usedOf(summary: RawObject | null, filesystem: 'imageFs' | 'containerFs'): number | null {
-  const usedBytes = valueAt(
-    valueAt(valueAt(valueAt(summary, 'node'), 'runtime'), filesystem),
-    'usedBytes',
-  )
-  return typeof usedBytes === 'number' && usedBytes >= 0 ? usedBytes : null
+function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs'): number | null {
+  const usedBytes = summary?.node?.runtime?.[filesystem]?.usedBytes
+  return usedBytes !== undefined && usedBytes >= 0 ? usedBytes : null
 }
 
 /**
@@ -78,9 +72,7 @@ function imagesAtMost(subject: Subject): number | null {
 
 /** Infinite where there may be images that are not listed, or whose sizes are not told. */
 function packedBytes({ runtime, node, configuration }: Subject): number {
-  const ofRuntime = Array.isArray(runtime?.images)
-    ? runtime.images.map(image => Number(valueAt(image, 'size') ?? Number.NaN))
-    : null
+  const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
   const most = configuration.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
   if (ofRuntime === null && (ofStatus.length === 0 || (most >= 0 && ofStatus.length >= most)))

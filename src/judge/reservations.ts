@@ -4,9 +4,9 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { line } from '#judge/evidence.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { Summary } from '#model/node-input.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 import { meaningOf } from './drift/drift.ts'
 import type { Failing } from './rule.ts'
@@ -74,16 +74,11 @@ export interface Daemons {
 }
 
 /** The node's daemons as the summary knows them. */
-export function daemonsOf(summary: RawObject | null): Daemons {
-  const node = isRawObject(summary?.node) ? summary.node : {}
-  const containers: unknown[] = Array.isArray(node.systemContainers) ? node.systemContainers : []
+export function daemonsOf(summary: Summary | null): Daemons {
+  const containers = summary?.node?.systemContainers ?? []
   const used = ['kubelet', 'runtime', 'misc'].flatMap(name => {
-    const found = containers.find(container => isRawObject(container) && container.name === name)
-    const memory = isRawObject(found) && isRawObject(found.memory) ? found.memory : {}
-    const bytes = memory.workingSetBytes
-    return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0
-      ? [{ name, bytes }]
-      : []
+    const bytes = containers.find(container => container.name === name)?.memory?.workingSetBytes
+    return bytes !== undefined && Number.isSafeInteger(bytes) && bytes >= 0 ? [{ name, bytes }] : []
   })
   return {
     used,

@@ -4,6 +4,7 @@ import type { Confidence, Evidence, Family, RuleDocs, Severity, Subject } from '
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host, Runtime, Summary } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
   AllocatablePrediction,
@@ -15,7 +16,6 @@ import type {
   NextStartPrediction,
 } from '#model/prediction.ts'
 import type { ReadMode, Source } from '#model/read-mode.ts'
-import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import type { ClusterContext, NodeContext } from './cluster-facts.ts'
 import type { ContextExample, NodeExample } from './example.ts'
@@ -45,10 +45,10 @@ export interface NodeSubject {
   /** As read, in the API's own shapes. */
   node: KubernetesNode
   pods: readonly KubernetesPod[] | null
-  summary: RawObject | null
+  summary: Summary | null
   /** What only the node itself knows; nobody asks it in mode `proxy`. */
-  runtime: RawObject | null
-  host: RawObject | null
+  runtime: Runtime | null
+  host: Host | null
   mode: ReadMode
   coverage: CoverageState
   /** The sources that its mode promises and that could not be read, and why. */

@@ -1,9 +1,11 @@
-/** A record and its prediction as the rules see them: what is known, and the reason for what is not. */
+/** A node and its prediction as the rules see them: what is known, and the reason for what is not. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import { mistakeOf } from '#model/kubelet-configuration.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeInput, Summary } from '#model/node-input.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { promisedSources, type ReadMode, type Source } from '#model/read-mode.ts'
-import { isRawObject, type NodeRecord, type ReadError } from '#model/record.ts'
+import type { ReadError } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import { type Gap, gapsOf } from './gaps.ts'
 import type { Need, NodeSubject } from './rule.ts'
@@ -11,31 +13,27 @@ import { bounded } from './text.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
 
-export function nodeSubject(record: NodeRecord, prediction: NodePrediction): NodeSubject {
-  const mode = record.mode ?? 'proxy'
-  const { unread, running, runningError } = readSources(record, mode)
+export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeSubject {
+  const { mode, pods, summary, runtime, host } = input
+  const { unread, running, runningError } = readSources(input)
   const configuration = running ?? prediction.configurationOnDisk ?? null
   const eviction = prediction.eviction?.error === null ? prediction.eviction : null
   const nextStart = prediction.nextStart
   const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
-  const pods = Array.isArray(record.pods) ? record.pods : null
-  const [summary, runtime, host] = [record.summary, record.runtime, record.host].map(source =>
-    isRawObject(source) ? source : null,
-  )
   const isSized = [filesystems.nodefs, filesystems.imagefs].some(
     filesystem => typeof filesystem?.capacityBytes === 'number',
   )
   const withoutConfiguration =
-    configuration === null ? whyNotConfigured(record, mode, runningError, prediction) : null
+    configuration === null ? whyNotConfigured(input, runningError, prediction) : null
   const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
   const unreadHere = (source: 'runtime' | 'host') =>
-    bounded(messages(record.errors, source) || notAsked(mode))
+    bounded(messages(input.errors, source) || notAsked(mode))
   const withoutSummary = `stats/summary: ${unread.summary ?? (promisedSources[mode].includes('summary') ? 'not read' : `mode ${mode} does not read it`)}`
   return {
-    cluster: record.cluster,
+    cluster: input.cluster,
     at: prediction.at,
-    identity: nodeIdentity(record.node),
-    conditions: reportedConditions(record),
+    identity: nodeIdentity(input.node),
+    conditions: reportedConditions(input.node),
     configuration,
     isConfigurationOnDisk: running === null && configuration !== null,
     filesystems,
@@ -46,20 +44,20 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
     containerGC,
     localStorageEvictions,
     allocatable,
-    node: record.node,
+    node: input.node,
     pods,
-    summary: summary ?? null,
-    runtime: runtime ?? null,
-    host: host ?? null,
+    summary,
+    runtime,
+    host,
     mode,
-    coverage: coverageState(unread, record, mode),
+    coverage: coverageState(unread, input),
     unread,
     missing: {
       ...(withoutConfiguration !== null && { configuration: withoutConfiguration }),
       ...(!isSized && { disks: withoutSummary }),
       ...(imageGC === null && { imageGC: computed('imageGC') }),
       ...(eviction === null && { eviction: withoutConfiguration ?? missingEviction(prediction) }),
-      ...(nextStart === null && { nextStart: missingNextStart(record, mode, prediction) }),
+      ...(nextStart === null && { nextStart: missingNextStart(input, prediction) }),
       ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
       ...(localStorageEvictions === null && {
         localStorageEvictions:
@@ -84,25 +82,24 @@ const notAsked = (mode: ReadMode) =>
 
 /** In a mode that does not promise it, its files could still have told. */
 function whyNotConfigured(
-  record: NodeRecord,
-  mode: ReadMode,
+  { mode, configuration, errors }: NodeInput,
   runningError: string,
   prediction: NodePrediction,
 ): string {
   const onDisk = saidOf('configuration', prediction)
-  if (promisedSources[mode].includes('configz') || isRawObject(record.configz))
+  if (promisedSources[mode].includes('configz') || configuration !== null)
     return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
   return bounded(
     onDisk ||
-      messages(record.errors, 'host') ||
+      messages(errors, 'host') ||
       `configz: mode ${mode} does not read it, and the node told no files of its kubelet`,
   )
 }
 
-function missingNextStart(record: NodeRecord, mode: ReadMode, prediction: NodePrediction): string {
+function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction): string {
   const reasons = [
-    messages(record.errors, 'host'),
-    isRawObject(record.host) ? notComputed('nextStart', prediction) : '',
+    messages(errors, 'host'),
+    host !== null ? notComputed('nextStart', prediction) : '',
   ]
   return bounded(
     reasons.filter(reason => reason !== '').join('; ') ||
@@ -110,40 +107,33 @@ function missingNextStart(record: NodeRecord, mode: ReadMode, prediction: NodePr
   )
 }
 
-function reportedConditions({ node }: NodeRecord): Record<string, string> {
-  const conditions = node.status?.conditions
-  return Object.fromEntries(
-    Array.isArray(conditions)
-      ? conditions.map(({ type, status }) => [String(type), String(status)])
-      : [],
+const reportedConditions = ({ status }: KubernetesNode): Record<string, string> =>
+  Object.fromEntries(
+    (status?.conditions ?? []).map(({ type, status }) => [String(type), String(status)]),
   )
-}
 
-function readSources(record: NodeRecord, mode: ReadMode) {
-  const { node, pods, configz, summary, errors } = record
+function readSources({
+  node,
+  pods,
+  configuration,
+  summary,
+  host,
+  runtime,
+  errors,
+  mode,
+}: NodeInput) {
   const reason = (source: Source) => bounded(messages(errors, source) || 'not in the snapshot')
-  let running: KubeletConfiguration | null = null
-  let runningError = ''
-  if (!configz) runningError = reason('configz')
-  else {
-    try {
-      running = parseConfigz(configz)
-    } catch (error) {
-      runningError = bounded(error instanceof Error ? error.message : String(error))
-    }
-  }
+  const mistake = configuration === null ? reason('configz') : mistakeOf(configuration)
+  const running = mistake === null ? (configuration?.fields ?? null) : null
+  const runningError = mistake === null ? '' : bounded(mistake)
   const whyUnread: Record<Source, string | null> = {
     node:
-      !node.metadata?.name || errors?.some(({ what }) => what === 'node') ? reason('node') : null,
+      !node.metadata?.name || errors.some(({ what }) => what === 'node') ? reason('node') : null,
     pods: pods ? null : reason('pods'),
     configz: running === null ? runningError : null,
-    summary: !summary
-      ? reason('summary')
-      : isRawObject(summary.node)
-        ? null
-        : 'stats/summary: no "node" object in the answer',
-    host: tells(record.host) ? gapIn('host', record) : reason('host'),
-    runtime: tells(record.runtime) ? gapIn('runtime', record) : reason('runtime'),
+    summary: summary === null ? reason('summary') : whyNoNode(summary),
+    host: tells(host) ? gapIn('host', { host, runtime }) : reason('host'),
+    runtime: tells(runtime) ? gapIn('runtime', { host, runtime }) : reason('runtime'),
   }
   const unread: Partial<Record<Source, string>> = {}
   for (const source of promisedSources[mode]) {
@@ -153,25 +143,24 @@ function readSources(record: NodeRecord, mode: ReadMode) {
   return { unread, running, runningError }
 }
 
-const messages = (errors: ReadError[] | undefined, what: string) =>
-  (errors ?? [])
+const whyNoNode = ({ node }: Summary): string | null =>
+  node === undefined ? 'stats/summary: no "node" object in the answer' : null
+
+const messages = (errors: readonly ReadError[], what: string) =>
+  errors
     .filter(error => error.what === what)
     .map(({ message }) => message)
     .join('; ')
 
 /** Null: the source has told its main parts. */
-function gapIn(source: Gap['source'], { host, runtime }: NodeRecord): string | null {
-  const told = {
-    host: isRawObject(host) ? host : null,
-    runtime: isRawObject(runtime) ? runtime : null,
-  }
-  const gaps = gapsOf(told).filter(gap => gap.source === source)
+function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>): string | null {
+  const gaps = gapsOf(parts).filter(gap => gap.source === source)
   return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
 }
 
 /** A host that only says what it could not read is none. */
-const tells = (source: unknown): boolean =>
-  isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
+const tells = (source: object | null): boolean =>
+  source !== null && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
  * architecture.md, "Meanings": read is everything that the mode promises, partlyRead the Node object and one more (whether promised or not), notRead
@@ -180,19 +169,18 @@ const tells = (source: unknown): boolean =>
  */
 function coverageState(
   unread: Partial<Record<Source, string>>,
-  { host, runtime, configz, summary }: NodeRecord,
-  mode: ReadMode,
+  { host, runtime, configuration, summary, mode }: NodeInput,
 ): CoverageState {
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
   const promised = promisedSources[mode]
   // What was told in part is there, too.
-  const isAlsoRead = (source: Source, value: unknown) =>
+  const isAlsoRead = (source: Source, value: object | null) =>
     (!promised.includes(source) || source === 'host' || source === 'runtime') && tells(value)
   const hasMore =
     isAlsoRead('host', host) ||
     isAlsoRead('runtime', runtime) ||
-    isAlsoRead('configz', configz) ||
+    isAlsoRead('configz', configuration?.printed ? configuration : null) ||
     isAlsoRead('summary', summary)
   return unread.node === undefined && (hasMore || missed < promised.length - 1)
     ? 'partlyRead'

@@ -63,15 +63,46 @@ const has: Record<Kind, (value: unknown) => boolean> = {
 export const isReadField = (name: string): name is keyof KubeletConfiguration =>
   Object.hasOwn(kinds, name)
 
-/**
- * The body of `/configz`, `{"kubeletconfig":{…}}`, cut to the fields above.
- * @throws Error with the paths when the body is no configz or fields have other types than upstream's.
- */
-export function parseConfigz(body: unknown): KubeletConfiguration {
-  const raw = isObject(body) ? body.kubeletconfig : undefined
-  if (!isObject(raw)) throw new Error('configz: no "kubeletconfig" object in the answer')
-  return pickConfiguration(raw, 'configz')
+/** A KubeletConfiguration as it runs: of `/configz`, or of what files, flags and changes come to. */
+export interface RunningConfiguration {
+  /** The fields above. With mistakes: those of the right type, and of feature gates those that are on or off. */
+  fields: KubeletConfiguration
+  /** Fields of another type than upstream's, for people. Empty, or the configuration is not known. */
+  mistakes: readonly string[]
+  /** All fields as printed, which plans change and validation reads. Null: the answer has none. */
+  printed: Record<string, unknown> | null
 }
+
+/** The body of `/configz`, `{"kubeletconfig":{…}}`. */
+export function parseConfigz(body: unknown): RunningConfiguration {
+  const printed = isObject(body) ? body.kubeletconfig : undefined
+  return isObject(printed)
+    ? readConfiguration(printed)
+    : { fields: {}, mistakes: ['no "kubeletconfig" object in the answer'], printed: null }
+}
+
+/** A KubeletConfiguration in its versioned JSON; null counts as absent, as for upstream's decoder. */
+export function readConfiguration(printed: Record<string, unknown>): RunningConfiguration {
+  const fields: Record<string, unknown> = {}
+  const mistakes: string[] = []
+  for (const [field, kind] of Object.entries(kinds)) {
+    const value = printed[field]
+    if (value === undefined || value === null) continue
+    if (has[kind](value)) fields[field] = value
+    else {
+      mistakes.push(`${field} is not a ${kind}`)
+      if (kind === 'gates' && isObject(value)) fields[field] = switchesIn(value)
+    }
+  }
+  return { fields, mistakes, printed }
+}
+
+const switchesIn = (gates: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(gates).filter(([, isOn]) => typeof isOn === 'boolean'))
+
+/** Null: it has no mistakes. */
+export const mistakeOf = ({ mistakes }: RunningConfiguration): string | null =>
+  mistakes.length === 0 ? null : `configz: ${mistakes.join(', ')}`
 
 /** Fields that a kubelet of any minor prints whatever it was told: durations that are no pointers. Source: k8s.io/kubelet/config/v1beta1 types.go */
 const alwaysPrinted = [
@@ -81,28 +112,16 @@ const alwaysPrinted = [
 ] as const
 
 /**
- * What a kubelet has just answered: as `parseConfigz`, and it has to be whole. In a snapshot made by hand a part of one may stand.
- * @throws Error also where fields are missing that every kubelet prints
+ * Whether a kubelet can have answered this: without mistakes, and whole. In a snapshot made by hand a part of one may stand.
+ * @throws Error that names the fields
  */
-export function parseAnsweredConfigz(body: unknown): KubeletConfiguration {
-  const configuration = parseConfigz(body)
-  const missing = alwaysPrinted.filter(field => configuration[field] === undefined)
-  if (missing.length === 0) return configuration
+export function checkAnsweredConfigz(body: unknown): void {
+  const read = parseConfigz(body)
+  const mistake = mistakeOf(read)
+  if (mistake !== null) throw new Error(mistake)
+  const missing = alwaysPrinted.filter(field => read.fields[field] === undefined)
+  if (missing.length === 0) return
   throw new Error(
     `configz: no kubelet printed this: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing, which every one prints`,
   )
-}
-
-/** The fields above of a raw KubeletConfiguration; null counts as absent, as for upstream's decoder. @throws Error naming every field of a wrong type. */
-function pickConfiguration(raw: Record<string, unknown>, source: string): KubeletConfiguration {
-  const picked: Record<string, unknown> = {}
-  const wrong: string[] = []
-  for (const [field, kind] of Object.entries(kinds)) {
-    const value = raw[field]
-    if (value === undefined || value === null) continue
-    if (has[kind](value)) picked[field] = value
-    else wrong.push(`${field} is not a ${kind}`)
-  }
-  if (wrong.length > 0) throw new Error(`${source}: ${wrong.join(', ')}`)
-  return picked
 }

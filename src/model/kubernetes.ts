@@ -12,3 +12,8 @@ type Json<T> = T extends Date
 
 export type KubernetesNode = Json<V1Node>
 export type KubernetesPod = Json<V1Pod>
+export type PodSpec = NonNullable<KubernetesPod['spec']>
+export type PodStatus = NonNullable<KubernetesPod['status']>
+export type ContainerSpec = NonNullable<PodSpec['containers']>[number]
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
+export type VolumeSource = NonNullable<PodSpec['volumes']>[number]

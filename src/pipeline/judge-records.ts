@@ -10,6 +10,7 @@ import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '
 import type { AuditedNode, ResourceTags } from '#model/report.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { KeptRecords } from './saved/kept-records.ts'
 import { isListWhole } from './selection-check.ts'
@@ -88,8 +89,9 @@ export async function judgeRecords(
       clusters.takeObjects(record)
     }
     if (record.kind === 'Node') {
-      clusters.takeNode(record)
-      const node = judgement.take(record, replay(record, header?.takenAt ?? unknownTime))
+      const input = nodeInput(record)
+      clusters.takeNode(input)
+      const node = judgement.take(input, replay(input, header?.takenAt ?? unknownTime))
       nodes.push(node)
       context.onNode?.(node)
     }

@@ -4,6 +4,7 @@ import type { NodePrediction } from '#model/prediction.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import { asItIs, type WhatIf } from '#model/what-if.ts'
 import { replay } from '#replay/replay.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 
 export { parseChange } from '#replay/configuration/configuration-change.ts'
@@ -27,21 +28,21 @@ export async function* predict(
     if (read.kind === 'Malformed') onMalformed(read)
     if (read.kind === 'Snapshot') takenAt = read.takenAt
     if (read.kind !== 'Node') continue
-    const record = prune(read)
-    const name = `${record.cluster}/${record.node.metadata?.name}`
+    const input = nodeInput(prune(read))
+    const name = `${input.cluster}/${input.node.metadata?.name}`
     // As in an audit, only the first of two counts.
     if (seen.size === seen.add(name).size) continue
-    const now = record.at ?? takenAt
+    const now = input.at ?? takenAt
     if (whatIf.at !== null && Date.parse(whatIf.at) < Date.parse(now))
       throw new OperatorError(
         `--at ${whatIf.at} lies before ${now}, when ${name} was read: what it was before that is not known`,
       )
     yield {
-      prediction: replay(record, takenAt, whatIf),
+      prediction: replay(input, takenAt, whatIf),
       before:
         whatIf.changes.length === 0
           ? null
-          : replay(record, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
+          : replay(input, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
     }
   }
 }

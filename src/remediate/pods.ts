@@ -1,6 +1,6 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeInput } from '#model/node-input.ts'
 
 /** `namespace/name` */
 export const podName = ({ metadata }: KubernetesPod): string =>
@@ -14,7 +14,7 @@ export const readyConditionOf = ({ status }: KubernetesPod) =>
 export const isReady = (pod: KubernetesPod): boolean => readyConditionOf(pod)?.status === 'True'
 
 /** `namespace/name` of the node's ready pods, sorted; null: its pods were not read. */
-export const readyPodsOf = ({ pods }: NodeRecord): string[] | null =>
+export const readyPodsOf = ({ pods }: NodeInput): string[] | null =>
   Array.isArray(pods)
     ? pods
         .filter(pod => isActive(pod) && isReady(pod))

@@ -9,8 +9,9 @@
  *               that a kubelet which has started since no longer knows whom it evicted
  */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { Host, NodeInput, Runtime } from '#model/node-input.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import {
   type ContainerGcPolicy,
   garbageCollect,
@@ -18,15 +19,13 @@ import {
 } from './container-gc/garbage-collect.ts'
 import { containerGcPolicy } from './container-gc/policy.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from './container-gc/runtime-record.ts'
-import { listAt, objectAt, textAt } from './untrusted.ts'
+import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
 
 export interface ContainerGcEvidence {
-  /** `runtime` of the record, or null. */
-  runtime: unknown
-  /** `host` of the record, or null. */
-  host: unknown
+  runtime: Runtime | null
+  host: Host | null
   /** The node's pod objects; null: not known. */
-  pods: readonly unknown[] | null
+  pods: readonly KubernetesPod[] | null
   nowMs: number
 }
 
@@ -58,7 +57,7 @@ export function predictContainerGc(evidence: ContainerGcEvidence): {
   if (policy === null) return { prediction: null, unknowns }
 
   const states = podStates(pods)
-  const podLogDirs = logDirectoriesOf(host)
+  const podLogDirs = host?.podLogDirectories ?? null
   if (podLogDirs === null)
     unknowns.push({
       what: 'host.podLogDirectories',
@@ -110,16 +109,12 @@ const notKnown = (what: string): { prediction: null; unknowns: Unknown[] } => ({
 })
 
 /** Null where the running kubelet could not have started with these flags. */
-function policyOf(host: unknown): { policy: ContainerGcPolicy | null; unknowns: Unknown[] } {
+function policyOf(host: Host | null): { policy: ContainerGcPolicy | null; unknowns: Unknown[] } {
   const what = 'host.kubelet.commandLine'
-  const kubelet = objectAt(host, 'kubelet')
-  const isRead = Array.isArray(kubelet?.commandLine)
-  const commandLine = listAt(kubelet, 'commandLine').filter(
-    argument => typeof argument === 'string',
-  )
+  const commandLine = host?.kubelet?.commandLine
   try {
     const assumed = { what, effect: 'the flags of container GC are taken to be at their defaults' }
-    return { policy: containerGcPolicy(commandLine), unknowns: isRead ? [] : [assumed] }
+    return { policy: containerGcPolicy(commandLine ?? []), unknowns: commandLine ? [] : [assumed] }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return {
@@ -131,31 +126,20 @@ function policyOf(host: unknown): { policy: ContainerGcPolicy | null; unknowns: 
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
-function podStates(pods: readonly unknown[]): ReadonlyMap<string, PodState> {
+function podStates(pods: readonly KubernetesPod[]): ReadonlyMap<string, PodState> {
   const states = new Map<string, PodState>()
   for (const pod of pods) {
-    const metadata = objectAt(pod, 'metadata')
-    const uid =
-      textAt(objectAt(metadata, 'annotations'), mirrorAnnotation) ?? textAt(metadata, 'uid')
-    if (uid !== null) states.set(uid, podState(pod))
+    const uid = pod.metadata?.annotations?.[mirrorAnnotation] ?? pod.metadata?.uid
+    if (uid !== undefined) states.set(uid, podState(pod))
   }
   return states
 }
 
-function podState(pod: unknown): PodState {
-  const status = objectAt(pod, 'status')
-  const phase = textAt(status, 'phase')
+function podState({ metadata, status }: KubernetesPod): PodState {
+  const phase = status?.phase ?? null
   if (!isTerminalPhase(phase)) return 'running'
-  const isEvicted = phase === 'Failed' && textAt(status, 'reason') === 'Evicted'
-  return isEvicted || textAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null
-    ? 'deleted'
-    : 'terminated'
-}
-
-/** Names of directories in `podLogsDir`; null where the host does not tell them. */
-function logDirectoriesOf(host: unknown): string[] | null {
-  const names = isRawObject(host) ? host.podLogDirectories : null
-  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : null
+  const isEvicted = phase === 'Failed' && status?.reason === 'Evicted'
+  return isEvicted || metadata?.deletionTimestamp !== undefined ? 'deleted' : 'terminated'
 }
 
 /** How each container and sandbox is told, by id. */
@@ -181,18 +165,15 @@ function logDirectory(name: string): ContainerRemoval {
   }
 }
 
-const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
-
 /** Ids of the containers that are there and do not run, as far as the runtime, or else the pods, tell. */
-export function deadContainers({ runtime, pods }: NodeRecord): string[] {
-  const ofRuntime = isRawObject(runtime) ? runtime.containers : null
-  if (Array.isArray(ofRuntime))
-    return ofRuntime
-      .filter(raw => textAt(raw, 'state') !== 'CONTAINER_RUNNING')
-      .map(raw => textAt(raw, 'id') ?? '')
-  return listAt({ pods }, 'pods')
-    .flatMap(pod => statusLists.flatMap(list => listAt(objectAt(pod, 'status'), list)))
-    .filter(status => objectAt(objectAt(status, 'state'), 'running') === null)
-    .map(status => (textAt(status, 'containerID') ?? '').replace(/^.*:\/\//, ''))
+export function deadContainers({ runtime, pods }: NodeInput): string[] {
+  if (runtime?.containers !== undefined)
+    return runtime.containers
+      .filter(({ state }) => state !== 'CONTAINER_RUNNING')
+      .map(({ id }) => id ?? '')
+  return (pods ?? [])
+    .flatMap(containerStatusesOf)
+    .filter(({ state }) => state?.running === undefined)
+    .map(containerIdOf)
     .filter(id => id !== '')
 }

@@ -8,10 +8,10 @@
  *
  * The API does not show devices. Where the node itself was not asked, equal sizes make one filesystem likely and unequal ones make two certain.
  */
+import type { FilesystemStats, Host, HostFilesystem, Summary } from '#model/node-input.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'
-import { availableAt, countAt, listAt, objectAt, textAt } from './untrusted.ts'
 
 /** xfs makes inodes as it goes, and the two samples are seconds apart. */
 const inodesTolerance = 0.05
@@ -23,28 +23,25 @@ const availableTolerance = 0.02
  * @param isContainerd containerd keeps containers where it keeps images
  */
 export function filesystemLayout(
-  summary: RawObject | null,
-  host: RawObject | null,
+  summary: Summary | null,
+  host: Host | null,
   isContainerd: boolean,
 ): Filesystems {
-  const runtime = objectAt(objectAt(summary, 'node'), 'runtime')
-  const nodefs = stateOf(objectAt(objectAt(summary, 'node'), 'fs')) ?? measuredState(host, 'nodefs')
-  const imagefs = stateOf(objectAt(runtime, 'imageFs')) ?? measuredState(host, 'imagefs')
-  const containerfs =
-    stateOf(objectAt(runtime, 'containerFs')) ?? measuredState(host, 'containerfs')
+  const runtime = summary?.node?.runtime
+  const nodefs = stateOf(summary?.node?.fs) ?? measuredState(host, 'nodefs')
+  const imagefs = stateOf(runtime?.imageFs) ?? measuredState(host, 'imagefs')
+  const containerfs = stateOf(runtime?.containerFs) ?? measuredState(host, 'containerfs')
   const layout = layoutByDevices(host) ?? layoutBySizes(nodefs, imagefs)
   return { nodefs, imagefs, containerfs: containerfs ?? (isContainerd ? imagefs : null), ...layout }
 }
 
-const byRole = (host: RawObject | null, role: string): RawObject | null =>
-  listAt(host, 'filesystems')
-    .filter(isRawObject)
-    .find(filesystem => filesystem.role === role) ?? null
+const byRole = (host: Host | null, role: string): HostFilesystem | undefined =>
+  host?.filesystems?.find(filesystem => filesystem.role === role)
 
-function stateOf(stats: RawObject | null): FilesystemState | null {
+function stateOf(stats: FilesystemStats | undefined): FilesystemState | null {
   if (!stats) return null
-  const capacityBytes = countAt(stats, 'capacityBytes')
-  const availableBytes = availableAt(stats, 'availableBytes')
+  const capacityBytes = countOf(stats.capacityBytes)
+  const availableBytes = availableOf(stats.availableBytes)
   return {
     capacityBytes,
     availableBytes,
@@ -52,19 +49,19 @@ function stateOf(stats: RawObject | null): FilesystemState | null {
       capacityBytes === null || capacityBytes === 0 || availableBytes === null
         ? null
         : usagePercentOf(capacityBytes, availableBytes),
-    inodes: countAt(stats, 'inodes'),
-    inodesFree: availableAt(stats, 'inodesFree'),
+    inodes: countOf(stats.inodes),
+    inodesFree: availableOf(stats.inodesFree),
   }
 }
 
 /** What `df` told: a disk of which root has used what is reserved for it has less than nothing available, and it says so. */
-function measuredState(host: RawObject | null, role: string): FilesystemState | null {
+function measuredState(host: Host | null, role: string): FilesystemState | null {
   const measured = byRole(host, role)
   const state = stateOf(measured)
   const available = measured?.availableBytes
   if (
     state === null ||
-    typeof available !== 'number' ||
+    available === undefined ||
     !Number.isSafeInteger(available) ||
     available >= 0
   )
@@ -79,11 +76,11 @@ function measuredState(host: RawObject | null, role: string): FilesystemState | 
 
 type Layout = Pick<Filesystems, 'layout' | 'layoutCertainty'>
 
-function layoutByDevices(host: RawObject | null): Layout | null {
-  const device = (role: string) => textAt(byRole(host, role), 'device')
+function layoutByDevices(host: Host | null): Layout | null {
+  const device = (role: string) => byRole(host, role)?.device
   const nodefs = device('nodefs')
   const imagefs = device('imagefs')
-  if (nodefs === null || imagefs === null) return null
+  if (nodefs === undefined || imagefs === undefined) return null
   const containerfs = device('containerfs') ?? imagefs
   if (imagefs === nodefs) return { layout: 'shared', layoutCertainty: 'certain' }
   return { layout: containerfs === nodefs ? 'split' : 'imagefs', layoutCertainty: 'certain' }

@@ -8,9 +8,9 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
 import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'
-import type { RawObject } from '#model/record.ts'
 import {
   type Machine,
   nodeAllocatable,
@@ -18,7 +18,6 @@ import {
   type Refusal,
 } from './node-allocatable.ts'
 import type { ResourceList } from './pods/pod.ts'
-import { objectAt } from './untrusted.ts'
 
 export interface PredictedAllocatable {
   /** Null: not known, or refused. */
@@ -32,12 +31,11 @@ export interface PredictedAllocatable {
 
 /** @param node the Node object; @param configuration what its kubelet runs with, or is asked to */
 export function predictAllocatable(
-  node: unknown,
+  { status }: KubernetesNode,
   configuration: KubeletConfiguration,
   features: KubeletFeatures,
 ): PredictedAllocatable {
-  const status = objectAt(node, 'status')
-  const machine = machineOf(objectAt(status, 'capacity'))
+  const machine = machineOf(status?.capacity)
   const pods = podLimits(configuration)
   if (machine === null || pods === null) {
     const what = machine === null ? 'node.status.capacity' : 'configz.maxPods'
@@ -49,7 +47,7 @@ export function predictAllocatable(
   const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
   if ('field' in answer) return { ...nothing, refusals: [refusalText(answer, features)] }
   const overReserved = overReservationError(answer, features)
-  const differing = differences(answer.allocatable, objectAt(status, 'allocatable'))
+  const differing = differences(answer.allocatable, status?.allocatable)
   return {
     allocatable: {
       ...Object.fromEntries(
@@ -101,11 +99,13 @@ function podLimits(
 
 const isWhole = (value: number | undefined): value is number => Number.isSafeInteger(value)
 
+type Amounts = Readonly<Record<string, string | undefined>>
+
 /** Null where cpu, memory or anything else of the machine cannot be read. */
-function machineOf(capacity: RawObject | null): Machine | null {
+function machineOf(capacity: Amounts | undefined): Machine | null {
   const cpuCores = countOf(capacity?.cpu)
   const memoryBytes = countOf(capacity?.memory)
-  const hasStorage = capacity !== null && Object.hasOwn(capacity, 'ephemeral-storage')
+  const hasStorage = capacity !== undefined && Object.hasOwn(capacity, 'ephemeral-storage')
   const ephemeralStorageBytes = hasStorage ? countOf(capacity['ephemeral-storage']) : null
   const hugePages = new Map<string, number>()
   for (const [name, text] of Object.entries(capacity ?? {})) {
@@ -120,13 +120,13 @@ function machineOf(capacity: RawObject | null): Machine | null {
 }
 
 /** A whole number that is not negative. */
-function countOf(text: unknown): number | null {
+function countOf(text: string | undefined): number | null {
   const count = quantityOf(text)?.safeInteger ?? null
   return count !== null && count >= 0 ? count : null
 }
 
-function quantityOf(text: unknown): Quantity | null {
-  if (typeof text !== 'string') return null
+function quantityOf(text: string | undefined): Quantity | null {
+  if (text === undefined) return null
   try {
     return parseQuantity(text)
   } catch {
@@ -135,8 +135,8 @@ function quantityOf(text: unknown): Quantity | null {
 }
 
 /** Null where the node's own amounts cannot be read. */
-function differences(predicted: ResourceList, reported: RawObject | null): string[] | null {
-  if (reported === null) return null
+function differences(predicted: ResourceList, reported: Amounts | undefined): string[] | null {
+  if (reported === undefined) return null
   const differing: string[] = []
   for (const [name, amount] of predicted) {
     const text = reported[name]

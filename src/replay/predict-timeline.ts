@@ -1,15 +1,16 @@
 /** A node's timeline from what was read of it: what is not known of its images is decided as it most likely is, and said. */
+
+import type { NodeInput } from '#model/node-input.ts'
 import type { TimelineEvent, Unknown } from '#model/prediction.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import type { Fill } from '#model/what-if.ts'
 import { deadContainers } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
 import type { NodeCondition } from './eviction/signals.ts'
 import type { ImageEvidence } from './image-gc/evidence.ts'
 import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
+import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
 import type { PreparedNode } from './prepare.ts'
 import { deadUser, type TimelineImage, timelineOf } from './timeline.ts'
-import { listAt, objectAt, textAt } from './untrusted.ts'
 
 interface TimelineSettings {
   imageGc: ImageGcPolicy | null
@@ -26,7 +27,7 @@ export function predictTimeline(
   if (imageGc === null || typeof eviction === 'string' || node.layout === null)
     return unpredictable(unknowns)
   unknowns.push(...assumptions)
-  const dead = new Set(deadContainers(node.record))
+  const dead = new Set(deadContainers(node.input))
   const events = timelineOf({
     startMs: node.atMs,
     kubelet: node.kubelet,
@@ -80,10 +81,10 @@ const reportedNow = ({ reported }: PreparedNode): NodeCondition[] =>
   )
 
 function timelineImages(
-  { record, imageEvidence, images }: PreparedNode,
+  { input, imageEvidence, images }: PreparedNode,
   dead: ReadonlySet<string>,
 ): TimelineImage[] {
-  const pods = podsOfContainers(record)
+  const pods = podsOfContainers(input)
   const evidence = new Map((imageEvidence.images ?? []).map(image => [image.image, image]))
   return images.images.map(
     ({ image, sizeBytes, isPinned, keptBecause, firstDetected, lastUsed }) => {
@@ -115,22 +116,20 @@ const usersOf = (
 ]
 
 /** `namespace/name` by the container's id. */
-function podsOfContainers(record: NodeRecord): ReadonlyMap<string, string> {
+function podsOfContainers({ pods, runtime }: NodeInput): ReadonlyMap<string, string> {
   const named = new Map<string, string>()
-  for (const pod of listAt(record, 'pods')) {
-    const metadata = objectAt(pod, 'metadata')
-    const name = `${textAt(metadata, 'namespace') ?? 'default'}/${textAt(metadata, 'name')}`
-    for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'])
-      for (const status of listAt(objectAt(pod, 'status'), list))
-        named.set((textAt(status, 'containerID') ?? '').replace(/^.*:\/\//, ''), name)
+  for (const pod of pods ?? []) {
+    const { metadata } = pod
+    const name = `${metadata?.namespace ?? 'default'}/${metadata?.name}`
+    for (const status of containerStatusesOf(pod)) named.set(containerIdOf(status), name)
   }
-  for (const container of listAt(record.runtime, 'containers').filter(isRawObject)) {
-    const labels = objectAt(container, 'labels')
-    const name = textAt(labels, 'io.kubernetes.pod.name')
-    if (name !== null)
+  for (const container of runtime?.containers ?? []) {
+    const { labels } = container
+    const name = labels?.['io.kubernetes.pod.name']
+    if (name !== undefined)
       named.set(
-        textAt(container, 'id') ?? '',
-        `${textAt(labels, 'io.kubernetes.pod.namespace') ?? 'default'}/${name}`,
+        container.id ?? '',
+        `${labels?.['io.kubernetes.pod.namespace'] ?? 'default'}/${name}`,
       )
   }
   return named

@@ -1,7 +1,8 @@
 /** What a node's record tells, read once: any number of configurations can be replayed on it. */
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { Host, NodeInput, Summary } from '#model/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
 import {
@@ -23,11 +24,10 @@ import { type PreparedImages, prepareImages } from './image-gc/prepared.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
 import { isActive, type Pod, parsePod } from './pods/pod.ts'
 import { podQosClass } from './pods/pod-qos.ts'
-import { type PodStatsIndex, parsePodStats } from './pods/pod-stats.ts'
-import { listAt, objectAt, textAt } from './untrusted.ts'
+import { type PodStatsIndex, podStatsIn } from './pods/pod-stats.ts'
 
 export interface PreparedNode {
-  record: NodeRecord
+  input: NodeInput
   name: string
   kubeletVersion: string | null
   features: KubeletFeatures
@@ -39,8 +39,8 @@ export interface PreparedNode {
   /** When the record was read. */
   readMs: number
   kubeletStart: TimeBounds | null
-  summary: RawObject | null
-  host: RawObject | null
+  summary: Summary | null
+  host: Host | null
   filesystems: Filesystems
   /** Null: not known. */
   layout: DiskLayout | null
@@ -72,32 +72,28 @@ const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs:
 /**
  * @param takenAt the snapshot's time, for a record without its own
  * @param at the moment to predict; null: the record's own
- * @param asRead the record before its configuration was changed: what was read under it stays what it was
+ * @param asRead the input before its configuration was changed: what was read under it stays what it was
  */
 export function prepareNode(
-  record: NodeRecord,
+  input: NodeInput,
   takenAt: string,
   at: string | null,
-  asRead: NodeRecord = record,
+  asRead: NodeInput = input,
 ): PreparedNode {
-  const status = objectAt(record.node, 'status')
-  const nodeInfo = objectAt(status, 'nodeInfo')
-  const kubeletVersion = textAt(nodeInfo, 'kubeletVersion')
+  const { summary, host } = input
+  const { metadata, status } = input.node
+  const nodeInfo = status?.nodeInfo
+  const kubeletVersion = nodeInfo?.kubeletVersion ?? null
   const features = featuresOf(kubeletVersion)
-  const kubelet = kubeletOf(kubeletVersion, featureGatesOf(record.configz))
-  const summary = isRawObject(record.summary) ? record.summary : null
-  const host = isRawObject(record.host) ? record.host : null
-  const isContainerd =
-    textAt(nodeInfo, 'containerRuntimeVersion')?.startsWith('containerd://') ?? false
+  const kubelet = kubeletOf(kubeletVersion, input.configuration?.fields.featureGates ?? null)
+  const isContainerd = nodeInfo?.containerRuntimeVersion?.startsWith('containerd://') ?? false
   const filesystems = filesystemLayout(summary, host, isContainerd)
   const layout = filesystems.layout === null ? null : diskLayoutOf(filesystems.layout)
-  const read = typeof record.at === 'string' ? record.at : takenAt
+  const read = input.at ?? takenAt
   const readMs = millisecondsOf(read) ?? 0
-  const pods = Array.isArray(record.pods)
-    ? record.pods.map(parsePod).filter(pod => pod !== null)
-    : null
+  const pods = input.pods?.map(parsePod).filter(pod => pod !== null) ?? null
   const activePods = (pods ?? []).filter(isActive)
-  const podStats = parsePodStats(summary)
+  const podStats = podStatsIn(summary)
   // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
   const named = memoized((_: 'all') => activePods.toSorted(byName))
   const ranked = memoized((signal: Signal) =>
@@ -110,19 +106,19 @@ export function prepareNode(
   const limits = memoized((_: 'all') =>
     localStorageEviction(activePods, podStats, layout ?? sharedDisk, kubelet),
   )
-  const evidence = imageEvidence({ ...record, configz: asRead.configz }, readMs, kubelet)
+  const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
   const images = prepareImages(evidence, atMs, kubelet)
   const observations = summary
     ? makeSignalObservations(summary, features)
     : diskObservations(filesystems, features)
   return {
-    record,
-    name: textAt(objectAt(record.node, 'metadata'), 'name') ?? '',
+    input,
+    name: metadata?.name ?? '',
     kubeletVersion,
     features,
     kubelet,
-    operatingSystem: textAt(nodeInfo, 'operatingSystem') === 'windows' ? 'windows' : 'linux',
+    operatingSystem: (nodeInfo?.operatingSystem ?? null) === 'windows' ? 'windows' : 'linux',
     at: at ?? read,
     atMs,
     readMs,
@@ -175,29 +171,16 @@ function memoized<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value
   }
 }
 
-/** What the running configuration sets; null: none is known, and every gate stands at its default. */
-function featureGatesOf(configz: unknown): Record<string, boolean> | null {
-  const gates = objectAt(objectAt(configz, 'kubeletconfig'), 'featureGates')
-  return (
-    gates &&
-    Object.fromEntries(
-      Object.entries(gates).filter(
-        (gate): gate is [string, boolean] => typeof gate[1] === 'boolean',
-      ),
-    )
-  )
-}
-
-function millisecondsOf(time: unknown): number | null {
-  const ms = typeof time === 'string' ? Date.parse(time) : Number.NaN
+function millisecondsOf(time: string | undefined): number | null {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? null : ms
 }
 
 function reportedConditions(
-  status: RawObject | null,
+  status: KubernetesNode['status'],
 ): Partial<Record<NodeCondition, ReportedCondition>> {
   const reported: Partial<Record<NodeCondition, ReportedCondition>> = {}
-  for (const raw of listAt(status, 'conditions').filter(isRawObject)) {
+  for (const raw of status?.conditions ?? []) {
     const condition = conditionNames.find(known => known === raw.type)
     if (condition === undefined || (raw.status !== 'True' && raw.status !== 'False')) continue
     reported[condition] = {

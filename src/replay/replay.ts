@@ -1,7 +1,12 @@
 /** All replays of one node: what its kubelet would do with what was read of it. */
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import {
+  type KubeletConfiguration,
+  mistakeOf,
+  type RunningConfiguration,
+} from '#model/kubelet-configuration.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type {
   AllocatablePrediction,
   ContainerRemoval,
@@ -14,13 +19,13 @@ import type {
   Unknown,
 } from '#model/prediction.ts'
 import { parseQuantity } from '#model/quantity.ts'
-import type { NodeRecord } from '#model/record.ts'
 import { asItIs, type WhatIf } from '#model/what-if.ts'
 import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
 import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
 import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers, predictContainerGc } from './container-gc.ts'
+import { availableOf, countOf } from './counters.ts'
 import type { EvictionConfig } from './eviction/config.ts'
 import {
   type Collectable,
@@ -37,29 +42,24 @@ import { oomScores } from './oom-score.ts'
 import { predictAllocatable } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
-import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
 
 /**
- * Never throws, whatever the record holds: what is missing or malformed is null in the answer, and named in its `unknowns`.
+ * Never throws: what is not known is null in the answer, and named in its `unknowns`.
  *
  * @param takenAt the snapshot's time, for a record without its own
  */
-export function replay(
-  record: NodeRecord,
-  takenAt: string,
-  whatIf: WhatIf = asItIs,
-): NodePrediction {
-  const configured = withConfigurationOnDisk(record)
+export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
+  const configured = withConfigurationOnDisk(input)
   const unknowns: Unknown[] = [...configured.unknowns]
-  const asked = withChanges(configured.record, whatIf.changes)
-  const node = prepareNode(asked, takenAt, whatIf.at, configured.record)
+  const changed = withChanges(configured.input, whatIf.changes)
+  const node = prepareNode(changed, takenAt, whatIf.at, configured.input)
   if (!node.features.exact) {
     unknowns.push({
       what: 'node.status.nodeInfo.kubeletVersion',
       effect: `the rules of 1.${node.features.rulesOfMinor} were applied`,
     })
   }
-  const configuration = configurationOf(asked.configz, unknowns)
+  const configuration = configurationOf(changed.configuration, unknowns)
   nameUnobserved(node, unknowns)
 
   const containers = containerGcOf(node, unknowns)
@@ -74,7 +74,7 @@ export function replay(
   const allocatable = configuration && allocatableOf(node, configuration, unknowns)
   const nextStart = predictNextStart(node.host, node.kubeletVersion, node.operatingSystem)
   const prediction: NodePrediction = {
-    cluster: record.cluster,
+    cluster: input.cluster,
     node: node.name,
     kubeletVersion: node.kubeletVersion,
     at: node.at,
@@ -93,7 +93,7 @@ export function replay(
   }
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
-    prediction.refusals = refusalsOf(asked.configz, node)
+    prediction.refusals = refusalsOf(changed.configuration, node)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
   }
@@ -108,8 +108,8 @@ function evictionOf(
   pass: PredictedPass,
   isOnDisk: boolean,
 ): EvictionPrediction {
-  const { kubeletVersion, operatingSystem, host, record } = node
-  const osImage = textAt(objectAt(objectAt(record.node, 'status'), 'nodeInfo'), 'osImage') ?? ''
+  const { kubeletVersion, operatingSystem, host, input } = node
+  const osImage = input.node.status?.nodeInfo?.osImage ?? ''
   const origins = thresholdOrigins({
     configuration,
     kubeletVersion,
@@ -198,12 +198,12 @@ function collectableOf(
 
 /** Where the runtime or the flags of container GC were not read, any dead container may go, and none for certain. */
 function removedContainers(
-  { record, host }: PreparedNode,
+  { input, host }: PreparedNode,
   containers: ContainerGcPrediction | null,
 ): RemovedContainers {
-  const areFlagsKnown = Array.isArray(objectAt(host, 'kubelet')?.commandLine)
+  const areFlagsKnown = host?.kubelet?.commandLine !== undefined
   if (containers === null || !areFlagsKnown)
-    return { certain: new Set(), possible: new Set(deadContainers(record)) }
+    return { certain: new Set(), possible: new Set(deadContainers(input)) }
   const ids = (removals: readonly ContainerRemoval[]) =>
     new Set(removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
   return {
@@ -212,21 +212,20 @@ function removedContainers(
   }
 }
 
-const areLogsKnown = ({ host }: PreparedNode): boolean => Array.isArray(host?.podLogDirectories)
+const areLogsKnown = ({ host }: PreparedNode): boolean => host?.podLogDirectories !== undefined
 
-function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfiguration | null {
-  const effect =
-    'which thresholds the kubelet runs with is not known, so image GC, eviction and allocatable are not'
-  if (configz === null || configz === undefined) {
-    unknowns.push({ what: 'configz', effect })
-    return null
-  }
-  try {
-    return parseConfigz(configz)
-  } catch (error) {
-    unknowns.push({ what: error instanceof Error ? error.message : 'configz', effect })
-    return null
-  }
+function configurationOf(
+  running: RunningConfiguration | null,
+  unknowns: Unknown[],
+): KubeletConfiguration | null {
+  const mistake = running === null ? 'configz' : mistakeOf(running)
+  if (mistake === null) return running?.fields ?? null
+  unknowns.push({
+    what: mistake,
+    effect:
+      'which thresholds the kubelet runs with is not known, so image GC, eviction and allocatable are not',
+  })
+  return null
 }
 
 function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknown[]): void {
@@ -263,23 +262,23 @@ function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknow
 
 /** Upstream takes an absent statistic for 0. One that is there and makes no sense is no statistic at all. */
 function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemState | null {
-  const stats = objectAt(objectAt(objectAt(summary, 'node'), 'runtime'), 'imageFs')
-  const isMalformed = (key: string, parsed: number | null) =>
-    stats?.[key] !== undefined && stats[key] !== null && parsed === null
+  const stats = summary?.node?.runtime?.imageFs
+  const isMalformed = (given: number | undefined, parsed: number | null) =>
+    given !== undefined && parsed === null
   const isUnusable =
-    isMalformed('capacityBytes', countAt(stats, 'capacityBytes')) ||
-    isMalformed('availableBytes', availableAt(stats, 'availableBytes'))
+    isMalformed(stats?.capacityBytes, countOf(stats?.capacityBytes)) ||
+    isMalformed(stats?.availableBytes, availableOf(stats?.availableBytes))
   return isUnusable ? null : filesystems.imagefs
 }
 
 function containerGcOf(
-  { record, host, atMs }: PreparedNode,
+  { input, host, atMs }: PreparedNode,
   unknowns: Unknown[],
 ): ContainerGcPrediction | null {
   const predicted = predictContainerGc({
-    runtime: record.runtime ?? null,
+    runtime: input.runtime,
     host,
-    pods: Array.isArray(record.pods) ? record.pods : null,
+    pods: input.pods,
     nowMs: atMs,
   })
   unknowns.push(...predicted.unknowns)
@@ -308,7 +307,7 @@ function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorag
 }
 
 function oomScoresOf(
-  { record, pods, activePods, kubelet }: PreparedNode,
+  { input, pods, activePods, kubelet }: PreparedNode,
   unknowns: Unknown[],
 ): OomScore[] | null {
   if (pods === null) {
@@ -318,16 +317,16 @@ function oomScoresOf(
     })
     return null
   }
-  const memory = memoryOf(objectAt(objectAt(record.node, 'status'), 'capacity'))
+  const memory = memoryOf(input.node.status?.capacity?.memory)
   const scores = memory === null ? [null] : activePods.map(pod => oomScores(pod, memory, kubelet))
   if (!scores.includes(null)) return scores.flatMap(ofPod => ofPod ?? [])
   unknowns.push({ what: 'node.status.capacity.memory', effect: 'the OOM scores are not known' })
   return null
 }
 
-function memoryOf(capacity: unknown): number | null {
+function memoryOf(text: string | undefined): number | null {
   try {
-    return parseQuantity(textAt(capacity, 'memory') ?? '').safeInteger
+    return parseQuantity(text ?? '').safeInteger
   } catch {
     return null
   }
@@ -338,7 +337,7 @@ function allocatableOf(
   configuration: KubeletConfiguration,
   unknowns: Unknown[],
 ): AllocatablePrediction | null {
-  const predicted = predictAllocatable(node.record.node, configuration, node.features)
+  const predicted = predictAllocatable(node.input.node, configuration, node.features)
   unknowns.push(...predicted.unknowns)
   return predicted.allocatable
 }

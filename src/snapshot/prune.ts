@@ -101,7 +101,7 @@ function pruneNode(record: NodeRecord): NodeRecord {
     cluster,
     at,
     ...(isReadMode(mode) && { mode }),
-    node: keep(node, nodeShape) as KubernetesNode,
+    node: (keep(node, nodeShape) ?? {}) as KubernetesNode,
     ...given('configz', configz, { kubeletconfig: true }, withoutSecretFields),
     ...given('summary', summary, summaryShape),
     ...given('pods', pods, list(podShape)),

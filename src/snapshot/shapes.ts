@@ -1,42 +1,49 @@
 /** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
+import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
+import type { Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
 import { garbageShapes } from './garbage-shapes.ts'
-import { list, type Shape, text } from './shape.ts'
+import { list, type Shape, type ShapeOf, text } from './shape.ts'
 
-const resources = { requests: true, limits: true } as const
+const resources = { requests: 'quantities', limits: 'quantities' } as const
 const containerState = {
-  running: { startedAt: true },
-  waiting: { reason: true, message: true },
+  running: { startedAt: 'text' },
+  waiting: { reason: 'text', message: 'text' },
   terminated: {
-    exitCode: true,
-    signal: true,
-    reason: true,
-    startedAt: true,
-    finishedAt: true,
-    containerID: true,
+    exitCode: 'number',
+    signal: 'number',
+    reason: 'text',
+    startedAt: 'text',
+    finishedAt: 'text',
+    containerID: 'text',
   },
 } as const
 const containerStatus = {
   name: 'text',
   image: 'text',
   imageID: 'text',
-  containerID: true,
-  ready: true,
-  started: true,
-  restartCount: true,
+  containerID: 'text',
+  ready: 'boolean',
+  started: 'boolean',
+  restartCount: 'number',
   state: containerState,
   lastState: containerState,
   resources,
-  allocatedResources: true,
+  allocatedResources: 'quantities',
+} as const
+const probe = {
+  periodSeconds: 'number',
+  failureThreshold: 'number',
+  initialDelaySeconds: 'number',
 } as const
 const container = {
   name: 'text',
   image: 'text',
-  imagePullPolicy: true,
+  imagePullPolicy: 'text',
   resources,
-  restartPolicy: true,
-  volumeMounts: list({ name: true, mountPath: true }),
-  startupProbe: { periodSeconds: true, failureThreshold: true, initialDelaySeconds: true },
-  readinessProbe: { periodSeconds: true, failureThreshold: true, initialDelaySeconds: true },
+  restartPolicy: 'text',
+  volumeMounts: list({ name: 'text', mountPath: 'text' }),
+  startupProbe: probe,
+  readinessProbe: probe,
 } as const
 const metadata = {
   name: 'text',
@@ -46,15 +53,15 @@ const metadata = {
   labels: 'texts',
   creationTimestamp: 'text',
   deletionTimestamp: 'text',
-  deletionGracePeriodSeconds: true,
+  deletionGracePeriodSeconds: 'number',
   finalizers: list('text'),
   ownerReferences: list({
-    apiVersion: true,
-    kind: true,
-    name: true,
-    uid: true,
-    controller: true,
-    blockOwnerDeletion: true,
+    apiVersion: 'text',
+    kind: 'text',
+    name: 'text',
+    uid: 'text',
+    controller: 'boolean',
+    blockOwnerDeletion: 'boolean',
   }),
 } as const
 /** Upstream: pkg/kubelet/types/pod_update.go: where the pod came from, and whether it is the mirror of a static one. */
@@ -63,42 +70,48 @@ const podAnnotations = {
   'kubernetes.io/config.source': 'text',
 } as const
 
-export const podShape: Shape = {
+export const podShape: ShapeOf<KubernetesPod> = {
   metadata: { ...metadata, annotations: podAnnotations },
   spec: {
-    nodeName: true,
-    priority: true,
-    priorityClassName: true,
-    restartPolicy: true,
-    runtimeClassName: true,
-    hostNetwork: true,
-    overhead: true,
+    nodeName: 'text',
+    priority: 'number',
+    priorityClassName: 'text',
+    restartPolicy: 'text',
+    runtimeClassName: 'text',
+    hostNetwork: 'boolean',
+    overhead: 'quantities',
     resources,
-    terminationGracePeriodSeconds: true,
-    tolerations: list(true),
+    terminationGracePeriodSeconds: 'number',
+    tolerations: list({
+      key: 'text',
+      operator: 'text',
+      value: 'text',
+      effect: 'text',
+      tolerationSeconds: 'number',
+    }),
     containers: list(container),
     initContainers: list(container),
     ephemeralContainers: list(container),
-    imagePullSecrets: list({ name: true }),
+    imagePullSecrets: list({ name: 'text' }),
     volumes: list({
-      name: true,
-      emptyDir: { medium: true, sizeLimit: true },
-      hostPath: { path: true, type: true },
-      configMap: { name: true },
+      name: 'text',
+      emptyDir: { medium: 'text', sizeLimit: 'quantity' },
+      hostPath: { path: 'text', type: 'text' },
+      configMap: { name: 'text' },
       gitRepo: {},
-      persistentVolumeClaim: { claimName: true },
-      image: { reference: true, pullPolicy: true },
+      persistentVolumeClaim: { claimName: 'text' },
+      image: { reference: 'text', pullPolicy: 'text' },
       ephemeral: {},
     }),
   },
   status: {
     phase: 'text',
-    reason: true,
-    message: true,
-    qosClass: true,
-    startTime: true,
-    resize: true,
-    conditions: list({ type: true, status: true, reason: true, lastTransitionTime: true }),
+    reason: 'text',
+    message: 'text',
+    qosClass: 'text',
+    startTime: 'text',
+    resize: 'text',
+    conditions: list({ type: 'text', status: 'text', reason: 'text', lastTransitionTime: 'text' }),
     containerStatuses: list(containerStatus),
     initContainerStatuses: list(containerStatus),
     ephemeralContainerStatuses: list(containerStatus),
@@ -110,12 +123,12 @@ const nodeClassAnnotations = {
   'karpenter.k8s.aws/ec2nodeclass-hash': 'text',
   'karpenter.k8s.aws/ec2nodeclass-hash-version': 'text',
 } as const
-export const nodeShape: Shape = {
+export const nodeShape: ShapeOf<KubernetesNode> = {
   metadata: { ...metadata, annotations: nodeClassAnnotations },
   spec: {
     providerID: 'text',
-    unschedulable: true,
-    taints: list({ key: true, value: true, effect: true, timeAdded: true }),
+    unschedulable: 'boolean',
+    taints: list({ key: 'text', value: 'text', effect: 'text', timeAdded: 'text' }),
   },
   status: {
     capacity: 'texts',
@@ -128,46 +141,63 @@ export const nodeShape: Shape = {
       lastHeartbeatTime: 'text',
       lastTransitionTime: 'text',
     }),
-    nodeInfo: 'texts',
-    images: list({ names: list('text'), sizeBytes: true }),
-    addresses: list({ type: true, address: true }),
+    nodeInfo: {
+      architecture: 'text',
+      bootID: 'text',
+      containerRuntimeVersion: 'text',
+      kernelVersion: 'text',
+      kubeProxyVersion: 'text',
+      kubeletVersion: 'text',
+      machineID: 'text',
+      operatingSystem: 'text',
+      osImage: 'text',
+      systemUUID: 'text',
+    },
+    images: list({ names: list('text'), sizeBytes: 'number' }),
+    addresses: list({ type: 'text', address: 'text' }),
   },
 }
 
 const memory = {
-  time: true,
-  availableBytes: true,
-  usageBytes: true,
-  workingSetBytes: true,
-  rssBytes: true,
+  time: 'text',
+  availableBytes: 'statistic',
+  usageBytes: 'number',
+  workingSetBytes: 'number',
+  rssBytes: 'number',
 } as const
 const filesystem = {
-  time: true,
-  availableBytes: true,
-  capacityBytes: true,
-  usedBytes: true,
-  inodesFree: true,
-  inodes: true,
-  inodesUsed: true,
+  time: 'text',
+  availableBytes: 'statistic',
+  capacityBytes: 'statistic',
+  usedBytes: 'number',
+  inodesFree: 'number',
+  inodes: 'number',
+  inodesUsed: 'number',
 } as const
-export const summaryShape: Shape = {
+export const summaryShape: ShapeOf<Summary> = {
   node: {
-    nodeName: true,
-    startTime: true,
-    systemContainers: list({ name: true, startTime: true, memory }),
+    nodeName: 'text',
+    startTime: 'text',
+    systemContainers: list({ name: 'text', startTime: 'text', memory }),
     memory,
     fs: filesystem,
     runtime: { imageFs: filesystem, containerFs: filesystem },
-    rlimit: { time: true, maxpid: true, curproc: true },
+    rlimit: { time: 'text', maxpid: 'number', curproc: 'number' },
   },
   pods: list({
-    podRef: { name: true, namespace: true, uid: true },
-    startTime: true,
-    containers: list({ name: true, startTime: true, memory, rootfs: filesystem, logs: filesystem }),
+    podRef: { name: 'text', namespace: 'text', uid: 'text' },
+    startTime: 'text',
+    containers: list({
+      name: 'text',
+      startTime: 'text',
+      memory,
+      rootfs: filesystem,
+      logs: filesystem,
+    }),
     memory,
-    volume: list({ ...filesystem, name: true, pvcRef: { name: true, namespace: true } }),
+    volume: list({ ...filesystem, name: 'text', pvcRef: { name: 'text', namespace: 'text' } }),
     'ephemeral-storage': filesystem,
-    process_stats: { process_count: true },
+    process_stats: { process_count: 'number' },
   }),
 }
 
@@ -231,20 +261,20 @@ export const launchTemplateShape: Shape = {
   kubelet: true,
 }
 
-const criMetadata = { name: true, attempt: true, uid: true, namespace: true } as const
+const criMetadata = { name: 'text', attempt: 'number', uid: 'text', namespace: 'text' } as const
 const criFilesystems = list({
-  timestamp: true,
-  fsId: { mountpoint: true },
-  usedBytes: { value: true },
-  inodesUsed: { value: true },
+  timestamp: 'amount',
+  fsId: { mountpoint: 'text' },
+  usedBytes: { value: 'amount' },
+  inodesUsed: { value: 'amount' },
 })
-export const runtimeShape: Shape = {
+export const runtimeShape: ShapeOf<Runtime> = {
   images: list({
     id: 'text',
     repoTags: list('text'),
     repoDigests: list('text'),
-    size: true,
-    pinned: true,
+    size: 'amount',
+    pinned: 'boolean',
   }),
   containers: list({
     id: 'text',
@@ -253,22 +283,22 @@ export const runtimeShape: Shape = {
     image: { image: 'text', userSpecifiedImage: 'text' },
     imageRef: 'text',
     imageId: 'text',
-    state: true,
-    createdAt: true,
+    state: 'text',
+    createdAt: 'amount',
     labels: 'texts',
   }),
   sandboxes: list({
     id: 'text',
     metadata: criMetadata,
-    state: true,
-    createdAt: true,
+    state: 'text',
+    createdAt: 'amount',
     labels: 'texts',
     runtimeHandler: 'text',
   }),
   imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
 }
 /** Beside these Bottlerocket's `settings.kubernetes` has keys, certificates and tokens. */
-const bottlerocketSettings: Shape = Object.fromEntries(
+const bottlerocketSettings: Readonly<Record<string, Shape>> = Object.fromEntries(
   `allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files container-log-max-size
    container-log-max-workers container-log-monitor-interval cpu-cfs-quota-enforced cpu-manager-policy cpu-manager-reconcile-period event-burst
    event-qps eviction-hard eviction-max-pod-grace-period eviction-soft eviction-soft-grace-period hostname-override ids-per-pod
@@ -289,8 +319,8 @@ const containerRuntimeSettings = {
   'max-container-log-line-size': true,
   snapshotter: 'text',
 } as const
-const logFile = { path: 'text', bytes: true, modifiedAt: 'text' } as const
-export const hostShape: Shape = {
+const logFile = { path: 'text', bytes: 'number', modifiedAt: 'text' } as const
+export const hostShape: ShapeOf<Host> = {
   schema: 'text',
   kubelet: {
     startedAt: 'text',
@@ -301,15 +331,15 @@ export const hostShape: Shape = {
     role: 'text',
     device: 'text',
     mount: 'text',
-    capacityBytes: true,
-    availableBytes: true,
-    inodes: true,
-    inodesFree: true,
+    capacityBytes: 'number',
+    availableBytes: 'number',
+    inodes: 'number',
+    inodesFree: 'number',
   }),
   containerd: {
     sandboxImage: 'text',
     snapshotter: 'text',
-    discardUnpackedLayers: true,
+    discardUnpackedLayers: 'boolean',
     mirrors: list({ registry: 'text', server: 'text', hosts: list('text') }),
   },
   /** Settings as declared, of a node whose files nobody sees. */
@@ -320,38 +350,38 @@ export const hostShape: Shape = {
     os: 'texts',
   },
   /** A file has an entry for each of its blocks, and one for what stands outside of them. */
-  logrotate: list({ path: 'text', sha256: 'text', modifiedAt: true, directives: true }),
+  logrotate: list({ path: 'text', sha256: 'text', modifiedAt: 'text?', directives: 'map' }),
   logrotateRuns: {
-    by: true,
+    by: 'text?',
     schedule: 'text',
     last: 'text',
-    also: list({ by: true, schedule: 'text' }),
-    unsure: true,
+    also: list({ by: 'text?', schedule: 'text' }),
+    unsure: 'text?',
   },
   journald: { limits: 'texts', diskUsage: 'text' },
   /** Files of container logs; `rotatedByOthers` are those whose names the kubelet does not give. */
   logs: {
-    files: true,
-    bytes: true,
+    files: 'number',
+    bytes: 'number',
     biggest: list(logFile),
-    rotatedByKubelet: { files: true, bytes: true },
-    rotatedByOthers: { files: true, bytes: true, sample: list(logFile) },
+    rotatedByKubelet: { files: 'number', bytes: 'number' },
+    rotatedByOthers: { files: 'number', bytes: 'number', sample: list(logFile) },
   },
   kernel: {
     release: 'text',
     cmdline: 'text',
-    cgroupVersion: true,
-    memoryCgroups: true,
-    dyingMemoryCgroups: true,
+    cgroupVersion: 'number',
+    memoryCgroups: 'number',
+    dyingMemoryCgroups: 'number',
   },
   /** Names of the folders in the kubelet's `podLogsDir`. */
   podLogDirectories: list('text'),
   logLines: list('text'),
   unread: list({ what: 'text', why: 'text' }),
 }
-export const knownShape: Shape = {
+export const knownShape: ShapeOf<KnownImages> = {
   kubeletStartedAt: 'text',
-  images: list({ id: 'text', firstDetected: true, lastUsed: true }),
+  images: list({ id: 'text', firstDetected: 'text?', lastUsed: 'text?' }),
 }
 
 /** Of deployments and their ReplicaSets; of volumes. */

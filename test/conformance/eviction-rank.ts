@@ -2,8 +2,7 @@
 import type { Signal } from '#model/prediction.ts'
 import { rankPods } from '#replay/eviction/ranking.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats } from '#replay/pods/pod-stats.ts'
+import { podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 
 interface Input {
@@ -17,12 +16,12 @@ interface Input {
 export const evictionRank: Family<Input> = {
   name: 'eviction-rank',
   answer({ signal, dedicatedImageFs, dedicatedContainerFs, pods, podStats }, version) {
-    const active = pods.map(parsePod).filter(pod => pod !== null)
+    const active = pods.map(podOf).filter(pod => pod !== null)
     const layout = { dedicatedImageFs, splitContainerImageFs: dedicatedContainerFs }
     const ranking = rankPods(
       signal,
       active,
-      parsePodStats({ pods: podStats }),
+      statsOf({ pods: podStats }),
       layout,
       kubeletOf(version),
     )

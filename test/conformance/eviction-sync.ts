@@ -12,8 +12,8 @@ import {
 } from '#replay/eviction/synchronize.ts'
 import { isHardThreshold } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats } from '#replay/pods/pod-stats.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { podOf, podStatsOf as statsOf, summaryOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 
 interface Step {
@@ -55,12 +55,12 @@ function storiesOf(input: Input, version: string): unknown[][] {
     { state: startEviction(config), pods: parsedPods(input.pods), steps: [] },
   ]
   for (const step of input.steps) {
-    const observe = (node: unknown) => makeSignalObservations({ node }, kubelet.features)
+    const observe = (node: unknown) => makeSignalObservations(summaryOf({ node }), kubelet.features)
     const afterReclaim = observe(step.nodeAfterReclaim ?? step.node)
     const pass: Omit<Pass, 'pods'> = {
       nowMs: Date.parse(step.at),
       observations: observe(step.node),
-      podStats: parsePodStats({ pods: step.podStats ?? input.podStats }),
+      podStats: statsOf({ pods: step.podStats ?? input.podStats }),
       layout: {
         dedicatedImageFs: input.dedicatedImageFs,
         splitContainerImageFs: input.dedicatedContainerFs,
@@ -90,8 +90,7 @@ function storiesOf(input: Input, version: string): unknown[][] {
   return branches.map(({ steps }) => steps)
 }
 
-const parsedPods = (manifests: unknown[]): Pod[] =>
-  manifests.map(parsePod).filter(pod => pod !== null)
+const parsedPods = (manifests: unknown[]): Pod[] => manifests.map(podOf).filter(pod => pod !== null)
 
 const gcCalls: Record<ReclaimKind, string> = { containers: 'containerGC', images: 'imageGC' }
 

@@ -1,7 +1,7 @@
 import { kubeletOf } from '#replay/kubelet.ts'
 import { oomScores } from '#replay/oom-score.ts'
-import { parsePod } from '#replay/pods/pod.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { podOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 
 interface Input {
@@ -13,7 +13,7 @@ export const oomScore: Family<Input> = {
   name: 'oom-score',
   answer({ pod: manifest, memoryCapacityBytes }, version) {
     const kubelet = kubeletOf(version)
-    const pod = parsePod(manifest)
+    const pod = podOf(manifest)
     const scores = pod && oomScores(pod, memoryCapacityBytes, kubelet)
     return {
       qosClass: pod && podQosClass(pod, kubelet),

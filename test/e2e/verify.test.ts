@@ -287,7 +287,9 @@ describe('freshClusters', () => {
       cluster: { eks: { status: 'ACTIVE' } },
       budgets: [{ metadata: { name: 'checkout' } }],
     })
-    expect(prod?.nodes.every(({ at, host, configz }) => Boolean(at && host && configz))).toBe(true)
+    expect(
+      prod?.nodes.every(({ at, host, configuration }) => Boolean(at && host && configuration)),
+    ).toBe(true)
     expect(lab.requests().routes['kubernetes/prod']).not.toHaveProperty('listEvents')
   })
 

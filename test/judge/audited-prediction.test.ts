@@ -3,11 +3,12 @@ import { openAuditedPredictions } from '#judge/audited-prediction.ts'
 import { calmEviction, exampleSubject, hard, type NodeExample } from '#judge/example.ts'
 import { nodeSubject } from '#judge/subject.ts'
 import type { NodePrediction } from '#model/prediction.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, type NodeOptions } from '#test/node-builder.ts'
 
 function audited(options: NodeOptions = {}, shown = openAuditedPredictions()) {
   const { record, prediction } = buildNode(options)
-  return shown(nodeSubject(record, prediction), prediction)
+  return shown(nodeSubject(inputOf(record), prediction), prediction)
 }
 const settingsOf = (options: NodeOptions = {}) => audited(options).settings
 const identity = (change: NonNullable<NodeExample['identity']>): NodeOptions => ({

@@ -4,6 +4,7 @@ import { openJudgement } from '#judge/judge.ts'
 import { contextRule } from '#judge/rule.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 
 const cluster = 'prod'
@@ -187,7 +188,7 @@ describe('a rule that needs its cluster', () => {
     for (const step of order) {
       if (step === 'events') judgement.takeObjects(objects('events', [ofNode('full', takenAt)]))
       if (step === 'pools') judgement.takeObjects(objects('nodepools.karpenter.sh', [{}, {}]))
-      if (step === 'node') judgement.take(node.record, node.prediction)
+      if (step === 'node') judgement.take(inputOf(node.record), node.prediction)
     }
     return judgement.close(takenAt)
   }
@@ -211,7 +212,7 @@ describe('a rule that needs its cluster', () => {
       },
     })
     const judgement = openJudgement([dated], defaultPolicy)
-    judgement.take(node.record, node.prediction)
+    judgement.take(inputOf(node.record), node.prediction)
     expect(judgement.close('2026-11-30T00:00:00Z').findings).toMatchObject([
       { consequence: takenAt },
     ])
@@ -220,7 +221,7 @@ describe('a rule that needs its cluster', () => {
   it('does not apply where it says so', () => {
     const judgement = openJudgement([rule], defaultPolicy)
     const windows = buildNode({ name: 'w', identity: { operatingSystem: 'windows' } })
-    judgement.take(windows.record, windows.prediction)
+    judgement.take(inputOf(windows.record), windows.prediction)
     expect(judgement.close(takenAt).clusters[0]?.outcomes).toMatchObject({
       notApplicable: 1,
       pass: 0,
@@ -236,7 +237,7 @@ describe('a rule that needs its cluster', () => {
       },
     })
     const judgement = openJudgement([broken], defaultPolicy)
-    judgement.take(node.record, node.prediction)
+    judgement.take(inputOf(node.record), node.prediction)
     expect(judgement.close(takenAt).ruleErrors).toMatchObject([
       { rule: 'failing-gc', node: 'a', message: 'broken' },
     ])

@@ -3,6 +3,7 @@ import { Cohorts } from '#judge/cohorts.ts'
 import { exampleSubject } from '#judge/example.ts'
 import { type CohortRule, cohortRule } from '#judge/rule.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
+import type { Host } from '#model/node-input.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
 type Yields = ReturnType<CohortRule['judge']>
@@ -20,7 +21,7 @@ const toy = (judge: () => Yields, judgesAlone?: () => boolean) =>
 function statesOf(rule: CohortRule, ...hosts: ({ name: string } | null)[]) {
   const cohorts = new Cohorts(rule)
   hosts.forEach((host, index) => {
-    cohorts.take(exampleSubject(host ? { host } : {}, `node-${index}`))
+    cohorts.take(exampleSubject(host ? { host: host as Host } : {}, `node-${index}`))
   })
   return [...cohorts.outcomes(defaultPolicy)]
     .map(({ subject, outcome }) => `${subject.identity.name} ${outcome.state}`)

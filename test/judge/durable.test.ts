@@ -8,6 +8,7 @@ import { nodeRule } from '#judge/rule.ts'
 import type { DurableFix, Finding } from '#model/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { type BuiltNode, buildNode } from '#test/node-builder.ts'
 import { isComment, readBack } from '#test/snippet.ts'
 
@@ -434,7 +435,7 @@ describe('a finding', () => {
 
   function findings(nodes: BuiltNode[], ...shelf: Parameters<typeof openJudgement>[0]): Finding[] {
     const judgement = openJudgement(shelf, defaultPolicy)
-    for (const { record, prediction } of nodes) judgement.take(record, prediction)
+    for (const { record, prediction } of nodes) judgement.take(inputOf(record), prediction)
     return judgement.close('2026-11-21T00:00:00Z').findings
   }
 

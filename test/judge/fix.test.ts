@@ -9,7 +9,7 @@ import { type Baseline, defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
-import { replay } from '#replay/replay.ts'
+import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 import { isComment, readBack } from '#test/snippet.ts'
 
@@ -128,7 +128,7 @@ function audited({ nodes = [{}], declared, baseline }: Fleet): Finding[] {
   })
   nodes.forEach((node, index) => {
     const read = record(node, `node-${index}.ec2.internal`)
-    judgement.take(read, replay(read, takenAt))
+    judgement.take(inputOf(read), replay(read, takenAt))
   })
   return judgement.close(takenAt).findings
 }

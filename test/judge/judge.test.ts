@@ -8,6 +8,7 @@ import { findingId } from '#judge/tally.ts'
 import type { OutcomeCounts } from '#model/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { type BuiltNode, buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 
 const docs = { title: 'A toy', why: 'To see the runner work.', fix: 'None.', sources: ['none'] }
@@ -38,7 +39,7 @@ function judged(
   options: { allNodes?: boolean; day?: string } = {},
 ) {
   const judgement = openJudgement(shelf, { ...defaultPolicy, ...policy }, options)
-  const audited = nodes.map(({ record, prediction }) => judgement.take(record, prediction))
+  const audited = nodes.map(({ record, prediction }) => judgement.take(inputOf(record), prediction))
   return { audited, ...judgement.close(`${options.day ?? '2026-11-21'}T00:00:00Z`) }
 }
 
@@ -491,7 +492,7 @@ describe('policy', () => {
   it('takes the day in UTC, whatever the offset that the time is written with', () => {
     const judgement = openJudgement([alwaysFails], { ...defaultPolicy, waivers: [waiver()] })
     const { record, prediction } = buildNode()
-    judgement.take(record, prediction)
+    judgement.take(inputOf(record), prediction)
     expect(judgement.close('2026-11-22T01:00:00+02:00').waived).toHaveLength(1)
   })
 
@@ -714,9 +715,9 @@ describe('hostile input', () => {
   it('takes a record whose parts are missing or of another kind without throwing', () => {
     const { prediction } = buildNode()
     const judgement = openJudgement(rules, defaultPolicy)
-    expect(judgement.take({ kind: 'Node', cluster: 'prod', node: {} }, prediction).coverage).toBe(
-      'notRead',
-    )
+    expect(
+      judgement.take(inputOf({ kind: 'Node', cluster: 'prod', node: {} }), prediction).coverage,
+    ).toBe('notRead')
     expect(judgement.close(takenAt).ruleErrors).toEqual([])
   })
 })
@@ -734,7 +735,7 @@ describe('a fleet of hundreds of nodegroups', () => {
         configuration,
         imageGC,
       })
-      judgement.take(record, prediction)
+      judgement.take(inputOf(record), prediction)
     }
     return judgement.close(takenAt).findings.filter(({ rule }) => rule === 'alert-before-image-gc')
   }

@@ -3,6 +3,7 @@ import { openJudgement } from '#judge/judge.ts'
 import { mostLooseNodes } from '#judge/loose-nodes.ts'
 import { rules } from '#judge/rules/index.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 
 const rule = 'alert-before-image-gc'
@@ -19,7 +20,7 @@ function judged(count: number, policy: Partial<Policy> = {}) {
       imageGC,
       configuration: { imageGCHighThresholdPercent: 85 },
     })
-    judgement.take(record, prediction)
+    judgement.take(inputOf(record), prediction)
   }
   return judgement.close(takenAt)
 }

@@ -5,7 +5,7 @@ import { openJudgement } from '#judge/judge.ts'
 import { rules } from '#judge/rules/index.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
-import { replay } from '#replay/replay.ts'
+import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 
 const recorded = (name: string): RawObject =>
@@ -27,7 +27,7 @@ const sound: NodeRecord = {
 function judged(record: Partial<NodeRecord>): Record<string, string> {
   const judgement = openJudgement(rules, defaultPolicy)
   const whole = { ...sound, ...record }
-  judgement.take(whole, replay(whole, takenAt))
+  judgement.take(inputOf(whole), replay(whole, takenAt))
   const { findings, unknowns } = judgement.close(takenAt)
   return {
     ...Object.fromEntries(unknowns.map(({ rule, reason }) => [rule, reason])),

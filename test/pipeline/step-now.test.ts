@@ -7,6 +7,7 @@ import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { whyNotNow } from '#pipeline/plan/step-now.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import {
   type Family,
   type FleetNode,
@@ -49,7 +50,7 @@ function whyNot(
   return whyNotNow({
     step,
     cohort,
-    record,
+    record: inputOf(record),
     releaseVersion: null,
     allowActAtOnce,
     policy: defaultPolicy,

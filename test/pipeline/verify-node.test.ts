@@ -5,6 +5,7 @@ import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { verifyNode } from '#pipeline/remediation/verify.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
 const settings = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
@@ -51,7 +52,10 @@ const waiting = (): NonNullable<NodeRecord['pods']>[number] => {
 it('waits for the pods that were ready before, and for no other', async () => {
   const { step, node } = await changedNode()
   const verify = (readyPods: string[] | null) =>
-    verifyNode(step, node({ pods: [waiting()] }), defaultPolicy, { at: appliedAt, readyPods })
+    verifyNode(step, inputOf(node({ pods: [waiting()] })), defaultPolicy, {
+      at: appliedAt,
+      readyPods,
+    })
   expect(verify(['shop/web'])).toEqual({
     state: 'not-yet',
     why: 'pods are not ready again: shop/web',
@@ -63,7 +67,7 @@ it('waits for the pods that were ready before, and for no other', async () => {
 it('replays the node as it is now, by what it runs with', async () => {
   const { step, node } = await changedNode()
   const verify = (available: number) =>
-    verifyNode(step, node({ available }), defaultPolicy, { at: appliedAt, readyPods: [] })
+    verifyNode(step, inputOf(node({ available })), defaultPolicy, { at: appliedAt, readyPods: [] })
   expect(verify(60)).toEqual({ state: 'verified' })
   expect(verify(25)).toEqual({
     state: 'not-yet',

@@ -1,17 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
-import type { ClusterRecord, NodeRecord, RawObject } from '#model/record.ts'
+import type { ClusterRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { budgetResource } from '#remediate/plan/blast.ts'
 import { blockersOf, type FreshCluster } from '#remediate/run/blockers.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
 const names = Array.from({ length: 10 }, (_, index) => `n${index}`)
 const now = new Date('2026-11-21T10:00:00Z')
-const nodeOf = (name: string, more: FleetNode = {}) =>
+const recordOf = (name: string, more: FleetNode = {}) =>
   fleetNode({ name, pods: [readyPod(`web-${name}`, 'web')], ...more })
+const nodeOf = (name: string, more: FleetNode = {}) => inputOf(recordOf(name, more))
 
 let steps: PlanStep[]
 let fresh: FreshCluster
@@ -23,7 +26,7 @@ beforeEach(async () => {
     allowActAtOnce: false,
     version: '0',
   }
-  const snapshot = snapshotOf(names.map(name => nodeOf(name)))
+  const snapshot = snapshotOf(names.map(name => recordOf(name)))
   steps = (await makePlan(snapshot, { ...request, policy: defaultPolicy, selection: everything }))
     .plan.steps
   fresh = {
@@ -48,15 +51,15 @@ const blocked = (policy: Partial<RemediationPolicy> = {}, wave = steps) =>
 
 /** The first node, changed. */
 function withNode(
-  change: (node: NodeRecord['node']) => NodeRecord['node'],
-  record: Partial<NodeRecord> = {},
+  change: (node: NodeInput['node']) => NodeInput['node'],
+  record: Partial<NodeInput> = {},
 ) {
   const [first, ...others] = fresh.nodes
   if (first === undefined) throw new Error('there is no node')
   fresh = { ...fresh, nodes: [{ ...first, ...record, node: change(first.node) }, ...others] }
 }
 const withConditions = (conditions: RawObject[]) =>
-  withNode(node => ({ ...node, status: { ...node.status, conditions } }) as NodeRecord['node'])
+  withNode(node => ({ ...node, status: { ...node.status, conditions } }) as NodeInput['node'])
 const withCluster = (cluster: Partial<ClusterRecord>) => {
   fresh = { ...fresh, cluster: { kind: 'Cluster', cluster: 'prod', ...fresh.cluster, ...cluster } }
 }

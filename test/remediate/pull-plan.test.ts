@@ -10,6 +10,7 @@ import { changedSince } from '#remediate/plan/approve.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import {
   type FleetNode,
   fleetNode,
@@ -359,8 +360,8 @@ describe('what is verified', () => {
     const [step] = (await plan([fleetNode({ images: [image(false)] })])).steps
     if (step === undefined) throw new Error('no step')
     return back
-      ? verifyBack(step, seen(images))
-      : verifyNode(step, seen(images), defaultPolicy, {
+      ? verifyBack(step, inputOf(seen(images)))
+      : verifyNode(step, inputOf(seen(images)), defaultPolicy, {
           at: '2026-11-21T00:00:00Z',
           readyPods: null,
         })

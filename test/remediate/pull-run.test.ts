@@ -18,6 +18,7 @@ import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { ChangedNode } from '#test/changed-node.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
@@ -151,7 +152,8 @@ describe('an image that a pod waits for', () => {
         signal: new AbortController().signal,
       },
     })
-    const seen = () => verifyNode(step, recordOf(images()), defaultPolicy, { at, readyPods: null })
+    const seen = () =>
+      verifyNode(step, inputOf(recordOf(images())), defaultPolicy, { at, readyPods: null })
 
     expect(seen()).toMatchObject({ state: 'not-yet' })
     expect(await applier.send(step, 'apply', () => undefined)).toMatchObject({
@@ -170,7 +172,7 @@ describe('an image that a pod waits for', () => {
       answer: { outcome: 'restored' },
     })
     expect(images()).toEqual(before)
-    expect(verifyBack(step, recordOf(images()))).toEqual({ state: 'verified' })
+    expect(verifyBack(step, inputOf(recordOf(images())))).toEqual({ state: 'verified' })
     expect(node.told('calls')).not.toContain('restart')
   })
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 const changes = [
@@ -37,16 +39,16 @@ function fresh(
   step: PlanStep,
   node: FleetNode,
   { sha256 = step.oldSha256, ...running }: RawObject = {},
-): NodeRecord {
+): NodeInput {
   const { host, ...rest } = fleetNode({ ...node, configz: running })
   const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
-  return {
+  return inputOf({
     ...rest,
     host: {
       ...host,
       kubelet: { ...kubelet, files: [{ path: step.path, role: 'config', sha256, content: {} }] },
     },
-  }
+  })
 }
 
 const al2: FleetNode = { family: 'AL2' }
@@ -84,7 +86,7 @@ describe('a node that was put back', () => {
 
   it('is not where nobody knows what it runs with, or it is not Ready', async () => {
     const step = await stepOf(al2)
-    expect(verifyBack(step, { ...fresh(step, al2), configz: null })).toMatchObject({
+    expect(verifyBack(step, { ...fresh(step, al2), configuration: null })).toMatchObject({
       why: 'what its kubelet runs with was not read',
     })
     const node = fresh(step, al2)

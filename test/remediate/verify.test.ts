@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { NodeInput } from '#model/node-input.ts'
 import type { NodeState, Plan, PlanStep } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
@@ -8,6 +9,7 @@ import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { readyPodsOf } from '#remediate/pods.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { settleMs } from '#remediate/verify/verify-health.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
 const appliedAt = '2026-11-21T10:00:00Z'
@@ -62,7 +64,7 @@ interface Changed {
 }
 
 /** The node as it should be after the change, but for what a test says. */
-function freshNode(changed: Changed = {}): NodeRecord {
+function freshNode(changed: Changed = {}): NodeInput {
   const running = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50, ...soft }
   const { node, host, ...rest } = fleetNode({ family: 'AL2', configz: running })
   const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
@@ -79,7 +81,7 @@ function freshNode(changed: Changed = {}): NodeRecord {
     lastHeartbeatTime: at,
     ...changed.ready,
   }
-  return {
+  return inputOf({
     ...rest,
     mode: changed.mode ?? 'both',
     errors: changed.errors ?? [],
@@ -100,7 +102,7 @@ function freshNode(changed: Changed = {}): NodeRecord {
       ...node,
       status: { ...node.status, conditions: [ready, ...(changed.conditions ?? [])] },
     } as NodeRecord['node'],
-  }
+  })
 }
 
 function verified(changed: Changed = {}): Verification {
@@ -507,7 +509,7 @@ describe('a step that writes a file and restarts nothing', () => {
     ...freshNode({ ready: { status: 'False' } }),
     host: { logrotate: [{ path, sha256 }] },
   })
-  const told = (fresh: NodeRecord) => {
+  const told = (fresh: NodeInput) => {
     const file: PlanStep = {
       ...step,
       method: 'sync-file',

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { predictContainerGc } from '#replay/container-gc.ts'
+import { manifestOf, hostOf as parsedHost, runtimeOf } from '#test/at-the-door.ts'
 
 const at = Date.parse('2026-11-21T00:00:00Z')
 const createdAt = (ageSeconds: number) =>
@@ -62,6 +63,21 @@ const hostOf = (...flags: string[]) => ({
   podLogDirectories: [] as string[],
 })
 
+interface Evidence {
+  runtime: unknown
+  host: unknown
+  pods: unknown[] | null
+  nowMs: number
+}
+
+const predicted = ({ runtime, host, pods, nowMs }: Evidence) =>
+  predictContainerGc({
+    runtime: runtimeOf(runtime),
+    host: parsedHost(host),
+    pods: pods?.map(manifestOf) ?? null,
+    nowMs,
+  })
+
 interface Given {
   containers?: unknown[]
   sandboxes?: unknown[]
@@ -76,7 +92,7 @@ const predict = ({
   pods = [pod('u1')],
   host = hostOf(),
   nowMs = at,
-}: Given) => predictContainerGc({ runtime: { containers, sandboxes }, host, pods, nowMs })
+}: Given) => predicted({ runtime: { containers, sandboxes }, host, pods, nowMs })
 
 const ids = (given: Given) => predict(given).prediction?.periodic.removals.map(({ id }) => id)
 const idsUnderEviction = (given: Given) =>
@@ -195,7 +211,7 @@ describe('predictContainerGc', () => {
       nowMs: at,
     }
     const effect = 'which dead containers go is not known'
-    expect(predictContainerGc(whole)).toEqual({
+    expect(predicted(whole)).toEqual({
       prediction: {
         periodic: { removals: [], possible: [] },
         underEviction: { removals: [], possible: [] },
@@ -203,16 +219,16 @@ describe('predictContainerGc', () => {
       unknowns: [],
     })
     for (const runtime of [null, undefined, [], {}, { containers: [] }, { sandboxes: [] }]) {
-      expect(predictContainerGc({ ...whole, runtime })).toEqual({
+      expect(predicted({ ...whole, runtime })).toEqual({
         prediction: null,
         unknowns: [{ what: 'runtime', effect }],
       })
     }
-    expect(predictContainerGc({ ...whole, pods: null })).toEqual({
+    expect(predicted({ ...whole, pods: null })).toEqual({
       prediction: null,
       unknowns: [{ what: 'pods', effect }],
     })
-    expect(predictContainerGc({ ...whole, nowMs: Number.NaN })).toEqual({
+    expect(predicted({ ...whole, nowMs: Number.NaN })).toEqual({
       prediction: null,
       unknowns: [{ what: 'at', effect }],
     })
@@ -458,7 +474,7 @@ describe('a record that is not whole', () => {
     })
     fc.assert(
       fc.property(evidence, given => {
-        const { prediction, unknowns } = predictContainerGc(given)
+        const { prediction, unknowns } = predicted(given)
         expect(prediction !== null || unknowns.length > 0).toBe(true)
       }),
     )

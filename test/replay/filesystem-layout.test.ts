@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { filesystemLayout } from '#replay/filesystem-layout.ts'
+import { filesystemLayout as layoutOf } from '#replay/filesystem-layout.ts'
+import { hostOf as parsedHost, summaryOf as parsedSummary } from '#test/at-the-door.ts'
+
+const filesystemLayout = (summary: object | null, host: object | null, isContainerd: boolean) =>
+  layoutOf(summary && parsedSummary(summary), parsedHost(host), isContainerd)
 
 const disk = { capacityBytes: 1000, availableBytes: 500, inodes: 100, inodesFree: 50 }
 const summaryOf = (
@@ -11,11 +15,7 @@ const hostOf = (devices: Record<string, string | undefined>) => ({
   filesystems: Object.entries(devices).map(([role, device]) => ({ role, device })),
 })
 const verdict = (summary: object | null, host: object | null = null) => {
-  const { layout, layoutCertainty } = filesystemLayout(
-    summary as Record<string, unknown> | null,
-    host as Record<string, unknown> | null,
-    true,
-  )
+  const { layout, layoutCertainty } = filesystemLayout(summary, host, true)
   return [layout, layoutCertainty]
 }
 

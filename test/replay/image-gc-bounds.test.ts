@@ -20,6 +20,7 @@ import {
 } from '#replay/image-gc/records.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
+import { inputOf } from '#test/at-the-door.ts'
 
 const minute = 60_000
 const startedAtMs = Date.parse('2026-11-21T00:00:00Z')
@@ -273,7 +274,7 @@ function predicted(
 ): Partial<ImageGcPrediction> {
   const kubelet = kubeletOf(world.version)
   const record = recordOf(world, facts)
-  const node = imageEvidence(record, Date.parse(record.at ?? ''), kubelet)
+  const node = imageEvidence(inputOf(record), Date.parse(record.at ?? ''), kubelet)
   const removed = new Set(
     isEviction
       ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : []))

@@ -8,6 +8,7 @@ import { type ImageGcPolicy, imageGcPolicyError, imageGcPolicyOf } from '#replay
 import { prepareImages } from '#replay/image-gc/prepared.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
+import { inputOf } from '#test/at-the-door.ts'
 
 const minute = 60_000
 const now = Date.parse('2026-11-21T12:00:00Z')
@@ -294,10 +295,12 @@ function prepare(images: Record<string, Image>, node: Node = {}) {
       })),
     },
   } as unknown as NodeRecord
-  return prepareImages(imageEvidence(record, now, kubelet), now + waitMinutes * minute, kubelet, {
-    certain: new Set(removed),
-    possible: new Set(),
-  })
+  return prepareImages(
+    imageEvidence(inputOf(record), now, kubelet),
+    now + waitMinutes * minute,
+    kubelet,
+    { certain: new Set(removed), possible: new Set() },
+  )
 }
 
 /** 100 of 1000 bytes available: 91 % used, and 100 to free. */
@@ -673,7 +676,7 @@ describe('a round on images of which something is not known', () => {
 
   it('without any list: knows only that something may go', () => {
     const none = prepareImages(
-      imageEvidence({ kind: 'Node', cluster: 'lab', node: {} }, now, kubelet),
+      imageEvidence(inputOf({ kind: 'Node', cluster: 'lab', node: {} }), now, kubelet),
       now,
       kubelet,
     )

@@ -11,6 +11,7 @@ import {
   overReservationError,
 } from '#replay/node-allocatable.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
+import { nodeOf as parsedNode } from '#test/at-the-door.ts'
 
 const newest = featuresOf('v1.36.3')
 const GiB = 2 ** 30
@@ -326,8 +327,8 @@ describe('predictAllocatable', () => {
   it.each(['single-disk', 'split-disk'])('tells of a real node (%s) what it tells itself', name => {
     const node = recorded(`${name}-node`) as { status: { allocatable: Record<string, string> } }
     const { allocatable, ...others } = predictAllocatable(
-      node,
-      parseConfigz(recorded(`${name}-configz`)),
+      parsedNode(node),
+      parseConfigz(recorded(`${name}-configz`)).fields,
       featuresOf('v1.34.4'),
     )
     expect(allocatable).toEqual({ ...node.status.allocatable, matchesNode: true })
@@ -346,7 +347,7 @@ describe('predictAllocatable', () => {
     present: Record<string, unknown> = capacity,
   ) => ({ status: { capacity: present, allocatable: reported } })
   const predict = (node: unknown, configuration: KubeletConfiguration = {}, features = newest) =>
-    predictAllocatable(node, configuration, features)
+    predictAllocatable(parsedNode(node), configuration, features)
 
   it('takes what a configuration does not say from its defaults, and leaves out what others offer', () => {
     expect(predict(nodeOf(capacity)).allocatable).toEqual({
@@ -367,7 +368,7 @@ describe('predictAllocatable', () => {
     expect(unknowns).toEqual([])
   })
 
-  it.each([undefined, { ...capacity, memory: 'lots' }, { ...capacity, cpu: 4 }])(
+  it.each([undefined, { ...capacity, memory: 'lots' }, { ...capacity, cpu: 'many' }])(
     'does not say that it matches %j',
     reported => {
       const { allocatable, differing, unknowns } = predict(nodeOf(reported))
@@ -496,7 +497,7 @@ describe('predictAllocatable', () => {
         fc.constantFrom('v1.24.0', 'v1.29.0', 'v1.37.0'),
         (given, configured, version) => {
           expect(
-            JSON.stringify(predictAllocatable(given, configured, featuresOf(version))),
+            JSON.stringify(predictAllocatable(parsedNode(given), configured, featuresOf(version))),
           ).not.toMatch(/NaN|Infinity/)
         },
       ),

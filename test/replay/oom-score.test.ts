@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { oomScores } from '#replay/oom-score.ts'
-import { parsePod } from '#replay/pods/pod.ts'
+import { podOf } from '#test/at-the-door.ts'
 
 const capacity = 16_481_411_072
 
@@ -42,7 +42,7 @@ function scoresOf(asked: Asked): Record<string, number> | null {
     initContainers: initContainers.map(manifestOf),
     ...spec,
   }
-  const pod = parsePod({ metadata: { name: 'p', namespace: 'n', annotations }, spec: manifest })
+  const pod = podOf({ metadata: { name: 'p', namespace: 'n', annotations }, spec: manifest })
   const scores =
     pod && oomScores(pod, asked.memoryCapacityBytes ?? capacity, kubeletOf(version, gates))
   return (
@@ -101,7 +101,7 @@ describe('oomScores of a Burstable container', () => {
   )
 
   it('names the pod, the container and its class; regular containers first', () => {
-    const pod = parsePod({
+    const pod = podOf({
       metadata: { name: 'p', namespace: 'n' },
       spec: { containers: [{ name: 'c' }], initContainers: [{ name: 'i' }] },
     })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord } from '#model/record.ts'
-import { replay } from '#replay/replay.ts'
+import { replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const recorded = (name: string) =>

@@ -3,8 +3,7 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { TimelineEvent } from '#model/prediction.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats } from '#replay/pods/pod-stats.ts'
+import type { Pod } from '#replay/pods/pod.ts'
 import {
   deadUser,
   type TimelineImage,
@@ -12,6 +11,7 @@ import {
   timelineMs,
   timelineOf,
 } from '#replay/timeline.ts'
+import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const MiB = 2 ** 20
@@ -20,7 +20,7 @@ const startMs = Date.parse('2026-11-21T00:00:00Z')
 const minute = 60_000
 
 function pod(name: string, spec: object = {}): Pod {
-  const parsed = parsePod({
+  const parsed = podOf({
     metadata: { name, namespace: 'default', uid: name },
     spec: { containers: [{ name: 'c' }], ...spec },
   })
@@ -29,7 +29,7 @@ function pod(name: string, spec: object = {}): Pod {
 }
 
 const statsOf = (used: Record<string, { rootfsBytes?: number; logsBytes?: number }>) =>
-  parsePodStats({
+  podStatsOf({
     pods: Object.entries(used).map(([name, { rootfsBytes = 0, logsBytes = 0 }]) => ({
       podRef: { name, namespace: 'default', uid: name },
       containers: [

@@ -1,7 +1,7 @@
 import { RequestFailure } from '#clients/failure.ts'
 import type { Collector } from '#collect/collector.ts'
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
-import { parseAnsweredConfigz } from '#model/kubelet-configuration.ts'
+import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 
 /** The configuration the kubelet runs with, read through the API server's node proxy. */
@@ -30,7 +30,7 @@ export const configz: Collector = {
 export async function configzOf(ask: () => Promise<unknown>): Promise<RawObject> {
   try {
     const body = await ask()
-    parseAnsweredConfigz(body)
+    checkAnsweredConfigz(body)
     return body as RawObject
   } catch (error) {
     // Upstream: pkg/kubelet/server/server.go InstallAuthRequiredHandlers. The API server's own 404 (no such node) is a Status, the kubelet's is text.

@@ -8,7 +8,7 @@ import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
-import { parseAnsweredConfigz } from '#model/kubelet-configuration.ts'
+import { checkAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 import { flawOf } from './json-flaws.ts'
@@ -311,7 +311,7 @@ function parsedFile(file: HostFile, unread: Unread[]): HostFile {
 function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
   if (configz === undefined || configz === null) return null
   try {
-    parseAnsweredConfigz(configz)
+    checkAnsweredConfigz(configz)
     return isRawObject(configz) ? configz : null
   } catch (error) {
     unread.push({

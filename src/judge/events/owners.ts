@@ -1,8 +1,7 @@
 /** Who makes the pods of a node anew, and which pressure they come back under. */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { bounded, byText, nameLength } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import { isRawObject } from '#model/record.ts'
+import type { KubernetesPod, PodSpec } from '#model/kubernetes.ts'
 
 /** `namespace/DaemonSet/name`. Null: no controller makes another. A static pod's owner is its node, whose kubelet never evicts it. */
 export function ownerOf({ metadata }: KubernetesPod): string | null {
@@ -93,18 +92,16 @@ export function taintOf(resource: string | null): string | null {
 }
 const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(resource) ?? [])
 
-/** Upstream: k8s.io/api/core/v1/toleration.go ToleratesTaint, of a taint without value and effect NoSchedule. The snapshot keeps tolerations as they came. */
-const tolerates = (taint: string, toleration: unknown): boolean => {
-  const { key, operator, value, effect } = isRawObject(toleration) ? toleration : { key: null }
-  return (
-    (!effect || effect === 'NoSchedule') &&
-    (key === taint || ((key === undefined || key === '') && operator === 'Exists')) &&
-    (operator === 'Exists' || ((!operator || operator === 'Equal') && !value))
-  )
-}
+type Toleration = NonNullable<PodSpec['tolerations']>[number]
+
+/** Upstream: k8s.io/api/core/v1/toleration.go ToleratesTaint, of a taint without value and effect NoSchedule. */
+const tolerates = (taint: string, { key, operator, value, effect }: Toleration): boolean =>
+  (!effect || effect === 'NoSchedule') &&
+  (key === taint || ((key === undefined || key === '') && operator === 'Exists')) &&
+  (operator === 'Exists' || ((!operator || operator === 'Equal') && !value))
 
 function toleratedTaints({ spec }: KubernetesPod): string[] {
-  const tolerations = Array.isArray(spec?.tolerations) ? spec.tolerations : []
+  const tolerations = spec?.tolerations ?? []
   return pressureTaints.filter(taint =>
     tolerations.some(toleration => tolerates(taint, toleration)),
   )

@@ -3,7 +3,6 @@ import { line } from '#judge/evidence.ts'
 import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
 import { bounded, counted, span } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
-import { isRawObject } from '#model/record.ts'
 import { doubleRotation } from './double-rotation.ts'
 import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import {
@@ -70,7 +69,7 @@ export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Fail
 /** What runs its containers; null: not told. */
 const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
   node.status?.nodeInfo?.containerRuntimeVersion ??
-  (isRawObject(host.containerd) ? 'containerd' : null)
+  (host.containerd === undefined ? null : 'containerd')
 
 /** Blocks of which each pattern meets nothing, or what the kubelet rotates: without them no log is kept longer, or lost. */
 export function removableBlocks(

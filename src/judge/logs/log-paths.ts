@@ -1,6 +1,6 @@
 /** Which logs a pattern of logrotate can meet, and what lies where container logs are. */
 import { bounded } from '#judge/text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Host, HostLog } from '#model/node-input.ts'
 import { matchesShellGlob } from './shell-glob.ts'
 
 /** No wildcard reaches over a `/`. */
@@ -54,15 +54,15 @@ export interface SeenLogs {
 }
 
 /** Null: nobody looked. */
-export function seenLogsOf(host: RawObject): SeenLogs | null {
-  if (!isRawObject(host.logs)) return null
+export function seenLogsOf(host: Host): SeenLogs | null {
+  if (host.logs === undefined) return null
   const { files, biggest, rotatedByOthers } = host.logs
   const logs = logsIn(biggest)
   return {
     biggest: logs,
-    areAll: typeof files === 'number' && files <= logs.length,
+    areAll: files !== undefined && files <= logs.length,
     byOthers:
-      isRawObject(rotatedByOthers) &&
+      rotatedByOthers !== undefined &&
       isCount(rotatedByOthers.files) &&
       isCount(rotatedByOthers.bytes)
         ? {
@@ -76,14 +76,12 @@ export function seenLogsOf(host: RawObject): SeenLogs | null {
 
 const mostLogs = 50
 
-const logsIn = (value: unknown): SeenLog[] =>
-  (Array.isArray(value) ? value : [])
+const logsIn = (logs: readonly HostLog[] = []): SeenLog[] =>
+  logs
     .slice(0, mostLogs)
-    .flatMap(log =>
-      isRawObject(log) && typeof log.path === 'string' && isCount(log.bytes)
-        ? [{ path: bounded(log.path), bytes: log.bytes }]
-        : [],
+    .flatMap(({ path, bytes }) =>
+      path !== undefined && isCount(bytes) ? [{ path: bounded(path), bytes }] : [],
     )
 
-const isCount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0

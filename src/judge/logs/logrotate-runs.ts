@@ -1,6 +1,6 @@
 /** How often something runs logrotate, from the words of a systemd timer, a cron line or a cron folder. */
 import { bounded } from '#judge/text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Host } from '#model/node-input.ts'
 
 export interface LogrotateRuns {
   /** Null: nothing runs it. */
@@ -36,11 +36,11 @@ const named: Readonly<Record<string, number>> = {
 }
 
 /** Null: who runs it was not read. */
-export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
-  if (!isRawObject(host.logrotateRuns)) return null
-  const { by, schedule, last, also, unsure } = host.logrotateRuns
+export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
+  if (logrotateRuns === undefined) return null
+  const { by, schedule, last, also = [], unsure } = logrotateRuns
   if (by !== null && by !== 'timer' && by !== 'cron') return null
-  const others = Array.isArray(also) ? also.slice(0, mostRuns).filter(isRawObject) : []
+  const others = also.slice(0, mostRuns)
   const texts = [schedule, ...others.map(other => other.schedule)].map(textOf)
   const periods = texts.map(text => (text === null ? null : periodOf(text)))
   const known = periods.filter(period => period !== null)
@@ -51,14 +51,13 @@ export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
     periodMs:
       known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
     unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'not told'),
-    last: typeof last === 'string' ? bounded(last, 80) : null,
-    unsure: typeof unsure === 'string' ? bounded(unsure, 200) : unsure === null ? null : undefined,
+    last: last === undefined ? null : bounded(last, 80),
+    unsure: unsure && bounded(unsure, 200),
   }
 }
 
 const mostRuns = 20
-const textOf = (schedule: unknown) =>
-  typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null
+const textOf = (schedule: string | undefined) => (schedule ? bounded(schedule, 80) : null)
 
 interface Times {
   weekday: string

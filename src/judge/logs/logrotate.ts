@@ -6,8 +6,9 @@
  */
 import { createHash } from 'node:crypto'
 import { bounded, byText } from '#judge/text.ts'
+import type { Host } from '#model/node-input.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 
 export interface Setting {
   /** Equal for what means the same; empty: not set. */
@@ -69,9 +70,9 @@ export const wantedHash = ({ sha256, content }: WantedLogRotation): string | nul
   content === null ? sha256 : createHash('sha256').update(content).digest('hex')
 
 /** Null: none was read. */
-export function logFilesOf(host: RawObject): LogFiles | null {
-  if (!Array.isArray(host.logrotate)) return null
-  const entries = host.logrotate.filter(isRawObject).filter(({ path }) => typeof path === 'string')
+export function logFilesOf({ logrotate }: Host): LogFiles | null {
+  if (logrotate === undefined) return null
+  const entries = logrotate.filter(({ path }) => path !== undefined)
   const ordered = [
     ...entries.filter(({ path }) => path === mainFile),
     ...entries.filter(({ path }) => path !== mainFile),
@@ -82,12 +83,12 @@ export function logFilesOf(host: RawObject): LogFiles | null {
   for (const { path, sha256, directives } of ordered.slice(0, mostEntries)) {
     const name = bounded(String(path), 300)
     const file = files.get(name) ?? {
-      sha256: typeof sha256 === 'string' && sha256 !== '' ? bounded(sha256, 64) : null,
+      sha256: sha256 ? bounded(sha256, 64) : null,
       blocks: new Map(),
     }
     files.set(name, file)
-    const patterns = isRawObject(directives) ? patternsOf(directives.patterns) : []
-    const own = isRawObject(directives) ? settingsOf(directives) : {}
+    const patterns = patternsOf(directives?.patterns)
+    const own = settingsOf(directives ?? {})
     if (patterns.length > 0)
       addBlock(file.blocks, keyOf(patterns), {
         patterns,

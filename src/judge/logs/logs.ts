@@ -7,12 +7,9 @@ import type { NodeSubject } from '#judge/rule.ts'
 import { durationMs } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { ContainerSummary, Summary } from '#model/node-input.ts'
 import { asInt64, parseQuantity } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { canBeMet } from '#model/watched-signals.ts'
-
-const listOf = (value: unknown): RawObject[] =>
-  Array.isArray(value) ? value.filter(isRawObject) : []
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */
@@ -26,11 +23,11 @@ export interface ContainerLog {
 }
 
 /** The logs of running containers: the kubelet rotates no others. */
-export function runningLogs(pods: readonly KubernetesPod[], summary: RawObject): ContainerLog[] {
-  const measured = new Map<string, RawObject>()
-  for (const { podRef, containers } of listOf(summary.pods)) {
-    const { namespace, name } = isRawObject(podRef) ? podRef : {}
-    for (const container of listOf(containers))
+export function runningLogs(pods: readonly KubernetesPod[], summary: Summary): ContainerLog[] {
+  const measured = new Map<string, ContainerSummary>()
+  for (const { podRef, containers } of summary.pods ?? []) {
+    const { namespace, name } = podRef ?? {}
+    for (const container of containers ?? [])
       measured.set(JSON.stringify([namespace, name, container.name]), container)
   }
   return pods.flatMap(({ metadata, status }) =>
@@ -38,15 +35,14 @@ export function runningLogs(pods: readonly KubernetesPod[], summary: RawObject):
       ({ name, state, restartCount = 0 }) => {
         if (state?.running === undefined || state.running === null) return []
         const stats = measured.get(JSON.stringify([metadata?.namespace, metadata?.name, name]))
-        const bytes = isRawObject(stats?.logs) ? stats.logs.usedBytes : null
         // The folder is the container's through all its restarts: of one that was started anew it holds older logs too.
         const since =
           restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
-        const sinceMs = typeof since === 'string' ? Date.parse(since) : Number.NaN
+        const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
         return [
           {
             name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
-            usedBytes: typeof bytes === 'number' ? bytes : null,
+            usedBytes: stats?.logs?.usedBytes ?? null,
             wasRestarted: restartCount > 0,
             sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
           },

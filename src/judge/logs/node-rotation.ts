@@ -1,7 +1,7 @@
 /** What stays of a node's log rotation until its peers have been seen. */
 import type { NodeSubject } from '#judge/rule.ts'
 import { bounded, byText } from '#judge/text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Host } from '#model/node-input.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
 import {
   type LogBlock,
@@ -34,7 +34,7 @@ export function nodeRotation({
   host,
   eviction,
   filesystems,
-}: Pick<NodeSubject, 'eviction' | 'filesystems'> & { host: RawObject }): NodeRotation {
+}: Pick<NodeSubject, 'eviction' | 'filesystems'> & { host: Host }): NodeRotation {
   const files = logFilesOf(host)
   const room = haveLogsOwnDisk(host) ? null : roomForLogs({ eviction, filesystems })
   return {
@@ -52,41 +52,32 @@ function rounded(count: number): number {
   return Math.floor(count / step) * step
 }
 
-function haveLogsOwnDisk(host: RawObject): boolean {
-  const list = Array.isArray(host.filesystems) ? host.filesystems.filter(isRawObject) : []
+function haveLogsOwnDisk({ filesystems = [] }: Host): boolean {
   const [logs, nodefs] = ['logs', 'nodefs'].map(
-    wanted => list.find(({ role }) => role === wanted)?.mount,
+    wanted => filesystems.find(({ role }) => role === wanted)?.mount,
   )
   return logs !== undefined && nodefs !== undefined && logs !== nodefs
 }
 
 /** As the inspect script writes it: `logrotate file PATH`, and `logrotate` where there were too many. */
-export function unreadFiles(host: RawObject): Record<string, string> {
-  const list = Array.isArray(host.unread) ? host.unread.filter(isRawObject) : []
-  const about = list.flatMap(({ what, why }) => {
-    const [, path] =
-      typeof what === 'string'
-        ? (/^logrotate(?: file (.*))?$/s.exec(what) ?? [null, null])
-        : [null, null]
+export function unreadFiles({ unread = [] }: Host): Record<string, string> {
+  const about = unread.flatMap(({ what = '', why }) => {
+    const [, path] = /^logrotate(?: file (.*))?$/s.exec(what) ?? [null, null]
     return path === null ? [] : [[bounded(path ?? '', 300), bounded(String(why), 200)] as const]
   })
   return Object.fromEntries(about.slice(0, mostUnread))
 }
 
-function daysOf({ logrotate }: RawObject): Record<string, string> {
-  const entries = Array.isArray(logrotate) ? logrotate.filter(isRawObject) : []
-  const days = entries.flatMap(({ path, modifiedAt }) => {
-    const [day] =
-      typeof path === 'string' && typeof modifiedAt === 'string'
-        ? (/^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt) ?? [])
-        : []
-    return day === undefined ? [] : [[bounded(String(path), 300), day] as const]
+function daysOf({ logrotate = [] }: Host): Record<string, string> {
+  const days = logrotate.flatMap(({ path, modifiedAt }) => {
+    const [day] = /^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt ?? '') ?? []
+    return path === undefined || day === undefined ? [] : [[bounded(path, 300), day] as const]
   })
   return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
 }
 
 /** What was seen above a size was written since the last run of logrotate, which would have rotated it. */
-function beyondOf(files: LogFiles, host: RawObject): Record<string, number> {
+function beyondOf(files: LogFiles, host: Host): Record<string, number> {
   const seen = seenLogsOf(host)?.biggest ?? []
   const found = new Map<string, number>()
   for (const { patterns, settings } of Object.values(files).flatMap(({ blocks }) =>

@@ -1,13 +1,13 @@
 /** A plan of deletions: what the policy lets go of a saved fleet's own objects, the oldest first. Nothing else stands in it. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { byText } from '#judge/text.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { NotDeleted, Plan, PlannedDeletion } from '#model/plan.ts'
 import { type DeletionKind, deletionKinds, type Policy } from '#model/policy.ts'
 import {
   type ClusterRecord,
   isRawObject,
-  type NodeRecord,
   type ObjectsRecord,
   type RawObject,
   type SnapshotHeader,
@@ -16,6 +16,7 @@ import type { Selection } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { deletable, deletables, mostDeletions } from '#remediate/plan/deletions.ts'
 import { planOfDeletions } from '#remediate/plan/plan.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { PlanResult } from './plan.ts'
 
@@ -44,7 +45,7 @@ export async function makeDeletionPlan(
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
     else if (record.kind === 'Snapshot') found.takeHead(record)
     else if (record.kind === 'Cluster') found.takeCluster(record)
-    else if (record.kind === 'Node') found.takeNode(prune(record))
+    else if (record.kind === 'Node') found.takeNode(nodeInput(prune(record)))
     else found.takeObjects(prune(record))
   }
   const plan = found.close(file)
@@ -79,10 +80,10 @@ class Deletions {
     for (const { what, message } of errors) seen.errors.set(what, message)
   }
 
-  takeNode({ cluster, node, pods }: NodeRecord): void {
+  takeNode({ cluster, node, pods }: NodeInput): void {
     const seen = this.#cluster(cluster)
     seen.nodes.add(nodeIdentity(node).name)
-    if (!Array.isArray(pods)) return
+    if (pods === null) return
     seen.resources.add('pods')
     for (const pod of pods) if (isRawObject(pod)) this.#take(cluster, 'failedPods', pod)
   }

@@ -1,16 +1,15 @@
 /** Which digest an image's name stands for, as the nodes of a cluster show it: so an approval names bytes, and no tag that moves. */
 import { splitTag } from '#model/image-reference.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
+import type { NodeInput } from '#model/node-input.ts'
 
 export class FleetImageDigests {
   /** By cluster and name with its tag. */
   readonly #digests = new Map<string, Set<string>>()
 
-  takeNode({ cluster, node, runtime }: Pick<NodeRecord, 'cluster' | 'node' | 'runtime'>): void {
-    const ofRuntime = isRawObject(runtime) && Array.isArray(runtime.images) ? runtime.images : []
-    for (const { names } of node.status?.images ?? []) this.#take(cluster, textsIn(names))
-    for (const image of ofRuntime.filter(isRawObject))
-      this.#take(cluster, [...textsIn(image.repoTags), ...textsIn(image.repoDigests)])
+  takeNode({ cluster, node, runtime }: NodeInput): void {
+    for (const { names = [] } of node.status?.images ?? []) this.#take(cluster, names)
+    for (const { repoTags = [], repoDigests = [] } of runtime?.images ?? [])
+      this.#take(cluster, [...repoTags, ...repoDigests])
   }
 
   /** `sha256:…`, one for each different image that nodes hold under that name. */
@@ -31,5 +30,3 @@ export class FleetImageDigests {
 }
 
 const digested = /^[^@]+@sha256:[a-f0-9]{64}$/
-const textsIn = (names: unknown): string[] =>
-  Array.isArray(names) ? names.filter(name => typeof name === 'string') : []

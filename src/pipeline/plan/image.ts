@@ -1,8 +1,8 @@
 /** One node and an image that it must not lose: whether a plan may pull and pin it there, and what it comes to. */
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { CohortImage } from '#model/plan.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { pullImage } from '#remediate/remedies/pull-image.ts'
 import { replay } from '#replay/replay.ts'
@@ -11,7 +11,7 @@ import { stateOf } from './state.ts'
 import type { WantedImage } from './wanted-images.ts'
 
 export interface ImageToPlan {
-  record: NodeRecord
+  record: NodeInput
   takenAt: string
   identity: NodeIdentity
   wanted: WantedImage
@@ -24,12 +24,7 @@ export function planImage(
   if ('why' in wanted) return refused(wanted.why)
   const instanceId = instanceIdOf(identity)
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
-  const change = pullImage(
-    isRawObject(record.runtime) ? record.runtime : null,
-    identity.amiFamily,
-    wanted.name,
-    wanted.source,
-  )
+  const change = pullImage(record.runtime, identity.amiFamily, wanted.name, wanted.source)
   if (change === 'unchanged') return change
   if ('refused' in change) return refusedChange(change, record)
   // What is pinned is not deleted; what the kubelet does, and when, stays.

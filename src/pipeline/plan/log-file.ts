@@ -3,8 +3,8 @@ import { keptBytes, type LogBlock, logFilesOf, ownOf } from '#judge/logs/logrota
 import { bounded, bytes } from '#judge/text.ts'
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
 import type { CohortFile } from '#model/plan.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
@@ -14,7 +14,7 @@ import { healthOf, type Planned, type PlanRules, refused, refusedChange } from '
 import { stateOf } from './state.ts'
 
 export interface LogFileToPlan {
-  record: NodeRecord
+  record: NodeInput
   takenAt: string
   identity: NodeIdentity
   wanted: WantedFile
@@ -27,7 +27,7 @@ export function planLogFile(
   if ('why' in wanted) return refused(wanted.why)
   const instanceId = instanceIdOf(identity)
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
-  const host = isRawObject(record.host) ? record.host : null
+  const { host } = record
   const change = syncLogRotation(host, wanted.path, wanted.content)
   if ('refused' in change) return refusedChange(change, record)
   if (change.oldSha256 === change.newSha256)
@@ -70,8 +70,8 @@ export const logFileText = (wanted: WantedFile): DurableFix[] =>
       ]
 
 /** What a log may keep by the file, where that changes most. Null: nowhere. */
-function keptText(path: string, before: RawObject, after: RawObject): string | null {
-  const blocksIn = (host: RawObject): Readonly<Record<string, LogBlock>> =>
+function keptText(path: string, before: Host, after: Host): string | null {
+  const blocksIn = (host: Host): Readonly<Record<string, LogBlock>> =>
     ownOf(logFilesOf(host) ?? {}, path)?.blocks ?? {}
   const old = blocksIn(before)
   const changed = Object.entries(blocksIn(after)).flatMap(([name, block]) => {

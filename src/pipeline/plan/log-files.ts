@@ -4,8 +4,8 @@ import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/
 import type { NodeSubject } from '#judge/rule.ts'
 import { byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host, HostLogrotate, NodeInput } from '#model/node-input.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import {
   type LogrotateStyle,
   logrotateStyleOf,
@@ -23,7 +23,7 @@ interface Text {
 
 interface SeenFile {
   nodes: number
-  entries: RawObject[]
+  entries: HostLogrotate[]
   /** Undefined: not tried yet. */
   text?: Text | null
 }
@@ -54,9 +54,9 @@ export class FleetLogFiles {
     this.#wanted = logRotation
   }
 
-  takeNode({ cluster, host }: NodeRecord, identity: NodeIdentity): void {
-    const files = isRawObject(host) ? logFilesOf(host) : null
-    if (files === null || !isRawObject(host)) return
+  takeNode({ cluster, host }: NodeInput, identity: NodeIdentity): void {
+    const files = host && logFilesOf(host)
+    if (files === null || host === null) return
     const key = groupOf(cluster, identity)
     const group = this.#groups.get(key) ?? { nodes: 0, paths: new Map() }
     this.#groups.set(key, group)
@@ -75,10 +75,10 @@ export class FleetLogFiles {
   }
 
   /** Files that this node has otherwise than it should, by path. */
-  wantedOf({ cluster, host }: NodeRecord, identity: NodeIdentity): WantedFile[] {
-    const files = isRawObject(host) ? logFilesOf(host) : null
+  wantedOf({ cluster, host }: NodeInput, identity: NodeIdentity): WantedFile[] {
+    const files = host && logFilesOf(host)
     const group = this.#groups.get(groupOf(cluster, identity))
-    if (files === null || group === undefined || !isRawObject(host)) return []
+    if (files === null || group === undefined || host === null) return []
     const paths = [...new Set([...Object.keys(this.#wanted), ...group.paths.keys()])].toSorted(
       byText,
     )
@@ -97,9 +97,9 @@ export class FleetLogFiles {
    * Files with blocks that come to nothing, without these.
    * @param subject of the same node
    */
-  withoutIdle({ host }: NodeRecord, subject: NodeSubject): WantedFile[] {
-    const files = isRawObject(host) ? logFilesOf(host) : null
-    if (files === null || !isRawObject(host)) return []
+  withoutIdle({ host }: NodeInput, subject: NodeSubject): WantedFile[] {
+    const files = host && logFilesOf(host)
+    if (files === null || host === null) return []
     const idle = Map.groupBy(
       removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
       ({ path }) => path,
@@ -129,7 +129,7 @@ export class FleetLogFiles {
     path: string,
     wanted: WantedLogRotation,
     file: LogFile | null,
-    host: RawObject,
+    host: Host,
   ): WantedFile | null {
     const hash = wantedHash(wanted)
     if (hash !== null) {
@@ -202,12 +202,10 @@ export class FleetLogFiles {
   }
 }
 
-const entriesOf = (host: RawObject, path: string): RawObject[] =>
-  (Array.isArray(host.logrotate) ? host.logrotate : [])
-    .filter(isRawObject)
-    .filter(entry => entry.path === path)
+const entriesOf = ({ logrotate = [] }: Host, path: string): HostLogrotate[] =>
+  logrotate.filter(entry => entry.path === path)
 
-function rebuilt(entries: readonly RawObject[], hash: string): Text | null {
+function rebuilt(entries: readonly HostLogrotate[], hash: string): Text | null {
   const blocks = writtenBlocks(entries)
   const style = blocks && logrotateStyleOf(blocks, hash)
   return style === null ? null : { blocks: blocks ?? [], style }
@@ -225,7 +223,7 @@ const meaningOf = ({ blocks }: LogFile): string =>
   )
 
 /** Whether each of its blocks has it so; what stands outside of any does not count where there are some. */
-function says({ blocks }: LogFile, directives: RawObject): boolean {
+function says({ blocks }: LogFile, directives: WantedLogRotation['directives']): boolean {
   const asked = Object.entries(settingsOf(directives))
   const inside = Object.entries(blocks).filter(([name], _, all) => name !== '' || all.length === 1)
   return inside.every(([, { settings }]) =>

@@ -2,8 +2,8 @@
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import { byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { ManualChange } from '#model/plan.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { instanceIdOf, whyNever } from '#remediate/plan/never.ts'
 
 const option = 'cgroup.memory=nokmem'
@@ -55,14 +55,11 @@ export class ManualChanges {
 
   /** @param findings of the rule memory-cgroup-leak that name this node */
   take(
-    { cluster, host, node }: NodeRecord,
+    { cluster, host, node }: NodeInput,
     identity: NodeIdentity,
     findings: readonly string[],
   ): void {
-    const { release, cmdline, cgroupVersion } = kernelOf({
-      host: isRawObject(host) ? host : null,
-      node,
-    })
+    const { release, cmdline, cgroupVersion } = kernelOf({ host, node })
     const isOld = /^[34]\./.test(release ?? '')
     const [finding] = findings
     if (finding === undefined || !isOld || cgroupVersion === 2 || whyNever(identity) !== null)

@@ -3,9 +3,10 @@ import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import { bounded } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
 import { actsAtOnce, type ExpectedSetting } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
 import type { FleetPods } from '#remediate/plan/blast.ts'
@@ -20,7 +21,7 @@ import { invalidOf, reservationTrap, startOf } from './start.ts'
 import { actWords, pullsOf, stateOf, whyUnsure } from './state.ts'
 
 export interface NodeToPlan {
-  record: NodeRecord
+  record: NodeInput
   takenAt: string
   identity: NodeIdentity
   /** KubeletConfiguration as it runs; null: not read. */
@@ -47,7 +48,7 @@ export const refused = (why: string, because?: Planned['because']): Planned => (
 /** What no remedy takes. Where the node told too little: with why it was not reached, if it was asked. */
 export function refusedChange(
   { refused: why, isUnread }: { refused: string; isUnread?: true },
-  { errors = [] }: NodeRecord,
+  { errors = [] }: NodeInput,
 ): Planned {
   if (!isUnread) return refused(why)
   const failed = errors.find(({ what }) => what === 'host' || what === 'runtime')
@@ -74,7 +75,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
 
   const osImage = record.node.status?.nodeInfo?.osImage ?? ''
-  const host = isRawObject(record.host) ? record.host : null
+  const { host } = record
   const change = setKubeletConfig(
     { identity, osImage, releaseVersion: node.releaseVersion, host, running },
     patch,
@@ -122,7 +123,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
 
 /** What of a node decides, beside its pods, whether it goes first. */
 export const healthOf = (
-  { node }: NodeRecord,
+  { node }: NodeInput,
   { ready }: NodeIdentity,
 ): { isReady: boolean; hasPressure: boolean } => ({
   isReady: ready === 'True',
@@ -132,8 +133,8 @@ export const healthOf = (
 })
 
 /** What its files come to is settled by now, and loading them again takes longer than all the rest. */
-export const withoutFiles = (host: RawObject | null): RawObject | null =>
-  isRawObject(host?.kubelet) ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
+export const withoutFiles = (host: Host | null): Host | null =>
+  host?.kubelet ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
 
 /** Whether containers that are ready stay so while this kubelet restarts. */
 export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>

@@ -12,6 +12,7 @@ import { rules } from '#pipeline/shelves.ts'
 import { FleetPods } from '#remediate/plan/blast.ts'
 import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
 import { FleetImageDigests } from './image-digests.ts'
@@ -65,7 +66,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   for await (const read of savedFleet(file, selection, request.signal)) {
     if (read.kind !== 'Node') continue
     // Where nobody asked the kubelet, what its files come to stands for what runs, as everywhere.
-    const { record } = withConfigurationOnDisk(prune(read))
+    const { input: record } = withConfigurationOnDisk(nodeInput(prune(read)))
     const identity = nodeIdentity(record.node)
     const name = `${record.cluster}/${identity.name}`
     // As in an audit, only the first of two counts.
@@ -153,7 +154,7 @@ async function readFleet(
       }
     if (record.kind === 'Objects') pods.takeObjects(prune(record))
     if (record.kind === 'Node') {
-      const node = prune(record)
+      const node = nodeInput(prune(record))
       pods.takeNode(node)
       logFiles.takeNode(node, nodeIdentity(node.node))
       images.takeNode(node)

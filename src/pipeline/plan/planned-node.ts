@@ -1,9 +1,10 @@
 /** What of a node and its cluster a plan goes by, when it is made and when it is carried out. */
-import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import type { NodeInput } from '#model/node-input.ts'
+import type { ClusterRecord, RawObject } from '#model/record.ts'
 
 /** KubeletConfiguration as it runs; null: not read. */
-export const runningOf = ({ configz }: NodeRecord): RawObject | null =>
-  isRawObject(configz?.kubeletconfig) ? configz.kubeletconfig : null
+export const runningOf = ({ configuration }: NodeInput): RawObject | null =>
+  configuration?.printed ?? null
 
 /** AMI releases by nodegroup. */
 export const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>

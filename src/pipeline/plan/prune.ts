@@ -5,7 +5,7 @@ import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-ris
 import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-image.ts'
 import { nodeSubject } from '#judge/subject.ts'
 import { span } from '#judge/text.ts'
-import { parseConfigz } from '#model/kubelet-configuration.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
 import { longestPruneMs, pruningFields, pruningMs } from '#remediate/plan/prune.ts'
@@ -49,11 +49,11 @@ export function planPrune(
   const usedPercent = present.filesystems.imagefs?.usedPercent ?? null
   if (usedPercent === null) return no('its image filesystem was not read', 'unread')
   if (usedPercent <= to) return 'unchanged'
-  if (!Array.isArray(record.runtime?.images))
+  if (record.runtime?.images === undefined)
     return without(
       refusedChange({ refused: 'its images were not read in full', isUnread: true }, record),
     )
-  const { minimumAgeMs, ...policy } = policyOf(record.configz, identity.kubeletVersion)
+  const { minimumAgeMs, ...policy } = policyOf(record, identity.kubeletVersion)
   const isTimed = featuresOf(identity.kubeletVersion).has('firstDetectionIsTimed')
   const atMostMs = pruningMs(isTimed ? minimumAgeMs : 0)
   if (atMostMs > longestPruneMs)
@@ -100,8 +100,8 @@ export function planPrune(
   }
 }
 
-const policyOf = (configz: unknown, kubeletVersion: string | null): ImageGcPolicy =>
-  imageGcPolicyOf(parseConfigz(configz), kubeletOf(kubeletVersion, {})) ?? {
+const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null): ImageGcPolicy =>
+  imageGcPolicyOf(configuration?.fields ?? {}, kubeletOf(kubeletVersion, {})) ?? {
     highThresholdPercent: 0,
     lowThresholdPercent: 0,
     minimumAgeMs: Number.POSITIVE_INFINITY,

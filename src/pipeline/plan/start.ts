@@ -5,11 +5,12 @@ import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { fieldOf, fieldValues, meaningOf, shownSetting } from '#judge/drift/drift.ts'
 import { runs, startFact } from '#judge/drift/layers.ts'
 import { byText } from '#judge/text.ts'
-import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import { type KubeletConfiguration, mistakeOf } from '#model/kubelet-configuration.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { merged } from '#remediate/merge.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
@@ -48,7 +49,7 @@ export function reservationTrap(running: RawObject, patch: RawObject): string | 
 
 /** The kubelet's own words where it would not start, whatever file says it; null: it would. */
 export function invalidOf(
-  record: NodeRecord,
+  record: NodeInput,
   identity: NodeIdentity,
   running: RawObject,
   patch: RawObject,
@@ -61,20 +62,20 @@ export function invalidOf(
   )
   if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
   const changed = withChanges(record, changesOf(patch, running))
-  const refusals = refusalsOf(changed.configz, { kubeletVersion })
+  const refusals = refusalsOf(changed.configuration, { kubeletVersion })
   if (refusals.length > 0) {
-    const before = new Set(refusalsOf(record.configz, { kubeletVersion }))
+    const before = new Set(refusalsOf(record.configuration, { kubeletVersion }))
     const own = refusals.filter(refusal => !before.has(refusal))
     if (own.length > 0) return own.join('; ')
   }
-  try {
-    return (
-      predictAllocatable(record.node, parseConfigz(changed.configz), features).refusals[0] ?? null
-    )
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+  return (
+    (changed.configuration && mistakeOf(changed.configuration)) ??
+    predictAllocatable(record.node, fieldsOf(changed), features).refusals[0] ??
+    null
+  )
 }
+
+const fieldsOf = ({ configuration }: NodeInput): KubeletConfiguration => configuration?.fields ?? {}
 
 export interface Start {
   /** Of the running configuration, when the kubelet has restarted. */
@@ -83,11 +84,11 @@ export interface Start {
 
 /** @param host as it would be; the record has it as it is. Text: why not. */
 export function startOf(
-  record: NodeRecord,
+  record: NodeInput,
   identity: NodeIdentity,
   running: RawObject,
   patch: RawObject,
-  host: RawObject,
+  host: Host,
 ): Start | string {
   const changes = changesOf(patch, running)
   // Settings are rendered anew with each change, and nothing else comes between.
@@ -101,7 +102,7 @@ export function startOf(
   const evictionHard = next.prediction?.settings?.configuration.evictionHard
   if (Object.hasOwn(patch, 'mergeDefaultEvictionSettings') && !Object.hasOwn(patch, 'evictionHard'))
     changes.push({ path: ['evictionHard'], value: evictionHard })
-  const wanted = parseConfigz(withChanges(record, changes).configz)
+  const wanted = fieldsOf(withChanges(record, changes))
   const differing = differences(next.prediction, wanted, identity)
   const ofPatch = differing.find(path => Object.hasOwn(patch, fieldOf(path)))
   const said = ofPatch === undefined ? undefined : next.prediction?.settings?.said[ofPatch]?.at(-1)

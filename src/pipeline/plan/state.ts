@@ -5,6 +5,7 @@ import { registryOf } from '#judge/events/images.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
 import { nodeSubject } from '#judge/subject.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { NodeState, Pulls } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
@@ -14,14 +15,14 @@ import type {
   NodePrediction,
 } from '#model/prediction.ts'
 import { milliValue, parseQuantity } from '#model/quantity.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { leavesOf } from '#remediate/merge.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { isActive, parsePod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 
 /** @param record with the configuration that was replayed */
-export function stateOf(record: NodeRecord, prediction: NodePrediction, policy: Policy): NodeState {
+export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {
   const { state } = outcomeOf(evictionBeforeImageGc, nodeSubject(record, prediction), policy)
   const { imageGC, eviction } = prediction
   const isDue = imageGC?.triggered ?? null
@@ -81,15 +82,9 @@ export function pullsOf({ imageGC }: NodePrediction): Pulls[] {
  * Resources of which the node's pods request more than it would offer: a kubelet that starts admits its pods anew, one by one, and refuses those that
  * no longer fit. Upstream: pkg/kubelet/kubelet.go HandlePodAdditions; pkg/kubelet/lifecycle/predicate.go
  */
-function overfull(record: NodeRecord, { allocatable, kubeletVersion }: NodePrediction): string[] {
-  if (allocatable === null || !Array.isArray(record.pods)) return []
-  const running = record.configz?.kubeletconfig
-  const gates =
-    isRawObject(running) && isRawObject(running.featureGates) ? running.featureGates : {}
-  const kubelet = kubeletOf(
-    kubeletVersion,
-    Object.fromEntries(Object.entries(gates).map(([gate, isOn]) => [gate, isOn === true])),
-  )
+function overfull(record: NodeInput, { allocatable, kubeletVersion }: NodePrediction): string[] {
+  if (allocatable === null || record.pods === null) return []
+  const kubelet = kubeletOf(kubeletVersion, record.configuration?.fields.featureGates ?? {})
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
     const offered = allocatable[resource]

@@ -3,9 +3,9 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { FleetPods } from '#remediate/plan/blast.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
@@ -23,7 +23,7 @@ export interface StepNow {
   /** Undefined: the plan has none of that id. */
   cohort: PlanCohort | undefined
   /** Read anew, with its own time; where nobody asked its kubelet, with the configuration that its files come to. */
-  record: NodeRecord
+  record: NodeInput
   /** Of its nodegroup, while nothing is changing it; null: not known. */
   releaseVersion: string | null
   /** As approved. */
@@ -40,21 +40,19 @@ type Compared = Pick<
 export function whyNotNow(now: StepNow): string | null {
   const { step, cohort, record } = now
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
-  const host = isRawObject(record.host) ? record.host : null
   const identity = nodeIdentity(record.node)
   switch (step.method) {
     case 'sync-file': {
       const other = whyOtherLogFile(now, identity)
       if (other !== null) return other
-      const change = syncLogRotation(host, step.path, step.content)
+      const change = syncLogRotation(record.host, step.path, step.content)
       return 'refused' in change ? change.refused : whyOther(step, change)
     }
     case 'pull-image': {
-      const runtime = isRawObject(record.runtime) ? record.runtime : null
       const source = sourceIn(step.content, step.path) ?? ''
       const other = whyOtherSource(step.path, source, now.policy)
       if (other !== null) return other
-      const change = pullImage(runtime, identity.amiFamily, step.path, source)
+      const change = pullImage(record.runtime, identity.amiFamily, step.path, source)
       if (change === 'unchanged') return 'the image is pinned already'
       return 'refused' in change ? change.refused : whyOther(step, change)
     }

@@ -11,7 +11,6 @@ import { bounded, byText } from '#judge/text.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { isImageName } from '#model/image-reference.ts'
 import type { Policy } from '#model/policy.ts'
-import { isRawObject } from '#model/record.ts'
 import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
 import type { ChosenFix } from './choice.ts'
 
@@ -69,9 +68,7 @@ function namedBy(rule: string, subject: NodeSubject, policy: Policy): string[] {
         ? requiredImagesAtRisk(subject as Parameters<typeof requiredImagesAtRisk>[0], policy)
         : []
     case 'unpinned-sandbox-image': {
-      const sandbox = isRawObject(subject.host?.containerd)
-        ? subject.host.containerd.sandboxImage
-        : undefined
+      const sandbox = subject.host?.containerd?.sandboxImage
       return typeof sandbox === 'string' && sandbox !== '' ? [sandbox] : []
     }
     case 'pull-failing-now':

@@ -5,9 +5,10 @@ import { durableTargets } from '#judge/durable/index.ts'
 import { nodeSubject } from '#judge/subject.ts'
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { CohortFile, CohortImage } from '#model/plan.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { whyNever } from '#remediate/plan/never.ts'
 import type { CohortFacts, CohortKey } from '#remediate/plan/plan.ts'
 import { replay } from '#replay/replay.ts'
@@ -195,7 +196,7 @@ function neverOf(identity: NodeIdentity): Planned | null {
 
 /** Nodes without a group are one of their cluster's, or each of them would go first. */
 const keyOf = (
-  { cluster }: NodeRecord,
+  { cluster }: NodeInput,
   { group, amiFamily, kubeletVersion }: NodeIdentity,
   fields: RawObject,
   { file, image }: { file?: CohortFile; image?: CohortImage } = {},

@@ -1,18 +1,14 @@
 /** Nodes of a plan read anew, from wherever they were planned: what verification and blockers go by, and never what anybody remembers. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
-import type {
-  ClusterRecord,
-  MalformedLine,
-  NodeRecord,
-  ObjectsRecord,
-  SnapshotRecord,
-} from '#model/record.ts'
+import type { ClusterRecord, MalformedLine, ObjectsRecord, SnapshotRecord } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { type LiveOptions, liveFleet, type ReadDepth } from '#pipeline/fleet.ts'
 import { budgetResource } from '#remediate/plan/blast.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { alarmsAgainst } from './alarms.ts'
 
@@ -43,7 +39,7 @@ export async function* freshRecords(
     depth,
     read = selection => liveNodes({ selection, policy, signal, depth }),
   }: FreshOptions,
-): AsyncGenerator<ClusterRecord | NodeRecord | ObjectsRecord> {
+): AsyncGenerator<ClusterRecord | NodeInput | ObjectsRecord> {
   if (nodes.length === 0) return
   const clusters = new Set(nodes.map(({ cluster }) => cluster))
   const wanted = new Set(nodes.map(keyOf))
@@ -61,7 +57,7 @@ export async function* freshRecords(
     else if (
       wanted.delete(keyOf({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
     )
-      yield { ...withConfigurationOnDisk(record).record, at: record.at ?? takenAt }
+      yield { ...withConfigurationOnDisk(nodeInput(record)).input, at: record.at ?? takenAt }
   }
 }
 

@@ -1,9 +1,9 @@
 /** The nodes of a plan as they are now: told by SSM, and read anew each time. */
 import type { AwsPlace } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
-import { defaultReadMode, promisedSources } from '#model/read-mode.ts'
-import type { NodeRecord } from '#model/record.ts'
+import { promisedSources } from '#model/read-mode.ts'
 import type { StepEntry, Verification } from '#model/remediation.ts'
 import { untilItFails } from '#model/until-it-fails.ts'
 import { releasesOf } from '#pipeline/plan/planned-node.ts'
@@ -147,7 +147,7 @@ export class LiveNodes {
       if (step === undefined) continue
       const { cluster, node, method } = step
       const sha256 =
-        method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
+        method === 'bottlerocket' ? settingsSha256(record.host) : hashOnDisk(step, record)
       const identity = nodeIdentity(record.node)
       const instanceId = instanceIdOf(identity) ?? 'none that is known'
       const release = releases.get(`${cluster}/${identity.group.name}`) ?? null
@@ -169,7 +169,7 @@ export class LiveNodes {
     return present
   }
 
-  #objectionTo(step: PlanStep, record: NodeRecord, releaseVersion: string | null): string | null {
+  #objectionTo(step: PlanStep, record: NodeInput, releaseVersion: string | null): string | null {
     const { cohorts, allowActAtOnce } = this.#planned
     const cohort = cohorts.find(({ id }) => id === step.cohort)
     const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
@@ -193,7 +193,7 @@ export class LiveNodes {
     return { policy, signal: end, ...(read && { read }) }
   }
 
-  async *#records(steps: readonly PlanStep[]): AsyncGenerator<NodeRecord> {
+  async *#records(steps: readonly PlanStep[]): AsyncGenerator<NodeInput> {
     for await (const record of freshRecords(steps, this.#fresh))
       if (record.kind === 'Node') yield record
   }
@@ -228,11 +228,11 @@ export class LiveNodes {
 }
 
 /** What is on the node's disk. */
-function whyUnread({ mode = defaultReadMode, errors = [] }: NodeRecord): string | null {
+function whyUnread({ mode, errors }: NodeInput): string | null {
   if (!promisedSources[mode].includes('host'))
     return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
   return errors.find(({ what }) => what === 'host')?.message ?? null
 }
 
-const recordKey = ({ cluster, node }: NodeRecord): string =>
+const recordKey = ({ cluster, node }: NodeInput): string =>
   keyOf({ cluster, node: nodeIdentity(node).name })

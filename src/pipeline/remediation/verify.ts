@@ -1,8 +1,9 @@
 /** The story of a verification: the plan's nodes, read anew, replayed, and compared with what each step promised. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { type ClusterRecord, isRawObject, type NodeRecord } from '#model/record.ts'
+import type { ClusterRecord } from '#model/record.ts'
 import {
   type Verification,
   type VerificationReport,
@@ -28,12 +29,12 @@ export interface Applied {
 /** @param fresh as `freshRecords` has it: with its own time */
 export function verifyNode(
   step: PlanStep,
-  fresh: NodeRecord,
+  fresh: NodeInput,
   policy: Policy,
   applied: Applied,
 ): Verification {
   const at = fresh.at ?? applied.at
-  const present = { ...fresh, host: withoutFiles(isRawObject(fresh.host) ? fresh.host : null) }
+  const present = { ...fresh, host: withoutFiles(fresh.host) }
   const replayed = stateOf(present, replay(present, at), policy)
   return verifyStep(step, fresh, replayed, applied.readyPods, at, applied.at)
 }
@@ -74,7 +75,7 @@ export async function verifyPlan(
   }
 }
 
-function verified(plan: Plan, step: PlanStep, record: NodeRecord, policy: Policy): Verification {
+function verified(plan: Plan, step: PlanStep, record: NodeInput, policy: Policy): Verification {
   // A node that the plan was made of says nothing of what came after.
   if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
     return {
@@ -98,7 +99,7 @@ function missing(cluster: ClusterRecord | undefined): Verification {
 }
 
 /** The last start of its kubelet, where that came after the plan; a clock that is ahead says nothing. */
-function changedAt({ createdAt }: Plan, record: NodeRecord): string {
+function changedAt({ createdAt }: Plan, record: NodeInput): string {
   const started = Date.parse(kubeletStartedAt(record) ?? '')
   const isSince = started > Date.parse(createdAt) && started <= Date.parse(record.at ?? '')
   return isSince ? new Date(started).toISOString() : createdAt

@@ -1,8 +1,9 @@
 /** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { Blast } from '#model/plan.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
+import type { ClusterRecord, ObjectsRecord } from '#model/record.ts'
 import { isActive, isReady, podName } from '#remediate/pods.ts'
 import { type Budget, budgetOf } from '#remediate/run/budget.ts'
 
@@ -34,7 +35,7 @@ export class FleetPods {
   readonly #withBudgets = new Set<string>()
   readonly #withCutBudgets = new Set<string>()
 
-  takeNode({ cluster, pods }: NodeRecord): void {
+  takeNode({ cluster, pods }: NodeInput): void {
     for (const pod of pods ?? []) {
       const owner = ownerOf(cluster, pod)
       if (owner !== null && isActive(pod))
@@ -59,7 +60,7 @@ export class FleetPods {
   }
 
   /** @param isStatusKept whether containers that are ready and started stay so */
-  blastOf(record: NodeRecord, isStatusKept: boolean): NodeBlast {
+  blastOf(record: NodeInput, isStatusKept: boolean): NodeBlast {
     const { cluster, pods, node, runtime } = record
     const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
     const hasBudgets = this.#withBudgets.has(cluster) && !this.#withCutBudgets.has(cluster)
@@ -89,7 +90,7 @@ export class FleetPods {
   }
 
   /** By budget, as `namespace/name`: what the restart of its kubelet does to it. */
-  disruptionsOf({ cluster, pods }: NodeRecord): Map<string, Disruption> {
+  disruptionsOf({ cluster, pods }: NodeInput): Map<string, Disruption> {
     const found = new Map<string, Disruption>()
     for (const pod of (pods ?? []).filter(isFlipping))
       for (const { name, allowed } of this.#budgetsOf(cluster, pod))

@@ -3,7 +3,8 @@
  * people write such files until it comes to that hash. Then nothing of it was lost, neither a comment nor a script.
  */
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { HostLogrotate } from '#model/node-input.ts'
+import type { RawObject } from '#model/record.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 
 export interface WrittenBlock {
@@ -14,10 +15,8 @@ export interface WrittenBlock {
 }
 
 /** As `host.logrotate` tells the file, entry by entry; null: not in full. */
-export function writtenBlocks(entries: readonly RawObject[]): WrittenBlock[] | null {
-  const blocks = entries.map(({ directives }) =>
-    isRawObject(directives) ? blockOf(directives) : null,
-  )
+export function writtenBlocks(entries: readonly HostLogrotate[]): WrittenBlock[] | null {
+  const blocks = entries.map(({ directives }) => (directives ? blockOf(directives) : null))
   return blocks.every(block => block !== null) ? blocks : null
 }
 

@@ -13,7 +13,7 @@ import {
   splitTag,
 } from '#model/image-reference.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Runtime } from '#model/node-input.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 
@@ -28,7 +28,7 @@ export type PulledImage =
  * @param source as `sourceOf` has it
  */
 export function pullImage(
-  runtime: RawObject | null,
+  runtime: Runtime | null,
   amiFamily: AmiFamily,
   name: string,
   source: string,
@@ -115,11 +115,9 @@ export function sourceOf(
 const lastPart = (repository: string): string => repository.slice(repository.lastIndexOf('/') + 1)
 
 /** Hex, as the node tells it, or `absent`; null: its images were not read. */
-export function imageHashOn(runtime: RawObject | null, name: string): string | null {
-  if (!Array.isArray(runtime?.images)) return null
-  const image = runtime.images
-    .filter(isRawObject)
-    .find(({ repoTags }) => Array.isArray(repoTags) && repoTags.includes(name))
+export function imageHashOn(runtime: Runtime | null, name: string): string | null {
+  if (runtime?.images === undefined) return null
+  const image = runtime.images.find(({ repoTags }) => repoTags?.includes(name))
   return image === undefined
     ? 'absent'
     : imageHash(name, image.pinned === true ? 'pinned' : 'unpinned')

@@ -1,5 +1,6 @@
 /** What a remedy is: from what was read of a node, the whole of what would be written to it. It writes nothing. */
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Host } from '#model/node-input.ts'
 import type { PlanMethod, PlanStep } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -9,7 +10,7 @@ export interface NodeToSet {
   /** Of its nodegroup; null: none is known. */
   releaseVersion: string | null
   /** What the node itself told; null: it was not asked. */
-  host: RawObject | null
+  host: Host | null
   /** KubeletConfiguration as it runs. */
   running: RawObject
 }
@@ -28,7 +29,7 @@ export interface FileChange {
   /** What is to be said of the way back, for people. */
   says?: string
   /** What the node would tell afterwards, to be replayed. */
-  host: RawObject
+  host: Host
 }
 
 /** `refused`: why it cannot be written, for people; `isUnread`: only because the node told too little. */

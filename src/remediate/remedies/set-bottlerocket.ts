@@ -8,6 +8,7 @@ import {
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
+import type { Host } from '#model/node-input.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { merged } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
@@ -25,11 +26,9 @@ const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field
  * to what is set, and takes nothing away: so the way back is to set what ran, where nobody had set anything.
  */
 export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject): Remedied {
-  const told = isRawObject(host?.bottlerocket) ? host.bottlerocket : null
-  const present = isRawObject(told?.kubernetes) ? told.kubernetes : null
-  if (present === null) return { refused: "the node's settings were not read", isUnread: true }
-  const release =
-    isRawObject(told?.os) && typeof told.os.version_id === 'string' ? told.os.version_id : null
+  const present = host?.bottlerocket?.kubernetes
+  if (present === undefined) return { refused: "the node's settings were not read", isUnread: true }
+  const release = host?.bottlerocket?.os?.version_id ?? null
   const settings: RawObject = {}
   const back: RawObject = {}
   const staysSet: string[] = []
@@ -70,7 +69,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     backSha256: sha256(canonicalJson(merged(merged(merged(allowed, settings), back), allowed))),
     staysSet,
     ...saysOf(back, staysSet),
-    host: { ...host, bottlerocket: { ...told, kubernetes } },
+    host: { ...host, bottlerocket: { ...host?.bottlerocket, kubernetes } },
   }
 }
 
@@ -116,7 +115,7 @@ const allowedOf = (kubernetes: RawObject): RawObject =>
   Object.fromEntries(Object.entries(kubernetes).filter(([setting]) => plannable.includes(setting)))
 
 /** Of the settings that a plan may change, as they are now, hex; null: nobody read them. */
-export function settingsSha256(host: RawObject | null): string | null {
-  const told = isRawObject(host?.bottlerocket) ? host.bottlerocket.kubernetes : null
-  return isRawObject(told) ? sha256(canonicalJson(allowedOf(told))) : null
+export function settingsSha256(host: Host | null): string | null {
+  const settings = host?.bottlerocket?.kubernetes
+  return settings ? sha256(canonicalJson(allowedOf(settings))) : null
 }

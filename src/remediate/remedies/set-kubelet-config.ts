@@ -12,6 +12,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
+import type { Host, HostFile } from '#model/node-input.ts'
 import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { leavesOf, merged } from '#remediate/merge.ts'
@@ -84,23 +85,22 @@ function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: bo
   return hasFolder ? 'drop-in' : 'kubelet-file'
 }
 
-function toldFiles(host: RawObject | null): ToldFiles | null {
-  const kubelet = host?.kubelet
-  if (!isRawObject(kubelet) || !Array.isArray(kubelet.files) || kubelet.files.length === 0)
-    return null
-  const commandLine = Array.isArray(kubelet.commandLine)
-    ? kubelet.commandLine.filter(argument => typeof argument === 'string')
-    : []
-  const files = kubelet.files.flatMap((file): ToldFile[] => {
-    if (!isRawObject(file) || typeof file.path !== 'string' || typeof file.role !== 'string')
-      return []
-    const { path, role, sha256: hash, content } = file
-    const isHash = typeof hash === 'string' && /^[a-f0-9]{64}$/.test(hash)
-    return [
-      { path, role, sha256: isHash ? hash : null, content: isRawObject(content) ? content : null },
-    ]
-  })
-  return { commandLine, files }
+function toldFiles(host: Host | null): ToldFiles | null {
+  const { commandLine = [], files = [] } = host?.kubelet ?? {}
+  return files.length === 0
+    ? null
+    : { commandLine, files: files.flatMap(file => toldFile(file) ?? []) }
+}
+
+function toldFile({ path, role, sha256: hash = '', content }: HostFile): ToldFile | null {
+  if (path === undefined || role === undefined) return null
+  const isHash = /^[a-f0-9]{64}$/.test(hash)
+  return {
+    path,
+    role,
+    sha256: isHash ? hash : null,
+    content: isRawObject(content) ? content : null,
+  }
 }
 
 const flagNames = new Map(
@@ -257,12 +257,9 @@ function changed(
   change: Omit<FileChange, 'newSha256' | 'host'>,
   file: Pick<ToldFile, 'path' | 'role' | 'content'>,
 ): Remedied {
-  const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
-  const files = Array.isArray(kubelet.files) ? kubelet.files : []
-  const commandLine: unknown[] = Array.isArray(kubelet.commandLine) ? kubelet.commandLine : []
+  const { files = [], commandLine = [], ...kubelet } = host?.kubelet ?? {}
   const isFolderNew =
-    file.role === 'drop-in' &&
-    !commandLine.some(argument => String(argument).startsWith('--config-dir'))
+    file.role === 'drop-in' && !commandLine.some(argument => argument.startsWith('--config-dir'))
   return {
     ...change,
     newSha256: sha256(change.content),
@@ -273,7 +270,7 @@ function changed(
         commandLine: isFolderNew
           ? [...commandLine, `--config-dir=${pathFolder(file.path)}`]
           : commandLine,
-        files: [...files.filter(one => !isRawObject(one) || one.path !== file.path), file],
+        files: [...files.filter(({ path }) => path !== file.path), file],
       },
     },
   }

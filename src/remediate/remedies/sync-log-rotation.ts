@@ -1,15 +1,15 @@
 /** One file of logrotate, whole. Nothing is restarted: logrotate reads it the next time that it runs. */
 import { gzipSync } from 'node:zlib'
 import { isLogrotateFile } from '#facts/logrotate.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Host, HostLogrotate } from '#model/node-input.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { longestContent } from './content.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
 import type { Remedied } from './remedy.ts'
 
 /** @param host what the node itself told; null: it was not asked */
-export function syncLogRotation(host: RawObject | null, path: string, content: string): Remedied {
-  if (!Array.isArray(host?.logrotate))
+export function syncLogRotation(host: Host | null, path: string, content: string): Remedied {
+  if (host?.logrotate === undefined)
     return { refused: "the node's files of logrotate were not read", isUnread: true }
   if (!isLogrotateFile(path))
     return { refused: `${path.slice(0, 200)} is no file of logrotate that a plan may write` }
@@ -20,7 +20,7 @@ export function syncLogRotation(host: RawObject | null, path: string, content: s
     return { refused: `the new ${path} is too long to be sent` }
   const present = presentHash(host, path)
   if (present === null) return { refused: `${path} may be there, and was not read` }
-  const entries = host.logrotate.filter(isRawObject)
+  const entries = host.logrotate
   const newSha256 = sha256(content)
   return {
     method: 'sync-file',
@@ -40,22 +40,17 @@ export function syncLogRotation(host: RawObject | null, path: string, content: s
 }
 
 /** `absent` where the node's list is whole and has no such file; null: not known. */
-function presentHash(host: RawObject, path: string): string | null {
-  const unread = (Array.isArray(host.unread) ? host.unread : []).filter(isRawObject)
+function presentHash({ unread = [], logrotate = [] }: Host, path: string): string | null {
   if (unread.some(({ what }) => what === 'logrotate' || what === `logrotate file ${path}`))
     return null
-  const own = (Array.isArray(host.logrotate) ? host.logrotate : [])
-    .filter(isRawObject)
-    .filter(entry => entry.path === path)
+  const own = logrotate.filter(entry => entry.path === path)
   if (own.length === 0) return 'absent'
   const [hash, ...others] = new Set(own.map(entry => entry.sha256))
-  return typeof hash === 'string' && /^[a-f0-9]{64}$/.test(hash) && others.length === 0
-    ? hash
-    : null
+  return hash !== undefined && /^[a-f0-9]{64}$/.test(hash) && others.length === 0 ? hash : null
 }
 
 /** As the node tells its files. */
-const toldAs = (path: string, hash: string, blocks: readonly WrittenBlock[]): RawObject[] =>
+const toldAs = (path: string, hash: string, blocks: readonly WrittenBlock[]): HostLogrotate[] =>
   blocks.map(({ patterns, directives }) => ({
     path,
     sha256: hash,

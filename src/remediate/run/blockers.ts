@@ -2,9 +2,10 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import { type PlanStep, restartsKubelet } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import type { ClusterRecord, RawObject } from '#model/record.ts'
 import { budgetResource, FleetPods } from '#remediate/plan/blast.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { isOpen, windowText } from './window.ts'
@@ -14,7 +15,7 @@ export interface FreshCluster {
   /** Null: it was not found any more, or not reached. */
   cluster: ClusterRecord | null
   /** Of the plan's nodes those that were found. */
-  nodes: NodeRecord[]
+  nodes: NodeInput[]
   /** PodDisruptionBudgets; null: not read. */
   budgets: RawObject[] | null
   /** Of the policy's alarms those that speak against a change, in words: `disk-full is in ALARM in eu-west-1`, `disk-full could not be read: …`. */
@@ -74,7 +75,7 @@ export function blockersOf(
 /** Null: nothing. */
 function nodeBlocker(
   { instanceId }: PlanStep,
-  record: NodeRecord | undefined,
+  record: NodeInput | undefined,
   cluster: ClusterRecord | null,
 ): string | null {
   if (record === undefined) {
@@ -106,7 +107,7 @@ function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
       ]
 }
 
-const isOfEks = (records: readonly NodeRecord[]): boolean =>
+const isOfEks = (records: readonly NodeInput[]): boolean =>
   records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
 
 const letBe = 'the policy lets that be (remediation.requireEksStatus)'
@@ -114,7 +115,7 @@ const letBe = 'the policy lets that be (remediation.requireEksStatus)'
 /** Absent `eks`: a cluster of a kubeconfig, of which nothing but its nodes may say that it is one of EKS. */
 function statusBlockers(
   cluster: ClusterRecord | null,
-  records: readonly NodeRecord[],
+  records: readonly NodeInput[],
   policy: RemediationPolicy,
 ): string[] {
   if (cluster === null) return ['the cluster was not found again, or not reached']
@@ -139,7 +140,7 @@ function statusBlockers(
 /** Said of each run, so that silence is not taken for an answer. */
 function unaskedOf(
   cluster: ClusterRecord | null,
-  records: readonly NodeRecord[],
+  records: readonly NodeInput[],
   { requireEksStatus }: RemediationPolicy,
 ): string[] {
   if (cluster === null || cluster.eks) return []
@@ -152,7 +153,7 @@ function unaskedOf(
 
 /** Only of nodegroups that have a node in the wave: another one's update does not come near it. */
 function nodegroupBlockers(
-  records: readonly NodeRecord[],
+  records: readonly NodeInput[],
   cluster: ClusterRecord | null,
   { requireEksStatus }: RemediationPolicy,
 ): string[] {
@@ -190,7 +191,7 @@ function because({ errors }: ClusterRecord, source: string): string {
 }
 
 function unreadyBlockers(
-  nodes: readonly NodeRecord[],
+  nodes: readonly NodeInput[],
   { maxUnreadyPercent }: RemediationPolicy,
 ): string[] {
   const unready = nodes
@@ -204,7 +205,7 @@ function unreadyBlockers(
 
 /** A kubelet's restart turns pods NotReady, which counts as much as an eviction would; nodes that are changed at once count together. */
 function budgetBlockers(
-  restarting: readonly NodeRecord[],
+  restarting: readonly NodeInput[],
   { cluster: read, budgets }: FreshCluster,
 ): { reasons: string[]; later: Set<string> } {
   const later = new Set<string>()
@@ -266,11 +267,10 @@ function budgetBlockers(
   return { reasons, later }
 }
 
-function isStatusKept({ node, configz }: NodeRecord): boolean {
-  const running = configz?.kubeletconfig
-  if (!isRawObject(running)) return false
-  return keepsContainerStatus(
+const isStatusKept = ({ node, configuration }: NodeInput): boolean =>
+  configuration !== null &&
+  configuration.printed !== null &&
+  keepsContainerStatus(
     featuresOf(nodeIdentity(node).kubeletVersion),
-    isRawObject(running.featureGates) ? running.featureGates : {},
+    configuration.fields.featureGates ?? {},
   )
-}

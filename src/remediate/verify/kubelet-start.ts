@@ -1,17 +1,9 @@
-import { isRawObject, type NodeRecord } from '#model/record.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import { isMoment } from '#model/what-if.ts'
 
-/** When its kubelet was started, RFC 3339, by the node's own clock; null: nobody told. */
-export function kubeletStartedAt({ host, known, summary }: NodeRecord): string | null {
-  const kubelet = isRawObject(host?.kubelet) ? host.kubelet.startedAt : undefined
-  const node = isRawObject(summary?.node) ? summary.node.systemContainers : undefined
-  const container = Array.isArray(node)
-    ? node.find(one => isRawObject(one) && one.name === 'kubelet')
-    : undefined
-  const told = [
-    kubelet,
-    known?.kubeletStartedAt,
-    isRawObject(container) ? container.startTime : undefined,
-  ]
-  return told.find((time): time is string => typeof time === 'string' && isMoment(time)) ?? null
+/** When its kubelet was started, RFC 3339, by the node's own clock; null: not known. */
+export function kubeletStartedAt({ host, known, summary }: NodeInput): string | null {
+  const process = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
+  const times = [host?.kubelet?.startedAt, known?.kubeletStartedAt, process?.startTime]
+  return times.find(time => time !== undefined && isMoment(time)) ?? null
 }

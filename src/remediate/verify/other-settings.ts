@@ -1,8 +1,8 @@
 /** What of a kubelet's configuration a step leaves alone: each field by a digest, so that a plan carries no value. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { leavesOf } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 
@@ -10,7 +10,7 @@ import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 const digestLength = 16
 
 /** Whether the kubelet itself was read. What files come to lacks what the kubelet makes of them, so only its own words are compared. */
-const isAsked = ({ mode, errors = [] }: NodeRecord): boolean =>
+const isAsked = ({ mode, errors }: NodeInput): boolean =>
   mode !== 'ssm' && !errors.some(({ what }) => what === 'configz')
 
 /**
@@ -18,11 +18,11 @@ const isAsked = ({ mode, errors = [] }: NodeRecord): boolean =>
  * @returns undefined: the kubelet was not read
  */
 export function otherSettings(
-  record: NodeRecord,
+  record: NodeInput,
   expect: readonly ExpectedSetting[],
 ): Record<string, string> | undefined {
-  const running = record.configz?.kubeletconfig
-  if (!isRawObject(running) || !isAsked(record)) return undefined
+  const running = record.configuration?.printed ?? null
+  if (running === null || !isAsked(record)) return undefined
   const { kubeletVersion } = nodeIdentity(record.node)
   const changed = new Set(expect.map(({ field }) => field))
   const digests = Object.entries(running).flatMap(([field, value]) => {
@@ -41,7 +41,7 @@ export function otherSettings(
 /** Fields that the step should have left alone, and that are not as they were. */
 function changedOthers(
   { others, expect }: Pick<PlanStep, 'others' | 'expect'>,
-  fresh: NodeRecord,
+  fresh: NodeInput,
 ): string[] {
   const found = otherSettings(fresh, expect)
   if (others === undefined || found === undefined) return []
@@ -55,7 +55,7 @@ const shownFields = 6
 /** Null: they are all as they were. For people. */
 export function whyOthersChanged(
   step: Pick<PlanStep, 'others' | 'expect'>,
-  fresh: NodeRecord,
+  fresh: NodeInput,
 ): string | null {
   const changed = changedOthers(step, fresh)
   if (changed.length === 0) return null

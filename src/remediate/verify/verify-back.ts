@@ -1,8 +1,8 @@
 /** Whether a node that was put back is what it was before its step, by what was read of it anew. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import { type PlanStep, restartsKubelet } from '#model/plan.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
@@ -11,7 +11,7 @@ import { hashOnDisk } from './on-disk.ts'
 import { whyOthersChanged } from './other-settings.ts'
 
 /** @param fresh read after the step was taken back; where nobody asked its kubelet, with the configuration that its files come to */
-export function verifyBack(step: PlanStep, fresh: NodeRecord): Verification {
+export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
   const found = instanceIdOf(nodeIdentity(fresh.node))
   if (found !== step.instanceId)
     return {
@@ -25,17 +25,17 @@ export function verifyBack(step: PlanStep, fresh: NodeRecord): Verification {
   return whys.length === 0 ? { state: 'verified' } : { state: 'not-yet', why: whys.join('; ') }
 }
 
-function* fileDoubts(step: PlanStep, fresh: NodeRecord): Iterable<string> {
+function* fileDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const hash = hashOnDisk(step, fresh)
   if (hash !== null && hash !== step.oldSha256)
     yield `${step.path} is not as it was: ${step.method === 'pull-image' ? imageText(step.path, hash) : hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`}`
   if (hash === null && !restartsKubelet(step.method)) yield `${step.path} was not read`
 }
 
-function* settingDoubts(step: PlanStep, fresh: NodeRecord): Iterable<string> {
+function* settingDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const { expectBack } = step
-  const running = fresh.configz?.kubeletconfig
-  if (!isRawObject(running)) return yield 'what its kubelet runs with was not read'
+  const running = fresh.configuration?.printed ?? null
+  if (running === null) return yield 'what its kubelet runs with was not read'
   const { kubeletVersion, ready } = nodeIdentity(fresh.node)
   const meaning = (field: string, value: unknown) => meaningOf(field, value, kubeletVersion)
   const other = expectBack.filter(

@@ -1,8 +1,9 @@
 /** Whether a node that was changed is well: Ready and staying so, under no pressure that is new, its pods back. */
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import type { PlanStep } from '#model/plan.ts'
-import { isRawObject, type NodeRecord } from '#model/record.ts'
+import { isRawObject } from '#model/record.ts'
 import { isActive, isReady, podName, readyConditionOf } from '#remediate/pods.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
 
@@ -28,7 +29,7 @@ const timeOf = (time: string | null | undefined): number | null => {
 const longestSettleMs = 5 * 60_000
 
 /** How long a node has to stay Ready: until each of its readiness probes has run once, and no shorter than a probe's default period. */
-export function settleMs({ pods }: Pick<NodeRecord, 'pods'>): number {
+export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
   const probes = (pods ?? [])
     .filter(isActive)
     .flatMap(({ spec }) => (spec?.containers ?? []).flatMap(one => one.readinessProbe ?? []))
@@ -48,7 +49,7 @@ const seconds = (told: unknown, presetMs: number): number =>
 const aheadMs = (node: KubernetesNode, at: number): number =>
   Math.max(0, (timeOf(conditionOf(node, 'Ready')?.lastHeartbeatTime) ?? at) - at)
 
-export function* readyDoubts(fresh: NodeRecord, { at, appliedAt }: Moment): Iterable<Doubt> {
+export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Iterable<Doubt> {
   const ready = conditionOf(fresh.node, 'Ready')
   if (ready?.status !== 'True') {
     const reason = ready?.reason ? ` (${ready.reason.slice(0, 100)})` : ''
@@ -83,7 +84,7 @@ const pressureOf = (signal: string): string =>
 /** A kubelet that starts forgets its pressure, and says it anew where it holds: what was due before the change is not new. */
 export function* pressureDoubts(
   { before }: PlanStep,
-  { node }: NodeRecord,
+  { node }: NodeInput,
   changedAt: number,
 ): Iterable<Doubt> {
   const known = new Set((before.evictsNow ?? []).map(pressureOf))
@@ -100,7 +101,7 @@ const shownPods = 5
 
 /** Pods that were deleted or made anew since are not held against it. */
 export function* unreadyPodDoubts(
-  { pods }: NodeRecord,
+  { pods }: NodeInput,
   before: readonly string[] | null,
   changedAt: number,
 ): Iterable<Doubt> {

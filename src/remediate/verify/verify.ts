@@ -1,13 +1,14 @@
 /** Whether a step has done on its node what the plan promised, by what was read of the node anew. What is not known is never taken for done. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import {
   type ExpectedSetting,
   type NodeState,
   type PlanStep,
   restartsKubelet,
 } from '#model/plan.ts'
-import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
+import type { RawObject, ReadError } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
@@ -29,7 +30,7 @@ const shownDoubts = 4
  */
 export function verifyStep(
   step: PlanStep,
-  fresh: NodeRecord,
+  fresh: NodeInput,
   replayed: NodeState,
   readyPodsBefore: readonly string[] | null,
   at: string,
@@ -59,7 +60,7 @@ export function verifyStep(
   return { state: first.state, why: `${why.join('; ')}${more}` }
 }
 
-function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeRecord): Iterable<Doubt> {
+function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeInput): Iterable<Doubt> {
   const found = instanceIdOf(nodeIdentity(node))
   if (found !== instanceId)
     yield {
@@ -68,7 +69,7 @@ function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeRecord): Iterab
     }
 }
 
-function* placeDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
+function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
   const found = hashOnDisk(step, fresh)
   if (found === step.newSha256) return
   if (found === null)
@@ -88,9 +89,9 @@ const shownHash = (hash: string): string =>
   hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 
 /** What the kubelet runs with, or, where nobody asked it, what its files come to. */
-function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): Iterable<Doubt> {
-  const running = fresh.configz?.kubeletconfig
-  if (!isRawObject(running))
+function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): Iterable<Doubt> {
+  const running = fresh.configuration?.printed ?? null
+  if (running === null)
     return yield {
       state: 'not-yet',
       why: `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}`,
@@ -98,8 +99,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number):
   const unmet = unmetIn(step, fresh, running)
   const found = hashOnDisk(step, fresh)
   const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
-  const isAsked =
-    fresh.mode !== 'ssm' && !(fresh.errors ?? []).some(({ what }) => what === 'configz')
+  const isAsked = fresh.mode !== 'ssm' && !fresh.errors.some(({ what }) => what === 'configz')
   const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
   if (unmet.length > 0) {
     const instead = unmet.map(setting => differing(setting, running)).join(', ')
@@ -137,16 +137,12 @@ function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number):
 }
 
 /** A file that was swapped whole, or another one that came in with the restart, may change more than was promised. */
-function* otherDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
+function* otherDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
   const why = whyOthersChanged(step, fresh)
   if (why !== null) yield { state: 'wrong', why }
 }
 
-function unmetIn(
-  { expect }: PlanStep,
-  { node }: NodeRecord,
-  running: RawObject,
-): ExpectedSetting[] {
+function unmetIn({ expect }: PlanStep, { node }: NodeInput, running: RawObject): ExpectedSetting[] {
   const { kubeletVersion } = nodeIdentity(node)
   return expect.filter(
     ({ field, value }) =>
@@ -156,16 +152,16 @@ function unmetIn(
 }
 
 /** Then it does what its old settings do, which nobody has promised anything of. */
-function runsOtherwise(step: PlanStep, fresh: NodeRecord): boolean {
-  const running = fresh.configz?.kubeletconfig
-  return isRawObject(running) && unmetIn(step, fresh, running).length > 0
+function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
+  const running = fresh.configuration?.printed ?? null
+  return running !== null && unmetIn(step, fresh, running).length > 0
 }
 
 /** A process tells when it started by the time of the boot, which moves when the clock is set right. */
 const clockStepMs = 5000
 
 /** By the node's clock alone, where the plan knows it; null: nobody told. */
-function hasStartedSince(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): boolean | null {
+function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number): boolean | null {
   const started = kubeletStartedAt(fresh)
   if (started === null) return null
   if (step.kubeletStartedAt !== null)
@@ -174,7 +170,7 @@ function hasStartedSince(step: PlanStep, fresh: NodeRecord, appliedAtMs: number)
 }
 
 /** The restart comes before it is known to be done, and what it does may be there by then. */
-function changedAtMs(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): number {
+function changedAtMs(step: PlanStep, fresh: NodeInput, appliedAtMs: number): number {
   const started = kubeletStartedAt(fresh)
   return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true
     ? Math.min(Date.parse(started), appliedAtMs)
@@ -190,7 +186,7 @@ const shown = (value: unknown): string =>
     : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
 
 /** The first reason that the record gives. */
-function because({ errors }: NodeRecord, ...sources: ReadError['what'][]): string {
+function because({ errors }: NodeInput, ...sources: ReadError['what'][]): string {
   const error = (errors ?? []).find(({ what }) => sources.includes(what))
   return error === undefined ? '' : `: ${error.message.slice(0, 300)}`
 }

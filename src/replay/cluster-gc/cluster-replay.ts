@@ -9,10 +9,10 @@ import type {
   ClusterSections,
   ControlPlane,
 } from '#model/cluster-garbage.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import {
   type ClusterRecord,
   isRawObject,
-  type NodeRecord,
   type ObjectsRecord,
   type RawObject,
   type ReadError,
@@ -26,7 +26,7 @@ import { slimNode } from './slim.ts'
 export interface ClusterReplay {
   takeCluster(record: ClusterRecord): void
   takeObjects(record: ObjectsRecord): void
-  takeNode(record: NodeRecord): void
+  takeNode(input: NodeInput): void
   /** One for each cluster that was looked through for garbage. Once, at the end. @param takenAt RFC 3339: the snapshot's time, the collectors' "now" */
   close(takenAt: string): ClusterPrediction[]
 }
@@ -41,7 +41,7 @@ export function openClusterReplay(): ClusterReplay {
   return {
     takeCluster: record => clusterOf(record.cluster).takeCluster(record),
     takeObjects: record => clusterOf(record.cluster).takeObjects(record),
-    takeNode: record => clusterOf(record.cluster).takeNode(record),
+    takeNode: input => clusterOf(input.cluster).takeNode(input),
     close: takenAt => [...clusters.values()].flatMap(cluster => cluster.tell(takenAt) ?? []),
   }
 }
@@ -100,7 +100,7 @@ class Cluster {
     else for (const item of items) this.#take(resource, item)
   }
 
-  takeNode({ node, pods }: NodeRecord): void {
+  takeNode({ node, pods }: NodeInput): void {
     const raw = isRawObject(node) ? node : {}
     this.#nodes.push(slimNode(raw))
     this.#newestKubelet = newer(

@@ -17,12 +17,11 @@ import {
 } from '#facts/eks/bottlerocket-template.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { objectAt } from '#replay/untrusted.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
 
 /** @param settings `settings.kubernetes` as apiclient prints it. @param cores of the node, which its reservation goes by where no setting does */
 export function bottlerocketFileOf(
-  settings: RawObject,
+  settings: Readonly<RawObject>,
   kubeletVersion: string | null,
   cores: number,
 ): RawObject {
@@ -64,9 +63,7 @@ const texts = (map: RawObject): RawObject =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]))
 
 function kubeReserved(settings: RawObject, cores: number): RawObject {
-  const set = Object.entries(objectAt(settings, 'kube-reserved') ?? {}).filter(([, value]) =>
-    isSet(value),
-  )
+  const set = Object.entries(settings?.['kube-reserved'] ?? {}).filter(([, value]) => isSet(value))
   const maxPods = Number(settings['max-pods'])
   return {
     cpu: `${eksReservedCpuMillis(cores)}m`,
@@ -77,7 +74,7 @@ function kubeReserved(settings: RawObject, cores: number): RawObject {
 }
 
 function memoryOfManager(settings: RawObject): RawObject[] {
-  return Object.entries(objectAt(settings, 'memory-manager-reserved-memory') ?? {}).flatMap(
+  return Object.entries(settings?.['memory-manager-reserved-memory'] ?? {}).flatMap(
     ([numaNode, limits]) => {
       if (!isRawObject(limits) || limits.enabled !== true) return []
       const { enabled: _, ...amounts } = limits

@@ -2,9 +2,11 @@
 
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
+import { type RunningConfiguration, readConfiguration } from '#model/kubelet-configuration.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
+import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
@@ -105,19 +107,15 @@ function shownType(type: string): string {
   return isStruct(type) || type.startsWith('map[string]') ? 'a map in JSON' : 'text'
 }
 
-/** The record with these changes in its running configuration. Where that was not read there is nothing to change. */
-export function withChanges(
-  record: NodeRecord,
-  changes: readonly ConfigurationChange[],
-): NodeRecord {
-  const running = record.configz?.kubeletconfig
-  if (changes.length === 0 || !isRawObject(running)) return record
+/** The input with these changes in its running configuration. Where that was not read there is nothing to change. */
+export function withChanges(input: NodeInput, changes: readonly ConfigurationChange[]): NodeInput {
+  const running = input.configuration?.printed ?? null
+  if (changes.length === 0 || running === null) return input
   return {
-    ...record,
-    configz: {
-      ...record.configz,
-      kubeletconfig: changes.reduce((raw, { path, value }) => changed(raw, path, value), running),
-    },
+    ...input,
+    configuration: readConfiguration(
+      changes.reduce((printed, { path, value }) => changed(printed, path, value), running),
+    ),
   }
 }
 
@@ -133,12 +131,12 @@ function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unkno
 
 /** Upstream's texts where a kubelet would not start with this configuration. */
 export function refusalsOf(
-  configz: RawObject | null | undefined,
+  running: RunningConfiguration | null,
   { kubeletVersion }: Pick<PreparedNode, 'kubeletVersion'>,
 ): string[] {
-  const running = configz?.kubeletconfig
-  if (!isRawObject(running)) return []
-  const { loadError, errors, startup } = validateKubeletConfiguration(running, kubeletVersion)
+  const printed = running?.printed ?? null
+  if (printed === null) return []
+  const { loadError, errors, startup } = validateKubeletConfiguration(printed, kubeletVersion)
   if (loadError !== null) return [loadError]
   // A kubelet that validation stops never gets to the rest.
   return errors && errors.length > 0

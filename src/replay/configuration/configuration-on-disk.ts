@@ -5,42 +5,39 @@
  * Left out      when the files were written: a kubelet that was not restarted since runs with what stood there before
  */
 import { bottlerocketFile } from '#facts/eks/bottlerocket-template.ts'
+import type { KubeletConfiguration, RunningConfiguration } from '#model/kubelet-configuration.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
 import type { Unknown } from '#model/prediction.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { bottlerocketFileOf } from './bottlerocket-file.ts'
 import { kubeletFiles } from './kubelet-files.ts'
 import { predictNextStart, whyUndecided } from './next-start.ts'
 
-export interface ConfiguredRecord {
-  /** With a `configz` as the kubelet would show it, where one could be made. */
-  record: NodeRecord
+export interface ConfiguredInput {
+  /** With the configuration that its files come to, where none was read and one could be made. */
+  input: NodeInput
   isOnDisk: boolean
   /** Each `what` is `configuration`, or begins with `configuration.`. */
   unknowns: Unknown[]
 }
 
-/** The record as it is where its configz was read, or its files were not. */
-export function withConfigurationOnDisk(record: NodeRecord): ConfiguredRecord {
-  const asRead = { record, isOnDisk: false, unknowns: [] }
-  const told = isRawObject(record.host) ? record.host : null
-  if (told === null || (record.configz !== undefined && record.configz !== null)) return asRead
-  const status = objectAt(record.node, 'status')
-  const nodeInfo = objectAt(status, 'nodeInfo')
-  const kubeletVersion = textAt(nodeInfo, 'kubeletVersion')
-  const operatingSystem = textAt(nodeInfo, 'operatingSystem') === 'windows' ? 'windows' : 'linux'
+/** The input as it is where its configuration was read, or its files were not. */
+export function withConfigurationOnDisk(input: NodeInput): ConfiguredInput {
+  const asRead = { input, isOnDisk: false, unknowns: [] }
+  const { node, host: read, configuration } = input
+  if (read === null || configuration !== null) return asRead
+  const { status } = node
+  const nodeInfo = status?.nodeInfo
+  const kubeletVersion = nodeInfo?.kubeletVersion ?? null
+  const operatingSystem = nodeInfo?.operatingSystem === 'windows' ? 'windows' : 'linux'
   // Only Bottlerocket's script tells settings, and it tells no file.
-  const settings =
-    objectAt(told, 'kubelet') === null
-      ? objectAt(objectAt(told, 'bottlerocket'), 'kubernetes')
-      : null
+  const settings = read.kubelet === undefined ? read.bottlerocket?.kubernetes : undefined
   const host =
-    settings === null
-      ? told
-      : withBottlerocketFile(settings, kubeletVersion, coresOf(objectAt(status, 'capacity')))
+    settings === undefined
+      ? read
+      : withBottlerocketFile(settings, kubeletVersion, coresOf(status?.capacity?.cpu))
   const { prediction } = predictNextStart(host, kubeletVersion, operatingSystem)
-  const undecided = (why: string): ConfiguredRecord => ({
+  const undecided = (why: string): ConfiguredInput => ({
     ...asRead,
     unknowns: [
       {
@@ -61,13 +58,13 @@ export function withConfigurationOnDisk(record: NodeRecord): ConfiguredRecord {
   const unread = unreadOf(host)
   if (unread !== '') return undecided(unread)
   return {
-    record: { ...record, configz: { kubeletconfig: { ...start.configuration } } },
+    input: { ...input, configuration: asRunning(start.configuration) },
     isOnDisk: true,
     unknowns: [
       {
         what: 'configuration',
         effect:
-          settings === null
+          settings === undefined
             ? 'as on disk: whether the kubelet was restarted since its files were written is not known'
             : "as on disk: what Bottlerocket's template makes of the settings; whether the kubelet runs with that file is not known",
       },
@@ -75,12 +72,18 @@ export function withConfigurationOnDisk(record: NodeRecord): ConfiguredRecord {
   }
 }
 
+const asRunning = (fields: KubeletConfiguration): RunningConfiguration => ({
+  fields,
+  mistakes: [],
+  printed: { ...fields },
+})
+
 /** The host as it would tell of the one file that the settings come to. Its flags set none of the file's fields. Source: kubernetes-*, kubelet-exec-start-conf */
 const withBottlerocketFile = (
-  settings: RawObject,
+  settings: Readonly<Record<string, unknown>>,
   kubeletVersion: string | null,
   cores: number | null,
-): RawObject => ({
+): Host => ({
   kubelet: {
     files:
       cores === null
@@ -104,21 +107,18 @@ const withBottlerocketFile = (
   }),
 })
 
-function coresOf(capacity: RawObject | null): number | null {
+function coresOf(text: string | undefined): number | null {
   try {
-    return quantityNumber(parseQuantity(textAt(capacity, 'cpu') ?? ''))
+    return quantityNumber(parseQuantity(text ?? ''))
   } catch {
     return null
   }
 }
 
 /** Files of which nobody knows what they say. What the environment files would add now, the flags that run do not have. */
-const unreadOf = (host: RawObject): string =>
-  listAt(host, 'unread')
-    .map(entry => ({
-      what: textAt(entry, 'what') ?? '',
-      why: textAt(entry, 'why') ?? 'no reason given',
-    }))
+const unreadOf = ({ unread = [] }: Host): string =>
+  unread
+    .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
     .filter(({ what }) => /kubelet|drop-in|^config/i.test(what) && !/environment/i.test(what))
     .map(({ what, why }) => `${what}: ${why}`)
     .join('; ')

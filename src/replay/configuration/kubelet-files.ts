@@ -4,8 +4,8 @@
  * Replays       cmd/kubelet/app/server.go mergeKubeletConfigurations, as far as it walks the folder of drop-ins
  */
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
+import type { Host, HostFile } from '#model/node-input.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export interface KubeletFile {
   path: string
@@ -36,12 +36,9 @@ export interface PassedOver {
   why: 'folder' | 'name' | 'other'
 }
 
-export function kubeletFiles(host: RawObject | null): KubeletFiles {
-  const kubelet = objectAt(host, 'kubelet')
-  const files = listAt(kubelet, 'files').filter(isKubeletFile)
-  const commandLine = listAt(kubelet, 'commandLine').filter(
-    argument => typeof argument === 'string',
-  )
+export function kubeletFiles(host: Host | null): KubeletFiles {
+  const { files: told = [], commandLine = [] } = host?.kubelet ?? {}
+  const files = told.flatMap(file => kubeletFile(file) ?? [])
   const mains = files.filter(({ role }) => role === 'config')
   const main =
     mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
@@ -90,15 +87,12 @@ export const hasDropInFolder = ({ dropIns, commandLine }: KubeletFiles): boolean
 
 export const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObject(file.content)
 
-const isKubeletFile = (file: unknown): file is KubeletFile =>
-  isRawObject(file) && typeof file.path === 'string' && typeof file.role === 'string'
+const kubeletFile = ({ path, role, content }: HostFile): KubeletFile | null =>
+  path === undefined || role === undefined ? null : { path, role, content }
 
-const unreadFiles = (host: RawObject | null): string =>
-  listAt(host, 'unread')
-    .map(entry => ({
-      what: textAt(entry, 'what') ?? '',
-      why: textAt(entry, 'why') ?? 'no reason given',
-    }))
+const unreadFiles = (host: Host | null): string =>
+  (host?.unread ?? [])
+    .map(({ what = '', why = 'no reason given' }) => ({ what, why }))
     .filter(({ what }) => /kubelet|drop-in|^config|environment/i.test(what))
     .map(({ what, why }) => `${what}: ${why}`)
     .join('; ')

@@ -9,10 +9,10 @@
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
+import type { Host } from '#model/node-input.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isRawObject } from '#model/record.ts'
 import { startupErrors } from '#replay/configuration/validation/startup.ts'
-import { objectAt } from '#replay/untrusted.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { addsNothingTo } from './environment-file.ts'
@@ -42,7 +42,7 @@ interface Kubelet {
 
 /** @param host what the node itself told; null: it was not asked. */
 export function predictNextStart(
-  host: RawObject | null,
+  host: Host | null,
   kubeletVersion: string | null,
   operatingSystem: OperatingSystem,
 ): NextStart {
@@ -110,8 +110,8 @@ const namesDropInVariable = (content: unknown): boolean =>
 
 const shownPaths = (files: KubeletFile[]) => files.map(({ path }) => path.slice(0, 200)).join(', ')
 
-function cgroupVersionOf(host: RawObject | null): 1 | 2 | null {
-  const version = objectAt(host, 'kernel')?.cgroupVersion
+function cgroupVersionOf(host: Host | null): 1 | 2 | null {
+  const version = host?.kernel?.cgroupVersion
   return version === 1 || version === 2 ? version : null
 }
 

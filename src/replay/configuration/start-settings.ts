@@ -14,7 +14,7 @@ import { formatDuration } from '#model/duration.ts'
 import {
   isReadField,
   type KubeletConfiguration,
-  parseConfigz,
+  readConfiguration,
 } from '#model/kubelet-configuration.ts'
 import type { IgnoredSetting, SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -65,8 +65,8 @@ export function startSettings(
   for (const { file, field, value } of other) say(file, entriesOf({ [field]: value }, features))
   addFlags(said, flags, features)
   return {
-    configuration: readConfiguration(configuration, features),
-    withoutFlags: readConfiguration(withoutFlags, features),
+    configuration: fieldsOf(configuration, features),
+    withoutFlags: fieldsOf(withoutFlags, features),
     said,
     ignored: read
       .flatMap(({ path, content }) => ignoredIn(path, content, features))
@@ -81,10 +81,8 @@ export function startSettings(
   }
 }
 
-const readConfiguration = (
-  loaded: LoadedConfiguration,
-  features: KubeletFeatures,
-): KubeletConfiguration => parseConfigz({ kubeletconfig: configzOf(loaded, features) })
+const fieldsOf = (loaded: LoadedConfiguration, features: KubeletFeatures): KubeletConfiguration =>
+  readConfiguration(configzOf(loaded, features)).fields
 
 /** A map's null, as any other's, is said of each of its keys that was said before. */
 function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting): void {

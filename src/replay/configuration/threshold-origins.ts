@@ -12,6 +12,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
+import type { Host } from '#model/node-input.ts'
 import type {
   EvaluatedThreshold,
   LostThreshold,
@@ -19,7 +20,6 @@ import type {
   ThresholdSource,
 } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
-import { objectAt } from '#replay/untrusted.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
 import { configurationFromFiles } from './start-configuration.ts'
@@ -40,7 +40,7 @@ export interface ThresholdOriginsInput {
   /** Null: not known. */
   amiFamily: AmiFamily | null
   /** What the node itself told; null: it was not asked. */
-  host: RawObject | null
+  host: Host | null
   /** Whether the configuration is only what the files come to: they then explain nothing that was seen running. */
   isOnDisk?: boolean
 }
@@ -215,7 +215,7 @@ function* steps(
 function explainStep(explained: Explained, step: Step): void {
   const { before, after, content } = step
   for (const map of thresholdMaps) {
-    const named = objectAt(content, map)
+    const named = content?.[map] ?? null
     const left = Object.entries(explained[map]).filter(([signal]) =>
       Object.hasOwn(after[map] ?? {}, signal),
     )
@@ -259,7 +259,7 @@ function lostBy(
     return isRemoving ? origin : explained.lostBy
   }
   if (origin.source === 'no file') return origin
-  if (objectAt(content, 'evictionHard') === null) return null
+  if ((content?.evictionHard ?? null) === null) return null
   const found = Object.values(explained.evictionHard).find(
     one => one.origin.source === 'AMI default',
   )

@@ -4,8 +4,11 @@
  * Replays       pkg/kubelet/kuberuntime/labels.go  getContainerInfoFromLabels
  * Kept exactly  a container without the kubelet's labels belongs to a pod that nobody knows
  */
-import { isRawObject } from '#model/record.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
+import type {
+  RuntimeContainer as CrictlContainer,
+  RuntimeSandbox as CrictlSandbox,
+  Runtime,
+} from '#model/node-input.ts'
 import type { RuntimeContainer, RuntimeSandbox } from './garbage-collect.ts'
 
 interface Named {
@@ -24,17 +27,12 @@ export interface RuntimeRecord {
 }
 
 /** Null where either list is missing. */
-export function parseRuntimeRecord(runtime: unknown): RuntimeRecord | null {
-  if (
-    !isRawObject(runtime) ||
-    !Array.isArray(runtime.containers) ||
-    !Array.isArray(runtime.sandboxes)
-  )
-    return null
+export function parseRuntimeRecord(runtime: Runtime | null): RuntimeRecord | null {
+  if (runtime?.containers === undefined || runtime.sandboxes === undefined) return null
   const parsed = runtime.containers.map(raw => ({ raw, container: parseContainer(raw) }))
   const unread = parsed.filter(({ container }) => container === null)
   // Whatever is in it, a sandbox with a container stays.
-  const inUse = new Set(unread.map(({ raw }) => textAt(raw, 'podSandboxId')))
+  const inUse = new Set(unread.map(({ raw }) => raw.podSandboxId))
   const sandboxes = runtime.sandboxes.map(parseSandbox).filter(sandbox => sandbox !== null)
   return {
     containers: parsed.map(({ container }) => container).filter(container => container !== null),
@@ -53,49 +51,50 @@ const containerStates: Readonly<Record<string, RuntimeContainer['state']>> = {
 }
 const sandboxStates = ['SANDBOX_READY', 'SANDBOX_NOTREADY']
 
-function parseContainer(raw: unknown): RecordedContainer | null {
-  const id = textAt(raw, 'id')
-  const createdAtNs = nanosecondsOf(raw)
-  const stateText = textAt(raw, 'state') ?? ''
+function parseContainer(raw: CrictlContainer): RecordedContainer | null {
+  const { id } = raw
+  const createdAtNs = nanosecondsOf(raw.createdAt)
+  const stateText = raw.state ?? ''
   const state = Object.hasOwn(containerStates, stateText) ? containerStates[stateText] : undefined
-  if (id === null || createdAtNs === null || state === undefined) return null
-  const labels = objectAt(raw, 'labels')
+  if (id === undefined || createdAtNs === null || state === undefined) return null
+  const { labels } = raw
   return {
     id,
-    podUid: textAt(labels, 'io.kubernetes.pod.uid') ?? '',
-    name:
-      textAt(objectAt(raw, 'metadata'), 'name') ??
-      textAt(labels, 'io.kubernetes.container.name') ??
-      '',
-    sandboxId: textAt(raw, 'podSandboxId') ?? '',
+    podUid: labels?.['io.kubernetes.pod.uid'] ?? '',
+    name: raw.metadata?.name ?? labels?.['io.kubernetes.container.name'] ?? '',
+    sandboxId: raw.podSandboxId ?? '',
     state,
     createdAtNs,
-    namespace: textAt(labels, 'io.kubernetes.pod.namespace'),
-    pod: textAt(labels, 'io.kubernetes.pod.name'),
+    namespace: labels?.['io.kubernetes.pod.namespace'] ?? null,
+    pod: labels?.['io.kubernetes.pod.name'] ?? null,
   }
 }
 
-function parseSandbox(raw: unknown): RecordedSandbox | null {
-  const id = textAt(raw, 'id')
-  const createdAtNs = nanosecondsOf(raw)
-  const state = textAt(raw, 'state') ?? ''
-  const metadata = objectAt(raw, 'metadata')
-  const podUid = textAt(metadata, 'uid')
-  if (id === null || createdAtNs === null || podUid === null || !sandboxStates.includes(state))
+function parseSandbox(raw: CrictlSandbox): RecordedSandbox | null {
+  const { id } = raw
+  const createdAtNs = nanosecondsOf(raw.createdAt)
+  const state = raw.state ?? ''
+  const { metadata } = raw
+  const podUid = metadata?.uid
+  if (
+    id === undefined ||
+    createdAtNs === null ||
+    podUid === undefined ||
+    !sandboxStates.includes(state)
+  )
     return null
   return {
     id,
     podUid,
     isReady: state === 'SANDBOX_READY',
     createdAtNs,
-    namespace: textAt(metadata, 'namespace'),
-    pod: textAt(metadata, 'name'),
+    namespace: metadata?.namespace ?? null,
+    pod: metadata?.name ?? null,
   }
 }
 
 /** An int64 is printed as a text; a parser of JSON may have rounded one that was not. */
-function nanosecondsOf(raw: unknown): bigint | null {
-  const value = isRawObject(raw) ? raw.createdAt : null
+function nanosecondsOf(value: string | number | undefined): bigint | null {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : null
-  return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null
+  return value !== undefined && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null
 }

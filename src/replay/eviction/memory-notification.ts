@@ -9,10 +9,10 @@
  * Left out      Windows, where a loop of its own looks every 10 s
  */
 import { notifierRefreshIntervalMs } from '#facts/kubelet/periods.ts'
+import type { MemoryStats, Summary } from '#model/node-input.ts'
 import type { Threshold } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, negated, quantityValue } from '#model/quantity.ts'
-import type { RawObject } from '#model/record.ts'
-import { countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { countOf } from '#replay/counters.ts'
 import { getThresholdQuantity } from './thresholds.ts'
 
 export interface NotificationSettings {
@@ -30,7 +30,7 @@ export interface MemoryNotification {
 /** None where the kernel does not notify; null: it is not known whether it can. */
 export function memoryNotifications(
   thresholds: readonly Threshold[],
-  summary: RawObject,
+  summary: Summary,
   { kernelMemcgNotification, cgroupVersion }: NotificationSettings,
 ): MemoryNotification[] | null {
   if (!kernelMemcgNotification || cgroupVersion === 2) return []
@@ -49,20 +49,17 @@ export function memoryNotifications(
 export const isNotifierUpdated = (lastUpdatedMs: number, nowMs: number): boolean =>
   nowMs - lastUpdatedMs > notifierRefreshIntervalMs
 
-function memoryOf({ signal }: Threshold, summary: RawObject): RawObject | null {
-  const node = objectAt(summary, 'node')
-  if (signal === 'memory.available') return objectAt(node, 'memory')
-  return objectAt(
-    listAt(node, 'systemContainers').find(container => textAt(container, 'name') === 'pods'),
-    'memory',
-  )
+function memoryOf({ signal }: Threshold, summary: Summary): MemoryStats | undefined {
+  const { node } = summary
+  if (signal === 'memory.available') return node?.memory
+  return node?.systemContainers?.find(({ name }) => name === 'pods')?.memory
 }
 
 /** Capacity less the threshold, plus what the kernel counts and the working set does not. */
-function notifiedUsage({ value }: Threshold, memory: RawObject | null): bigint | null {
-  const usage = countAt(memory, 'usageBytes')
-  const workingSet = countAt(memory, 'workingSetBytes')
-  const available = countAt(memory, 'availableBytes')
+function notifiedUsage({ value }: Threshold, memory: MemoryStats | undefined): bigint | null {
+  const usage = countOf(memory?.usageBytes)
+  const workingSet = countOf(memory?.workingSetBytes)
+  const available = countOf(memory?.availableBytes)
   if (usage === null || workingSet === null || available === null) return null
   const capacity = available + workingSet
   const working = addQuantities(

@@ -9,23 +9,20 @@
  * Left out      hugepages, which a kubelet from 1.37 on has already taken off in its summary; pod statistics
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { FilesystemStats, MemoryStats, Summary, SystemContainer } from '#model/node-input.ts'
 import type { FilesystemState, Filesystems, Observation, Signal } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { availableOf, countOf } from '#replay/counters.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
-import { availableAt, countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export type Observations = Partial<Record<Signal, Observation>>
 
 /** Absent and malformed statistics leave their signal out. */
-export function makeSignalObservations(
-  summary: RawObject,
-  features: KubeletFeatures,
-): Observations {
-  const node = objectAt(summary, 'node')
-  const runtime = objectAt(node, 'runtime')
-  const nodefs = objectAt(node, 'fs')
-  const imagefs = objectAt(runtime, 'imageFs')
-  const containerfs = features.has('containerfsSignals') ? objectAt(runtime, 'containerFs') : null
+export function makeSignalObservations(summary: Summary, features: KubeletFeatures): Observations {
+  const { node } = summary
+  const runtime = node?.runtime
+  const nodefs = node?.fs
+  const imagefs = runtime?.imageFs
+  const containerfs = features.has('containerfsSignals') ? runtime?.containerFs : undefined
   const imagefsBytes = bytes(imagefs)
   const seesImagefsInodes = imagefsBytes !== null || features.has('imagefsInodesWithoutBytes')
 
@@ -38,7 +35,7 @@ export function makeSignalObservations(
     'imagefs.inodesFree': seesImagefsInodes ? inodes(imagefs) : null,
     'containerfs.available': bytes(containerfs),
     'containerfs.inodesFree': inodes(containerfs),
-    'pid.available': pids(objectAt(node, 'rlimit')),
+    'pid.available': pids(node?.rlimit),
   })
 }
 
@@ -74,16 +71,19 @@ function withoutNulls(all: Record<Signal, Observation | null>): Observations {
   return observed
 }
 
-function nodeMemory(node: RawObject | null): Observation | null {
+type NodeStats = Summary['node']
+
+function nodeMemory(node: NodeStats): Observation | null {
   const ofWindows = committed(node)
-  return ofWindows === null
-    ? memory(objectAt(node, 'memory'))
-    : memory(objectAt(ofWindows, 'memory'), 'usageBytes')
+  return ofWindows === undefined ? memory(node?.memory) : memory(ofWindows.memory, 'usageBytes')
 }
 
-function memory(stats: RawObject | null, usedKey = 'workingSetBytes'): Observation | null {
-  const available = availableAt(stats, 'availableBytes')
-  const used = countAt(stats, usedKey)
+function memory(
+  stats: MemoryStats | undefined,
+  usedKey: 'workingSetBytes' | 'usageBytes' = 'workingSetBytes',
+): Observation | null {
+  const available = availableOf(stats?.availableBytes)
+  const used = countOf(stats?.[usedKey])
   if (available === null || used === null) return null
   // No machine has less memory than none: a sum below 0 is what the rounding of a wrapped counter made of a small one.
   return { available, capacity: Math.max(0, available + used), time: timeOf(stats) }
@@ -93,52 +93,47 @@ function memory(stats: RawObject | null, usedKey = 'workingSetBytes'): Observati
  * Whether the kubelet itself has nothing to observe there, and so never meets the threshold: a kubepods cgroup without a memory limit has
  * nothing available, a runtime may tell no containerfs. The rest of these statistics must be there, or it is only this summary that lacks them.
  */
-export function isUnobservedUpstream(signal: Signal, summary: RawObject): boolean {
-  const node = objectAt(summary, 'node')
+export function isUnobservedUpstream(signal: Signal, summary: Summary): boolean {
+  const { node } = summary
   if (signal === 'allocatableMemory.available') {
     const pods = podsMemory(node)
-    return countAt(pods, 'workingSetBytes') !== null && isAbsent(pods, 'availableBytes')
+    return countOf(pods?.workingSetBytes) !== null && pods?.availableBytes === undefined
   }
-  const runtime = objectAt(node, 'runtime')
+  const runtime = node?.runtime
   return (
     signal.startsWith('containerfs.') &&
-    objectAt(runtime, 'imageFs') !== null &&
-    isAbsent(runtime, 'containerFs')
+    runtime?.imageFs !== undefined &&
+    runtime.containerFs === undefined
   )
 }
 
-const isAbsent = (stats: RawObject | null, key: string) =>
-  stats?.[key] === undefined || stats[key] === null
-
 /** The kubepods cgroup, which stands among the system containers. */
-const podsMemory = (node: RawObject | null) => objectAt(systemContainer(node, 'pods'), 'memory')
+const podsMemory = (node: NodeStats) => systemContainer(node, 'pods')?.memory
 
 /** Only kubelets on Windows that look at it tell it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
-const committed = (node: RawObject | null) => systemContainer(node, 'windows-global-commit-memory')
+const committed = (node: NodeStats) => systemContainer(node, 'windows-global-commit-memory')
 
-const systemContainer = (node: RawObject | null, name: string): RawObject | null =>
-  listAt(node, 'systemContainers')
-    .filter(isRawObject)
-    .find(container => container.name === name) ?? null
+const systemContainer = (node: NodeStats, name: string): SystemContainer | undefined =>
+  node?.systemContainers?.find(container => container.name === name)
 
-const bytes = (stats: RawObject | null) => pair(stats, 'availableBytes', 'capacityBytes')
-const inodes = (stats: RawObject | null) => pair(stats, 'inodesFree', 'inodes')
+const bytes = (stats: FilesystemStats | undefined) => pair(stats, 'availableBytes', 'capacityBytes')
+const inodes = (stats: FilesystemStats | undefined) => pair(stats, 'inodesFree', 'inodes')
 
 function pair(
-  stats: RawObject | null,
-  availableKey: string,
-  capacityKey: string,
+  stats: FilesystemStats | undefined,
+  availableKey: 'availableBytes' | 'inodesFree',
+  capacityKey: 'capacityBytes' | 'inodes',
 ): Observation | null {
-  const available = availableAt(stats, availableKey)
-  const capacity = countAt(stats, capacityKey)
+  const available = availableOf(stats?.[availableKey])
+  const capacity = countOf(stats?.[capacityKey])
   return available === null || capacity === null
     ? null
     : { available, capacity, time: timeOf(stats) }
 }
 
-function pids(rlimit: RawObject | null): Observation | null {
-  const capacity = countAt(rlimit, 'maxpid')
-  const running = countAt(rlimit, 'curproc')
+function pids(rlimit: NonNullable<NodeStats>['rlimit']): Observation | null {
+  const capacity = countOf(rlimit?.maxpid)
+  const running = countOf(rlimit?.curproc)
   return capacity === null || running === null
     ? null
     : { available: capacity - running, capacity, time: timeOf(rlimit) }
@@ -146,9 +141,10 @@ function pids(rlimit: RawObject | null): Observation | null {
 
 const timeForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
-function timeOf(stats: RawObject | null): string | null {
-  const time = textAt(stats, 'time')
-  if (time === null || !Number.isNaN(plainUtcMs(time))) return time
+function timeOf(stats: { time?: string } | undefined): string | null {
+  const time = stats?.time
+  if (time === undefined) return null
+  if (!Number.isNaN(plainUtcMs(time))) return time
   return timeForm.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 

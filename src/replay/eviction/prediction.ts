@@ -13,7 +13,6 @@ import type {
 } from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { type EvictionConfig, parseEvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { isRefusedLayout } from './layout.ts'
@@ -34,10 +33,8 @@ export function evictionConfigOf(
   configuration: KubeletConfiguration,
   { features, kubelet, host, layout }: PreparedNode,
 ): EvictionConfig | string {
-  const ignoresAllocatable = listAt(objectAt(host, 'kubelet'), 'commandLine').some(
-    argument =>
-      typeof argument === 'string' &&
-      /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
+  const ignoresAllocatable = (host?.kubelet?.commandLine ?? []).some(argument =>
+    /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
   )
   try {
     const parsed = parseEvictionConfig(configuration, features, { ignoresAllocatable })
@@ -137,13 +134,10 @@ export function rankingsOf(node: PreparedNode, { thresholds }: EvictionConfig): 
 }
 
 /** How often the node's status is told. Upstream: nodeStatusUpdateFrequency. */
-function statusUpdateOf({ record }: PreparedNode): number {
+function statusUpdateOf({ input }: PreparedNode): number {
   try {
     return toMilliseconds(
-      parseDuration(
-        textAt(objectAt(record.configz, 'kubeletconfig'), 'nodeStatusUpdateFrequency') ??
-          defaultStatusUpdate,
-      ),
+      parseDuration(input.configuration?.fields.nodeStatusUpdateFrequency ?? defaultStatusUpdate),
     )
   } catch {
     return Number.POSITIVE_INFINITY

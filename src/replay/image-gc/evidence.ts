@@ -9,10 +9,9 @@
  * The API shows no pinned images, no exited containers of pods that are gone, and no times: without the runtime nothing is surely unused.
  */
 import { defaultSandboxImage } from '#facts/kubelet/sandbox-image.ts'
+import type { Host, KnownImages, NodeInput } from '#model/node-input.ts'
 import type { Unknown } from '#model/prediction.ts'
-import type { NodeRecord } from '#model/record.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { listOf, objectAt, objectOf, objectsOf, textAt, textOf } from '#replay/untrusted.ts'
 import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from './known-times.ts'
 import { type ImageIndex, indexImages, type ReferencedImage, referenced } from './references.ts'
 import { areContainersRead, type ImageUser, imageUses } from './users.ts'
@@ -46,9 +45,9 @@ export interface NodeImages {
 const defaultStatusImages = 50
 
 /** @param readAtMs the record's own time */
-export function imageEvidence(record: NodeRecord, readAtMs: number, kubelet: Kubelet): NodeImages {
-  const listed = listedImages(record, kubelet)
-  const kubeletStart = kubeletStartOf(record, readAtMs)
+export function imageEvidence(input: NodeInput, readAtMs: number, kubelet: Kubelet): NodeImages {
+  const listed = listedImages(input, kubelet)
+  const kubeletStart = kubeletStartOf(input, readAtMs)
   const node: NodeImages = {
     images: listed?.images ?? null,
     isComplete: listed?.isComplete ?? false,
@@ -73,12 +72,12 @@ export function imageEvidence(record: NodeRecord, readAtMs: number, kubelet: Kub
   }
   const { images } = listed
   const index = indexImages(images)
-  noteKnownTimes(images, index, record.known)
-  for (const { place, user } of imageUses(record, index, listed.isOfRuntime, kubelet))
+  noteKnownTimes(images, index, input.known)
+  for (const { place, user } of imageUses(input, index, listed.isOfRuntime, kubelet))
     images[place]?.users.push(user)
-  node.areUsersComplete = listed.isOfRuntime && areContainersRead(record, kubelet)
+  node.areUsersComplete = listed.isOfRuntime && areContainersRead(input, kubelet)
   if (!kubelet.features.has('sandboxImageUnprotected'))
-    noteSandbox(images, index, record.host, kubelet, node.unknowns)
+    noteSandbox(images, index, input.host, kubelet, node.unknowns)
   return node
 }
 
@@ -90,18 +89,21 @@ interface ListedImages {
   unseen: string
 }
 
-function listedImages(record: NodeRecord, kubelet: Kubelet): ListedImages | null {
+function listedImages(
+  { node, runtime, configuration }: NodeInput,
+  kubelet: Kubelet,
+): ListedImages | null {
   const canBePinned = kubelet.features.has('imagesCanBePinned')
-  const ofRuntime = record.runtime?.images
-  if (Array.isArray(ofRuntime)) {
+  const ofRuntime = runtime?.images
+  if (ofRuntime !== undefined) {
     const images: ImageEvidence[] = []
-    for (const { id, repoTags, repoDigests, size, pinned } of objectsOf(ofRuntime)) {
-      if (typeof id !== 'string' || id === '') continue
+    for (const { id, repoTags, repoDigests, size, pinned } of ofRuntime) {
+      if (id === undefined || id === '') continue
       // The runtime's JSON may leave out what is false.
       images.push(
         evidence(
           id,
-          [...textsOf(repoTags), ...textsOf(repoDigests)],
+          [...(repoTags ?? []), ...(repoDigests ?? [])],
           sizeOf(size),
           canBePinned && pinned === true,
         ),
@@ -114,15 +116,12 @@ function listedImages(record: NodeRecord, kubelet: Kubelet): ListedImages | null
       unseen: 'runtime.images',
     }
   }
-  const ofStatus = objectAt(record.node, 'status')?.images
-  if (!Array.isArray(ofStatus)) return null
-  const images = ofStatus
-    .map(objectOf)
-    .map(raw =>
-      evidence(null, [...textsOf(raw?.names)], sizeOf(raw?.sizeBytes), canBePinned ? null : false),
-    )
-  const most = objectAt(record.configz, 'kubeletconfig')?.nodeStatusMaxImages
-  const cap = typeof most === 'number' ? most : defaultStatusImages
+  const ofStatus = node.status?.images
+  if (ofStatus === undefined) return null
+  const images = ofStatus.map(({ names, sizeBytes }) =>
+    evidence(null, [...(names ?? [])], sizeOf(sizeBytes), canBePinned ? null : false),
+  )
+  const cap = configuration?.fields.nodeStatusMaxImages ?? defaultStatusImages
   return {
     images,
     isOfRuntime: false,
@@ -147,22 +146,19 @@ const evidence = (
   known: {},
 })
 
-function textsOf(value: unknown): readonly string[] {
-  const list = listOf(value)
-  return list.every(isText) ? list : list.filter(isText)
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string'
-
 /** The runtime writes it as text, the node's status as a number. */
-function sizeOf(given: unknown): number | null {
+function sizeOf(given: string | number | undefined): number | null {
   const size = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
   return typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : null
 }
 
-function noteKnownTimes(images: ImageEvidence[], index: ImageIndex, known: unknown): void {
-  for (const raw of objectsOf(objectOf(known)?.images)) {
-    const { places, isSure } = referenced(index, textOf(raw.id) ?? '')
+function noteKnownTimes(
+  images: ImageEvidence[],
+  index: ImageIndex,
+  known: KnownImages | null,
+): void {
+  for (const raw of known?.images ?? []) {
+    const { places, isSure } = referenced(index, raw.id ?? '')
     for (const place of isSure ? places : []) {
       const image = images[place]
       if (image !== undefined) image.known = knownTimesOf(raw)
@@ -176,11 +172,11 @@ const sandboxFlag = '--pod-infra-container-image'
 function noteSandbox(
   images: ImageEvidence[],
   index: ImageIndex,
-  host: unknown,
+  host: Host | null,
   kubelet: Kubelet,
   unknowns: Unknown[],
 ): void {
-  const commandLine = textsOf(objectAt(host, 'kubelet')?.commandLine)
+  const commandLine = host?.kubelet?.commandLine ?? []
   if (commandLine.length > 0) {
     const place = commandLine.findLastIndex(
       argument => argument === sandboxFlag || argument.startsWith(`${sandboxFlag}=`),
@@ -198,8 +194,8 @@ function noteSandbox(
     effect:
       'which image the kubelet spares as its sandbox is not known: any that is called pause may be it',
   })
-  const ofRuntime = textAt(objectAt(host, 'containerd'), 'sandboxImage')
-  const likely = ofRuntime === null ? [] : referenced(index, ofRuntime).places
+  const ofRuntime = host?.containerd?.sandboxImage
+  const likely = ofRuntime === undefined ? [] : referenced(index, ofRuntime).places
   for (const [place, image] of images.entries()) {
     if (likely.includes(place) || image.names.some(name => /(?:^|\/)pause[^/]*$/.test(name)))
       note(image, null)

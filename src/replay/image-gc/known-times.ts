@@ -1,7 +1,6 @@
 /** The times that a record tells of a kubelet and its images, in ms since 1970. */
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { KnownImages, NodeInput } from '#model/node-input.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { zeroTimeMs } from './records.ts'
 
 /** Both bounds belong to it. */
@@ -33,14 +32,17 @@ function instantMs(text: string): number | null {
 }
 
 /** @param raw an entry of `known.images` */
-export const knownTimesOf = ({ firstDetected, lastUsed }: RawObject): KnownTimes => ({
+export const knownTimesOf = ({
+  firstDetected,
+  lastUsed,
+}: NonNullable<KnownImages['images']>[number]): KnownTimes => ({
   firstDetectedMs: timeOf(firstDetected),
   lastUsedMs: timeOf(lastUsed),
 })
 
-function timeOf(given: unknown): number | null | undefined {
-  if (given === null) return null
-  return typeof given === 'string' ? (instantMs(given) ?? undefined) : undefined
+function timeOf(given: string | null | undefined): number | null | undefined {
+  if (given === null || given === undefined) return given
+  return instantMs(given) ?? undefined
 }
 
 /** From the process, or the control group that is made for it, to its loops. */
@@ -48,23 +50,20 @@ const startupMs = 60_000
 
 /** When the kubelet's loops began. Null: not known, or not before the record was read, which cannot be. */
 export function kubeletStartOf(
-  { known, host, summary }: NodeRecord,
+  { known, host, summary }: NodeInput,
   readAtMs: number,
 ): TimeBounds | null {
-  const exact = startAt(known, 'kubeletStartedAt', readAtMs)
+  const exact = startAt(known?.kubeletStartedAt, readAtMs)
   if (exact !== null) return { earliestMs: exact, latestMs: exact }
-  const ofSummary = listAt(objectAt(summary, 'node'), 'systemContainers').find(
-    raw => textAt(raw, 'name') === 'kubelet',
-  )
+  const ofSummary = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
   const process =
-    startAt(objectAt(host, 'kubelet'), 'startedAt', readAtMs) ??
-    startAt(ofSummary, 'startTime', readAtMs)
+    startAt(host?.kubelet?.startedAt, readAtMs) ?? startAt(ofSummary?.startTime, readAtMs)
   return process === null
     ? null
     : { earliestMs: process, latestMs: Math.min(process + startupMs, readAtMs) }
 }
 
-function startAt(raw: unknown, key: string, readAtMs: number): number | null {
-  const ms = instantMs(textAt(raw, key) ?? '')
+function startAt(time: string | undefined, readAtMs: number): number | null {
+  const ms = instantMs(time ?? '')
   return ms !== null && ms !== zeroTimeMs && ms <= readAtMs ? ms : null
 }

@@ -8,9 +8,10 @@
  *               passed over; an image volume counts where the gate is on and a container mounts it
  * Left out      containers that no pod of the API belongs to are taken to mount no image
  */
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { NodeInput, RuntimeContainer } from '#model/node-input.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { objectOf, objectsOf, textAt, textOf } from '#replay/untrusted.ts'
+import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { type ImageIndex, type Referenced, referenced } from './references.ts'
 
 /** A container that has the image, or mounts it. */
@@ -19,7 +20,7 @@ export interface ImageUser {
   /** False: by a name that may mean another image by now. */
   isSure: boolean
   /** When the container was made, as the runtime writes it: see `madeMs`. */
-  createdAt: unknown
+  createdAt: string | number | undefined
 }
 
 interface ImageUse {
@@ -32,7 +33,7 @@ interface Container {
   id: string
   /** In its pod. */
   name: string | null
-  createdAt: unknown
+  createdAt: string | number | undefined
 }
 
 /** From ns since 1970, as a number or as text. Null: not known. */
@@ -43,39 +44,37 @@ export function madeMs({ createdAt }: ImageUser): number | null {
 }
 
 /** Whether a container that was not seen can hold an image. */
-export function areContainersRead({ runtime, pods }: NodeRecord, kubelet: Kubelet): boolean {
+export function areContainersRead({ runtime, pods }: NodeInput, kubelet: Kubelet): boolean {
   const containers = runtime?.containers
   // Only pods tell what is mounted.
   return (
-    Array.isArray(containers) &&
-    (Array.isArray(pods) || containers.length === 0 || !kubelet.isGateOn('ImageVolume'))
+    containers !== undefined &&
+    (pods !== null || containers.length === 0 || !kubelet.isGateOn('ImageVolume'))
   )
 }
 
 /** @param areIdsKnown whether the list of images has ids, as the runtime's has */
 export function imageUses(
-  { runtime, pods }: NodeRecord,
+  { runtime, pods }: NodeInput,
   index: ImageIndex,
   areIdsKnown: boolean,
   kubelet: Kubelet,
 ): ImageUse[] {
   // What upstream cannot convert it passes over.
-  const containers = objectsOf(runtime?.containers).filter(
-    ({ id, image }) => typeof id === 'string' && id !== '' && image !== null,
-  )
+  const containers = (runtime?.containers ?? []).filter(({ id = '' }) => id !== '')
   const hasImageId = kubelet.features.has('containerImageId')
   const uses: ImageUse[] = []
   for (const raw of containers) takeContainer(raw, hasImageId, index, uses)
-  const isRuntimeRead = areIdsKnown && Array.isArray(runtime?.containers)
+  const isRuntimeRead = areIdsKnown && runtime?.containers !== undefined
   const canMount = kubelet.isGateOn('ImageVolume')
   let byPod: ReadonlyMap<string, Container[]> | null = null
-  for (const pod of objectsOf(pods)) {
+  for (const pod of pods ?? []) {
     const statuses = isRuntimeRead ? [] : statusesOf(pod)
     for (const status of statuses) takeStatus(status, index, uses)
     const volumes = canMount ? imageVolumes(pod, index) : []
     if (volumes.length === 0) continue
     byPod ??= containersByPod(containers)
-    const uid = textAt(objectOf(pod.metadata), 'uid') ?? ''
+    const uid = pod.metadata?.uid ?? ''
     const ofPod = isRuntimeRead
       ? (byPod.get(uid) ?? [])
       : statuses.map(({ container }) => container)
@@ -85,32 +84,33 @@ export function imageUses(
 }
 
 function takeContainer(
-  raw: RawObject,
+  raw: RuntimeContainer,
   hasImageId: boolean,
   index: ImageIndex,
   uses: ImageUse[],
 ): void {
-  const { id, imageRef, createdAt } = raw
-  const containerId = textOf(id) ?? ''
-  const imageId = (hasImageId && textOf(raw.imageId)) || textOf(imageRef) || ''
+  const { id: containerId = '', imageRef = '', createdAt } = raw
+  const imageId = (hasImageId && raw.imageId) || imageRef
   const known = index.byId.get(imageId)
   if (known !== undefined) {
     uses.push({ place: known, user: { containerId, isSure: true, createdAt } })
     return
   }
   // Upstream knows the image by its id alone. A name can only stand in where no id was read.
-  const { places, isSure } = firstReferenced(index, [imageId, textAt(objectOf(raw.image), 'image')])
+  const { places, isSure } = firstReferenced(index, [imageId, raw.image?.image])
   for (const place of places)
     uses.push({ place, user: { containerId, isSure: isSure && imageId === '', createdAt } })
 }
 
-function containersByPod(containers: readonly RawObject[]): ReadonlyMap<string, Container[]> {
+function containersByPod(
+  containers: readonly RuntimeContainer[],
+): ReadonlyMap<string, Container[]> {
   const byPod = new Map<string, Container[]>()
   for (const { id, labels, createdAt } of containers) {
-    const uid = textAt(labels, 'io.kubernetes.pod.uid') ?? ''
+    const uid = labels?.['io.kubernetes.pod.uid'] ?? ''
     const container = {
-      id: textOf(id) ?? '',
-      name: textAt(labels, 'io.kubernetes.container.name'),
+      id: id ?? '',
+      name: labels?.['io.kubernetes.container.name'] ?? null,
       createdAt,
     }
     const ofPod = byPod.get(uid)
@@ -122,34 +122,24 @@ function containersByPod(containers: readonly RawObject[]): ReadonlyMap<string, 
 
 interface Status {
   container: Container
-  references: (string | null)[]
+  references: (string | undefined)[]
 }
 
 /** Of containers that were made, whether they still run or not. */
-function statusesOf(pod: RawObject): Status[] {
-  const status = objectOf(pod.status)
-  return [
-    status?.containerStatuses,
-    status?.initContainerStatuses,
-    status?.ephemeralContainerStatuses,
-  ]
-    .flatMap(objectsOf)
-    .flatMap(raw => {
-      const id = (textOf(raw.containerID) ?? '').replace(/^.*:\/\//, '')
-      if (id === '') return []
-      return [
-        {
-          container: { id, name: textOf(raw.name), createdAt: null },
-          references: [textOf(raw.imageID), textOf(raw.image)],
-        },
-      ]
-    })
+function statusesOf(pod: KubernetesPod): Status[] {
+  return containerStatusesOf(pod).flatMap(status => {
+    const id = containerIdOf(status)
+    const { name = null, imageID, image } = status
+    return id === ''
+      ? []
+      : [{ container: { id, name, createdAt: undefined }, references: [imageID, image] }]
+  })
 }
 
 function takeStatus({ container, references }: Status, index: ImageIndex, uses: ImageUse[]): void {
   const { places, isSure } = firstReferenced(index, references)
   for (const place of places)
-    uses.push({ place, user: { containerId: container.id, isSure, createdAt: null } })
+    uses.push({ place, user: { containerId: container.id, isSure, createdAt: undefined } })
 }
 
 interface ImageVolume extends Referenced {
@@ -157,25 +147,25 @@ interface ImageVolume extends Referenced {
 }
 
 /** Those whose images are on the node. */
-function imageVolumes(pod: RawObject, index: ImageIndex): ImageVolume[] {
+function imageVolumes(pod: KubernetesPod, index: ImageIndex): ImageVolume[] {
   const volumes: ImageVolume[] = []
-  for (const raw of objectsOf(objectOf(pod.spec)?.volumes)) {
-    const reference = textOf(objectOf(raw.image)?.reference)
-    if (reference === null) continue
+  for (const raw of pod.spec?.volumes ?? []) {
+    const reference = raw.image?.reference
+    if (reference === undefined) continue
     const found = referenced(index, reference)
-    if (found.places.length > 0) volumes.push({ ...found, name: textOf(raw.name) })
+    if (found.places.length > 0) volumes.push({ ...found, name: raw.name ?? null })
   }
   return volumes
 }
 
 function takeVolume(
   { places, isSure, name }: ImageVolume,
-  pod: RawObject,
+  pod: KubernetesPod,
   containers: readonly Container[],
   uses: ImageUse[],
 ): void {
   for (const { id, createdAt, name: containerName } of containers) {
-    const isMounted = mounts(objectOf(pod.spec), containerName, name)
+    const isMounted = mounts(pod.spec, containerName, name)
     if (isMounted === false) continue
     for (const place of places)
       uses.push({
@@ -187,20 +177,20 @@ function takeVolume(
 
 /** Null: the container is not in the manifest. */
 function mounts(
-  spec: RawObject | null,
+  spec: KubernetesPod['spec'],
   containerName: string | null,
   volumeName: string | null,
 ): boolean | null {
   const container = [spec?.containers, spec?.initContainers, spec?.ephemeralContainers]
-    .flatMap(objectsOf)
-    .find(({ name }) => textOf(name) === containerName)
+    .flatMap(list => list ?? [])
+    .find(({ name = null }) => name === containerName)
   return container === undefined
     ? null
-    : objectsOf(container.volumeMounts).some(({ name }) => textOf(name) === volumeName)
+    : (container.volumeMounts ?? []).some(({ name = null }) => name === volumeName)
 }
 
 /** By the first of the references that means an image on the node. */
-const firstReferenced = (index: ImageIndex, references: (string | null)[]) =>
+const firstReferenced = (index: ImageIndex, references: (string | undefined)[]) =>
   references
     .map(reference => referenced(index, reference ?? ''))
     .find(({ places }) => places.length > 0) ?? { places: [], isSure: false }

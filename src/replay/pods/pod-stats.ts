@@ -6,8 +6,8 @@
  * Kept exactly  pods are found by UID, and of several with one UID the last counts; usage goes through an int64, so that a wrapped one is below zero
  * Left out      statistics that no decision reads
  */
-import type { RawObject } from '#model/record.ts'
-import { availableOf, countOf, objectOf, objectsOf, textOf } from '#replay/untrusted.ts'
+import type { ContainerSummary, FilesystemStats, PodSummary, Summary } from '#model/node-input.ts'
+import { availableOf, countOf } from '#replay/counters.ts'
 import type { Pod } from './pod.ts'
 
 export interface FsUsage {
@@ -41,14 +41,13 @@ export interface PodStatsIndex {
   byName(): ReadonlyMap<string, PodStats>
 }
 
-/** @param summary the body of /stats/summary */
-export function parsePodStats(summary: unknown): PodStatsIndex {
+export function podStatsIn(summary: Summary | null): PodStatsIndex {
   const byUid = new Map<string, PodStats>()
-  const named: { reference: RawObject | null; stats: PodStats }[] = []
-  for (const raw of objectsOf(objectOf(summary)?.pods)) {
-    const reference = objectOf(raw.podRef)
+  const named: { reference: PodSummary['podRef']; stats: PodStats }[] = []
+  for (const raw of summary?.pods ?? []) {
+    const reference = raw.podRef
     const stats = podStats(raw)
-    byUid.set(textOf(reference?.uid) ?? '', stats)
+    byUid.set(reference?.uid ?? '', stats)
     named.push({ reference, stats })
   }
   let byName: ReadonlyMap<string, PodStats> | null = null
@@ -61,8 +60,8 @@ export function parsePodStats(summary: unknown): PodStatsIndex {
   }
 }
 
-const nameOf = (reference: RawObject | null): string =>
-  `${textOf(reference?.namespace) ?? ''}/${textOf(reference?.name) ?? ''}`
+const nameOf = (reference: PodSummary['podRef']): string =>
+  `${reference?.namespace ?? ''}/${reference?.name ?? ''}`
 
 /**
  * Null where the kubelet has none: no container of the pod runs. The API server shows a static pod as a mirror of another UID than the
@@ -80,31 +79,31 @@ export function podStatsOf(
   )
 }
 
-function podStats(raw: RawObject): PodStats {
-  const memory = objectOf(raw.memory)
+function podStats(raw: PodSummary): PodStats {
+  const { memory } = raw
   return {
-    memory: memory && { workingSetBytes: availableOf(memory.workingSetBytes) },
-    containers: objectsOf(raw.containers).map(containerStats),
-    volumes: objectsOf(raw.volume).map(volumeStats),
-    ephemeralStorageUsedBytes: availableOf(objectOf(raw['ephemeral-storage'])?.usedBytes),
-    processCount: countOf(objectOf(raw.process_stats)?.process_count),
+    memory: memory ? { workingSetBytes: availableOf(memory.workingSetBytes) } : null,
+    containers: (raw.containers ?? []).map(containerStats),
+    volumes: (raw.volume ?? []).map(volumeStats),
+    ephemeralStorageUsedBytes: availableOf(raw['ephemeral-storage']?.usedBytes),
+    processCount: countOf(raw.process_stats?.process_count),
   }
 }
 
-const containerStats = (raw: RawObject): ContainerStats => ({
-  name: textOf(raw.name) ?? '',
-  memoryWorkingSetBytes: availableOf(objectOf(raw.memory)?.workingSetBytes),
-  rootfs: fsUsage(objectOf(raw.rootfs)),
-  logs: fsUsage(objectOf(raw.logs)),
+const containerStats = (raw: ContainerSummary): ContainerStats => ({
+  name: raw.name ?? '',
+  memoryWorkingSetBytes: availableOf(raw.memory?.workingSetBytes),
+  rootfs: fsUsage(raw.rootfs),
+  logs: fsUsage(raw.logs),
 })
 
-const volumeStats = (raw: RawObject): VolumeStats => ({
-  name: textOf(raw.name) ?? '',
+const volumeStats = (raw: NonNullable<PodSummary['volume']>[number]): VolumeStats => ({
+  name: raw.name ?? '',
   usedBytes: availableOf(raw.usedBytes),
   inodesUsed: availableOf(raw.inodesUsed),
 })
 
-const fsUsage = (raw: RawObject | null): FsUsage => ({
+const fsUsage = (raw: FilesystemStats | undefined): FsUsage => ({
   usedBytes: availableOf(raw?.usedBytes),
   inodesUsed: availableOf(raw?.inodesUsed),
 })

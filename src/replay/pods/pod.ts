@@ -1,12 +1,13 @@
-/**
- * A pod as the replays need it: read once from its manifest, whatever shape that came in, and trusted after.
- *
- * What is malformed is left out, as if the manifest did not have it; an API server would never have taken it.
- */
+/** A pod as the replays need it, of its manifest and its status. */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
+import type {
+  ContainerSpec,
+  ContainerStatus,
+  KubernetesPod,
+  PodSpec,
+  VolumeSource,
+} from '#model/kubernetes.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { objectOf, objectsOf, textOf } from '#replay/untrusted.ts'
 
 /** By resource name: `memory`, `ephemeral-storage`, … */
 export type ResourceList = ReadonlyMap<string, Quantity>
@@ -71,57 +72,59 @@ export interface Pod {
   qosClass: string | null
 }
 
-/** Null where it is no pod at all: no object, or one without a name. */
-export function parsePod(raw: unknown): Pod | null {
-  const pod = objectOf(raw)
-  const metadata = objectOf(pod?.metadata)
-  const name = textOf(metadata?.name)
-  if (name === null) return null
-  const spec = objectOf(pod?.spec)
-  const status = objectOf(pod?.status)
-  const annotations = objectOf(metadata?.annotations)
-  const resources = objectOf(spec?.resources)
+/** Null where it has no name. */
+export function parsePod({ metadata, spec, status }: KubernetesPod): Pod | null {
+  const name = metadata?.name
+  if (name === undefined) return null
+  const annotations = metadata?.annotations
+  const resources = spec?.resources
   return {
-    namespace: textOf(metadata?.namespace) ?? 'default',
+    namespace: metadata?.namespace ?? 'default',
     name,
-    uid: textOf(metadata?.uid) ?? '',
+    uid: metadata?.uid ?? '',
     priority: integerOf(spec?.priority) ?? 0,
-    priorityClassName: textOf(spec?.priorityClassName) ?? '',
-    containers: objectsOf(spec?.containers).map(parseContainer),
-    initContainers: objectsOf(spec?.initContainers).map(parseContainer),
-    resources: resources && {
-      requests: resourceList(resources.requests),
-      limits: resourceList(resources.limits),
-    },
+    priorityClassName: spec?.priorityClassName ?? '',
+    containers: (spec?.containers ?? []).map(parseContainer),
+    initContainers: (spec?.initContainers ?? []).map(parseContainer),
+    resources: resources
+      ? { requests: resourceList(resources.requests), limits: resourceList(resources.limits) }
+      : null,
     overhead: resourceList(spec?.overhead),
-    volumes: objectsOf(spec?.volumes).map(parseVolume),
-    tolerations: objectsOf(spec?.tolerations).map(parseToleration),
+    volumes: (spec?.volumes ?? []).map(parseVolume),
+    tolerations: (spec?.tolerations ?? []).map(parseToleration),
     terminationGracePeriodSeconds: integerOf(spec?.terminationGracePeriodSeconds),
-    deletionTimestamp: textOf(metadata?.deletionTimestamp),
+    deletionTimestamp: metadata?.deletionTimestamp ?? null,
     deletionGracePeriodSeconds: integerOf(metadata?.deletionGracePeriodSeconds),
-    source: textOf(annotations?.['kubernetes.io/config.source']) ?? 'api',
-    isMirror: textOf(annotations?.['kubernetes.io/config.mirror']) !== null,
-    phase: textOf(status?.phase),
+    source: annotations?.['kubernetes.io/config.source'] ?? 'api',
+    isMirror: annotations?.['kubernetes.io/config.mirror'] !== undefined,
+    phase: status?.phase ?? null,
     hasRunningContainer:
       anyRuns(status?.containerStatuses) ||
       anyRuns(status?.initContainerStatuses) ||
       anyRuns(status?.ephemeralContainerStatuses),
-    isTerminated:
-      textOf(metadata?.deletionTimestamp) !== null && haveEnded(status?.containerStatuses),
-    qosClass: textOf(status?.qosClass),
+    isTerminated: metadata?.deletionTimestamp !== undefined && haveEnded(status?.containerStatuses),
+    qosClass: status?.qosClass ?? null,
   }
 }
 
-const haveEnded = (containerStatuses: unknown): boolean => {
-  const statuses = objectsOf(containerStatuses)
-  return (
-    statuses.length > 0 &&
-    statuses.every(({ state }) => isRawObject(state) && isRawObject(state.terminated))
-  )
-}
+type Statuses = readonly ContainerStatus[] | undefined
 
-const anyRuns = (containerStatuses: unknown): boolean =>
-  objectsOf(containerStatuses).some(({ state }) => isRawObject(state) && isRawObject(state.running))
+const haveEnded = (statuses: Statuses = []): boolean =>
+  statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined)
+
+const anyRuns = (statuses: Statuses = []): boolean =>
+  statuses.some(({ state }) => state?.running !== undefined)
+
+/** Of all its containers. */
+export const containerStatusesOf = ({ status }: KubernetesPod): ContainerStatus[] => [
+  ...(status?.containerStatuses ?? []),
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.ephemeralContainerStatuses ?? []),
+]
+
+/** As the runtime knows it; empty where none was made. */
+export const containerIdOf = ({ containerID = '' }: ContainerStatus): string =>
+  containerID.replace(/^.*:\/\//, '')
 
 /**
  * What the eviction manager looks at: no pod that has ended, unless something of it still runs.
@@ -130,51 +133,52 @@ const anyRuns = (containerStatuses: unknown): boolean =>
 export const isActive = ({ phase, hasRunningContainer, isTerminated }: Pod): boolean =>
   hasRunningContainer || (!isTerminalPhase(phase) && !isTerminated)
 
-function parseContainer(raw: RawObject): PodContainer {
-  const resources = objectOf(raw.resources)
+function parseContainer(raw: ContainerSpec): PodContainer {
+  const { resources } = raw
   return {
-    name: textOf(raw.name) ?? '',
+    name: raw.name ?? '',
     requests: resourceList(resources?.requests),
     limits: resourceList(resources?.limits),
     isSidecar: raw.restartPolicy === 'Always',
   }
 }
 
-function parseVolume(raw: RawObject): PodVolume {
-  const emptyDir = objectOf(raw.emptyDir)
-  const medium = textOf(emptyDir?.medium) ?? ''
+function parseVolume(raw: VolumeSource): PodVolume {
+  const { emptyDir } = raw
+  const medium = emptyDir?.medium ?? ''
   return {
-    name: textOf(raw.name) ?? '',
-    emptyDir: emptyDir && {
-      isMemory: medium === 'Memory',
-      sizeLimit: quantityOf(emptyDir.sizeLimit),
-    },
+    name: raw.name ?? '',
+    emptyDir: emptyDir
+      ? { isMemory: medium === 'Memory', sizeLimit: quantityOf(emptyDir.sizeLimit) }
+      : null,
     isLocal:
-      (emptyDir !== null && medium === '') ||
-      isRawObject(raw.configMap) ||
-      isRawObject(raw.gitRepo) ||
-      isRawObject(raw.hostPath),
-    imageReference: textOf(objectOf(raw.image)?.reference),
+      (emptyDir !== undefined && medium === '') ||
+      raw.configMap !== undefined ||
+      raw.gitRepo !== undefined ||
+      raw.hostPath !== undefined,
+    imageReference: raw.image?.reference ?? null,
   }
 }
 
-const parseToleration = (raw: RawObject): Toleration => ({
-  key: textOf(raw.key) ?? '',
-  operator: textOf(raw.operator) ?? '',
-  value: textOf(raw.value) ?? '',
-  effect: textOf(raw.effect) ?? '',
+const parseToleration = (raw: NonNullable<PodSpec['tolerations']>[number]): Toleration => ({
+  key: raw.key ?? '',
+  operator: raw.operator ?? '',
+  value: raw.value ?? '',
+  effect: raw.effect ?? '',
 })
 
 const noResources: PodResources = new Map()
 
-const resourceList = (raw: unknown): PodResources =>
-  isRawObject(raw) ? new WrittenResources(raw) : noResources
+type Quantities = Readonly<Record<string, string | undefined>>
+
+const resourceList = (written: Quantities | undefined): PodResources =>
+  written ? new WrittenResources(written) : noResources
 
 /** Quantities as a manifest has them, parsed one by one when they are asked for: most never are. */
 class WrittenResources implements PodResources {
-  private readonly written: RawObject
+  private readonly written: Quantities
 
-  constructor(written: RawObject) {
+  constructor(written: Quantities) {
     this.written = written
   }
 
@@ -191,14 +195,13 @@ class WrittenResources implements PodResources {
 
 /** Few quantities are written in a fleet's manifests, and often: parsed ones are kept, as many as these. */
 const keptQuantities = 4096
-const parsedQuantities = new Map<string | number, Quantity | null>()
+const parsedQuantities = new Map<string, Quantity | null>()
 
-/** A manifest may write a quantity as a bare number. */
-function quantityOf(value: unknown): Quantity | null {
-  if (typeof value !== 'string' && typeof value !== 'number') return null
+function quantityOf(value: string | undefined): Quantity | null {
+  if (value === undefined) return null
   const known = parsedQuantities.get(value)
   if (known !== undefined) return known
-  const parsed = parsedOrNull(String(value).trim())
+  const parsed = parsedOrNull(value.trim())
   if (parsedQuantities.size >= keptQuantities) parsedQuantities.clear()
   parsedQuantities.set(value, parsed)
   return parsed
@@ -212,5 +215,5 @@ function parsedOrNull(text: string): Quantity | null {
   }
 }
 
-const integerOf = (value: unknown): number | null =>
-  typeof value === 'number' && Number.isSafeInteger(value) ? value : null
+const integerOf = (value: number | undefined): number | null =>
+  value !== undefined && Number.isSafeInteger(value) ? value : null

@@ -4,8 +4,7 @@ import { imageEvidence } from '#replay/image-gc/evidence.ts'
 import { prepareImages } from '#replay/image-gc/prepared.ts'
 import { predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats } from '#replay/pods/pod-stats.ts'
+import { inputOf, podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import { measured, type Row } from '../measure.ts'
 import { benchRecord, type NodeSize } from '../nodes.ts'
 import { type BenchNode, upstreamReplay } from '../upstream/upstream.ts'
@@ -31,14 +30,14 @@ export async function upstreamRows(
   const peers = records.map(benchNodeOf)
   const answers = peers.map(() => ({ ranked: [] as string[], deleted: [] as string[] }))
   const parsed = peers.map((peer, index) => ({
-    pods: peer.pods.map(parsePod).filter(pod => pod !== null),
+    pods: peer.pods.map(podOf).filter(pod => pod !== null),
     peer,
-    evidence: imageEvidence(records[index] ?? benchRecord(0, size), peer.nowMs, kubelet),
+    evidence: imageEvidence(inputOf(records[index] ?? benchRecord(0, size)), peer.nowMs, kubelet),
   }))
   const ours = measured('ranking and image GC, ours', nodes, runs, () => {
     for (const [index, { pods, peer, evidence }] of parsed.entries()) {
       // Statistics read anew each time: what is remembered of them must not be timed.
-      const stats = parsePodStats({ pods: peer.podStats })
+      const stats = statsOf({ pods: peer.podStats })
       const answer = answers[index]
       if (!answer) continue
       answer.ranked = rankPods(peer.signal, pods, stats, oneDisk, kubelet).map(

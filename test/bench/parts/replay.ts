@@ -1,9 +1,9 @@
 /** How many nodes a second are replayed, what another setting costs, and a day of a filling disk; upstream's own code beside them. */
-import { parseConfigz } from '#model/kubelet-configuration.ts'
-import type { NodeRecord } from '#model/record.ts'
+import type { FilesystemStats, NodeInput } from '#model/node-input.ts'
 import { asItIs } from '#model/what-if.ts'
 import { prepareNode } from '#replay/prepare.ts'
 import { predictPass, replay, settingsOf } from '#replay/replay.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import type { Part } from '../main.ts'
 import { measured, type Row } from '../measure.ts'
 import { benchRecord, readAt } from '../nodes.ts'
@@ -23,13 +23,12 @@ export const replayPart: Part = {
     const distinct = Array.from({ length: Math.min(nodes, distinctNodes) }, (_, index) =>
       benchRecord(index, size),
     )
-    const records = Array.from(
-      { length: nodes },
-      (_, index) => distinct[index % distinct.length] ?? benchRecord(index, size),
+    const records = Array.from({ length: nodes }, (_, index) =>
+      inputOf(distinct[index % distinct.length] ?? benchRecord(index, size)),
     )
     const rows = [
       measured(
-        `node of ${size.pods} pods and ${size.images} images: image GC and an eviction pass, from the parsed JSON`,
+        `node of ${size.pods} pods and ${size.images} images: image GC and an eviction pass, from the parsed input`,
         nodes,
         runs,
         () => {
@@ -50,15 +49,15 @@ export const replayPart: Part = {
   },
 }
 
-function passOf(record: NodeRecord): void {
+function passOf(record: NodeInput): void {
   const node = prepareNode(record, readAt, null)
-  predictPass(node, settingsOf(parseConfigz(record.configz), node), null, [])
+  predictPass(node, settingsOf(record.configuration?.fields ?? {}, node), null, [])
 }
 
 const settings = 1_000
 
 /** Nodes that are prepared: the settings are parsed, the node is not. */
-function anotherSetting(records: readonly NodeRecord[]): Row {
+function anotherSetting(records: readonly NodeInput[]): Row {
   const nodes = records.slice(0, 20).map(record => prepareNode(record, readAt, null))
   return measured('another setting on a prepared node', nodes.length * settings, runs, () => {
     for (const node of nodes) {
@@ -81,19 +80,15 @@ function anotherSetting(records: readonly NodeRecord[]): Row {
 }
 
 /** Half full, so that the day begins calmly. */
-function calm(record: NodeRecord): NodeRecord {
-  const disk = (raw: unknown) => ({ ...(raw as object), availableBytes: 50 * 2 ** 30 })
-  const summary = record.summary as { node: { fs: object; runtime: { imageFs: object } } }
-  const { fs, runtime } = summary.node
+function calm(input: NodeInput): NodeInput {
+  const disk = (stats: FilesystemStats = {}) => ({ ...stats, availableBytes: 50 * 2 ** 30 })
+  const { fs, runtime } = input.summary?.node ?? {}
+  const imageFs = disk(runtime?.imageFs)
   return {
-    ...record,
+    ...input,
     summary: {
-      ...summary,
-      node: {
-        ...summary.node,
-        fs: disk(fs),
-        runtime: { imageFs: disk(runtime.imageFs), containerFs: disk(runtime.imageFs) },
-      },
+      ...input.summary,
+      node: { ...input.summary?.node, fs: disk(fs), runtime: { imageFs, containerFs: imageFs } },
     },
   }
 }

@@ -4,8 +4,8 @@ import type { Rule } from '#judge/rule.ts'
 import type { Confidence, Finding } from '#model/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { ObjectsRecord, SnapshotRecord } from '#model/record.ts'
-import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
+import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 import type { DriftKind } from './kind.ts'
 
@@ -19,7 +19,7 @@ export function driftFindings(
     const record = prune(read)
     if (record.kind === 'Cluster') judgement.takeCluster(record)
     if (record.kind === 'Objects') takeObjects(judgement, record)
-    if (record.kind === 'Node') judgement.take(record, replay(record, takenAt))
+    if (record.kind === 'Node') judgement.take(inputOf(record), replay(record, takenAt))
   }
   const { findings, ruleErrors } = judgement.close(takenAt)
   if (ruleErrors.length > 0)

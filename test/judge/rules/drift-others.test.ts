@@ -13,6 +13,7 @@ import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotati
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { type Baseline, defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
@@ -47,7 +48,7 @@ function judged(
     const { record, prediction } = buildNode({ name: `node-${index}`, ...options })
     const name = `node-${index}`
     judgement.take(
-      { ...record, node: { ...record.node, metadata: { ...record.node.metadata, name } } },
+      inputOf({ ...record, node: { ...record.node, metadata: { ...record.node.metadata, name } } }),
       prediction,
     )
   })

@@ -21,8 +21,8 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 import { evictionMessage } from '#replay/eviction/messages.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { manifestOf, podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const minutesAgo = (minutes: number): string =>
@@ -90,12 +90,12 @@ function upstreamMessage(version: string): string {
     { evictionHard: { 'nodefs.available': '10%' } },
     kubelet.features,
   )
-  const pod = parsePod({
+  const pod = podOf({
     metadata: { namespace: 'logging', name: 'shipper-4bcdf', uid: 'u' },
     spec: { containers: [{ name: 'shipper' }] },
   })
   if (!threshold || !pod) throw new Error('no threshold or no pod')
-  const stats = parsePodStats({
+  const stats = statsOf({
     pods: [
       {
         podRef: { namespace: 'logging', name: 'shipper-4bcdf', uid: 'u' },
@@ -278,7 +278,7 @@ describe('eviction-loop', () => {
     ],
     ['no list of tolerations', [gone('4bcdf', 30), gone('5bcdf', 20)], [living('all')], 'pass'],
   ] as const)('%s: %4$s', (_, events, pods, expected) => {
-    expect(state(evictionLoop, { events: [...events], pods: [...pods] })).toBe(expected)
+    expect(state(evictionLoop, { events: [...events], pods: pods.map(manifestOf) })).toBe(expected)
   })
 
   it('counts a pod that both its record and an event tell of once', () => {
@@ -720,7 +720,9 @@ describe('pull-failing-now', () => {
     ],
     ['an event about no pod', [{ ...failed, pod: null }], [], 'pass'],
   ] as const)('%s: %4$s', (_, events, pods, expected) => {
-    expect(state(pullFailingNow, { events: [...events], pods: [...pods] })).toBe(expected)
+    expect(state(pullFailingNow, { events: [...events], pods: pods.map(manifestOf) })).toBe(
+      expected,
+    )
   })
 
   it('says which registry, why, and how often, once for each pod and image', () => {

@@ -8,6 +8,7 @@ import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-thresho
 import { unwatchedImagefs } from '#judge/rules/eviction/unwatched-imagefs.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 
 const judge = (rule: NodeRule, example: NodeExample) =>
@@ -381,7 +382,7 @@ describe('Windows and Auto Mode', () => {
       nodegroup: null,
       labels,
     })
-    judgement.take(record, prediction)
+    judgement.take(inputOf(record), prediction)
     const [finding] = judgement.close(takenAt).findings
     expect(finding?.subject).toEqual({ kind: 'NodePool', namespace: null, name: 'general-purpose' })
     expect(finding?.fix.config).toEqual({})

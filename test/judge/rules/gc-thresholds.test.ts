@@ -298,7 +298,7 @@ describe('dead-container-pile', () => {
     [containers(49, 50), 'fail'],
     [containers(50, 50), 'pass'],
     [containers(0, 49, 10), 'pass'],
-    [{ runtime: { containers: null } }, 'unknown'],
+    [{ runtime: {} }, 'unknown'],
     [{}, 'unknown'],
   ] as const)('%#: %s', (example, expected) => {
     expect(state(deadContainerPile, example)).toBe(expected)

@@ -7,6 +7,7 @@ import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotati
 import { logRotationDrift } from '#judge/rules/logs/log-rotation-drift.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 
 const MiB = 1024 ** 2
@@ -41,7 +42,7 @@ describe('log-rotation-drift', () => {
         ...options,
         record: { host },
       })
-      judgement.take(record, prediction)
+      judgement.take(inputOf(record), prediction)
     })
     return judgement.close(takenAt)
   }
@@ -376,7 +377,7 @@ describe('log-rotation-drift', () => {
         ...record.node.status,
         nodeInfo: { ...record.node.status?.nodeInfo, osImage: osImages[name] },
       }
-      judgement.take(record, prediction)
+      judgement.take(inputOf(record), prediction)
     }
     expect(judgement.close(takenAt).clusters[0]?.outcomes).toMatchObject({
       pass: 2,

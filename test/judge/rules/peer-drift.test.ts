@@ -3,13 +3,14 @@ import { openJudgement } from '#judge/judge.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { inputOf } from '#test/at-the-door.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 
 function judged(nodes: NodeOptions[]) {
   const judgement = openJudgement([peerDrift], defaultPolicy)
   nodes.forEach((options, index) => {
     const { record, prediction } = buildNode({ name: `node-${index}`, ...options })
-    judgement.take(record, prediction)
+    judgement.take(inputOf(record), prediction)
   })
   return judgement.close(takenAt)
 }

@@ -409,7 +409,7 @@ describe('registries of images', () => {
     expect(
       state(rateLimitedRegistry, {
         pods,
-        host: { containerd: { mirrors: [{ host: 'docker.io' }] } },
+        host: { containerd: { mirrors: [{ registry: 'docker.io' }] } },
       }),
     ).toBe('unknown')
     expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [] } } })).toBe('fail')
@@ -471,7 +471,7 @@ describe('serialized-pulls', () => {
 describe('cgroup-v1', () => {
   const example = (
     kubeletVersion: string | null,
-    cgroupVersion: unknown,
+    cgroupVersion: number | undefined,
     failCgroupV1?: boolean,
   ): NodeExample => ({
     identity: { kubeletVersion },
@@ -534,7 +534,7 @@ describe('memory-cgroup-leak', () => {
       { release: '5.4.1', cgroupVersion: 1, dyingMemoryCgroups: 20_000 },
       'fail',
     ],
-    ['without its command line', { ...old, cmdline: null }, 'unknown'],
+    ['without its command line', { ...old, cmdline: undefined }, 'unknown'],
     ['5.4 on cgroup v1, as AL2', { ...old, release: '5.4.1' }, 'pass'],
     ['a new one, just below many cgroups', { release: '5.10.1', memoryCgroups: 19_999 }, 'pass'],
     ['a new one with many cgroups', { release: '5.10.1', memoryCgroups: 20_000 }, 'fail'],

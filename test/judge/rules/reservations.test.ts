@@ -11,6 +11,7 @@ import { reservationWithoutEviction } from '#judge/rules/reservations/reservatio
 import { reservedBelowEksFormula } from '#judge/rules/reservations/reserved-below-eks-formula.ts'
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { unsafeEnforcedReservation } from '#judge/rules/reservations/unsafe-enforced-reservation.ts'
+import { summaryOf } from '#test/at-the-door.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)
@@ -23,14 +24,15 @@ const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
 
 const MiB = 1024 ** 2
 /** Working sets of the daemons in bytes. */
-const daemons = (used: Record<string, unknown>) => ({
-  node: {
-    systemContainers: Object.entries(used).map(([name, workingSetBytes]) => ({
-      name,
-      memory: { workingSetBytes },
-    })),
-  },
-})
+const daemons = (used: Record<string, unknown>) =>
+  summaryOf({
+    node: {
+      systemContainers: Object.entries(used).map(([name, workingSetBytes]) => ({
+        name,
+        memory: { workingSetBytes },
+      })),
+    },
+  })
 const both = (bytes: number) => daemons({ kubelet: bytes - 1, runtime: 1, pods: 2 ** 40 })
 const reserving = (kube: string | undefined, system?: string): NodeExample => ({
   configuration: {

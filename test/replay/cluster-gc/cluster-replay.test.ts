@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
+import { inputOf } from '#test/at-the-door.ts'
 
 const at = '2026-11-21T00:00:00Z'
 const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({
@@ -35,7 +36,7 @@ function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
   const replay = openClusterReplay()
   for (const record of records)
     if (record.kind === 'Cluster') replay.takeCluster(record)
-    else if (record.kind === 'Node') replay.takeNode(record)
+    else if (record.kind === 'Node') replay.takeNode(inputOf(record))
     else replay.takeObjects(record)
   return replay.close(at)
 }

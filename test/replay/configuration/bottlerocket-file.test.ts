@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { bottlerocketFileOf } from '#replay/configuration/bottlerocket-file.ts'
-import { replay } from '#replay/replay.ts'
+import { replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const written = (settings: RawObject, version = 'v1.34.1') =>

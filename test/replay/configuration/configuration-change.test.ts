@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord } from '#model/record.ts'
 import { parseChange, withChanges } from '#replay/configuration/configuration-change.ts'
+import { inputOf } from '#test/at-the-door.ts'
 
 describe('parseChange', () => {
   it.each([
@@ -81,7 +82,7 @@ describe('withChanges', () => {
     },
   }
   const changed = (...texts: string[]) =>
-    withChanges(record, texts.map(parseChange)).configz?.kubeletconfig
+    withChanges(inputOf(record), texts.map(parseChange)).configuration?.printed
 
   it('changes one key of a map, and leaves the rest and the record alone', () => {
     expect(
@@ -106,9 +107,7 @@ describe('withChanges', () => {
   })
 
   it('has nothing to change where the running configuration was not read', () => {
-    expect(withChanges({ ...record, configz: null }, [parseChange('maxPods=1')])).toEqual({
-      ...record,
-      configz: null,
-    })
+    const unread = inputOf({ ...record, configz: null })
+    expect(withChanges(unread, [parseChange('maxPods=1')])).toEqual(unread)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord, RawObject } from '#model/record.ts'
-import { replay } from '#replay/replay.ts'
+import { replayOf as replay } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'
 const gibibyte = 1024 ** 3

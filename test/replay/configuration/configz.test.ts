@@ -17,6 +17,7 @@ import { configzOf } from '#replay/configuration/configz.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
+import { hostOf } from '#test/at-the-door.ts'
 
 const load = (raw: RawObject, kubeletVersion = 'v1.34.4') =>
   loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
@@ -306,18 +307,19 @@ describe('whatever a node tells', () => {
         fc.dictionary(fc.string(), fc.string()),
         version,
         (given, evictionHard, kubeletVersion) => {
-          const { prediction } = predictNextStart(given as RawObject, kubeletVersion, 'linux')
+          const parsed = hostOf(given)
+          const { prediction } = predictNextStart(parsed, kubeletVersion, 'linux')
           expect(JSON.stringify(prediction)).not.toMatch(/NaN/)
           const input = {
             configuration: { evictionHard },
             kubeletVersion,
             operatingSystem: 'linux',
             amiFamily: 'AL2023',
-            host: given,
+            host: parsed,
           } as const
-          expect(
-            Object.keys(thresholdOrigins({ ...input, host: given as RawObject }).evictionHard),
-          ).toHaveLength(Object.keys(evictionHard).length)
+          expect(Object.keys(thresholdOrigins(input).evictionHard)).toHaveLength(
+            Object.keys(evictionHard).length,
+          )
         },
       ),
     )

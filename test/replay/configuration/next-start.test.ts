@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { hostOf } from '#test/at-the-door.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 const main = (content: object) => ({
@@ -13,7 +14,7 @@ const dropIn = (name: string, content: object) => ({
   content: { ...kind, ...content },
 })
 const predict = (files: object[], version = 'v1.34.4', more: object = {}, kernel: object = {}) =>
-  predictNextStart({ kubelet: { files, ...more }, kernel }, version, 'linux')
+  predictNextStart(hostOf({ kubelet: { files, ...more }, kernel }), version, 'linux')
 const errorsOf = (...given: Parameters<typeof predict>) => predict(...given).prediction?.errors
 
 describe('predictNextStart', () => {

@@ -5,8 +5,9 @@ import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 import type { Pass } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pods/pod.ts'
-import { type PodStatsIndex, parsePodStats } from '#replay/pods/pod-stats.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
+import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 export const MiB = 1024 ** 2
 export const GiB = 1024 ** 3
@@ -21,7 +22,7 @@ export function pod(
   spec: object = {},
   { metadata = {}, status = {} }: { metadata?: object; status?: object } = {},
 ): Pod {
-  const parsed = parsePod({
+  const parsed = podOf({
     metadata: { name, uid: `uid-${name}`, ...metadata },
     spec: { containers: [{ name: 'c' }], ...spec },
     status,
@@ -40,7 +41,7 @@ export const limitedTo = (limits: object) => ({
 
 /** By pod name. */
 export const statsOf = (pods: Record<string, object>): PodStatsIndex =>
-  parsePodStats({
+  podStatsOf({
     pods: Object.entries(pods).map(([name, stats]) => ({
       podRef: { name, namespace: 'default', uid: `uid-${name}` },
       ...stats,

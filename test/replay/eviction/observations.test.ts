@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { featuresOf } from '#facts/kubelet/features.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import {
   isUnobservedUpstream,
   isUpdated,
-  makeSignalObservations,
+  makeSignalObservations as makeObservations,
 } from '#replay/eviction/observations.ts'
+import { summaryOf } from '#test/at-the-door.ts'
 
 const newest = featuresOf('v1.37.0')
 const time = '2026-11-21T00:00:00Z'
@@ -21,6 +22,9 @@ const summary = {
     ],
   },
 }
+
+const makeSignalObservations = (raw: object, features: KubeletFeatures) =>
+  makeObservations(summaryOf(raw), features)
 
 describe('makeSignalObservations', () => {
   it('sees every signal of a whole summary', () => {
@@ -255,6 +259,6 @@ describe('isUnobservedUpstream', () => {
       is: false,
     },
   ] as const)('$signal in $summary: $is', ({ signal, summary, is }) => {
-    expect(isUnobservedUpstream(signal, summary)).toBe(is)
+    expect(isUnobservedUpstream(signal, summaryOf(summary))).toBe(is)
   })
 })

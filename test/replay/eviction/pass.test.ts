@@ -6,7 +6,8 @@ import { evictionPass, type Pass } from '#replay/eviction/pass.ts'
 import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { podOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const now = Date.parse('2026-11-21T00:00:00Z')
@@ -20,7 +21,7 @@ const layouts = {
 const started = (agoMs: number) => ({ earliestMs: now - agoMs, latestMs: now - agoMs })
 
 function pod(name: string, spec: object = {}): Pod {
-  const parsed = parsePod({ metadata: { name, namespace: 'default', uid: name }, spec })
+  const parsed = podOf({ metadata: { name, namespace: 'default', uid: name }, spec })
   if (parsed === null) throw new Error('no pod')
   return parsed
 }

@@ -11,8 +11,7 @@ import {
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats } from '#replay/pods/pod-stats.ts'
+import { podOf, podStatsOf, summaryOf } from '#test/at-the-door.ts'
 import {
   dedicated,
   diskStats,
@@ -971,12 +970,13 @@ describe('anything at all', () => {
         (before, after, manifests, stats, layout, version) => {
           const kubelet = kubeletOf(version)
           const config = parseEvictionConfig(configuration, kubelet.features)
-          const observed = (of: unknown) => makeSignalObservations({ node: of }, kubelet.features)
+          const observed = (of: unknown) =>
+            makeSignalObservations(summaryOf({ node: of }), kubelet.features)
           const pass: Pass = {
             nowMs: 0,
             observations: observed(before),
-            pods: manifests.map(parsePod).filter(parsed => parsed !== null),
-            podStats: parsePodStats({ pods: stats }),
+            pods: manifests.map(podOf).filter(parsed => parsed !== null),
+            podStats: podStatsOf({ pods: stats }),
             layout,
             config,
             kubelet,

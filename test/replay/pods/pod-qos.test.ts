@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { podOf } from '#test/at-the-door.ts'
 
 interface Resources {
   requests?: Record<string, string>
@@ -27,7 +27,7 @@ function qosOf(
     initContainers: containersOf(initContainers),
     resources,
   }
-  const pod = parsePod({ metadata: { name: 'p' }, spec, status: { qosClass } })
+  const pod = podOf({ metadata: { name: 'p' }, spec, status: { qosClass } })
   return pod && podQosClass(pod, kubeletOf(version, gates ?? null))
 }
 

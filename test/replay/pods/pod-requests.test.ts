@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { canonical } from '#model/quantity.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pods/pod.ts'
 import {
   ephemeralStorageLimit,
   getResourceRequestQuantity,
   isPodLevelResourcesSet,
 } from '#replay/pods/pod-requests.ts'
+import { podOf } from '#test/at-the-door.ts'
 
 const storage = 'ephemeral-storage'
-const pod = (spec: object) => parsePod({ metadata: { name: 'a' }, spec })!
+const pod = (spec: object) => podOf({ metadata: { name: 'a' }, spec })!
 const container = (quantity: string | null, rest: object = {}) => ({
   name: 'c',
   resources:

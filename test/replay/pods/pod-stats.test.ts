@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parsePod } from '#replay/pods/pod.ts'
-import { parsePodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 
 const one = (stats: object) =>
   podStatsOf(
-    parsePodStats({ pods: [{ podRef: { uid: 'u' }, ...stats }] }),
-    parsePod({ metadata: { name: 'a', uid: 'u' } })!,
+    statsOf({ pods: [{ podRef: { uid: 'u' }, ...stats }] }),
+    podOf({ metadata: { name: 'a', uid: 'u' } })!,
   )
 
 describe('parsePodStats', () => {
@@ -64,8 +64,8 @@ describe('parsePodStats', () => {
     expect(
       one({ containers: [null, 5, { name: 'c' }], volume: ['v', { name: 'v' }] }),
     ).toMatchObject({ containers: [{ name: 'c' }], volumes: [{ name: 'v' }] })
-    expect(parsePodStats({ pods: [null, 'a', {}] }).byUid.size).toBe(1)
-    expect(parsePodStats({ pods: [null, 'a'] }).byUid.size).toBe(0)
+    expect(statsOf({ pods: [null, 'a', {}] }).byUid.size).toBe(1)
+    expect(statsOf({ pods: [null, 'a'] }).byUid.size).toBe(0)
   })
 
   it('takes a counter that has wrapped for negative', () => {
@@ -80,11 +80,11 @@ describe('podStatsOf', () => {
     podRef: { namespace: 'default', name, uid },
     'ephemeral-storage': { usedBytes },
   })
-  const stats = parsePodStats({
+  const stats = statsOf({
     pods: [named('a', 'u1', 1), named('a', 'u2', 2), named('b', 'u3', 3), named('other', 'u3', 4)],
   })
   const used = (metadata: object) =>
-    podStatsOf(stats, parsePod({ metadata })!)?.ephemeralStorageUsedBytes ?? null
+    podStatsOf(stats, podOf({ metadata })!)?.ephemeralStorageUsedBytes ?? null
   const annotations = { 'kubernetes.io/config.mirror': 'u2' }
 
   it.each([
@@ -133,13 +133,13 @@ describe('anything at all', () => {
     fc.assert(
       fc.property(fc.array(value), pods => {
         const numbers: unknown[] = []
-        JSON.stringify([...parsePodStats({ pods }).byUid.values()], (_, found) => {
+        JSON.stringify([...statsOf({ pods }).byUid.values()], (_, found) => {
           if (typeof found === 'number') numbers.push(found)
           return found
         })
         return numbers.every(Number.isInteger)
       }),
     )
-    expect(parsePodStats(null).byUid.size).toBe(0)
+    expect(statsOf(null).byUid.size).toBe(0)
   })
 })

@@ -2,7 +2,6 @@ import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
-import { isRawObject } from '#model/record.ts'
 
 /** In no configuration file and not in configz. Upstream: cmd/kubelet/app/options/options.go NewKubeletFlags. */
 const flags: Record<string, { isDefault(value: string): boolean; shown: string; effect: string }> =
@@ -49,12 +48,11 @@ export const containerGcFlagsOffDefault = nodeRule({
   },
 
   *judge({ host }) {
-    const commandLine = isRawObject(host.kubelet) ? host.kubelet.commandLine : undefined
-    if (!Array.isArray(commandLine) || commandLine.length === 0) {
+    const args = host.kubelet?.commandLine ?? []
+    if (args.length === 0) {
       yield { unknown: "host: the kubelet's command line was not read" }
       return
     }
-    const args = commandLine.map(String)
     for (const [flag, { isDefault, shown, effect }] of Object.entries(flags)) {
       const value = lastValue(args, flag)
       if (value === null || isDefault(value)) continue

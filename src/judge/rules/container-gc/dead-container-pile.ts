@@ -1,7 +1,6 @@
 import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import { isRawObject } from '#model/record.ts'
 
 const containers = (running: number, exited: number) => ({
   runtime: {
@@ -29,13 +28,11 @@ export const deadContainerPile = nodeRule({
   examples: { bad: containers(10, 50), good: containers(10, 9) },
 
   *judge({ runtime, containerGC }, policy) {
-    if (!Array.isArray(runtime.containers)) {
+    if (runtime.containers === undefined) {
       yield { unknown: 'runtime: no list of containers was read' }
       return
     }
-    const states = runtime.containers.map((container: unknown) =>
-      isRawObject(container) ? container.state : null,
-    )
+    const states = runtime.containers.map(({ state }) => state)
     const dead = states.filter(state => state === 'CONTAINER_EXITED').length
     const running = states.filter(state => state === 'CONTAINER_RUNNING').length
     if (dead < policy.deadContainers || dead <= running) return

@@ -53,7 +53,7 @@ export const unreadNode = nodeRule({
           configz: 'whether the kubelet was restarted since its files were written',
         }),
       ...(disks !== null &&
-        Array.isArray(host?.filesystems) && {
+        host?.filesystems !== undefined && {
           summary: 'what its pods use of its disks and memory',
         }),
     }

@@ -9,7 +9,6 @@ import { matchesGlob } from '#model/glob.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction.ts'
-import { isRawObject } from '#model/record.ts'
 
 type Subject = Satisfied<'imageGC' | 'pods'>
 
@@ -145,9 +144,8 @@ function risksOf({
   const names = new Map<string, string[]>()
   for (const image of node.status?.images ?? [])
     names.set(image.names?.[0] ?? '', image.names ?? [])
-  for (const image of listOf(runtime?.images))
-    if (isRawObject(image) && typeof image.id === 'string')
-      names.set(image.id, [...listOf(image.repoTags), ...listOf(image.repoDigests)].filter(isText))
+  for (const { id, repoTags = [], repoDigests = [] } of runtime?.images ?? [])
+    if (id !== undefined) names.set(id, [...repoTags, ...repoDigests])
   const risks = new Map<string, Risk>()
   for (const { image, reason } of kept)
     if (reason === 'not-needed' || reason === 'too-young' || reason === 'unknown')
@@ -163,9 +161,6 @@ function risksOf({
       risks.set(deletion.image, { ...deletion, when: 'eviction' })
   return [...risks.values()]
 }
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-const isText = (value: unknown): value is string => typeof value === 'string'
 
 interface Need {
   /** By which it is wanted. */

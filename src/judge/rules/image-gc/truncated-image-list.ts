@@ -32,7 +32,7 @@ export const truncatedImageList = nodeRule({
     const most = configuration.nodeStatusMaxImages ?? defaultMost
     if (most < 0) return
     const listed = node.status?.images?.length ?? 0
-    const present = Array.isArray(runtime?.images) ? runtime.images.length : null
+    const present = runtime?.images?.length ?? null
     if (listed < most || (present !== null && present <= listed)) return
     yield {
       // As many as may be named are perhaps all there are.

@@ -3,7 +3,7 @@ import { canonicalName } from '#judge/events/images.ts'
 import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RuntimeImage } from '#model/node-input.ts'
 
 const pause = '602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.10'
 const node = (pinned: boolean) => ({
@@ -29,17 +29,15 @@ export const unpinnedSandboxImage = nodeRule({
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('sandboxImageUnprotected'),
 
   *judge({ runtime, host }) {
-    const name = isRawObject(host.containerd) ? host.containerd.sandboxImage : undefined
-    if (typeof name !== 'string' || name === '' || !Array.isArray(runtime.images)) {
+    const name = host.containerd?.sandboxImage ?? ''
+    if (name === '' || runtime.images === undefined) {
       yield { unknown: 'host and runtime: the sandbox image, or the list of images, was not read' }
       return
     }
-    const image = runtime.images
-      .filter(isRawObject)
-      .find(
-        ({ id, ...names }) =>
-          id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)),
-      )
+    const image = runtime.images.find(
+      ({ id, ...names }) =>
+        id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)),
+    )
     if (image === undefined) {
       yield {
         unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node`,
@@ -57,7 +55,7 @@ export const unpinnedSandboxImage = nodeRule({
   },
 })
 
-const namesOf = ({ repoTags, repoDigests }: RawObject): string[] =>
-  [repoTags, repoDigests].flatMap(names =>
-    Array.isArray(names) ? names.filter(name => typeof name === 'string') : [],
-  )
+const namesOf = ({ repoTags = [], repoDigests = [] }: RuntimeImage): string[] => [
+  ...repoTags,
+  ...repoDigests,
+]

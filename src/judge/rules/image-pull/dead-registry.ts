@@ -7,7 +7,6 @@ import { pullFailures } from '#judge/events/pulls.ts'
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type NodeSubject, type Satisfied } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
-import { isRawObject } from '#model/record.ts'
 
 const shown = 10
 const pod = (image: string) => ({
@@ -80,10 +79,8 @@ function ofPods({ pods }: Satisfied<'pods'>): Named[] {
 }
 
 function ofSandbox({ host }: Pick<NodeSubject, 'host'>): Named[] {
-  const image = isRawObject(host?.containerd) ? host.containerd.sandboxImage : undefined
-  return typeof image === 'string' && image !== ''
-    ? [{ image, registry: registryOf(image), user: sandbox }]
-    : []
+  const image = host?.containerd?.sandboxImage
+  return image ? [{ image, registry: registryOf(image), user: sandbox }] : []
 }
 
 /** Also of pods that are gone by now. */

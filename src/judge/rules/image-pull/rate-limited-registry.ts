@@ -13,7 +13,6 @@ import {
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
-import type { RawObject } from '#model/record.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits
@@ -123,8 +122,8 @@ function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing |
     }
     return
   }
-  const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
-  if (Array.isArray(mirrors) && mirrors.length > 0) {
+  const mirrors = host?.containerd?.mirrors ?? []
+  if (mirrors.length > 0) {
     yield {
       unknown:
         "host: containerd has mirrors; whether they answer for Docker Hub's images is not known",

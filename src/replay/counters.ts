@@ -1,0 +1,19 @@
+/** The kubelet's uint64 counters, as JSON carries them. */
+
+/** They wrap when a subtraction goes below zero; above this no machine counts. */
+const wrapsFrom = 2 ** 63
+const wrapsBy = 2 ** 64
+
+/** A counter of what is there or used; null where it is absent, is no count, or has wrapped below zero. */
+export const countOf = (value: number | undefined): number | null =>
+  value !== undefined && Number.isInteger(value) && value >= 0 && value < wrapsFrom ? value : null
+
+/**
+ * A counter of what is left; null where it is absent or no count. One that has wrapped is below zero, as upstream's int64(…) of it.
+ * The parser of JSON has rounded such a number to a multiple of 1024 or more: how far below zero is known only about, that it is so for certain.
+ */
+export const availableOf = (value: number | undefined): number | null => {
+  const isWrapped =
+    value !== undefined && Number.isInteger(value) && value >= wrapsFrom && value <= wrapsBy
+  return isWrapped ? Math.min(value - wrapsBy, -1) : countOf(value)
+}

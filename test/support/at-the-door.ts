@@ -1,0 +1,28 @@
+/** What tests write in raw JSON, as the pipeline hands it on: pruned, and parsed once. */
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { Host, NodeInput, Runtime, Summary } from '#model/node-input.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { NodeRecord } from '#model/record.ts'
+import type { WhatIf } from '#model/what-if.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
+import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
+import { replay } from '#replay/replay.ts'
+import { nodeInput } from '#snapshot/node-input.ts'
+import { prune } from '#snapshot/prune.ts'
+import { keep } from '#snapshot/shape.ts'
+import { hostShape, nodeShape, podShape, runtimeShape, summaryShape } from '#snapshot/shapes.ts'
+
+export const inputOf = (record: object): NodeInput => nodeInput(prune(record as NodeRecord))
+
+export const replayOf = (record: object, takenAt: string, whatIf?: WhatIf): NodePrediction =>
+  replay(inputOf(record), takenAt, whatIf)
+
+export const nodeOf = (raw: unknown) => (keep(raw, nodeShape) ?? {}) as NodeInput['node']
+export const summaryOf = (raw: unknown) => (keep(raw, summaryShape) ?? {}) as Summary
+export const hostOf = (raw: unknown) => (keep(raw, hostShape) ?? null) as Host | null
+export const runtimeOf = (raw: unknown) => (keep(raw, runtimeShape) ?? null) as Runtime | null
+export const manifestOf = (raw: unknown) => (keep(raw, podShape) ?? {}) as KubernetesPod
+
+/** Null: it has no name. */
+export const podOf = (raw: unknown): Pod | null => parsePod(manifestOf(raw))
+export const podStatsOf = (raw: unknown): PodStatsIndex => podStatsIn(summaryOf(raw))

@@ -6,7 +6,7 @@ import { isPlannableValue, plannableForms } from '#facts/kubelet/plannable-value
 import { isLogPattern, isLogrotateValue, logrotateDirectives } from '#facts/logrotate.ts'
 import { applyDocuments } from '#remediate/scripts/documents.ts'
 import { ChangedNode, packed, sha256 } from '#test/changed-node.ts'
-import { type NodeRoot, type Platform, platforms } from '#test/node-root.ts'
+import { inspect, type NodeRoot, type Platform, platforms } from '#test/node-root.ts'
 import { al2, al2023 } from '#test/node-roots.ts'
 
 const here = platforms()
@@ -415,3 +415,31 @@ function mountAt(folder: string): boolean {
   cpSync(aside, folder, { recursive: true, verbatimSymlinks: true })
   return true
 }
+
+describe('links that a pod has put below the container logs', () => {
+  it.each(here)('are not followed, and are reported ($name)', generous, async platform => {
+    const root = al2()
+    const { stdout } = inspect(
+      'Highwater-Inspect',
+      {
+        ...root,
+        files: { ...root.files, '/home/ada/layoffs.log': 'x', '/var/log/pods/a_b_c/d/0.log': 'x' },
+        links: {
+          ...root.links,
+          '/var/log/containers/h': '/home',
+          '/var/log/containers/one.log': '/home/ada/layoffs.log',
+          '/var/log/containers/up.log': '/var/log/pods/../../../home/ada/layoffs.log',
+          '/var/log/containers/good.log': '/var/log/pods/a_b_c/d/0.log',
+        },
+      },
+      platform,
+      'full',
+    )
+    expect(stdout).not.toContain('layoffs')
+    expect(stdout).toContain('log files behind links in /var/log/containers')
+    expect(stdout).toContain(
+      'links that lead to other places than logs of pods are not followed: 3',
+    )
+    expect(stdout).toContain('/var/log/pods/a_b_c/d/0.log')
+  })
+})

@@ -856,7 +856,7 @@ if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
       ($0 !~ /\/\.\.(\/|$)/) && (index($0, ENVIRON["PODS"]) == 1 || index($0, ENVIRON["PLAIN"]) == 1 || index($0, ENVIRON["DOCKER"]) == 1) { next }
       { n++ }
       END { if (n) print n }' "$W/links")
-    [ -z "$strange" ] || unread 'log files behind links in /var/log/containers' "$strange lead to other places than the logs of pods, and are not followed"
+    [ -z "$strange" ] || unread 'log files behind links in /var/log/containers' "links that lead to other places than logs of pods are not followed: $strange"
   else
     unread 'log files behind links in /var/log/containers' "$why"
   fi

@@ -1,10 +1,8 @@
 /** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
 
-import { featuresOf } from '#facts/kubelet/features.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type {
   ClusterResult,
-  Evidence,
   Finding,
   NotAudited,
   NotAuditedCause,
@@ -21,6 +19,7 @@ import { sources } from '#model/read-mode.ts'
 import type { ClusterRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
+import { asCertainAsFacts } from './certainty.ts'
 import { ClusterFacts } from './cluster-facts.ts'
 import { gatherSubjects, judgeCluster, type OwnFinding } from './cluster-rules.ts'
 import { Cohorts } from './cohorts.ts'
@@ -35,7 +34,7 @@ import { FixFacts } from './fixes/fix-facts.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, toldOnce } from './merged-judgements.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import type { Failing, Need, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
+import type { CohortRule, ContextRule, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
 import { manyFindings } from './samples.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, fewNodes, Tally } from './tally.ts'
@@ -96,29 +95,42 @@ type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isList
 /** Maximum number of unswept resources listed in the coverage. */
 const notSweptShown = 20
 
-export function openJudgement(
+export const openJudgement = (
   rules: readonly Rule[],
   policy: Policy,
   { allNodes = false }: JudgementOptions = {},
-): Judgement {
-  const clusters = new Map<string, ClusterState>()
-  const tallies = new Map<string, Tally>()
-  /** A node's record has them, too, and sees them grow until all is judged. */
-  const nodeOutcomes = new Map<string, OutcomeCounts>()
-  const notAudited: NotAudited[] = []
-  const ruleErrors: RuleError[] = []
-  const emptyReasons = new Map<string, string>()
-  const auditedPrediction = openAuditedPredictions()
-  const cohorts = new Map(
-    rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]),
-  )
-  const fixFacts = new FixFacts()
-  const contexts = new Map(
-    rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]),
-  )
+): Judgement => new RunningJudgement(rules, policy, allNodes)
 
-  function clusterState(name: string): ClusterState {
-    const known = clusters.get(name)
+class RunningJudgement implements Judgement {
+  readonly #rules: readonly Rule[]
+  readonly #policy: Policy
+  readonly #allNodes: boolean
+  readonly #clusters = new Map<string, ClusterState>()
+  readonly #tallies = new Map<string, Tally>()
+  /** Outcome counts per node. `AuditedNode.outcomes` is the same object and is updated until `close`. */
+  readonly #nodeOutcomes = new Map<string, OutcomeCounts>()
+  readonly #notAudited: NotAudited[] = []
+  readonly #ruleErrors: RuleError[] = []
+  readonly #emptyReasons = new Map<string, string>()
+  readonly #auditedPrediction = openAuditedPredictions()
+  readonly #fixFacts = new FixFacts()
+  readonly #cohorts: ReadonlyMap<CohortRule, Cohorts>
+  readonly #contexts: ReadonlyMap<ContextRule, Contexts>
+
+  constructor(rules: readonly Rule[], policy: Policy, allNodes: boolean) {
+    this.#rules = rules
+    this.#policy = policy
+    this.#allNodes = allNodes
+    this.#cohorts = new Map(
+      rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]),
+    )
+    this.#contexts = new Map(
+      rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]),
+    )
+  }
+
+  #clusterState(name: string): ClusterState {
+    const known = this.#clusters.get(name)
     if (known) return known
     const coverage = { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }
     const state = {
@@ -128,36 +140,39 @@ export function openJudgement(
       facts: new ClusterFacts(),
       isListCut: false,
     }
-    clusters.set(name, state)
+    this.#clusters.set(name, state)
     return state
   }
 
-  function outcomesOf(cluster: string, node: string): OutcomeCounts {
+  #outcomesOf(cluster: string, node: string): OutcomeCounts {
     const key = JSON.stringify([cluster, node])
-    const known = nodeOutcomes.get(key) ?? noOutcomes()
-    nodeOutcomes.set(key, known)
+    const known = this.#nodeOutcomes.get(key) ?? noOutcomes()
+    this.#nodeOutcomes.set(key, known)
     return known
   }
 
-  function tally(rule: RuleOfNodes, cluster: string, subject: Subject): Tally {
+  #tally(rule: RuleOfNodes, cluster: string, subject: Subject): Tally {
     const key = JSON.stringify([rule.id, cluster, subject.kind, subject.namespace, subject.name])
-    const known = tallies.get(key)
+    const known = this.#tallies.get(key)
     if (known) return known
     const added = new Tally(rule, cluster, subject)
-    tallies.set(key, added)
+    this.#tallies.set(key, added)
     return added
   }
 
-  function count(rule: RuleOfNodes, subject: JudgedNode, outcome: Outcome): void {
+  #count(rule: RuleOfNodes, subject: JudgedNode, outcome: Outcome): void {
     const { cluster, identity } = subject
     const { name, group }: NodeIdentity = identity
-    clusterState(cluster).outcomes[outcome.state]++
-    outcomesOf(cluster, name)[outcome.state]++
+    this.#clusterState(cluster).outcomes[outcome.state]++
+    this.#outcomesOf(cluster, name)[outcome.state]++
     if (outcome.state === 'fail')
-      tally(rule, cluster, group).fail(asCertainAsFacts(rule, subject, outcome.failing), identity)
-    if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
+      this.#tally(rule, cluster, group).fail(
+        asCertainAsFacts(rule, subject, outcome.failing),
+        identity,
+      )
+    if (outcome.state === 'unknown') this.#tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
-      ruleErrors.push({
+      this.#ruleErrors.push({
         rule: rule.id,
         cluster: bounded(cluster),
         node: bounded(name, nameLength),
@@ -165,13 +180,8 @@ export function openJudgement(
       })
   }
 
-  function leaveOut(
-    cluster: string,
-    node: string | null,
-    cause: NotAuditedCause,
-    reason: string,
-  ): void {
-    notAudited.push({
+  #leaveOut(cluster: string, node: string | null, cause: NotAuditedCause, reason: string): void {
+    this.#notAudited.push({
       cluster: bounded(cluster),
       node: node === null ? null : bounded(node, nameLength),
       cause,
@@ -180,14 +190,14 @@ export function openJudgement(
   }
 
   /** A cluster may come twice: before its nodes, and again when their list broke off. */
-  function takeCluster(record: ClusterRecord): void {
+  takeCluster(record: ClusterRecord): void {
     const { cluster, eks, errors } = record
-    const state = clusterState(cluster)
+    const state = this.#clusterState(cluster)
     state.facts.takeCluster(record)
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
     // What stops one list often stops many: it is said once.
     for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
-      leaveOut(
+      this.#leaveOut(
         cluster,
         null,
         causeOf(unread),
@@ -195,35 +205,37 @@ export function openJudgement(
       )
     const status = eks?.status
     if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
-      emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
+      this.#emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
   }
 
-  const takeObjects = (record: ObjectsRecord): void =>
-    clusterState(record.cluster).facts.takeObjects(record)
+  takeObjects(record: ObjectsRecord): void {
+    this.#clusterState(record.cluster).facts.takeObjects(record)
+  }
 
-  function take(input: NodeInput, prediction: NodePrediction): AuditedNode {
+  take(input: NodeInput, prediction: NodePrediction): AuditedNode {
     const subject = nodeSubject(input, prediction)
     const { cluster, identity, unread } = subject
     const isFargate = identity.owner === 'fargate'
     const { coverage } = subject
-    const state = clusterState(cluster)
+    const state = this.#clusterState(cluster)
     state.coverage.nodes++
     state.coverage[coverage]++
-    fixFacts.take(subject)
+    this.#fixFacts.take(subject)
     const kept = keptNode(subject)
     if (coverage === 'notRead' || isFargate)
-      leaveOut(
+      this.#leaveOut(
         cluster,
         identity.name,
         isFargate ? 'fargate' : 'sources',
         isFargate ? fargateReason : reasonOf(unread),
       )
-    for (const rule of rules) {
+    for (const rule of this.#rules) {
       if (rule.kind === 'cluster') continue
-      if (isFargate) count(rule, subject, { state: 'notApplicable' })
-      else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
-      else if (rule.kind === 'cohort') cohorts.get(rule)?.take(subject, kept)
-      else contexts.get(rule)?.take(subject, kept)
+      if (isFargate) this.#count(rule, subject, { state: 'notApplicable' })
+      else if (rule.kind === 'node')
+        this.#count(rule, subject, outcomeOf(rule, subject, this.#policy))
+      else if (rule.kind === 'cohort') this.#cohorts.get(rule)?.take(subject, kept)
+      else this.#contexts.get(rule)?.take(subject, kept)
     }
     return {
       cluster,
@@ -232,20 +244,20 @@ export function openJudgement(
       mode: subject.mode,
       coverage,
       errors: [...input.errors],
-      prediction: auditedPrediction(subject, prediction),
-      outcomes: outcomesOf(cluster, identity.name),
+      prediction: this.#auditedPrediction(subject, prediction),
+      outcomes: this.#outcomesOf(cluster, identity.name),
     }
   }
 
-  /** What rules say of a cluster's own objects. */
-  function judgeGarbage(
+  /** What this.#rules say of a cluster's own objects. */
+  #judgeGarbage(
     prediction: ClusterPrediction,
     day: string,
   ): { own: OwnFinding[]; unknowns: UnknownOutcome[] } {
     const { cluster, resources } = prediction
-    const state = clusterState(cluster)
+    const state = this.#clusterState(cluster)
     const lists = Object.values(resources)
-    const { enabled, kinds } = policy.clusterGarbage
+    const { enabled, kinds } = this.#policy.clusterGarbage
     const notSwept =
       enabled && kinds.includes('finalizers') ? (prediction.finalizers?.notSwept ?? null) : null
     state.coverage.clusterGc = {
@@ -260,12 +272,12 @@ export function openJudgement(
     }
     const own: OwnFinding[] = []
     const unknowns: UnknownOutcome[] = []
-    for (const rule of rules) {
+    for (const rule of this.#rules) {
       if (rule.kind !== 'cluster') continue
-      const { outcome, failings, open } = judgeCluster(rule, prediction, policy)
+      const { outcome, failings, open } = judgeCluster(rule, prediction, this.#policy)
       state.outcomes[outcome.state]++
       const isWaived = (subject: Subject) =>
-        waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
+        waiverOf({ rule: rule.id, cluster, subject }, this.#policy.waivers, day) !== null
       own.push(...gatherSubjects(rule, cluster, failings, isWaived))
       if (open !== null) {
         const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
@@ -278,7 +290,7 @@ export function openJudgement(
         })
       }
       if (outcome.state === 'error')
-        ruleErrors.push({
+        this.#ruleErrors.push({
           rule: rule.id,
           cluster: bounded(cluster),
           node: '',
@@ -288,36 +300,37 @@ export function openJudgement(
     return { own, unknowns }
   }
 
-  function close(takenAt: string, predictions: readonly ClusterPrediction[] = []): JudgementResult {
+  close(takenAt: string, predictions: readonly ClusterPrediction[] = []): JudgementResult {
     const day = utcDay(takenAt)
-    const factsOf = (cluster: string) => clusterState(cluster).facts
-    for (const [rule, members] of cohorts)
-      for (const { subject, outcome } of members.outcomes(policy, factsOf))
-        count(rule, subject, outcome)
+    const factsOf = (cluster: string) => this.#clusterState(cluster).facts
+    for (const [rule, members] of this.#cohorts)
+      for (const { subject, outcome } of members.outcomes(this.#policy, factsOf))
+        this.#count(rule, subject, outcome)
     const contextOf = (cluster: string, node: string) => factsOf(cluster).of(node)
-    for (const [rule, members] of contexts)
-      for (const { subject, outcome } of members.outcomes(contextOf, policy))
-        count(rule, subject, outcome)
-    for (const [cluster, reason] of emptyReasons)
-      if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, 'inactive', reason)
+    for (const [rule, members] of this.#contexts)
+      for (const { subject, outcome } of members.outcomes(contextOf, this.#policy))
+        this.#count(rule, subject, outcome)
+    for (const [cluster, reason] of this.#emptyReasons)
+      if (this.#clusterState(cluster).coverage.nodes === 0)
+        this.#leaveOut(cluster, null, 'inactive', reason)
     const waiver = ({ rule, cluster, subject }: Tally) =>
-      waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
+      waiverOf({ rule: rule.id, cluster, subject }, this.#policy.waivers, day)
     const groups = gatherLooseNodes(
-      [...tallies.values()],
+      [...this.#tallies.values()],
       (rule, cluster, subject) => new Tally(rule, cluster, subject),
       tally => waiver(tally) !== null,
     )
-    const garbage = predictions.map(prediction => judgeGarbage(prediction, day))
+    const garbage = predictions.map(prediction => this.#judgeGarbage(prediction, day))
     const sources: FindingSource[] = [...groups, ...garbage.flatMap(({ own }) => own)]
     const all = sources
-      .flatMap(source => judged(source, day) ?? [])
+      .flatMap(source => this.#judged(source, day) ?? [])
       .toSorted((a, b) => byFinding(a.finding, b.finding))
     settleFixes(all)
-    if (!allNodes && all.length > manyFindings)
+    if (!this.#allNodes && all.length > manyFindings)
       for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
-      clusters: [...clusters.values()]
+      clusters: [...this.#clusters.values()]
         .toSorted((a, b) => byText(a.name, b.name))
         .map(({ name, coverage, outcomes, isListCut }) => {
           const own = open
@@ -333,23 +346,23 @@ export function openJudgement(
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
       unknowns: [
-        ...groups.flatMap(group => group.unknownOutcome(allNodes) ?? []),
+        ...groups.flatMap(group => group.unknownOutcome(this.#allNodes) ?? []),
         ...garbage.flatMap(({ unknowns }) => unknowns),
       ].toSorted(byUnknown),
-      notAudited: toldOnce(notAudited),
+      notAudited: toldOnce(this.#notAudited),
       delta: { new: [], resolved: [] },
-      ruleErrors: inOrder(ruleErrors),
+      ruleErrors: inOrder(this.#ruleErrors),
     }
   }
 
   /** The finding of a tally with the policy's severity and waiver. */
-  function judged(group: FindingSource, day: string): JudgedGroup | null {
-    const finding = group.finding(allNodes)
+  #judged(group: FindingSource, day: string): JudgedGroup | null {
+    const finding = group.finding(this.#allNodes)
     if (!finding) return null
     const { cluster, rule, subject } = group
-    if (Object.hasOwn(policy.severities, rule.id))
-      finding.severity = policy.severities[rule.id] ?? finding.severity
-    const found = waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
+    if (Object.hasOwn(this.#policy.severities, rule.id))
+      finding.severity = this.#policy.severities[rule.id] ?? finding.severity
+    const found = waiverOf({ rule: rule.id, cluster, subject }, this.#policy.waivers, day)
     if (found) {
       const { until, reason } = found.waiver
       if (found.expired)
@@ -360,61 +373,22 @@ export function openJudgement(
       else finding.waived = { until, reason }
     }
     const wishes = group.proposals().map(({ origin, config, nodes }) => {
-      const fact = fixFacts.ofMost(cluster, nodes)
-      return { origin, config, fact, declaration: fact && declarationIn(cluster, fact.node) }
+      const fact = this.#fixFacts.ofMost(cluster, nodes)
+      return { origin, config, fact, declaration: fact && this.#declarationIn(cluster, fact.node) }
     })
     return {
       cluster,
       finding,
       nodes: group.failingNodes(),
       wishes,
-      sizes: fixFacts.sizesOf(cluster, subject),
+      sizes: this.#fixFacts.sizesOf(cluster, subject),
     }
   }
 
-  function declarationIn(cluster: string, node: DeclaredNode): Declaration | null {
-    const declaration = declarationOf(node, clusterState(cluster).facts.of(''))
+  #declarationIn(cluster: string, node: DeclaredNode): Declaration | null {
+    const declaration = declarationOf(node, this.#clusterState(cluster).facts.of(''))
     return typeof declaration === 'string' ? null : declaration
   }
-
-  return { takeCluster, takeObjects, take, close }
-}
-
-/** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
-function asCertainAsFacts(
-  { needs }: RuleOfNodes,
-  { identity, isConfigurationOnDisk }: JudgedNode,
-  failing: Failing,
-): Failing {
-  const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
-  // A rule that can do without a configuration may have used it all the same.
-  const isUsed =
-    needs.some(need => needsConfiguration[need]) ||
-    failing.evidence.some(({ kind }) => kind === 'configz')
-  const isOnDisk = isConfigurationOnDisk && isUsed
-  const evidence = failing.evidence.map(entry => sourced(entry, isOnDisk))
-  if (!isBorrowed && !isOnDisk) return { ...failing, evidence }
-  return {
-    ...failing,
-    evidence,
-    confidence: failing.confidence === 'possible' ? 'possible' : 'likely',
-  }
-}
-
-/** A setting with the source that it was read from. */
-function sourced(entry: Evidence, isOnDisk: boolean): Evidence {
-  if (entry.kind !== 'configz') return entry
-  return isOnDisk
-    ? line('onDisk', `on disk ${entry.what}`, entry.value)
-    : line('configz', `configz ${entry.what}`, entry.value)
-}
-
-const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
-  configuration: true,
-  imageGC: true,
-  eviction: true,
-  localStorageEvictions: true,
-  allocatable: true,
 }
 
 const noOutcomes = (): OutcomeCounts => ({

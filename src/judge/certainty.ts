@@ -1,0 +1,43 @@
+/** How certain a failing is, and where its settings were read, by what is known of the node. */
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { Evidence } from '#model/finding.ts'
+import { line } from './evidence.ts'
+import type { JudgedNode } from './facts-of-nodes.ts'
+import type { Failing, Need, RuleOfNodes } from './rule.ts'
+
+/** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
+export function asCertainAsFacts(
+  { needs }: RuleOfNodes,
+  { identity, isConfigurationOnDisk }: JudgedNode,
+  failing: Failing,
+): Failing {
+  const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
+  // A rule that can do without a configuration may have used it all the same.
+  const isUsed =
+    needs.some(need => needsConfiguration[need]) ||
+    failing.evidence.some(({ kind }) => kind === 'configz')
+  const isOnDisk = isConfigurationOnDisk && isUsed
+  const evidence = failing.evidence.map(entry => sourced(entry, isOnDisk))
+  if (!isBorrowed && !isOnDisk) return { ...failing, evidence }
+  return {
+    ...failing,
+    evidence,
+    confidence: failing.confidence === 'possible' ? 'possible' : 'likely',
+  }
+}
+
+/** A setting with the source that it was read from. */
+function sourced(entry: Evidence, isOnDisk: boolean): Evidence {
+  if (entry.kind !== 'configz') return entry
+  return isOnDisk
+    ? line('onDisk', `on disk ${entry.what}`, entry.value)
+    : line('configz', `configz ${entry.what}`, entry.value)
+}
+
+const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
+  configuration: true,
+  imageGC: true,
+  eviction: true,
+  localStorageEvictions: true,
+  allocatable: true,
+}

@@ -324,8 +324,8 @@ export const defaultPolicy: Policy = {
   history: { retentionDays: 400 },
   severities: {},
   waivers: [],
-  pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
-  fanOut: { aboveNodes: 2000, acrossPlaces: true, nodesPerShard: 250, clustersAtOnce: 20 },
+  pace: { requestsPerSecond: 50, concurrency: 20, clusters: 16, ssmRequestsPerSecond: 5 },
+  fanOut: { aboveNodes: 10_000, acrossPlaces: true, nodesPerShard: 250, clustersAtOnce: 20 },
   remediation: {
     wavePercents: [5, 20],
     deletions: {},

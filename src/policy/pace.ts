@@ -36,7 +36,7 @@ export const paceKeys = {
     })
     .default(defaultPolicy.fanOut)
     .describe(
-      'from how many nodes on the service reads a fleet by many functions instead of one; null in aboveNodes: never for its size',
+      'when the service reads a fleet by many functions instead of one: above this many nodes, or above what SSM lets one function read; aboveNodes null: never for its size',
     ),
   timeoutsMs: z
     .strictObject({

@@ -3,12 +3,9 @@ import pMap from 'p-map'
 import { listNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { accountInArn } from '#model/arn.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Policy } from '#model/policy.ts'
-import { promisedSources, readModeOf } from '#model/read-mode.ts'
 import type { ReadError } from '#model/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { foundTargets, liveHeader } from '#pipeline/fleet.ts'
@@ -26,7 +23,7 @@ import {
   writeRecords,
 } from './files.ts'
 import { shardsOf } from './shards.ts'
-import { clustersAtOnce, type SsmShare, ssmShare } from './ssm-share.ts'
+import { clustersAtOnce, type SsmShare, ssmGroups, ssmShare } from './ssm-share.ts'
 
 /** What the state machine goes on with: where its map finds its items, and how many of them at once. */
 export interface Discovered {
@@ -56,7 +53,11 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const header = await liveHeader(live)
   const listed: Listed = { nodes: [], areWhole: true }
   const targets = await Array.fromAsync(foundTargets(live))
-  const sharing = sharingSsm(targets, policy)
+  const sharing = new Map(
+    ssmGroups(targets, policy).flatMap(group =>
+      group.map(target => [target, group.length] as const),
+    ),
+  )
   const atOnce = clustersAtOnce([...sharing.values()], policy)
   const clusters = await pMap(
     targets,
@@ -151,16 +152,4 @@ function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
   return typeof port === 'number'
     ? { ...kept, status: { ...kept.status, daemonEndpoints: { kubeletEndpoint: { Port: port } } } }
     : kept
-}
-
-/** How many clusters are read by SSM in the account and region of each that is. Two roles may lead into one account: EKS's own word of it comes first. */
-function sharingSsm(targets: readonly ClusterTarget[], policy: Policy): Map<ClusterTarget, number> {
-  const isBySsm = ({ record, place }: ClusterTarget) =>
-    place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
-  const placeOf = ({ record: { eks }, place }: ClusterTarget) =>
-    `${(typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null) ?? place?.roleArn ?? 'own'} ${place?.region}`
-  const groups = Map.groupBy(targets.filter(isBySsm), placeOf)
-  return new Map(
-    [...groups.values()].flatMap(group => group.map(target => [target, group.length] as const)),
-  )
 }

@@ -1,9 +1,12 @@
 /**
- * How a fan-out reads nodes by SSM without outrunning it: its limits are an account's and region's together, so the clusters there that are read at once share
- * them, and a shard is no larger than its share lets one function read. All of them together take as long as one after the other would.
+ * How nodes are read by SSM within its limits, which are those of an account and region together. The clusters of one place that are read at
+ * the same time share them, and a shard is no larger than one function can read at that share.
  */
+import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { accountInArn } from '#model/arn.ts'
 import type { Policy } from '#model/policy.ts'
+import { promisedSources, readModeOf } from '#model/read-mode.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
 export interface SsmShare {
@@ -20,6 +23,21 @@ type Limits = Pick<Policy, 'pace' | 'fanOut'>
 /** Until the first node's answer can be asked for, and after the last was: a start, the scripts, what is written. */
 const aroundSeconds = 60
 const askingSeconds = readingSeconds - aroundSeconds
+
+/** The clusters that are read by SSM, by account and region. */
+export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
+  const isBySsm = ({ record, place }: ClusterTarget) =>
+    place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
+  const placeOf = ({ record: { eks }, place }: ClusterTarget) => {
+    const account = typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null
+    return `${account ?? place?.roleArn ?? 'own'} ${place?.region}`
+  }
+  return [...Map.groupBy(targets.filter(isBySsm), placeOf).values()]
+}
+
+/** Nodes of one account and region that one function can read by SSM in its time: 2,200 at the default pace. */
+export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
+  Math.floor((pace.ssmRequestsPerSecond * askingSeconds) / ssmCallsPerNodeMax)
 
 /** @param sharing of each account and region, how many clusters are read by SSM @returns clusters read at once: so many that a shard is one command's nodes at least */
 export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Limits): number {

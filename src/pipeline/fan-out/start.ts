@@ -9,6 +9,7 @@ import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, writeJson } from './files.ts'
 import { noteInvocation } from './invocations.ts'
+import { ssmGroups, ssmNodesMax } from './ssm-share.ts'
 
 export interface Asked {
   runId: string
@@ -75,35 +76,41 @@ interface FleetSize {
   unknown?: string
 }
 
-/** One small question to each API server. A fleet of which one part is of unknown size is not small. */
+/** One small request to each API server. If a part of the fleet cannot be counted, the fleet counts as large. */
 async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   const { fanOut } = live.policy
-  // Nobody asks for so many by name.
+  // A selection by name is small.
   if (live.selection.nodes.length > 0) return { isLarge: false }
   const isAcross = fanOut.acrossPlaces && (await isAcrossPlaces(live.policy))
   const { aboveNodes } = fanOut
   if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null)
     return { isLarge: isAcross }
-  // Whoever named a cluster that is not there hears it now, not by a state machine that has failed.
+  // A cluster that does not exist fails here already, and not in a state machine.
   const targets: ClusterTarget[] = []
   for await (const target of foundTargets(live)) targets.push(target)
   if (isAcross || aboveNodes === null) return { isLarge: isAcross, targets }
   const known = { nodes: 0, reason: null }
   const counts = await pMap(
     targets,
-    async ({ record, endpoint }) => ({
-      cluster: record.cluster,
-      ...(endpoint === null ? known : await countNodes(endpoint, live)),
+    async target => ({
+      target,
+      ...(target.endpoint === null ? known : await countNodes(target.endpoint, live)),
     }),
     { concurrency: countedAtOnce },
   )
-  if (counts.reduce((sum, { nodes }) => sum + (nodes ?? 0), 0) > aboveNodes)
+  const nodesIn = (part: readonly ClusterTarget[]) =>
+    counts.reduce((sum, { target, nodes }) => sum + (part.includes(target) ? (nodes ?? 0) : 0), 0)
+  const ssmMost = ssmNodesMax(live.policy)
+  if (
+    nodesIn(targets) > aboveNodes ||
+    ssmGroups(targets, live.policy).some(group => nodesIn(group) > ssmMost)
+  )
     return { isLarge: true, targets }
   const silent = counts.find(({ nodes }) => nodes === null)
   if (silent === undefined) return { isLarge: false, targets }
   return {
     isLarge: true,
     targets,
-    unknown: ` (nobody knows how large the fleet is: cluster ${silent.cluster} was not counted: ${silent.reason})`,
+    unknown: ` (the size of the fleet is unknown: cluster ${silent.target.record.cluster} was not counted: ${silent.reason})`,
   }
 }

@@ -228,11 +228,7 @@ fanOut: { nodesPerShard: 10 }
 
   it.each([
     ['at its second word', 1, /^started: execution \S+ of \S+$/],
-    [
-      'at no try',
-      100,
-      /nobody knows how large the fleet is: cluster fleet-a was not counted: .*429/,
-    ],
+    ['at no try', 100, /the size of the fleet is unknown: cluster fleet-a was not counted: .*429/],
   ])('is handed over when a busy API server says its size %s', async (_, first, location) => {
     const busy = {
       ...scenarios[0]!,
@@ -247,6 +243,15 @@ fanOut: { nodesPerShard: 10 }
       deliveries: [{ location: expect.stringMatching(location) }],
     })
     expect(here.lab.executions()).toHaveLength(1)
+  })
+
+  it.each([
+    ['ssm', 'fanned-out'],
+    ['proxy', 'published'],
+  ])('of 60 nodes at an SSM pace for 44 nodes, in mode %s, is %s', async (mode, state) => {
+    const pace = `pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 0.1 }`
+    const here = await world(scenarios.slice(0, 1), `modes: [{ mode: ${mode} }]\n${pace}\n`)
+    expect(await here.handOver()).toMatchObject({ state })
   })
 
   it('that cannot be handed over is read all the same, and the run ends red', async () => {

@@ -80,7 +80,7 @@ logRotation:
           reason: 'replaced in December',
         },
       ],
-      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
+      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 16, ssmRequestsPerSecond: 5 },
       modes: [
         { match: { cluster: 'edge-*' }, mode: 'ssm' },
         { match: {}, mode: 'both' },

@@ -88,7 +88,7 @@ const replacements: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What stands before the @ of a registry without a scheme. A digest is no host. */
-const imageUser = /(?<![^\s"'/@])[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/]\w)/g
+const imageUser = /(?<![^\s/@"'])[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}[.:/]\w)/g
 
 /** User and password go: the user begins the word, or follows a sign. */
 function withoutImageUser(segment: string, at: number, text: string): string {

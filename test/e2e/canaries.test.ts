@@ -1,20 +1,21 @@
 /** No secret that stands in an input reaches an output: canaries in every field of every kind of record, looked for in everything that is written. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject, snapshotSchema } from '#model/record.ts'
-import { moreFormats } from '#model/report.ts'
+import { alwaysFormats, moreFormats } from '#model/report.ts'
 import { everything } from '#model/selection.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
+import { formatsWith } from '#pipeline/shelves.ts'
 import { Canaries, canariesIn } from '#test/canaries.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { inspectDocuments, withAgents } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { textsBelow } from '#test/texts.ts'
 
 const generous = { timeout: 240_000 }
 
@@ -112,20 +113,6 @@ function withFailure(pod: unknown, canaries: Canaries, path: string): unknown {
   }
 }
 
-/** Every file below a folder, unpacked. */
-function textsBelow(folder: string): [string, string][] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => {
-      const path = join(entry.parentPath, entry.name)
-      const bytes = readFileSync(path)
-      return [
-        path.slice(folder.length),
-        (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString(),
-      ]
-    })
-}
-
 async function outputsOf(snapshot: string): Promise<[string, string][]> {
   const folder = temporaryFolder()
   const common = ['--snapshot', snapshot]
@@ -199,10 +186,17 @@ it('a canary in any field of any input is in no output', generous, async () => {
     canariesIn(text).map(canary => `${name}: ${canary} of ${canaries.pathOf(canary)}`),
   )
   expect(leaks).toEqual([])
-  const names = outputs.filter(([, text]) => text.length > 200).map(([name]) => name)
+  // What is searched is there: no command failed early, no file is empty.
+  const isSilent = (name: string) => name.endsWith('stderr')
+  expect(outputs.filter(([name, text]) => text.length < 20 && !isSilent(name))).toEqual([])
+  const names = outputs.map(([name]) => name)
   expect(names).toEqual(
-    expect.arrayContaining(['/out/report.html', '/out/findings.sarif', '/out/snapshot.ndjson.gz']),
+    expect.arrayContaining(['/out/snapshot.ndjson.gz', '/plan.json', '/again/report.html']),
   )
+  expect(names.filter(name => name.startsWith('/store/')).length).toBeGreaterThan(0)
+  const files = formatsWith(moreFormats).map(({ name }) => `/out/${name}`)
+  expect(files.length).toBe(alwaysFormats.length + moreFormats.length)
+  expect(names).toEqual(expect.arrayContaining(files))
   expect(canaries.count).toBeGreaterThan(400)
   expect(canaries.formCount).toBe(30)
   expect([...perKind.keys()]).toEqual(expect.arrayContaining(['Node', 'Cluster', 'Objects events']))

@@ -26,13 +26,20 @@ export function isPlainlyLinear(source: string, flags: string): boolean {
   })
   return alternatives.every(alternative => {
     const { ways, loops } = sequence(alternative, true)
-    const [first] = alternative.elements
+    const [first, second] = alternative.elements
     const hasOneStart =
       first?.type === 'Assertion' && first.kind === 'start' && !flags.includes('m')
     if (loops === 0) return ways <= (hasOneStart ? mostWaysFromOneStart : mostWays)
-    return hasOneStart && loops === 1 && ways <= mostWays
+    return (hasOneStart || isGuarded(first, second)) && loops === 1 && ways <= mostWays
   })
 }
+
+/** `(?<!X)X+`: there is one start in each run of X, so all runs together are no longer than the input. */
+const isGuarded = (first?: AST.Element, second?: AST.Element): boolean =>
+  first?.type === 'Assertion' &&
+  second?.type === 'Quantifier' &&
+  second.max === Number.POSITIVE_INFINITY &&
+  first.raw === `(?<!${second.element.raw})`
 
 /** @param isTail whether the match is complete behind it */
 function sequence({ elements }: AST.Alternative, isTail: boolean): Cost {

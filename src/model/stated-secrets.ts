@@ -56,7 +56,7 @@ function withoutValue(text: string, before: string, value: string): string {
 
 /** A digit is within the value: most words of prose have none. */
 const bare = new RegExp(
-  String.raw`((?:\b|_)(${passwordName}|token|${keyName})[ \t]{1,8})((?=[^\s\d]{0,64}\d)[^\s"',;]{6,})`,
+  String.raw`((?:\b|_)(${passwordName}|token|${keyName})[ \t]{1,3})((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
   'gi',
 )
 const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i

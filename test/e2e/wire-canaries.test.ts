@@ -153,6 +153,7 @@ it(
       expect.arrayContaining([
         '/first/report.html',
         '/first/findings.sarif',
+        '/first/findings.asff.json',
         '/collected.ndjson.gz',
       ]),
     )

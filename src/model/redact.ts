@@ -162,6 +162,8 @@ const identifiers = new Set(
   `name namespace uid generateName nodeName claimName volumeName nodegroupName clusterName schema
    kind apiVersion cluster podSandboxId sha256 certificateAuthority`.split(/\s+/),
 )
+/** Labels that are named like a secret and whose values are words. Source: EKS hybrid nodes, `ssm` or `iam-ra`. */
+const wordLabels = new Set(['eks.amazonaws.com/hybrid-credential-provider'])
 /** Maps from names that people choose to values. */
 const namedTexts = new Set(['labels', 'matchLabels', 'tags'])
 
@@ -176,8 +178,11 @@ export function redactTexts(value: unknown, field = ''): unknown {
   }
   let isClean = true
   const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    const isSecret = namedTexts.has(field) && typeof inner === 'string' && isSecretKey(name)
-    const clean = isSecret ? removed : redactTexts(inner, namedTexts.has(field) ? 'value' : name)
+    const isSecret = namedTexts.has(field) && isSecretKey(name) && !wordLabels.has(name)
+    const clean =
+      isSecret && typeof inner === 'string'
+        ? removed
+        : redactTexts(inner, namedTexts.has(field) ? 'value' : name)
     if (clean !== inner) isClean = false
     return [name, clean]
   })

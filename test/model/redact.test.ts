@@ -218,6 +218,13 @@ describe('redactTexts', () => {
     })
   })
 
+  it('keeps the credential provider of hybrid nodes, but no secret in its place', () => {
+    const label = 'eks.amazonaws.com/hybrid-credential-provider'
+    const provider = (value: string) => ({ labels: { [label]: value } })
+    expect(redactTexts(provider('ssm'))).toEqual(provider('ssm'))
+    expect(redactTexts(provider(`Bearer ${secret}`))).toEqual(provider('Bearer (removed)'))
+  })
+
   it('returns what is clean as it is', () => {
     const clean = { a: ['x', 1, null], b: { c: 'y z' } }
     expect(redactTexts(clean)).toBe(clean)

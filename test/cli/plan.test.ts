@@ -19,11 +19,13 @@ import {
 const gc = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
 
 /** Without a policy of whoever runs the tests. */
-async function plan(nodes: FleetNode[], ...args: string[]) {
+const plan = (nodes: FleetNode[], ...args: string[]) => planBy({}, nodes, ...args)
+
+async function planBy(wanted: object, nodes: FleetNode[], ...args: string[]) {
   const folder = temporaryFolder()
   const out = join(folder, 'plan.json')
   const policy = join(folder, 'highwater.yaml')
-  writeFileSync(policy, '{}')
+  writeFileSync(policy, JSON.stringify(wanted))
   const run = await inProcess([
     'plan',
     '--snapshot',
@@ -276,7 +278,8 @@ describe('highwater plan of other remedies', () => {
       family: 'AL2' as const,
       record: { host: rotating(rotate) },
     }))
-    const { code, stdout } = await plan(
+    const { code, stdout } = await planBy(
+      { logRotation: { '/etc/logrotate.d/app': { content: text(5) } } },
       nodes,
       '--rule',
       'log-rotation-drift',

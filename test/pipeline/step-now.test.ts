@@ -1,12 +1,13 @@
 /** Steps beside their nodes as they are by now: what the plan alone cannot tell. */
 import { describe, expect, it } from 'vitest'
 import type { Plan } from '#model/plan.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
 import { whyNotNow } from '#pipeline/plan/step-now.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
+import { pullImage } from '#remediate/remedies/pull-image.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import {
   type Family,
@@ -45,6 +46,7 @@ function whyNot(
   { steps: [step], cohorts: [cohort] }: Plan,
   record: NodeRecord,
   allowActAtOnce = false,
+  policy: Partial<Policy> = {},
 ): string | null {
   if (step === undefined) throw new Error('a plan without a step')
   return whyNotNow({
@@ -53,7 +55,7 @@ function whyNot(
     record: inputOf(record),
     releaseVersion: null,
     allowActAtOnce,
-    policy: defaultPolicy,
+    policy: { ...defaultPolicy, ...policy },
   })
 }
 
@@ -131,40 +133,146 @@ describe('a step is sent only where it is what would be planned now', () => {
       'its running configuration was not read',
     )
   })
+})
 
-  it('a file of logrotate, and an image, likewise', async () => {
-    const path = '/etc/logrotate.d/app'
-    const text = '/var/log/app/*.log {\n    daily\n}\n'
-    const host = {
-      logrotate: [
-        {
-          path,
-          sha256: 'b'.repeat(64),
-          directives: { patterns: ['/var/log/app/*.log'], weekly: true },
-        },
-      ],
-    }
-    const [step] = (await planOf({})).steps
+describe('a logrotate file is written only if the policy names this content now', () => {
+  const path = '/etc/logrotate.d/app'
+  const text = '/var/log/app/*.log {\n    daily\n}\n'
+  const old = '/var/log/app/*.log {\n    weekly\n}\n'
+  const directives = { patterns: ['/var/log/app/*.log'], weekly: true }
+  const host = { logrotate: [{ path, sha256: hashOf(old), directives }] }
+  const node = fleetNode({ record: { host } })
+  const logRotation = (wanted: Partial<Policy['logRotation'][string]>): Partial<Policy> => ({
+    logRotation: { [path]: { sha256: null, content: null, directives: {}, ...wanted } },
+  })
+
+  async function planned(content = text): Promise<Plan> {
+    const plan = await planOf({})
+    const [step] = plan.steps
     if (step === undefined) throw new Error('no step')
     const change = {
       method: 'sync-file',
       path,
-      oldSha256: 'b'.repeat(64),
-      newSha256: hashOf(text),
-      content: text,
+      oldSha256: hashOf(old),
+      newSha256: hashOf(content),
+      content,
     } as const
-    const synced = { ...(await planOf({})), steps: [{ ...step, ...change }] }
-    expect(whyNot(synced, fleetNode({ record: { host } }))).toBeNull()
-    expect(whyNot(synced, fleetNode({ record: { host: { logrotate: [] } } }))).toBe(
+    return { ...plan, steps: [{ ...step, ...change }] }
+  }
+
+  it.each([
+    ['content', { content: text }],
+    ['hash', { sha256: hashOf(text) }],
+    ['directives', { directives: { weekly: false, daily: true } }],
+  ])('by its %s', async (_, wanted) => {
+    expect(whyNot(await planned(), node, false, logRotation(wanted))).toBeNull()
+  })
+
+  it.each<[string, Partial<Policy>, string]>([
+    ['does not name the file', {}, `policy logRotation does not name ${path}`],
+    [
+      'names another file',
+      {
+        logRotation: { '/etc/logrotate.d/other': { sha256: null, content: text, directives: {} } },
+      },
+      `policy logRotation does not name ${path}`,
+    ],
+    [
+      'names another content',
+      logRotation({ content: text.replace('daily', 'monthly') }),
+      `policy logRotation names another content of ${path} than the plan`,
+    ],
+    [
+      'names another hash',
+      logRotation({ sha256: 'c'.repeat(64) }),
+      `policy logRotation names another content of ${path} than the plan`,
+    ],
+    [
+      'names other directives',
+      logRotation({ directives: { weekly: false, monthly: true } }),
+      `policy logRotation names another content of ${path} than the plan`,
+    ],
+    [
+      'wants what the node has',
+      logRotation({ directives: { weekly: true } }),
+      `${path} is as policy logRotation wants it already`,
+    ],
+  ])('and not if the policy %s', async (_, policy, why) => {
+    expect(whyNot(await planned(), node, false, policy)).toBe(why)
+  })
+
+  it('and not if the node has another file by now, or the content is none of a plan', async () => {
+    const named = logRotation({ content: text })
+    const empty = fleetNode({ record: { host: { logrotate: [] } } })
+    expect(whyNot(await planned(), empty, false, named)).toBe(
       `${path} is another than the plan was made for`,
     )
     const content = text.replace('daily', 'postrotate')
-    const scripted = {
-      ...synced,
-      steps: [{ ...step, ...change, content, newSha256: hashOf(content) }],
-    }
-    expect(whyNot(scripted, fleetNode({ record: { host } }))).toMatch(
+    expect(whyNot(await planned(content), node, false, logRotation({ content }))).toMatch(
       /is nothing that a plan writes: line 2: postrotate/,
     )
+  })
+})
+
+describe('an image is pulled only from where the policy says now', () => {
+  const name = '602401143452.dkr.ecr.us-east-1.amazonaws.com/amazon-k8s-cni:v1.2.3'
+  const mirror = 'mirror.example.com/eks/amazon-k8s-cni'
+  const digest = `sha256:${'d'.repeat(64)}`
+  const node = fleetNode({ record: { runtime: { images: [] } } })
+  const from = (requiredImageSources: Policy['requiredImageSources']): Partial<Policy> => ({
+    requiredImageSources,
+  })
+
+  async function planned(source: string): Promise<Plan> {
+    const plan = await planOf({})
+    const [step] = plan.steps
+    const change = pullImage(inputOf(node).runtime, 'AL2023', name, source)
+    if (step === undefined || typeof change === 'string' || 'refused' in change)
+      throw new Error('no step')
+    return { ...plan, steps: [{ ...step, ...change }] }
+  }
+
+  it.each([
+    ['a repository', mirror],
+    ['a tag', `${mirror}:v1.2.3`],
+    ['the digest', `${mirror}@${digest}`],
+  ])('by %s', async (_, source) => {
+    const plan = await planned(`${mirror}@${digest}`)
+    expect(whyNot(plan, node, false, from({ [name]: source }))).toBeNull()
+  })
+
+  it.each<[string, string, Partial<Policy>, RegExp]>([
+    [
+      'names no source, as for a forged plan',
+      `registry.attacker.example/evil/cni@${digest}`,
+      {},
+      /^policy requiredImageSources names no source of 602401143452/,
+    ],
+    [
+      'names another registry, as for a forged plan',
+      `registry.attacker.example/evil/cni@${digest}`,
+      from({ [name]: mirror }),
+      /names another source of .* than the plan: mirror\.example\.com/,
+    ],
+    [
+      'names another repository since the approval',
+      `${mirror}@${digest}`,
+      from({ [name]: 'mirror.example.com/other/amazon-k8s-cni' }),
+      /names another source of .* than the plan/,
+    ],
+    [
+      'names another digest since the approval',
+      `${mirror}@${digest}`,
+      from({ [name]: `${mirror}@sha256:${'e'.repeat(64)}` }),
+      /names another source of .* than the plan/,
+    ],
+    [
+      'has lost the source since the approval',
+      `${mirror}@${digest}`,
+      from({ 'docker.io/*': 'mirror.example.com/hub' }),
+      /names no source of/,
+    ],
+  ])('and not if the policy %s', async (_, source, policy, why) => {
+    expect(whyNot(await planned(source), node, false, policy)).toMatch(why)
   })
 })

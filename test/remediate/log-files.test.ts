@@ -73,13 +73,28 @@ const wanting = (wanted: Partial<Policy['logRotation'][string]>, at = path): Par
 
 describe('a file of logrotate that differs from its group', () => {
   const odd = { directives: { ...usual, rotate: 50, maxsize: '1G' } }
+  const usualText = wanting({ sha256: hashOf(textOf(usual)) })
 
-  it('is replaced by the file that most have, byte for byte, and nothing restarts', async () => {
-    const { steps, cohorts, refused, waves } = await planOf([
-      rotating('a'),
-      rotating('b'),
-      rotating('c', odd),
+  it.each<[string, Rotation]>([
+    ['differs', odd],
+    ['is missing', { missing: true }],
+  ])('is written by no plan where it %s, until the policy names it', async (_, own) => {
+    const nodes = () => [rotating('a'), rotating('b'), rotating('c', own)]
+    const { steps, refused } = await planOf(nodes())
+    expect(steps).toEqual([])
+    expect(refused).toMatchObject([{ node: 'c' }])
+    const [, sha256] =
+      /set policy logRotation \S+ sha256 to (\S+)$/.exec(refused[0]?.why ?? '') ?? []
+    expect((await planOf(nodes(), wanting({ sha256: sha256 ?? '' }))).steps).toMatchObject([
+      { node: 'c', content: textOf(usual) },
     ])
+  })
+
+  it('is replaced by the file that the policy names, byte for byte, and nothing restarts', async () => {
+    const { steps, cohorts, refused, waves } = await planOf(
+      [rotating('a'), rotating('b'), rotating('c', odd)],
+      usualText,
+    )
     expect(refused).toEqual([])
     expect(waves).toEqual([['prod/c']])
     expect(steps).toMatchObject([
@@ -113,11 +128,10 @@ describe('a file of logrotate that differs from its group', () => {
     ['a tab', textOf(usual, '\t')],
     ['a brace on its own line', textOf(usual, '    ', '\n{')],
   ])('is written as the others are: %s', async (_, text) => {
-    const { steps } = await planOf([
-      rotating('a', { text }),
-      rotating('b', { text }),
-      rotating('c', odd),
-    ])
+    const { steps } = await planOf(
+      [rotating('a', { text }), rotating('b', { text }), rotating('c', odd)],
+      wanting({ sha256: hashOf(text) }),
+    )
     expect(steps[0]?.content).toBe(text)
   })
 
@@ -127,34 +141,38 @@ describe('a file of logrotate that differs from its group', () => {
       rotating('b', { text: textOf(usual, '\t') }),
       rotating('c', odd),
     ])
-    expect(steps.map(({ node }) => node)).toEqual(['c'])
-    expect(refused).toEqual([])
+    expect(steps).toEqual([])
+    expect(refused.map(({ node }) => node)).toEqual(['c'])
   })
 
   it('is made anew where it is missing', async () => {
-    const { steps } = await planOf([rotating('a'), rotating('b'), rotating('c', { missing: true })])
+    const { steps } = await planOf(
+      [rotating('a'), rotating('b'), rotating('c', { missing: true })],
+      usualText,
+    )
     expect(steps).toMatchObject([{ node: 'c', oldSha256: 'absent', content: textOf(usual) }])
   })
 
-  it.each<[string, Rotation, Rotation, RegExp]>([
+  it.each<[string, Rotation, Rotation, Partial<Policy>, RegExp]>([
     [
       'of a comment that was not told',
       { text: `# ours\n${textOf(usual)}` },
       odd,
+      {},
       /cannot be rebuilt from what was read.*logRotation \/etc\/logrotate\.d\/app content/,
     ],
     [
       'of a script',
       { directives: { ...usual, postrotate: true } },
       odd,
+      wanting({ sha256: hashOf(textOf({ ...usual, postrotate: true })) }),
       /postrotate is no directive that a plan writes/,
     ],
-  ])('is refused because %s', async (_, peers, own, why) => {
-    const { steps, refused } = await planOf([
-      rotating('a', peers),
-      rotating('b', peers),
-      rotating('c', own),
-    ])
+  ])('is refused because %s', async (_, peers, own, policy, why) => {
+    const { steps, refused } = await planOf(
+      [rotating('a', peers), rotating('b', peers), rotating('c', own)],
+      policy,
+    )
     expect(steps).toEqual([])
     expect(refused[0]?.why).toMatch(why)
   })
@@ -266,7 +284,7 @@ describe('a file of logrotate that the policy wants', () => {
   })
 })
 
-describe('a block of logrotate that comes to nothing', () => {
+describe('a block of logrotate without effect', () => {
   const links = '/var/log/containers/*.log'
   const block = (of: string) => `${of} {\n  daily\n  rotate 5\n}\n`
   const rotatingBoth = (patterns: string[], text: string) => {
@@ -280,32 +298,27 @@ describe('a block of logrotate that comes to nothing', () => {
     record.host = { ...record.host, logrotate }
     return record
   }
-  const planOfIdle = (patterns: string[], text = patterns.map(block).join('')) =>
-    planOf([rotatingBoth(patterns, text)], {}, ['ineffective-log-rotation'])
+  const planOfIdle = (patterns: string[], policy: Partial<Policy> = {}) =>
+    planOf([rotatingBoth(patterns, patterns.map(block).join(''))], policy, [
+      'ineffective-log-rotation',
+    ])
 
   it.each([links, '/var/lib/docker/containers/*/*.log', '/var/log/pods/*/*.log'])(
-    'is taken away: %s; others stay, byte for byte',
+    'is named, and only the policy takes it away: %s',
     async idle => {
-      const { steps, refused } = await planOfIdle([idle, pattern])
+      const unnamed = await planOfIdle([idle, pattern])
+      expect(unnamed.steps).toEqual([])
+      expect(unnamed.refused[0]?.why).toContain(
+        `(${idle}), and the policy does not name the file: set policy logRotation ${path} content`,
+      )
+      const { steps, refused } = await planOfIdle(
+        [idle, pattern],
+        wanting({ content: block(pattern) }),
+      )
       expect(refused).toEqual([])
       expect(steps).toMatchObject([{ method: 'sync-file', path, content: block(pattern) }])
     },
   )
-
-  it('is refused where nothing else is in the file', async () => {
-    const { steps, refused } = await planOfIdle([links])
-    expect(steps).toEqual([])
-    expect(refused[0]?.why).toContain('a plan removes no file')
-  })
-
-  it('is refused where the rest of the file is not known', async () => {
-    const { steps, refused } = await planOfIdle(
-      [links, pattern],
-      `# ours\n${block(links)}${block(pattern)}`,
-    )
-    expect(steps).toEqual([])
-    expect(refused[0]?.why).toContain('cannot be rebuilt')
-  })
 
   it('stays where it meets other logs, too', async () => {
     const record = rotatingBoth([], '')

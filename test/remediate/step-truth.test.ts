@@ -186,6 +186,10 @@ describe('a step that is not what its cohort says', () => {
       ...request,
       changes: [],
       rules: ['log-rotation-drift'],
+      policy: {
+        ...request.policy,
+        logRotation: { [path]: { sha256: null, content: text, directives: {} } },
+      },
     })
     expect(plan.steps).toHaveLength(1)
     const written = forged(plan, ({ cohorts }, step) => {

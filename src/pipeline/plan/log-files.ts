@@ -1,8 +1,8 @@
-/** Which file of logrotate a node should have instead of its own, in full: by the policy, else as most of its group have it. */
+/** The logrotate file that a node should have instead of its own, in full. Only the policy decides; for other files the reason names what to add to the policy. */
 import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeSubject } from '#judge/rule.ts'
-import { byText } from '#judge/text.ts'
+import { bounded, byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, HostLogrotate, NodeInput } from '#model/node-input.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
@@ -13,7 +13,7 @@ import {
   writtenBlocks,
 } from '#remediate/remedies/logrotate-text.ts'
 
-/** `content`: the whole file; else why nobody can say what it should be. */
+/** `content`: the whole file; `why`: the reason for which no plan writes the file. */
 export type WantedFile = { path: string } & ({ content: string } | { why: string })
 
 interface Text {
@@ -44,7 +44,7 @@ interface Group {
 const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
   JSON.stringify([cluster, group.kind, group.name, amiFamily])
 
-const addContent = (path: string) => `give it as policy logRotation ${path} content`
+const addContent = (path: string) => `set policy logRotation ${path} content`
 
 export class FleetLogFiles {
   readonly #groups = new Map<string, Group>()
@@ -94,34 +94,24 @@ export class FleetLogFiles {
   }
 
   /**
-   * Files with blocks that come to nothing, without these.
+   * Files with blocks that have no effect.
    * @param subject of the same node
    */
-  withoutIdle({ host }: NodeInput, subject: NodeSubject): WantedFile[] {
+  withIdleBlocks({ host }: NodeInput, subject: NodeSubject): WantedFile[] {
     const files = host && logFilesOf(host)
     if (files === null || host === null) return []
     const idle = Map.groupBy(
       removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
       ({ path }) => path,
     )
-    return [...idle].map(([path, placed]) => {
-      const hash = ownOf(files, path)?.sha256 ?? null
-      const own = hash === null ? null : rebuilt(entriesOf(host, path), hash)
-      if (own === null)
-        return {
-          path,
-          why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
-        }
-      const gone = new Set(placed.map(({ block }) => block.patterns.join(' ')))
-      const kept = own.blocks.filter(
-        ({ patterns }) => patterns.length === 0 || !gone.has(patterns.toSorted(byText).join(' ')),
-      )
-      return kept.length === 0
-        ? {
-            path,
-            why: `nothing would be left of ${path}, and a plan removes no file: take it away where the node comes from`,
-          }
-        : { path, content: own.style(kept) }
+    return [...idle].flatMap(([path, placed]) => {
+      const wanted = ownOf(this.#wanted, path)
+      if (wanted !== null) return this.#byPolicy(path, wanted, ownOf(files, path), host) ?? []
+      const patterns = placed.flatMap(({ block }) => block.patterns).join(', ')
+      return {
+        path,
+        why: `${path} has blocks without effect (${bounded(patterns, 200)}), and the policy does not name the file: ${addContent(path)} without these blocks`,
+      }
     })
   }
 
@@ -179,13 +169,13 @@ export class FleetLogFiles {
     const common = [...files].toSorted(
       ([a, one], [b, other]) => other.nodes - one.nodes || byText(a, b),
     )
-    for (const [hash] of common) {
-      const text = this.#textOf(path, hash)
-      if (text !== null) return { path, content: text.style(text.blocks) }
-    }
+    const hash = common.find(([sha256]) => this.#textOf(path, sha256) !== null)?.[0]
     return {
       path,
-      why: `the text of ${path} as its group has it cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`,
+      why:
+        hash === undefined
+          ? `the text of ${path} as its group has it cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}`
+          : `the policy does not name ${path}: to write the file that most of its group have, set policy logRotation ${path} sha256 to ${hash}`,
     }
   }
 

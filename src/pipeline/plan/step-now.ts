@@ -1,7 +1,7 @@
 /** Whether a step is what would be planned for its node as it is at this moment, byte for byte, and whether it would act at once on what is there by now. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import { wantedHash } from '#judge/logs/logrotate.ts'
+import { ownOf, wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan.ts'
@@ -61,24 +61,22 @@ export function whyNotNow(now: StepNow): string | null {
   }
 }
 
-/** The policy as it is now says from where, whatever the plan says. */
+/** The current policy must name the planned source. */
 function whyOtherSource(name: string, planned: string, policy: Policy): string | null {
   const found = sourceBy(name, policy)
-  if (found === null) return `policy requiredImageSources names no source of ${name} any more`
+  if (found === null) return `policy requiredImageSources names no source of ${name}`
   if ('why' in found) return found.why
   return isPulledFrom(planned, found.source)
     ? null
-    : `policy requiredImageSources names another source of ${name} now: ${found.source}`
+    : `policy requiredImageSources names another source of ${name} than the plan: ${found.source}`
 }
 
-/** A file that the policy names is what the policy says now. Of any other file the planner's own forms are the limit. */
+/** The policy must name the file and come to the planned content. */
 function whyOtherLogFile({ step, record, policy }: StepNow, identity: NodeIdentity): string | null {
-  const wanted = Object.hasOwn(policy.logRotation, step.path)
-    ? policy.logRotation[step.path]
-    : undefined
-  if (wanted === undefined) return null
+  const wanted = ownOf(policy.logRotation, step.path)
+  if (wanted === null) return `policy logRotation does not name ${step.path}`
   const hash = wantedHash(wanted)
-  const other = `policy logRotation says something else of ${step.path} now`
+  const other = `policy logRotation names another content of ${step.path} than the plan`
   if (hash !== null) return hash === step.newSha256 ? null : other
   const files = new FleetLogFiles(policy)
   files.takeNode(record, identity)

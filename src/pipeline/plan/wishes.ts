@@ -126,7 +126,7 @@ function logFileWishes(
   const mended =
     idle.length === 0
       ? []
-      : logFiles.withoutIdle(record, nodeSubject(record, replay(record, takenAt)))
+      : logFiles.withIdleBlocks(record, nodeSubject(record, replay(record, takenAt)))
   const others = mended.filter(({ path }) => !wanted.some(file => file.path === path))
   return [
     ...wanted.map(file => logFileWish(node, file, drifted, rules)),

@@ -103,7 +103,8 @@ function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
     identity.amiFamily === 'Bottlerocket' ? mounts.bottlerocket : mounts.root
   const ownMounts = imagefs.filter(mount => !nodefs.includes(mount))
   const isOneDisk = !members.some(isApart)
-  const images = isOneDisk ? nodefs : isMixed ? ownMounts : imagefs
+  const separate = isMixed ? ownMounts : imagefs
+  const images = isOneDisk ? nodefs : separate
   const variants = variantsOf(members)
   return {
     cluster,
@@ -178,7 +179,8 @@ function evictionLevels(
     const limits = found.flatMap(({ value, resolved, capacityBytes }) => {
       if (value.endsWith('%')) return [Number.parseFloat(value)]
       if (resolved === null) return []
-      return isPercent ? (capacityBytes ? [(resolved / capacityBytes) * 100] : []) : [resolved]
+      if (!isPercent) return [resolved]
+      return capacityBytes ? [(resolved / capacityBytes) * 100] : []
     })
     const least = Math.min(...limits.filter(limit => limit > 0))
     if (!Number.isFinite(least)) return []

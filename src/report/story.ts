@@ -227,7 +227,8 @@ function thresholdLine({
   const written = foldedLine(value, 40)
   const limit =
     isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
-  const head = `${met === true ? 'MET  ' : met === false ? 'calm ' : '?    '}${signal} < ${limit}${kind}`
+  const state = met === null ? '?    ' : 'calm '
+  const head = `${met === true ? 'MET  ' : state}${signal} < ${limit}${kind}`
   const from = origin === undefined ? '' : ` (${originText(origin, english)})`
   if (resolved === null || margin === null) return `${head}: not observed${from}`
   return `${head}: ${amount(signal, resolved + margin)} left${from}`
@@ -240,11 +241,8 @@ function lostLines(
 ): string[] {
   const inItsPlace = ({ signal }: LostThreshold) => {
     const isStillWatched = isWatched(signal, thresholds, layout)
-    return isStillWatched === null
-      ? ''
-      : isStillWatched
-        ? '; another threshold watches in its place'
-        : '; nothing watches in its place'
+    if (isStillWatched === null) return ''
+    return `; ${isStillWatched ? 'another threshold' : 'nothing'} watches in its place`
   }
   const alike = Map.groupBy(lost, one => `lost ${loserText(one.by, english)}${inItsPlace(one)}`)
   return [...alike].map(([how, ones]) => {

@@ -89,4 +89,4 @@ function cut(text: string, limit: number, mark: CutMark): string {
 }
 
 /** By code units, as every sorted list of highwater: the same order on every machine. */
-export const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+export const compareText = (a: string, b: string) => Number(a > b) - Number(a < b)

@@ -139,6 +139,14 @@ function rowView(
   const { count, young, youngHours, oldestMs, kind, rules } = row
   const { head, text } = fateWords(row, nowMs, language)
   const [worst] = findings
+  const linkOf = (): Pick<GarbageRowView, 'anchor' | 'link'> => {
+    if (worst !== undefined)
+      return {
+        anchor: page.ofFinding(worst.id) ?? page.ofRule(worst.rule),
+        link: all.findingCount(findings.length),
+      }
+    return isWaived ? { anchor: 'waived', link: words.waived } : { anchor: '', link: '' }
+  }
   return {
     name: words.kinds[kind].name,
     count: language.count(count),
@@ -155,13 +163,7 @@ function rowView(
     isCalm: worst === undefined,
     severity: worst?.severity ?? null,
     severityWord: worst === undefined ? '' : all.severities[worst.severity],
-    anchor:
-      worst === undefined
-        ? isWaived
-          ? 'waived'
-          : ''
-        : (page.ofFinding(worst.id) ?? page.ofRule(worst.rule)),
-    link: worst === undefined ? (isWaived ? words.waived : '') : all.findingCount(findings.length),
+    ...linkOf(),
   }
 }
 

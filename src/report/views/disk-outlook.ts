@@ -114,8 +114,10 @@ function actingAt(
   bytesPerHour: number,
   { availableBytes, untilTrigger, watching }: FillingDisk,
 ): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
-  const within = (bytes: number) =>
-    bytes <= 0 ? 0 : bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
+  const within = (bytes: number) => {
+    if (bytes <= 0) return 0
+    return bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null
+  }
   const times = watching.flatMap(threshold => {
     const pressureMs = within(threshold.margin ?? Number.POSITIVE_INFINITY)
     return pressureMs === null

@@ -27,10 +27,8 @@ export function fateWords(
       return thresholdWords(fate, language)
     case 'itself': {
       const times = timesText(fate, nowMs, language)
-      return {
-        head: heads.itself,
-        text: times === null ? text : text === '' ? times : all.said(text, times),
-      }
+      if (times === null) return { head: heads.itself, text }
+      return { head: heads.itself, text: text === '' ? times : all.said(text, times) }
     }
     default:
       return { head: heads[fate.is], text }

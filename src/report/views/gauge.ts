@@ -93,25 +93,21 @@ export function gaugesOf(
     return [gauge, thin]
   }
 
-  const disks =
-    nodefs === null && imagefs === null
-      ? []
-      : layout === 'shared'
-        ? disk(words.oneDisk, nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
-        : layout === 'split'
-          ? [
-              ...disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false),
-              ...disk('imagefs', imagefs, ['imagefs'], true),
-            ]
-          : [
-              ...disk('nodefs', nodefs, ['nodefs'], false),
-              ...disk('imagefs', imagefs, ['imagefs'], true),
-            ]
+  const disks = (): Gauge[] => {
+    if (nodefs === null && imagefs === null) return []
+    if (layout === 'shared')
+      return disk(words.oneDisk, nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
+    const ofNodefs =
+      layout === 'split'
+        ? disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false)
+        : disk('nodefs', nodefs, ['nodefs'], false)
+    return [...ofNodefs, ...disk('imagefs', imagefs, ['imagefs'], true)]
+  }
   const memory = eviction?.signals['memory.available']
   const amounts = memory
     ? { capacity: memory.capacityBytes, available: memory.availableBytes }
     : null
-  return [...disks, ...memoryGauge(amounts, eviction?.thresholds ?? [], language)]
+  return [...disks(), ...memoryGauge(amounts, eviction?.thresholds ?? [], language)]
 }
 
 function memoryGauge(

@@ -59,7 +59,7 @@ function rateText(growth: ObservedGrowth, { words, bytes: shown }: Language): st
 
 /** Rounded to one unit: days from two on, hours from two on, else minutes. */
 function coarse(ms: number): number {
-  const unitMs = ms >= 2 * dayMs ? dayMs : ms >= 2 * hourMs ? hourMs : 60_000
+  const unitMs = [dayMs, hourMs].find(unit => ms >= 2 * unit) ?? 60_000
   return Math.max(Math.round(ms / unitMs), 1) * unitMs
 }
 
@@ -79,15 +79,11 @@ export function seenTime(
       text: words.notWithin(shown(horizonMs)),
       note: isForeseen(first) ? words.fastest(shown(first)) : '',
     }
+  const text = words.about(shown(middle))
   const from = shown(first ?? middle)
-  return {
-    text: words.about(shown(middle)),
-    note: isForeseen(last)
-      ? shown(last) === from
-        ? ''
-        : words.fromTo(from, shown(last))
-      : words.orLater(from),
-  }
+  if (!isForeseen(last)) return { text, note: words.orLater(from) }
+  const to = shown(last)
+  return { text, note: to === from ? '' : words.fromTo(from, to) }
 }
 
 /**

@@ -46,8 +46,10 @@ const kinds = ['new', 'back', 'worse', 'seen', 'unclear', 'moved', 'better', 'wa
 type Kind = (typeof kinds)[number]
 
 const last: readonly Kind[] = ['better', 'waived']
-const place = (kind: Kind | null) =>
-  kind === null ? 1 : last.includes(kind) ? 2 + last.indexOf(kind) : 0
+function place(kind: Kind | null): number {
+  if (kind === null) return 1
+  return last.includes(kind) ? 2 + last.indexOf(kind) : 0
+}
 
 export function mailChanges(
   { document: { findings, waived, delta }, before }: Pick<AuditReport, 'document' | 'before'>,

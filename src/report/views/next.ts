@@ -34,16 +34,10 @@ export function nextView(
   const later = soon.filter(({ isNow }) => !isNow)
   const isAssumed = later.length > 0 && later.every(each => each.isAssumed)
   const title = words.evictFirst(isAssumed)
-  const nodes = soon.map(({ name, where, eviction, isNow, ...row }) => ({
-    name: fold(name, 80),
-    where: fold(where, 100),
-    when: isNow
-      ? words.now
-      : row.isAssumed && !isAssumed
-        ? words.asAssumed(eviction.text)
-        : eviction.text,
-    isNow,
-  }))
+  const nodes = soon.map(({ name, where, eviction, isNow, ...row }) => {
+    const time = row.isAssumed && !isAssumed ? words.asAssumed(eviction.text) : eviction.text
+    return { name: fold(name, 80), where: fold(where, 100), when: isNow ? words.now : time, isNow }
+  })
   return {
     title,
     nodes,

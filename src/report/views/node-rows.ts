@@ -35,11 +35,7 @@ export function nodeRow(
     nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
     memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
     headroom:
-      headroomPercent === null
-        ? words.unknown
-        : headroomPercent < 0
-          ? words.none
-          : percent(headroomPercent),
+      headroomPercent !== null && headroomPercent < 0 ? words.none : percent(headroomPercent),
     state: words.node.states[state],
     reason: gauges.length > 0 ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
   }

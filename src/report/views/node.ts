@@ -162,11 +162,7 @@ export class GaugedNode {
     const { gauges } = this
     const states = gauges.map(({ state }) => state)
     const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
-    this.state = states.includes('pressure')
-      ? 'pressure'
-      : states.includes('image-gc')
-        ? 'image-gc'
-        : 'calm'
+    this.state = (['pressure', 'image-gc'] as const).find(state => states.includes(state)) ?? 'calm'
     this.headroomPercent = known.length > 0 ? Math.min(...known) : null
   }
 

@@ -7,7 +7,12 @@ import type { Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
-import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
+import {
+  type ActingTimes,
+  type DiskOutlook,
+  diskOutlooks,
+  type SeenOutlook,
+} from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
 import { growthText, type Noted, seenEvictionMs, seenTime } from './growth.ts'
 import { nameLimit } from './node.ts'
@@ -191,7 +196,8 @@ const evictionMsOf = ({ seen, evictionMs, threshold }: DiskOutlook) =>
 function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
   const place = ({ disk, evictionMs }: NodeOutlook) => {
     if (evictionMs === null || evictionMs === 0) return evictionMs === 0 ? 0 : 4
-    return disk?.seen == null ? 2 : evictionMs <= soonMs ? 1 : 3
+    if (disk?.seen == null) return 2
+    return evictionMs <= soonMs ? 1 : 3
   }
   const far = Number.MAX_VALUE
   const time = ({ evictionMs }: NodeOutlook) => Math.min(evictionMs ?? far, far)
@@ -250,6 +256,9 @@ function outlookRow(
   }
   const { capacityBytes, availableBytes, imageGcMs, pressureMs, seen, first } = disk
   const used = 100 - (100 * Math.min(Math.max(availableBytes, 0), capacityBytes)) / capacityBytes
+  const time = (of: SeenOutlook | null, key: keyof ActingTimes, assumedMs: number | null) =>
+    of === null ? plain(timeText(assumedMs, language)) : seenTime(of, key, language)
+  const watched = disk.threshold === null ? null : seen
   return {
     ...where,
     disk: disk.title,
@@ -258,17 +267,9 @@ function outlookRow(
     imageGc:
       imageGcMs === undefined
         ? plain(prediction.imageGC?.enabled === false ? words.off : '–')
-        : seen === null
-          ? plain(timeText(imageGcMs, language))
-          : seenTime(seen, 'imageGcMs', language),
-    pressure:
-      seen === null || disk.threshold === null
-        ? plain(timeText(pressureMs, language))
-        : seenTime(seen, 'pressureMs', language),
-    eviction:
-      seen === null || disk.threshold === null
-        ? plain(timeText(disk.evictionMs, language))
-        : seenTime(seen, 'evictionMs', language),
+        : time(seen, 'imageGcMs', imageGcMs),
+    pressure: time(watched, 'pressureMs', pressureMs),
+    eviction: time(watched, 'evictionMs', disk.evictionMs),
     isNow: evictionMs === 0,
     isAssumed: seen === null,
     isForeseen: evictionMs !== null && Number.isFinite(evictionMs),
@@ -281,12 +282,15 @@ function outlookRow(
 const plain = (text: string): Noted => ({ text, note: '' })
 
 /** `in 1 h 20 min`; less than a second is now. */
-const timeText = (ms: number | null, { words: { outlook: words }, duration }: Language) =>
-  ms === null ? words.never : ms < 1000 ? words.now : words.in(duration(roundMs(ms)))
+function timeText(ms: number | null, { words: { outlook: words }, duration }: Language): string {
+  if (ms === null) return words.never
+  return ms < 1000 ? words.now : words.in(duration(roundMs(ms)))
+}
 
 /** Rounded to minutes, or to hours from days on: an estimate has no seconds. */
 function roundMs(ms: number): number {
-  const step = ms < 120_000 ? 1000 : ms < 24 * hourMs ? 60_000 : hourMs
+  const minuteStep = ms < 24 * hourMs ? 60_000 : hourMs
+  const step = ms < 120_000 ? 1000 : minuteStep
   return Math.round(ms / step) * step
 }
 

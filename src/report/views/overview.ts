@@ -51,7 +51,8 @@ function bandOf({ state, headroomPercent }: GaugedNode): Band {
   if (state === 'pressure') return 'met'
   if (state === 'image-gc') return 'image-gc'
   if (headroomPercent === null) return 'unknown'
-  return headroomPercent < 5 ? 'close' : headroomPercent < 15 ? 'near' : 'calm'
+  if (headroomPercent < 5) return 'close'
+  return headroomPercent < 15 ? 'near' : 'calm'
 }
 
 export function overviewView(groups: NodeGroup[], language: Language): OverviewView {

@@ -67,11 +67,9 @@ export function remainderView(
       ({ cluster, node, reason }) => ({
         cluster: line(cluster, nameLimit),
         node:
-          node !== null
-            ? line(node, nameLimit)
-            : hasNodes(clusters, cluster)
-              ? words.clusterItself
-              : words.wholeCluster,
+          node === null
+            ? words[hasNodes(clusters, cluster) ? 'clusterItself' : 'wholeCluster']
+            : line(node, nameLimit),
         reason: line(reason, 600),
       }),
       language,

@@ -107,6 +107,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
     node => evictionOf(node)?.lost.filter(lost => lost.signal === signal) ?? [],
   )
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
+  const preset = hasDefault ? line(settings.hardDefaults![signal]!, valueLimit) : all.none
   // Thresholds that the kubelet adds follow from the others.
   if (isAdded(signal))
     return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
@@ -126,12 +127,7 @@ function withoutHard(nodes: Variant, signal: Signal, language: Language): Settin
           losers.map(({ by }) => words.lost(loserText(by, language))),
           language,
         ) || words.unset,
-    preset:
-      settings.hardDefaults === null
-        ? all.unknown
-        : hasDefault
-          ? line(settings.hardDefaults[signal]!, valueLimit)
-          : all.none,
+    preset: settings.hardDefaults === null ? all.unknown : preset,
   }
 }
 
@@ -190,11 +186,8 @@ function resolvedText(
     Math.max(...known),
     isBytes ? language.bytes : language.count,
   )
-  const amount = isBytes
-    ? range
-    : signal === 'pid.available'
-      ? words.pids(range)
-      : words.inodes(range)
+  const counted = signal === 'pid.available' ? words.pids(range) : words.inodes(range)
+  const amount = isBytes ? range : counted
   return unread === 0 ? amount : clauses([amount, why])
 }
 
@@ -206,14 +199,9 @@ function presetText(
   if (isAdded(signal)) return '–'
   if (!hard) return words.none
   if (settings.hardDefaults === null) return words.unknown
-  const preset = Object.hasOwn(settings.hardDefaults, signal)
-    ? settings.hardDefaults[signal]!
-    : null
-  return preset === null
-    ? words.none
-    : canonical(preset) === canonical(value)
-      ? words.setting.same
-      : line(preset, valueLimit)
+  if (!Object.hasOwn(settings.hardDefaults, signal)) return words.none
+  const preset = settings.hardDefaults[signal]!
+  return canonical(preset) === canonical(value) ? words.setting.same : line(preset, valueLimit)
 }
 
 export const originsText = (origins: (ThresholdOrigin | undefined)[], language: Language) =>

@@ -93,9 +93,7 @@ export function verdictView(
     severity: worst?.severity ?? (seen === 0 ? 'unread' : 'none'),
     headline: worst
       ? words.headline(language.words.severities[worst.severity], findings.length, outlook.evicting)
-      : seen === 0
-        ? words.nothingRead
-        : words.nothingFound,
+      : words[seen === 0 ? 'nothingRead' : 'nothingFound'],
     next: nextView(outlook, audited.length, fold, language),
     worst: worst
       ? words.worst(
@@ -108,7 +106,7 @@ export function verdictView(
     tally: tally(findings, language),
     scope: words.scope(clusters.length, seen - partly, nodes, partly),
     gaps: named,
-    complete: named.length > 0 ? null : nodes === 0 ? words.noNode : words.complete,
+    complete: named.length > 0 ? null : words[nodes === 0 ? 'noNode' : 'complete'],
     clusters: clusters.slice(0, shownClusters).map(cluster => clusterView(cluster, language)),
     clustersLeftOut:
       clusters.length > shownClusters ? words.moreClusters(clusters.length - shownClusters) : null,

@@ -1,4 +1,7 @@
 /** Starts the lab: EKS, EC2, STS, S3, SES, SNS, SSM and one API server a cluster, on free ports of 127.0.0.1. */
+
+import type { EndedStatus, LabExecution } from '#lab/apis/sfn-execution.ts'
+import type { Notice } from '#lab/apis/sns-notice.ts'
 import type { RawObject } from '#model/record.ts'
 import { cloudwatchApi } from './apis/cloudwatch.ts'
 import { ec2Api } from './apis/ec2.ts'
@@ -8,8 +11,8 @@ import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
 import type { Mail } from './apis/sesv2/mailbox.ts'
 import { sesApi } from './apis/sesv2.ts'
-import { type EndedStatus, type LabExecution, sfnApi } from './apis/sfn.ts'
-import { type Notice, snsApi } from './apis/sns.ts'
+import { sfnApi } from './apis/sfn.ts'
+import { snsApi } from './apis/sns.ts'
 import type { LabDocument } from './apis/ssm/state.ts'
 import { ssmApi } from './apis/ssm.ts'
 import { stsApi } from './apis/sts.ts'

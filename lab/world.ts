@@ -1,12 +1,13 @@
 /** The lab's state: clusters, principals, access keys and the secrets that go with them. */
+
 import { randomBytes } from 'node:crypto'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
-import { usualGarbageKinds } from '#model/policy.ts'
+import type { LabExecution } from '#lab/apis/sfn-execution.ts'
+import type { Notice } from '#lab/apis/sns-notice.ts'
+import { usualGarbageKinds } from '#model/cluster-garbage.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
-import type { LabExecution } from './apis/sfn.ts'
-import type { Notice } from './apis/sns.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import { createMachines, type Machines } from './machines/machines.ts'

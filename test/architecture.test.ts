@@ -1,5 +1,6 @@
 /** The walls of the house: who may import whom, and what the pure rooms must not touch. */
 import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const stages = [
@@ -25,11 +26,32 @@ const mayImport: Record<string, string[]> = {
   publish: ['model', 'facts', 'clients'],
   remediate: ['model', 'facts', 'clients'],
   pipeline: [...stages, 'model', 'facts', 'clients'],
-  cli: ['pipeline', 'snapshot', 'clients', 'model', 'policy', 'settings'],
-  handlers: ['pipeline', 'model', 'settings', 'policy'],
+  // The doors hand shelves (rules, formats, channels) to the pipeline, and print what it returns.
+  cli: [
+    'pipeline',
+    ...stages.filter(stage => stage !== 'collect'),
+    'clients',
+    'facts',
+    'model',
+    'policy',
+    'settings',
+  ],
+  handlers: ['pipeline', 'report', 'replay', 'snapshot', 'clients', 'model', 'settings', 'policy'],
   lab: ['model', 'facts'],
   policy: ['model'],
   settings: ['model'],
+}
+/** The folders of pipeline/; `.` is the files beside them. */
+const mayImportInPipeline: Record<string, string[]> = {
+  access: [],
+  doctor: ['.', 'access'],
+  'fan-out': ['.', 'saved', 'service'],
+  history: ['.'],
+  plan: ['.', 'saved'],
+  remediation: ['.', 'plan', 'saved', 'service'],
+  saved: ['.'],
+  service: ['.', 'access', 'fan-out', 'history', 'plan'],
+  '.': ['access', 'history', 'plan', 'remediation', 'saved', 'service'],
 }
 const pureRooms = ['model', 'facts', 'replay', 'judge', 'report']
 
@@ -60,8 +82,53 @@ const sources: Source[] = globSync('{src,lab}/**/*.{ts,mjs}')
     }
   })
 const roomOf = (target: string) => /^#(\w+)[/.](?!json)/.exec(target)?.[1] ?? null
+/** The file that an import line names; null: a package. */
+function fileOf(file: string, target: string): string | null {
+  if (target.startsWith('./')) return join(dirname(file), target)
+  if (target.startsWith('#lab/')) return target.slice(1)
+  return target.startsWith('#') ? `src/${target.slice(1)}` : null
+}
+const pipelineFolder = (file: string | null) => {
+  const [, folder, more] = /^src\/pipeline\/([^/]+)(\/)?/.exec(file ?? '') ?? []
+  if (folder === undefined) return null
+  return more === undefined ? '.' : folder
+}
 const offenders = (found: Source[], isWrong: (source: Source) => boolean) =>
   found.filter(isWrong).map(({ file }) => file)
+
+/** Files that import each other, directly or through others (Tarjan's strongly connected components). */
+function importCycles(): string[][] {
+  const files = new Set(sources.map(({ file }) => file))
+  const edges = new Map(
+    sources.map(({ file, imports }) => [
+      file,
+      imports.flatMap(({ target }) => fileOf(file, target) ?? []).filter(to => files.has(to)),
+    ]),
+  )
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const open: string[] = []
+  const cycles: string[][] = []
+  const visit = (file: string): number => {
+    const own = index.size
+    index.set(file, own)
+    low.set(file, own)
+    open.push(file)
+    for (const to of edges.get(file) ?? []) {
+      if (to === file) cycles.push([file])
+      if (!index.has(to)) low.set(file, Math.min(low.get(file) ?? own, visit(to)))
+      else if (open.includes(to))
+        low.set(file, Math.min(low.get(file) ?? own, index.get(to) ?? own))
+    }
+    if (low.get(file) === own) {
+      const members = open.splice(open.indexOf(file))
+      if (members.length > 1) cycles.push(members.toSorted())
+    }
+    return low.get(file) ?? own
+  }
+  for (const file of files) if (!index.has(file)) visit(file)
+  return cycles
+}
 
 describe('the walls', () => {
   it('are drawn for every room there is', () => {
@@ -102,6 +169,41 @@ describe('the walls', () => {
   it('leave no stage that knows another, so no way round the pipeline', () => {
     for (const stage of stages)
       expect(mayImport[stage]?.filter(room => stages.includes(room))).toEqual([])
+  })
+
+  it('stand between the folders of the pipeline, too', () => {
+    const crossings = sources.flatMap(({ file, imports }) => {
+      const from = pipelineFolder(file)
+      if (from === null) return []
+      const allowed = [from, ...(mayImportInPipeline[from] ?? [])]
+      return imports
+        .map(({ target }) => ({ file, target, to: pipelineFolder(fileOf(file, target)) }))
+        .filter(({ to }) => to !== null && !allowed.includes(to))
+    })
+    expect(crossings).toEqual([])
+  })
+
+  it('have no cycle of imports, neither of values nor of types', () => {
+    expect(sources.some(({ imports }) => imports.some(({ isType }) => isType))).toBe(true)
+    expect(importCycles()).toEqual([])
+  })
+
+  it('have no way round: no room exports what another room exports', () => {
+    const reexports = sources.flatMap(({ file, text, room }) =>
+      [...text.matchAll(/^export [^;=(]*?\sfrom '(#[^']+)'/gm)]
+        .map(([, target = '']) => ({ file, target, to: roomOf(target) }))
+        .filter(({ to }) => to !== room),
+    )
+    expect(reexports).toEqual([])
+  })
+
+  it('let the command line see of remediation only the files of a plan and their seal', () => {
+    const seen = sources
+      .filter(({ room }) => room === 'cli')
+      .flatMap(({ imports }) => imports.map(({ target }) => target))
+      .filter(target => target.startsWith('#remediate/'))
+    const files = [/^#remediate\/plan\//, /^#remediate\/seal\.ts$/]
+    expect(seen.filter(target => !files.some(file => file.test(target)))).toEqual([])
   })
 
   it('show every step through a door in the import line', () => {

@@ -1,4 +1,5 @@
 /** The other ways to run it: what is in docs/run is what the code says, and what Kubernetes, Docker and GitHub take. */
+
 import { execFile } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,9 +8,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { inClusterEndpoint } from '#clients/kubeconfig.ts'
 import { policyRules } from '#facts/kubernetes/rbac.ts'
+import { moreFormats } from '#model/format-id.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { moreFormats } from '#model/report.ts'
 import { everything } from '#model/selection.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import { kubeconfigFleet } from '#pipeline/fleet.ts'

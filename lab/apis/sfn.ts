@@ -2,24 +2,15 @@
  * Step Functions as far as starting goes, protocol JSON 1.0: an execution is noted, and runs until somebody says how it ended. Source: the service model `sfn`,
  * and the Step Functions API reference, StartExecution and DescribeExecution.
  */
+
 import { type Api, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
 import type { RawObject } from '#model/record.ts'
 import { awsJsonApi, notAuthorized } from './aws-json.ts'
+import type { LabExecution } from './sfn-execution.ts'
 
 const inputMaxBytes = 262_144
-
-export interface LabExecution {
-  stateMachineArn: string
-  name: string
-  input: unknown
-  /** RFC 3339. */
-  startedAt: string
-  status: 'RUNNING' | EndedStatus
-}
-
-export type EndedStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
 
 export const sfnApi = (world: World): Api<Caller> =>
   awsJsonApi(world, {

@@ -12,12 +12,6 @@ const service: QueryService = {
 }
 const maxMessageBytes = 262_144
 
-export interface Notice {
-  topicArn: string
-  subject: string | null
-  message: string
-}
-
 export function snsApi(world: World): Api<Caller> {
   return queryApi(world, service, [
     {

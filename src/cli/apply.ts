@@ -1,8 +1,9 @@
 /** `highwater apply`: an approved plan, wave by wave, each node read again until it is seen to be well. */
+
 import { Command, Option } from 'commander'
 import type { Approval } from '#model/plan.ts'
-import { parsePlan } from '#pipeline/plan/plan.ts'
-import { openedPersonsApproval, remediate } from '#pipeline/remediation/remediate.ts'
+import { remediate } from '#pipeline/remediation/remediate.ts'
+import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
 import { remediationExitCode } from './exit-code.ts'
 import { keyFor } from './keys.ts'
 import { addPlaceOptions, parseDeadline, parseText, textOf } from './options.ts'

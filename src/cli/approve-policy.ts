@@ -1,10 +1,11 @@
 /** `highwater approve-policy`: one text of the policy, by which the function `remediate` may change nodes. */
+
 import { Command } from 'commander'
 import { approverOf } from '#model/plan.ts'
 import { parseMoment } from '#model/what-if.ts'
-import { approvePolicy, keepPolicyApproval } from '#pipeline/remediation/remediate.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
+import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
 import { storeAt } from './store.ts'

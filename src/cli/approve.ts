@@ -1,12 +1,13 @@
 /** `highwater approve`: a person's word for exactly one plan. */
+
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import { approverOf } from '#model/plan.ts'
 import { parseMoment } from '#model/what-if.ts'
-import { approve, parsePlan } from '#pipeline/plan/plan.ts'
 import { keepApproved } from '#pipeline/plan/store.ts'
-import { sealedApproval } from '#pipeline/remediation/remediate.ts'
+import { approve } from '#remediate/plan/approve.ts'
+import { parsePlan, sealedApproval } from '#remediate/plan/file.ts'
 import { keyFor } from './keys.ts'
 import { parseText, textOf } from './options.ts'
 import { storeAt } from './store.ts'

@@ -1,6 +1,6 @@
 /** Rules as a terminal tells them: one in full, or all in a table. */
+import type { RuleExplanation } from '#judge/explanation.ts'
 import { families } from '#model/finding.ts'
-import type { RuleExplanation } from '#pipeline/shelves.ts'
 import { painter, type Screen, severityStyles, wrap } from './terminal.ts'
 
 const label = 10

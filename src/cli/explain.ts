@@ -1,7 +1,9 @@
 /** `highwater explain`: what a rule means, why it matters, and how to end what it found. */
+
 import { Command, Option } from 'commander'
+import type { RuleExplanation } from '#judge/explanation.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { explainedRules, type RuleExplanation } from '#pipeline/shelves.ts'
+import { explainedRules } from '#pipeline/shelves.ts'
 import { explanationText, rulesTable } from './explain-text.ts'
 import { screenOf } from './terminal.ts'
 

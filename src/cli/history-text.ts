@@ -1,6 +1,9 @@
 /** A node's history on one screen: what it was, how its disk filled, what was found on it and when. */
+
 import type { NodeFacts, NodeHistory } from '#model/history.ts'
-import { formatBytes, formatPercent, growthNotes, languages } from '#pipeline/shelves.ts'
+import { languages } from '#report/languages/index.ts'
+import { formatBytes, formatPercent } from '#report/numbers.ts'
+import { growthNotes } from '#report/views/growth.ts'
 import { bars } from './bars.ts'
 import { clean, painter, type Screen, wrap } from './terminal.ts'
 

@@ -1,4 +1,5 @@
 /** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
+
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -14,7 +15,7 @@ import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
-import { languages } from '#pipeline/shelves.ts'
+import { languages } from '#report/languages/index.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 

@@ -1,16 +1,13 @@
 /** `highwater permissions`: what a mode needs to be allowed, ready to apply. */
+
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ServiceAccount } from '#facts/kubernetes/rbac.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
-import {
-  accessTemplate,
-  iamPolicy,
-  manifests,
-  type ServiceAccount,
-} from '#pipeline/access/grants.ts'
+import { accessTemplate, iamPolicy, manifests } from '#pipeline/access/grants.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
 import { modeSection, remediationSection } from '#pipeline/access/permissions-document.ts'
 import { appliedOf, shownApplied } from './applied.ts'

@@ -1,19 +1,18 @@
 /** `highwater plan`: what would be changed on which nodes, and what that would do. It changes nothing. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import {
-  makeDeletionPlan,
-  makePlan,
-  type PlanResult,
-  type PruneWish,
-  parseChange,
-  planText,
-} from '#pipeline/plan/plan.ts'
+import { makeDeletionPlan } from '#pipeline/plan/deletions.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
+import type { PruneWish } from '#pipeline/plan/prune.ts'
+import type { PlanResult } from '#pipeline/plan/result.ts'
 import { keepFleet } from '#pipeline/saved/keep-fleet.ts'
+import { planText } from '#remediate/plan/file.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,

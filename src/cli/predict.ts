@@ -1,9 +1,12 @@
 /** `highwater predict`: what a node's kubelet would do now, later, with another setting, or while its disk fills. */
+
 import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
 import { type ConfigurationChange, type Fill, parseFill, parseMoment } from '#model/what-if.ts'
-import { type Predicted, parseChange, predict, storyOf } from '#pipeline/predict.ts'
+import { type Predicted, predict } from '#pipeline/predict.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
+import { storyOf } from '#report/story.ts'
 import { exitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, parseText, runSignal } from './options.ts'
 import { openProgress } from './progress.ts'

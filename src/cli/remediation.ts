@@ -1,10 +1,12 @@
 /** What the commands that change nodes share: where the journal is, how they are told to end, what they say on the way. */
+
 import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { EksBehind } from '#pipeline/remediation/eks-behind.ts'
-import { type RemediateOptions, sealedStore } from '#pipeline/remediation/remediate.ts'
+import type { RemediateOptions } from '#pipeline/remediation/options.ts'
 import { eksNames } from '#pipeline/remediation/verify.ts'
+import { sealedStore } from '#remediate/seal.ts'
 import { keyFor } from './keys.ts'
 import { type PlaceOptions, parseText, pausingSignals, policyOf } from './options.ts'
 import { liveRecords, liveTargets } from './source.ts'

@@ -1,10 +1,11 @@
 /** `highwater script`: a plan as shell scripts, for nodes that SSM does not reach. It changes nothing by itself. */
+
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
-import { parsePlan } from '#pipeline/plan/plan.ts'
 import { scriptsOf } from '#pipeline/plan/script.ts'
+import { parsePlan } from '#remediate/plan/file.ts'
 import { parseText, textOf } from './options.ts'
 import { clean } from './terminal.ts'
 

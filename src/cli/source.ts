@@ -1,4 +1,6 @@
 /** From the options to the records: EKS, a kubeconfig, the cluster around, or a saved snapshot. */
+import type { NamedEndpoint } from '#clients/kubeconfig.ts'
+import type { ClusterTarget } from '#discover/discover.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -7,13 +9,11 @@ import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import {
-  type ClusterTarget,
   eksTargets,
   kubeconfigFleet,
   kubeconfigTargets,
   type LiveOptions,
   liveFleet,
-  type NamedEndpoint,
   savedFleet,
 } from '#pipeline/fleet.ts'
 import { eksNames } from '#pipeline/remediation/verify.ts'

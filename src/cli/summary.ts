@@ -1,15 +1,13 @@
 /** The audit in one screen of a terminal. Everything foreign in it is folded to one line of printable text. */
+
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import {
-  idleWaiverText,
-  type Language,
-  mailChanges,
-  mostUrgentFirst,
-  type TitleOf,
-  titlesOf,
-} from '#pipeline/shelves.ts'
+import { idleWaiverText } from '#report/idle-waivers.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type TitleOf, titlesOf } from '#report/rule-words.ts'
+import { mostUrgentFirst } from '#report/statements.ts'
+import { mailChanges } from '#report/views/mail-changes.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10

@@ -1,7 +1,8 @@
 /** How clusters went, on one screen each: a line for grade, findings and nodes near image GC, and one for each group. */
+
 import { severities } from '#model/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
-import { formatBytes, formatPercent } from '#pipeline/shelves.ts'
+import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { bars } from './bars.ts'
 import { clean, painter, type Screen } from './terminal.ts'
 

@@ -1,12 +1,13 @@
 /** `highwater verify`: whether a plan has arrived on its nodes, whoever carried it out. It changes nothing. */
+
 import { Command, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import type { VerificationReport } from '#model/remediation.ts'
 import { everything, type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
-import { parsePlan } from '#pipeline/plan/plan.ts'
 import { eksNames, verifyPlan } from '#pipeline/remediation/verify.ts'
+import { parsePlan } from '#remediate/plan/file.ts'
 import { verificationExitCode } from './exit-code.ts'
 import {
   addFleetOptions,

@@ -1,7 +1,8 @@
 /** Why SES did not send a mail, or may not have: for people, with what to do. */
+
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import { RequestFailure } from './failure.ts'
-import type { Mail } from './sesv2.ts'
+import type { Mail } from './mail.ts'
 
 /** `Name <name@host>` as `name@host`. */
 export const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address

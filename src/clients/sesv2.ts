@@ -1,4 +1,5 @@
 /** Amazon SES: one mail, sent at most once for each call. */
+
 import {
   GetSuppressedDestinationCommand,
   SESv2Client,
@@ -10,36 +11,13 @@ import { OperatorError } from '#model/operator-error.ts'
 import { awsError, awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { oneLine } from './failure.ts'
+import type { Mail } from './mail.ts'
 import { sleep } from './pace.ts'
 import { bareAddress, overdue, sesFailure, wasNotTaken } from './ses-failure.ts'
 import { tellingSlowDowns } from './slow-downs.ts'
 
 /** What this file calls, for the function's role: to send on the sender's identity; in the sandbox SES asks it for the recipients' identities, too. */
 export const sesPermissions = ['ses:GetSuppressedDestination', 'ses:SendEmail']
-
-export interface MailAttachment {
-  fileName: string
-  contentType: string
-  body: Buffer
-}
-
-/** ASCII, both. */
-export interface MailHeader {
-  name: string
-  value: string
-}
-
-export interface Mail {
-  from: string
-  to: string[]
-  /** Who hears of it when it comes back, a verified identity; null: the sender. */
-  bouncesTo?: string | null
-  headers?: MailHeader[]
-  subject: string
-  html: string
-  text: string
-  attachments: MailAttachment[]
-}
 
 export interface SendOptions {
   region: string

@@ -1,10 +1,12 @@
 /** What a collector is: one question to one node, or to one cluster. */
+
 import type { CredentialSource } from '#clients/credentials.ts'
 import type { KubeletApi } from '#clients/kubelet.ts'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
+import type { GarbageKind } from '#model/cluster-garbage.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { GarbageKind, Policy } from '#model/policy.ts'
+import type { Policy } from '#model/policy.ts'
 import type { Source } from '#model/read-mode.ts'
 import type { NodeRecord, RawObject, ReadError } from '#model/record.ts'
 import type { Inspector } from './inspect/inspector.ts'

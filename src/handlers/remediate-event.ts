@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
-import { parseChange } from '#pipeline/plan/plan.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { mistakesIn, names, selected } from './event-parts.ts'
 
 const ruleId = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule'))

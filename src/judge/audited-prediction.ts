@@ -20,7 +20,7 @@ import {
   imageGcFields,
   type OffThreshold,
 } from '#model/report.ts'
-import type { NodeSubject } from './rule.ts'
+import type { NodeSubject } from './node-subject.ts'
 import { openSharedParts } from './shared-parts.ts'
 import { fargateReason } from './subject.ts'
 import { bounded, nameLength } from './text.ts'

@@ -3,7 +3,8 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import type { Evidence } from '#model/finding.ts'
 import { line } from './evidence.ts'
 import type { JudgedNode } from './facts-of-nodes.ts'
-import type { Failing, Need, RuleOfNodes } from './rule.ts'
+import type { Need } from './node-subject.ts'
+import type { Failing, RuleOfNodes } from './rule.ts'
 
 /** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
 export function asCertainAsFacts(

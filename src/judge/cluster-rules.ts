@@ -1,7 +1,9 @@
 /** Runs the rules that read a cluster's own objects, and makes findings of what they yield: never one for each object. */
+
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
-import type { Finding, Subject } from '#model/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
+import type { Subject } from '#model/subject.ts'
 import { sample } from './drift/variants.ts'
 import { gathered } from './gathered.ts'
 import { type Outcome, ruleError } from './outcome.ts'

@@ -1,10 +1,12 @@
 /** Runs a rule that sees each node beside what its cluster says of it, when all has been read. */
+
 import type { Policy } from '#model/policy.ts'
 import type { NodeContext } from './cluster-facts.ts'
 import type { MemberOutcome } from './cohorts.ts'
 import { FactsOfNodes, type KeptNode, keptNode, type Member } from './facts-of-nodes.ts'
+import type { NodeSubject } from './node-subject.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
-import type { ContextRule, FactOfGroup, NodeSubject } from './rule.ts'
+import type { ContextRule, FactOfGroup } from './rule.ts'
 
 type ContextOf = (cluster: string, node: string) => Omit<NodeContext, 'at'>
 

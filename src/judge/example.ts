@@ -1,4 +1,5 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
+
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type {
@@ -12,7 +13,7 @@ import type {
 import type { ReadMode, Source } from '#model/read-mode.ts'
 import type { RawObject } from '#model/record.ts'
 import type { NodeContext, NodeEvent } from './cluster-facts.ts'
-import type { Need, NodeSubject } from './rule.ts'
+import type { Need, NodeSubject } from './node-subject.ts'
 
 export interface NodeExample {
   at?: string

@@ -1,4 +1,5 @@
 /** A rule in full, as `highwater explain` tells it: what its documentation says, and what shows when it is tried on its own examples. */
+
 import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
@@ -7,8 +8,9 @@ import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { type ContextExample, exampleContext, exampleSubject } from './example.ts'
 import { exampleCluster } from './garbage/example-cluster.ts'
+import type { NodeSubject } from './node-subject.ts'
 import { outcomeOf } from './outcome.ts'
-import type { ClusterRule, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
+import type { ClusterRule, Rule, RuleOfNodes } from './rule.ts'
 import { needsOf } from './rules-document.ts'
 import { bounded, byText, bytes } from './text.ts'
 

@@ -1,7 +1,9 @@
 /** What a rule keeps of each node until all have been seen. Equal facts are kept once, so that a fleet of like nodes costs little. */
+
 import { hash } from 'node:crypto'
+import type { NodeSubject } from './node-subject.ts'
 import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
-import type { CohortRule, ContextRule, NodeSubject } from './rule.ts'
+import type { CohortRule, ContextRule } from './rule.ts'
 
 /** What of a node decides where its outcome counts, and how certain it can be. */
 export type JudgedNode = Pick<NodeSubject, 'cluster' | 'identity' | 'isConfigurationOnDisk'>

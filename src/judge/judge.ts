@@ -3,11 +3,9 @@
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type {
   ClusterResult,
-  Finding,
   NotAudited,
   NotAuditedCause,
   OutcomeCounts,
-  Subject,
   UnknownOutcome,
 } from '#model/finding.ts'
 import { gradeOf } from '#model/grade.ts'
@@ -18,6 +16,7 @@ import type { NodePrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
 import type { ClusterRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
 import { asCertainAsFacts } from './certainty.ts'
 import { ClusterFacts } from './cluster-facts.ts'
@@ -33,32 +32,15 @@ import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, toldOnce } from './merged-judgements.ts'
+import type { NodeSubject } from './node-subject.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import type { CohortRule, ContextRule, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
+import type { JudgementResult, RuleError } from './result.ts'
+import type { CohortRule, ContextRule, Rule, RuleOfNodes } from './rule.ts'
 import { manyFindings } from './samples.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, fewNodes, Tally } from './tally.ts'
 import { bounded, byText, nameLength } from './text.ts'
 import { utcDay, waiverOf } from './waivers.ts'
-
-/** A rule that threw: a mistake of ours, so the run ends red. */
-export interface RuleError {
-  rule: string
-  cluster: string
-  node: string
-  message: string
-}
-
-export interface JudgementResult {
-  clusters: ClusterResult[]
-  findings: Finding[]
-  waived: Finding[]
-  unknowns: UnknownOutcome[]
-  notAudited: NotAudited[]
-  /** Empty: what is new and what is gone comes from history. */
-  delta: { new: string[]; resolved: string[] }
-  ruleErrors: RuleError[]
-}
 
 export interface Judgement {
   takeCluster(record: ClusterRecord): void

@@ -1,5 +1,5 @@
 /** What the node itself said of its kernel, by the contract of `host.kernel`. */
-import type { NodeSubject } from './rule.ts'
+import type { NodeSubject } from './node-subject.ts'
 
 export interface Kernel {
   /** `5.10.230-223.885.amzn2.x86_64`; also from the Node object. */

@@ -1,5 +1,5 @@
 /** Nodes that belong to no group are subjects of their own, until they are so many that nobody would read a finding each. */
-import type { Subject } from '#model/finding.ts'
+import type { Subject } from '#model/subject.ts'
 import type { Tally } from './tally.ts'
 
 /** More nodes than these without a group, with one rule's outcome in one cluster, become one finding on the cluster. */

@@ -1,6 +1,7 @@
 /** What is left to do when everything is judged: the order in which it is told, whether the fleet was judged at once or cluster by cluster. */
+
 import type { NotAudited } from '#model/finding.ts'
-import type { JudgementResult, RuleError } from './judge.ts'
+import type { JudgementResult, RuleError } from './result.ts'
 import { byFinding, byUnknown } from './tally.ts'
 import { byText } from './text.ts'
 

@@ -1,7 +1,9 @@
 /** One rule on one node: its outcome. Unknown is never pass. */
+
 import { type Confidence, type Severity, severities } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Failing, NodeRule, NodeSubject, RuleOfNodes, Undecided } from './rule.ts'
+import type { NodeSubject } from './node-subject.ts'
+import type { Failing, NodeRule, RuleOfNodes, Undecided } from './rule.ts'
 import { bounded } from './text.ts'
 
 export type Outcome =

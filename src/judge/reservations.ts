@@ -1,6 +1,7 @@
 /** What rules ask of reservations: what is kept for the node's daemons, and what they use. */
 
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/evidence.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
@@ -8,7 +9,6 @@ import type { Summary } from '#model/node-input.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
 import { canBeMet } from '#model/watched-signals.ts'
-import { meaningOf } from './drift/drift.ts'
 import type { Failing } from './rule.ts'
 import { bounded, exactBytes } from './text.ts'
 

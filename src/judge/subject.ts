@@ -1,14 +1,14 @@
 /** A node and its prediction as the rules see them: what is known, and the reason for what is not. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { CoverageState } from '#model/finding.ts'
 import { mistakeOf } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeInput, Summary } from '#model/node-input.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { promisedSources, type ReadMode, type Source } from '#model/read-mode.ts'
 import type { ReadError } from '#model/record.ts'
-import type { CoverageState } from '#model/report.ts'
 import { type Gap, gapsOf } from './gaps.ts'
-import type { Need, NodeSubject } from './rule.ts'
+import type { Need, NodeSubject } from './node-subject.ts'
 import { bounded } from './text.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'

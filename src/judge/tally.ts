@@ -2,11 +2,14 @@
  * What stays of the nodes until the end: for each rule and subject the distinct failings and reasons, each kept once, with the names of
  * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
  */
+
 import { createHash } from 'node:crypto'
-import type { Evidence, Finding, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { Origin, Proposal } from '#judge/durable/request.ts'
+import type { Evidence, Finding, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Subject } from '#model/subject.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from './drift/variants.ts'
-import { type Origin, originOf, type Proposal } from './durable/durable.ts'
+import { originOf } from './durable/durable.ts'
 import { line } from './evidence.ts'
 import { leastCertain, severityRank, worst } from './outcome.ts'
 import type { Failing, RuleOfNodes } from './rule.ts'

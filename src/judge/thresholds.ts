@@ -1,4 +1,5 @@
 /** What rules ask of eviction thresholds: what watches what, and how far image GC stands from them. */
+
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
@@ -9,7 +10,8 @@ import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
 import { isWatched, sisterOf } from '#model/watched-signals.ts'
 import { line } from './evidence.ts'
-import type { NodeSubject, Satisfied } from './rule.ts'
+import type { NodeSubject } from './node-subject.ts'
+import type { Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
 
 /** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */

@@ -1,8 +1,10 @@
 /** Waivers: what the team has accepted, until a day. They hide nothing, and an expired one is shown on its finding. */
+
 import { matchesCluster } from '#model/cluster-name.ts'
-import type { FindingsDocument, Subject } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { Waiver } from '#model/policy.ts'
+import type { Subject } from '#model/subject.ts'
 
 import { byText } from './text.ts'
 

@@ -1,6 +1,27 @@
 /** What the control plane's collectors have left of a cluster's own objects, and will leave: one section for each concern. */
-import type { GarbageKind } from './policy.ts'
 import type { RawObject } from './record.ts'
+
+/** What of a cluster's own objects is looked through for what nobody has collected; `apis` and `nodes` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
+export const garbageKinds = [
+  'pods',
+  'jobs',
+  'leases',
+  'nodes',
+  'volumes',
+  'certificates',
+  'namespaces',
+  'apis',
+  'owners',
+  'finalizers',
+  'disks',
+  'instances',
+  'configs',
+] as const
+export type GarbageKind = (typeof garbageKinds)[number]
+/** Not unless somebody says so: who may list Secrets may read them. */
+export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(
+  kind => kind !== 'configs',
+)
 
 /** Who controls an object, `CronJob` and its name; null: nobody. */
 export interface Controller {

@@ -1,15 +1,16 @@
 /** What changed between two audits (`highwater.diff/1`). */
+
 import type {
   Confidence,
   Coverage,
+  CoverageState,
   Finding,
   FindingsDocument,
   Grade,
   NodeSample,
   Severity,
-  Subject,
 } from './finding.ts'
-import type { CoverageState } from './report.ts'
+import type { Subject } from './subject.ts'
 
 export interface ComparedFinding
   extends Pick<

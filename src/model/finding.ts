@@ -1,5 +1,7 @@
 /** What the judgement says (the contract `highwater.findings/1`). */
+
 import type { ReadMode, Source } from './read-mode.ts'
+import type { Subject } from './subject.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type Severity = (typeof severities)[number]
@@ -20,22 +22,6 @@ export const families = [
 export type Family = (typeof families)[number]
 
 export type Confidence = 'certain' | 'likely' | 'possible'
-
-export const subjectKinds = [
-  'Nodegroup',
-  'NodePool',
-  'Node',
-  'Cluster',
-  'Pod',
-  'Namespace',
-] as const
-
-/** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI; of objects their namespace. */
-export interface Subject {
-  kind: (typeof subjectKinds)[number]
-  namespace: string | null
-  name: string
-}
 
 /** Where a line of evidence comes from. Code reads this, never the wording of `what`. */
 export const evidenceKinds = [
@@ -257,3 +243,5 @@ export interface FindingsDocument {
     regressed?: string[]
   }
 }
+
+export type CoverageState = 'read' | 'partlyRead' | 'notRead'

@@ -1,10 +1,11 @@
 /** What a store remembers of runs that are over: findings with their first days, a few facts of each node and day, and numbers of each cluster over time. */
+
 import type { ComparedFinding, ComparedRun, MetNode } from './delta.ts'
-import type { Coverage, FindingsDocument, Grade, Severity, Subject } from './finding.ts'
+import type { Coverage, CoverageState, FindingsDocument, Grade, Severity } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
 import type { FilesystemLayout } from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
-import type { CoverageState, NodeGrowth } from './report.ts'
+import type { Subject } from './subject.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */
 export interface RememberedFinding extends ComparedFinding {
@@ -164,4 +165,29 @@ export interface NodeHistory {
     growth: NodeGrowth
     days: (NodeFacts & { day: string })[]
   }[]
+}
+
+/** `imagefs` only where it is a disk of its own. */
+export type NodeGrowth = Partial<Record<'nodefs' | 'imagefs', ObservedGrowth | UnseenGrowth>>
+
+/**
+ * What readings of one disk tell of its growth, from one to the next. It is a mean over hours or days: what comes and goes between two readings is not
+ * seen, so a disk may fill faster than the fastest of them.
+ */
+export interface ObservedGrowth {
+  isSeen: true
+  /** Of the stretches between readings in which the disk did not become emptier; never below 0. The median is weighted by their length. */
+  bytesPerHour: Spread
+  /** From the first reading to the last. */
+  overMs: number
+  readings: number
+  /** Stretches in which it became emptier: how much grew in them cannot be told. */
+  falls: number
+}
+
+/** `first`: no earlier reading since the node started, or none of a disk of this size; `few`, `near`: of too few moments, or over too short a time; `emptier`: hardly ever did it grow. */
+export interface UnseenGrowth {
+  isSeen: false
+  why: 'first' | 'few' | 'near' | 'emptier'
+  readings: number
 }

@@ -1,5 +1,5 @@
 /** Where a node came from and what it is, as its labels and status tell. */
-import type { Subject } from './finding.ts'
+import type { Subject } from './subject.ts'
 
 /** Who made the node: decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */
 export type NodeOwner =

@@ -1,8 +1,18 @@
 /** What a plan of remediation says (the contract `highwater.plan/1`), and the approval that names it (`highwater.approval/1`). */
-import type { DurableFix, Subject } from './finding.ts'
+
+import type { DurableFix } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
-import type { DeletionKind } from './policy.ts'
 import type { RawObject } from './record.ts'
+import type { Subject } from './subject.ts'
+
+/** What of a cluster's own objects a plan may delete, once it is that old. Absent: none of them. */
+export const deletionKinds = [
+  'nodeLeases',
+  'failedPods',
+  'finishedJobs',
+  'releasedVolumes',
+] as const
+export type DeletionKind = (typeof deletionKinds)[number]
 
 export const planSchema = 'highwater.plan/1'
 export const approvalSchema = 'highwater.approval/1'

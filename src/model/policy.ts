@@ -1,9 +1,13 @@
 /** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
-import type { Severity, Subject } from './finding.ts'
+import { type GarbageKind, usualGarbageKinds } from './cluster-garbage.ts'
+import { matchesCluster } from './cluster-name.ts'
+import type { Severity } from './finding.ts'
+import type { MoreFormat } from './format-id.ts'
 import type { LanguageId } from './language.ts'
 import type { AmiFamily } from './node-identity.ts'
-import type { ReadMode } from './read-mode.ts'
-import type { MoreFormat } from './report.ts'
+import type { DeletionKind } from './plan.ts'
+import { defaultReadMode, type ReadMode } from './read-mode.ts'
+import type { Subject } from './subject.ts'
 
 /** Which findings a waiver covers; `*` stands for any run of characters, an absent key for anything. */
 export interface WaiverMatch {
@@ -62,28 +66,6 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
-/** What of a cluster's own objects is looked through for what nobody has collected; `apis` and `nodes` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
-export const garbageKinds = [
-  'pods',
-  'jobs',
-  'leases',
-  'nodes',
-  'volumes',
-  'certificates',
-  'namespaces',
-  'apis',
-  'owners',
-  'finalizers',
-  'disks',
-  'instances',
-  'configs',
-] as const
-export type GarbageKind = (typeof garbageKinds)[number]
-/** Not unless somebody says so: who may list Secrets may read them. */
-export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(
-  kind => kind !== 'configs',
-)
-
 export interface ClusterGarbagePolicy {
   /** False: nothing of a cluster but its nodes is read for it. */
   enabled: boolean
@@ -94,14 +76,6 @@ export interface ClusterGarbagePolicy {
   minAgeHours: number
 }
 
-/** What of a cluster's own objects a plan may delete, once it is that old. Absent: none of them. */
-export const deletionKinds = [
-  'nodeLeases',
-  'failedPods',
-  'finishedJobs',
-  'releasedVolumes',
-] as const
-export type DeletionKind = (typeof deletionKinds)[number]
 export type DeletionPolicy = { [Kind in DeletionKind]?: { olderThanHours: number } }
 
 /** How nodes may be changed. */
@@ -346,3 +320,8 @@ export const defaultPolicy: Policy = {
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }
+
+/** The first match wins. @param cluster as its record names it */
+export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
+  modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
+    ?.mode ?? defaultReadMode

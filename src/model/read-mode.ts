@@ -1,6 +1,4 @@
-/** The ways to read a node: what each promises, and which one a cluster is read by. */
-import { matchesCluster } from './cluster-name.ts'
-import type { Policy } from './policy.ts'
+/** The ways to read a node: what each of them promises. */
 
 /** `proxy`: the kubelet through the API server. `ssm`: the node itself, by a fixed script. `both`: the two together. `kubelet`: the kubelet itself. */
 export const readModes = ['proxy', 'ssm', 'both', 'kubelet'] as const
@@ -21,8 +19,3 @@ export const promisedSources: Readonly<Record<ReadMode, readonly Source[]>> = {
 
 export const isReadMode = (value: unknown): value is ReadMode =>
   readModes.some(mode => mode === value)
-
-/** The first match wins. @param cluster as its record names it */
-export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
-  modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))
-    ?.mode ?? defaultReadMode

@@ -1,6 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
 import type {
+  CoverageState,
   FindingsDocument,
   NotAudited,
   OutcomeCounts,
@@ -8,7 +9,13 @@ import type {
   UnknownOutcome,
 } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
-import type { ClusterTrend, PastFinding, RememberedFinding, Spread, TrendPoint } from './history.ts'
+import type {
+  ClusterTrend,
+  NodeGrowth,
+  PastFinding,
+  RememberedFinding,
+  TrendPoint,
+} from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
 import type {
@@ -22,8 +29,6 @@ import type {
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
 
-export type CoverageState = 'read' | 'partlyRead' | 'notRead'
-
 export interface AuditedNode {
   cluster: string
   identity: NodeIdentity
@@ -36,31 +41,6 @@ export interface AuditedNode {
   outcomes: OutcomeCounts
   /** How fast its disks were seen to fill, by filesystem, or why that cannot be told; absent: nothing is remembered of any node. */
   growth?: NodeGrowth
-}
-
-/** `imagefs` only where it is a disk of its own. */
-export type NodeGrowth = Partial<Record<'nodefs' | 'imagefs', ObservedGrowth | UnseenGrowth>>
-
-/**
- * What readings of one disk tell of its growth, from one to the next. It is a mean over hours or days: what comes and goes between two readings is not
- * seen, so a disk may fill faster than the fastest of them.
- */
-export interface ObservedGrowth {
-  isSeen: true
-  /** Of the stretches between readings in which the disk did not become emptier; never below 0. The median is weighted by their length. */
-  bytesPerHour: Spread
-  /** From the first reading to the last. */
-  overMs: number
-  readings: number
-  /** Stretches in which it became emptier: how much grew in them cannot be told. */
-  falls: number
-}
-
-/** `first`: no earlier reading since the node started, or none of a disk of this size; `few`, `near`: of too few moments, or over too short a time; `emptier`: hardly ever did it grow. */
-export interface UnseenGrowth {
-  isSeen: false
-  why: 'first' | 'few' | 'near' | 'emptier'
-  readings: number
 }
 
 /** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */
@@ -210,22 +190,6 @@ export interface RunBefore {
   /** Of which less was read today than then, or which came since and were not wholly read; `node` null: the whole cluster. */
   unread: { cluster: string; node: string | null; hasCome: boolean }[]
 }
-
-/** The forms that an audit is always written in, and those that are asked for beside them. */
-export const alwaysFormats = ['html', 'json'] as const
-export const moreFormats = [
-  'sarif',
-  'junit',
-  'csv',
-  'markdown',
-  'prometheus',
-  'prometheus-rules',
-  'ocsf',
-  'asff',
-  'emf',
-] as const
-export type MoreFormat = (typeof moreFormats)[number]
-export type FormatId = (typeof alwaysFormats)[number] | MoreFormat
 
 /** One file of the report, as formats make it and channels deliver it. */
 export interface RenderedFile {

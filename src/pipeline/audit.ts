@@ -1,7 +1,9 @@
 /** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
+
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Ledger } from '#judge/history/ledger.ts'
-import type { JudgementOptions, RuleError } from '#judge/judge.ts'
+import type { JudgementOptions } from '#judge/judge.ts'
+import type { RuleError } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
 import { withShownNames } from '#judge/samples.ts'
 import { idleWaivers } from '#judge/waivers.ts'
@@ -17,6 +19,7 @@ import type {
   RuleTitles,
   RunBefore,
 } from '#model/report.ts'
+import type { PlanBeside } from '#pipeline/plan/result.ts'
 import type { Channel } from '#publish/channel.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
@@ -24,7 +27,6 @@ import type { SnapshotWriter } from '#snapshot/write.ts'
 import { withReadings } from './access/readings.ts'
 import type { History } from './history/history.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
-import type { PlanBeside } from './plan/beside.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import { type KeptRecords, keepRecords } from './saved/kept-records.ts'
 import type { AuditStage } from './service/run-watch.ts'

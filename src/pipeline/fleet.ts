@@ -14,8 +14,8 @@ import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { readForNodes } from '#facts/kubernetes/discovery.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Policy } from '#model/policy.ts'
-import { promisedSources, readModeOf } from '#model/read-mode.ts'
+import { type Policy, readModeOf } from '#model/policy.ts'
+import { promisedSources } from '#model/read-mode.ts'
 import {
   type ClusterRecord,
   isRawObject,
@@ -54,8 +54,6 @@ export interface LiveOptions {
   /** Of clusters of a kubeconfig: what EKS says of them. Absent: it is not asked. */
   behind?: Pick<EksBehind, 'of'>
 }
-
-export type { ClusterTarget, NamedEndpoint, ReadDepth }
 
 /** Every selected EKS cluster. @throws OperatorError when there is nothing to audit. */
 export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotRecord> {

@@ -1,7 +1,9 @@
 /** The first half of an audit: records are kept and judged as they come. What comes of it is as large as the fleet, not as what was read of it. */
+
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
-import { type JudgementResult, openJudgement } from '#judge/judge.ts'
+import { openJudgement } from '#judge/judge.ts'
 import { mergedJudgements } from '#judge/merged-judgements.ts'
+import type { JudgementResult } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { GarbageOverview } from '#model/garbage-overview.ts'
 import { InputErrors } from '#model/input-errors.ts'

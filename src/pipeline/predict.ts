@@ -7,9 +7,6 @@ import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 
-export { parseChange } from '#replay/configuration/configuration-change.ts'
-export { storyOf } from '#report/story.ts'
-
 export interface Predicted {
   prediction: NodePrediction
   /** The same node with its own configuration, where another one was asked for. */

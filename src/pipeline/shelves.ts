@@ -5,19 +5,6 @@ import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
 import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 
-export { folder } from '#publish/channels/folder.ts'
-export { formats, formatsWith } from '#report/formats/index.ts'
-export { idleWaiverText } from '#report/idle-waivers.ts'
-export { languages } from '#report/languages/index.ts'
-export type { Language } from '#report/languages/language.ts'
-export { formatBytes, formatPercent } from '#report/numbers.ts'
-export { type TitleOf, titlesOf } from '#report/rule-words.ts'
-export { mostUrgentFirst } from '#report/statements.ts'
-export { growthNotes } from '#report/views/growth.ts'
-export { mailChanges } from '#report/views/mail-changes.ts'
-
-export { type RuleExplanation, rules }
-
 const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
 /** The form that the service writes into its log, too. */

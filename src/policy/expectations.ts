@@ -1,9 +1,11 @@
 /** What nodes and clusters are held to: `alertPercent` to `clusterGarbage`. */
+
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
+import { garbageKinds } from '#model/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
-import { defaultPolicy, garbageKinds } from '#model/policy.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import { clusterName, percent } from './values.ts'
 
 /** A resource of an API group, all of one, or all of all. */

@@ -1,12 +1,7 @@
 /** How plans are made and applied, and when nodes may be changed: `remediation`. */
 import * as z from 'zod'
-import {
-  type DeletionKind,
-  defaultPolicy,
-  deletionKinds,
-  remediationModes,
-  weekdays,
-} from '#model/policy.ts'
+import { type DeletionKind, deletionKinds } from '#model/plan.ts'
+import { defaultPolicy, remediationModes, weekdays } from '#model/policy.ts'
 import { clusterName, percent } from './values.ts'
 
 const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()

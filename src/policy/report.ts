@@ -1,8 +1,8 @@
 /** Who is told, in which forms and languages, and how long what was seen is remembered: `report`, `history`. */
 import * as z from 'zod'
+import { moreFormats } from '#model/format-id.ts'
 import { languageIds } from '#model/language.ts'
 import { defaultPolicy, mostOwners, mostRecipients } from '#model/policy.ts'
-import { moreFormats } from '#model/report.ts'
 import { address, clusterName } from './values.ts'
 
 const owner = z.strictObject({

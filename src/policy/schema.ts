@@ -1,6 +1,7 @@
 /** The shape of highwater.yaml, section by section: every key has a default. */
 import * as z from 'zod'
-import { severities, subjectKinds } from '#model/finding.ts'
+import { severities } from '#model/finding.ts'
+import { subjectKinds } from '#model/subject.ts'
 import { expectationKeys } from './expectations.ts'
 import { fleetKeys } from './fleet.ts'
 import { paceKeys } from './pace.ts'

@@ -1,6 +1,8 @@
 /** The report as an attachment of its mail. */
+
 import { gzipSync } from 'node:zlib'
-import { type MailAttachment, mailBytes } from '#clients/sesv2.ts'
+import type { MailAttachment } from '#clients/mail.ts'
+import { mailBytes } from '#clients/sesv2.ts'
 import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
 import type { RenderedFile } from '#model/report.ts'
 

@@ -1,5 +1,5 @@
 /** What a channel is: a place for the report's files, or a way for its mail. */
-import type { MailAttachment } from '#clients/sesv2.ts'
+import type { MailAttachment } from '#clients/mail.ts'
 import type { Delivery, RenderedFile, RenderedMail } from '#model/report.ts'
 
 /** A file too large for memory: the snapshot. */

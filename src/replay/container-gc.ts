@@ -8,15 +8,13 @@
  * Left out      what the runtime cannot stop or remove; a pod that is being stopped at this moment counts by its phase;
  *               that a kubelet which has started since no longer knows whom it evicted
  */
+
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Runtime } from '#model/node-input.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
-import {
-  type ContainerGcPolicy,
-  garbageCollect,
-  type PodState,
-} from './container-gc/garbage-collect.ts'
+import type { ContainerGcPolicy, PodState } from '#replay/container-gc/input.ts'
+import { garbageCollect } from './container-gc/garbage-collect.ts'
 import { containerGcPolicy } from './container-gc/policy.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from './container-gc/runtime-record.ts'
 import { containerIdOf, containerStatusesOf } from './pods/pod.ts'

@@ -4,9 +4,9 @@
  * cohort differ, the highest level counts.
  */
 
-import type { Subject } from '#model/finding.ts'
 import { startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
 import type { AuditedNode } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 import { cohortsOf, evictionOf, variantsOf } from './views/cohorts.ts'
 
 export interface AlertLevels {

@@ -10,9 +10,9 @@ import {
   families,
   notAuditedCauses,
   severities,
-  subjectKinds,
 } from '#model/finding.ts'
 import { readModes, sources } from '#model/read-mode.ts'
+import { subjectKinds } from '#model/subject.ts'
 
 const count = z.int().min(0)
 const sample = z.strictObject({

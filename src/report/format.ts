@@ -1,5 +1,6 @@
 /** What an output format is: a pure way from the report to the text of one file. */
-import type { AuditReport, FormatId } from '#model/report.ts'
+import type { FormatId } from '#model/format-id.ts'
+import type { AuditReport } from '#model/report.ts'
 
 export interface Format {
   /** As `--format` names it. */

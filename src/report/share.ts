@@ -2,21 +2,16 @@
  * The part of a report that belongs to one owner. Unread nodes that may belong to the owner are
  * included.
  */
+
 import { matchesCluster } from '#model/cluster-name.ts'
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
-import type {
-  ClusterResult,
-  Coverage,
-  Finding,
-  NodeSample,
-  OutcomeCounts,
-  Subject,
-} from '#model/finding.ts'
+import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { gradeOf } from '#model/grade.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, ReportedTrend } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 
 /**
  * The owner's nodes, findings, changes and clusters; coverage, outcomes and grade cover only the

@@ -1,8 +1,10 @@
 /** Short texts for lists of findings: bounded, one line each, to be escaped by each format. */
-import type { Finding, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
+
+import type { Finding, NotAudited, Severity, UnknownOutcome } from '#model/finding.ts'
 import { severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 import { counted } from './numbers.ts'
 import { compareText, foldedLine, shownLine } from './text.ts'
 

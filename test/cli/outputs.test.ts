@@ -1,9 +1,10 @@
 /** The forms of a report that are asked for beside page and findings. */
+
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { moreFormats } from '#model/report.ts'
-import { formatsWith } from '#pipeline/shelves.ts'
+import { moreFormats } from '#model/format-id.ts'
+import { formatsWith } from '#report/formats/index.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'

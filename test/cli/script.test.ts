@@ -1,11 +1,12 @@
 /** `highwater script`, from a snapshot to the very node: the plan is made, its scripts are written, and run on pretend nodes by every shell that is here. */
+
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Plan } from '#model/plan.ts'
-import { planText } from '#pipeline/plan/plan.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
+import { planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { ChangedNode, type Faults } from '#test/changed-node.ts'
 import { temporaryFolder } from '#test/cli.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Mail, mailBytes, sendMail, suppressedAmong } from '#clients/sesv2.ts'
+import type { Mail } from '#clients/mail.ts'
+import { mailBytes, sendMail, suppressedAmong } from '#clients/sesv2.ts'
 import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
 import { jsonError, type Stub, type StubAnswer, startStub } from '#test/http-stub.ts'
 

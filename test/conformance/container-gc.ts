@@ -1,9 +1,6 @@
 import { parseDuration } from '#model/duration.ts'
-import {
-  garbageCollect,
-  type PodState,
-  type RuntimeContainer,
-} from '#replay/container-gc/garbage-collect.ts'
+import { garbageCollect } from '#replay/container-gc/garbage-collect.ts'
+import type { PodState, RuntimeContainer } from '#replay/container-gc/input.ts'
 import type { Family } from './family.ts'
 
 interface Input {

@@ -1,4 +1,5 @@
 /** From a lab to the report: every scenario says what an audit of it should find. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { usualGarbageKinds } from '#model/policy.ts'
+import { usualGarbageKinds } from '#model/cluster-garbage.ts'
 import { everything } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'

@@ -1,15 +1,16 @@
 /** No secret that stands in an input reaches an output: canaries in every field of every kind of record, looked for in everything that is written. */
+
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
+import { alwaysFormats, moreFormats } from '#model/format-id.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject, snapshotSchema } from '#model/record.ts'
-import { alwaysFormats, moreFormats } from '#model/report.ts'
 import { everything } from '#model/selection.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
-import { formatsWith } from '#pipeline/shelves.ts'
+import { formatsWith } from '#report/formats/index.ts'
 import { Canaries, canariesIn } from '#test/canaries.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'

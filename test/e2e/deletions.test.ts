@@ -1,4 +1,5 @@
 /** What a control plane has left, planned from a live fleet, deleted through the real client, and gone from the next plan. */
+
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -11,8 +12,9 @@ import type { Plan } from '#model/plan.ts'
 import { type DeletionPolicy, defaultPolicy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
-import { approve, makeDeletionPlan } from '#pipeline/plan/plan.ts'
+import { makeDeletionPlan } from '#pipeline/plan/deletions.ts'
 import { remediate } from '#pipeline/remediation/remediate.ts'
+import { approve } from '#remediate/plan/approve.ts'
 import { deletionRights, objectPath } from '#remediate/plan/deletions.ts'
 import { deleteObjects } from '#remediate/run/delete-objects.ts'
 import { temporaryFolder } from '#test/cli.ts'

@@ -1,4 +1,5 @@
 /** No secret that a server answers reaches an output of a live run: canaries at the wire, looked for in all that is written. */
+
 import { createSocket } from 'node:dgram'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Lab } from '#lab/lab.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { moreFormats } from '#model/report.ts'
+import { moreFormats } from '#model/format-id.ts'
 import { Canaries, canariesIn } from '#test/canaries.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'

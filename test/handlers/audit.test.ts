@@ -1,4 +1,5 @@
 /** The function against the lab: EKS, STS, S3, SES and the Kubernetes APIs, by endpoint settings alone. */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +10,7 @@ import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
-import { parsePlan } from '#pipeline/plan/plan.ts'
+import { parsePlan } from '#remediate/plan/file.ts'
 import { english } from '#report/languages/language.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'

@@ -1,4 +1,5 @@
 /** The function `remediate` against the lab: its plans lie in the bucket, by digest, and nothing else happens. */
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -12,7 +13,8 @@ import { type Approval, approvalSchema, type Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { PlanAnswer } from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parsePlan, planText } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
+import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import { temporaryFolder } from '#test/cli.ts'

@@ -1,12 +1,12 @@
 /** One rule for all that chooses clusters by name: what was written for a fleet of one place holds in one of several. */
+
 import { expect, it } from 'vitest'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { waiverOf } from '#judge/waivers.ts'
 import { fullClusterName, matchesCluster } from '#model/cluster-name.ts'
-import type { Subject } from '#model/finding.ts'
-import { defaultPolicy } from '#model/policy.ts'
-import { readModeOf } from '#model/read-mode.ts'
+import { defaultPolicy, readModeOf } from '#model/policy.ts'
 import { everything, selectsCluster } from '#model/selection.ts'
+import type { Subject } from '#model/subject.ts'
 
 const full = fullClusterName('111122223333', 'eu-west-1', 'prod')
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ReadMode, readModeOf } from '#model/read-mode.ts'
+import { readModeOf } from '#model/policy.ts'
+import type { ReadMode } from '#model/read-mode.ts'
 
 describe('the mode of a cluster', () => {
   it.each<[string, { match: { cluster?: string }; mode: ReadMode }[], ReadMode]>([

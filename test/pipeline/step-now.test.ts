@@ -1,13 +1,15 @@
 /** Steps beside their nodes as they are by now: what the plan alone cannot tell. */
+
 import { describe, expect, it } from 'vitest'
 import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
 import { whyNotNow } from '#pipeline/plan/step-now.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { pullImage } from '#remediate/remedies/pull-image.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import {
   type Family,

@@ -1,10 +1,12 @@
 /** One node after its step, as whoever sent the change asks for it: with what was known of its pods before. */
+
 import { expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
 import { verifyNode } from '#pipeline/remediation/verify.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 

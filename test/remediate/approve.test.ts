@@ -3,7 +3,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/plan/approve.ts'
 import {
   approvalText,
@@ -14,6 +14,7 @@ import {
   sealedApproval,
 } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { ada, memoryKeys } from '#test/seals.ts'
 

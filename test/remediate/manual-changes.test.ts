@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parsePlan, planText } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
+import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 const leaking = {

@@ -4,7 +4,9 @@ import type { Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { everything, type Selection } from '#model/selection.ts'
-import { makePlan, parseChange, parsePlan, planText } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
+import { parsePlan, planText } from '#remediate/plan/file.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { takenAt } from '#test/node-builder.ts'
 import {
   type Family,

@@ -1,4 +1,5 @@
 /** An image on its way from the policy to the node and back: planned, sent through the lab's SSM, done by the very script on a pretend node, verified. */
+
 import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -12,8 +13,8 @@ import { enterLab, scenario } from '#lab/test/support.ts'
 import type { Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
-import { parsePlan } from '#pipeline/plan/plan.ts'
 import { verifyNode } from '#pipeline/remediation/verify.ts'
+import { parsePlan } from '#remediate/plan/file.ts'
 import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'

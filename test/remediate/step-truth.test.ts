@@ -1,12 +1,14 @@
 /** Plans whose bytes say something else than their fields, with a digest that was counted anew. */
+
 import { describe, expect, it } from 'vitest'
 import type { Plan, PlanStep } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseBegunPlan, parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
+import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { type FleetNode, fleetNode, hashOf, idleImage, snapshotOf } from '#test/plan-fleet.ts'
 
 const request = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Spread } from '#model/history.ts'
-import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
+import type { ObservedGrowth, Spread } from '#model/history.ts'
+import type { AuditedNode } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { diskOutlooks } from '#report/views/disk-outlook.ts'
 import { opportunitiesView } from '#report/views/opportunities.ts'

@@ -1,5 +1,7 @@
 /** An audit of a lab, as the command line makes it: through the real SDKs, sockets and TLS. */
+
 import { onTestFinished } from 'vitest'
+import { rules } from '#judge/rules/index.ts'
 import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
@@ -10,7 +12,7 @@ import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
 import type { History } from '#pipeline/history/history.ts'
-import { formats, rules } from '#pipeline/shelves.ts'
+import { formats } from '#report/formats/index.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
 /** A lab for one test, with this process's AWS settings leading into it. */

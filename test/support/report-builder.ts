@@ -7,7 +7,7 @@ import {
   type Delta,
   type FindingState,
 } from '#model/delta.ts'
-import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
+import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -27,6 +27,7 @@ import type {
   AuditReport,
   RunBefore,
 } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 
 export const GiB = 1024 ** 3
 const MiB = 1024 ** 2

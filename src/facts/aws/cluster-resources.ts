@@ -1,5 +1,5 @@
 /** What of a cluster's account is read to find what the cluster has left there. Its objects keep EC2's own names. */
-import type { GarbageKind } from '#model/policy.ts'
+import type { GarbageKind } from '#model/cluster-garbage.ts'
 
 export interface AwsResource {
   /** Its name in the snapshot, and under which its failure is reported. */

@@ -2,8 +2,9 @@
  * What of a cluster's own objects is read beside its nodes, to find what nobody has collected. Paths and served versions: Kubernetes API reference;
  * all of them are served by every minor from 1.24 on.
  */
+
 import { awsResources } from '#facts/aws/cluster-resources.ts'
-import type { GarbageKind } from '#model/policy.ts'
+import type { GarbageKind } from '#model/cluster-garbage.ts'
 import { discoveryResource } from './discovery.ts'
 
 export interface GarbageResource {

@@ -1,7 +1,9 @@
 /** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
+
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
-import type { NotAudited, Subject } from '#model/finding.ts'
+import type { NotAudited } from '#model/finding.ts'
+import type { Subject } from '#model/subject.ts'
 
 /** `undecided`: not read, or its outcome is unknown; `notFailing`: passing or absent; `open`: failing or not, the document does not say. */
 type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'open'

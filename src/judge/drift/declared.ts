@@ -1,7 +1,9 @@
 /** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
+
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/cluster-facts.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import {
@@ -13,7 +15,6 @@ import {
   ofSource,
   textOf,
 } from './declared-source.ts'
-import { meaningOf } from './drift.ts'
 
 const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
 const poolResource = 'nodepools.karpenter.sh'

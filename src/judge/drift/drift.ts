@@ -15,8 +15,6 @@ import type { Comparison } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { isRawObject } from '#model/record.ts'
 
-export { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-
 export interface FieldValue {
   /** Equal for values that mean the same. */
   canonical: string

@@ -1,9 +1,10 @@
 /** Losses as a finding tells them. */
+import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/evidence.ts'
 import { counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { fieldOf, isCompared, shownSetting } from './drift.ts'
+import { shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
 
 /** One line for each layer in play, first the one where most was lost. */

@@ -1,23 +1,16 @@
 /** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
+
 import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
 import type { Confidence } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AmiFamily, NodeIdentity } from '#model/node-identity.ts'
 import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { type DeclaredSetting, ignoredWords } from './declared-source.ts'
-import {
-  dependsOnSize,
-  type FieldValue,
-  fieldOf,
-  isCompared,
-  isSet,
-  isWrittenOut,
-  meaningOf,
-  writtenSettings,
-} from './drift.ts'
+import { type FieldValue, isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
 export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'
 

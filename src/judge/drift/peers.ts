@@ -1,6 +1,8 @@
 /** What most peers have in a field, and who has something else. */
+
 import { releaseOf } from '#facts/eks/release.ts'
-import type { CohortMember, NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
+import type { CohortMember } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { declaredNode } from './declared.ts'

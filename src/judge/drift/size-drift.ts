@@ -1,13 +1,13 @@
 /** Reservations of one group's instance sizes beside each other: what legitimately varies by size is compared by formula. */
 
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
+import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/evidence.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import type { CohortMember, Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { fieldOf } from './drift.ts'
 import { type Meant, type PeerSettings, settingOfPeer } from './peers.ts'
 
 export interface SizedSettings extends PeerSettings {

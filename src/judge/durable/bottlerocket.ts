@@ -2,6 +2,7 @@
  * Settings of Bottlerocket, as TOML in user data.
  * Source: bottlerocket-core-kit packages/kubernetes-*, kubelet-config; terraform-aws-eks modules/_user_data
  */
+
 import {
   bottlerocketKeys,
   bottlerocketSettings,
@@ -9,7 +10,8 @@ import {
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import type { DurableRequest, DurableTarget } from './durable.ts'
+import type { DurableTarget } from './durable.ts'
+import type { DurableRequest } from './request.ts'
 import { comments, isEmpty, settable } from './writing.ts'
 
 export const bottlerocket: DurableTarget = {

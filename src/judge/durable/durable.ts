@@ -1,28 +1,11 @@
 /** A fix as text for where a node came from, so that the next node has it, too. The contract, and who writes what. */
+
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { DurableFix, Subject } from '#model/finding.ts'
+import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { RawObject } from '#model/record.ts'
+import type { Subject } from '#model/subject.ts'
+import type { DurableRequest, Origin, Proposal } from './request.ts'
 import { comments } from './writing.ts'
-
-/** Of a node what decides where its fix goes and how it is written. */
-export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {
-  /** `1.34`; null: not known. */
-  kubeletMinor: string | null
-}
-
-/** What nodes of one origin should run with. */
-export interface Proposal {
-  origin: Origin
-  /** KubeletConfiguration fields; maps come whole. Their keys and values may be the node's own, so they are not to be trusted. */
-  config: RawObject
-  /** Sentences for whoever applies it: what else is to be done, and why something cannot be set. */
-  notes?: readonly string[]
-}
-
-export interface DurableRequest extends Proposal {
-  group: Subject
-}
 
 export interface DurableTarget {
   target: DurableFix['target']

@@ -2,11 +2,13 @@
  * eksctl's ClusterConfig, which makes the launch template itself.
  * Source: eksctl schema; pkg/nodebootstrap al2023.go, managed_al2.go, managed_bottlerocket.go; eksctl user guide, Node bootstrapping
  */
+
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { bottlerocketTerms } from './bottlerocket.ts'
-import type { DurableRequest, DurableTarget } from './durable.ts'
+import type { DurableTarget } from './durable.ts'
 import { al2Script } from './launch-template.ts'
 import { nodeConfig } from './nodeadm.ts'
+import type { DurableRequest } from './request.ts'
 import { comments, indented, isEmpty, quotedName, settable, yaml } from './writing.ts'
 
 export const eksctl: DurableTarget = {

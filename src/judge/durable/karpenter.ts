@@ -2,11 +2,13 @@
  * Karpenter's EC2NodeClass. What its typed fields do not hold goes into user data, where the image reads settings there.
  * Source: karpenter-provider-aws pkg/apis/v1, pkg/providers/amifamily/bootstrap
  */
+
 import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import type { RawObject } from '#model/record.ts'
 import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
-import type { DurableRequest, DurableTarget, Origin } from './durable.ts'
+import type { DurableTarget } from './durable.ts'
 import { nodeConfig } from './nodeadm.ts'
+import type { DurableRequest, Origin } from './request.ts'
 import { comments, indented, isEmpty, quotedName, settable, yaml } from './writing.ts'
 
 export const karpenter: DurableTarget = {

@@ -2,10 +2,12 @@
  * User data of AL2 and of Windows, whose bootstrap scripts take settings of the kubelet as flags.
  * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
  */
+
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import type { DurableRequest, DurableTarget } from './durable.ts'
+import type { DurableTarget } from './durable.ts'
+import type { DurableRequest } from './request.ts'
 import { comments, isEmpty, settable } from './writing.ts'
 
 export const launchTemplate: DurableTarget = {

@@ -1,4 +1,5 @@
 /** What the targets share: what of a fix can be set somewhere, and how it is written so that nothing in it can be more than a value. */
+
 import { stringify } from 'yaml'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
@@ -6,7 +7,7 @@ import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import type { DurableRequest, Origin } from './durable.ts'
+import type { DurableRequest, Origin } from './request.ts'
 
 interface Limits {
   /** Why a field cannot be set there; null: it can. */

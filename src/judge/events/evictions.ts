@@ -1,6 +1,7 @@
 /** Evictions of one node's last hour, from its pods and from events, each with the pod's owner. */
+
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded, byText } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Signal } from '#model/prediction.ts'

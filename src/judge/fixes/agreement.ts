@@ -1,7 +1,8 @@
 /** One nodegroup has one configuration: the fixes of all findings on it come to one. */
+
+import { dependsOnSize, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
-import { dependsOnSize, meaningOf } from '#judge/drift/drift.ts'
-import type { Proposal } from '#judge/durable/durable.ts'
+import type { Proposal } from '#judge/durable/request.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

@@ -1,9 +1,10 @@
 /** What fixes must know of nodes beside their failings: what runs there, and what wins over what a fix would write. Equal facts are kept once. */
+
+import { isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
-import { isCompared } from '#judge/drift/drift.ts'
 import { startFact, unreadWords } from '#judge/drift/layers.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import type { RawObject } from '#model/record.ts'
 
 /** Something on the node that sets a field after what its user data wrote. */

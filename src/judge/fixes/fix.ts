@@ -1,9 +1,11 @@
 /** What becomes of the fixes that rules propose: made whole, agreed on within a group, written for where they last, with a look whether they have arrived. */
 
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
-import { meaningOf, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
-import { durableFixes, type Proposal } from '#judge/durable/durable.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import { durableFixes } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
+import type { Proposal } from '#judge/durable/request.ts'
 import { line } from '#judge/evidence.ts'
 import { bounded } from '#judge/text.ts'
 import type { Finding } from '#model/finding.ts'

@@ -1,7 +1,8 @@
 /** Reservations in a fix: what images compute for each instance is not to be pinned, and one value does not suit several sizes. */
+
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
-import { meaningOf } from '#judge/drift/drift.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'

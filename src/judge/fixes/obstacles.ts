@@ -1,8 +1,10 @@
 /** What stands in the way of a fix where it is written: a flag or a later file wins over it, or the file is not read at all. */
+
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
+import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
-import { fieldOf, meaningOf, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
-import type { Origin } from '#judge/durable/durable.ts'
+import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
+import type { Origin } from '#judge/durable/request.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { Wish } from './agreement.ts'

@@ -1,14 +1,13 @@
 /** One row of the overview: objects that lie there and share a fate, counted. */
 import { isOld } from '#judge/garbage/garbage.ts'
 import { bounded, byText, nameLength } from '#judge/text.ts'
-import type { Controller } from '#model/cluster-garbage.ts'
+import type { Controller, GarbageKind } from '#model/cluster-garbage.ts'
 import type {
   GarbageFate,
   GarbageRow,
   GarbageRowKind,
   GarbageShare,
 } from '#model/garbage-overview.ts'
-import type { GarbageKind } from '#model/policy.ts'
 
 export interface Lying {
   /** Who answers for it: a namespace, a controller in it, a signer. */

@@ -1,6 +1,5 @@
 /** What finalizers hold in deletion, but for what other rules tell. */
-import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
-import type { GarbageKind } from '#model/policy.ts'
+import type { FinalizerGarbage, GarbageKind, HeldObject } from '#model/cluster-garbage.ts'
 
 /** The TTL controller has its own clock, and a queue: an hour is no delay of either. */
 export const overdueHours = 1

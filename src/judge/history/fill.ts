@@ -3,9 +3,16 @@
  * disk became emptier tell nothing, the others a mean that is no more than what really grew, and it takes several of them to tell anything.
  */
 import { bounded } from '#judge/text.ts'
-import type { FillReading, FillSeries, Spread } from '#model/history.ts'
+import type {
+  FillReading,
+  FillSeries,
+  NodeGrowth,
+  ObservedGrowth,
+  Spread,
+  UnseenGrowth,
+} from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction.ts'
-import type { AuditedNode, NodeGrowth, ObservedGrowth, UnseenGrowth } from '#model/report.ts'
+import type { AuditedNode } from '#model/report.ts'
 
 const hourMs = 3_600_000
 

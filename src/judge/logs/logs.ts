@@ -3,7 +3,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { durationMs } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'

@@ -1,5 +1,5 @@
 /** What stays of a node's log rotation until its peers have been seen. */
-import type { NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded, byText } from '#judge/text.ts'
 import type { Host } from '#model/node-input.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'

@@ -14,8 +14,6 @@ import {
   remediatorStatements,
 } from './permissions.ts'
 
-export type { ServiceAccount }
-
 /** Who is let into a cluster, and whose clusters they are. */
 export interface Applied extends Account {
   /** The IAM role of each identity. */

@@ -1,10 +1,11 @@
 /** The last of a cluster in a fan-out: its own lists are read, once and after its nodes, and all of it is judged, by the same code as a whole fleet. */
+
 import { join } from 'node:path'
 import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { rules } from '#judge/rules/index.ts'
 import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/record.ts'
 import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
-import { rules } from '#pipeline/shelves.ts'
 import { prune } from '#snapshot/prune.ts'
 import {
   clusterRecord,

@@ -1,8 +1,9 @@
 /** What of a fan-out was not done: the reason is kept where whoever comes next looks, and becomes a reason in the report. */
+
 import type { Store } from '#clients/store.ts'
 import { unreadNode } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
-import { readModeOf } from '#model/read-mode.ts'
+import { readModeOf } from '#model/policy.ts'
 import type { ReadError, SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type FanOutContext, runOf, runPolicy, workOf } from './context.ts'

@@ -5,8 +5,8 @@
 import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { accountInArn } from '#model/arn.ts'
-import type { Policy } from '#model/policy.ts'
-import { promisedSources, readModeOf } from '#model/read-mode.ts'
+import { type Policy, readModeOf } from '#model/policy.ts'
+import { promisedSources } from '#model/read-mode.ts'
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 
 export interface SsmShare {

@@ -12,11 +12,12 @@ import type {
   ClusterTrend,
   FillSeries,
   NodeFacts,
+  NodeGrowth,
   RememberedRun,
   TrendPoint,
 } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
-import type { AuditedNode, Delivery, NodeGrowth } from '#model/report.ts'
+import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
 import { metNode } from '#pipeline/met-node.ts'
 import { clustersAtOnce, type Earlier, earlierOf, nothingEarlier } from './earlier.ts'

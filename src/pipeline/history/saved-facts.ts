@@ -1,9 +1,10 @@
 /** Days of nodes and points of clusters, read back. What is not ours, or of another version, is left out. */
 import * as z from 'zod'
-import { severities, subjectKinds } from '#model/finding.ts'
+import { severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts } from '#model/history.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { readModes } from '#model/read-mode.ts'
+import { subjectKinds } from '#model/subject.ts'
 
 const count = z.int().min(0)
 const number = z.number().nullable()

@@ -1,8 +1,9 @@
 /** The run before, read back. It may be of another version, or broken, so it is parsed. */
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
-import { evidenceKinds, notAuditedCauses, severities, subjectKinds } from '#model/finding.ts'
+import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import type { RememberedRun } from '#model/history.ts'
+import { subjectKinds } from '#model/subject.ts'
 import { runKey, runsPrefix, unpacked } from './keys.ts'
 
 const day = z.iso.date()

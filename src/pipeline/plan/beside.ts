@@ -1,15 +1,11 @@
 /** A plan beside an audit: of all that it found and a plan may fix. It costs three more readings of the snapshot, and never the audit itself. */
+
 import { actsAtOnce, type Plan, type ReportedPlan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import type { RenderedFile } from '#model/report.ts'
 import type { Selection } from '#model/selection.ts'
-import { makePlan, planText } from './plan.ts'
-
-export interface PlanBeside {
-  reported: ReportedPlan
-  /** Null where it could not be made. */
-  file: RenderedFile | null
-}
+import { planText } from '#remediate/plan/file.ts'
+import { makePlan } from './plan.ts'
+import type { PlanBeside } from './result.ts'
 
 export interface PlanBesideOptions {
   policy: Policy

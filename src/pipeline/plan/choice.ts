@@ -1,15 +1,16 @@
 /** Which fixes are meant for which nodes, and what they come to together on one of them. */
+
 import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
-import { meaningOf } from '#judge/drift/drift.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { outcomeOf } from '#judge/outcome.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import { rules } from '#judge/rules/index.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { rules } from '#pipeline/shelves.ts'
 import { leavesOf } from '#remediate/merge.ts'
 
 export interface PlanChoice {

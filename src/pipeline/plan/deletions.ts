@@ -1,10 +1,17 @@
 /** A plan of deletions: what the policy lets go of a saved fleet's own objects, the oldest first. Nothing else stands in it. */
+
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { byText } from '#judge/text.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { NotDeleted, Plan, PlannedDeletion } from '#model/plan.ts'
-import { type DeletionKind, deletionKinds, type Policy } from '#model/policy.ts'
+import {
+  type DeletionKind,
+  deletionKinds,
+  type NotDeleted,
+  type Plan,
+  type PlannedDeletion,
+} from '#model/plan.ts'
+import type { Policy } from '#model/policy.ts'
 import {
   type ClusterRecord,
   isRawObject,
@@ -18,7 +25,7 @@ import { deletable, deletables, mostDeletions } from '#remediate/plan/deletions.
 import { planOfDeletions } from '#remediate/plan/plan.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
-import type { PlanResult } from './plan.ts'
+import type { PlanResult } from './result.ts'
 
 export interface DeletionRequest {
   selection: Selection

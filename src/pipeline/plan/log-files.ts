@@ -1,7 +1,8 @@
 /** The logrotate file that a node should have instead of its own, in full. Only the policy decides; for other files the reason names what to add to the policy. */
+
 import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logs/logrotate.ts'
-import type { NodeSubject } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded, byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, HostLogrotate, NodeInput } from '#model/node-input.ts'

@@ -1,5 +1,7 @@
 /** The story of a plan: a saved fleet is audited, its findings (or an operator's settings) become files, and each is replayed before anyone approves it. */
+
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { rules } from '#judge/rules/index.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan } from '#model/plan.ts'
@@ -8,7 +10,6 @@ import type { Selection } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { savedAudit } from '#pipeline/saved/saved-audit.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
-import { rules } from '#pipeline/shelves.ts'
 import { FleetPods } from '#remediate/plan/blast.ts'
 import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
@@ -22,12 +23,6 @@ import type { PlanRules } from './node.ts'
 import { releasesOf, runningOf } from './planned-node.ts'
 import type { PruneWish } from './prune.ts'
 import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
-
-export { approve } from '#remediate/plan/approve.ts'
-export { parsePlan, planText } from '#remediate/plan/file.ts'
-export { parseChange } from '#replay/configuration/configuration-change.ts'
-export { makeDeletionPlan } from './deletions.ts'
-export type { PruneWish } from './prune.ts'
 
 export interface PlanRequest extends PlanChoice {
   allowActAtOnce: boolean

@@ -2,7 +2,8 @@
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
-import { fieldOf, fieldValues, meaningOf, shownSetting } from '#judge/drift/drift.ts'
+import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { fieldValues, shownSetting } from '#judge/drift/drift.ts'
 import { runs, startFact } from '#judge/drift/layers.ts'
 import { byText } from '#judge/text.ts'
 import { type KubeletConfiguration, mistakeOf } from '#model/kubelet-configuration.ts'

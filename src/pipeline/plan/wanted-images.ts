@@ -1,8 +1,9 @@
 /** Which images a node must have and may lose, or has lost, and from where the policy has them pulled. */
+
 import { canonicalName, familiarName } from '#judge/events/images.ts'
 import { waitingOf } from '#judge/events/pulls.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { missingNeeds } from '#judge/outcome.ts'
-import type { NodeSubject } from '#judge/rule.ts'
 import {
   requiredImageAtRisk,
   requiredImagesAtRisk,

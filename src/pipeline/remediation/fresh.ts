@@ -1,10 +1,11 @@
 /** Nodes of a plan read anew, from wherever they were planned: what verification and blockers go by, and never what anybody remembers. */
+import type { ReadDepth } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord, MalformedLine, ObjectsRecord, SnapshotRecord } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
-import { type LiveOptions, liveFleet, type ReadDepth } from '#pipeline/fleet.ts'
+import { type LiveOptions, liveFleet } from '#pipeline/fleet.ts'
 import { budgetResource } from '#remediate/plan/blast.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'

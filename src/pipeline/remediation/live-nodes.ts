@@ -1,4 +1,5 @@
 /** The nodes of a plan as they are now: told by SSM, and read anew each time. */
+
 import type { AwsPlace } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -21,7 +22,7 @@ import { hashOnDisk } from '#remediate/verify/on-disk.ts'
 import { verifyBack } from '#remediate/verify/verify-back.ts'
 import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.ts'
-import type { RemediateOptions } from './remediate.ts'
+import type { RemediateOptions } from './options.ts'
 import { verifyNode } from './verify.ts'
 
 /** What may be sent. Of a run that is taken back: nothing new. */

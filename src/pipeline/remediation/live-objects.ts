@@ -1,11 +1,12 @@
 /** The API servers that a run itself speaks with, each reached once: which cluster each is, and what a plan of deletions deletes. */
+
 import { KubernetesClient } from '#clients/kubernetes.ts'
 import type { PlannedDeletion } from '#model/plan.ts'
 import { untilItFails } from '#model/until-it-fails.ts'
 import { clusterIdentity } from '#remediate/cluster-identity.ts'
 import { deleteApproved } from '#remediate/run/apply.ts'
 import { systemClock } from '#remediate/run/clock.ts'
-import type { RemediateOptions } from './remediate.ts'
+import type { RemediateOptions } from './options.ts'
 
 export class LiveObjects {
   readonly #options: RemediateOptions

@@ -1,4 +1,5 @@
 /** Plans that the function makes: of the fleet as it is now, or as the last scheduled audit saw it. */
+
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from '#clients/store.ts'
@@ -6,11 +7,12 @@ import { OperatorError } from '#model/operator-error.ts'
 import { actsAtOnce, approverOf, type Plan } from '#model/plan.ts'
 import type { PlanAnswer, PlanAsked } from '#model/remediation-request.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
-import { makePlan, type PlanResult } from '#pipeline/plan/plan.ts'
+import { makePlan } from '#pipeline/plan/plan.ts'
+import type { PlanResult } from '#pipeline/plan/result.ts'
 import { keepFleet } from '#pipeline/saved/keep-fleet.ts'
 import { type AutoApproved, autoApprove } from '#remediate/plan/auto-approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
-import type { RemediationService } from './service.ts'
+import type { RemediationService } from './options.ts'
 
 /** Reads, plans, keeps the plan by its digest; approves it where the policy does. @throws OperatorError; then nothing was written */
 export async function plan(asked: PlanAsked, service: RemediationService): Promise<PlanAnswer> {

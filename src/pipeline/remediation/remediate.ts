@@ -1,49 +1,17 @@
 /** The story of a change: the plan's nodes read anew, what speaks against it, each wave sent, and each node read again until it is seen to be well. */
-import type { Store } from '#clients/store.ts'
-import type { ClusterTarget } from '#discover/discover.ts'
+
 import type { Approval, Plan } from '#model/plan.ts'
-import type { Policy } from '#model/policy.ts'
-import type { RemediationRun, StepEntry } from '#model/remediation.ts'
-import { type Clock, systemClock } from '#remediate/run/clock.ts'
+import type { RemediationRun } from '#model/remediation.ts'
+import { systemClock } from '#remediate/run/clock.ts'
 import {
   type ApplyOptions,
   applyPlan,
   rollBack,
   type SessionOptions,
 } from '#remediate/run/session.ts'
-import type { FreshOptions } from './fresh.ts'
 import { LiveNodes, type Planned } from './live-nodes.ts'
 import { LiveObjects } from './live-objects.ts'
-
-export { openedPersonsApproval, sealedApproval } from '#remediate/plan/file.ts'
-export { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
-export { sealedStore } from '#remediate/seal.ts'
-
-export interface RemediateOptions {
-  policy: Policy
-  /** Where the journal and the leases are; sealed (`sealedStore`). */
-  store: Store
-  /** Another one for each process. */
-  holder: string
-  /** Nothing more is sent; what is under way is waited for. */
-  stop: AbortSignal
-  /** Nothing is waited for any more. */
-  end: AbortSignal
-  /** A pause between waves that is longer ends the call, and not the run; absent: each is waited for. */
-  patienceMs?: number
-  /** Where nodes are read; default: the live EKS clusters. */
-  read?: FreshOptions['read']
-  /** How these clusters are reached: their instances' accounts and regions. */
-  targets(
-    clusters: readonly string[],
-  ): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
-  /** What a run does to the world, by the run's id. Default: it reaches the live clusters. */
-  effects?: (run: string) => SessionOptions['effects']
-  /** Default: the machine's. */
-  clock?: Clock
-  onEntry?: (entry: StepEntry) => void
-  onWait?: (text: string) => void
-}
+import type { RemediateOptions } from './options.ts'
 
 /** @throws OperatorError before anything is sent, or when the run broke off: then the journal says how to go on */
 export function remediate(

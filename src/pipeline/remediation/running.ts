@@ -1,4 +1,5 @@
 /** Runs that the function begins, goes on with, and takes back. A plan has one run, so the same event twice is one run. */
+
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,9 +29,9 @@ import {
 import { isOfTheWorld, messageOf } from '#remediate/run/pausing.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
+import type { RemediateOptions, RemediationService } from './options.ts'
 import { approvedByPolicy, latestOfSchedule } from './planning.ts'
-import { type RemediateOptions, remediate, takeBack } from './remediate.ts'
-import type { RemediationService } from './service.ts'
+import { remediate, takeBack } from './remediate.ts'
 
 const dayMs = 24 * 3_600_000
 /** Nobody pays for a function that sleeps. */

@@ -1,10 +1,10 @@
 /** One call of the function `remediate`. What it does rests on seals: of the approval, of the run's journal, and of the policy in the bucket. */
+
 import { mkdir, rm } from 'node:fs/promises'
 import { sdkRegion } from '#clients/eks.ts'
 import { kmsMacKey } from '#clients/kms.ts'
-import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/remediation-request.ts'
 import type { Settings } from '#model/run.ts'
 import {
@@ -14,10 +14,10 @@ import {
   storeOf,
   timeLimit,
 } from '#pipeline/service/runtime.ts'
-import { keptPolicyApproval, type PolicyApproval } from '#remediate/plan/policy-approval.ts'
-import type { SessionOptions } from '#remediate/run/session.ts'
+import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { type SealKeys, sealedStore } from '#remediate/seal.ts'
 import { actingPolicy } from './acting-policy.ts'
+import type { RemediationService } from './options.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
 
@@ -26,26 +26,6 @@ const readingShare = 0.7
 /** Nothing is sent after it: a node takes minutes, and is waited for. */
 const sendingShare = 0.5
 const endShare = 0.93
-
-/** What each action works with. */
-export interface RemediationService {
-  /** Of sealed journals. */
-  store: Store
-  keys: SealKeys
-  /** Approves nothing by itself unless an approver has approved it. */
-  policy: Policy
-  /** Of this policy, or why it has none. */
-  policyApproval: PolicyApproval | OperatorError
-  runtime: Pick<ServiceRuntime, 'now' | 'folder' | 'version'>
-  /** Until when a fleet may be read. */
-  readUntil: AbortSignal
-  /** Nothing more is sent. */
-  stop: AbortSignal
-  /** Nothing is waited for any more. */
-  end: AbortSignal
-  /** What a run does to the world, by the run's id; absent: it reaches the live clusters. */
-  effects?: (run: string) => SessionOptions['effects']
-}
 
 /** Where a call finds everything. */
 export type RemediationPlace = Omit<RemediationService, 'policy' | 'policyApproval' | 'runtime'> & {

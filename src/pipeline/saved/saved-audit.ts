@@ -1,9 +1,9 @@
 /** An audit of a saved snapshot for what comes of it: nothing is rendered, published or kept, and every node is named. */
+import { rules } from '#judge/rules/index.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Selection } from '#model/selection.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
-import { rules } from '#pipeline/shelves.ts'
 
 /** @throws OperatorError */
 export const savedAudit = (

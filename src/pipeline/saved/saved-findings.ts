@@ -2,9 +2,10 @@
 import * as z from 'zod'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ComparedRun } from '#model/delta.ts'
-import { evidenceKinds, notAuditedCauses, severities, subjectKinds } from '#model/finding.ts'
+import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { isRawObject, snapshotSchema } from '#model/record.ts'
+import { subjectKinds } from '#model/subject.ts'
 import { chunksOf } from '#snapshot/read.ts'
 
 const findingsSchema = 'highwater.findings/1'

@@ -1,5 +1,5 @@
 /** The common part of messages: each is sent once per run id, and the result says what happened. */
-import type { MailAttachment } from '#clients/sesv2.ts'
+import type { MailAttachment } from '#clients/mail.ts'
 import type { Store } from '#clients/store.ts'
 import type { RenderedMail } from '#model/report.ts'
 import type { MailChannel } from '#publish/channel.ts'

@@ -2,14 +2,10 @@
  * Amazon SES: the mail of a run, once per run id, owner and language. SES accepts mail to
  * suppressed addresses but does not send it: the result reports those addresses.
  */
+
 import type { CredentialSource } from '#clients/credentials.ts'
-import {
-  type MailHeader,
-  type Suppression,
-  sendMail,
-  sendTimeLimitMs,
-  suppressedAmong,
-} from '#clients/sesv2.ts'
+import type { MailHeader } from '#clients/mail.ts'
+import { type Suppression, sendMail, sendTimeLimitMs, suppressedAmong } from '#clients/sesv2.ts'
 import type { LanguageId } from '#model/language.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ReportPolicy } from '#model/policy.ts'

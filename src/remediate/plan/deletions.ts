@@ -2,8 +2,8 @@
  * Which objects of a cluster a plan may delete: what has ended, belongs to nobody who would collect it, and is held by nothing. Asked when the plan is
  * made and, of the object as it then is, once more before it is deleted.
  */
-import type { PlannedDeletion } from '#model/plan.ts'
-import { type DeletionKind, type DeletionPolicy, deletionKinds } from '#model/policy.ts'
+import { type DeletionKind, deletionKinds, type PlannedDeletion } from '#model/plan.ts'
+import type { DeletionPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** More go with the next plan: a person reads them. */

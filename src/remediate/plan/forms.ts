@@ -1,11 +1,10 @@
 /** What a plan and an approval look like as files, part by part. */
 import * as z from 'zod'
 import { isPlace } from '#facts/eks/kubelet-places.ts'
-import { subjectKinds } from '#model/finding.ts'
 import { digestIn } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
-import { approvalSchema, planMethods, planSchema } from '#model/plan.ts'
-import { deletionKinds } from '#model/policy.ts'
+import { approvalSchema, deletionKinds, planMethods, planSchema } from '#model/plan.ts'
+import { subjectKinds } from '#model/subject.ts'
 import { isMoment } from '#model/what-if.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
 import { isPlainName } from './approve.ts'

@@ -7,7 +7,7 @@
  *               one of unknown state is stopped first; the share of a unit in all is cut to a whole number, and is at least 1
  * Left out      the order that Go's sort gives equal times: they are told as ties
  */
-import type { ContainerGcInput, RuntimeContainer, Tie } from './garbage-collect.ts'
+import type { ContainerGcInput, RuntimeContainer, Tie } from './input.ts'
 import { isRuntimeRemovable } from './pod-state.ts'
 
 export interface EvictedContainers {

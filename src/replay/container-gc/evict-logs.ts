@@ -10,15 +10,10 @@
  *               one that names no container does not
  * Left out      directories and links that cannot be read or removed; ids that a link's name cuts short
  */
-import type { EvictedContainers } from './evict-containers.ts'
-import type { ContainerGcInput } from './garbage-collect.ts'
-import { isContentRemovable } from './pod-state.ts'
 
-export interface LogLink {
-  path: string
-  /** Its target is gone. */
-  isDangling: boolean
-}
+import type { EvictedContainers } from './evict-containers.ts'
+import type { ContainerGcInput, LogLink } from './input.ts'
+import { isContentRemovable } from './pod-state.ts'
 
 /** By name: `namespace_pod_uid`. */
 export function evictPodLogsDirectories(input: ContainerGcInput): string[] {

@@ -7,8 +7,9 @@
  *               counts; that sources are not ready keeps nothing; one that cannot be stopped is not removed
  * Left out      the order that Go's sort gives equal times: they are told as undecided
  */
+
 import { type EvictedContainers, newestFirst } from './evict-containers.ts'
-import type { ContainerGcInput, RuntimeContainer, RuntimeSandbox, Tie } from './garbage-collect.ts'
+import type { ContainerGcInput, RuntimeContainer, RuntimeSandbox, Tie } from './input.ts'
 import { isRuntimeRemovable } from './pod-state.ts'
 
 interface EvictedSandboxes {

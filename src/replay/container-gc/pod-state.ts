@@ -4,7 +4,7 @@
  * Replays       pkg/kubelet/pod_workers.go  ShouldPodContentBeRemoved, ShouldPodRuntimeBeRemoved
  * Read at       1.24 to 1.37; alike in all
  */
-import type { ContainerGcInput } from './garbage-collect.ts'
+import type { ContainerGcInput } from './input.ts'
 
 /** Log directories go with the content, containers and sandboxes too. Upstream: ShouldPodContentBeRemoved. */
 export const isContentRemovable = ({ podState }: ContainerGcInput, uid: string): boolean =>

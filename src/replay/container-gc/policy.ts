@@ -6,9 +6,10 @@
  * Kept exactly  the last of a flag given twice counts; a negative age keeps the kubelet from starting, negative numbers are no limit
  * Left out      numbers that are not decimal
  */
+
 import { formatDuration, parseDuration } from '#model/duration.ts'
 import { goQuote } from '#model/go-text.ts'
-import type { ContainerGcPolicy } from './garbage-collect.ts'
+import type { ContainerGcPolicy } from './input.ts'
 
 /** `message` is upstream's text, or nearly: the kubelet would not start. */
 class PolicyError extends Error {}

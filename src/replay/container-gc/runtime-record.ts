@@ -9,7 +9,7 @@ import type {
   RuntimeSandbox as CrictlSandbox,
   Runtime,
 } from '#model/node-input.ts'
-import type { RuntimeContainer, RuntimeSandbox } from './garbage-collect.ts'
+import type { RuntimeContainer, RuntimeSandbox } from './input.ts'
 
 interface Named {
   namespace: string | null

@@ -4,17 +4,12 @@
  * PASSED if it was seen to be fixed. Undecided rules and unread nodes have the compliance status
  * NOT_AVAILABLE, and are archived when decided or read.
  */
+
 import { createHash } from 'node:crypto'
-import type {
-  Finding,
-  NodeSample,
-  NotAudited,
-  Severity,
-  Subject,
-  UnknownOutcome,
-} from '#model/finding.ts'
+import type { Finding, NodeSample, NotAudited, Severity, UnknownOutcome } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 import type { Format } from '#report/format.ts'
 import {
   closedText,

@@ -1,4 +1,4 @@
-import { alwaysFormats, type FormatId } from '#model/report.ts'
+import { alwaysFormats, type FormatId } from '#model/format-id.ts'
 import type { Format } from '#report/format.ts'
 import type { Language } from '#report/languages/language.ts'
 import { asff } from './asff.ts'

@@ -3,6 +3,7 @@
  * waived one is suppressed, an ended one is closed as resolved. Undecided rules and unread nodes
  * are a warning ("did not yield a result due to missing information"), closed when decided or read.
  */
+
 import { createHash } from 'node:crypto'
 import type {
   Confidence,
@@ -10,11 +11,11 @@ import type {
   NodeSample,
   NotAudited,
   Severity,
-  Subject,
   UnknownOutcome,
 } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
+import type { Subject } from '#model/subject.ts'
 import type { Format } from '#report/format.ts'
 import {
   closedText,

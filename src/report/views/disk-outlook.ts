@@ -2,8 +2,9 @@
  * When the kubelet acts on a growing disk, at observed and at assumed growth: image GC, pressure,
  * eviction, and which comes first.
  */
+import type { ObservedGrowth, UnseenGrowth } from '#model/history.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import type { Assumptions, AuditedNode, ObservedGrowth, UnseenGrowth } from '#model/report.ts'
+import type { Assumptions, AuditedNode } from '#model/report.ts'
 
 const hourMs = 3_600_000
 

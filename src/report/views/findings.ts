@@ -2,15 +2,16 @@
  * Findings as cards, worst first. Findings beyond the limit become rows, and beyond that are only
  * counted.
  */
+
 import { stringify } from 'yaml'
 import {
   type Finding,
   type NodeSample,
   type RuleDocs,
   type Severity,
-  type Subject,
   severities,
 } from '#model/finding.ts'
+import type { Subject } from '#model/subject.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn, type TitleOf } from '#report/rule-words.ts'
 import { mostUrgentFirst } from '#report/statements.ts'

@@ -2,7 +2,8 @@
  * Texts for the growth of a disk and the times that follow from it: ranges, rounded to the
  * precision of readings every few hours.
  */
-import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
+import type { ObservedGrowth } from '#model/history.ts'
+import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/numbers.ts'
 import type { ActingTimes, DiskOutlook, SeenOutlook } from './disk-outlook.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fillLimits, growthOf, withReading } from '#judge/history/fill.ts'
-import type { FillSeries } from '#model/history.ts'
-import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
+import type { FillSeries, ObservedGrowth } from '#model/history.ts'
+import type { AuditedNode } from '#model/report.ts'
 import {
   auditedNode,
   dedicatedDisks,

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type ContainerGcInput,
-  type ContainerGcPolicy,
-  garbageCollect,
-  type PodState,
-  type RuntimeContainer,
-  type RuntimeSandbox,
-} from '#replay/container-gc/garbage-collect.ts'
+import { garbageCollect } from '#replay/container-gc/garbage-collect.ts'
+import type {
+  ContainerGcInput,
+  ContainerGcPolicy,
+  PodState,
+  RuntimeContainer,
+  RuntimeSandbox,
+} from '#replay/container-gc/input.ts'
 
 const nowNs = 1_000_000n
 

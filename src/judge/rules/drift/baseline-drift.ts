@@ -3,27 +3,20 @@ import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
+import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { NodeContext } from '#judge/cluster-facts.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
-import {
-  dependsOnSize,
-  type FieldValue,
-  fieldOf,
-  fieldValues,
-  isCompared,
-  meaningOf,
-  shownSetting,
-  writtenSettings,
-} from '#judge/drift/drift.ts'
+import { type FieldValue, fieldValues, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { configOf } from '#judge/drift/layer-evidence.ts'
 import { runs, shownRunning, startFact } from '#judge/drift/layers.ts'
 import { peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
 import { line } from '#judge/evidence.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
 import { isEksReservation } from '#judge/reservations.ts'
-import { contextRule, type FactOfGroup, type NodeSubject } from '#judge/rule.ts'
+import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'

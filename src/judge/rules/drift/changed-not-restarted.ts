@@ -1,4 +1,5 @@
-import { fieldValues, meaningOf } from '#judge/drift/drift.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { fieldValues } from '#judge/drift/drift.ts'
 import { layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
 import type { NodeExample } from '#judge/example.ts'

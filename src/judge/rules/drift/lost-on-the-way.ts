@@ -1,14 +1,8 @@
 import { releaseOf } from '#facts/eks/release.ts'
+import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/drift/declared-source.ts'
-import {
-  dependsOnSize,
-  type FieldValue,
-  fieldOf,
-  fieldValues,
-  isCompared,
-  meaningOf,
-} from '#judge/drift/drift.ts'
+import { type FieldValue, fieldValues } from '#judge/drift/drift.ts'
 import { configOf, layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import {
   type Loss,

@@ -1,4 +1,5 @@
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
+import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/cluster-facts.ts'
 import {
   declarationOf,
@@ -7,13 +8,7 @@ import {
   wholeDeclaration,
 } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
-import {
-  dependsOnSize,
-  fieldOf,
-  fieldValues,
-  meaningOf,
-  writtenSettings,
-} from '#judge/drift/drift.ts'
+import { fieldValues, writtenSettings } from '#judge/drift/drift.ts'
 import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#judge/drift/peers.ts'
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'

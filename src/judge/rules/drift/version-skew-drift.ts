@@ -1,14 +1,8 @@
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import {
-  absentValue,
-  type FieldValue,
-  fieldOf,
-  fieldValues,
-  meaningOf,
-  writtenSettings,
-} from '#judge/drift/drift.ts'
+import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
 import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'

@@ -5,7 +5,8 @@ import { unreadEvents } from '#judge/events/events.ts'
 import { imagesOf, registryOf } from '#judge/events/images.ts'
 import { pullFailures } from '#judge/events/pulls.ts'
 import { line } from '#judge/evidence.ts'
-import { contextRule, type Failing, type NodeSubject, type Satisfied } from '#judge/rule.ts'
+import type { NodeSubject } from '#judge/node-subject.ts'
+import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 
 const shown = 10

@@ -1,7 +1,6 @@
 /** Texts of every part of a report: counts, severities, confidence, ways to read. */
-import type { Confidence, DurableFix, Severity } from '#model/finding.ts'
+import type { Confidence, CoverageState, DurableFix, Severity } from '#model/finding.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import type { CoverageState } from '#model/report.ts'
 import { counted, englishNumbers, formatCount } from '#report/numbers.ts'
 import { englishCut } from '#report/text.ts'
 

@@ -1,6 +1,5 @@
 /** Texts from earlier runs: growth of disks, trends, findings that came back. */
-import type { Ending } from '#model/history.ts'
-import type { UnseenGrowth } from '#model/report.ts'
+import type { Ending, UnseenGrowth } from '#model/history.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
 const readings = (count: number) => counted(count, 'reading')

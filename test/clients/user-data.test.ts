@@ -272,10 +272,26 @@ describe('readUserData', () => {
       'it cannot be unpacked',
     ],
     ['YAML that is none', '#cloud-config\na: [hunter2', 'its YAML cannot be read'],
+    ['TOML that is none', '[settings.kubernetes]\nmax-pods = hunter2', 'line 2 is no TOML'],
     [
-      'TOML that is none',
-      '[settings.kubernetes]\nmax-pods = hunter2',
-      'line 2 is no TOML that is understood',
+      'a setting that stands twice in TOML',
+      '[settings.kubernetes]\nmax-pods = 1\nmax-pods = "hunter2"',
+      'line 3 is no TOML',
+    ],
+    [
+      'a date in place of a number',
+      '[settings.kubernetes]\nmax-pods = 1979-05-27',
+      'its max-pods has no value of a setting',
+    ],
+    [
+      'a number without end',
+      '[settings.kubernetes]\nmax-pods = inf',
+      'its max-pods has no value of a setting',
+    ],
+    [
+      'TOML that is nested without end',
+      `[settings.kubernetes]\nmax-pods = ${'['.repeat(100_000)}`,
+      'line 2 is no TOML',
     ],
     [
       'addresses to include',
@@ -296,9 +312,16 @@ describe('readUserData', () => {
     ['documents that never end', '<<X\n'],
     ['quotes that never end', 'a"b '],
     ['commands that never end', '$('],
-  ])('takes no long time for %s', (_, piece) => {
+    ['tables of TOML', '[settings.kubernetes.a]\n', ''],
+    ['lists of tables', '[[settings.a]]\n', ''],
+    ['dotted keys', 'a.', 'settings.'],
+    ['lists in lists', '[', '[settings.kubernetes]\na = '],
+    ['blank lines and comments', '\n#\n', '[settings.kubernetes]\n'],
+    ['TOML texts that never end', '\\\\', '[settings.kubernetes]\na = """'],
+  ])('takes no long time for %s', (_, piece, start = '#!/bin/bash\n') => {
     const startedMs = performance.now()
-    readUserData(`#!/bin/bash\n${piece.repeat(50_000)}`)
+    const count = Math.floor(250_000 / piece.length)
+    readUserData(`${start}${piece.repeat(Math.min(count, 50_000))}`)
     expect(performance.now() - startedMs).toBeLessThan(5000)
   })
 

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { approverOf } from '#model/plan.ts'
 import { parseMoment } from '#model/what-if.ts'
@@ -78,10 +79,9 @@ be written.`,
       try {
         writeFileSync(out, written)
       } catch (error) {
-        throw new OperatorError(
-          `The approval could not be written: ${error instanceof Error ? error.message : error}`,
-          { isBadInput: false },
-        )
+        throw new OperatorError(`The approval could not be written: ${messageOf(error)}`, {
+          isBadInput: false,
+        })
       }
       process.stdout.write(
         `Plan ${plan.id} is approved by ${clean(approverOf(approval))} until ${approval.until}: ${out}\n`,

@@ -4,12 +4,13 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { rules } from '#judge/rules/index.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Severity } from '#model/finding.ts'
 import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/format-id.ts'
 import { type LanguageId, languageIds } from '#model/language.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
-import { isWhole } from '#model/selection.ts'
+import { selectsEverything } from '#model/selection.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { type History, openHistory, scopeOf } from '#pipeline/history/history.ts'
@@ -197,7 +198,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },
-      isPart: !isWhole(selectionOf(options)),
+      isPart: !selectsEverything(selectionOf(options)),
       plan: options.plan
         ? snapshot =>
             planBeside(snapshot ?? options.snapshot ?? null, {
@@ -233,7 +234,7 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
     inCluster === undefined
   return openHistory({
     store: await storeAt(options.store),
-    isWhole: isWhole(selectionOf(options)),
+    isWhole: selectsEverything(selectionOf(options)),
     scope: isEnumerated ? scopeOf(policy) : null,
     ...policy.history,
   })
@@ -252,10 +253,9 @@ function snapshotWriter({ out, snapshot }: AuditOptions) {
   try {
     mkdirSync(out, { recursive: true })
   } catch (error) {
-    throw new OperatorError(
-      `The folder ${resolve(out)} cannot be made: ${error instanceof Error ? error.message : error}`,
-      { isBadInput: false },
-    )
+    throw new OperatorError(`The folder ${resolve(out)} cannot be made: ${messageOf(error)}`, {
+      isBadInput: false,
+    })
   }
   return openSnapshot(target)
 }

@@ -12,6 +12,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents, incidentsAfter } from '#lab/scenarios/incidents.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
@@ -150,7 +151,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
     process.stdout.write(demoPlaces(out))
     return exitCode.ok
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new OperatorError(
       `${reason}\nWhat an earlier demo left may be in the way: rm -r ${out} starts afresh`,
       { isBadInput: false, cause: error },

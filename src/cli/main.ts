@@ -50,7 +50,7 @@ export async function main(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
-    const message = messageOf(error)
+    const message = operatorText(error)
     process.stderr.write(`${error instanceof OperatorError ? message : redact(message)}\n`)
     return codeOf(error)
   }
@@ -65,7 +65,7 @@ function endQuietly(error: NodeJS.ErrnoException): void {
 const codeOf = (error: unknown) =>
   error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed
 
-function messageOf(error: unknown): string {
+function operatorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const isOurMistake =
     error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError

@@ -1,6 +1,8 @@
 /** The options that several commands share, parsed and checked. */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { messageOf } from '#model/error-message.ts'
 import { severities } from '#model/finding.ts'
 import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -180,9 +182,7 @@ export function policyFile(file: string | undefined): Policy {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OperatorError(
-      `The policy ${path} cannot be read: ${error instanceof Error ? error.message : error}`,
-    )
+    throw new OperatorError(`The policy ${path} cannot be read: ${messageOf(error)}`)
   }
   return parsePolicy(text, path, policyTerms)
 }
@@ -192,9 +192,7 @@ export function textOf(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new OperatorError(
-      `The ${what} ${file} cannot be read: ${error instanceof Error ? error.message : error}`,
-    )
+    throw new OperatorError(`The ${what} ${file} cannot be read: ${messageOf(error)}`)
   }
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { makeDeletionPlan } from '#pipeline/plan/deletions.ts'
@@ -158,10 +159,9 @@ async function runPlan(options: PlanOptions): Promise<number> {
   try {
     writeFileSync(options.out, text)
   } catch (error) {
-    throw new OperatorError(
-      `The plan could not be written: ${error instanceof Error ? error.message : error}`,
-      { isBadInput: false },
-    )
+    throw new OperatorError(`The plan could not be written: ${messageOf(error)}`, {
+      isBadInput: false,
+    })
   }
   process.stdout.write(
     options.format === 'json' ? text : planTextFor(plan, options.out, screenOf(process.stdout)),

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { scriptsOf } from '#pipeline/plan/script.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
@@ -38,10 +39,9 @@ Exit codes: 0 the scripts are written; 2 it is no plan, or bad usage; 4 they cou
         mkdirSync(out, { recursive: true })
         for (const { name, body } of scripts) writeFileSync(join(out, name), body, { mode: 0o755 })
       } catch (error) {
-        throw new OperatorError(
-          `The scripts could not be written: ${error instanceof Error ? error.message : error}`,
-          { isBadInput: false },
-        )
+        throw new OperatorError(`The scripts could not be written: ${messageOf(error)}`, {
+          isBadInput: false,
+        })
       }
       const lines = [
         ...scripts.map(

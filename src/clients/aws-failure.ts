@@ -1,4 +1,5 @@
 /** Why an AWS call failed, said once for every service: credentials, rights, pace, network. What only one service says stands in its client. */
+import { messageOf } from '#model/error-message.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 
 export interface AwsCall {
@@ -95,7 +96,7 @@ export function awsError(error: unknown): {
 } {
   return {
     name: error instanceof Error ? error.name : '',
-    text: oneLine(error instanceof Error ? error.message : String(error)),
+    text: oneLine(messageOf(error)),
     status: responseStatus(error),
     code:
       typeof error === 'object' &&

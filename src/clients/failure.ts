@@ -1,4 +1,5 @@
 /** Why a call to the outside failed, in a form that people and the retry loop both understand. */
+import { messageOf } from '#model/error-message.ts'
 import { redact } from '#model/redact.ts'
 
 export type FailureKind =
@@ -44,7 +45,7 @@ const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|
 /** Turns an error of `node:https` or of `fetch` into a RequestFailure about `host`. */
 export function connectionFailure(error: unknown, host: string): RequestFailure {
   const code = errorCode(error)
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   const fail = (kind: FailureKind, message: string) =>
     new RequestFailure(kind, message, { cause: error })
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')

@@ -1,4 +1,5 @@
 /** A store in a folder of this machine. A file appears whole or not at all, and of several writers at once, also in other processes, one wins. */
+
 import { createHash, randomUUID } from 'node:crypto'
 import {
   copyFile,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '#model/error-message.ts'
 import { checkKey, type Store } from './store.ts'
 
 const partialSuffix = '.partial'
@@ -157,7 +159,7 @@ const advice: Record<string, string> = {
 }
 
 function folderFailure(error: unknown): Error {
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   const said = advice[codeOf(error) ?? '']
   return new Error(said === undefined ? text : `${said} (${text})`, { cause: error })
 }

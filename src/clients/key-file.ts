@@ -1,9 +1,11 @@
 /** The key of one person's machine, for a store that is a folder: a file that its owner alone can read. */
+
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { homedir, hostname, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { MacKey } from './mac-key.ts'
 
@@ -85,6 +87,6 @@ const codeOf = (error: unknown): unknown =>
 
 const unusable = (path: string, error: unknown): OperatorError =>
   new OperatorError(
-    `The key ${path} cannot be used: ${error instanceof Error ? error.message : String(error)}. It seals approvals and journals of this machine`,
+    `The key ${path} cannot be used: ${messageOf(error)}. It seals approvals and journals of this machine`,
     { isBadInput: false, cause: error },
   )

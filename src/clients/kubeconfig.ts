@@ -1,7 +1,9 @@
 /** Clusters outside EKS, or as kubectl reaches them: contexts of a kubeconfig file, or the cluster in whose pod this runs. Not for the Lambda: client-node is large. */
+
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { type Cluster, KubeConfig } from '@kubernetes/client-node'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { KubernetesEndpoint } from './kubernetes.ts'
 
@@ -29,10 +31,7 @@ export async function kubeconfigEndpoint(
     if (file === null) config.loadFromDefault()
     else config.loadFromFile(file)
   } catch (cause) {
-    throw new OperatorError(
-      `${from} cannot be read: ${cause instanceof Error ? cause.message : cause}`,
-      { cause },
-    )
+    throw new OperatorError(`${from} cannot be read: ${messageOf(cause)}`, { cause })
   }
   const contexts = config.getContexts().map(context => context.name)
   const name = contextName ?? config.getCurrentContext()
@@ -112,9 +111,7 @@ async function currentOptions(
   try {
     await config.applyToHTTPSOptions(options)
   } catch (cause) {
-    throw new OperatorError(failed(cause instanceof Error ? cause.message : String(cause)), {
-      cause,
-    })
+    throw new OperatorError(failed(messageOf(cause)), { cause })
   }
   return options
 }

@@ -2,11 +2,13 @@
  * The reads of a Kubernetes API server, and the one way to delete an object, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dev/dependencies.md).
  * Every request goes through the server's pace, has its own time-out and size limit, and is retried a bounded number of times.
  */
+
 import http from 'node:http'
 import https from 'node:https'
 import { checkServerIdentity } from 'node:tls'
 import { type AnswerKind, answerLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
+import { isRawObject } from '#model/record.ts'
 import { type AnswerBody, readBody } from './answer-body.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
@@ -447,20 +449,17 @@ interface ParsedPage {
   remaining: number | null
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function parsePage(body: unknown, path: string): ParsedPage {
   // A list of metadata that has nothing in it says null: apiserver pkg/endpoints/handlers/response.go asPartialObjectMetadataList.
-  const isEmpty = isObject(body) && body.items === null && String(body.kind).endsWith('List')
-  const items = isEmpty ? [] : isObject(body) && body.items
-  if (!isObject(body) || !Array.isArray(items))
+  const isEmpty = isRawObject(body) && body.items === null && String(body.kind).endsWith('List')
+  const items = isEmpty ? [] : isRawObject(body) && body.items
+  if (!isRawObject(body) || !Array.isArray(items))
     throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
-  const metadata = isObject(body.metadata) ? body.metadata : {}
+  const metadata = isRawObject(body.metadata) ? body.metadata : {}
   const token = metadata.continue
   const remaining = metadata.remainingItemCount
   return {
-    items: items.filter(isObject),
+    items: items.filter(isRawObject),
     continueToken: typeof token === 'string' && token !== '' ? token : null,
     remaining:
       typeof remaining === 'number'
@@ -472,13 +471,13 @@ function parsePage(body: unknown, path: string): ParsedPage {
 }
 
 function objectKey(item: Record<string, unknown>): string {
-  const metadata = isObject(item.metadata) ? item.metadata : {}
+  const metadata = isRawObject(item.metadata) ? item.metadata : {}
   return String(metadata.uid ?? `${metadata.namespace}/${metadata.name}`)
 }
 
 /** The "inconsistent continue" token in a 410's Status: it goes on at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
 function offeredContinue(body: unknown): string | null {
-  const metadata = isObject(body) && isObject(body.metadata) ? body.metadata : {}
+  const metadata = isRawObject(body) && isRawObject(body.metadata) ? body.metadata : {}
   return typeof metadata.continue === 'string' && metadata.continue !== ''
     ? metadata.continue
     : null
@@ -488,7 +487,7 @@ function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unkn
   const text = clean(bytes.toString('utf8'))
   try {
     const body: unknown = jsonFlaw(bytes, answerLimits.refusal) === null ? JSON.parse(text) : null
-    if (isObject(body) && typeof body.message === 'string')
+    if (isRawObject(body) && typeof body.message === 'string')
       return { message: oneLine(body.message), body }
   } catch {
     // A proxied kubelet answers in plain text.

@@ -1,7 +1,9 @@
 /** Asks instances through SSM Run Command, many at once: who asks for one gets its output, or an error that says why there is none. */
+
 import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { messageOf } from '#model/error-message.ts'
 import { RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
 import {
@@ -241,10 +243,7 @@ async function orNotSent<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking
   } catch (error) {
-    throw new NotSent(error instanceof Error ? error.message : String(error), {
-      cause: error,
-      isCommon: true,
-    })
+    throw new NotSent(messageOf(error), { cause: error, isCommon: true })
   }
 }
 

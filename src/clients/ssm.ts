@@ -1,4 +1,5 @@
 /** The SSM API: which instances answer to it, and Run Command with one of our own documents, pinned by version and hash. */
+
 import {
   type CommandInvocation,
   DescribeDocumentCommand,
@@ -10,6 +11,7 @@ import {
   SSMClient,
 } from '@aws-sdk/client-ssm'
 import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
+import { messageOf } from '#model/error-message.ts'
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
@@ -248,8 +250,7 @@ export class SsmApi {
         const isUnknown =
           error instanceof RequestFailure &&
           /^(Invalid|Invocation)/.test(awsError(error.cause).name)
-        if (!isUnknown)
-          reasons.set(`ssm:${action}`, error instanceof Error ? error.message : String(error))
+        if (!isUnknown) reasons.set(`ssm:${action}`, messageOf(error))
       }
     }
     return reasons

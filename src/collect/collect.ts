@@ -1,4 +1,5 @@
 /** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
+
 import { pMapIterable } from 'p-map'
 import { type FailureKind, RequestFailure } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
@@ -8,6 +9,7 @@ import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
@@ -20,7 +22,7 @@ import type {
   ReadError,
   ResourceName,
 } from '#model/record.ts'
-import { type Selection, selectsNode } from '#model/selection.ts'
+import { type Selection, selectsAllNodes, selectsNode } from '#model/selection.ts'
 import type {
   ClusterCollector,
   ClusterInAws,
@@ -194,16 +196,13 @@ export const asksForObjects = (
   hasNodes: boolean,
   errors: readonly ReadError[],
 ): boolean =>
-  hasNodes || (asksForWhole(selection) && errors.every(({ status }) => status === forbidden))
+  hasNodes || (selectsAllNodes(selection) && errors.every(({ status }) => status === forbidden))
 
 const forbidden = 403
 
 /** Of a list of nodes that was read and is empty: without it nobody could tell it from one that was not read. @param errors of that list */
 export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
   errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
-
-const asksForWhole = ({ nodes, nodegroups }: Selection) =>
-  nodes.length === 0 && nodegroups.length === 0
 
 function readNodes(
   cluster: string,
@@ -239,10 +238,10 @@ async function* readAllObjects(
   { clusterCollectors, furtherCollectors, selection, aws, signal, policy }: CollectOptions,
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
-  const isWhole = asksForWhole(selection)
+  const isWholeCluster = selectsAllNodes(selection)
   const asked = clusterCollectors.filter(
     ({ garbage, isOfAws }) =>
-      (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
+      (isWholeCluster || garbage === undefined) && (aws !== null || isOfAws !== true),
   )
   const objects = { kubernetes, nodesWithPods, aws, signal, timeoutsMs: policy.timeoutsMs }
   const served: RawObject[] = []
@@ -251,7 +250,7 @@ async function* readAllObjects(
       if (read.resource === discoveryResource) served.push(...read.items)
       yield read
     }
-  for (const collector of isWhole ? furtherCollectors(served) : [])
+  for (const collector of isWholeCluster ? furtherCollectors(served) : [])
     yield* readObjects(cluster, collector, objects, errors)
 }
 
@@ -376,5 +375,3 @@ async function attempt(
     return failed(messageOf(error))
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

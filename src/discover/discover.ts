@@ -1,4 +1,5 @@
 /** Which EKS clusters there are, in every account and region of the policy, and how to reach each. */
+
 import pMap, { pMapIterable } from 'p-map'
 import { credentialSource } from '#clients/credentials.ts'
 import { EksApi } from '#clients/eks.ts'
@@ -7,6 +8,7 @@ import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
 import { accountInArn } from '#model/arn.ts'
 import { fullClusterName, matchesCluster } from '#model/cluster-name.ts'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type RawObject, type ReadError } from '#model/record.ts'
@@ -339,5 +341,3 @@ function* missing({ clusters }: Selection, found: { cluster: string }[]): Genera
     yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,7 +1,9 @@
 /** What the launch templates that a cluster's nodegroups name tell the kubelet. A nodegroup without one has a template of EKS's making: its user data is AWS's, and nobody's wish. */
+
 import type { CredentialSource } from '#clients/credentials.ts'
 import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
 import { RequestFailure } from '#clients/failure.ts'
+import { messageOf } from '#model/error-message.ts'
 import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 
 interface Place {
@@ -34,7 +36,7 @@ export async function launchTemplatesOf(
           wanted.push(...template.versions.map(version => ({ ...template, versions: [version] })))
           continue
         }
-        const message = error instanceof Error ? error.message : String(error)
+        const message = messageOf(error)
         const left = wanted.length - index - 1
         // What is refused once, or too late, is so for every template: said once.
         const isForAll = status !== 400

@@ -1,5 +1,7 @@
 /** What invokes the function `remediate`: a person, or the schedule that takes up what was left. All mistakes of an event are named at once. */
+
 import * as z from 'zod'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
@@ -67,7 +69,7 @@ function changesOf(set: readonly string[]) {
     try {
       return [parseChange(text)]
     } catch (error) {
-      mistakes.push(`set.${index}: ${error instanceof Error ? error.message : error}`)
+      mistakes.push(`set.${index}: ${messageOf(error)}`)
       return []
     }
   })

@@ -2,8 +2,10 @@
  * How a run went, in structured lines that all carry its id, and in metrics. Powertools writes both as JSON that CloudWatch understands. Of the metrics there
  * are few, whatever the fleet: each combination of a metric and its dimensions is paid for.
  */
+
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import { messageOf } from '#model/error-message.ts'
 import { severities } from '#model/finding.ts'
 import { redact } from '#model/redact.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
@@ -133,7 +135,7 @@ export function openRunLog(requestId: string): RunLog {
       else logger.warn(message, { ...said, reason: lost })
     },
     async failed(error, what = 'run') {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       // Messages are made for people; a stack would only show the bundle's one line.
       logger.error(`${what} failed`, {
         reason: redact(reason).slice(0, longestReason),

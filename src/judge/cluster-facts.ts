@@ -1,4 +1,5 @@
 /** What a cluster says beside its nodes, gathered in whatever order it comes, and what of it concerns each node. */
+
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import {
   type ClusterRecord,
@@ -7,7 +8,8 @@ import {
   type RawObject,
   type ReadError,
 } from '#model/record.ts'
-import { bounded, byText } from './text.ts'
+import { byText } from '#model/text-order.ts'
+import { bounded } from './text.ts'
 
 /** An event about a node or one of its pods; of equal ones the first and the last time. */
 export interface NodeEvent {

@@ -4,12 +4,13 @@ import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Finding } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Subject } from '#model/subject.ts'
+import { byText } from '#model/text-order.ts'
 import { sample } from './drift/variants.ts'
 import { gathered } from './gathered.ts'
 import { type Outcome, ruleError } from './outcome.ts'
 import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
-import { bounded, byText, isPrintable } from './text.ts'
+import { bounded, isPrintable } from './text.ts'
 
 /** More subjects than these, with one rule's failing in one cluster, become one finding on the cluster. */
 export const mostSubjects = 25

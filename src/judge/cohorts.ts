@@ -1,12 +1,12 @@
 /** Runs a rule that compares the nodes of a cohort, when all have been seen. */
 
 import type { Policy } from '#model/policy.ts'
+import { byText } from '#model/text-order.ts'
 import { type ClusterContext, ClusterFacts } from './cluster-facts.ts'
 import { FactsOfNodes, type KeptNode, keptNode, type Member } from './facts-of-nodes.ts'
 import type { NodeSubject } from './node-subject.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, Failing, Undecided } from './rule.ts'
-import { byText } from './text.ts'
 
 export interface MemberOutcome {
   subject: Member['subject']

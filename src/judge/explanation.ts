@@ -3,6 +3,7 @@
 import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 import { judgeCluster } from './cluster-rules.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
@@ -12,7 +13,7 @@ import type { NodeSubject } from './node-subject.ts'
 import { outcomeOf } from './outcome.ts'
 import type { ClusterRule, Rule, RuleOfNodes } from './rule.ts'
 import { needsOf } from './rules-document.ts'
-import { bounded, byText, bytes } from './text.ts'
+import { bounded, bytes } from './text.ts'
 
 /** Where the bad and the good example differ: what it is in each; null: nothing. */
 export interface ExampleDifference {

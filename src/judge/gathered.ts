@@ -1,10 +1,11 @@
 /** Many places with one failing of one rule, told as one: how many they are, how sure that is, and of what their evidence says the sums. */
+import { byText } from '#model/text-order.ts'
 import { line } from './evidence.ts'
 import { ago, named, sharesText } from './garbage/garbage.ts'
 import { leastCertain, worst } from './outcome.ts'
 import type { ClusterEvidence, ClusterFailing, ClusterRule } from './rule.ts'
 import { evidenceLimit } from './tally.ts'
-import { byText, counted } from './text.ts'
+import { counted } from './text.ts'
 
 /** Of the places the finding on the cluster names these, and says how to end it for the first. */
 const placesShown = 14

@@ -1,9 +1,9 @@
 /** What is left to do when everything is judged: the order in which it is told, whether the fleet was judged at once or cluster by cluster. */
 
 import type { NotAudited } from '#model/finding.ts'
+import { byText } from '#model/text-order.ts'
 import type { JudgementResult, RuleError } from './result.ts'
 import { byFinding, byUnknown } from './tally.ts'
-import { byText } from './text.ts'
 
 /** As one judgement of all of it would say it. @param results of clusters of which no two are the same, each with every node named */
 export const mergedJudgements = (results: readonly JudgementResult[]): JudgementResult => ({

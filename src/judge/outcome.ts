@@ -1,5 +1,6 @@
 /** One rule on one node: its outcome. Unknown is never pass. */
 
+import { messageOf } from '#model/error-message.ts'
 import { type Confidence, type Severity, severities } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodeSubject } from './node-subject.ts'
@@ -34,7 +35,7 @@ export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): stri
 
 export const ruleError = (error: unknown): Outcome => ({
   state: 'error',
-  message: bounded(error instanceof Error ? error.message : String(error)),
+  message: bounded(messageOf(error)),
 })
 
 export function fromYields(yields: (Failing | Undecided)[], severity: Severity): Outcome {

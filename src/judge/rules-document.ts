@@ -4,11 +4,11 @@ import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import { families, severities } from '#model/finding.ts'
 import { gradeBySeverity, smallShare } from '#model/grade.ts'
 import { promisedSources, readModes } from '#model/read-mode.ts'
+import { byText } from '#model/text-order.ts'
 import { mostSubjects } from './cluster-rules.ts'
 import { mostLooseNodes } from './loose-nodes.ts'
 import type { Need } from './node-subject.ts'
 import type { Rule } from './rule.ts'
-import { byText } from './text.ts'
 
 const needMeans: Record<Need, string[]> = {
   configuration: ['`configz`'],

@@ -8,12 +8,13 @@ import type { Origin, Proposal } from '#judge/durable/request.ts'
 import type { Evidence, Finding, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Subject } from '#model/subject.ts'
+import { byText } from '#model/text-order.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from './drift/variants.ts'
 import { originOf } from './durable/durable.ts'
 import { line } from './evidence.ts'
 import { leastCertain, severityRank, worst } from './outcome.ts'
 import type { Failing, RuleOfNodes } from './rule.ts'
-import { bounded, byText, counted, nameLength } from './text.ts'
+import { bounded, counted, nameLength } from './text.ts'
 
 export const evidenceLimit = 24
 /** Variants whose differing evidence is shown beside the largest one's. */

@@ -48,6 +48,3 @@ export function span(ms: number): string {
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
-
-/** Order by UTF-16 units: the same on every machine, whatever its locale. */
-export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

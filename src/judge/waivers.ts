@@ -5,8 +5,7 @@ import type { FindingsDocument } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { Waiver } from '#model/policy.ts'
 import type { Subject } from '#model/subject.ts'
-
-import { byText } from './text.ts'
+import { byText } from '#model/text-order.ts'
 
 interface Waived {
   rule: string

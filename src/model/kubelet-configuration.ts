@@ -1,4 +1,5 @@
 import { configurationFields, type configurationStructs } from './kubelet-fields.ts'
+import { isRawObject } from './record.ts'
 
 export type StringMap = Record<string, string>
 
@@ -46,16 +47,14 @@ const kinds: Readonly<Record<string, Kind>> = Object.fromEntries(
     .map(([name, { type }]) => [name, kindsByType[type.replace('*', '')] ?? 'string']),
 )
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const has: Record<Kind, (value: unknown) => boolean> = {
   string: value => typeof value === 'string',
   number: value => typeof value === 'number' && Number.isFinite(value),
   boolean: value => typeof value === 'boolean',
-  map: value => isObject(value) && Object.values(value).every(entry => typeof entry === 'string'),
+  map: value =>
+    isRawObject(value) && Object.values(value).every(entry => typeof entry === 'string'),
   gates: value =>
-    isObject(value) && Object.values(value).every(entry => typeof entry === 'boolean'),
+    isRawObject(value) && Object.values(value).every(entry => typeof entry === 'boolean'),
   list: value => Array.isArray(value) && value.every(entry => typeof entry === 'string'),
 }
 
@@ -75,8 +74,8 @@ export interface RunningConfiguration {
 
 /** The body of `/configz`, `{"kubeletconfig":{…}}`. */
 export function parseConfigz(body: unknown): RunningConfiguration {
-  const printed = isObject(body) ? body.kubeletconfig : undefined
-  return isObject(printed)
+  const printed = isRawObject(body) ? body.kubeletconfig : undefined
+  return isRawObject(printed)
     ? readConfiguration(printed)
     : { fields: {}, mistakes: ['no "kubeletconfig" object in the answer'], printed: null }
 }
@@ -91,7 +90,7 @@ export function readConfiguration(printed: Record<string, unknown>): RunningConf
     if (has[kind](value)) fields[field] = value
     else {
       mistakes.push(`${field} is not a ${kind}`)
-      if (kind === 'gates' && isObject(value)) fields[field] = switchesIn(value)
+      if (kind === 'gates' && isRawObject(value)) fields[field] = switchesIn(value)
     }
   }
   return { fields, mistakes, printed }

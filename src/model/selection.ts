@@ -27,6 +27,10 @@ export const selectsNode = (
     (group.kind !== 'Node' &&
       selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))
 
-/** Nothing was left out. */
-export const isWhole = (selection: Selection) =>
+/** The selection leaves out no cluster, nodegroup or node. */
+export const selectsEverything = (selection: Selection) =>
   Object.values(selection).every(names => names.length === 0)
+
+/** The selection may leave out clusters, but no node of a selected cluster. */
+export const selectsAllNodes = ({ nodes, nodegroups }: Selection) =>
+  nodes.length === 0 && nodegroups.length === 0

@@ -1,9 +1,10 @@
 /** The story of a comparison: two saved audits, each a snapshot that is judged now or the findings of its day, and what changed between them. */
+
 import { compareRuns } from '#judge/delta/delta.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { type Selection, selectsCluster } from '#model/selection.ts'
+import { type Selection, selectsCluster, selectsEverything } from '#model/selection.ts'
 import { metNode } from './met-node.ts'
 import { type SavedAuditOptions, savedAudit } from './saved/saved-audit.ts'
 import { savedFindings } from './saved/saved-findings.ts'
@@ -54,9 +55,8 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
       audited: [],
     }
   const result = await savedAudit(path, options)
-  const isWhole = Object.values(selection).every(names => names.length === 0)
   const isLooked = result.document.clusters.some(({ coverage }) => coverage.clusterGc !== undefined)
-  if (isWhole && result.nodes.length === 0 && !isLooked)
+  if (selectsEverything(selection) && result.nodes.length === 0 && !isLooked)
     throw new OperatorError(
       `${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`,
     )

@@ -1,4 +1,5 @@
 /** Where records come from: a live fleet, clusters of a kubeconfig, or a saved snapshot. Right of here nobody can tell which. */
+
 import { credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
 import type { NamedEndpoint } from '#clients/kubeconfig.ts'
@@ -13,6 +14,7 @@ import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { readForNodes } from '#facts/kubernetes/discovery.ts'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
@@ -25,7 +27,7 @@ import {
   type SnapshotRecord,
   snapshotSchema,
 } from '#model/record.ts'
-import { type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
+import { type Selection, selectsAllNodes, selectsCluster, selectsNode } from '#model/selection.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
@@ -147,16 +149,18 @@ export async function* savedFleet(
       continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
     // As live: what has no node can be told only of a whole cluster.
-    if (record.kind === 'Objects' && !isWhole(selection) && !readForNodes.has(record.resource))
+    if (
+      record.kind === 'Objects' &&
+      !selectsAllNodes(selection) &&
+      !readForNodes.has(record.resource)
+    )
       continue
     yield record
   }
 }
 
-const isWhole = ({ nodes, nodegroups }: Selection) => nodes.length === 0 && nodegroups.length === 0
-
 const isSelectedNode = (record: NodeRecord, selection: Selection) =>
-  isWhole(selection) || selectsNode(selection, nodeIdentity(prune(record).node))
+  selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(prune(record).node))
 
 /** Of clusters that no account lists: the caller's own account, and the region that was given. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
@@ -231,7 +235,7 @@ async function* untilAborted(
     yield* targets
   } catch (error) {
     if (!signal.aborted) throw error
-    const message = `not all clusters were found: ${signal.reason instanceof Error ? signal.reason.message : signal.reason}`
+    const message = `not all clusters were found: ${messageOf(signal.reason)}`
     yield {
       record: { kind: 'Cluster', cluster: '*', errors: [{ what: 'clusters', message }] },
       endpoint: null,

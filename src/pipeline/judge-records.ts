@@ -10,6 +10,7 @@ import { InputErrors } from '#model/input-errors.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, ResourceTags } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
@@ -145,7 +146,6 @@ export function mergedJudged(
 export const unknownTime = '1970-01-01T00:00:00Z'
 
 const byCluster = (left: { cluster: string }, right: { cluster: string }) =>
-  compare(left.cluster, right.cluster)
+  byText(left.cluster, right.cluster)
 const byClusterAndName = (left: AuditedNode, right: AuditedNode) =>
-  byCluster(left, right) || compare(left.identity.name, right.identity.name)
-const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0)
+  byCluster(left, right) || byText(left.identity.name, right.identity.name)

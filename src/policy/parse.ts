@@ -1,5 +1,7 @@
 /** highwater.yaml → Policy: all mistakes are named at once, with their place in the file. */
+
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { messageOf } from '#model/error-message.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -71,6 +73,6 @@ function plain(document: ReturnType<typeof parseDocument>, file: string): unknow
   try {
     return document.toJS({ maxAliasCount: 100 })
   } catch (error) {
-    throw new OperatorError(`${file}: ${error instanceof Error ? error.message : error}`)
+    throw new OperatorError(`${file}: ${messageOf(error)}`)
   }
 }

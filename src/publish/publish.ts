@@ -1,4 +1,5 @@
 /** Files to places. A channel that fails does not stop the others. */
+import { messageOf } from '#model/error-message.ts'
 import type { Delivery } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
@@ -13,12 +14,7 @@ export async function publish(
       try {
         return { channel: channel.id, ...(await channel.deliver(files, page)), error: null }
       } catch (error) {
-        return {
-          channel: channel.id,
-          location: null,
-          link: null,
-          error: error instanceof Error ? error.message : String(error),
-        }
+        return { channel: channel.id, location: null, link: null, error: messageOf(error) }
       }
     }),
   )

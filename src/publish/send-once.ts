@@ -3,8 +3,10 @@
  * created before and settled after sending. The marker of a killed delivery expires. If the store
  * cannot be read, the message is sent anyway, and the result says that it may arrive twice.
  */
+
 import { randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
+import { messageOf } from '#model/error-message.ts'
 
 export type SendOutcome =
   /** `doubt`: why it may arrive twice; null: it does not. */
@@ -165,5 +167,3 @@ function isMarker(value: unknown): value is Marker {
     schema === 'highwater.send/1' && isState && typeof holder === 'string' && typeof at === 'string'
   )
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -23,7 +23,7 @@ const seal = /,"seal":"([A-Za-z0-9+/]{43}=)"\}\n$/
 export async function sealedText(text: string, name: string, key: MacKey): Promise<string> {
   if (!text.endsWith('}\n') || text.trim() === '{}')
     throw new Error(`${name} is no JSON object that ends a line`)
-  return `${text.slice(0, -2)},"seal":"${await key.mac(messageOf(name, text))}"}\n`
+  return `${text.slice(0, -2)},"seal":"${await key.mac(macInput(name, text))}"}\n`
 }
 
 /** The text without its seal, before that is checked. @throws Unsealed where it has none */
@@ -40,10 +40,10 @@ export async function checkSeal(
   key: MacKey,
   place: string,
 ): Promise<void> {
-  if (!(await key.isMac(messageOf(name, text), mac))) throw unsealed(place)
+  if (!(await key.isMac(macInput(name, text), mac))) throw unsealed(place)
 }
 
-const messageOf = (name: string, text: string): string =>
+const macInput = (name: string, text: string): string =>
   JSON.stringify(['highwater.seal/1', name, sha256(text)])
 
 const unsealed = (place: string): Unsealed =>

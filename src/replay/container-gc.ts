@@ -10,6 +10,7 @@
  */
 
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Runtime } from '#model/node-input.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
@@ -114,7 +115,7 @@ function policyOf(host: Host | null): { policy: ContainerGcPolicy | null; unknow
     const assumed = { what, effect: 'the flags of container GC are taken to be at their defaults' }
     return { policy: containerGcPolicy(commandLine ?? []), unknowns: commandLine ? [] : [assumed] }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return {
       policy: null,
       unknowns: [{ what, effect: `which dead containers go is not known: ${why}` }],

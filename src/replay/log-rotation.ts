@@ -8,6 +8,7 @@
  *               the oldest by name are removed before the newest is compressed and the log is rotated; leftovers only go with a rotation
  * Left out      files that cannot be read, written or removed; how small gzip makes a file
  */
+import { messageOf } from '#model/error-message.ts'
 import { goQuote } from '#model/go-text.ts'
 import { asInt64, parseQuantity } from '#model/quantity.ts'
 
@@ -34,7 +35,7 @@ export function parseLogRotatePolicy(maxSize: string, maxFiles: number): LogRota
     if (maxSizeBytes === null) throw new LogRotationError('invalid max log size')
     return { maxSizeBytes, maxFiles }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new LogRotationError(`failed to parse container log max size ${goQuote(maxSize)}: ${why}`)
   }
 }

@@ -10,7 +10,9 @@
  *               held by what eviction reserves; huge pages come off memory; nothing is below 0; which format a difference is printed in
  * Left out      pid; what device plugins offer; --experimental-allocatable-ignore-eviction
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { messageOf } from '#model/error-message.ts'
 import { goQuote } from '#model/go-text.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
@@ -122,7 +124,7 @@ function reservedBy(
       evictionHard: parseThresholdConfig({ evictionHard: configuration.evictionHard }, features),
     }
   } catch (error) {
-    return { field, message: error instanceof Error ? error.message : String(error) }
+    return { field, message: messageOf(error) }
   }
 }
 

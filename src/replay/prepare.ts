@@ -1,8 +1,10 @@
 /** What a node's record tells, read once: any number of configurations can be replayed on it. */
+
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Summary } from '#model/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
 import {
@@ -148,8 +150,7 @@ export function prepareNode(
 }
 
 const byName = (a: Pod, b: Pod): number =>
-  compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+  byText(a.namespace, b.namespace) || byText(a.name, b.name)
 
 /** Signals of one resource on one disk rank alike: it is enough to rank once. */
 function alikeSignal(signal: Signal, isOneDisk: boolean): Signal {

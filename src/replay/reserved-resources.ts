@@ -6,7 +6,9 @@
  * Kept exactly  the texts; reserved CPUs replace both reservations of cpu, by their number
  * Left out      whether the reserved CPUs are online; of several errors in one map the first by key is named, upstream names any
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { messageOf } from '#model/error-message.ts'
 import { atoi, goQuote } from '#model/go-text.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import { milliValue, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
@@ -43,7 +45,7 @@ function parseReservation(resource: string, text: string, features: KubeletFeatu
     return parseQuantity(text)
   } catch (error) {
     if (!features.has('reservationErrorsInContext')) throw error
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new ReservationError(
       `failed to parse quantity ${goQuote(text)} for ${goQuote(resource)} resource: ${why}`,
     )

@@ -5,8 +5,9 @@ import { severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Subject } from '#model/subject.ts'
+import { byText } from '#model/text-order.ts'
 import { counted } from './numbers.ts'
-import { compareText, foldedLine, shownLine } from './text.ts'
+import { foldedLine, shownLine } from './text.ts'
 
 const limits = { name: 253, line: 1000, evidence: 24, commands: 12, names: 20 }
 
@@ -78,7 +79,7 @@ export const mostUrgentFirst = (
   Number(b.rule === evictingRule) - Number(a.rule === evictingRule)
 
 export const worstFirst = (findings: Finding[]) =>
-  findings.toSorted((a, b) => mostUrgentFirst(a, b) || compareText(a.id, b.id))
+  findings.toSorted((a, b) => mostUrgentFirst(a, b) || byText(a.id, b.id))
 
 export const countBySeverity = (findings: Finding[]): Record<Severity, number> => {
   const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }

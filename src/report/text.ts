@@ -87,6 +87,3 @@ function cut(text: string, limit: number, mark: CutMark): string {
   const end = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
   return `${text.slice(0, end)}${mark(formatCount(text.length))}`
 }
-
-/** By code units, as every sorted list of highwater: the same order on every machine. */
-export const compareText = (a: string, b: string) => Number(a > b) - Number(a < b)

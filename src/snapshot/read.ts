@@ -1,8 +1,10 @@
 /** Reads a snapshot line by line, gzipped or not; a line that is no record comes as `Malformed` with its number, and the rest goes on. */
+
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
+import { messageOf } from '#model/error-message.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { jsonFlaw } from '#model/json-flaw.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -123,7 +125,7 @@ async function* lines(path: string, signal?: AbortSignal): AsyncGenerator<Line> 
     if (errorCode(error) === 'EACCES' || errorCode(error) === 'EISDIR')
       throw new OperatorError(`${path} cannot be read (${errorCode(error)})`)
     yield {
-      text: `the file breaks off here (${error instanceof Error ? error.message : error}): what follows is lost`,
+      text: `the file breaks off here (${messageOf(error)}): what follows is lost`,
       isCut: true,
     }
     return

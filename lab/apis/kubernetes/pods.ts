@@ -1,9 +1,11 @@
 /** Which pods a list covers. Of those on nodes only their keys are held; a pod is made when its page is, or a selector asks for its phase. */
+
 import { Refusal } from '#lab/api.ts'
 import type { ObjectSource, PodKey } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'
 import type { RawObject } from '#model/record.ts'
 import { isRawObject } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
 import type { Listing } from './lists.ts'
 
 interface PodReference extends PodKey {
@@ -137,6 +139,4 @@ function referenceTo(source: ObjectSource, index: number, at: string): PodRefere
 }
 
 const sorted = (pods: PodReference[]) =>
-  pods.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))
-
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+  pods.sort((a, b) => byText(a.namespace, b.namespace) || byText(a.name, b.name))

@@ -7,7 +7,9 @@
  * Kept exactly  a map's flag adds to what it said before; a list's likewise; the first flag that cannot be parsed is named, and no other
  * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
  */
+
 import { parseDuration } from '#model/duration.ts'
+import { messageOf } from '#model/error-message.ts'
 import { goQuote, parseInt64, parseUint32 } from '#model/go-text.ts'
 import type { StructName } from '#model/kubelet-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -30,7 +32,7 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
     try {
       fields.set(facts.field, extended(fields.get(facts.field), parsed(given.value, type, facts)))
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       const flag = given.name === 'v' ? '-v, --v' : `--${given.name}`
       return {
         fields,
@@ -140,9 +142,7 @@ function parseGate(key: string, text: string): boolean {
   try {
     return parseBool(text)
   } catch (error) {
-    throw new Error(
-      `invalid value of ${key}: ${text}, err: ${error instanceof Error ? error.message : error}`,
-    )
+    throw new Error(`invalid value of ${key}: ${text}, err: ${messageOf(error)}`)
   }
 }
 

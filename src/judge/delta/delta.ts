@@ -3,8 +3,8 @@
  * fixed that may still be there unread; a finding whose nodes are gone was not fixed. Where a document names only some nodes of a finding, the rest is
  * bounded by counts, and what the bounds leave open is said to be open.
  */
+
 import { severityRank } from '#judge/outcome.ts'
-import { byText } from '#judge/text.ts'
 import {
   type ChangedFinding,
   type ClusterChange,
@@ -16,6 +16,7 @@ import {
   type NotReadNow,
 } from '#model/delta.ts'
 import type { NodeSample } from '#model/finding.ts'
+import { byText } from '#model/text-order.ts'
 import { notesOn, partialNotes } from './notes.ts'
 import { type Knowledge, keyOf, knowledgeOf } from './run-knowledge.ts'
 import { type Pair, verdictOn } from './verdict.ts'

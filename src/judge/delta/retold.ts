@@ -1,6 +1,8 @@
 /** The same state told by another rule, or by another subject: nothing has changed on the nodes. */
-import { byText, counted } from '#judge/text.ts'
+
+import { counted } from '#judge/text.ts'
 import type { ComparedFinding } from '#model/delta.ts'
+import { byText } from '#model/text-order.ts'
 import { isDrift, type Knowledge, listed, type Nodes } from './run-knowledge.ts'
 
 /** Where most nodes drift, or what was declared becomes known, another rule tells of the same nodes. Null: none does. */

@@ -3,8 +3,9 @@
 import { releaseOf } from '#facts/eks/release.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import type { CohortMember } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
+import { byText } from '#model/text-order.ts'
 import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
 

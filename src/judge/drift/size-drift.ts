@@ -5,9 +5,10 @@ import { fieldOf } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/evidence.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import type { CohortMember, Failing } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { byText } from '#model/text-order.ts'
 import { type Meant, type PeerSettings, settingOfPeer } from './peers.ts'
 
 export interface SizedSettings extends PeerSettings {

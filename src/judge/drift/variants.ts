@@ -1,6 +1,8 @@
 /** Equal values of many nodes, each kept once with the names of its nodes. */
-import { bounded, byText, nameLength } from '#judge/text.ts'
+
+import { bounded, nameLength } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding.ts'
+import { byText } from '#model/text-order.ts'
 
 export const sampleSize = 20
 

@@ -4,8 +4,9 @@ import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
 import { line } from '#judge/evidence.ts'
 import type { Failing, Undecided } from '#judge/rule.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
+import { byText } from '#model/text-order.ts'
 
 /** Counts come from outside: nothing is told so often within an hour. */
 const mostTimes = 1_000_000

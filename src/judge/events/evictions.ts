@@ -2,9 +2,10 @@
 
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Signal } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 import { isWithin, recentEvents } from './events.ts'
 import { ownerOf } from './owners.ts'
 

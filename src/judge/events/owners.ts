@@ -1,7 +1,9 @@
 /** Who makes the pods of a node anew, and which pressure they come back under. */
+
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { bounded, byText, nameLength } from '#judge/text.ts'
+import { bounded, nameLength } from '#judge/text.ts'
 import type { KubernetesPod, PodSpec } from '#model/kubernetes.ts'
+import { byText } from '#model/text-order.ts'
 
 /** `namespace/DaemonSet/name`. Null: no controller makes another. A static pod's owner is its node, whose kubelet never evicts it. */
 export function ownerOf({ metadata }: KubernetesPod): string | null {

@@ -1,8 +1,10 @@
 /** Pulls that failed, by events and by the states of containers: which image, from which registry, and why. */
+
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
+import { byText } from '#model/text-order.ts'
 import { isWithin, recentEvents, type Told, toldOf } from './events.ts'
 import { registryOf } from './images.ts'
 

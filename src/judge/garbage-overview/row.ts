@@ -1,6 +1,7 @@
 /** One row of the overview: objects that lie there and share a fate, counted. */
+
 import { isOld } from '#judge/garbage/garbage.ts'
-import { bounded, byText, nameLength } from '#judge/text.ts'
+import { bounded, nameLength } from '#judge/text.ts'
 import type { Controller, GarbageKind } from '#model/cluster-garbage.ts'
 import type {
   GarbageFate,
@@ -8,6 +9,7 @@ import type {
   GarbageRowKind,
   GarbageShare,
 } from '#model/garbage-overview.ts'
+import { byText } from '#model/text-order.ts'
 
 export interface Lying {
   /** Who answers for it: a namespace, a controller in it, a signer. */

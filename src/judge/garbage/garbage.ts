@@ -1,9 +1,10 @@
 /** Many objects in few words: by namespace, by whom they belong to, how old. */
 
 import type { ClusterEvidence } from '#judge/rule.ts'
-import { bounded, byText, counted, nameLength, span } from '#judge/text.ts'
+import { bounded, counted, nameLength, span } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { Subject } from '#model/subject.ts'
+import { byText } from '#model/text-order.ts'
 
 interface Named {
   namespace: string

@@ -2,10 +2,11 @@
  * Clusters of earlier runs that are not in this one. Whether they are gone or nobody asked for them only a run knows that enumerated the same place as
  * the run that read them last; else what was known of them stands, untouched by what this run compares.
  */
-import { byText } from '#judge/text.ts'
+
 import type { ComparedRun, Delta } from '#model/delta.ts'
 import type { ClusterReading, RememberedRun } from '#model/history.ts'
 import type { AbsentCluster } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 
 interface Split {
   /** What this run is compared with. */

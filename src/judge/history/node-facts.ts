@@ -1,9 +1,11 @@
 /** The few facts of a node that are kept for a day, in at most 2,048 bytes, whatever its names and texts are. */
-import { bounded, byText } from '#judge/text.ts'
+
+import { bounded } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 
 export const nodeFactsMaxBytes = 2048
 const textLength = 160

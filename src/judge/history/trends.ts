@@ -1,9 +1,10 @@
 /** The numbers of a cluster on one day, for a line over time. */
-import { byText } from '#judge/text.ts'
+
 import type { MetNode } from '#model/delta.ts'
 import { type ClusterResult, type Finding, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint, Spread, TrendPoint } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 
 const keptGroups = 100
 /** Of use: so near before its threshold image GC is called near. */

@@ -4,11 +4,13 @@
  *
  * Source: logrotate's config.c (readConfigFile, readAllConfigPaths) and logrotate.c (findNeedRotating).
  */
+
 import { createHash } from 'node:crypto'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { Host } from '#model/node-input.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
 
 export interface Setting {
   /** Equal for what means the same; empty: not set. */

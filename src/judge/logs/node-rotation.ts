@@ -1,7 +1,9 @@
 /** What stays of a node's log rotation until its peers have been seen. */
+
 import type { NodeSubject } from '#judge/node-subject.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { Host } from '#model/node-input.ts'
+import { byText } from '#model/text-order.ts'
 import { matchesPath, seenLogsOf } from './log-paths.ts'
 import {
   type LogBlock,

@@ -4,9 +4,10 @@ import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import { line } from '#judge/evidence.ts'
 import type { CohortMember } from '#judge/rule.ts'
-import { byText, bytes, counted } from '#judge/text.ts'
+import { bytes, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
+import { byText } from '#model/text-order.ts'
 import {
   keptBytes,
   type LogBlock,

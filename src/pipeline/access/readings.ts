@@ -1,10 +1,12 @@
 /** How the nodes of each cluster were read, and which rights that needs: a report says it of every node, and names only those that are not read as most are. */
+
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { ClusterResult, NodeReading } from '#model/finding.ts'
 import { promisedSources, type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 
 /** Those of the node's own readings; what lists of a cluster's objects need comes on top. */
 export const nodeRights = (mode: ReadMode): string[] => [

@@ -1,12 +1,14 @@
 /** What is read of a cluster in its account beside EKS: the reading's own calls, one page each. */
+
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { clusterInAws } from '#pipeline/fleet.ts'
-import { check, failedCall, messageOf } from './checks.ts'
+import { check, failedCall } from './checks.ts'
 
 interface Asking {
   kubernetes: KubernetesClient

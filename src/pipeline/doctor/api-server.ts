@@ -1,11 +1,13 @@
 /** The way to an API server, and what the identity may do there: SelfSubjectAccessReviews need no right of their own and change nothing. */
+
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { attributesOf } from '#facts/kubernetes/rbac.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import { type ClusterRecord, isRawObject } from '#model/record.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'
-import { check, messageOf, statusOf } from './checks.ts'
+import { check, statusOf } from './checks.ts'
 
 export interface Asking {
   kubernetes: KubernetesClient

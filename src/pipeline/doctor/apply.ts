@@ -1,9 +1,11 @@
 /** Whether the documents that change a node are in the account, as this highwater has them. Nothing is sent. */
+
 import { SsmApi } from '#clients/ssm.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import type { Check } from '#model/checkup.ts'
-import { check, messageOf } from './checks.ts'
+import { messageOf } from '#model/error-message.ts'
+import { check } from './checks.ts'
 
 const pace = { requestsPerSecond: 5, concurrency: 1 }
 const lost = 'no plan is applied by SSM; highwater script writes it as scripts instead'

@@ -1,4 +1,3 @@
-/** The words and forms that all checks share. */
 import { isAboutRight } from '#clients/aws-failure.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
@@ -17,9 +16,6 @@ export const check = (
 /** AWS says itself what is not allowed; everything else is in the way. */
 export const failedCall = ({ right, tells }: NeededRight, message: string): Check =>
   check(right, isAboutRight(message) ? 'missing' : 'failed', message, tells)
-
-export const messageOf = (error: unknown) =>
-  error instanceof Error ? error.message : String(error)
 
 export const statusOf = (error: unknown): number | null =>
   error instanceof RequestFailure ? error.status : null

@@ -1,11 +1,13 @@
 /** The identity that kubelets see in mode `kubelet`. */
+
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import { type Asking, isAllowed, rightChecks, wayToServer } from './api-server.ts'
-import { check, messageOf } from './checks.ts'
+import { check } from './checks.ts'
 
 /** The API server is asked with its token what it may do, and what it had better not. */
 export async function kubeletChecks(

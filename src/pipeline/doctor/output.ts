@@ -1,10 +1,12 @@
 /** Where agents put what is longer than SSM keeps: whether it is there, and may be read. What is asked for is an object that there never was. */
+
 import { s3Store } from '#clients/s3.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'
-import { check, failedCall, messageOf } from './checks.ts'
+import { check, failedCall } from './checks.ts'
 
 interface Asking {
   signal: AbortSignal

@@ -1,14 +1,16 @@
 /** One node, asked as the mode asks it: by the collectors themselves. */
+
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { CollectContext } from '#collect/collector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import { check, messageOf } from './checks.ts'
+import { check } from './checks.ts'
 
 /** What the checks need of a node: of thousands no more is kept. */
 export interface NodeAtHand {

@@ -1,4 +1,5 @@
 /** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
+
 import { whyNotReachable } from '#clients/run-command.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import { inspectReach } from '#collect/inspect/inspector.ts'
@@ -6,10 +7,11 @@ import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import type { Check } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/access/permissions.ts'
-import { check, failedCall, messageOf } from './checks.ts'
+import { check, failedCall } from './checks.ts'
 import { outputChecks } from './output.ts'
 import type { NodeAtHand } from './sample.ts'
 

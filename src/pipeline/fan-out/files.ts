@@ -1,8 +1,10 @@
 /** What the functions of a fan-out leave for each other: files in the run's own place of the store. Each is written whole, and replaced only by the same. */
+
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Store } from '#clients/store.ts'
 import type { AwsPlace } from '#discover/discover.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { ReadError, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { runKey } from '#publish/run.ts'
@@ -79,10 +81,7 @@ export class BrokenFile extends Error {}
 export class MissingFile extends BrokenFile {}
 
 const brokenFile = ({ location }: Store, key: string, cause: unknown) =>
-  new BrokenFile(
-    `${location}/${key} is broken: ${cause instanceof Error ? cause.message : String(cause)}`,
-    { cause },
-  )
+  new BrokenFile(`${location}/${key} is broken: ${messageOf(cause)}`, { cause })
 
 /** What the store holds under the key, made into something. Null: it is not there. @throws BrokenFile when it cannot be; Error with a message for people when the store cannot be read */
 export async function readFile<T>(

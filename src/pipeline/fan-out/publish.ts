@@ -1,8 +1,10 @@
 /** Last of a fan-out: what was judged of each cluster comes together, and is told as if one function had read it all. */
+
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openSharedParts } from '#judge/shared-parts.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Delivery } from '#model/report.ts'
 import type { RunAnswer } from '#model/run.ts'
 import { conclude } from '#pipeline/audit.ts'
@@ -89,7 +91,7 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
     try {
       await step()
     } catch (error) {
-      failed = error instanceof Error ? error.message : String(error)
+      failed = messageOf(error)
     }
   }
   const add = async (key: string): Promise<void> => {

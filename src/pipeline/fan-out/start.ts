@@ -1,9 +1,11 @@
 /** Whether a fleet is more than one function is to read, and then: handed to the state machine, under the run's own name, so that a tick starts one at a time. */
+
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { countNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { isAcrossPlaces } from '#discover/places.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
@@ -49,7 +51,7 @@ export async function fanOut(
     const location = `${status === null ? 'started' : `had been started, and is ${status}`}: execution ${name} of ${stateMachineArn}${unknown ?? ''}`
     return { answer: answerOf(runId, location), mistake: null }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return {
       answer: null,
       mistake: `the fleet was not handed to many functions, and this one has read what it could: ${reason}`,

@@ -1,4 +1,5 @@
 /** What a whole run does with history: it asks what was before, and after it is published leaves what the next one is to know. */
+
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { growthOf, withReading } from '#judge/history/fill.ts'
@@ -8,6 +9,7 @@ import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { openSharedParts } from '#judge/shared-parts.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { MetNode } from '#model/delta.ts'
+import { messageOf } from '#model/error-message.ts'
 import type {
   ClusterTrend,
   FillSeries,
@@ -78,7 +80,7 @@ export function openHistory({
     try {
       return await step()
     } catch (error) {
-      errors.push(error instanceof Error ? error.message : String(error))
+      errors.push(messageOf(error))
       return null
     }
   }

@@ -1,5 +1,6 @@
 /** A plan beside an audit: of all that it found and a plan may fix. It costs three more readings of the snapshot, and never the audit itself. */
 
+import { messageOf } from '#model/error-message.ts'
 import { actsAtOnce, type Plan, type ReportedPlan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Selection } from '#model/selection.ts'
@@ -38,7 +39,7 @@ export async function planBeside(
       file: { name: planName, contentType: 'application/json', body: planText(plan) },
     }
   } catch (error) {
-    return failed(error instanceof Error ? error.message : String(error))
+    return failed(messageOf(error))
   }
 }
 

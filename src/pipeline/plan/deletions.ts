@@ -1,7 +1,6 @@
 /** A plan of deletions: what the policy lets go of a saved fleet's own objects, the oldest first. Nothing else stands in it. */
 
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { byText } from '#judge/text.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type SnapshotHeader,
 } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
+import { byText } from '#model/text-order.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { deletable, deletables, mostDeletions } from '#remediate/plan/deletions.ts'
 import { planOfDeletions } from '#remediate/plan/plan.ts'

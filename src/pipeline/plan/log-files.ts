@@ -3,10 +3,11 @@
 import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logs/logrotate.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, HostLogrotate, NodeInput } from '#model/node-input.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
+import { byText } from '#model/text-order.ts'
 import {
   type LogrotateStyle,
   logrotateStyleOf,

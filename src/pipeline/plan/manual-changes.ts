@@ -1,9 +1,10 @@
 /** What helps and no plan runs: a boot option takes a reboot, which takes a person. Printed node by node, to be done by one's own means. */
+
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
-import { byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { ManualChange } from '#model/plan.ts'
+import { byText } from '#model/text-order.ts'
 import { instanceIdOf, whyNever } from '#remediate/plan/never.ts'
 
 const option = 'cgroup.memory=nokmem'

@@ -8,10 +8,11 @@ import {
   requiredImageAtRisk,
   requiredImagesAtRisk,
 } from '#judge/rules/image-gc/required-image-at-risk.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { isImageName } from '#model/image-reference.ts'
 import type { Policy } from '#model/policy.ts'
+import { byText } from '#model/text-order.ts'
 import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
 import type { ChosenFix } from './choice.ts'
 

@@ -1,7 +1,9 @@
 /** What the team's own alarms say against a change. */
+
 import { alarmStates } from '#clients/cloudwatch.ts'
 import { credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 
 /**
@@ -36,7 +38,7 @@ export async function alarmsAgainst(
         }
       } catch (error) {
         signal.throwIfAborted()
-        unread.push(error instanceof Error ? error.message : String(error))
+        unread.push(messageOf(error))
       }
     }
   }

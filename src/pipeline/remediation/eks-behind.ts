@@ -1,6 +1,8 @@
 /** What EKS says of clusters that a kubeconfig names: whether it is changing them, or their nodegroups. Whoever only reads nodes does not need it. */
+
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
@@ -38,7 +40,7 @@ export class EksBehind {
         return { eks, nodegroups, errors }
       }
     } catch (error) {
-      why = `EKS was not asked: ${error instanceof Error ? error.message : String(error)}`
+      why = `EKS was not asked: ${messageOf(error)}`
     }
     return eksArn.test(context) || eksHost.test(hostNameOf(server))
       ? { eks: null, nodegroups: null, errors: [{ what: 'cluster', message: why }] }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
@@ -26,7 +27,7 @@ import {
   openRuns,
   parsePlanAt,
 } from '#remediate/plan/store.ts'
-import { isOfTheWorld, messageOf } from '#remediate/run/pausing.ts'
+import { isOfTheWorld } from '#remediate/run/pausing.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
 import type { RemediateOptions, RemediationService } from './options.ts'

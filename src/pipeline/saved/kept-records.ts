@@ -1,4 +1,5 @@
 /** The records of an audit on their way into a file. A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */
+import { messageOf } from '#model/error-message.ts'
 import type { SnapshotRecord } from '#model/record.ts'
 import type { Delivery } from '#model/report.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
@@ -21,7 +22,7 @@ export function keepRecords(writer: SnapshotWriter | null): KeptRecords {
     try {
       await step(writer)
     } catch (error) {
-      failed = error instanceof Error ? error.message : String(error)
+      failed = messageOf(error)
       await writer.discard().catch(() => undefined)
     }
   }

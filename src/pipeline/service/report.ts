@@ -2,11 +2,12 @@
 
 import type { Store } from '#clients/store.ts'
 import { rules } from '#judge/rules/index.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { FindingsDocument, Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
-import { isWhole } from '#model/selection.ts'
+import { selectsEverything } from '#model/selection.ts'
 import type { AuditResult, ConclusionContext } from '#pipeline/audit.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { type PlanBesideOptions, planBeside } from '#pipeline/plan/beside.ts'
@@ -89,14 +90,14 @@ export function openServiceReport(
           ? []
           : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
       audiences,
-      isPart: !isWhole(selection),
+      isPart: !selectsEverything(selection),
       history:
         store === null || isDryRun
           ? null
           : openHistory({
               store,
               runId,
-              isWhole: isWhole(selection),
+              isWhole: selectsEverything(selection),
               scope: scopeOf(policy),
               ...policy.history,
             }),
@@ -172,9 +173,7 @@ async function markedDone(
     await markDone(store, { runId, finishedAt: at.toISOString(), deliveries })
     return []
   } catch (error) {
-    return [
-      `everything was delivered, but not the mark that it was: ${error instanceof Error ? error.message : error}`,
-    ]
+    return [`everything was delivered, but not the mark that it was: ${messageOf(error)}`]
   }
 }
 

@@ -1,8 +1,10 @@
 /** What the functions of the service have in common: their time, and their place in the bucket. */
+
 import { rm } from 'node:fs/promises'
 import { s3Store } from '#clients/s3.ts'
 import type { Store } from '#clients/store.ts'
 import { givingUp } from '#clients/store-giving-up.ts'
+import { messageOf } from '#model/error-message.ts'
 import { notReached } from '#model/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
@@ -115,7 +117,7 @@ export async function policyOf(
     const text = found.body.toString('utf8')
     return { policy: parsePolicy(text, `${store.location}/${policyKey}`), text, mistakes: [] }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     const mistakes = [
       `the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`,
     ]

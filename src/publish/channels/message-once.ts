@@ -1,6 +1,8 @@
 /** The common part of messages: each is sent once per run id, and the result says what happened. */
+
 import type { MailAttachment } from '#clients/mail.ts'
 import type { Store } from '#clients/store.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { RenderedMail } from '#model/report.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
@@ -62,11 +64,7 @@ export function messageOnce(
           doubt: state === 'sent' ? outcome.doubt : null,
         }
       } catch (error) {
-        return {
-          ...blank,
-          state: 'failed',
-          error: error instanceof Error ? error.message : String(error),
-        }
+        return { ...blank, state: 'failed', error: messageOf(error) }
       }
     },
   }

@@ -1,4 +1,5 @@
 /** What a change does to a cohort, all its planned nodes together, in numbers and in words. */
+
 import type {
   CohortCounts,
   CohortEffect,
@@ -8,6 +9,7 @@ import type {
   Pulls,
   StepEnd,
 } from '#model/plan.ts'
+import { byText } from '#model/text-order.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 
 /** What of a planned node counts. */
@@ -64,7 +66,7 @@ function pullsOf(pulls: readonly Pulls[]): Pulls[] {
 }
 
 const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
 const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
 
 function pullWords(pulls: readonly Pulls[]): string[] {

@@ -1,4 +1,5 @@
 /** Nodes with what would be written to them → one plan: cohorts, steps, waves, a digest. Equal input gives equal bytes, whatever the order it comes in. */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { DurableFix } from '#model/finding.ts'
 import {
@@ -17,6 +18,7 @@ import {
   planSchema,
   type StepEnd,
 } from '#model/plan.ts'
+import { byText } from '#model/text-order.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import { blastOfCohort, type NodeBlast, withoutRestart } from './blast.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
@@ -215,8 +217,6 @@ export function digestOf({
     }),
   )
 }
-
-const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const byNode = (
   a: Pick<LeftAlone, 'cluster' | 'node'>,
   b: Pick<LeftAlone, 'cluster' | 'node'>,

@@ -2,6 +2,7 @@
  * The one file through which anything is changed: a step of an approved plan, as parameters of our own documents and no other, and the objects that an
  * approved plan of deletions names.
  */
+
 import { gzipSync } from 'node:zlib'
 import type { CredentialSource } from '#clients/credentials.ts'
 import { oneLine } from '#clients/failure.ts'
@@ -15,6 +16,7 @@ import {
 } from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { PlannedDeletion, PlanStep } from '#model/plan.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
 import { untilItFails } from '#model/until-it-fails.ts'
@@ -75,7 +77,7 @@ export class Applier {
         ? { kind: 'answer', answer: read.answer }
         : { kind: 'unknown', why: read.why, isRefused: read.isRefused }
     } catch (error) {
-      const why = oneLine(error instanceof Error ? error.message : String(error), 600)
+      const why = oneLine(messageOf(error), 600)
       return error instanceof NotSent
         ? { kind: 'unsent', why, isCommon: error.isCommon }
         : { kind: 'unknown', why, isRefused: false }
@@ -99,10 +101,7 @@ export class Applier {
       applyDocumentHashes[document],
       signal,
     ).catch(error => {
-      throw new NotSent(error instanceof Error ? error.message : String(error), {
-        cause: error,
-        isCommon: true,
-      })
+      throw new NotSent(messageOf(error), { cause: error, isCommon: true })
     })
     return new RunCommand(this.#ssm, {
       document: pinned,

@@ -2,13 +2,14 @@
  * A plan of deletions carried out, one object after the other, each noted before and after. Whoever comes after a crash asks again for those that were
  * begun: an object goes by its UID, so nothing else of that name can.
  */
+import { messageOf } from '#model/error-message.ts'
 import type { Approval, Plan, PlannedDeletion } from '#model/plan.ts'
 import type { DeletionEntry } from '#model/remediation.ts'
 import type { Clock } from './clock.ts'
 import type { DeletionOutcome } from './delete-objects.ts'
 import { type Journal, Overtaken, type RunHead } from './journal.ts'
 import type { Lease } from './lease.ts'
-import { isOfTheWorld, messageOf, orPause, Paused } from './pausing.ts'
+import { isOfTheWorld, orPause, Paused } from './pausing.ts'
 
 export interface DeletionRunOptions {
   plan: Plan

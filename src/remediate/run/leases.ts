@@ -1,9 +1,9 @@
 /** The leases of all clusters of a plan, each by what its cluster is and not by what somebody calls it. */
 import pMap from 'p-map'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan } from '#model/plan.ts'
 import { type Lease, type LeaseOptions, sightLease, takeLease } from './lease.ts'
-import { messageOf } from './pausing.ts'
 
 const atOnce = 10
 

@@ -1,3 +1,4 @@
+import { messageOf } from '#model/error-message.ts'
 import type { Clock } from './clock.ts'
 
 /** The run goes on when somebody asks for it; the message says why it does not now. */
@@ -23,9 +24,6 @@ export function orPause(signal: AbortSignal): void {
 }
 
 const pausedBy = ({ reason }: AbortSignal): Paused => new Paused(messageOf(reason))
-
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
 
 /** What the world did not answer: anything but a mistake of ours. */
 export const isOfTheWorld = (error: unknown): boolean =>

@@ -1,4 +1,5 @@
 /** A run through the waves of its plan: a few nodes at a time, each seen to be well before the next, and a wave taken back when too many were not. */
+import { messageOf } from '#model/error-message.ts'
 import type { Approval, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import type { RunState, StepState } from '#model/remediation.ts'
@@ -8,7 +9,7 @@ import { seeBack } from '#remediate/verify/see-back.ts'
 import { endPassing, isPassing } from './end-passing.ts'
 import { Overtaken, type RunHead, stepKey } from './journal.ts'
 import { type Before, type ImageUse, isOpen, NodeWork } from './node-work.ts'
-import { isOfTheWorld, messageOf, orPause, Paused, sleepOrPause } from './pausing.ts'
+import { isOfTheWorld, orPause, Paused, sleepOrPause } from './pausing.ts'
 import { whyNothingNew } from './standing.ts'
 import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './take-back.ts'
 

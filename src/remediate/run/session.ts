@@ -1,5 +1,7 @@
 /** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
+
 import type { Store } from '#clients/store.ts'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
@@ -22,7 +24,6 @@ import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
 import { identitiesOf, takeLeases } from './leases.ts'
 import type { Effects } from './node-work.ts'
-import { messageOf } from './pausing.ts'
 import { runWaves } from './run.ts'
 import { chunksOf, rollBackRun } from './take-back.ts'
 

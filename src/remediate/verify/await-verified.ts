@@ -1,10 +1,11 @@
 /** Waits until what is read of nodes anew shows what is wanted of them. */
+import { messageOf } from '#model/error-message.ts'
 import type { PlanStep } from '#model/plan.ts'
 import type { Verification } from '#model/remediation.ts'
 import type { Clock } from '#remediate/run/clock.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
-import { isOfTheWorld, messageOf, sleepOrPause } from '#remediate/run/pausing.ts'
+import { isOfTheWorld, sleepOrPause } from '#remediate/run/pausing.ts'
 
 const everyMs = 15_000
 

@@ -9,19 +9,13 @@
  *               youngest; a CronJob's Jobs count even while they are being deleted
  * Left out      the second look at the live Job; when the CronJob's next sync is: it comes with any event of it or of its Jobs
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
 import { listAt, objectAt } from '#replay/untrusted.ts'
-import {
-  compareTexts,
-  controllerOf,
-  groupBy,
-  integerAt,
-  keyOf,
-  parseMetadata,
-  timeAt,
-} from './metadata.ts'
+import { controllerOf, groupBy, integerAt, keyOf, parseMetadata, timeAt } from './metadata.ts'
 
 export interface JobTtl {
   /** It has finished and has a time to live. */
@@ -159,6 +153,6 @@ function removeOldestJobs(jobs: CountedJob[], limit: number): JobHistory {
 }
 
 function byJobStartTime(a: CountedJob, b: CountedJob): number {
-  if (a.startedMs === b.startedMs) return compareTexts(a.name, b.name)
+  if (a.startedMs === b.startedMs) return byText(a.name, b.name)
   return (a.startedMs ?? Number.POSITIVE_INFINITY) - (b.startedMs ?? Number.POSITIVE_INFINITY)
 }

@@ -100,6 +100,3 @@ export const conditionOf = (raw: unknown, type: string): RawObject | null =>
 /** Times that are not recorded are Go's zero time: before all others. */
 export const compareTimes = (a: number | null, b: number | null): number =>
   a === b ? 0 : (a ?? Number.NEGATIVE_INFINITY) < (b ?? Number.NEGATIVE_INFINITY) ? -1 : 1
-
-/** By bytes, as Go compares; names are ASCII. */
-export const compareTexts = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)

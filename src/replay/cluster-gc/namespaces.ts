@@ -7,9 +7,11 @@
  * Kept exactly  a failed discovery holds the namespace even when all that was found is gone; while pods are left nothing says what remains
  * Left out      how long the pods' grace periods let the controller wait between two looks
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { byText } from '#model/text-order.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { compareTexts, conditionOf, parseMetadata } from './metadata.ts'
+import { conditionOf, parseMetadata } from './metadata.ts'
 
 const conditionTypes = [
   'NamespaceDeletionDiscoveryFailure',
@@ -72,7 +74,7 @@ export function namespaceDeletion(
     })),
     unanswered: [
       ...new Set(saidBy('NamespaceDeletionDiscoveryFailure').match(groupVersionForm)),
-    ].toSorted(compareTexts),
+    ].toSorted(byText),
     finalizers,
     ownFinalizers: metadata.finalizers.filter(finalizer => finalizer !== ''),
     mayWaitForPods:

@@ -9,20 +9,15 @@
  *               a creation time that is missing is before all others; equals by time and name have no order
  * Left out      deletions that fail; PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach, where someone switches them
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { Certainty, Unknown } from '#model/prediction.ts'
 import { isRawObject } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import {
-  compareTexts,
-  compareTimes,
-  conditionOf,
-  keyOf,
-  type ObjectMetadata,
-  parseMetadata,
-} from './metadata.ts'
+import { compareTimes, conditionOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface PodGcInput {
   pods: readonly unknown[]
@@ -131,7 +126,7 @@ function ranked(
   const compare = (a: CountedPod, b: CountedPod) =>
     (isEvictedFirst ? Number(b.isEvicted) - Number(a.isEvicted) : 0) ||
     compareTimes(a.metadata.createdMs, b.metadata.createdMs) ||
-    compareTexts(a.metadata.name, b.metadata.name)
+    byText(a.metadata.name, b.metadata.name)
   const sorted = pods.toSorted(compare)
   let rank = 0
   return sorted.map((pod, index) => {

@@ -19,6 +19,7 @@ import {
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isKnownField } from '#facts/kubelet/fields.ts'
 import { parseDuration } from '#model/duration.ts'
+import { messageOf } from '#model/error-message.ts'
 import { goQuote, jsonText } from '#model/go-text.ts'
 import type { StructName } from '#model/kubelet-fields.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
@@ -208,7 +209,7 @@ function orDecodeError<Value>(parse: () => Value): Value {
   try {
     return parse()
   } catch (error) {
-    throw new DecodeError(error instanceof Error ? error.message : String(error))
+    throw new DecodeError(messageOf(error))
   }
 }
 

@@ -8,6 +8,7 @@
  */
 
 import { formatDuration, parseDuration } from '#model/duration.ts'
+import { messageOf } from '#model/error-message.ts'
 import { goQuote } from '#model/go-text.ts'
 import type { ContainerGcPolicy } from './input.ts'
 
@@ -62,7 +63,7 @@ function parsed<Value>(flag: Flag, text: string, parse: (text: string) => Value)
   try {
     return parse(text)
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     throw new PolicyError(
       `invalid argument ${goQuote(text)} for ${goQuote(`--${flag}`)} flag: ${why}`,
     )

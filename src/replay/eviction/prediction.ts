@@ -1,6 +1,8 @@
 /** The contract's `eviction` of one node: its thresholds against what is observed, and one pass by them. */
+
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type {
   EvaluatedThreshold,
@@ -50,7 +52,7 @@ export function evictionConfigOf(
     const { configured, added } = updateContainerFsThresholds(config.thresholds, layout)
     return { ...config, thresholds: [...configured, ...added] }
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

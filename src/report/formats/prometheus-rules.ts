@@ -2,12 +2,13 @@
  * Alerting rules for Prometheus (YAML), one group of rules per cluster, from the levels of each
  * cohort (`alert-levels.ts`).
  */
+
 import { stringify } from 'yaml'
+import { byText } from '#model/text-order.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
 import { formatCount } from '#report/numbers.ts'
 import { nameText, utcTime } from '#report/statements.ts'
-import { compareText } from '#report/text.ts'
 
 /** Two rounds of image GC (ImageGCPeriod, 5 min) and one scrape. */
 const gcHold = '11m'
@@ -35,7 +36,7 @@ export const prometheusRules: Format = {
   render({ document: { run }, nodes }) {
     const levels = Map.groupBy(alertLevels(nodes), ({ cluster }) => nameText(cluster))
     const groups = [...levels]
-      .toSorted(([a], [b]) => compareText(a, b))
+      .toSorted(([a], [b]) => byText(a, b))
       .map(([cluster, cohorts]) => ({
         name: `highwater/${cluster}`,
         rules: cohorts.flatMap(cohort => rulesOf(cluster, cohort)),

@@ -3,11 +3,12 @@
  * coverage, grades, and how far each group of nodes is from image GC and from eviction. An unknown
  * value has no sample; the number of nodes with unknown values is a metric.
  */
+
 import { severities } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Format } from '#report/format.ts'
 import { nameText, utcTime } from '#report/statements.ts'
-import { compareText } from '#report/text.ts'
 import { evictionOf } from '#report/views/cohorts.ts'
 
 type Labels = Record<string, string>
@@ -147,7 +148,7 @@ function openMetric(name: string, help: string) {
     text() {
       if (samples.size === 0) return ''
       const lines = [...samples]
-        .toSorted(([a], [b]) => compareText(a, b))
+        .toSorted(([a], [b]) => byText(a, b))
         .map(([labels, value]) => `${name}${labels} ${value}\n`)
       return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
     },

@@ -1,9 +1,10 @@
 /** Nodes that should be alike: a cohort, and its variants of settings. */
+
 import type { Signal } from '#model/prediction.ts'
 import { parseQuantity } from '#model/quantity.ts'
 import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import { subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 
@@ -32,7 +33,7 @@ export function cohortsOf(nodes: AuditedNode[]): Cohort[] {
       ]),
   )
   return [...alike.values()].map(members => ({
-    members: members.toSorted((a, b) => compareText(a.identity.name, b.identity.name)),
+    members: members.toSorted((a, b) => byText(a.identity.name, b.identity.name)),
   }))
 }
 
@@ -55,7 +56,7 @@ export const isKnown = (node: AuditedNode): boolean =>
 export function variantsOf(nodes: AuditedNode[]): Variant[] {
   const alike = [...Map.groupBy(nodes, signatureOf)]
   return alike
-    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))
+    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a, b))
     .map(([, variant]) => variant)
 }
 
@@ -103,7 +104,7 @@ export function unknownTexts(nodes: AuditedNode[], limit: number, language: Lang
     ),
   ]
   const sorted = reasons
-    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))
+    .toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a, b))
     .map(([, alike]) => alike)
   const texts = sorted
     .slice(0, limit)

@@ -2,8 +2,8 @@
  * The distribution of a large group's nodes on each disk, as columns over one bar, with the marks
  * that most nodes have.
  */
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import { type Gauge, type Mark, marksText } from './gauge.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
 import type { GaugedNode } from './node.ts'
@@ -68,7 +68,7 @@ function commonMarks(gauges: Pick<Gauge, 'marks'>[]): [Mark[], number] {
     JSON.stringify(marks.map(({ kind, percent, setting }) => [kind, percent.toFixed(1), setting])),
   )
   const [, most] = [...alike].toSorted(
-    ([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b),
+    ([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a, b),
   )[0]!
   // Equal percentages of different disks are different amounts.
   return [most[0]!.marks.map(mark => ({ ...mark, amount: null })), most.length]

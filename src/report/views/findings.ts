@@ -12,10 +12,10 @@ import {
   severities,
 } from '#model/finding.ts'
 import type { Subject } from '#model/subject.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn, type TitleOf } from '#report/rule-words.ts'
 import { mostUrgentFirst } from '#report/statements.ts'
-import { compareText } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 
@@ -149,7 +149,7 @@ function sumView({ findings }: { findings: Finding[] }, { words, line }: Languag
 export function oneOfEachRule(findings: Finding[]): Finding[] {
   const byRule = new Map(findings.map(finding => [finding.rule, finding]))
   return [...byRule.values()]
-    .toSorted((a, b) => compareText(a.rule, b.rule))
+    .toSorted((a, b) => byText(a.rule, b.rule))
     .slice(0, findingLimits.rules)
 }
 
@@ -189,7 +189,7 @@ export function worstFirst(a: Finding, b: Finding): number {
     mostUrgentFirst(a, b) ||
     confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
     b.nodes.count - a.nodes.count ||
-    compareText(text(a), text(b))
+    byText(text(a), text(b))
   )
 }
 

@@ -3,9 +3,10 @@
  * ones the page draws the distribution and the worst few nodes. Other nodes are in a table, or only
  * counted if the table is full: the numbers always add up.
  */
+
 import type { AuditedNode, AuditReport } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import { type DistributionView, distributions } from './distribution.ts'
 import { subjectText } from './findings.ts'
 import { GaugedNode, type NodeView, nameLimit, nodeView } from './node.ts'
@@ -231,8 +232,8 @@ export function groupNodes(
     .toSorted(
       (a, b) =>
         byHeadroom(a.members[0]!, b.members[0]!) ||
-        compareText(a.cluster, b.cluster) ||
-        compareText(a.title, b.title),
+        byText(a.cluster, b.cluster) ||
+        byText(a.title, b.title),
     )
 }
 
@@ -241,8 +242,8 @@ function byHeadroom(a: GaugedNode, b: GaugedNode): number {
   const known = (value: number | null) => value ?? Number.MAX_VALUE
   return (
     known(a.headroomPercent) - known(b.headroomPercent) ||
-    compareText(a.node.cluster, b.node.cluster) ||
-    compareText(a.node.identity.name, b.node.identity.name)
+    byText(a.node.cluster, b.node.cluster) ||
+    byText(a.node.identity.name, b.node.identity.name)
   )
 }
 

@@ -2,10 +2,11 @@
  * Leftover objects of each cluster beside their findings: clusters with most to clean up first, in
  * each the worst first.
  */
+
 import { type Finding, severities } from '#model/finding.ts'
 import type { GarbageOverview, GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
-import { compareText } from '#report/text.ts'
+import { byText } from '#model/text-order.ts'
 import { worstFirst } from './findings.ts'
 
 export interface JudgedRow {
@@ -50,7 +51,7 @@ export function judgedGarbage({
       (a, b) =>
         b.monthlyUsd - a.monthlyUsd ||
         b.found.length - a.found.length ||
-        compareText(a.overview.cluster, b.overview.cluster),
+        byText(a.overview.cluster, b.overview.cluster),
     )
 }
 

@@ -2,12 +2,13 @@
  * The findings of a mail: changes since the last run, and urgent unchanged findings. All findings
  * if there is no earlier run.
  */
+
 import { type Change, changesById } from '#model/delta.ts'
 import { type Finding, severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, HiddenFinding, RunBefore } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import { english, type Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import { tallyTexts, worstFirst } from './findings.ts'
 import { returnedTexts } from './returned.ts'
 
@@ -102,7 +103,7 @@ export function mailChanges(
 
 type Past = Pick<PastFinding, 'id' | 'severity'>
 const byPastSeverity = (a: Past, b: Past) =>
-  severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id)
+  severities.indexOf(a.severity) - severities.indexOf(b.severity) || byText(a.id, b.id)
 
 function kindOfChange(change: Change | undefined): Kind | null {
   switch (change) {

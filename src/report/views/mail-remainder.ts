@@ -1,8 +1,10 @@
 /** The end of a mail: what was not audited and why, and where the report is. */
+
 import type { NotAudited } from '#model/finding.ts'
 import type { Delivery } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText, type Fold } from '#report/text.ts'
+import type { Fold } from '#report/text.ts'
 
 const shown = { reasons: 5, names: 2, channels: 6 }
 const linkLimit = 1000
@@ -26,7 +28,7 @@ export function mailNotAuditedView(
     (a, b) =>
       Number(a[0]!.node !== null) - Number(b[0]!.node !== null) ||
       b.length - a.length ||
-      compareText(a[0]!.reason, b[0]!.reason),
+      byText(a[0]!.reason, b[0]!.reason),
   )
   const rest = groups.slice(shown.reasons)
   const entries = rest.reduce((sum, { length }) => sum + length, 0)
@@ -54,10 +56,10 @@ function whoOf(group: NotAudited[], fold: Fold, words: Words): string {
   return words.nodes(nodes.length, of, some(nodes, fold, words))
 }
 
-const distinct = (names: string[]) => [...new Set(names)].toSorted(compareText)
+const distinct = (names: string[]) => [...new Set(names)].toSorted(byText)
 
 function some(names: string[], fold: Fold, words: Words): string {
-  const sorted = names.toSorted(compareText)
+  const sorted = names.toSorted(byText)
   return words.names(
     sorted.slice(0, shown.names).map(name => fold(name, 80)),
     Math.max(sorted.length - shown.names, 0),

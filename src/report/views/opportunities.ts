@@ -2,12 +2,13 @@
  * Changes with a countable gain: space that a setting frees, or how much earlier image GC starts.
  * Largest gain first.
  */
+
 import type { Finding } from '#model/finding.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn } from '#report/rule-words.ts'
-import { compareText } from '#report/text.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText, worstFirst } from './findings.ts'
 import { nameLimit } from './node.ts'
@@ -191,7 +192,7 @@ function lessStranded(
 function changeText(finding: Finding, language: Language): string {
   const { words, line } = language
   const parts = Object.entries(finding.fix.config)
-    .toSorted(([a], [b]) => compareText(a, b))
+    .toSorted(([a], [b]) => byText(a, b))
     .flatMap(([field, value]): string[] =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).map(([signal, threshold]) => `${field}.${signal} ${threshold}`)

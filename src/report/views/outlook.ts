@@ -3,10 +3,11 @@
  * observed growth or else at the assumed rate. Freed space is not predicted: the times say when the
  * kubelet begins to act.
  */
+
 import type { Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import {
   type ActingTimes,
   type DiskOutlook,
@@ -175,7 +176,7 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
     (a, b) =>
       Math.min(a.evictionMs ?? far, far) - Math.min(b.evictionMs ?? far, far) ||
       (a.disk.evictionMs ?? far) - (b.disk.evictionMs ?? far) ||
-      compareText(a.disk.title, b.disk.title),
+      byText(a.disk.title, b.disk.title),
   )[0]
   const disk = first?.disk ?? null
   const thresholds = node.prediction.eviction?.thresholds ?? []
@@ -208,8 +209,8 @@ function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
     time(a) - time(b) ||
     (a.evictionMs === 0 ? 0 : assumed(a) - assumed(b)) ||
     margin(a) - margin(b) ||
-    compareText(a.node.cluster, b.node.cluster) ||
-    compareText(a.node.identity.name, b.node.identity.name)
+    byText(a.node.cluster, b.node.cluster) ||
+    byText(a.node.identity.name, b.node.identity.name)
   )
 }
 

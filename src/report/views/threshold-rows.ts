@@ -2,10 +2,11 @@
  * The rows of a cohort's table: one for each setting, and one for each other value that some nodes
  * have.
  */
+
 import type { Signal } from '#model/prediction.ts'
 import { type ImageGcSetting, imageGcFields } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 import { imageGcSetting } from './image-gc-setting.ts'
 import { type SettingView, type ThresholdKey, thresholdSetting } from './threshold-setting.ts'
@@ -88,7 +89,7 @@ function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdK
   const place = ({ signal }: ThresholdKey) =>
     isAdded(signal) ? hardSignals.length : hardSignals.indexOf(signal)
   return [...keys.values()].toSorted(
-    (a, b) => place(a) - place(b) || compareText(a.signal, b.signal) || a.nth - b.nth,
+    (a, b) => place(a) - place(b) || byText(a.signal, b.signal) || a.nth - b.nth,
   )
 }
 

@@ -1,7 +1,7 @@
 import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import { isWatched } from '#model/watched-signals.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import {
   type Cohort,
   cohortsOf,
@@ -106,8 +106,8 @@ function mostTroubled(a: Assessed, b: Assessed): number {
     b.variants.length - a.variants.length ||
     b.unread.length - a.unread.length ||
     b.members.length - a.members.length ||
-    compareText(a.cluster, b.cluster) ||
-    compareText(`${a.title} ${a.about}`, `${b.title} ${b.about}`)
+    byText(a.cluster, b.cluster) ||
+    byText(`${a.title} ${a.about}`, `${b.title} ${b.about}`)
   )
 }
 
@@ -152,7 +152,7 @@ function aboutOf(cohort: Cohort, language: Language): string {
   const { prediction } = members[0]!
   const { kubeletMinor, borrowedMinor } = prediction.settings
   const types = [...Map.groupBy(members, member => member.identity.instanceType)].toSorted(
-    ([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a ?? '', b ?? ''),
+    ([a, ofA], [b, ofB]) => ofB.length - ofA.length || byText(a ?? '', b ?? ''),
   )
   const named = types.flatMap(([type, { length }]) =>
     type === null ? [] : [`${language.count(length)} ${language.line(type, 40)}`],

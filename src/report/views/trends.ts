@@ -2,11 +2,12 @@
  * Trends by day: findings, grades, use of image disks and nodes near image GC, for all clusters,
  * each cluster and each group.
  */
+
 import { type Grade, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { compareText } from '#report/text.ts'
 import { subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type Sparkline, sparkline } from './sparkline.ts'
@@ -71,7 +72,7 @@ export function trendsView(
   }))
   const groups = recent
     .flatMap(trend => groupsOf(trend, language))
-    .toSorted((a, b) => nearest(b.days) - nearest(a.days) || compareText(a.key, b.key))
+    .toSorted((a, b) => nearest(b.days) - nearest(a.days) || byText(a.key, b.key))
   const all =
     recent.length > 1
       ? [{ title: words.allClusters, about: clusterCount(recent.length), days: fleetDays(recent) }]
@@ -93,7 +94,7 @@ export function trendsView(
 
 const numberOf = (day: string) => Date.parse(day) / dayMs
 const daysOf = (trends: ReportedTrend[]) =>
-  [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(compareText)
+  [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(byText)
 
 function lately({ cluster, points }: ReportedTrend): ReportedTrend {
   const newest = numberOf(points.at(-1)?.day ?? '')

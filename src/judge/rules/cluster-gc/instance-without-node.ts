@@ -3,8 +3,9 @@ import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { InstanceGarbage } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const instance = (hoursAgo: number): InstanceGarbage['withoutNode'][number] => ({
   ...{ instanceId: 'i-0123456789abcdef0', instanceType: 'm6i.large', state: 'running' },

@@ -4,8 +4,9 @@ import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { isPassedOver } from '#judge/garbage/leases.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
   node: 'ip-10-0-9-9.ec2.internal',

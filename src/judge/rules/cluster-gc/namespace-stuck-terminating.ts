@@ -4,8 +4,9 @@ import { isOld, oldest } from '#judge/garbage/garbage.ts'
 import { finalizersOf, whyNamespaceStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, span } from '#judge/text.ts'
+import { span } from '#judge/text.ts'
 import type { NamespaceGarbage } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 type Terminating = NamespaceGarbage['terminating'][number]
 

@@ -4,7 +4,8 @@ import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { silentNodes } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const node = (hoursAgo: number) => ({
   node: 'ip-10-0-1-2.ec2.internal',

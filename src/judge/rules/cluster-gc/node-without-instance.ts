@@ -4,7 +4,8 @@ import { oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { isWithoutInstance } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const example = (hoursAgo: number) => ({
   instances: {

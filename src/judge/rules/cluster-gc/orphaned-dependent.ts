@@ -2,8 +2,9 @@ import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const none = { dangling: [], unserved: [], misplaced: [], blocked: [] }
 const orphan = (hoursAgo: number): OwnerGarbage['orphaned'][number] => ({

@@ -3,8 +3,9 @@ import { byNamespace, controllersOf, isOld, oldest, reasonOf } from '#judge/garb
 import { whyPodStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { TerminatingPod } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const hanging = (hoursAgo: number): TerminatingPod => ({
   namespace: 'shop',

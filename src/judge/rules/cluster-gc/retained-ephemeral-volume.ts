@@ -3,7 +3,8 @@ import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const none = { released: [], held: [] }
 

@@ -4,8 +4,9 @@ import { heldObjects } from '#judge/garbage/held-objects.ts'
 import { whyFinalizersStay } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const held = (hoursAgo: number): HeldObject => ({
   ...{

@@ -2,7 +2,8 @@ import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { failedPod, thresholdTold } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted, percent } from '#judge/text.ts'
+import { counted, percent } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 /** From this part of the threshold on. */
 const nearShare = 0.8

@@ -4,7 +4,8 @@ import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { costOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const disk = (hoursAgo: number) => ({
   ...{

@@ -4,8 +4,9 @@ import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const request = (overdue: string | null): CertificateRequest => ({
   ...{

@@ -3,8 +3,9 @@ import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
   node: 'ip-10-0-1-2.ec2.internal',

@@ -3,8 +3,9 @@ import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/ga
 import { whyVolumeStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { byText, counted } from '#judge/text.ts'
+import { counted } from '#judge/text.ts'
 import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
+import { byText } from '#model/text-order.ts'
 
 const claim = (hoursAgo: number): HeldVolumeObject => ({
   namespace: 'shop',

@@ -4,7 +4,7 @@ import { layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts
 import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { byText } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const path = '/etc/kubernetes/kubelet/config.json'
 

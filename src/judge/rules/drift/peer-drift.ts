@@ -15,10 +15,11 @@ import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { byText } from '#model/text-order.ts'
 
 interface Fact extends SizedSettings {
   cluster: string

@@ -6,9 +6,10 @@ import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#jud
 import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
+import { byText } from '#model/text-order.ts'
 
 interface Fact {
   release: Release

@@ -2,8 +2,9 @@ import { line } from '#judge/evidence.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { hard } from '#judge/example.ts'
 import { cohortRule } from '#judge/rule.ts'
-import { bounded, byText, bytes, counted, exactBytes, percent } from '#judge/text.ts'
+import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
+import { byText } from '#model/text-order.ts'
 
 const gibibyte = 1024 ** 3
 /** Disks of one size differ by what the filesystem takes; twice as large is another size. */

@@ -10,7 +10,8 @@ import {
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 /** Within the hour that events are kept. */
 const manyEvictions = 3

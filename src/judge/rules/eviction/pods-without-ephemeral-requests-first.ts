@@ -1,9 +1,10 @@
 import { line } from '#judge/evidence.ts'
 import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bounded, byText, bytes, exactBytes, nameLength } from '#judge/text.ts'
+import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { RankedPod, Signal } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 
 const gibibyte = 1024 ** 3
 /** What the pod that stays must hold more than the one that goes: below that the order hardly matters. */

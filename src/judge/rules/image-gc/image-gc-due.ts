@@ -1,9 +1,10 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
-import { bounded, byText, bytes, counted, exactBytes } from '#judge/text.ts'
+import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const shown = 5

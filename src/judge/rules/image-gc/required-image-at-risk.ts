@@ -3,12 +3,13 @@ import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events
 import { line } from '#judge/evidence.ts'
 import { severityRank } from '#judge/outcome.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bounded, byText, counted, nameLength } from '#judge/text.ts'
+import { bounded, counted, nameLength } from '#judge/text.ts'
 import type { Severity } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction.ts'
+import { byText } from '#model/text-order.ts'
 
 type Subject = Satisfied<'imageGC' | 'pods'>
 

@@ -7,7 +7,8 @@ import { pullFailures } from '#judge/events/pulls.ts'
 import { line } from '#judge/evidence.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const shown = 10
 const pod = (image: string) => ({

@@ -12,7 +12,8 @@ import {
 } from '#judge/events/pulls.ts'
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
-import { bounded, byText, counted } from '#judge/text.ts'
+import { bounded, counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits

@@ -4,7 +4,8 @@ import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
-import { bounded, byText, bytes, counted } from '#judge/text.ts'
+import { bounded, bytes, counted } from '#judge/text.ts'
+import { byText } from '#model/text-order.ts'
 
 const directives = (rotate: number, maxsize: string) => ({
   patterns: ['/var/log/app/*.log'],

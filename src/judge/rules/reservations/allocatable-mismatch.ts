@@ -1,7 +1,8 @@
 import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bounded, byText } from '#judge/text.ts'
+import { bounded } from '#judge/text.ts'
 import { compareQuantities, parseQuantity } from '#model/quantity.ts'
+import { byText } from '#model/text-order.ts'
 
 const predicted = { cpu: '3920m', memory: '15Gi', matchesNode: false }
 

@@ -5,7 +5,9 @@
  *               validateReservedMemoryConfiguration
  * Read at       1.24 to 1.37
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { messageOf } from '#model/error-message.ts'
 import { atoi, goQuote } from '#model/go-text.ts'
 import { signOf } from '#model/quantity.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
@@ -52,6 +54,6 @@ function cpuSetError(text: string, features: KubeletFeatures): string | null {
     }
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

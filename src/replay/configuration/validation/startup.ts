@@ -7,7 +7,9 @@
  * Kept exactly  every text, without the prefix of the caller
  * Left out      over-reservation, which needs the machine
  */
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { imageGcPolicyError } from '#replay/image-gc/policy.ts'
@@ -54,6 +56,6 @@ function errorOf(check: () => unknown): string | null {
     check()
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

@@ -5,6 +5,17 @@ import { addressPattern, mostRecipients } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 
 const address = z.string().check(z.regex(addressPattern, 'an e-mail address'))
+/** Separated by commas. Empty entries are dropped. */
+const list = (each: z.core.$ZodCheck<string>) =>
+  z.pipe(
+    z.pipe(
+      z.string(),
+      z.transform(text => text.split(',').flatMap(entry => entry.trim() || [])),
+    ),
+    z.array(z.string().check(each)),
+  )
+/** Source: IAM user guide, IAM ARNs; with `*` as in a statement's Resource. */
+const rolePattern = /^arn:[\w-]+:iam::[\d*]{1,12}:role\/[\w+=,.@/*-]{1,512}$/
 const optional = <Type extends z.core.$ZodType>(type: Type) => z.optional(type)
 const schema = z.strictObject({
   HIGHWATER_BUCKET: optional(
@@ -65,8 +76,17 @@ const schema = z.strictObject({
   /** Read where the log lines are written. */
   HIGHWATER_SERVICE: optional(z.string()),
   HIGHWATER_DEBUG: optional(z.string()),
-  /** Read where the policy is parsed. */
+  HIGHWATER_WEBHOOK_HOSTS: optional(
+    list(z.regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'host names in lower case')),
+  ),
   HIGHWATER_SHOWS_OWN_TOKEN: optional(z.enum(['yes', 'no'])),
+  HIGHWATER_MEMBER_ROLE_ARNS: optional(list(z.regex(rolePattern, 'ARNs of IAM roles'))),
+  HIGHWATER_KUBELET_ROLE_ARNS: optional(list(z.regex(rolePattern, 'ARNs of IAM roles'))),
+  HIGHWATER_POLICY_RECIPIENTS: optional(
+    list(z.regex(/^([^\s@<>,;*]{1,64}@)?[a-zA-Z0-9.-]{1,253}$/, 'addresses and domains')),
+  ),
+  HIGHWATER_POLICY_SENDER: optional(z.string()),
+  HIGHWATER_INSPECT_OUTPUT_BUCKET: optional(z.string()),
 })
 
 /** @param environment  an empty value counts as absent. @throws OperatorError */
@@ -109,5 +129,28 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     webhookUrl: data.HIGHWATER_WEBHOOK_URL ?? null,
     reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/(?<!\/)\/+$/, '') ?? null,
     stateMachineArn: data.HIGHWATER_STATE_MACHINE_ARN ?? null,
+    webhookHosts: data.HIGHWATER_WEBHOOK_HOSTS ?? ['hooks.slack.com'],
+    policyGrants: {
+      memberRoles: data.HIGHWATER_MEMBER_ROLE_ARNS ?? [],
+      kubeletRoles: data.HIGHWATER_KUBELET_ROLE_ARNS ?? [],
+      showsOwnToken: data.HIGHWATER_SHOWS_OWN_TOKEN === 'yes',
+      mail: mailGrants(data, recipients),
+      inspectOutputBucket: data.HIGHWATER_INSPECT_OUTPUT_BUCKET ?? null,
+    },
   }
+}
+
+/** By default the domains of the stack's own addresses. @param recipients of the stack */
+function mailGrants(
+  {
+    HIGHWATER_POLICY_RECIPIENTS: given,
+    HIGHWATER_SENDER: sender,
+    HIGHWATER_POLICY_SENDER: policySender,
+  }: z.infer<typeof schema>,
+  recipients: string[],
+): string[] {
+  const own = [...recipients, sender, policySender].filter(address => address !== undefined)
+  const domains = own.map(address => address.slice(address.lastIndexOf('@') + 1))
+  const granted = given === undefined ? domains : [...recipients, ...given]
+  return [...new Set(granted.map(entry => entry.toLowerCase()))]
 }

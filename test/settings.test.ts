@@ -15,6 +15,14 @@ const whole = {
   HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T000/B000/XXXX',
 }
 
+const noGrants = {
+  memberRoles: [],
+  kubeletRoles: [],
+  showsOwnToken: false,
+  mail: [],
+  inspectOutputBucket: null,
+}
+
 describe('parseSettings', () => {
   it('takes what the stack sets', () => {
     expect(parseSettings({ ...whole, PATH: '/bin', HIGHWATER_SERVICE: 'highwater-prod' })).toEqual({
@@ -29,6 +37,8 @@ describe('parseSettings', () => {
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
       topicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
       webhookUrl: 'https://hooks.slack.com/services/T000/B000/XXXX',
+      webhookHosts: ['hooks.slack.com'],
+      policyGrants: { ...noGrants, mail: ['example.com'] },
     })
   })
 
@@ -46,12 +56,36 @@ describe('parseSettings', () => {
       stateMachineArn: null,
       topicArn: null,
       webhookUrl: null,
+      webhookHosts: ['hooks.slack.com'],
+      policyGrants: noGrants,
+    })
+  })
+
+  it('takes how far the policy may reach', () => {
+    const { webhookHosts, policyGrants } = parseSettings({
+      ...whole,
+      HIGHWATER_WEBHOOK_HOSTS: 'chat.example.com, *.example.net',
+      HIGHWATER_SHOWS_OWN_TOKEN: 'yes',
+      HIGHWATER_MEMBER_ROLE_ARNS: 'arn:aws:iam::444455556666:role/highwater,arn:aws:iam::*:role/x',
+      HIGHWATER_POLICY_RECIPIENTS: 'Team.example.com,kim@example.org',
+      HIGHWATER_INSPECT_OUTPUT_BUCKET: 'answers',
+    })
+    expect(webhookHosts).toEqual(['chat.example.com', '*.example.net'])
+    expect(policyGrants).toEqual({
+      memberRoles: ['arn:aws:iam::444455556666:role/highwater', 'arn:aws:iam::*:role/x'],
+      kubeletRoles: [],
+      showsOwnToken: true,
+      mail: ['a@example.com', 'b@example.com', 'team.example.com', 'kim@example.org'],
+      inspectOutputBucket: 'answers',
     })
   })
 
   it.each([
     [{ HIGHWATER_RECIPIENT: 'a@example.com' }, 'HIGHWATER_RECIPIENT'],
     [{ HIGHWATER_BUCKET: 'a..b' }, 'an S3 bucket name'],
+    [{ HIGHWATER_MEMBER_ROLE_ARNS: '*' }, 'ARNs of IAM roles'],
+    [{ HIGHWATER_POLICY_RECIPIENTS: '*' }, 'addresses and domains'],
+    [{ HIGHWATER_WEBHOOK_HOSTS: 'https://a' }, 'host names'],
     [{ HIGHWATER_BUCKET: 'ab' }, 'wrong: HIGHWATER_BUCKET: an S3 bucket name'],
     [{ HIGHWATER_BUCKET: 'a'.repeat(64) }, 'wrong: HIGHWATER_BUCKET: an S3 bucket name'],
     [

@@ -149,7 +149,12 @@ describe('the functions', () => {
       (named(whole, name).Environment as { Variables: Record<string, string> }).Variables
     const variables = variablesOf('AuditLambdaFunction')
     const { HIGHWATER_STATE_MACHINE_ARN: machine, ...telling } = variables
-    const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: webhook, ...shared } = telling
+    const {
+      HIGHWATER_TOPIC_ARN: _topic,
+      HIGHWATER_WEBHOOK_URL: webhook,
+      HIGHWATER_WEBHOOK_HOSTS: _hosts,
+      ...shared
+    } = telling
     expect(variablesOf('PublishLambdaFunction')).toEqual(telling)
     for (const name of ['Discover', 'AuditShard'])
       expect(variablesOf(`${name}LambdaFunction`)).toEqual(shared)
@@ -184,6 +189,17 @@ describe('the functions', () => {
       webhookUrl: 'https://hooks.slack.com/services/T0',
       reportBaseUrl: 'https://reports.example.com',
       stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
+      webhookHosts: ['hooks.slack.com'],
+      policyGrants: {
+        memberRoles: wholeParameters.MemberRoleArns.split(','),
+        kubeletRoles: [
+          'arn:aws:iam::111122223333:role/highwater-prod-SeenByKubeletsRole-*',
+          'arn:aws:iam::111122223333:role/highwater-kubelet',
+        ],
+        showsOwnToken: false,
+        mail: ['example.com', 'team.example.com'],
+        inspectOutputBucket: 'answers',
+      },
     })
     expect(variables.HIGHWATER_SERVICE).toBe('highwater-prod')
     expect(named(whole, 'NoReportAlarm').Dimensions).toEqual([
@@ -559,8 +575,24 @@ describe('who may do what', () => {
     )
     expect(resources({})).not.toMatch(/Kubelets|role\/"/)
     expect(resources({ ReadsByKubelet: 'yes' })).not.toMatch(/role\/"/)
-    expect(resources({ KubeletRole: 'mine' })).toContain('["arn:aws:iam::*:role/mine"]')
+    expect(resources({ KubeletRole: 'mine' })).toContain('["arn:aws:iam::111122223333:role/mine"]')
     expect(resources({ KubeletRole: 'mine' })).not.toContain('Kubelets')
+  })
+
+  it('assumes in other accounts the roles that a parameter names, with their remediation twins where it remediates, and no others', () => {
+    const assumed = (of: Stack) =>
+      Object.fromEntries(
+        Object.entries(of.resources)
+          .filter(([name]) => name.endsWith('MemberPolicy'))
+          .map(([name, resource]) => [name, grantsIn(resource).map(({ Resource }) => Resource)]),
+      )
+    const [here = '', there = ''] = wholeParameters.MemberRoleArns.split(',')
+    expect(assumed(stack)).toEqual({})
+    expect(assumed(whole)).toEqual({
+      AuditMemberPolicy: [[here, there]],
+      RemediateMemberPolicy: [[here, there, `${here}-remediate`, `${there}-remediate`]],
+    })
+    expect(JSON.stringify(grantsIn(packaged.template))).not.toContain('iam::*')
   })
 
   it('names nothing that is there only with remediation where remediation is off', () => {
@@ -602,7 +634,8 @@ describe('the role of a pod that does what the function does', () => {
     { KmsKeyArn: wholeParameters.KmsKeyArn, Prefix: 'eks/' },
     { ReadsBySsm: 'yes', InspectOutputBucket: 'answers', InspectOutputPrefix: 'nodes/' },
     { ReadsByKubelet: 'yes' },
-    { KubeletRole: 'mine', MemberRole: 'audited' },
+    { KubeletRole: 'mine' },
+    { MemberRoleArns: wholeParameters.MemberRoleArns },
   ])('may do what the function may with the same settings, and no more: %j', given => {
     const resources = instantiate(pod, {
       HomeCluster: 'ops',

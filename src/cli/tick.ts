@@ -54,7 +54,11 @@ export function tickCommand(): Command {
 Its settings are those of the function, from the environment: HIGHWATER_BUCKET,
 HIGHWATER_PREFIX, HIGHWATER_KMS_KEY_ID, HIGHWATER_SENDER, HIGHWATER_RECIPIENTS,
 HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_WEBHOOK_URL, and AWS_REGION. The
-policy lies in the bucket as highwater.yaml. The answer is printed as JSON; run again
+policy lies in the bucket as highwater.yaml. It may name the roles of
+HIGHWATER_MEMBER_ROLE_ARNS and HIGHWATER_KUBELET_ROLE_ARNS, the addresses and domains of
+HIGHWATER_POLICY_RECIPIENTS (default: the domains of sender and recipients) and the bucket
+HIGHWATER_INSPECT_OUTPUT_BUCKET, and use the run's own token for kubelets with
+HIGHWATER_SHOWS_OWN_TOKEN=yes. The webhook's host is one of HIGHWATER_WEBHOOK_HOSTS. The answer is printed as JSON; run again
 for the same tick it does nothing more.
 
 Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be delivered,

@@ -172,8 +172,6 @@ export interface ReportPolicy {
   unsubscribe: { mailto: string | null; url: string | null; oneClick: boolean }
   /** Who hears of mails that came back; null: the sender. */
   bouncesTo: string | null
-  /** Hosts that the stack's webhook may be on; `*` stands for any run of characters. */
-  webhookHosts: string[]
   formats: MoreFormat[]
   /** Of the page and of every mail for which nothing else is said. */
   language: LanguageId
@@ -290,7 +288,6 @@ export const defaultPolicy: Policy = {
     owners: [],
     unsubscribe: { mailto: null, url: null, oneClick: false },
     bouncesTo: null,
-    webhookHosts: ['hooks.slack.com'],
     formats: [],
     language: 'en',
     languages: {},

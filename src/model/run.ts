@@ -1,5 +1,6 @@
 /** One run of the service: what was asked for, and what came of it. */
 import type { Coverage, Grade, Severity } from './finding.ts'
+import type { PolicyGrants } from './policy-grants.ts'
 import type { Delivery } from './report.ts'
 import type { Selection } from './selection.ts'
 
@@ -31,6 +32,9 @@ export interface Settings {
   topicArn: string | null
   /** Address of a Slack-compatible webhook, a secret: it stands in no message; null: none. */
   webhookUrl: string | null
+  /** Hosts that the webhook may be on; `*` matches any characters. */
+  webhookHosts: string[]
+  policyGrants: PolicyGrants
   /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
   reportBaseUrl: string | null
   /** Step Functions state machine that large fleets are handed to; null: one function reads all. */

@@ -79,12 +79,6 @@ const report = z
       .nullable()
       .default(null)
       .describe('who hears of mails that came back, a verified identity; by default the sender'),
-    webhookHosts: z
-      .array(
-        z.string().regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'a host name in lower case'),
-      )
-      .default(defaultPolicy.report.webhookHosts)
-      .describe('hosts that the stack’s webhook may be on, * stands for any run of characters'),
     formats: z
       .array(z.enum(moreFormats))
       .default(defaultPolicy.report.formats)

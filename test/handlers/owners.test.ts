@@ -132,7 +132,9 @@ describe('owners', () => {
       { owners: [{ ...payments, recipients: ['payments@elsewhere.test'] }, nodes] },
       [{ ...tagged, ses: { sandbox: true } }, fleet({ nodes: 12 })],
     )
-    await expect(invoke(tick)).rejects.toThrow(
+    await expect(
+      invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'example.com,elsewhere.test' }),
+    ).rejects.toThrow(
       /ses payments: .*SES sandbox.*verify payments@elsewhere\.test, or ask for production access/,
     )
     expect(lab.mails().map(({ to: [first] }) => first)).toEqual([
@@ -224,7 +226,7 @@ describe('the headers of a mail', () => {
 
   it('name an address for bounces that SES has not verified', async () => {
     const { lab } = await world({ bouncesTo: 'bounces@elsewhere.test' })
-    await expect(invoke(tick)).rejects.toThrow(
+    await expect(invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'elsewhere.test' })).rejects.toThrow(
       /To do: verify bounces@elsewhere\.test, to which mails that come back are sent/,
     )
     expect(lab.mails()).toEqual([])
@@ -236,8 +238,12 @@ describe('other messengers', () => {
 
   it('hear of the run once a tick, and are silent where the mail is', async () => {
     const { url, bodies } = await webhookServer()
-    const environment = { ...topic, HIGHWATER_WEBHOOK_URL: url }
-    const { lab } = await world({ onlyOnChange: true, webhookHosts: ['localhost'] }, [tagged])
+    const environment = {
+      ...topic,
+      HIGHWATER_WEBHOOK_URL: url,
+      HIGHWATER_WEBHOOK_HOSTS: 'localhost',
+    }
+    const { lab } = await world({ onlyOnChange: true }, [tagged])
     await invoke(tick, environment)
     await invoke(tick, environment)
     const [mail] = lab.mails()

@@ -161,10 +161,10 @@ describe('the role in another account', () => {
   it('is asked for by the roles of the stack that may take it, under the names of its outputs', () => {
     const read = (file: string) =>
       parseTemplate(readFileSync(`src/handlers/stack/${file}.yml`, 'utf8'))
-    const takes = Object.entries(read('roles').Resources).filter(([, { Properties }]) =>
-      JSON.stringify(Properties).includes('{MemberRole}'),
-    )
-    const outputs = takes.map(([name]) => `${name}Arn`)
+    const outputs = Object.values(read('roles').Resources)
+      .filter(({ Properties }) => JSON.stringify(Properties).includes('"MemberRoleArns"'))
+      .flatMap(({ Properties: { Roles, RoleName } }) => [Roles ?? RoleName].flat())
+      .map(role => `${(role as { Ref: string }).Ref}Arn`)
     expect(
       Object.keys(printed('proxy').Parameters).filter(name => name.endsWith('RoleArn')),
     ).toEqual(outputs)

@@ -13,6 +13,7 @@ import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approv
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
 import { type SealKeys, sealedStore } from '#remediate/seal.ts'
+import { parseSettings } from '#settings.ts'
 import { approvalOf, oldSha256, planOf } from './remediation-world.ts'
 import { ada, memoryKeys } from './seals.ts'
 import { VirtualTime } from './virtual-time.ts'
@@ -119,6 +120,7 @@ export class ForgedWorld {
             version: '0',
             parsePolicy: parsedOnce,
           },
+          policyGrants: parseSettings({}).policyGrants,
           ...{ readUntil: never, stop: never, end: never },
           effects: run => this.#effects(run),
         }),

@@ -45,6 +45,8 @@ export const wholeParameters = {
   InspectOutputPrefix: 'nodes/',
   ReadsByKubelet: 'yes',
   KubeletRole: 'highwater-kubelet',
+  MemberRoleArns:
+    'arn:aws:iam::444455556666:role/highwater,arn:aws:iam::555566667777:role/highwater',
   FanOut: 'on',
   Remediation: 'on',
   AlarmEmail: 'ops@example.com',

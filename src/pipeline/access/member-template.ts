@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
+import { remediateSuffix } from '#model/arn.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import {
   applyDocuments,
@@ -48,8 +49,6 @@ interface MemberTemplate {
   Outputs: Record<string, unknown>
 }
 
-/** Suffix of the role that changes nodes. The stack's own role may take that role, too: test/permissions.test.ts. */
-export const remediateSuffix = '-remediate'
 const file = new URL('../../../templates/member-account.yaml', import.meta.url)
 
 /** As an object, with CloudFormation's long forms. */

@@ -8,12 +8,12 @@ import {
   outputGrants,
   readingDocuments,
 } from '#facts/aws/iam.ts'
+import { remediateSuffix } from '#model/arn.ts'
 import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/access/deletion-permissions.ts'
 import { accessEntryCommand, roleManifests, trustIn } from '#pipeline/access/grants.ts'
-import { remediateSuffix } from '#pipeline/access/member-template.ts'
 import {
   applyKubernetesRights,
   type IdentityName,

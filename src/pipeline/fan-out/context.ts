@@ -10,6 +10,7 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/fleet.ts'
+import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
 import {
   policyKey,
   type RunLimits,
@@ -83,8 +84,16 @@ export function workOf(run: FanOutRun, cluster: number): ClusterWork {
 }
 
 /** That which was in force when the run began. */
-export const runPolicy = ({ policy }: FanOutRun, { runtime, store }: FanOutContext): Policy =>
-  policy === null ? defaultPolicy : runtime.parsePolicy(policy, `${store.location}/${policyKey}`)
+export const runPolicy = (
+  { policy }: FanOutRun,
+  { runtime, store, settings }: FanOutContext,
+): Policy =>
+  policy === null
+    ? defaultPolicy
+    : grantedPolicy(
+        runtime.parsePolicy(policy, `${store.location}/${policyKey}`),
+        settings.policyGrants,
+      ).policy
 
 /** A cluster as it was described, and how it is read. */
 export interface OpenCluster {

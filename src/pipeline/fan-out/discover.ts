@@ -48,7 +48,7 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
     throw new OperatorError(
       `Nobody asked for run ${runId}: ${store.location}/${keys.request(runId)} is not there. The function audit writes it`,
     )
-  const { policy, text, mistakes } = await policyOf(store, runtime)
+  const { policy, text, mistakes } = await policyOf(store, runtime, context.settings)
   const live = { policy, selection: request.selection, signal: limits.reading, now: runtime.now }
   const header = await liveHeader(live)
   const listed: Listed = { nodes: [], areWhole: true }

@@ -5,8 +5,10 @@ import { sdkRegion } from '#clients/eks.ts'
 import { kmsMacKey } from '#clients/kms.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import type { PolicyGrants } from '#model/policy-grants.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/remediation-request.ts'
 import type { Settings } from '#model/run.ts'
+import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
 import {
   policyKey,
   remainingOf,
@@ -30,6 +32,7 @@ const endShare = 0.93
 /** Where a call finds everything. */
 export type RemediationPlace = Omit<RemediationService, 'policy' | 'policyApproval' | 'runtime'> & {
   runtime: RemediationService['runtime'] & Pick<ServiceRuntime, 'parsePolicy'>
+  policyGrants: PolicyGrants
 }
 
 /** @throws OperatorError when it cannot be done as asked */
@@ -60,6 +63,7 @@ export async function runRemediation(
       store: sealedStore(bucket, keys.runs),
       keys,
       runtime,
+      policyGrants: settings.policyGrants,
       readUntil: reading.signal,
       stop: sending.signal,
       end: end.signal,
@@ -116,6 +120,8 @@ export async function serviceOf(place: RemediationPlace): Promise<RemediationSer
   const text = found === null ? null : found.body.toString('utf8')
   const parsed =
     text === null ? defaultPolicy : runtime.parsePolicy(text, `${store.location}/${policyKey}`)
+  const { refused } = grantedPolicy(parsed, place.policyGrants)
+  if (refused.length > 0) throw new OperatorError(refused.join('. '))
   const policyApproval = await keptPolicyApproval(store, text, keys.approvals, runtime.now()).catch(
     (error: unknown) => {
       if (error instanceof OperatorError) return error

@@ -9,6 +9,7 @@ import { notReached } from '#model/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import { publishingShare } from './function-time.ts'
+import { grantedPolicy } from './granted-policy.ts'
 import type { RunWatch } from './run-watch.ts'
 
 export interface ServiceRuntime {
@@ -109,13 +110,16 @@ export interface FoundPolicy {
 export async function policyOf(
   store: Store | null,
   { parsePolicy }: ServiceRuntime,
+  { policyGrants }: Settings,
 ): Promise<FoundPolicy> {
   if (store === null) return { policy: defaultPolicy, text: null, mistakes: [] }
   try {
     const found = await store.read(policyKey)
     if (found === null) return { policy: defaultPolicy, text: null, mistakes: [] }
     const text = found.body.toString('utf8')
-    return { policy: parsePolicy(text, `${store.location}/${policyKey}`), text, mistakes: [] }
+    const whole = parsePolicy(text, `${store.location}/${policyKey}`)
+    const { policy, refused } = grantedPolicy(whole, policyGrants)
+    return { policy, text, mistakes: refused }
   } catch (error) {
     const reason = messageOf(error)
     const mistakes = [

@@ -49,7 +49,7 @@ async function runUntil(
   const before = store && scheduledTime !== null ? await doneBefore(store, runId) : null
   if (before !== null) return before
 
-  const { policy, mistakes } = await policyOf(store, runtime)
+  const { policy, mistakes } = await policyOf(store, runtime, settings)
   const live = { policy, selection, signal: limits.reading, now: runtime.now }
   const { answer, targets, mistake } = await fanOut(
     { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },

@@ -31,8 +31,8 @@ export function waysOf(
 ): Ways {
   if (!isMailed) return { to: owner => unmailed(report, owner), mistakes: [] }
   const from = report.sender ?? settings.sender
-  const { unsubscribe, bouncesTo, webhookHosts: allowedHosts } = report
-  const { topicArn, webhookUrl: url } = settings
+  const { unsubscribe, bouncesTo } = report
+  const { topicArn, webhookUrl: url, webhookHosts: allowedHosts } = settings
   const byMail = (to: string[], owner?: string, language?: LanguageId) =>
     from === null || to.length === 0
       ? []

@@ -29,7 +29,7 @@ export function webhook({ url, allowedHosts, ...once }: WebhookOptions): MailCha
       async send({ brief }) {
         if (!allowedHosts.some(pattern => matchesGlob(pattern, hostname)))
           throw new OperatorError(
-            `nothing was sent to the webhook: its host ${hostname} is not one of report.webhookHosts (${allowedHosts.join(', ') || 'none'}). Add it to the policy if it is meant`,
+            `nothing was sent to the webhook: its host ${hostname} is not one of the stack's webhookHosts (${allowedHosts.join(', ') || 'none'}). Add the host to that parameter (HIGHWATER_WEBHOOK_HOSTS) if it is meant`,
           )
         await postJson(url, slackMessage(brief), { signal: once.signal })
         return ''

@@ -115,7 +115,7 @@ describe('a webhook', () => {
       [],
     )
     expect(delivery.error).toBe(
-      'nothing was sent to the webhook: its host localhost is not one of report.webhookHosts (hooks.slack.com). Add it to the policy if it is meant',
+      "nothing was sent to the webhook: its host localhost is not one of the stack's webhookHosts (hooks.slack.com). Add the host to that parameter (HIGHWATER_WEBHOOK_HOSTS) if it is meant",
     )
     expect(bodies).toEqual([])
   })

@@ -1,0 +1,16 @@
+/**
+ * How far the policy file of the service may reach. The file lies in a bucket, so its writer may have no other right: these limits
+ * come from the stack's parameters.
+ */
+export interface PolicyGrants {
+  /** ARNs of roles that `accounts` may name; `*` matches any characters. */
+  memberRoles: string[]
+  /** ARNs of roles whose token kubelets may see; `*` matches any characters. */
+  kubeletRoles: string[]
+  /** Whether kubelets may see the token of the run itself. */
+  showsOwnToken: boolean
+  /** Addresses that may get mail, and domains (without `@`) of which every address may. Lower case. */
+  mail: string[]
+  /** Bucket that `inspectOutput` may name; null: none. */
+  inspectOutputBucket: string | null
+}

@@ -1,0 +1,148 @@
+/** The policy file lies in a bucket: alone it widens neither rights nor recipients. What the stack does not allow is dropped and named. */
+import { remediateSuffix } from '#model/arn.ts'
+import { matchesGlob } from '#model/glob.ts'
+import { defaultPolicy, type Policy, type ReportPolicy } from '#model/policy.ts'
+import type { PolicyGrants } from '#model/policy-grants.ts'
+
+export interface GrantedPolicy {
+  policy: Policy
+  /** One message per dropped entry: where, what, which parameter allows it. */
+  refused: string[]
+}
+
+const mostNamed = 5
+
+export function grantedPolicy(policy: Policy, grants: PolicyGrants): GrantedPolicy {
+  const refused: string[] = []
+  const refuse: Refuse = (entry, values, parameter) => {
+    const more = values.length - mostNamed
+    const named = `${values.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    refused.push(
+      `${entry} of the policy is refused: the stack's parameter ${parameter} does not allow ${named}`,
+    )
+  }
+  const granted = withModes(policy, grants, refuse)
+  return {
+    policy: {
+      ...granted,
+      ...grantedAccounts(policy, grants, refuse),
+      inspectOutput: grantedOutput(policy, grants, refuse),
+      report: grantedReport(policy.report, grants, refuse),
+    },
+    refused,
+  }
+}
+
+type Refuse = (entry: string, values: string[], parameter: string) => void
+
+/** Without any account left, the caller's own. Clusters keep the names that they have in the whole policy. */
+function grantedAccounts(
+  { accounts, narrowedFrom = accounts }: Policy,
+  { memberRoles }: PolicyGrants,
+  refuse: Refuse,
+): Pick<Policy, 'accounts' | 'narrowedFrom'> {
+  const isMember = (role: string | null | undefined) =>
+    role == null || memberRoles.some(pattern => matchesGlob(pattern, role))
+  const isChanger = (role: string | null | undefined) =>
+    isMember(role) ||
+    memberRoles.some(pattern => matchesGlob(`${pattern}${remediateSuffix}`, role ?? ''))
+  const refusing = (key: string, roles: (string | null | undefined)[]) => {
+    const named = [...new Set(roles.filter(role => role != null))]
+    if (named.length > 0) refuse(key, named, 'memberRoleArns (HIGHWATER_MEMBER_ROLE_ARNS)')
+  }
+  const others = accounts.filter(({ roleArn }) => !isMember(roleArn))
+  const kept = accounts.filter(({ roleArn }) => isMember(roleArn))
+  const changers = kept.map(({ remediateRoleArn }) => remediateRoleArn)
+  refusing(
+    'accounts.roleArn',
+    others.map(({ roleArn }) => roleArn),
+  )
+  refusing(
+    'accounts.remediateRoleArn',
+    changers.filter(role => !isChanger(role)),
+  )
+  const isWhole = others.length === 0 && changers.every(isChanger)
+  if (isWhole) return { accounts }
+  const granted = kept.map(account => ({
+    ...account,
+    remediateRoleArn: isChanger(account.remediateRoleArn) ? account.remediateRoleArn : null,
+  }))
+  return { accounts: granted.length > 0 ? granted : defaultPolicy.accounts, narrowedFrom }
+}
+
+/** Without an identity for kubelets, no cluster is read in mode kubelet. */
+function withModes(policy: Policy, grants: PolicyGrants, refuse: Refuse): Policy {
+  const { roleArn, useOwnToken } = policy.kubelet
+  const isRoleGranted =
+    roleArn === null || grants.kubeletRoles.some(pattern => matchesGlob(pattern, roleArn))
+  if (!isRoleGranted)
+    refuse(
+      'kubelet.roleArn',
+      [roleArn],
+      'readsByKubelet or kubeletRole (HIGHWATER_KUBELET_ROLE_ARNS)',
+    )
+  const isTokenGranted = !useOwnToken || grants.showsOwnToken
+  if (!isTokenGranted)
+    refuse('kubelet.useOwnToken', ['true'], 'showsOwnToken (HIGHWATER_SHOWS_OWN_TOKEN)')
+  if (isRoleGranted && isTokenGranted) return policy
+  return {
+    ...policy,
+    kubelet: defaultPolicy.kubelet,
+    modes: policy.modes.filter(({ mode }) => mode !== 'kubelet'),
+  }
+}
+
+function grantedOutput(
+  { inspectOutput }: Policy,
+  { inspectOutputBucket }: PolicyGrants,
+  refuse: Refuse,
+): Policy['inspectOutput'] {
+  if (inspectOutput === null || inspectOutput.bucket === inspectOutputBucket) return inspectOutput
+  refuse(
+    'inspectOutput.bucket',
+    [inspectOutput.bucket],
+    'inspectOutputBucket (HIGHWATER_INSPECT_OUTPUT_BUCKET)',
+  )
+  return null
+}
+
+/** Without any recipient left, the stack's own. `languages` adds no recipient. */
+function grantedReport(report: ReportPolicy, { mail }: PolicyGrants, refuse: Refuse): ReportPolicy {
+  const allowed = new Set(mail)
+  const isHost = (host: string) =>
+    mail.some(entry => !entry.includes('@') && (host === entry || host.endsWith(`.${entry}`)))
+  const isAddress = (address: string) => {
+    const lower = address.toLowerCase()
+    return allowed.has(lower) || allowed.has(lower.slice(lower.lastIndexOf('@') + 1))
+  }
+  const refusing = (entry: string, values: string[]) => {
+    if (values.length > 0) refuse(entry, values, 'policyRecipients (HIGHWATER_POLICY_RECIPIENTS)')
+  }
+  const addressesOf = (entry: string, addresses: string[]) => {
+    refusing(
+      entry,
+      addresses.filter(address => !isAddress(address)),
+    )
+    return addresses.filter(isAddress)
+  }
+  const addressOf = (entry: string, address: string | null) =>
+    addressesOf(entry, address === null ? [] : [address])[0] ?? null
+  const { url, mailto, oneClick } = report.unsubscribe
+  const isUrlGranted = url === null || isHost(new URL(url).hostname)
+  if (!isUrlGranted) refusing('report.unsubscribe.url', [url])
+  const recipients = addressesOf('report.recipients', report.recipients ?? [])
+  return {
+    ...report,
+    recipients: recipients.length > 0 ? recipients : null,
+    owners: report.owners.map(owner => ({
+      ...owner,
+      recipients: addressesOf(`report.owners ${owner.name}`, owner.recipients),
+    })),
+    bouncesTo: addressOf('report.bouncesTo', report.bouncesTo),
+    unsubscribe: {
+      mailto: addressOf('report.unsubscribe.mailto', mailto),
+      url: isUrlGranted ? url : null,
+      oneClick: isUrlGranted && oneClick,
+    },
+  }
+}

@@ -1,5 +1,5 @@
 /** What the control plane's collectors have left of a cluster's own objects, and will leave: one section for each concern. */
-import type { RawObject } from './record.ts'
+import type { EksCluster } from './cluster-input.ts'
 
 /** What of a cluster's own objects is looked through for what nobody has collected; `apis` and `nodes` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
 export const garbageKinds = [
@@ -371,7 +371,7 @@ export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSection
   cluster: string
   /** RFC 3339: the snapshot's time. */
   at: string
-  eks: RawObject | null
+  eks: EksCluster | null
   controlPlane: ControlPlane
   missing: Partial<Record<ClusterNeed, string>>
   /** What stays open about a section that is known: it can turn out worse than it looks. */

@@ -13,6 +13,7 @@ import type { AuditedNode, ResourceTags } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
+import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { KeptRecords } from './saved/kept-records.ts'
@@ -85,11 +86,11 @@ export async function judgeRecords(
       areListsWhole &&= isListWhole(record)
       tags.push(...tagsOf(record))
       judgement.takeCluster(record)
-      clusters.takeCluster(record)
+      clusters.takeCluster(clusterInput(record))
     }
     if (record.kind === 'Objects') {
       judgement.takeObjects(record)
-      clusters.takeObjects(record)
+      clusters.takeObjects(objectsInput(record))
     }
     if (record.kind === 'Node') {
       const input = nodeInput(record)

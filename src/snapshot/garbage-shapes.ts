@@ -1,22 +1,23 @@
 /** What is kept of the objects that are looked through for garbage: who they are, who owns them, how they ended. */
-import { list, type Shape, text } from './shape.ts'
+import type { GarbageObjects } from '#model/cluster-objects.ts'
+import { list, type ShapeOf, text } from './shape.ts'
 
 const metadata = {
   name: 'text',
   namespace: 'text',
   uid: 'text',
-  generation: true,
+  generation: 'integer',
   creationTimestamp: 'text',
   deletionTimestamp: 'text',
-  deletionGracePeriodSeconds: true,
+  deletionGracePeriodSeconds: 'integer',
   finalizers: list('text'),
   ownerReferences: list({
-    apiVersion: true,
-    kind: true,
-    name: true,
-    uid: true,
-    controller: true,
-    blockOwnerDeletion: true,
+    apiVersion: 'text',
+    kind: 'text',
+    name: 'text',
+    uid: 'text',
+    controller: 'boolean',
+    blockOwnerDeletion: 'boolean',
   }),
 } as const
 /** Of Deployments and their ReplicaSets. */
@@ -49,22 +50,19 @@ const conditions = list({
 })
 const containerStatuses = list({
   name: 'text',
-  state: { terminated: { reason: 'text', exitCode: true, finishedAt: 'text' } },
+  state: { terminated: { reason: 'text', exitCode: 'integer', finishedAt: 'text' } },
 })
 const replicaCounts = {
-  replicas: true,
-  updatedReplicas: true,
-  availableReplicas: true,
-  observedGeneration: true,
+  replicas: 'integer',
+  updatedReplicas: 'integer',
+  availableReplicas: 'integer',
+  observedGeneration: 'integer',
 } as const
 
-const stateful: Shape = {
-  metadata,
-  spec: { replicas: true },
-  status: { currentRevision: 'text', updateRevision: 'text', observedGeneration: true },
-}
-
-export const garbageShapes: Readonly<Record<string, Shape>> = {
+/** Total: each resource that `GarbageObjects` has. */
+export const garbageShapes: {
+  readonly [Resource in keyof GarbageObjects]: ShapeOf<GarbageObjects[Resource]>
+} = {
   pods: {
     metadata: { ...metadata, labels: madeBy },
     spec: {
@@ -75,29 +73,37 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   },
   'jobs.batch': {
     metadata: { ...metadata, annotations: scheduled },
-    spec: { ttlSecondsAfterFinished: true },
+    spec: { ttlSecondsAfterFinished: 'integer' },
     status: { startTime: 'text', completionTime: 'text', conditions },
   },
   'cronjobs.batch': {
     metadata,
-    spec: { schedule: 'text', successfulJobsHistoryLimit: true, failedJobsHistoryLimit: true },
+    spec: {
+      schedule: 'text',
+      successfulJobsHistoryLimit: 'integer',
+      failedJobsHistoryLimit: 'integer',
+    },
   },
   'leases.coordination.k8s.io': {
     metadata,
-    spec: { holderIdentity: 'text', leaseDurationSeconds: true, renewTime: 'text' },
+    spec: { holderIdentity: 'text', leaseDurationSeconds: 'integer', renewTime: 'text' },
   },
   'deployments.apps': {
     metadata: { ...metadata, annotations: revision, labels: chartName },
-    spec: { replicas: true },
+    spec: { replicas: 'integer' },
     status: replicaCounts,
   },
   'replicasets.apps': {
     metadata: { ...metadata, annotations: revision },
-    spec: { replicas: true },
+    spec: { replicas: 'integer' },
     status: replicaCounts,
   },
-  'statefulsets.apps': { ...stateful, metadata: { ...metadata, labels: chartName } },
-  'daemonsets.apps': stateful,
+  'statefulsets.apps': {
+    metadata: { ...metadata, labels: chartName },
+    spec: { replicas: 'integer' },
+    status: { currentRevision: 'text', updateRevision: 'text', observedGeneration: 'integer' },
+  },
+  'daemonsets.apps': { metadata },
   'storageclasses.storage.k8s.io': { metadata, provisioner: 'text', reclaimPolicy: 'text' },
   persistentvolumeclaims: {
     metadata,
@@ -143,10 +149,10 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   },
   'volumes.ec2.amazonaws.com': {
     VolumeId: 'text',
-    Size: true,
+    Size: 'integer',
     VolumeType: 'text',
-    Iops: true,
-    Throughput: true,
+    Iops: 'integer',
+    Throughput: 'integer',
     State: 'text',
     CreateTime: 'text',
     AvailabilityZone: 'text',
@@ -161,7 +167,7 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },
   apiresourcelists: {
     groupVersion: 'text',
-    resources: list({ name: 'text', namespaced: true, kind: 'text', verbs: list('text') }),
+    resources: list({ name: 'text', namespaced: 'boolean', kind: 'text', verbs: list('text') }),
   },
   configmaps: { metadata },
   secrets: { metadata },

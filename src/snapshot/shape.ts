@@ -17,6 +17,7 @@ type Leaf =
   | 'text'
   | 'text?'
   | 'number'
+  | 'integer'
   | 'statistic'
   | 'boolean'
   | 'amount'
@@ -33,7 +34,7 @@ export type ShapeOf<T> = unknown extends T
     : [T] extends [string]
       ? 'text' | 'quantity' | Text
       : [T] extends [number]
-        ? 'number' | 'statistic'
+        ? 'number' | 'integer' | 'statistic'
         : [T] extends [string | null]
           ? 'text' | 'text?'
           : [T] extends [string | number]
@@ -76,6 +77,7 @@ const leaves: Readonly<Record<Leaf, (value: unknown) => unknown>> = {
   text: value => (isText(value) ? value : undefined),
   'text?': value => (isText(value) || value === null ? value : undefined),
   number: value => (isNumber(value) ? value : undefined),
+  integer: value => (Number.isSafeInteger(value) ? value : undefined),
   statistic: value => (isNumber(value) || (value ?? null) === null ? (value ?? undefined) : -1),
   boolean: value => (typeof value === 'boolean' ? value : undefined),
   amount: value => (isText(value) || isNumber(value) ? value : undefined),

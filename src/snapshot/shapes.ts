@@ -1,4 +1,5 @@
 /** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
+import type { GarbageObjects } from '#model/cluster-objects.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { Host, KnownImages, Runtime, Summary } from '#model/node-input.ts'
 import { garbageShapes } from './garbage-shapes.ts'
@@ -512,13 +513,15 @@ export const isEvents = (resource: string) =>
 const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
 /** Whether of its objects every field that is kept is named. */
 export const isWhollyNamed = (resource: string) =>
-  isDisruptionBudget(resource) || Object.hasOwn(garbageShapes, resource)
+  isDisruptionBudget(resource) || isGarbage(resource)
+const isGarbage = (resource: string): resource is keyof GarbageObjects =>
+  Object.hasOwn(garbageShapes, resource)
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
 export function objectShape(resource: string): Shape {
   if (isEvents(resource)) return eventShape
   if (isDisruptionBudget(resource)) return disruptionBudgetShape
-  if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
+  if (isGarbage(resource)) return garbageShapes[resource]
   return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

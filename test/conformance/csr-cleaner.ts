@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certificate-requests.ts'
+import { objectOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 
 interface Input {
@@ -16,7 +17,7 @@ const ago = (ageMs: number | null) =>
 export const csrCleaner: Family<Input> = {
   name: 'csr-cleaner',
   answer({ ageMs, conditions, certificate, certificateExpiresInMs }, version) {
-    const request = {
+    const request = objectOf('certificatesigningrequests.certificates.k8s.io', {
       metadata: { name: 'csr', creationTimestamp: ago(ageMs) },
       status: {
         conditions: (conditions ?? []).map(({ type, lastUpdateAgeMs }) => ({
@@ -26,7 +27,7 @@ export const csrCleaner: Family<Input> = {
         certificate:
           certificate === 'garbage' ? Buffer.from('garbage').toString('base64') : undefined,
       },
-    }
+    })
     const issued =
       certificate === 'valid'
         ? { isIssued: true, notAfterMs: nowMs + certificateExpiresInMs }

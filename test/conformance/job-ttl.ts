@@ -1,4 +1,5 @@
 import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { objectOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 
 interface Input {
@@ -10,11 +11,11 @@ interface Input {
 export const jobTtl: Family<Input> = {
   name: 'job-ttl',
   answer({ ttlSecondsAfterFinished, conditions, now }) {
-    const job = {
+    const job = objectOf('jobs.batch', {
       metadata: { namespace: 'default', name: 'job' },
       spec: { ttlSecondsAfterFinished },
       status: { conditions },
-    }
+    })
     const { needsCleanup, leftMs, expired, error } = timeToLive(job, Date.parse(now))
     return { needsCleanup, leftMs, expired, error }
   },

@@ -1,16 +1,26 @@
 /** What tests write in raw JSON, as the pipeline hands it on: pruned, and parsed once. */
+import type { GarbageObjects } from '#model/cluster-objects.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Runtime, Summary } from '#model/node-input.ts'
 import type { NodePrediction } from '#model/prediction.ts'
-import type { NodeRecord } from '#model/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
 import type { WhatIf } from '#model/what-if.ts'
+import type { ClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { type Pod, parsePod } from '#replay/pods/pod.ts'
 import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
 import { replay } from '#replay/replay.ts'
+import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { keep } from '#snapshot/shape.ts'
-import { hostShape, nodeShape, podShape, runtimeShape, summaryShape } from '#snapshot/shapes.ts'
+import {
+  hostShape,
+  nodeShape,
+  objectShape,
+  podShape,
+  runtimeShape,
+  summaryShape,
+} from '#snapshot/shapes.ts'
 
 export const inputOf = (record: object): NodeInput => nodeInput(prune(record as NodeRecord))
 
@@ -26,3 +36,15 @@ export const manifestOf = (raw: unknown) => (keep(raw, podShape) ?? {}) as Kuber
 /** Null: it has no name. */
 export const podOf = (raw: unknown): Pod | null => parsePod(manifestOf(raw))
 export const podStatsOf = (raw: unknown): PodStatsIndex => podStatsIn(summaryOf(raw))
+
+export const objectOf = <Resource extends keyof GarbageObjects>(resource: Resource, raw: unknown) =>
+  (keep(raw, objectShape(resource)) ?? {}) as GarbageObjects[Resource]
+
+export function takeRecord(
+  replay: ClusterReplay,
+  record: ClusterRecord | NodeRecord | ObjectsRecord,
+): void {
+  if (record.kind === 'Cluster') replay.takeCluster(clusterInput(record))
+  else if (record.kind === 'Node') replay.takeNode(inputOf(record))
+  else replay.takeObjects(objectsInput(prune(record)))
+}

@@ -10,9 +10,8 @@
 import { X509Certificate } from 'node:crypto'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { timeAt } from './metadata.ts'
+import type { CertificateSigningRequest } from '#model/kubernetes.ts'
+import { timeOf } from './metadata.ts'
 
 /** What the request was answered with. */
 export interface IssuedCertificate {
@@ -31,26 +30,25 @@ export type CertificateRequestReason =
 
 /** Why the cleaner would delete this request now, the first of upstream's reasons; null: it stays. */
 export function cleanCertificateRequest(
-  request: unknown,
+  request: CertificateSigningRequest,
   nowMs: number,
   features: KubeletFeatures,
   { isIssued, notAfterMs }: IssuedCertificate = certificateOf(request),
 ): CertificateRequestReason | null {
   const { handled, pending } = certificateRequestLifetimesMs
-  const conditions = listAt(objectAt(request, 'status'), 'conditions').filter(isRawObject)
+  const conditions = request.status?.conditions ?? []
   const isOlderThan = (timeMs: number | null, lifetimeMs: number) =>
     timeMs !== null && nowMs - timeMs > lifetimeMs
   const has = (type: string, lifetimeMs: number) =>
-    conditions.some(each => each.type === type && isOlderThan(updatedMs(each), lifetimeMs))
+    conditions.some(
+      each => each.type === type && isOlderThan(timeOf(each.lastUpdateTime), lifetimeMs),
+    )
   const isApproved = conditions.some(({ type }) => type === 'Approved')
 
   if (isIssued && has('Approved', handled)) return 'issued-past-deadline'
   if (has('Denied', handled)) return 'denied-past-deadline'
   if (has('Failed', handled)) return 'failed-past-deadline'
-  if (
-    conditions.length === 0 &&
-    isOlderThan(timeAt(objectAt(request, 'metadata'), 'creationTimestamp'), pending)
-  )
+  if (conditions.length === 0 && isOlderThan(timeOf(request.metadata?.creationTimestamp), pending))
     return 'pending-past-deadline'
   if (isApproved && isIssued && notAfterMs !== null && nowMs > notAfterMs) return 'issued-expired'
   if (features.has('csrApprovedUnissuedCleaned') && !isIssued && has('Approved', pending))
@@ -58,14 +56,9 @@ export function cleanCertificateRequest(
   return null
 }
 
-const updatedMs = (condition: RawObject) => timeAt(condition, 'lastUpdateTime')
-
 /** `status.certificate` is PEM in base64. Upstream: isIssued, isExpired. */
-export function certificateOf(request: unknown): IssuedCertificate {
-  const pem = Buffer.from(
-    textAt(objectAt(request, 'status'), 'certificate') ?? '',
-    'base64',
-  ).toString('latin1')
+export function certificateOf(request: CertificateSigningRequest): IssuedCertificate {
+  const pem = Buffer.from(request.status?.certificate ?? '', 'base64').toString('latin1')
   return { isIssued: pem !== '', notAfterMs: notAfterMs(pem) }
 }
 

@@ -12,16 +12,13 @@
  * Left out      the Unused condition of 1.36, which is alpha
  */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import {
-  controllerOf,
-  groupBy,
-  integerAt,
-  keyOf,
-  type ObjectMetadata,
-  parseMetadata,
-} from './metadata.ts'
+import type {
+  ContainerStatus,
+  KubernetesPod,
+  PersistentVolume,
+  PersistentVolumeClaim,
+} from '#model/kubernetes.ts'
+import { controllerOf, groupBy, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface ProtectedObject {
   /** `namespace/name` of a claim, name of a volume. */
@@ -35,8 +32,8 @@ export interface ProtectedObject {
 
 /** @param pods null: not read */
 export function claimProtection(
-  claims: readonly unknown[],
-  pods: readonly unknown[] | null,
+  claims: readonly PersistentVolumeClaim[],
+  pods: readonly KubernetesPod[] | null,
 ): ProtectedObject[] {
   const users = groupBy(pods?.flatMap(claimUsesOf) ?? [], ({ claim }) => claim)
   return claims.flatMap(claim => {
@@ -49,13 +46,13 @@ export function claimProtection(
   })
 }
 
-/** A volume is in use as long as its phase is Bound. Null where this is no volume. */
-export function volumeProtection(volume: unknown): ProtectedObject | null {
+/** A volume is in use as long as its phase is Bound. Null where it has no name. */
+export function volumeProtection(volume: PersistentVolume): ProtectedObject | null {
   const metadata = parseMetadata(volume)
   if (!metadata) return null
-  const claim = objectAt(objectAt(volume, 'spec'), 'claimRef')
-  const isUsed = textAt(objectAt(volume, 'status'), 'phase') === 'Bound'
-  const user = `${textAt(claim, 'namespace') ?? ''}/${textAt(claim, 'name') ?? ''}`
+  const claim = volume.spec?.claimRef
+  const isUsed = volume.status?.phase === 'Bound'
+  const user = `${claim?.namespace ?? ''}/${claim?.name ?? ''}`
   return protectedBy('kubernetes.io/pv-protection', metadata, isUsed ? [user] : [])
 }
 
@@ -92,48 +89,38 @@ const holdsClaim = (
   claim: ObjectMetadata,
 ): boolean => isScheduled && (!isEphemeral || (!isShutDown && controllerOf(claim)?.uid === pod.uid))
 
-function claimUsesOf(raw: unknown): ClaimUse[] {
-  const pod = parseMetadata(raw)
+function claimUsesOf(object: KubernetesPod): ClaimUse[] {
+  const pod = parseMetadata(object)
   if (!pod) return []
-  const spec = objectAt(raw, 'spec')
-  const isScheduled = (textAt(spec, 'nodeName') ?? '') !== ''
-  const isShutDown =
-    pod.deletedMs !== null &&
-    integerAt(objectAt(raw, 'metadata'), 'deletionGracePeriodSeconds') === 0
-  return listAt(spec, 'volumes')
-    .filter(isRawObject)
-    .flatMap(source => {
-      const volume = textAt(source, 'name') ?? ''
-      const claimName = textAt(objectAt(source, 'persistentVolumeClaim'), 'claimName')
-      const isEphemeral = claimName === null
-      if (isEphemeral && !objectAt(source, 'ephemeral')) return []
-      const claim = `${pod.namespace}/${claimName ?? `${pod.name}-${volume}`}`
-      return [{ pod, volume, claim, isEphemeral, isScheduled, isShutDown }]
-    })
+  const spec = object.spec
+  const isScheduled = (spec?.nodeName ?? '') !== ''
+  const isShutDown = pod.deletedMs !== null && object.metadata?.deletionGracePeriodSeconds === 0
+  return (spec?.volumes ?? []).flatMap(source => {
+    const volume = source.name ?? ''
+    const claimName = source.persistentVolumeClaim?.claimName ?? null
+    const isEphemeral = claimName === null
+    if (isEphemeral && !source.ephemeral) return []
+    const claim = `${pod.namespace}/${claimName ?? `${pod.name}-${volume}`}`
+    return [{ pod, volume, claim, isEphemeral, isScheduled, isShutDown }]
+  })
 }
 
 /** `namespace/name` of each claim that the pod uses, whoever that claim belongs to. */
-export const claimKeysOf = (pod: unknown): string[] => claimUsesOf(pod).map(({ claim }) => claim)
+export const claimKeysOf = (pod: KubernetesPod): string[] =>
+  claimUsesOf(pod).map(({ claim }) => claim)
 
 /** It has finished, or is being deleted and nothing of it runs. */
-export function isPodTerminated(pod: unknown): boolean {
-  const status = objectAt(pod, 'status')
-  if (isTerminalPhase(textAt(status, 'phase'))) return true
-  const statuses = [
-    'initContainerStatuses',
-    'containerStatuses',
-    'ephemeralContainerStatuses',
-  ].flatMap(key => listAt(status, key))
-  return (
-    (parseMetadata(pod)?.deletedMs ?? null) !== null &&
-    statuses.filter(isRawObject).every(isNotRunning)
-  )
+export function isPodTerminated(pod: KubernetesPod): boolean {
+  const { status } = pod
+  if (isTerminalPhase(status?.phase ?? null)) return true
+  const statuses = (
+    ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const
+  ).flatMap(key => status?.[key] ?? [])
+  return (parseMetadata(pod)?.deletedMs ?? null) !== null && statuses.every(isNotRunning)
 }
 
-const isNotRunning = (status: RawObject): boolean => {
-  const state = objectAt(status, 'state')
-  return objectAt(state, 'terminated') !== null || objectAt(state, 'waiting') !== null
-}
+const isNotRunning = ({ state }: ContainerStatus): boolean =>
+  state?.terminated !== undefined || state?.waiting !== undefined
 
 export interface EphemeralClaim {
   /** `namespace/name` */
@@ -147,10 +134,10 @@ export interface EphemeralClaim {
 
 /** Of the pods' generic ephemeral volumes. */
 export function ephemeralClaims(
-  pods: readonly unknown[],
-  claims: readonly unknown[],
+  pods: readonly KubernetesPod[],
+  claims: readonly PersistentVolumeClaim[],
 ): EphemeralClaim[] {
-  const parsed = claims.map(parseMetadata).filter(claim => claim !== null)
+  const parsed = claims.map(claim => parseMetadata(claim)).filter(claim => claim !== null)
   const byKey = new Map(parsed.map(claim => [keyOf(claim), claim]))
   return pods
     .flatMap(claimUsesOf)

@@ -1,7 +1,7 @@
 /** Replays the control plane's collectors over a cluster's records as they come; of each object only what a section keeps of it stays. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { discoveryResource, readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
-import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import { type ApiResources, apiResources } from '#model/api-resources.ts'
 import type {
   ClusterNeed,
@@ -9,23 +9,19 @@ import type {
   ClusterSections,
   ControlPlane,
 } from '#model/cluster-garbage.ts'
+import type { ClusterInput, EksCluster } from '#model/cluster-input.ts'
+import { isOf, type ObjectsInput } from '#model/cluster-objects.ts'
+import type { ApiResourceList, ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeInput } from '#model/node-input.ts'
-import {
-  type ClusterRecord,
-  isRawObject,
-  type ObjectsRecord,
-  type RawObject,
-  type ReadError,
-} from '#model/record.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
+import type { ReadError } from '#model/record.ts'
 import { controllerWorkloads, FinalizerControllers } from './finalizer-controllers.ts'
 import type { OpenSection, SectionContext } from './section.ts'
 import { sections } from './sections/index.ts'
 import { slimNode } from './slim.ts'
 
 export interface ClusterReplay {
-  takeCluster(record: ClusterRecord): void
-  takeObjects(record: ObjectsRecord): void
+  takeCluster(input: ClusterInput): void
+  takeObjects(input: ObjectsInput): void
   takeNode(input: NodeInput): void
   /** One for each cluster that was looked through for garbage. Once, at the end. @param takenAt RFC 3339: the snapshot's time, the collectors' "now" */
   close(takenAt: string): ClusterPrediction[]
@@ -39,8 +35,8 @@ export function openClusterReplay(): ClusterReplay {
     return cluster
   }
   return {
-    takeCluster: record => clusterOf(record.cluster).takeCluster(record),
-    takeObjects: record => clusterOf(record.cluster).takeObjects(record),
+    takeCluster: input => clusterOf(input.cluster).takeCluster(input),
+    takeObjects: input => clusterOf(input.cluster).takeObjects(input),
     takeNode: input => clusterOf(input.cluster).takeNode(input),
     close: takenAt => [...clusters.values()].flatMap(cluster => cluster.tell(takenAt) ?? []),
   }
@@ -68,11 +64,11 @@ class Cluster {
     needs.map(need => [need, sections[need].open()]),
   )
   readonly #read = new Set<string>()
-  #eks: RawObject | null = null
+  #eks: EksCluster | null = null
   #errors: readonly ReadError[] = []
-  readonly #nodes: RawObject[] = []
+  readonly #nodes: KubernetesNode[] = []
   /** APIResourceLists. */
-  readonly #lists: RawObject[] = []
+  readonly #lists: ApiResourceList[] = []
   #nodesWithoutPods = 0
   /** Their list was read, and is empty. */
   #hasNoNodes = false
@@ -86,33 +82,36 @@ class Cluster {
   }
 
   /** A cluster may come twice, and then says all of its errors again. */
-  takeCluster({ eks, errors }: ClusterRecord): void {
-    this.#eks = isRawObject(eks) ? eks : this.#eks
+  takeCluster({ eks, errors }: ClusterInput): void {
+    this.#eks = eks ?? this.#eks
     this.#errors = errors ?? this.#errors
   }
 
-  takeObjects({ resource, items }: ObjectsRecord): void {
+  takeObjects({ resource, items }: ObjectsInput): void {
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
-    if (resource === discoveryResource) this.#lists.push(...items)
-    if (resource === versionResource)
-      this.#serverVersion = textAt(items[0] ?? null, 'gitVersion') ?? this.#serverVersion
-    else for (const item of items) this.#take(resource, item)
+    for (const item of items) this.#takeObject(resource, item)
+  }
+
+  #takeObject(resource: string, object: ClusterObject): void {
+    if (isOf(versionResource, resource, object)) {
+      this.#serverVersion = object.gitVersion ?? this.#serverVersion
+      return
+    }
+    if (isOf(discoveryResource, resource, object)) this.#lists.push(object)
+    this.#take(resource, object)
   }
 
   takeNode({ node, pods }: NodeInput): void {
-    const raw = isRawObject(node) ? node : {}
-    this.#nodes.push(slimNode(raw))
-    this.#newestKubelet = newer(
-      this.#newestKubelet,
-      textAt(objectAt(objectAt(raw, 'status'), 'nodeInfo'), 'kubeletVersion'),
-    )
-    if (!Array.isArray(pods)) this.#nodesWithoutPods++
-    else for (const pod of pods) if (isRawObject(pod)) this.#take(podResource.resource, pod)
+    this.#nodes.push(slimNode(node))
+    this.#newestKubelet = newer(this.#newestKubelet, node.status?.nodeInfo?.kubeletVersion ?? null)
+    if (pods === null) this.#nodesWithoutPods++
+    else for (const pod of pods) this.#take('pods', pod)
   }
 
-  #take(resource: string, object: RawObject): void {
-    if (controllerWorkloads.has(resource)) this.#controllers.take(object)
+  #take(resource: string, object: ClusterObject): void {
+    if (isOf('deployments.apps', resource, object) || isOf('statefulsets.apps', resource, object))
+      this.#controllers.take(object)
     for (const need of takers.get(resource) ?? takersOfOthers)
       this.#open[need]?.take(resource, object)
   }
@@ -194,7 +193,7 @@ class Cluster {
   }
 
   #controlPlane(): ControlPlane {
-    const told = [textAt(this.#eks, 'version'), this.#serverVersion].find(
+    const told = [this.#eks?.version ?? null, this.#serverVersion].find(
       version => featuresOf(version).minor !== null,
     )
     return { version: told ?? this.#newestKubelet, isAssumed: told === undefined }
@@ -210,7 +209,7 @@ class Cluster {
       !this.#errors.some(({ what }) => what === 'nodes')
     const isWhole = (resource: string) => this.#read.has(resource) && resources[resource] === null
     const areAllKnown = [...controllerWorkloads].every(isWhole)
-    const isAutoMode = objectAt(this.#eks, 'computeConfig')?.enabled === true
+    const isAutoMode = this.#eks?.computeConfig?.enabled === true
     return {
       nowMs: Date.parse(takenAt),
       features: featuresOf(this.#controlPlane().version),

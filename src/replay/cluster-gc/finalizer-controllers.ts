@@ -1,10 +1,8 @@
 /** Whether who takes a finalizer away is in this cluster, as far as its Deployments and StatefulSets show it. */
 import { finalizerController, mayTakeFinalizers } from '#facts/kubernetes/finalizers.ts'
 import type { HeldFinalizer } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
-import { integerAt } from '#replay/cluster-gc/metadata.ts'
+import type { Deployment, StatefulSet } from '#model/kubernetes.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
 
 /** What controllers are run as. */
 export const controllerWorkloads: ReadonlySet<string> = new Set([
@@ -22,18 +20,12 @@ interface Workload {
 export class FinalizerControllers {
   readonly #workloads = new Map<string, Workload>()
 
-  /** @param workload a Deployment or StatefulSet */
-  take(workload: RawObject): void {
+  take(workload: Deployment | StatefulSet): void {
     const name = nameOf(workload)
-    const label = textAt(
-      objectAt(objectAt(workload, 'metadata'), 'labels'),
-      'app.kubernetes.io/name',
-    )
+    const label = workload.metadata?.labels?.['app.kubernetes.io/name'] ?? null
     if (!mayTakeFinalizers(name, label)) return
     const key = `${name} ${label}`
-    const isWanted =
-      integerAt(objectAt(workload, 'spec'), 'replicas') !== 0 ||
-      this.#workloads.get(key)?.isWanted === true
+    const isWanted = workload.spec?.replicas !== 0 || this.#workloads.get(key)?.isWanted === true
     this.#workloads.set(key, { name, label, isWanted })
   }
 

@@ -12,10 +12,9 @@
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { CronJob, Job } from '#model/kubernetes.ts'
 import { byText } from '#model/text-order.ts'
-import { listAt, objectAt } from '#replay/untrusted.ts'
-import { controllerOf, groupBy, integerAt, keyOf, parseMetadata, timeAt } from './metadata.ts'
+import { controllerOf, groupBy, keyOf, parseMetadata, timeOf } from './metadata.ts'
 
 export interface JobTtl {
   /** It has finished and has a time to live. */
@@ -30,13 +29,13 @@ export interface JobTtl {
 }
 
 /** @param nowMs the controller's clock */
-export function timeToLive(job: unknown, nowMs: number): JobTtl {
-  const ttlSeconds = integerAt(objectAt(job, 'spec'), 'ttlSecondsAfterFinished')
+export function timeToLive(job: Job, nowMs: number): JobTtl {
+  const ttlSeconds = job.spec?.ttlSecondsAfterFinished ?? null
   const condition = finishedCondition(job)
   if (ttlSeconds === null || !condition)
     return { needsCleanup: false, leftMs: null, expired: null, error: null, isDeleted: false }
   const metadata = parseMetadata(job)
-  const finishedMs = timeAt(condition, 'lastTransitionTime')
+  const finishedMs = timeOf(condition.lastTransitionTime)
   if (finishedMs === null) {
     const error = `unable to find the time when the Job ${metadata ? keyOf(metadata) : ''} finished`
     return { needsCleanup: true, leftMs: null, expired: null, error, isDeleted: false }
@@ -52,12 +51,13 @@ export function timeToLive(job: unknown, nowMs: number): JobTtl {
   }
 }
 
+type FinishedCondition = NonNullable<NonNullable<Job['status']>['conditions']>[number]
+
 /** The first that says how it ended; null while it has not. */
-export const finishedCondition = (job: unknown): RawObject | null =>
-  listAt(objectAt(job, 'status'), 'conditions')
-    .filter(isRawObject)
-    .find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True') ??
-  null
+export const finishedCondition = (job: Job): FinishedCondition | null =>
+  (job.status?.conditions ?? []).find(
+    ({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True',
+  ) ?? null
 
 export interface CronJobHistory {
   /** `namespace/name` */
@@ -86,14 +86,14 @@ export interface CountedJob {
 }
 
 /** Null of a Job that nobody controls. */
-export function countedJob(job: unknown): CountedJob | null {
+export function countedJob(job: Job): CountedJob | null {
   const metadata = parseMetadata(job)
   const controller = metadata && controllerOf(metadata)
   if (!controller) return null
   const { namespace, name } = metadata
   const type = finishedCondition(job)?.type
   const outcome = type === 'Complete' || type === 'Failed' ? type : null
-  const startedMs = timeAt(objectAt(job, 'status'), 'startTime')
+  const startedMs = timeOf(job.status?.startTime)
   return {
     namespace,
     name,
@@ -105,7 +105,7 @@ export function countedJob(job: unknown): CountedJob | null {
 }
 
 export function cleanupFinishedJobs(
-  cronJobs: readonly unknown[],
+  cronJobs: readonly CronJob[],
   jobs: Iterable<CountedJob>,
   features: KubeletFeatures,
 ): CronJobHistory[] {
@@ -125,7 +125,7 @@ export function cleanupFinishedJobs(
   for (const job of jobs) if (ownerKeys.has(keyOfOwner(job))) counted.push(job)
   const owned = groupBy(counted, keyOfOwner)
   return known.map(({ cronJob, metadata, ownerKey }) => {
-    const spec = objectAt(cronJob, 'spec')
+    const spec = cronJob.spec
     const finished = owned.get(ownerKey) ?? []
     const removeOldest = (outcome: CountedJob['outcome'], limit: number) =>
       removeOldestJobs(
@@ -136,12 +136,9 @@ export function cleanupFinishedJobs(
       cronJob: keyOf(metadata),
       successful: removeOldest(
         'Complete',
-        integerAt(spec, 'successfulJobsHistoryLimit') ?? jobHistoryLimits.successful,
+        spec?.successfulJobsHistoryLimit ?? jobHistoryLimits.successful,
       ),
-      failed: removeOldest(
-        'Failed',
-        integerAt(spec, 'failedJobsHistoryLimit') ?? jobHistoryLimits.failed,
-      ),
+      failed: removeOldest('Failed', spec?.failedJobsHistoryLimit ?? jobHistoryLimits.failed),
     }
   })
 }

@@ -9,14 +9,8 @@
  * Left out      the APIServerIdentity gate where someone switches it; leases of leader elections, which nobody collects
  */
 import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
-import { objectAt } from '#replay/untrusted.ts'
-import {
-  integerAt,
-  type ObjectMetadata,
-  type OwnerReference,
-  parseMetadata,
-  timeAt,
-} from './metadata.ts'
+import type { KubernetesNode, Lease } from '#model/kubernetes.ts'
+import { type ObjectMetadata, type OwnerReference, parseMetadata, timeOf } from './metadata.ts'
 
 /**
  * `held`: its owner is the node of that name; `ownerless`: the node lives, and its kubelet sets the owner at the next renewal; `stale-owner`: the
@@ -44,8 +38,8 @@ export interface NodeLease {
 
 /** @param leases of all namespaces, or only theirs. @param nodes null: not read */
 export function nodeLeases(
-  leases: readonly unknown[],
-  nodes: readonly unknown[] | null,
+  leases: readonly Lease[],
+  nodes: readonly KubernetesNode[] | null,
   nowMs: number,
 ): NodeLease[] {
   const uids =
@@ -84,11 +78,10 @@ const isOnlyOwner = ({ apiVersion, kind, name }: OwnerReference, lease: ObjectMe
   kind === 'Node' &&
   name === lease.name
 
-function timesOf(lease: unknown): { renewedMs: number | null; durationMs: number | null } {
-  const spec = objectAt(lease, 'spec')
-  const durationSeconds = integerAt(spec, 'leaseDurationSeconds')
+function timesOf({ spec }: Lease): { renewedMs: number | null; durationMs: number | null } {
+  const durationSeconds = spec?.leaseDurationSeconds ?? null
   return {
-    renewedMs: timeAt(spec, 'renewTime'),
+    renewedMs: timeOf(spec?.renewTime),
     durationMs: durationSeconds === null ? null : durationSeconds * 1000,
   }
 }

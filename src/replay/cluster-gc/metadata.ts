@@ -1,6 +1,5 @@
 /** What every collector reads of an object: its name, its times, its owners. An object without a name is no object. */
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import type { ClusterObject, ObjectReference } from '#model/kubernetes.ts'
 
 export interface OwnerReference {
   apiVersion: string
@@ -25,34 +24,30 @@ export interface ObjectMetadata {
   ownerReferences: readonly OwnerReference[]
 }
 
-export function parseMetadata(raw: unknown): ObjectMetadata | null {
-  const metadata = objectAt(raw, 'metadata')
-  const name = textAt(metadata, 'name')
-  if (name === null || name === '') return null
+/** Null where it has no name. */
+export function parseMetadata(object: ClusterObject | null | undefined): ObjectMetadata | null {
+  const metadata = object?.metadata
+  if (!metadata?.name) return null
   return {
-    namespace: textAt(metadata, 'namespace') ?? '',
-    name,
-    uid: textAt(metadata, 'uid') ?? '',
-    createdMs: timeAt(metadata, 'creationTimestamp'),
-    deletedMs: timeAt(metadata, 'deletionTimestamp'),
-    generation: integerAt(metadata, 'generation') ?? 0,
-    finalizers: listAt(metadata, 'finalizers').filter(isText),
-    ownerReferences: listAt(metadata, 'ownerReferences')
-      .filter(isRawObject)
-      .map(parseOwnerReference),
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    createdMs: timeOf(metadata.creationTimestamp),
+    deletedMs: timeOf(metadata.deletionTimestamp),
+    generation: metadata.generation ?? 0,
+    finalizers: metadata.finalizers ?? [],
+    ownerReferences: (metadata.ownerReferences ?? []).map(parseOwnerReference),
   }
 }
 
-const parseOwnerReference = (raw: RawObject): OwnerReference => ({
-  apiVersion: textAt(raw, 'apiVersion') ?? '',
-  kind: textAt(raw, 'kind') ?? '',
-  name: textAt(raw, 'name') ?? '',
-  uid: textAt(raw, 'uid') ?? '',
-  isController: raw.controller === true,
-  blocksOwnerDeletion: raw.blockOwnerDeletion === true,
+const parseOwnerReference = (reference: ObjectReference): OwnerReference => ({
+  apiVersion: reference.apiVersion ?? '',
+  kind: reference.kind ?? '',
+  name: reference.name ?? '',
+  uid: reference.uid ?? '',
+  isController: reference.controller === true,
+  blocksOwnerDeletion: reference.blockOwnerDeletion === true,
 })
-
-const isText = (value: unknown): value is string => typeof value === 'string'
 
 /** Upstream: apimachinery pkg/apis/meta/v1 GetControllerOf. */
 export const controllerOf = ({ ownerReferences }: ObjectMetadata): OwnerReference | null =>
@@ -80,22 +75,16 @@ const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')
 
 /** An RFC 3339 time in ms; null where it is absent, malformed, or Go's zero time. */
-export function timeAt(value: unknown, key: string): number | null {
-  const text = textAt(value, key)
-  const ms = text !== null && timeForm.test(text) ? Date.parse(text) : Number.NaN
+export function timeOf(text: string | null | undefined): number | null {
+  const ms = text && timeForm.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) || ms === goZeroTimeMs ? null : ms
 }
 
-export function integerAt(value: unknown, key: string): number | null {
-  const found = isRawObject(value) ? value[key] : null
-  return typeof found === 'number' && Number.isSafeInteger(found) ? found : null
-}
-
 /** The first of that type, as upstream takes it. */
-export const conditionOf = (raw: unknown, type: string): RawObject | null =>
-  listAt(objectAt(raw, 'status'), 'conditions')
-    .filter(isRawObject)
-    .find(condition => condition.type === type) ?? null
+export const conditionOf = <Condition extends { type?: string }>(
+  { status }: { status?: { conditions?: Condition[] } },
+  type: string,
+): Condition | null => status?.conditions?.find(each => each.type === type) ?? null
 
 /** Times that are not recorded are Go's zero time: before all others. */
 export const compareTimes = (a: number | null, b: number | null): number =>

@@ -9,8 +9,8 @@
  */
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { Namespace } from '#model/kubernetes.ts'
 import { byText } from '#model/text-order.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { conditionOf, parseMetadata } from './metadata.ts'
 
 const conditionTypes = [
@@ -43,7 +43,7 @@ export interface NamespaceDeletion {
 
 /** Null where it is not being deleted. */
 export function namespaceDeletion(
-  namespace: unknown,
+  namespace: Namespace,
   features: KubeletFeatures,
 ): NamespaceDeletion | null {
   const metadata = parseMetadata(namespace)
@@ -51,15 +51,11 @@ export function namespaceDeletion(
   const holds = conditionTypes.flatMap(condition => {
     const found = conditionOf(namespace, condition)
     if (found?.status !== 'True') return []
-    return [
-      { condition, reason: textAt(found, 'reason') ?? '', message: textAt(found, 'message') ?? '' },
-    ]
+    return [{ condition, reason: found.reason ?? '', message: found.message ?? '' }]
   })
   const saidBy = (of: (typeof conditionTypes)[number]) =>
     holds.find(({ condition }) => condition === of)?.message ?? ''
-  const finalizers = listAt(objectAt(namespace, 'spec'), 'finalizers').filter(
-    finalizer => typeof finalizer === 'string',
-  )
+  const finalizers = namespace.spec?.finalizers ?? []
   return {
     namespace: metadata.name,
     sinceMs: metadata.deletedMs,

@@ -15,9 +15,15 @@ import {
   nodeMonitorPeriodMs,
   nodeStartupGracePeriodMs,
 } from '#facts/kubernetes/controllers.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { conditionOf, integerAt, parseMetadata, timeAt } from './metadata.ts'
+import type {
+  KubernetesNode,
+  KubernetesPod,
+  Lease,
+  NodeCondition,
+  Taint,
+  Toleration,
+} from '#model/kubernetes.ts'
+import { conditionOf, parseMetadata, timeOf } from './metadata.ts'
 
 /** Of the instance behind the node, as the cloud would say. */
 export type InstanceState = 'exists' | 'stopped' | 'gone' | 'unknown'
@@ -38,8 +44,8 @@ export interface NodeLife {
 
 /** @param lease of the node; null or undefined: none. Null where this is no node. */
 export function nodeLife(
-  node: unknown,
-  lease: unknown,
+  node: KubernetesNode,
+  lease: Lease | null | undefined,
   instance: InstanceState,
   features: KubeletFeatures,
 ): NodeLife | null {
@@ -49,8 +55,8 @@ export function nodeLife(
   const ready = condition ? readyOf(condition) : null
   const gracePeriodMs = condition ? nodeMonitorGracePeriodMs(features) : nodeStartupGracePeriodMs
   const seen = [
-    condition ? timeAt(condition, 'lastHeartbeatTime') : metadata.createdMs,
-    timeAt(objectAt(lease, 'spec'), 'renewTime'),
+    condition ? timeOf(condition.lastHeartbeatTime) : metadata.createdMs,
+    timeOf(lease?.spec?.renewTime),
   ]
   const known = seen.filter(time => time !== null)
   const lastSeenMs = known.length === 0 ? null : Math.max(...known)
@@ -72,7 +78,7 @@ export function nodeLife(
 /** The controller sees a sign up to one period late, and looks again up to one period after the grace is over. */
 const unreachableSpan = (fromMs: number) => ({ fromMs, byMs: fromMs + 2 * nodeMonitorPeriodMs })
 
-const readyOf = ({ status }: RawObject): NodeLife['ready'] =>
+const readyOf = ({ status }: NodeCondition): NodeLife['ready'] =>
   status === 'True' || status === 'False' ? status : 'Unknown'
 
 function taintsOf(ready: NodeLife['ready']): NodeLife['taints'] {
@@ -95,31 +101,29 @@ function monitorNode(
   return instance === 'unknown' ? 'unknown' : 'keep'
 }
 
-const taintsIn = (node: unknown): RawObject[] =>
-  listAt(objectAt(node, 'spec'), 'taints').filter(isRawObject)
+const taintsIn = (node: KubernetesNode): Taint[] => node.spec?.taints ?? []
 
-const hasTaint = (node: unknown, key: string): boolean =>
+const hasTaint = (node: KubernetesNode, key: string): boolean =>
   taintsIn(node).some(taint => taint.key === key)
 
 /** After how long a pod is deleted for its node's NoExecute taints, in ms: 0 at once, infinite never. */
-export function taintEvictionDelayMs(pod: unknown, node: unknown): number {
+export function taintEvictionDelayMs(pod: KubernetesPod, node: KubernetesNode): number {
   const taints = taintsIn(node).filter(({ effect }) => effect === 'NoExecute')
-  const tolerations = listAt(objectAt(pod, 'spec'), 'tolerations').filter(isRawObject)
+  const tolerations = pod.spec?.tolerations ?? []
   const used = taints.map(taint => tolerations.find(toleration => tolerates(toleration, taint)))
   const delays = used.map(toleration => {
     if (!toleration) return 0
-    const seconds = integerAt(toleration, 'tolerationSeconds')
+    const seconds = toleration.tolerationSeconds ?? null
     return seconds === null ? Number.POSITIVE_INFINITY : Math.max(0, seconds) * 1000
   })
   return Math.min(Number.POSITIVE_INFINITY, ...delays)
 }
 
 /** Upstream: core/v1 ToleratesTaint. An empty effect or key tolerates every one. */
-function tolerates(toleration: RawObject, taint: RawObject): boolean {
-  const of = (raw: RawObject, key: string) => textAt(raw, key) ?? ''
-  if (!['', taint.effect].includes(of(toleration, 'effect'))) return false
-  if (!['', of(taint, 'key')].includes(of(toleration, 'key'))) return false
-  const operator = of(toleration, 'operator')
+function tolerates(toleration: Toleration, taint: Taint): boolean {
+  const { effect = '', key = '', operator = '', value = '' } = toleration
+  if (effect !== '' && effect !== taint.effect) return false
+  if (key !== '' && key !== (taint.key ?? '')) return false
   if (operator === 'Exists') return true
-  return (operator === '' || operator === 'Equal') && of(toleration, 'value') === of(taint, 'value')
+  return (operator === '' || operator === 'Equal') && value === (taint.value ?? '')
 }

@@ -8,8 +8,7 @@
  *               pkg/controller/controller_ref_manager.go           ClaimObject: adoption
  * Left out      whether a selector fits
  */
-import type { RawObject } from '#model/record.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
+import type { ClusterObject } from '#model/kubernetes.ts'
 
 type Mark = [where: 'annotations' | 'labels', key: string, controllerKind: string]
 
@@ -27,12 +26,10 @@ const marks: Readonly<Record<string, readonly Mark[]>> = {
 }
 
 /** The kind of the controller; null where nothing says that there was one. @param resource `plural` or `plural.group` */
-export function madeBy(resource: string, object: RawObject): string | null {
+export function madeBy(resource: string, object: ClusterObject): string | null {
   // Nobody but these two makes any.
   if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
-  const metadata = objectAt(object, 'metadata')
-  const found = marks[resource]?.find(
-    ([where, key]) => textAt(objectAt(metadata, where), key) !== null,
-  )
+  const metadata = object.metadata
+  const found = marks[resource]?.find(([where, key]) => metadata?.[where]?.[key] !== undefined)
   return found?.[2] ?? null
 }

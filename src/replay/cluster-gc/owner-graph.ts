@@ -10,6 +10,7 @@
  * Left out      the cache of absent owners; informers that lag; what another version of the same kind would be called
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { ClusterObject } from '#model/kubernetes.ts'
 import { type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
 
 export interface ServedKind {
@@ -22,7 +23,7 @@ export interface ServedKind {
 export type ListedKind = ServedKind & {
   /** These are some of them: whether there is another is not known. */
   isPartial?: boolean
-} & ({ items: readonly unknown[] } | { objects: readonly OwnedObject[] })
+} & ({ items: readonly ClusterObject[] } | { objects: readonly OwnedObject[] })
 
 export interface OwnerGraphInput {
   /** Kinds of which objects were read; all of them, but where it says so. */

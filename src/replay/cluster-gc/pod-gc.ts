@@ -13,16 +13,15 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { Certainty, Unknown } from '#model/prediction.ts'
-import { isRawObject } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { compareTimes, conditionOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
 export interface PodGcInput {
-  pods: readonly unknown[]
+  pods: readonly KubernetesPod[]
   /** Null: not read. */
-  nodes: readonly unknown[] | null
+  nodes: readonly KubernetesNode[] | null
   /** `--terminated-pod-gc-threshold`; null: not known. */
   terminatedPodThreshold: number | null
   /** By the name of a node that is gone: for how long the controller has seen pods of it. */
@@ -100,14 +99,14 @@ export function podGc(
 }
 
 /** Null of an object without a status: its phase is not known. */
-function parsePod(raw: unknown): CountedPod | null {
+function parsePod(raw: KubernetesPod): CountedPod | null {
   const metadata = parseMetadata(raw)
-  const status = objectAt(raw, 'status')
+  const status = raw.status
   if (!metadata || !status) return null
-  const phase = textAt(status, 'phase') ?? ''
+  const phase = status?.phase ?? ''
   return {
     metadata,
-    nodeName: textAt(objectAt(raw, 'spec'), 'nodeName') ?? '',
+    nodeName: raw.spec?.nodeName ?? '',
     phase,
     isEvicted: phase === 'Failed' && status.reason === 'Evicted',
   }
@@ -155,7 +154,7 @@ function gcTerminated(
 
 function gcTerminating(
   pods: CountedPod[],
-  nodes: readonly unknown[],
+  nodes: readonly KubernetesNode[],
   features: KubeletFeatures,
 ): Chosen[] {
   const outOfService = new Set(nodes.filter(isOutOfService).map(node => parseMetadata(node)?.name))
@@ -165,15 +164,13 @@ function gcTerminating(
   ).map(({ pod, rank }) => ({ pod, reason: 'out-of-service', certainty: 'certain', rank }))
 }
 
-const isOutOfService = (node: unknown): boolean =>
+const isOutOfService = (node: KubernetesNode): boolean =>
   conditionOf(node, 'Ready')?.status !== 'True' &&
-  listAt(objectAt(node, 'spec'), 'taints').some(
-    taint => isRawObject(taint) && taint.key === 'node.kubernetes.io/out-of-service',
-  )
+  (node.spec?.taints ?? []).some(taint => taint.key === 'node.kubernetes.io/out-of-service')
 
 function gcOrphaned(
   pods: CountedPod[],
-  nodes: readonly unknown[],
+  nodes: readonly KubernetesNode[],
   missingForMs: ReadonlyMap<string, number>,
 ): Chosen[] {
   const existing = new Set(nodes.map(node => parseMetadata(node)?.name))
@@ -226,7 +223,7 @@ function deletion(
 }
 
 function unknownsOf(
-  nodes: readonly unknown[] | null,
+  nodes: readonly KubernetesNode[] | null,
   threshold: number | null,
   unread: number,
 ): Unknown[] {

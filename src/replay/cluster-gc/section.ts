@@ -2,16 +2,17 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { ApiResources } from '#model/api-resources.ts'
 import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
+import type { EksCluster } from '#model/cluster-input.ts'
+import type { ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
 
 /** What is known when everything has come. */
 export interface SectionContext {
   nowMs: number
   /** Of the control plane: the cluster's version, else what its API server says, else that of its newest kubelet. */
   features: KubeletFeatures
-  eks: RawObject | null
+  eks: EksCluster | null
   /** Slim Node objects (`slimNode`); null where not all of them were read. */
-  nodes: readonly RawObject[] | null
+  nodes: readonly KubernetesNode[] | null
   /** What the API server has; null: not read, or not all of it. */
   apis: ApiResources | null
   /** Whether somebody asked for a resource, had or not. */
@@ -38,6 +39,6 @@ export interface Section<Need extends ClusterNeed> {
 
 export interface OpenSection<Told> {
   /** One of the section's objects, by resource; pods come with their nodes, too. Keep nothing of it that is not needed. */
-  take(resource: string, object: RawObject): void
+  take(resource: string, object: ClusterObject): void
   tell(context: SectionContext): Told
 }

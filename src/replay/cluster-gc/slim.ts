@@ -1,33 +1,34 @@
 /** Objects cut down to what the replays read, so that many can wait for the last page. */
 import { taintingConditions } from '#facts/kubernetes/taints.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { listAt, objectAt, objectsOf, textAt } from '#replay/untrusted.ts'
+import type { ClusterObject, KubernetesNode, ObjectReference } from '#model/kubernetes.ts'
 import { controllerOf, type ObjectMetadata } from './metadata.ts'
 
+type Metadata = NonNullable<ClusterObject['metadata']>
+
 /** @param fields of `metadata`, beside name, namespace and UID */
-export function slimMetadata(object: RawObject, fields: readonly string[] = []): RawObject {
-  const metadata = objectAt(object, 'metadata') ?? {}
-  return slim(metadata, ['name', 'namespace', 'uid', ...fields])
-}
+export const slimMetadata = (
+  { metadata }: ClusterObject,
+  fields: readonly (keyof Metadata)[] = [],
+): Metadata => slim(metadata, ['name', 'namespace', 'uid', ...fields])
 
 /** Only these fields, where they are there. */
-export function slim(object: RawObject | null, fields: readonly string[]): RawObject {
-  const kept: RawObject = {}
+export function slim<Fields extends object, Field extends keyof Fields>(
+  object: Fields | undefined,
+  fields: readonly Field[],
+): Partial<Pick<Fields, Field>> {
+  const kept: Partial<Pick<Fields, Field>> = {}
   for (const field of fields) if (object?.[field] !== undefined) kept[field] = object[field]
   return kept
 }
 
-/** What pod GC and leases ask of a Node. */
-export const slimNode = (node: RawObject): RawObject => ({
+/** What pod GC and leases read of a Node. */
+export const slimNode = (node: KubernetesNode): KubernetesNode => ({
   metadata: slimMetadata(node, ['creationTimestamp', 'deletionTimestamp', 'finalizers']),
-  spec: slim(objectAt(node, 'spec'), ['taints', 'providerID', 'unschedulable']),
+  spec: slim(node.spec, ['taints', 'providerID', 'unschedulable']),
   status: {
-    conditions: objectsOf(objectAt(node, 'status')?.conditions)
-      .filter(
-        ({ type }) =>
-          type === 'Ready' || (typeof type === 'string' && taintingConditions.has(type)),
-      )
+    conditions: (node.status?.conditions ?? [])
+      .filter(({ type = '' }) => type === 'Ready' || taintingConditions.has(type))
       .map(condition =>
         slim(condition, ['type', 'status', 'reason', 'lastHeartbeatTime', 'lastTransitionTime']),
       ),
@@ -40,9 +41,8 @@ export function controllerIn(metadata: ObjectMetadata): Controller | null {
 }
 
 /** Who controls it, as little of each as names it. */
-export const controllersIn = (object: RawObject): RawObject[] =>
-  listAt(objectAt(object, 'metadata'), 'ownerReferences')
-    .filter(isRawObject)
+export const controllersIn = ({ metadata }: ClusterObject): ObjectReference[] =>
+  (metadata?.ownerReferences ?? [])
     .filter(({ controller }) => controller === true)
     .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
@@ -52,5 +52,4 @@ export function keeperIn(metadata: ObjectMetadata): Controller | null {
   return controllerIn(metadata) ?? (owner ? { kind: owner.kind, name: owner.name } : null)
 }
 
-export const nameOf = (object: RawObject): string =>
-  textAt(objectAt(object, 'metadata'), 'name') ?? ''
+export const nameOf = ({ metadata }: ClusterObject): string => metadata?.name ?? ''

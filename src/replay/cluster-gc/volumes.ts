@@ -9,9 +9,8 @@
  * Left out      binding, volumeMode; in-tree plugins other than hostPath and nfs: with EKS they are gone, or migrated to CSI
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubernetesPod, PersistentVolume, PersistentVolumeClaim } from '#model/kubernetes.ts'
 import type { Certainty } from '#model/prediction.ts'
-import type { RawObject } from '#model/record.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
 import { claimKeysOf, isPodTerminated } from './claims.ts'
 import { keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
 
@@ -47,24 +46,24 @@ export interface SyncedVolume extends Outcome {
 
 export interface Claimants {
   /** PersistentVolumeClaims of all namespaces; null: not read. */
-  claims: readonly unknown[] | null
+  claims: readonly PersistentVolumeClaim[] | null
   /** Null: not read. */
-  pods: readonly unknown[] | null
+  pods: readonly KubernetesPod[] | null
 }
 
 interface Volume {
   metadata: ObjectMetadata
-  spec: RawObject | null
+  spec: PersistentVolume['spec']
   claim: { key: string; uid: string } | null
   reclaimPolicy: string
   hasFailed: boolean
   /** Null where it carries none, or where they were not kept. */
-  annotations: RawObject | null
+  annotations: NonNullable<PersistentVolume['metadata']>['annotations'] | null
   provisioner: string
 }
 
 export function syncVolumes(
-  volumes: readonly unknown[],
+  volumes: readonly PersistentVolume[],
   { claims, pods }: Claimants,
   features: KubeletFeatures,
 ): SyncedVolume[] {
@@ -93,14 +92,10 @@ interface KnownClaimants {
   inUse: ReadonlySet<string> | null
 }
 
-function parseClaim(raw: unknown): Claim | null {
+function parseClaim(raw: PersistentVolumeClaim): Claim | null {
   const metadata = parseMetadata(raw)
   return (
-    metadata && {
-      key: keyOf(metadata),
-      uid: metadata.uid,
-      boundTo: textAt(objectAt(raw, 'spec'), 'volumeName') ?? '',
-    }
+    metadata && { key: keyOf(metadata), uid: metadata.uid, boundTo: raw.spec?.volumeName ?? '' }
   )
 }
 
@@ -126,23 +121,22 @@ function syncVolume(
   return { volume: name, released: 'claim-bound-elsewhere', ...leftByClaim(volume, features) }
 }
 
-function parseVolume(raw: unknown): Volume | null {
+function parseVolume(raw: PersistentVolume): Volume | null {
   const metadata = parseMetadata(raw)
   if (!metadata) return null
-  const spec = objectAt(raw, 'spec')
-  const claimRef = objectAt(spec, 'claimRef')
-  const annotations = objectAt(objectAt(raw, 'metadata'), 'annotations')
+  const spec = raw.spec
+  const claimRef = spec?.claimRef
+  const annotations = raw.metadata?.annotations ?? null
   return {
     metadata,
     spec,
-    claim: claimRef && {
-      key: `${textAt(claimRef, 'namespace') ?? ''}/${textAt(claimRef, 'name') ?? ''}`,
-      uid: textAt(claimRef, 'uid') ?? '',
-    },
-    reclaimPolicy: textAt(spec, 'persistentVolumeReclaimPolicy') ?? 'Retain',
-    hasFailed: textAt(objectAt(raw, 'status'), 'phase') === 'Failed',
+    claim: claimRef
+      ? { key: `${claimRef.namespace ?? ''}/${claimRef.name ?? ''}`, uid: claimRef.uid ?? '' }
+      : null,
+    reclaimPolicy: spec?.persistentVolumeReclaimPolicy ?? 'Retain',
+    hasFailed: raw.status?.phase === 'Failed',
     annotations,
-    provisioner: textAt(annotations, 'pv.kubernetes.io/provisioned-by') ?? '',
+    provisioner: annotations?.['pv.kubernetes.io/provisioned-by'] ?? '',
   }
 }
 
@@ -169,7 +163,7 @@ function reclaimVolume(
   features: KubeletFeatures,
 ): Outcome {
   const phase = volume.hasFailed ? 'Failed' : 'Released'
-  if ((textAt(volume.annotations, 'pv.kubernetes.io/migrated-to') ?? '') !== '')
+  if ((volume.annotations?.['pv.kubernetes.io/migrated-to'] ?? '') !== '')
     return certainly(phase, 'leave-to-driver')
   if (volume.reclaimPolicy === 'Retain') return certainly(phase, 'retain')
   if (volume.reclaimPolicy === 'Recycle') return recycleVolume(volume, phase, inUse)
@@ -188,7 +182,7 @@ function recycleVolume(
 }
 
 /** Of these sources, it is sure that the controller has no plugin that deletes. */
-const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc']
+const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc'] as const
 
 function deleteVolume(
   volume: Volume,
@@ -213,4 +207,5 @@ function deleteVolume(
   return { phase: 'Failed', action: 'fail', certainty: isUndeletable ? certainty : 'possible' }
 }
 
-const has = (volume: Volume, source: string): boolean => objectAt(volume.spec, source) !== null
+const has = (volume: Volume, source: keyof NonNullable<PersistentVolume['spec']>): boolean =>
+  volume.spec?.[source] !== undefined

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certificate-requests.ts'
+import { objectOf } from '#test/at-the-door.ts'
 
 // A self-signed certificate whose validity ended at 2025-01-02T00:00:00Z.
 const der = [
@@ -14,6 +15,7 @@ const pem = (body = der, name = 'CERTIFICATE', headers = '') =>
   `-----BEGIN ${name}-----\n${headers}${body}\n-----END ${name}-----\n`
 const issued = (text: string) => ({ status: { certificate: Buffer.from(text).toString('base64') } })
 
+const requestOf = (raw: unknown) => objectOf('certificatesigningrequests.certificates.k8s.io', raw)
 const newest = featuresOf('v1.37.0')
 const hour = 3_600_000
 const nowMs = Date.parse('2025-01-03T00:00:00Z')
@@ -138,13 +140,15 @@ describe('cleanCertificateRequest', () => {
       reason: 'approved-unissued-past-deadline',
     },
   ])('$title: $reason', ({ given, certificate, reason }) => {
-    expect(cleanCertificateRequest(given, nowMs, newest, certificate)).toBe(reason)
+    expect(cleanCertificateRequest(requestOf(given), nowMs, newest, certificate)).toBe(reason)
   })
 
   it('looks into the request itself where nothing is said of its certificate', () => {
     const approved = { ...request(was('Approved', 0)).status, ...issued(pem()).status }
-    expect(cleanCertificateRequest({ status: approved }, endsMs, newest)).toBeNull()
-    expect(cleanCertificateRequest({ status: approved }, endsMs + 1, newest)).toBe('issued-expired')
+    expect(cleanCertificateRequest(requestOf({ status: approved }), endsMs, newest)).toBeNull()
+    expect(cleanCertificateRequest(requestOf({ status: approved }), endsMs + 1, newest)).toBe(
+      'issued-expired',
+    )
   })
 
   it.each([
@@ -154,7 +158,11 @@ describe('cleanCertificateRequest', () => {
     { version: 'v1.37.0', reason: 'approved-unissued-past-deadline' },
   ])('$version on a request approved long ago and never issued: $reason', ({ version, reason }) => {
     expect(
-      cleanCertificateRequest(request(was('Approved', 99 * hour)), nowMs, featuresOf(version)),
+      cleanCertificateRequest(
+        requestOf(request(was('Approved', 99 * hour))),
+        nowMs,
+        featuresOf(version),
+      ),
     ).toBe(reason)
   })
 })
@@ -170,7 +178,7 @@ describe('certificateOf', () => {
     { title: 'one with carriage returns', text: pem().replaceAll('\n', '\r\n') },
     { title: 'the first of two', text: `${pem()}${pem('AAAA')}` },
   ])('reads the end of $title', ({ text }) => {
-    expect(certificateOf(issued(text))).toEqual({ isIssued: true, notAfterMs: endsMs })
+    expect(certificateOf(requestOf(issued(text)))).toEqual({ isIssued: true, notAfterMs: endsMs })
   })
 
   it.each([
@@ -182,13 +190,13 @@ describe('certificateOf', () => {
       text: pem().replace('END CERTIFICATE', 'END OTHER'),
     },
   ])('knows no end of $title', ({ text }) => {
-    expect(certificateOf(issued(text))).toEqual({ isIssued: true, notAfterMs: null })
+    expect(certificateOf(requestOf(issued(text)))).toEqual({ isIssued: true, notAfterMs: null })
   })
 
   it.each([{}, null, { status: { certificate: '' } }, { status: { certificate: 7 } }])(
     'is none in %j',
     given => {
-      expect(certificateOf(given)).toEqual(none)
+      expect(certificateOf(requestOf(given))).toEqual(none)
     },
   )
 })

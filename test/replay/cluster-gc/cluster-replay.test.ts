@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
-import { inputOf } from '#test/at-the-door.ts'
+import { takeRecord } from '#test/at-the-door.ts'
 
 const at = '2026-11-21T00:00:00Z'
 const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({
@@ -34,10 +34,7 @@ const lease = (name: string): RawObject => ({
 
 function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
   const replay = openClusterReplay()
-  for (const record of records)
-    if (record.kind === 'Cluster') replay.takeCluster(record)
-    else if (record.kind === 'Node') replay.takeNode(inputOf(record))
-    else replay.takeObjects(record)
+  for (const record of records) takeRecord(replay, record)
   return replay.close(at)
 }
 

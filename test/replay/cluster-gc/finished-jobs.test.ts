@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { objectOf } from '#test/at-the-door.ts'
 
 const finished = (type: string, status = 'True') => ({
   type,
@@ -20,7 +21,7 @@ describe('timeToLive', () => {
     { left: 0, nowMs: start + 60_000, expired: true },
     { left: -1, nowMs: start + 60_001, expired: true },
   ])('with $left ms left, expired is $expired', ({ left, nowMs, expired }) => {
-    expect(timeToLive(job([finished('Complete')], 60), nowMs)).toEqual({
+    expect(timeToLive(objectOf('jobs.batch', job([finished('Complete')], 60)), nowMs)).toEqual({
       needsCleanup: true,
       leftMs: left,
       expired,
@@ -41,7 +42,7 @@ describe('timeToLive', () => {
     },
     { why: 'that is none', given: 'job' },
   ])('never comes for a Job $why', ({ given }) => {
-    expect(timeToLive(given, start)).toEqual({
+    expect(timeToLive(objectOf('jobs.batch', given), start)).toEqual({
       needsCleanup: false,
       leftMs: null,
       expired: null,
@@ -53,7 +54,13 @@ describe('timeToLive', () => {
   it('takes the first condition that tells the end, even one without a time', () => {
     const timeless = { type: 'Failed', status: 'True' }
     expect(
-      timeToLive(job([finished('Complete', 'Unknown'), timeless, finished('Complete')], 60), start),
+      timeToLive(
+        objectOf(
+          'jobs.batch',
+          job([finished('Complete', 'Unknown'), timeless, finished('Complete')], 60),
+        ),
+        start,
+      ),
     ).toEqual({
       needsCleanup: true,
       leftMs: null,
@@ -62,23 +69,29 @@ describe('timeToLive', () => {
       isDeleted: false,
     })
     const goZero = { ...timeless, lastTransitionTime: '0001-01-01T00:00:00Z' }
-    expect(timeToLive(job([goZero], 60), start).error).toContain('unable to find the time')
-    expect(timeToLive({ ...job([timeless], 60), metadata: {} }, start).error).toBe(
-      'unable to find the time when the Job  finished',
+    expect(timeToLive(objectOf('jobs.batch', job([goZero], 60)), start).error).toContain(
+      'unable to find the time',
     )
+    expect(
+      timeToLive(objectOf('jobs.batch', { ...job([timeless], 60), metadata: {} }), start).error,
+    ).toBe('unable to find the time when the Job  finished')
   })
 
   it('leaves a Job alone that is being deleted', () => {
     const given = job([finished('Failed')], 0, { deletionTimestamp: '2025-01-01T00:00:00Z' })
-    expect(timeToLive(given, start)).toMatchObject({ expired: true, isDeleted: false })
-    expect(timeToLive({ ...given, metadata: null }, start)).toMatchObject({
+    expect(timeToLive(objectOf('jobs.batch', given), start)).toMatchObject({
+      expired: true,
+      isDeleted: false,
+    })
+    expect(timeToLive(objectOf('jobs.batch', { ...given, metadata: null }), start)).toMatchObject({
       expired: true,
       isDeleted: false,
     })
   })
 })
 
-const counted = (jobs: unknown[]) => jobs.flatMap(job => countedJob(job) ?? [])
+const counted = (jobs: unknown[]) =>
+  jobs.flatMap(job => countedJob(objectOf('jobs.batch', job)) ?? [])
 
 describe('cleanupFinishedJobs', () => {
   const newest = featuresOf('v1.37.0')
@@ -104,7 +117,7 @@ describe('cleanupFinishedJobs', () => {
   const complete = finished('Complete')
   const failed = finished('Failed')
   const history = (spec: object, jobs: unknown[], features = newest) =>
-    cleanupFinishedJobs([cronJob(spec)], counted(jobs), features)[0]
+    cleanupFinishedJobs([objectOf('cronjobs.batch', cronJob(spec))], counted(jobs), features)[0]
 
   it('keeps 3 that succeeded and 1 that failed where nothing else is said', () => {
     const jobs = [1, 2, 3, 4].flatMap(day => [
@@ -180,6 +193,6 @@ describe('cleanupFinishedJobs', () => {
   })
 
   it('leaves out what is no CronJob', () => {
-    expect(cleanupFinishedJobs([null, { metadata: {} }], [], newest)).toEqual([])
+    expect(cleanupFinishedJobs([{}, { metadata: {} }], [], newest)).toEqual([])
   })
 })

@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { nodeLeases } from '#replay/cluster-gc/leases.ts'
+import { objectOf } from '#test/at-the-door.ts'
 
 const renewed = Date.parse('2025-01-01T00:00:00Z')
-const lease = (metadata: object = {}, spec: object = {}) => ({
-  metadata: { namespace: 'kube-node-lease', name: 'n1', ...metadata },
-  spec: { renewTime: '2025-01-01T00:00:00.000000Z', leaseDurationSeconds: 40, ...spec },
-})
+const lease = (metadata: object = {}, spec: object = {}) =>
+  objectOf('leases.coordination.k8s.io', {
+    metadata: { namespace: 'kube-node-lease', name: 'n1', ...metadata },
+    spec: { renewTime: '2025-01-01T00:00:00.000000Z', leaseDurationSeconds: 40, ...spec },
+  })
 const owner = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'node' }
 const node = { metadata: { name: 'n1', uid: 'node' } }
 
 describe('nodeLeases', () => {
   it.each([
-    { title: 'its node', ownerReferences: [owner], nodes: [null, node], state: 'held' },
+    { title: 'its node', ownerReferences: [owner], nodes: [{}, node], state: 'held' },
     {
       title: 'a former node',
       ownerReferences: [{ ...owner, uid: 'former' }],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
-import { inputOf } from '#test/at-the-door.ts'
+import { takeRecord } from '#test/at-the-door.ts'
 
 const at = '2026-11-21T00:00:00Z'
 const before = '2026-11-01T00:00:00Z'
@@ -37,10 +37,7 @@ const node = (
 
 function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
   const replay = openClusterReplay()
-  for (const record of records)
-    if (record.kind === 'Cluster') replay.takeCluster(record)
-    else if (record.kind === 'Node') replay.takeNode(inputOf(record))
-    else replay.takeObjects(record)
+  for (const record of records) takeRecord(replay, record)
   const [found] = replay.close(at)
   if (!found) throw new Error('no prediction')
   return found

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compareTimes, integerAt, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { compareTimes, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
+import { objectOf } from '#test/at-the-door.ts'
 
 describe('parseMetadata', () => {
   it('leaves out what has another shape', () => {
@@ -17,7 +18,7 @@ describe('parseMetadata', () => {
       finalizers: ['a', 1],
       ownerReferences,
     }
-    expect(parseMetadata({ metadata })).toEqual({
+    expect(parseMetadata(objectOf('jobs.batch', { metadata }))).toEqual({
       namespace: '',
       name: 'x',
       uid: '',
@@ -46,11 +47,11 @@ describe('parseMetadata', () => {
     { metadata: { name: 7 } },
     { metadata: { name: '' } },
   ])('is nothing of %j', raw => {
-    expect(parseMetadata(raw)).toBeNull()
+    expect(parseMetadata(objectOf('jobs.batch', raw))).toBeNull()
   })
 })
 
-describe('timeAt', () => {
+describe('timeOf', () => {
   it.each([
     { text: '2025-01-01T00:00:00Z', ms: Date.UTC(2025, 0, 1) },
     { text: '2025-01-01T00:00:00.500000Z', ms: Date.UTC(2025, 0, 1) + 500 },
@@ -60,9 +61,9 @@ describe('timeAt', () => {
     { text: '2025-01-01', ms: null },
     { text: ' 2025-01-01T00:00:00Z', ms: null },
     { text: '2025-01-01T00:00:00Z ', ms: null },
-    { text: 1_735_689_600_000, ms: null },
+    { text: undefined, ms: null },
   ])('reads $text as $ms', ({ text, ms }) => {
-    expect(timeAt({ at: text }, 'at')).toBe(ms)
+    expect(timeOf(text)).toBe(ms)
   })
 })
 
@@ -78,12 +79,8 @@ it('compares times, a missing one before all', () => {
 })
 
 it('reads whole numbers only', () => {
-  expect([7, 7.5, '7', 2 ** 60, null].map(value => integerAt({ value }, 'value'))).toEqual([
-    7,
-    null,
-    null,
-    null,
-    null,
-  ])
-  expect(integerAt(null, 'value')).toBeNull()
+  const generations = [7, 7.5, '7', 2 ** 60, null].map(generation =>
+    parseMetadata(objectOf('jobs.batch', { metadata: { name: 'a', generation } })),
+  )
+  expect(generations.map(metadata => metadata?.generation)).toEqual([7, 0, 0, 0, 0])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
+import { objectOf } from '#test/at-the-door.ts'
 
 const deletionTimestamp = '2025-01-01T00:00:00Z'
 const namespace = (conditions: unknown[], finalizers: unknown[] = ['kubernetes']) => ({
@@ -26,7 +27,7 @@ describe('namespaceDeletion', () => {
     ]
     expect(
       namespaceDeletion(
-        namespace(conditions, ['kubernetes', 7, 'example.com/keep']),
+        objectOf('namespaces', namespace(conditions, ['kubernetes', 7, 'example.com/keep'])),
         featuresOf('v1.37.0'),
       ),
     ).toEqual({
@@ -62,7 +63,9 @@ describe('namespaceDeletion', () => {
   ])(
     '$version may wait for pods without a word: $mayWaitForPods',
     ({ version, given, mayWaitForPods }) => {
-      expect(namespaceDeletion(given, featuresOf(version))?.mayWaitForPods).toBe(mayWaitForPods)
+      expect(
+        namespaceDeletion(objectOf('namespaces', given), featuresOf(version))?.mayWaitForPods,
+      ).toBe(mayWaitForPods)
     },
   )
 
@@ -83,7 +86,9 @@ describe('namespaceDeletion', () => {
         'Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1, a.example.com/v1: the server is currently unable to handle the request',
       ),
     ]
-    expect(namespaceDeletion(namespace(conditions), featuresOf('v1.37.0'))).toMatchObject({
+    expect(
+      namespaceDeletion(objectOf('namespaces', namespace(conditions)), featuresOf('v1.37.0')),
+    ).toMatchObject({
       remaining: [
         { resource: 'pods', count: 2 },
         { resource: 'widgets.example.com', count: 31 },
@@ -101,14 +106,19 @@ describe('namespaceDeletion', () => {
       metadata: { name: 'apps', deletionTimestamp, finalizers: ['example.com/auth', ''] },
       spec: { finalizers: [] },
     }
-    expect(namespaceDeletion(own, featuresOf('v1.37.0'))).toMatchObject({
+    expect(namespaceDeletion(objectOf('namespaces', own), featuresOf('v1.37.0'))).toMatchObject({
       finalizers: [],
       ownFinalizers: ['example.com/auth'],
     })
   })
 
   it('is none of a namespace that stays', () => {
-    expect(namespaceDeletion({ metadata: { name: 'apps' } }, featuresOf('v1.37.0'))).toBeNull()
-    expect(namespaceDeletion(null, featuresOf('v1.37.0'))).toBeNull()
+    expect(
+      namespaceDeletion(
+        objectOf('namespaces', { metadata: { name: 'apps' } }),
+        featuresOf('v1.37.0'),
+      ),
+    ).toBeNull()
+    expect(namespaceDeletion(objectOf('namespaces', null), featuresOf('v1.37.0'))).toBeNull()
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type InstanceState, nodeLife, taintEvictionDelayMs } from '#replay/cluster-gc/nodes.ts'
+import { manifestOf, nodeOf } from '#test/at-the-door.ts'
 
 const newest = featuresOf('v1.37.0')
 const at = (second: number) => `2025-01-01T00:00:${String(second).padStart(2, '0')}Z`
@@ -22,7 +23,7 @@ describe('nodeLife', () => {
     { version: 'v1.32.0', graceMs: 50_000 },
     { version: 'v1.37.0', graceMs: 50_000 },
   ])('$version gives $graceMs ms after the last sign of life', ({ version, graceMs }) => {
-    expect(nodeLife(node('True'), null, 'exists', featuresOf(version))).toMatchObject({
+    expect(nodeLife(nodeOf(node('True')), null, 'exists', featuresOf(version))).toMatchObject({
       node: 'n1',
       gracePeriodMs: graceMs,
       lastSeenMs: start + 10_000,
@@ -35,21 +36,23 @@ describe('nodeLife', () => {
     { title: 'an earlier lease', lease: renewedAt(5), second: 10 },
     { title: 'no lease', lease: undefined, second: 10 },
   ])('counts $title', ({ lease, second }) => {
-    expect(nodeLife(node('True'), lease, 'exists', newest)?.lastSeenMs).toBe(start + second * 1000)
+    expect(nodeLife(nodeOf(node('True')), lease, 'exists', newest)?.lastSeenMs).toBe(
+      start + second * 1000,
+    )
   })
 
   it('counts from its creation, and for longer, where the kubelet never said anything', () => {
-    expect(nodeLife(node(null), null, 'exists', newest)).toMatchObject({
+    expect(nodeLife(nodeOf(node(null)), null, 'exists', newest)).toMatchObject({
       ready: null,
       gracePeriodMs: 60_000,
       lastSeenMs: start + 1_000,
       taints: [],
     })
-    expect(nodeLife({ metadata: { name: 'n1' } }, null, 'exists', newest)).toMatchObject({
+    expect(nodeLife(nodeOf({ metadata: { name: 'n1' } }), null, 'exists', newest)).toMatchObject({
       lastSeenMs: null,
       unreachable: null,
     })
-    expect(nodeLife(null, null, 'exists', newest)).toBeNull()
+    expect(nodeLife(nodeOf(null), null, 'exists', newest)).toBeNull()
   })
 
   it.each([
@@ -70,7 +73,7 @@ describe('nodeLife', () => {
       keys: ['node.kubernetes.io/unreachable', 'node.kubernetes.io/unreachable'],
     },
   ])('Ready $status is tainted $keys', ({ status, ready, keys }) => {
-    const life = nodeLife(node(status), null, 'exists', newest)
+    const life = nodeLife(nodeOf(node(status)), null, 'exists', newest)
     expect(life?.ready).toBe(ready)
     expect(life?.taints.map(({ key }) => key)).toEqual(keys)
     expect(life?.taints.map(({ effect }) => effect)).toEqual(
@@ -96,7 +99,7 @@ describe('nodeLife', () => {
   ])(
     'Ready $status with an instance that is $instance: $cloud',
     ({ status, taints, instance, cloud }) => {
-      expect(nodeLife(node(status, taints), null, instance, newest)?.cloud).toBe(cloud)
+      expect(nodeLife(nodeOf(node(status, taints)), null, instance, newest)?.cloud).toBe(cloud)
     },
   )
 })
@@ -106,7 +109,7 @@ describe('taintEvictionDelayMs', () => {
   const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }
   const usual = { ...notReady, operator: 'Exists', tolerationSeconds: 300 }
   const delay = (taints: unknown[], tolerations: unknown[]) =>
-    taintEvictionDelayMs({ spec: { tolerations } }, { spec: { taints } })
+    taintEvictionDelayMs(manifestOf({ spec: { tolerations } }), nodeOf({ spec: { taints } }))
 
   it.each([
     { title: 'no taint', taints: [], tolerations: [], ms: Number.POSITIVE_INFINITY },

@@ -3,6 +3,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { ownerCycles } from '#replay/cluster-gc/owner-cycles.ts'
 import type { ListedKind, ServedKind } from '#replay/cluster-gc/owner-graph.ts'
 import { collectGarbage } from '#replay/cluster-gc/owners.ts'
+import { objectOf } from '#test/at-the-door.ts'
 
 const newest = featuresOf('v1.37.0')
 const deletionTimestamp = '2025-01-01T00:00:00Z'
@@ -30,7 +31,7 @@ const owner = object('web')
 const listedOf = (lists: Partial<Record<Kind, unknown[]>>): ListedKind[] =>
   (['Node', 'Pod', 'ReplicaSet'] as const).map(kind => ({
     ...kinds[kind],
-    items: lists[kind] ?? [],
+    items: (lists[kind] ?? []).map(item => objectOf('configmaps', item)),
   }))
 const served: ServedKind[] = [kinds.Node, kinds.Pod, kinds.ReplicaSet]
 
@@ -407,7 +408,7 @@ describe('events', () => {
         apiVersion,
         kind: 'Event',
         isNamespaced: true,
-        items: [object('e', [ownedBy('Pod', 'gone')])],
+        items: [objectOf('configmaps', object('e', [ownedBy('Pod', 'gone')]))],
       },
     ]
     expect([...collectGarbage({ listed, served: null }, featuresOf(version))]).toHaveLength(told)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type PodGcInput, podGc } from '#replay/cluster-gc/pod-gc.ts'
+import { nodeOf } from '#test/at-the-door.ts'
 
 const newest = featuresOf('v1.37.0')
 const at = (second: number) => `2025-01-01T00:00:${String(second).padStart(2, '0')}Z`
@@ -35,16 +36,17 @@ const pod = ({
   status: { phase, reason },
 })
 
-const node = (name: string, ready?: string, taint?: string) => ({
-  metadata: { name },
-  spec: { taints: ['not an object', { key: 'other' }, ...(taint ? [{ key: taint }] : [])] },
-  status: {
-    conditions: [
-      { type: 'DiskPressure', status: 'True' },
-      ...(ready ? [{ type: 'Ready', status: ready }] : []),
-    ],
-  },
-})
+const node = (name: string, ready?: string, taint?: string) =>
+  nodeOf({
+    metadata: { name },
+    spec: { taints: ['not an object', { key: 'other' }, ...(taint ? [{ key: taint }] : [])] },
+    status: {
+      conditions: [
+        { type: 'DiskPressure', status: 'True' },
+        ...(ready ? [{ type: 'Ready', status: ready }] : []),
+      ],
+    },
+  })
 const outOfService = 'node.kubernetes.io/out-of-service'
 
 const round = (input: Partial<PodGcInput>, features = newest) =>
@@ -292,7 +294,7 @@ describe('what becomes of a pod', () => {
 
   it('is not known where it has no status', () => {
     const answer = round({
-      pods: [{ metadata: { name: 'bare' } }, null, pod({ name: 'p' })],
+      pods: [{ metadata: { name: 'bare' } }, {}, pod({ name: 'p' })],
       terminatedPodThreshold: 1,
     })
     expect(answer).toMatchObject({

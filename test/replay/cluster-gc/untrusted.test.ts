@@ -12,6 +12,7 @@ import { ownerCycles } from '#replay/cluster-gc/owner-cycles.ts'
 import { collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { syncVolumes } from '#replay/cluster-gc/volumes.ts'
+import { manifestOf, nodeOf, objectOf } from '#test/at-the-door.ts'
 
 const names = ['a', 'b', '', 'kube-node-lease', 'kube-system']
 const time = fc.oneof(
@@ -125,6 +126,8 @@ const object = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 )
 
+const requestOf = (raw: unknown) => objectOf('certificatesigningrequests.certificates.k8s.io', raw)
+
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []
@@ -141,39 +144,64 @@ it('answers to any objects, without NaN', () => {
       (some, others, minor, threshold) => {
         const features = featuresOf(`v1.${minor}.0`)
         const listed = [
-          { apiVersion: 'v1', kind: 'A', isNamespaced: true, items: some },
-          { apiVersion: 'x/v1', kind: 'B', isNamespaced: false, items: others },
+          {
+            apiVersion: 'v1',
+            kind: 'A',
+            isNamespaced: true,
+            items: some.map(raw => objectOf('configmaps', raw)),
+          },
+          {
+            apiVersion: 'x/v1',
+            kind: 'B',
+            isNamespaced: false,
+            items: others.map(raw => objectOf('configmaps', raw)),
+          },
         ]
+        const claims = others.map(raw => objectOf('persistentvolumeclaims', raw))
+        const pods = others.map(manifestOf)
         const answers = [
           podGc(
             {
-              pods: some,
-              nodes: others,
+              pods: some.map(manifestOf),
+              nodes: others.map(nodeOf),
               terminatedPodThreshold: threshold,
               missingForMs: new Map([['a', 50_000]]),
             },
             features,
           ),
           cleanupFinishedJobs(
-            some,
-            others.flatMap(job => countedJob(job) ?? []),
+            some.map(raw => objectOf('cronjobs.batch', raw)),
+            others.flatMap(job => countedJob(objectOf('jobs.batch', job)) ?? []),
             features,
           ),
-          syncVolumes(some, { claims: others, pods: others }, features),
-          claimProtection(some, others),
-          ephemeralClaims(some, others),
-          nodeLeases(some, others, nowMs),
+          syncVolumes(
+            some.map(raw => objectOf('persistentvolumes', raw)),
+            { claims, pods },
+            features,
+          ),
+          claimProtection(claims, pods),
+          ephemeralClaims(pods, claims),
+          nodeLeases(
+            some.map(raw => objectOf('leases.coordination.k8s.io', raw)),
+            others.map(nodeOf),
+            nowMs,
+          ),
           [...collectGarbage({ listed, served: null }, features)],
           [...collectGarbage({ listed, served: listed }, features)],
           ownerCycles({ listed, served: null }, features),
           some.map(each => [
-            timeToLive(each, nowMs),
-            cleanCertificateRequest(each, nowMs, features),
-            certificateOf(each),
-            volumeProtection(each),
-            nodeLife(each, others[0], 'stopped', features),
-            taintEvictionDelayMs(each, others[0]),
-            namespaceDeletion(each, features),
+            timeToLive(objectOf('jobs.batch', each), nowMs),
+            cleanCertificateRequest(requestOf(each), nowMs, features),
+            certificateOf(requestOf(each)),
+            volumeProtection(objectOf('persistentvolumes', each)),
+            nodeLife(
+              nodeOf(each),
+              objectOf('leases.coordination.k8s.io', others[0]),
+              'stopped',
+              features,
+            ),
+            taintEvictionDelayMs(manifestOf(each), nodeOf(others[0])),
+            namespaceDeletion(objectOf('namespaces', each), features),
           ]),
         ]
         expect(numbersIn(answers).filter(Number.isNaN)).toEqual([])

@@ -7,6 +7,7 @@ import {
   volumeProtection,
 } from '#replay/cluster-gc/claims.ts'
 import { type Claimants, syncVolumes } from '#replay/cluster-gc/volumes.ts'
+import { manifestOf, objectOf } from '#test/at-the-door.ts'
 
 const claimRef = { namespace: 'apps', name: 'data', uid: 'claim' }
 const claim = (
@@ -38,7 +39,11 @@ const volume = ({
 })
 const provisionedBy = (driver: string) => ({ 'pv.kubernetes.io/provisioned-by': driver })
 const synced = (given: unknown, claimants: Partial<Claimants> = {}, version = 'v1.37.0') =>
-  syncVolumes([given], { claims: [], pods: [], ...claimants }, featuresOf(version))[0]
+  syncVolumes(
+    [objectOf('persistentvolumes', given)],
+    { claims: [], pods: [], ...claimants },
+    featuresOf(version),
+  )[0]
 
 describe('a volume that is not released', () => {
   it.each([
@@ -55,7 +60,7 @@ describe('a volume that is not released', () => {
       phase: 'Available',
     },
     { title: 'waits for its claim to bind', given: volume(), claims: [claim()], phase: null },
-    { title: 'is bound', given: volume(), claims: [null, claim('claim', 'pv')], phase: 'Bound' },
+    { title: 'is bound', given: volume(), claims: [{}, claim('claim', 'pv')], phase: 'Bound' },
   ])('$title: $phase', ({ given, claims, phase }) => {
     expect(synced(given, { claims })).toEqual({
       volume: 'pv',
@@ -382,10 +387,11 @@ describe('claimProtection', () => {
   })
   const uses = { persistentVolumeClaim: { claimName: 'data' } }
   const users = (pods: unknown[] | null, given: unknown = held) =>
-    claimProtection([given], pods)[0]?.usedBy
+    claimProtection([objectOf('persistentvolumeclaims', given)], pods?.map(manifestOf) ?? null)[0]
+      ?.usedBy
 
   it('is by every scheduled pod that names the claim, even one that has finished', () => {
-    expect(claimProtection([null, held], [pod('done', uses)])).toEqual([
+    expect(claimProtection([{}, held], [manifestOf(pod('done', uses))])).toEqual([
       {
         object: 'apps/data',
         isBeingDeleted: true,
@@ -488,12 +494,12 @@ describe('claimProtection', () => {
     it.each([
       { claims: [owned('uid-p')], is: 'owned' },
       { claims: [owned('uid-former')], is: 'not-owned' },
-      { claims: [null, claim()], is: 'missing' },
+      { claims: [{}, claim()], is: 'missing' },
       { claims: [claim('claim', 'pv', { name: 'p-data', namespace: 'other' })], is: 'missing' },
     ])('its claim is $is', ({ claims, is }) => {
-      expect(ephemeralClaims([pod('p', ephemeral), pod('q', uses), {}], claims)).toEqual([
-        { pod: 'apps/p', volume: 'data', claim: 'apps/p-data', is },
-      ])
+      expect(
+        ephemeralClaims([pod('p', ephemeral), pod('q', uses), {}].map(manifestOf), claims),
+      ).toEqual([{ pod: 'apps/p', volume: 'data', claim: 'apps/p-data', is }])
     })
   })
 })
@@ -521,7 +527,7 @@ describe('volumeProtection', () => {
         { finalizer: 'external-provisioner.volume.kubernetes.io/finalizer', isReady: null },
       ],
     })
-    expect(volumeProtection(null)).toBeNull()
+    expect(volumeProtection({})).toBeNull()
   })
 
   it('names no claim where there is none', () => {
@@ -588,6 +594,6 @@ describe('isPodTerminated', () => {
     },
     { title: 'is none', given: null, expected: false },
   ])('of one that $title: $expected', ({ given, expected }) => {
-    expect(isPodTerminated(given)).toBe(expected)
+    expect(isPodTerminated(manifestOf(given))).toBe(expected)
   })
 })

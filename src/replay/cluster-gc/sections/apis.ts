@@ -2,16 +2,18 @@
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { apiResources } from '#model/api-resources.ts'
 import type { ApiGarbage } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ApiResourceList, ClusterObject } from '#model/kubernetes.ts'
 import type { OpenSection, Section } from '#replay/cluster-gc/section.ts'
 
 export const apis: Section<'apis'> = { resources: [discoveryResource], open: () => new Apis() }
 
 class Apis implements OpenSection<ApiGarbage> {
-  readonly #lists: RawObject[] = []
+  readonly #lists: ApiResourceList[] = []
 
-  take(_resource: string, list: RawObject): void {
-    if (!Array.isArray(list.resources)) this.#lists.push(list)
+  take(resource: string, list: ClusterObject): void {
+    if (isOf(discoveryResource, resource, list) && list.resources === undefined)
+      this.#lists.push(list)
   }
 
   tell(): ApiGarbage {

@@ -1,20 +1,22 @@
 /** Certificate signing requests: how each stands, and whether the cleaner should have taken it. Of the certificate only its end is kept. */
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garbage.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { CertificateSigningRequest, ClusterObject } from '#model/kubernetes.ts'
 import {
   certificateOf,
   cleanCertificateRequest,
   type IssuedCertificate,
 } from '#replay/cluster-gc/certificate-requests.ts'
-import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { slimMetadata } from '#replay/cluster-gc/slim.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+
+const listed = 'certificatesigningrequests.certificates.k8s.io'
 
 export const certificates: Section<'certificates'> = {
-  resources: ['certificatesigningrequests.certificates.k8s.io'],
+  resources: [listed],
   open: () => new Certificates(),
 }
 
@@ -22,20 +24,20 @@ export const certificates: Section<'certificates'> = {
 const roundsMs = 2 * certificateRequestLifetimesMs.handled
 
 interface Kept {
-  request: RawObject
+  request: CertificateSigningRequest
   certificate: IssuedCertificate
 }
 
 class Certificates implements OpenSection<CertificateGarbage> {
   readonly #requests = new Packed<Kept>()
 
-  take(_resource: string, object: RawObject): void {
-    const conditions = listAt(objectAt(object, 'status'), 'conditions')
-    const spec = objectAt(object, 'spec')
+  take(resource: string, object: ClusterObject): void {
+    if (!isOf(listed, resource, object)) return
+    const { spec, status } = object
     const request = {
       metadata: slimMetadata(object, ['creationTimestamp']),
       spec: { signerName: spec?.signerName, username: spec?.username },
-      status: { conditions },
+      status: { conditions: status?.conditions },
     }
     this.#requests.push({ request, certificate: certificateOf(object) })
   }
@@ -49,8 +51,8 @@ class Certificates implements OpenSection<CertificateGarbage> {
       return [
         {
           ...{ name, createdMs, state, sinceMs: state === 'pending' ? createdMs : sinceMs },
-          signer: textAt(objectAt(request, 'spec'), 'signerName') ?? '',
-          requestor: textAt(objectAt(request, 'spec'), 'username') ?? '',
+          signer: request.spec?.signerName ?? '',
+          requestor: request.spec?.username ?? '',
           overdue: cleanCertificateRequest(request, nowMs - roundsMs, features, certificate),
           isNeverCollected: state === 'approved' && !features.has('csrApprovedUnissuedCleaned'),
         },
@@ -62,17 +64,15 @@ class Certificates implements OpenSection<CertificateGarbage> {
 
 /** The API server lets nobody have both Approved and Denied. Upstream: pkg/apis/certificates/validation validateConditions. */
 function stateOf(
-  request: RawObject,
+  request: CertificateSigningRequest,
   { isIssued }: IssuedCertificate,
 ): Pick<CertificateRequest, 'state' | 'sinceMs'> {
-  const conditions = listAt(objectAt(request, 'status'), 'conditions').filter(isRawObject)
-  const timeOf = (type: string) => {
+  const conditions = request.status?.conditions ?? []
+  const sinceOf = (type: string) => {
     const found = conditions.find(each => each.type === type)
-    return (
-      found && { sinceMs: timeAt(found, 'lastUpdateTime') ?? timeAt(found, 'lastTransitionTime') }
-    )
+    return found && { sinceMs: timeOf(found.lastUpdateTime) ?? timeOf(found.lastTransitionTime) }
   }
-  const [denied, failed, approved] = ['Denied', 'Failed', 'Approved'].map(timeOf)
+  const [denied, failed, approved] = ['Denied', 'Failed', 'Approved'].map(sinceOf)
   if (denied) return { state: 'denied', ...denied }
   if (failed) return { state: 'failed', ...failed }
   if (!approved) return { state: 'pending', sinceMs: null }

@@ -1,11 +1,11 @@
 /** EBS volumes that are attached to nothing, but for those of PersistentVolumes that claims have or had: of these the section `volumes` tells. */
 import { unattachedVolumeState } from '#facts/aws/cluster-resources.ts'
 import type { DiskGarbage } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
-import { integerAt, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { type EbsVolume, isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject, PersistentVolume } from '#model/kubernetes.ts'
+import { timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
 
 export const disks: Section<'disks'> = {
   resources: ['volumes.ec2.amazonaws.com'],
@@ -18,28 +18,31 @@ class Disks implements OpenSection<DiskGarbage> {
   /** By the id of the disk, the PersistentVolume that names it. */
   readonly #named = new Map<string, NamingVolume>()
 
-  take(resource: string, object: RawObject): void {
-    if (resource === 'persistentvolumes') {
-      const spec = objectAt(object, 'spec')
-      const handle =
-        textAt(objectAt(spec, 'csi'), 'volumeHandle') ??
-        textAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
+  take(resource: string, object: ClusterObject): void {
+    if (isOf('persistentvolumes', resource, object)) {
+      const { spec } = object
+      const handle = spec?.csi?.volumeHandle ?? spec?.awsElasticBlockStore?.volumeID
       // In-tree: `aws://us-east-1a/vol-…`.
-      if (handle !== null) this.#named.set(handle.split('/').at(-1) ?? handle, namingVolume(object))
+      if (handle !== undefined)
+        this.#named.set(handle.split('/').at(-1) ?? handle, namingVolume(object))
       return
     }
-    const volumeId = textAt(object, 'VolumeId')
-    if (volumeId === null || textAt(object, 'State') !== unattachedVolumeState) return
-    const sizeGiB = integerAt(object, 'Size')
+    if (isOf('volumes.ec2.amazonaws.com', resource, object)) this.#takeDisk(object)
+  }
+
+  #takeDisk(disk: EbsVolume): void {
+    const volumeId = disk.VolumeId ?? null
+    if (volumeId === null || disk.State !== unattachedVolumeState) return
+    const sizeGiB = disk.Size ?? null
     this.#unattached.push({
       volumeId,
       capacityBytes: sizeGiB === null ? null : sizeGiB * 2 ** 30,
-      volumeType: textAt(object, 'VolumeType'),
-      iops: integerAt(object, 'Iops'),
-      throughputMiBps: integerAt(object, 'Throughput'),
+      volumeType: disk.VolumeType ?? null,
+      iops: disk.Iops ?? null,
+      throughputMiBps: disk.Throughput ?? null,
       volume: null,
-      zone: textAt(object, 'AvailabilityZone'),
-      createdMs: timeAt(object, 'CreateTime'),
+      zone: disk.AvailabilityZone ?? null,
+      createdMs: timeOf(disk.CreateTime),
     })
   }
 
@@ -71,10 +74,8 @@ interface NamingVolume {
   sinceMs: number | null
 }
 
-function namingVolume(volume: RawObject): NamingVolume {
-  const status = objectAt(volume, 'status')
-  const sinceMs =
-    timeAt(status, 'lastPhaseTransitionTime') ??
-    timeAt(objectAt(volume, 'metadata'), 'creationTimestamp')
-  return { name: nameOf(volume), isAvailable: textAt(status, 'phase') === 'Available', sinceMs }
+function namingVolume(volume: PersistentVolume): NamingVolume {
+  const { metadata, status } = volume
+  const sinceMs = timeOf(status?.lastPhaseTransitionTime) ?? timeOf(metadata?.creationTimestamp)
+  return { name: nameOf(volume), isAvailable: status?.phase === 'Available', sinceMs }
 }

@@ -6,13 +6,13 @@ import {
   podResource,
 } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject } from '#model/kubernetes.ts'
 import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
-import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { objectAt } from '#replay/untrusted.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])
 
@@ -30,7 +30,7 @@ type Held = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readonly string[]
 class Finalizers implements OpenSection<FinalizerGarbage> {
   readonly #held = new Packed<Held>()
 
-  take(resource: string, object: RawObject): void {
+  take(resource: string, object: ClusterObject): void {
     const held = heldObject(resource, object)
     if (held) this.#held.push(held)
   }
@@ -75,12 +75,12 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
   }
 }
 
-function heldObject(resource: string, object: RawObject): Held | null {
-  if (timeAt(objectAt(object, 'metadata'), 'deletionTimestamp') === null) return null
+function heldObject(resource: string, object: ClusterObject): Held | null {
+  if (timeOf(object.metadata?.deletionTimestamp) === null) return null
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
   const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
   // What is left at the beginning of time is when it ends.
-  const expiresMs = resource === 'jobs.batch' ? timeToLive(object, 0).leftMs : null
+  const expiresMs = isOf('jobs.batch', resource, object) ? timeToLive(object, 0).leftMs : null
   return { resource, namespace, name, sinceMs, expiresMs, names }
 }

@@ -1,10 +1,10 @@
 /** Instances beside nodes: those that never became one, and nodes whose instance is gone. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
-import { conditionOf, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject } from '#model/kubernetes.ts'
+import { conditionOf, timeOf } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
 
 export const instances: Section<'instances'> = {
   resources: ['instances.ec2.amazonaws.com'],
@@ -15,14 +15,15 @@ export const instances: Section<'instances'> = {
 class Instances implements OpenSection<InstanceGarbage> {
   readonly #instances = new Map<string, InstanceGarbage['withoutNode'][number]>()
 
-  take(_resource: string, instance: RawObject): void {
-    const instanceId = textAt(instance, 'InstanceId')
-    if (instanceId === null) return
+  take(resource: string, instance: ClusterObject): void {
+    if (!isOf('instances.ec2.amazonaws.com', resource, instance)) return
+    const { InstanceId: instanceId } = instance
+    if (instanceId === undefined) return
     this.#instances.set(instanceId, {
       instanceId,
-      instanceType: textAt(instance, 'InstanceType'),
-      state: textAt(objectAt(instance, 'State'), 'Name') ?? '',
-      launchedMs: timeAt(instance, 'LaunchTime'),
+      instanceType: instance.InstanceType ?? null,
+      state: instance.State?.Name ?? '',
+      launchedMs: timeOf(instance.LaunchTime),
     })
   }
 
@@ -40,7 +41,7 @@ class Instances implements OpenSection<InstanceGarbage> {
           {
             node: name,
             instanceId,
-            sinceMs: timeAt(conditionOf(node, 'Ready'), 'lastTransitionTime'),
+            sinceMs: timeOf(conditionOf(node, 'Ready')?.lastTransitionTime),
           },
         ]
       }),

@@ -1,6 +1,7 @@
 /** Jobs and CronJobs. Of Jobs only those that have finished are kept, each as a few fields. */
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject, CronJob, Job } from '#model/kubernetes.ts'
 import {
   type CountedJob,
   type CronJobHistory,
@@ -9,12 +10,11 @@ import {
   finishedCondition,
   timeToLive,
 } from '#replay/cluster-gc/finished-jobs.ts'
-import { integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 import { keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
-import { objectAt } from '#replay/untrusted.ts'
 
 export const jobs: Section<'jobs'> = {
   resources: ['jobs.batch', 'cronjobs.batch'],
@@ -23,18 +23,17 @@ export const jobs: Section<'jobs'> = {
 
 class Jobs implements OpenSection<JobGarbage> {
   readonly #finished = new Packed<{ job: FinishedJob; counted: CountedJob | null }>()
-  readonly #cronJobs: RawObject[] = []
+  readonly #cronJobs: CronJob[] = []
 
-  take(resource: string, object: RawObject): void {
-    if (resource === 'cronjobs.batch') this.#cronJobs.push(slimCronJob(object))
-    else this.#takeJob(object)
+  take(resource: string, object: ClusterObject): void {
+    if (isOf('cronjobs.batch', resource, object)) this.#cronJobs.push(slimCronJob(object))
+    else if (isOf('jobs.batch', resource, object)) this.#takeJob(object)
   }
 
-  #takeJob(job: RawObject): void {
+  #takeJob(job: Job): void {
     const metadata = parseMetadata(job)
     if (!metadata) return
     const { namespace, name, deletedMs, finalizers } = metadata
-    const spec = objectAt(job, 'spec')
     const condition = finishedCondition(job)
     if (!condition) return
     const finished: FinishedJob = {
@@ -42,10 +41,10 @@ class Jobs implements OpenSection<JobGarbage> {
       name,
       controller: keeperIn(metadata),
       outcome: condition.type === 'Complete' ? 'Complete' : 'Failed',
-      finishedMs: timeAt(condition, 'lastTransitionTime'),
+      finishedMs: timeOf(condition.lastTransitionTime),
       // What is left at the beginning of time is when it ends.
       expiresMs: timeToLive(job, 0).leftMs,
-      ttlSeconds: integerAt(spec, 'ttlSecondsAfterFinished'),
+      ttlSeconds: job.spec?.ttlSecondsAfterFinished ?? null,
       isBeingDeleted: deletedMs !== null,
       finalizers,
     }
@@ -81,13 +80,13 @@ const withShared = (
   finalizers: shared.list(finalizers),
 })
 
-const slimCronJob = (cronJob: RawObject): RawObject => ({
+const slimCronJob = (cronJob: CronJob): CronJob => ({
   metadata: slimMetadata(cronJob, ['creationTimestamp']),
-  spec: slim(objectAt(cronJob, 'spec'), ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
+  spec: slim(cronJob.spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
 })
 
 function cronJobGarbage(
-  cronJob: RawObject,
+  cronJob: CronJob,
   histories: ReadonlyMap<string, CronJobHistory>,
 ): CronJobGarbage | null {
   const metadata = parseMetadata(cronJob)

@@ -1,12 +1,12 @@
 /** Leases of nodes. Leases of API servers and of leader elections are not garbage, and are not kept. */
 import type { LeaseGarbage } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject, Lease } from '#model/kubernetes.ts'
 import { nodeLeases } from '#replay/cluster-gc/leases.ts'
-import { timeAt } from '#replay/cluster-gc/metadata.ts'
+import { timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
 
 export const leases: Section<'leases'> = {
   resources: ['leases.coordination.k8s.io'],
@@ -14,12 +14,11 @@ export const leases: Section<'leases'> = {
 }
 
 class Leases implements OpenSection<LeaseGarbage> {
-  readonly #ofNodes = new Packed<RawObject>()
+  readonly #ofNodes = new Packed<Lease>()
 
-  take(_resource: string, lease: RawObject): void {
-    const namespace = textAt(objectAt(lease, 'metadata'), 'namespace')
-    if (namespace === 'kube-node-lease')
-      this.#ofNodes.push(slimLease(lease, ['ownerReferences', 'creationTimestamp']))
+  take(resource: string, lease: ClusterObject): void {
+    if (!isOf('leases.coordination.k8s.io', resource, lease)) return
+    if (lease.metadata?.namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease))
   }
 
   tell({ nodes, nowMs }: SectionContext): LeaseGarbage {
@@ -41,10 +40,9 @@ class Leases implements OpenSection<LeaseGarbage> {
 }
 
 /** One that nobody has ever renewed cannot be older than that. */
-const madeMs = (lease: RawObject): number | null =>
-  timeAt(objectAt(lease, 'metadata'), 'creationTimestamp')
+const madeMs = (lease: Lease): number | null => timeOf(lease.metadata?.creationTimestamp)
 
-const slimLease = (lease: RawObject, fields: readonly string[]): RawObject => ({
-  metadata: slimMetadata(lease, fields),
-  spec: slim(objectAt(lease, 'spec'), ['renewTime', 'leaseDurationSeconds']),
+const slimLease = (lease: Lease): Lease => ({
+  metadata: slimMetadata(lease, ['ownerReferences', 'creationTimestamp']),
+  spec: slim(lease.spec, ['renewTime', 'leaseDurationSeconds']),
 })

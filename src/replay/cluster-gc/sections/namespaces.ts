@@ -1,10 +1,10 @@
 /** Namespaces in deletion, with what their own conditions say of it. */
 import type { NamespaceGarbage } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
-import { timeAt } from '#replay/cluster-gc/metadata.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject, Namespace } from '#model/kubernetes.ts'
+import { timeOf } from '#replay/cluster-gc/metadata.ts'
 import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { objectAt } from '#replay/untrusted.ts'
 
 export const namespaces: Section<'namespaces'> = {
   resources: ['namespaces'],
@@ -12,11 +12,11 @@ export const namespaces: Section<'namespaces'> = {
 }
 
 class Namespaces implements OpenSection<NamespaceGarbage> {
-  readonly #going: RawObject[] = []
+  readonly #going: Namespace[] = []
 
-  take(_resource: string, namespace: RawObject): void {
-    if (timeAt(objectAt(namespace, 'metadata'), 'deletionTimestamp') !== null)
-      this.#going.push(namespace)
+  take(resource: string, namespace: ClusterObject): void {
+    if (!isOf('namespaces', resource, namespace)) return
+    if (timeOf(namespace.metadata?.deletionTimestamp) !== null) this.#going.push(namespace)
   }
 
   tell({ features }: SectionContext): NamespaceGarbage {

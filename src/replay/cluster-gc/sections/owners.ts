@@ -11,7 +11,8 @@ import {
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/kubernetes.ts'
 import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
 import { HoldingPods } from '#replay/cluster-gc/holding-pods.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
@@ -27,7 +28,6 @@ import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 /** Of leases their own section knows more. */
 const notAsked: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
@@ -66,18 +66,18 @@ class Owners implements OpenSection<OwnerGarbage> {
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
-  take(resource: string, object: RawObject): void {
+  take(resource: string, object: ClusterObject): void {
     if (resource === discoveryResource) return
     const parsed = parseMetadata(object)
     const metadata = parsed && parsed.uid !== '' ? parsed : null
     // One that goes stands for itself.
-    if (objectAt(object, 'metadata')?.deletionTimestamp !== undefined) {
+    if (object.metadata?.deletionTimestamp !== undefined) {
       keep(this.#items, resource, metadata)
       return
     }
     // What may own something is looked up, and asked nothing.
     if (!crowds.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
-    const references = listAt(objectAt(object, 'metadata'), 'ownerReferences')
+    const references = object.metadata?.ownerReferences ?? []
     const isOwned = references.length > 0 && !references.every(isNode)
     if (!isOwned) this.#takeOrphan(resource, object)
     if (resource === podResource.resource) this.#pods.take(metadata)
@@ -108,23 +108,17 @@ class Owners implements OpenSection<OwnerGarbage> {
     return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
 
-  #takeOrphan(resource: string, object: RawObject): void {
+  #takeOrphan(resource: string, object: ClusterObject): void {
     const controllerKind = madeBy(resource, object)
     const metadata = controllerKind === null ? null : parseMetadata(object)
     if (controllerKind === null || !metadata || controllerOf(metadata)) return
-    const replicas =
-      resource === 'pods' ? Number(!hasFinished(object)) : objectAt(object, 'spec')?.replicas
     this.#orphaned.push({
       ...{
         kind: garbageResource(resource)?.objectKind ?? resource,
         namespace: metadata.namespace,
         name: metadata.name,
       },
-      ...{
-        controllerKind,
-        createdMs: metadata.createdMs,
-        replicas: typeof replicas === 'number' ? replicas : null,
-      },
+      ...{ controllerKind, createdMs: metadata.createdMs, replicas: replicasOf(resource, object) },
     })
   }
 
@@ -179,8 +173,13 @@ const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): bo
 
 type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
-const hasFinished = (pod: RawObject): boolean =>
-  isTerminalPhase(textAt(objectAt(pod, 'status'), 'phase'))
+/** Null where nothing of the kind is known. */
+function replicasOf(resource: string, object: ClusterObject): number | null {
+  if (isOf('pods', resource, object)) return Number(!hasFinished(object))
+  return isOf('replicasets.apps', resource, object) ? (object.spec?.replicas ?? null) : null
+}
+
+const hasFinished = ({ status }: KubernetesPod): boolean => isTerminalPhase(status?.phase ?? null)
 
 function tellOf<Fate extends object>(
   list: (OwnedGroup & Fate)[],
@@ -203,7 +202,7 @@ function keep(
 }
 
 /** Static pods and leases: the kubelet's own business. */
-const isNode = (reference: unknown): boolean => isRawObject(reference) && reference.kind === 'Node'
+const isNode = ({ kind }: ObjectReference): boolean => kind === 'Node'
 
 /** @param objects absent: none was seen */
 function listedKind(

@@ -6,30 +6,25 @@ import type {
   TerminatedPod,
   TerminatingPod,
 } from '#model/cluster-garbage.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import {
-  conditionOf,
-  integerAt,
-  keyOf,
-  parseMetadata,
-  timeAt,
-} from '#replay/cluster-gc/metadata.ts'
+import type { EksCluster } from '#model/cluster-input.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type { ClusterObject, KubernetesPod } from '#model/kubernetes.ts'
+import { conditionOf, keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { controllerIn, controllersIn, nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export const pods: Section<'pods'> = { resources: ['pods'], open: () => new Pods() }
 
 class Pods implements OpenSection<PodGarbage> {
-  readonly #kept = new Packed<RawObject>()
+  readonly #kept = new Packed<KeptPod>()
 
-  take(_resource: string, pod: RawObject): void {
-    const status = objectAt(pod, 'status')
-    const isOver = status !== null && !alive.has(textAt(status, 'phase') ?? '')
-    if (isOver || timeAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null)
-      this.#kept.push(slimPod(pod))
+  take(resource: string, pod: ClusterObject): void {
+    if (!isOf('pods', resource, pod)) return
+    const { status } = pod
+    const isOver = status !== undefined && !alive.has(status.phase ?? '')
+    if (isOver || timeOf(pod.metadata?.deletionTimestamp) !== null) this.#kept.push(slimPod(pod))
   }
 
   tell({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
@@ -55,69 +50,68 @@ class Pods implements OpenSection<PodGarbage> {
   }
 }
 
+type KeptPod = KubernetesPod & { finishedMs: number | null }
+
 /** Upstream: pkg/controller/podgc/gc_controller.go isPodTerminated. */
 const alive: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown'])
 
-const uidOf = (pod: RawObject): string => {
+const uidOf = (pod: KubernetesPod): string => {
   const metadata = parseMetadata(pod)
   return metadata === null ? '' : metadata.uid || keyOf(metadata)
 }
 
-function slimPod(pod: RawObject): RawObject {
-  const status = objectAt(pod, 'status')
+function slimPod(pod: KubernetesPod): KeptPod {
+  const { metadata, spec, status } = pod
   return {
     metadata: {
       ...slimMetadata(pod, [
         'creationTimestamp',
         'deletionTimestamp',
         'deletionGracePeriodSeconds',
-        ...(listAt(objectAt(pod, 'metadata'), 'finalizers').length > 0 ? ['finalizers'] : []),
+        ...((metadata?.finalizers ?? []).length > 0 ? (['finalizers'] as const) : []),
       ]),
       ownerReferences: controllersIn(pod).slice(0, 1),
     },
-    spec: slim(objectAt(pod, 'spec'), ['nodeName']),
-    status: { ...slim(status, ['phase', 'reason']), finishedMs: finishedMs(status) },
+    spec: slim(spec, ['nodeName']),
+    status: slim(status, ['phase', 'reason']),
+    finishedMs: finishedMs(status),
   }
 }
 
 /** When the last of its containers ended; null where none says so, as of a pod that the kubelet refused. */
-function finishedMs(status: RawObject | null): number | null {
-  const ends = listAt(status, 'containerStatuses')
-    .filter(isRawObject)
-    .map(container => timeAt(objectAt(objectAt(container, 'state'), 'terminated'), 'finishedAt'))
+function finishedMs(status: KubernetesPod['status']): number | null {
+  const ends = (status?.containerStatuses ?? [])
+    .map(container => timeOf(container.state?.terminated?.finishedAt))
     .filter(time => time !== null)
   return ends.length === 0 ? null : Math.max(...ends)
 }
 
 /** Source: EKS API reference, KubeControllerManagerConfigResponse. */
-function thresholdIn(eks: RawObject | null): PodGarbage['threshold'] {
-  const podGcConfig = objectAt(
-    objectAt(eks, 'kubeControllerManagerConfig'),
-    'podGcControllerConfig',
-  )
-  const told = integerAt(podGcConfig, 'terminatedPodGcThreshold')
+function thresholdIn(eks: EksCluster | null): PodGarbage['threshold'] {
+  const podGcConfig = eks?.kubeControllerManagerConfig?.podGcControllerConfig
+  const told = podGcConfig?.terminatedPodGcThreshold ?? null
   return { pods: told ?? terminatedPodThreshold, isAssumed: told === null }
 }
 
-function terminatedPod(pod: RawObject | undefined): TerminatedPod | null {
+function terminatedPod(pod: KeptPod | undefined): TerminatedPod | null {
   const metadata = parseMetadata(pod)
-  if (!metadata) return null
-  const status = objectAt(pod, 'status')
+  if (!pod || !metadata) return null
+  const { spec, status, finishedMs } = pod
   return {
     namespace: metadata.namespace,
     name: metadata.name,
-    phase: textAt(status, 'phase') ?? '',
-    reason: textAt(status, 'reason'),
+    phase: status?.phase ?? '',
+    reason: status?.reason ?? null,
     controller: controllerIn(metadata),
-    node: textAt(objectAt(pod, 'spec'), 'nodeName') || null,
+    node: spec?.nodeName || null,
     createdMs: metadata.createdMs,
-    finishedMs: integerAt(status, 'finishedMs'),
+    finishedMs,
     isBeingDeleted: metadata.deletedMs !== null,
   }
 }
 
 function terminatingPod(
-  pod: RawObject,
+  pod: KubernetesPod,
   {
     readyNodes,
     taken,
@@ -130,7 +124,7 @@ function terminatingPod(
 ): TerminatingPod | null {
   const metadata = parseMetadata(pod)
   if (!metadata || metadata.deletedMs === null) return null
-  const node = textAt(objectAt(pod, 'spec'), 'nodeName') || null
+  const node = pod.spec?.nodeName || null
   return {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -148,11 +142,9 @@ function terminatingPod(
  * Whoever has ended it deletes it once more, without a grace period; of what had ended before, the API server keeps none. Where the field is not
  * there, its phase says as much. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
  */
-function isLetGo(pod: RawObject): boolean {
-  const gracePeriodSeconds = integerAt(objectAt(pod, 'metadata'), 'deletionGracePeriodSeconds')
-  return gracePeriodSeconds === null
-    ? !alive.has(textAt(objectAt(pod, 'status'), 'phase') ?? '')
-    : gracePeriodSeconds === 0
+function isLetGo({ metadata, status }: KubernetesPod): boolean {
+  const gracePeriodSeconds = metadata?.deletionGracePeriodSeconds ?? null
+  return gracePeriodSeconds === null ? !alive.has(status?.phase ?? '') : gracePeriodSeconds === 0
 }
 
 function nodeState(

@@ -6,15 +6,22 @@ import type {
   RetainedEphemeralClaim,
   VolumeGarbage,
 } from '#model/cluster-garbage.ts'
+import { isOf } from '#model/cluster-objects.ts'
+import type {
+  ClusterObject,
+  ContainerStatus,
+  KubernetesPod,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  VolumeSource,
+} from '#model/kubernetes.ts'
 import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
-import { controllerOf, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { controllerOf, keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { type SyncedVolume, syncVolumes } from '#replay/cluster-gc/volumes.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export const volumes: Section<'volumes'> = {
   resources: ['storageclasses.storage.k8s.io', 'persistentvolumeclaims', 'persistentvolumes'],
@@ -25,19 +32,21 @@ export const volumes: Section<'volumes'> = {
 type HolderOf = (finalizer: string) => HeldFinalizer
 
 class Volumes implements OpenSection<VolumeGarbage> {
-  readonly #volumes = new Packed<RawObject>()
-  readonly #claims = new Packed<RawObject>()
+  readonly #volumes = new Packed<PersistentVolume>()
+  readonly #claims = new Packed<PersistentVolumeClaim>()
   readonly #policies = new Map<string, string>()
   /** Those that use claims. */
-  readonly #pods = new Packed<RawObject>()
+  readonly #pods = new Packed<KubernetesPod>()
 
-  take(resource: string, object: RawObject): void {
-    if (resource === 'pods') {
+  take(resource: string, object: ClusterObject): void {
+    if (isOf('pods', resource, object)) {
       if (usesClaims(object)) this.#pods.push(slimPod(object))
-    } else if (resource === 'persistentvolumeclaims') this.#claims.push(slimClaim(object))
-    else if (resource === 'persistentvolumes') this.#volumes.push(object)
+    } else if (isOf('persistentvolumeclaims', resource, object))
+      this.#claims.push(slimClaim(object))
+    else if (isOf('persistentvolumes', resource, object)) this.#volumes.push(object)
     // Upstream: pkg/apis/storage/v1/defaults.go SetDefaults_StorageClass.
-    else this.#policies.set(nameOf(object), textAt(object, 'reclaimPolicy') ?? 'Delete')
+    else if (isOf('storageclasses.storage.k8s.io', resource, object))
+      this.#policies.set(nameOf(object), object.reclaimPolicy ?? 'Delete')
   }
 
   tell({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
@@ -60,14 +69,14 @@ class Volumes implements OpenSection<VolumeGarbage> {
 
   /** What a volume is made with it keeps: its class says only how the next one begins. */
   #retainedEphemeral(
-    claim: RawObject,
+    claim: PersistentVolumeClaim,
     policies: ReadonlyMap<string, string>,
   ): RetainedEphemeralClaim | null {
     const metadata = parseMetadata(claim)
     if (!metadata || controllerOf(metadata)?.kind !== 'Pod') return null
-    const spec = objectAt(claim, 'spec')
-    const storageClass = textAt(spec, 'storageClassName') ?? ''
-    const volume = textAt(spec, 'volumeName') ?? ''
+    const { spec } = claim
+    const storageClass = spec?.storageClassName ?? ''
+    const volume = spec?.volumeName ?? ''
     const own = policies.get(volume)
     const isOfClass = this.#policies.get(storageClass) === 'Retain'
     if (own === undefined ? !isOfClass : own !== 'Retain') return null
@@ -84,8 +93,8 @@ class Volumes implements OpenSection<VolumeGarbage> {
 }
 
 function heldClaims(
-  claims: readonly RawObject[],
-  pods: readonly RawObject[] | null,
+  claims: readonly PersistentVolumeClaim[],
+  pods: readonly KubernetesPod[] | null,
   holderOf: HolderOf,
 ): HeldVolumeObject[] {
   const going = claims.flatMap(claim => {
@@ -112,73 +121,71 @@ function heldClaims(
   })
 }
 
-const usesClaims = (pod: RawObject): boolean =>
-  listAt(objectAt(pod, 'spec'), 'volumes').some(
-    volume =>
-      objectAt(volume, 'persistentVolumeClaim') !== null || objectAt(volume, 'ephemeral') !== null,
-  )
+const usesClaims = ({ spec }: KubernetesPod): boolean => (spec?.volumes ?? []).some(usesClaim)
 
-function slimPod(pod: RawObject): RawObject {
-  const status = objectAt(pod, 'status')
-  const spec = objectAt(pod, 'spec')
-  const volumes = listAt(spec, 'volumes')
-    .filter(isRawObject)
-    .filter(
-      ({ persistentVolumeClaim, ephemeral }) =>
-        persistentVolumeClaim !== undefined || ephemeral !== undefined,
-    )
+const usesClaim = ({ persistentVolumeClaim, ephemeral }: VolumeSource): boolean =>
+  persistentVolumeClaim !== undefined || ephemeral !== undefined
+
+function slimPod(pod: KubernetesPod): KubernetesPod {
+  const { spec, status } = pod
+  const volumes = (spec?.volumes ?? [])
+    .filter(usesClaim)
     .map(volume => slim(volume, ['name', 'persistentVolumeClaim', 'ephemeral']))
   return {
     metadata: slimMetadata(pod, ['deletionTimestamp', 'deletionGracePeriodSeconds']),
     spec: { ...slim(spec, ['nodeName']), volumes },
     status: {
       ...slim(status, ['phase']),
-      containerStatuses: listAt(status, 'containerStatuses').map(stateOf),
+      containerStatuses: (status?.containerStatuses ?? []).map(stateOf),
     },
   }
 }
 
-const stateOf = (status: unknown): RawObject => ({
-  state: Object.fromEntries(Object.keys(objectAt(status, 'state') ?? {}).map(key => [key, {}])),
+/** Which state it is in is enough. */
+const stateOf = ({ state }: ContainerStatus): ContainerStatus => ({
+  state: {
+    ...(state?.running && { running: {} }),
+    ...(state?.waiting && { waiting: {} }),
+    ...(state?.terminated && { terminated: {} }),
+  },
 })
 
-const slimClaim = (claim: RawObject): RawObject => ({
+const slimClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
   metadata: slimMetadata(claim, [
     'creationTimestamp',
     'deletionTimestamp',
     'finalizers',
     'ownerReferences',
   ]),
-  spec: objectAt(claim, 'spec') ?? {},
+  spec: claim.spec ?? {},
 })
 
 /** Only what the controller itself calls Released or Failed: of what its claim has just left nobody knows more. */
 function releasedVolume(
-  volume: RawObject,
+  volume: PersistentVolume,
   outcome: SyncedVolume | undefined,
 ): ReleasedVolume | null {
-  const status = objectAt(volume, 'status')
-  const phase = textAt(status, 'phase')
+  const { metadata, spec, status } = volume
+  const phase = status?.phase
   if (!outcome || !isReleased.has(outcome.released) || (phase !== 'Released' && phase !== 'Failed'))
     return null
-  const spec = objectAt(volume, 'spec')
-  const claim = objectAt(spec, 'claimRef')
-  const csi = objectAt(spec, 'csi')
-  const inTree = textAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
+  const claim = spec?.claimRef
+  const csi = spec?.csi
+  const inTree = spec?.awsElasticBlockStore?.volumeID
   return {
     volume: nameOf(volume),
-    claim: claim && `${textAt(claim, 'namespace') ?? ''}/${textAt(claim, 'name') ?? ''}`,
-    storageClass: textAt(spec, 'storageClassName') || null,
+    claim: claim ? `${claim.namespace ?? ''}/${claim.name ?? ''}` : null,
+    storageClass: spec?.storageClassName || null,
     reclaimPolicy: reclaimPolicyOf(volume),
     action: actionOf(outcome),
-    capacityBytes: bytesOf(textAt(objectAt(spec, 'capacity'), 'storage')),
-    driver: textAt(csi, 'driver') ?? (inTree === null ? null : 'kubernetes.io/aws-ebs'),
+    capacityBytes: bytesOf(spec?.capacity?.storage),
+    driver: csi?.driver ?? (inTree === undefined ? null : 'kubernetes.io/aws-ebs'),
     // In-tree: `aws://us-east-1a/vol-…`.
-    handle: textAt(csi, 'volumeHandle') ?? inTree?.split('/').at(-1) ?? null,
-    volumeType: textAt(objectAt(csi, 'volumeAttributes'), 'type'),
-    sinceMs: timeAt(status, 'lastPhaseTransitionTime'),
-    createdMs: timeAt(objectAt(volume, 'metadata'), 'creationTimestamp'),
-    isBeingDeleted: timeAt(objectAt(volume, 'metadata'), 'deletionTimestamp') !== null,
+    handle: csi?.volumeHandle ?? inTree?.split('/').at(-1) ?? null,
+    volumeType: csi?.volumeAttributes?.type ?? null,
+    sinceMs: timeOf(status?.lastPhaseTransitionTime),
+    createdMs: timeOf(metadata?.creationTimestamp),
+    isBeingDeleted: timeOf(metadata?.deletionTimestamp) !== null,
   }
 }
 
@@ -189,14 +196,14 @@ const isReleased: ReadonlySet<SyncedVolume['released']> = new Set([
 ])
 
 /** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
-const reclaimPolicyOf = (volume: RawObject): string =>
-  textAt(objectAt(volume, 'spec'), 'persistentVolumeReclaimPolicy') ?? 'Retain'
+const reclaimPolicyOf = ({ spec }: PersistentVolume): string =>
+  spec?.persistentVolumeReclaimPolicy ?? 'Retain'
 
 const actionOf = ({ action }: SyncedVolume): ReleasedVolume['action'] =>
   action === 'retain' || action === 'leave-to-driver' || action === 'fail' ? action : 'other'
 
-function bytesOf(capacity: string | null): number | null {
-  if (capacity === null) return null
+function bytesOf(capacity: string | undefined): number | null {
+  if (capacity === undefined) return null
   try {
     return quantityNumber(parseQuantity(capacity))
   } catch (error) {
@@ -205,7 +212,7 @@ function bytesOf(capacity: string | null): number | null {
   }
 }
 
-function heldVolume(volume: RawObject, holderOf: HolderOf): HeldVolumeObject | null {
+function heldVolume(volume: PersistentVolume, holderOf: HolderOf): HeldVolumeObject | null {
   const metadata = parseMetadata(volume)
   if (!metadata || metadata.deletedMs === null) return null
   const { name, deletedMs: sinceMs, finalizers } = metadata

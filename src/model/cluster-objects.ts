@@ -1,0 +1,85 @@
+/**
+ * Objects of a cluster, cut to their shape once (snapshot/cluster-input.ts): a field has its type, or is absent. Kubernetes and AWS objects
+ * keep their API's own field names.
+ */
+import type {
+  ApiResourceList,
+  CertificateSigningRequest,
+  ClusterObject,
+  ControllerRevision,
+  CronJob,
+  DaemonSet,
+  Deployment,
+  Job,
+  KubernetesPod,
+  Lease,
+  Namespace,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  ReplicaSet,
+  ServerVersion,
+  StatefulSet,
+  StorageClass,
+} from './kubernetes.ts'
+
+/** Of EC2 DescribeVolumes. */
+export interface EbsVolume extends ClusterObject {
+  VolumeId?: string
+  /** GiB. */
+  Size?: number
+  VolumeType?: string
+  Iops?: number
+  /** MiB/s. */
+  Throughput?: number
+  State?: string
+  CreateTime?: string
+  AvailabilityZone?: string
+}
+
+/** Of EC2 DescribeInstances. */
+export interface Ec2Instance extends ClusterObject {
+  InstanceId?: string
+  InstanceType?: string
+  State?: { Name?: string }
+  LaunchTime?: string
+  PrivateDnsName?: string
+}
+
+/** By the name of their resource, the objects that are searched for garbage. */
+export interface GarbageObjects {
+  pods: KubernetesPod
+  'jobs.batch': Job
+  'cronjobs.batch': CronJob
+  'leases.coordination.k8s.io': Lease
+  'deployments.apps': Deployment
+  'replicasets.apps': ReplicaSet
+  'statefulsets.apps': StatefulSet
+  'daemonsets.apps': DaemonSet
+  'storageclasses.storage.k8s.io': StorageClass
+  persistentvolumeclaims: PersistentVolumeClaim
+  persistentvolumes: PersistentVolume
+  'certificatesigningrequests.certificates.k8s.io': CertificateSigningRequest
+  namespaces: Namespace
+  'volumes.ec2.amazonaws.com': EbsVolume
+  'instances.ec2.amazonaws.com': Ec2Instance
+  serverversions: ServerVersion
+  apiresourcelists: ApiResourceList
+  configmaps: ClusterObject
+  secrets: ClusterObject
+  'controllerrevisions.apps': ControllerRevision
+}
+
+/** The objects of one resource. @property resource `plural` or `plural.group` */
+export interface ObjectsInput {
+  kind: 'Objects'
+  cluster: string
+  resource: string
+  items: readonly ClusterObject[]
+}
+
+/** Whether an object is of a resource, and so of its type: the snapshot has cut it to that resource's shape. */
+export const isOf = <Resource extends keyof GarbageObjects>(
+  wanted: Resource,
+  resource: string,
+  _object: ClusterObject,
+): _object is GarbageObjects[Resource] => resource === wanted

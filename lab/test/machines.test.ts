@@ -336,7 +336,7 @@ describe('a script that runs on a node of the lab', () => {
     expect(host.kernel.release).toBe(record.node.status?.nodeInfo?.kernelVersion)
     // What the settings come to is what runs.
     const { configurationOnDisk } = replay({ ...record, configz: null }, record.at ?? '')
-    expect(configurationOnDisk).toEqual(parseConfigz(record.configz))
+    expect(configurationOnDisk).toEqual(parseConfigz(record.configz).fields)
   })
 
   it('leaves its secrets on the node', () => {

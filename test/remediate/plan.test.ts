@@ -874,14 +874,62 @@ describe('the digest', () => {
   })
 })
 
-describe('a plan of 5,000 nodes', () => {
+describe('a plan of many nodes', () => {
+  /** As many fields as a real kubelet has, one of them its own. */
+  const many = (name: string) => ({
+    ...Object.fromEntries(
+      Array.from({ length: 90 }, (_, index) => [`someSettingOfTheKubelet${index}`, index]),
+    ),
+    providerID: `aws:///eu-west-1a/${name}`,
+  })
+
   it('stays within some bytes a node', async () => {
-    const nodes = Array.from({ length: 5000 }, (_, index) =>
+    const nodes = Array.from({ length: 1000 }, (_, index) =>
       fleetNode({ name: `n${String(index).padStart(4, '0')}` }),
     )
     const plan = await planOf(nodes, { set: gc })
-    expect(plan.steps).toHaveLength(5000)
+    expect(plan.steps).toHaveLength(1000)
     expect(plan.cohorts).toHaveLength(1)
-    expect(planText(plan).length / 5000).toBeLessThan(2500)
-  }, 60_000)
+    expect(planText(plan).length / 1000).toBeLessThan(2500)
+  })
+
+  it('has what its nodes share once', async () => {
+    const nodes = Array.from({ length: 100 }, (_, index) =>
+      fleetNode({ name: `n${index}`, configz: many(`n${index}`) }),
+    )
+    const plan = await planOf(nodes, { set: gc })
+    expect(Object.keys(plan.steps[0]?.others ?? {}).length).toBeGreaterThan(90)
+    const text = planText(plan)
+    expect(text.length / 100).toBeLessThan(2500)
+    expect(parsePlan(text, 'plan.json')).toEqual(plan)
+  })
+
+  it('keeps what a node has otherwise, or has not at all, at its step', async () => {
+    const nodes = ['a', 'b', 'c'].map(name => fleetNode({ name, configz: many(name) }))
+    const unlike = fleetNode({ name: 'd', configz: { ...many('d'), someSettingOfTheKubelet7: -7 } })
+    const fewer = fleetNode({ name: 'e', configz: { providerID: 'e' } })
+    for (const fleet of [nodes, [...nodes, unlike], [...nodes, fewer]]) {
+      const plan = await planOf(fleet, { set: gc })
+      expect(plan.cohorts).toHaveLength(1)
+      expect(parsePlan(planText(plan), 'plan.json')).toEqual(plan)
+    }
+  })
+
+  it('has a shared field under its digest, too', async () => {
+    const nodes = ['a', 'b'].map(name => fleetNode({ name, configz: many(name) }))
+    const written = JSON.parse(planText(await planOf(nodes, { set: gc })))
+    expect(Object.keys(written.steps[0].others)).toEqual(['providerID'])
+    for (const forge of [
+      (others: Record<string, string>) => delete others.someSettingOfTheKubelet7,
+      (others: Record<string, string>) =>
+        Object.assign(others, { someSettingOfTheKubelet7: '0'.repeat(16) }),
+      (others: Record<string, string>) => Object.assign(others, { another: '0'.repeat(16) }),
+    ]) {
+      const forged = structuredClone(written)
+      forge(forged.cohorts[0].others)
+      expect(() => parsePlan(JSON.stringify(forged), 'plan.json')).toThrow(
+        /was changed after it was made/,
+      )
+    }
+  })
 })

@@ -8,9 +8,10 @@ import { byPolicy } from './auto-approve.ts'
 import { canonicalJson } from './canonical.ts'
 import { approvalForm, planForm } from './forms.ts'
 import { digestOf } from './plan.ts'
+import { withOwnSettings, withSharedSettings } from './shared-settings.ts'
 import { whyUntrue } from './step-truth.ts'
 
-export const planText = (plan: Plan): string => `${canonicalJson(plan, 1)}\n`
+export const planText = (plan: Plan): string => `${canonicalJson(withSharedSettings(plan), 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
 
 /**
@@ -37,7 +38,7 @@ export function parsePlan(written: string, from: string): Plan {
 
 /** Of a run that was begun: whatever it has written, it has to be possible to take it back. @throws OperatorError likewise */
 export function parseBegunPlan(written: string, from: string): Plan {
-  const plan = parsed(planForm, written, from, planSchema)
+  const plan = withOwnSettings(parsed(planForm, written, from, planSchema))
   const digest = digestOf(plan)
   if (plan.digest !== digest || plan.id !== digest.slice(0, 16))
     throw new OperatorError(

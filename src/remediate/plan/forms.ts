@@ -17,6 +17,7 @@ const name = z.string().min(1).max(253)
 const hash = z.string().regex(/^[a-f0-9]{64}$/)
 const time = z.string().refine(isMoment, 'a time as RFC 3339')
 const count = z.int().min(0)
+const digests = z.record(name, z.string().regex(/^[0-9a-f]{16}$/))
 const counts = z.strictObject({
   evictFirst: count,
   imageGcDue: count,
@@ -73,6 +74,8 @@ const cohort = z.strictObject({
       snippet: text,
     }),
   ),
+  /** Shared by all steps of the cohort; only in the file. */
+  others: digests.optional(),
   blast: z.strictObject({
     pods: count,
     notReadyPods: count,
@@ -102,7 +105,7 @@ const step = z
     lastsUntil: z.enum(['reboot', 'replacement']),
     expect: settings,
     expectBack: settings,
-    others: z.record(name, z.string().regex(/^[0-9a-f]{16}$/)).optional(),
+    others: digests.optional(),
     kubeletStartedAt: time.nullable(),
     before: state,
     after: state,

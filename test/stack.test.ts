@@ -512,7 +512,9 @@ describe('who may do what', () => {
       {
         Principal: '*',
         Action: ['s3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion'],
-        Resource: ['runs', 'leases', 'begun'].map(name => key(`remediation/${name}/*`)),
+        Resource: ['runs/*', 'leases/*', 'begun/*', 'refused.json'].map(name =>
+          key(`remediation/${name}`),
+        ),
         Condition: {
           ArnNotEquals: {
             'aws:PrincipalArn': ['<RemediateRole.Arn>', 'arn:aws:iam::111122223333:root'],

@@ -15,7 +15,15 @@ export interface SealKeys {
 }
 
 /** Something in a store that the identity that may write it did not seal. Nothing is done by it. */
-export class Unsealed extends OperatorError {}
+export class Unsealed extends OperatorError {
+  /** Where it lies: the store's location, a slash, the key. */
+  readonly place: string
+
+  constructor(place: string, message: string) {
+    super(message, { isBadInput: false })
+    this.place = place
+  }
+}
 
 const seal = /,"seal":"([A-Za-z0-9+/]{43}=)"\}\n$/
 
@@ -48,8 +56,8 @@ const macInput = (name: string, text: string): string =>
 
 const unsealed = (place: string): Unsealed =>
   new Unsealed(
+    place,
     `${place} has no valid seal: it was written by someone else, or changed or moved since. Nothing was done by it. Look who may write there; a bucket with versions still has what lay there`,
-    { isBadInput: false },
   )
 
 /**
@@ -59,8 +67,15 @@ const unsealed = (place: string): Unsealed =>
 const isSealed = (key: string): boolean =>
   /^remediation\/(runs|begun)\//.test(key) && !key.endsWith('/report.json')
 
-/** The same store, in which the journals of runs are sealed by the place where they lie. Its `read` throws `Unsealed`. */
-export function sealedStore(store: Store, key: MacKey): Store {
+/**
+ * The same store, in which the journals of runs are sealed by the place where they lie. Its `read` throws `Unsealed`.
+ * @param onUnsealed gets each of them, also where a caller goes on without the object
+ */
+export function sealedStore(
+  store: Store,
+  key: MacKey,
+  onUnsealed: (error: Unsealed) => void = () => undefined,
+): Store {
   const { location } = store
   const place = location.includes('://') ? location : resolve(location)
   const nameOf = (at: string) => `${place}/${at}`
@@ -71,9 +86,14 @@ export function sealedStore(store: Store, key: MacKey): Store {
     async read(at) {
       const found = await store.read(at)
       if (found === null || !isSealed(at)) return found
-      const opened = unsealedText(found.body.toString('utf8'), `${location}/${at}`)
-      await checkSeal(opened, nameOf(at), key, `${location}/${at}`)
-      return { ...found, body: Buffer.from(opened.text) }
+      try {
+        const opened = unsealedText(found.body.toString('utf8'), `${location}/${at}`)
+        await checkSeal(opened, nameOf(at), key, `${location}/${at}`)
+        return { ...found, body: Buffer.from(opened.text) }
+      } catch (error) {
+        if (error instanceof Unsealed) onUnsealed(error)
+        throw error
+      }
     },
     write: async (at, body, contentType) => store.write(at, await bodyOf(at, body), contentType),
     create: async (at, body, contentType) => store.create(at, await bodyOf(at, body), contentType),

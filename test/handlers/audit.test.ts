@@ -104,6 +104,35 @@ describe('the policy in the bucket', () => {
   })
 })
 
+describe('objects that remediate refused', () => {
+  it('are named in mail and page, and the run is well', async () => {
+    const { lab, storeFolder, file } = await world()
+    const key = 'remediation/runs/0123456789abcdef/run.json'
+    const hostile = 'remediation/runs/<img src=x onerror=alert(1)>/plan.json'
+    const at = new Date().toISOString()
+    mkdirSync(join(storeFolder, 'highwater-lab', 'remediation'), { recursive: true })
+    writeFileSync(
+      join(storeFolder, 'highwater-lab', 'remediation', 'refused.json'),
+      JSON.stringify({
+        ...{ schema: 'highwater.refused/1', leftOut: 0 },
+        objects: [key, hostile].map(key => ({ key, at })),
+      }),
+    )
+    expect(await invoke(tick)).toMatchObject({ state: 'published' })
+    const document: FindingsDocument = JSON.parse(file('findings.json'))
+    expect(document.run.inputErrors).toEqual([
+      expect.stringMatching(`refused s3://highwater-lab/${key}, which claims to be the state of a`),
+      expect.stringContaining('the plan of a run'),
+    ])
+    const [mail] = lab.mails()
+    for (const text of [mail?.text?.replace(/\s+/g, ' '), mail?.html, file('report.html')]) {
+      expect(text).toContain(key)
+      expect(text).toContain(at)
+    }
+    for (const html of [mail?.html, file('report.html')]) expect(html).not.toContain('<img src=x')
+  })
+})
+
 describe('history', () => {
   it('tells in the second morning what changed since the first, and what a node was that is gone', async () => {
     const storeFolder = temporaryFolder()

@@ -66,7 +66,13 @@ async function world({
       : []
   const read = (kind: string, digest: string) =>
     readFileSync(join(bucket, 'remediation', kind, `${digest}.json`), 'utf8')
-  return { lab, bucket, outside, keepSnapshot, kept, read }
+  /** Keys that the mail of the next audit names. */
+  const refused = (): string[] => {
+    const file = join(bucket, 'remediation', 'refused.json')
+    if (!existsSync(file)) return []
+    return JSON.parse(readFileSync(file, 'utf8')).objects.map(({ key }: { key: string }) => key)
+  }
+  return { lab, bucket, outside, keepSnapshot, kept, read, refused }
 }
 
 describe('asked for a plan', () => {
@@ -232,7 +238,10 @@ describe('asked to apply a plan', () => {
   })
 
   it('whose approval was forged sends nothing, and names it', async () => {
-    const { kept, bucket, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
+    const { kept, bucket, outside, refused } = await world({
+      scenario: prod,
+      nodes: [{ name: 'a' }],
+    })
     const { digest } = await planned(event)
     await outside.approve(digest)
     const file = join(bucket, 'remediation', 'approvals', `${digest}.json`)
@@ -243,21 +252,26 @@ describe('asked to apply a plan', () => {
         `s3://highwater-lab/remediation/approvals/${digest}.json has no valid seal`,
       )
     }
+    expect(refused()).toEqual([`remediation/approvals/${digest}.json`])
     expect(kept('runs')).toEqual([])
   })
 
   it('by a policy that no approver has approved sends nothing', async () => {
-    const { kept, bucket, outside } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
+    const { kept, bucket, outside, refused } = await world({
+      scenario: prod,
+      nodes: [{ name: 'a' }],
+    })
     const { digest } = await planned(event)
     await outside.approve(digest)
-    const refused = () =>
+    const isRefused = () =>
       expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(
         /Nodes are changed only by an approved policy/,
       )
     writeFileSync(join(bucket, 'highwater.yaml'), 'remediation: { maxErrors: 100 }\n')
-    await refused()
+    await isRefused()
+    expect(refused()).toEqual(['highwater.yaml'])
     rmSync(join(bucket, 'highwater.yaml'))
-    await refused()
+    await isRefused()
     expect(kept('runs')).toEqual([])
   })
 

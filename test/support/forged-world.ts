@@ -4,7 +4,7 @@ import type { Plan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/remediation-request.ts'
-import { answered, serviceOf } from '#pipeline/remediation/service.ts'
+import { answered, noting, serviceOf } from '#pipeline/remediation/service.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
@@ -12,7 +12,7 @@ import { digestOf } from '#remediate/plan/plan.ts'
 import { approvePolicy, keepPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
-import { type SealKeys, sealedStore } from '#remediate/seal.ts'
+import { type SealKeys, sealedStore, type Unsealed } from '#remediate/seal.ts'
 import { parseSettings } from '#settings.ts'
 import { approvalOf, oldSha256, planOf } from './remediation-world.ts'
 import { ada, memoryKeys } from './seals.ts'
@@ -108,12 +108,12 @@ export class ForgedWorld {
   async answer(request: RemediationRequest): Promise<RemediationAnswer | Error> {
     const never = new AbortController().signal
     const clock = this.time.clock()
-    const work = async () =>
+    const work = async (onUnsealed: (error: Unsealed) => void) =>
       answered(
         request,
         await serviceOf({
-          store: sealedStore(this.store, this.#keys.runs),
-          keys: this.#keys,
+          store: sealedStore(this.store, this.#keys.runs, onUnsealed),
+          ...{ keys: this.#keys, onUnsealed },
           runtime: {
             now: () => clock.now(),
             folder: '/nowhere',
@@ -125,7 +125,8 @@ export class ForgedWorld {
           effects: run => this.#effects(run),
         }),
       )
-    return this.time.pass(work()).catch((error: unknown) => {
+    const noted = noting(this.store, () => clock.now(), work)
+    return this.time.pass(noted).catch((error: unknown) => {
       if (error instanceof TypeError || error instanceof RangeError) throw error
       return error instanceof Error ? error : new Error(String(error))
     })

@@ -8,7 +8,7 @@ import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import type { PolicyApproval } from '#remediate/plan/policy-approval.ts'
 import type { Clock } from '#remediate/run/clock.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
-import type { SealKeys } from '#remediate/seal.ts'
+import type { SealKeys, Unsealed } from '#remediate/seal.ts'
 import type { FreshOptions } from './fresh.ts'
 
 export interface RemediateOptions {
@@ -42,6 +42,8 @@ export interface RemediationService {
   /** Of sealed journals. */
   store: Store
   keys: SealKeys
+  /** Notes what has no valid seal: the mail of the next audit names it. */
+  onUnsealed: (error: Unsealed) => void
   /** Approves nothing by itself unless an approver has approved it. */
   policy: Policy
   /** Of this policy, or why it has none. */

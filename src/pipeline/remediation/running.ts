@@ -96,7 +96,10 @@ async function renewed(
 export async function resumeAll(service: RemediationService): Promise<ResumedAnswer> {
   const runs: RanOne[] = []
   const unsealed: string[] = []
-  const note = ({ message }: Unsealed) => unsealed.push(message)
+  const note = (error: Unsealed) => {
+    unsealed.push(error.message)
+    service.onUnsealed(error)
+  }
   for (const run of await openRuns(service.store)) {
     // What is not reached now is reached by the next one.
     if (service.stop.aborted) return { action: 'resume', runs, unsealed }

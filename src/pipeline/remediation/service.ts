@@ -3,6 +3,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { sdkRegion } from '#clients/eks.ts'
 import { kmsMacKey } from '#clients/kms.ts'
+import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { PolicyGrants } from '#model/policy-grants.ts'
@@ -17,7 +18,8 @@ import {
   timeLimit,
 } from '#pipeline/service/runtime.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
-import { type SealKeys, sealedStore } from '#remediate/seal.ts'
+import { keepRefused } from '#remediate/refused.ts'
+import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
 import { actingPolicy } from './acting-policy.ts'
 import type { RemediationService } from './options.ts'
 import { plan } from './planning.ts'
@@ -59,20 +61,37 @@ export async function runRemediation(
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
-    const service = await serviceOf({
-      store: sealedStore(bucket, keys.runs),
-      keys,
-      runtime,
-      policyGrants: settings.policyGrants,
-      readUntil: reading.signal,
-      stop: sending.signal,
-      end: end.signal,
+    const stops = { readUntil: reading.signal, stop: sending.signal, end: end.signal }
+    return await noting(bucket, runtime.now, async onUnsealed => {
+      const store = sealedStore(bucket, keys.runs, onUnsealed)
+      const { policyGrants } = settings
+      const service = await serviceOf({
+        ...{ store, keys, onUnsealed, runtime, policyGrants },
+        ...stops,
+      })
+      runtime.watch.enters(request.action)
+      return answered(request, service)
     })
-    runtime.watch.enters(request.action)
-    return await answered(request, service)
   } finally {
     for (const limit of [reading, sending, end]) limit.end()
     await rm(runtime.folder, { recursive: true, force: true })
+  }
+}
+
+/** Names in the bucket what was refused meanwhile. A bucket that takes no list costs the notice alone: error and log name the objects, too. */
+export async function noting<Answer>(
+  bucket: Store,
+  now: () => Date,
+  work: (onUnsealed: (error: Unsealed) => void) => Promise<Answer>,
+): Promise<Answer> {
+  const places = new Set<string>()
+  try {
+    return await work(({ place }) => places.add(place))
+  } catch (error) {
+    if (error instanceof Unsealed) places.add(error.place)
+    throw error
+  } finally {
+    await keepRefused(bucket, places, now()).catch(() => undefined)
   }
 }
 
@@ -129,6 +148,8 @@ export async function serviceOf(place: RemediationPlace): Promise<RemediationSer
     },
   )
   const policy = actingPolicy(parsed)
+  if (policyApproval instanceof Unsealed && parsed.remediation.auto !== null)
+    place.onUnsealed(policyApproval)
   return {
     ...place,
     policyApproval,

@@ -39,6 +39,8 @@ export interface ServiceRun {
   policy: Policy
   /** What went wrong before anything was read: it stands in the report, and the run ends red. */
   mistakes: readonly string[]
+  /** Objects in the bucket that `remediate` refused: they stand in the report, and the run ends well. */
+  refused: readonly string[]
 }
 
 export interface ServiceReport {
@@ -62,7 +64,7 @@ export function openServiceReport(
   runtime: ReportRuntime,
   limits: RunLimits,
 ): ServiceReport {
-  const { runId, request, settings, region, store, policy, mistakes } = run
+  const { runId, request, settings, region, store, policy, mistakes, refused } = run
   const { selection, isDryRun } = request
   const ways = waysOf(request, settings, policy.report, {
     region,
@@ -76,9 +78,9 @@ export function openServiceReport(
     throw new OperatorError(
       'The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
     )
-  const inputErrors = [...mistakes, ...ways.mistakes]
+  const wrong = [...mistakes, ...ways.mistakes]
   return {
-    inputErrors,
+    inputErrors: [...wrong, ...refused],
     conclusion: {
       source: 'live',
       version: runtime.version,
@@ -118,7 +120,7 @@ export function openServiceReport(
       const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
       if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
       const failures = [
-        ...inputErrors,
+        ...wrong,
         ...failuresOf(result),
         ...[nothingRead(result)].filter(reason => reason !== null),
       ]

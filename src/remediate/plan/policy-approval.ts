@@ -80,6 +80,6 @@ export async function keptPolicyApproval(
 
 const unapproved = (store: Store, why: string): Unsealed =>
   new Unsealed(
+    `${store.location}/highwater.yaml`,
     `Nodes are changed only by an approved policy. The policy ${store.location}/highwater.yaml: ${why}. Read it, then: highwater approve-policy highwater.yaml --by NAME --store ${store.location}`,
-    { isBadInput: false },
   )

@@ -5,6 +5,7 @@
 import type { MailView } from './mail.ts'
 
 const shownFindings = 5
+const shownInputErrors = 3
 const limit = 3000
 
 /** At most 3,000 characters, lines separated by \n, without markup. */
@@ -50,7 +51,7 @@ export function mailBrief({
         all.clauses(ended.list.map(({ title, where, how }) => words.ended(title, where, how))),
       ),
     verdict.gaps && words.gaps(verdict.gaps),
-    ...verdict.inputErrors,
+    ...verdict.inputErrors.slice(0, shownInputErrors),
     verdict.undelivered,
   ].filter(line => line !== null)
   const end = report.link === null ? (report.places[0] ?? '') : words.report(report.link)

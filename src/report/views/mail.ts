@@ -29,7 +29,7 @@ import { outlookView } from './outlook.ts'
 import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
-const shownInputErrors = 3
+const shownInputErrors = 10
 
 export interface MailView {
   /** `tag`: language of the mail; `source`: language of texts from the audit, if different. */

@@ -297,7 +297,7 @@ describe('freshClusters', () => {
     await labOf([world(untouched)])
     const [record] =
       (await fresh([{ cluster: 'prod', node: first }], 'ssm')).get('prod')?.nodes ?? []
-    expect(record).toMatchObject({ mode: 'ssm', configz: { kubeletconfig: before } })
+    expect(record).toMatchObject({ mode: 'ssm', configuration: { printed: before } })
   })
 
   it(

@@ -66,6 +66,25 @@ describe('a node that shows what was there before is new, whatever the journal s
   })
 })
 
+describe('a node half-way: the script began there, and the old hash still shows', () => {
+  it.each<StepState>(['sending', 'sent'])('goes back by a rollback: %s', async state => {
+    const world = await journalSays(state)
+    expect(await resumed(world)).toMatchObject({ state: 'paused' })
+    expect(world.commands).toEqual([])
+    expect(await world.rollBack()).toMatchObject({ state: 'rolled-back' })
+    expect(world.commands).toEqual(['rollback ip-10-0-0-1.ec2.internal'])
+    expect(world.node(1).sha256).toBe(oldSha256)
+  })
+
+  it('goes on by a valid approval after one that has ended', async () => {
+    const world = await journalSays('sent')
+    await resumed(world)
+    expect(world.commands).toEqual([])
+    await world.apply({ resume: true, approval: approvalOf(world.plan) })
+    expect(world.commands[0]).toBe('apply ip-10-0-0-1.ec2.internal')
+  })
+})
+
 describe('a node that shows the change', () => {
   it('is asked and verified, also by an approval that has ended', async () => {
     const world = await journalSays('sent')

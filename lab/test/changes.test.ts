@@ -123,8 +123,8 @@ describe('a node that was changed', () => {
           Name: 'app',
         })
       expect(await sync(text.replace('daily', 'dayly'), 'run-with-a-slip')).toMatchObject({
-        outcome: 'failed',
-        reason: 'nothing was changed: it says what no plan writes: line 2, dayly',
+        outcome: 'refused',
+        reason: 'it says what no plan writes: line 2, dayly',
       })
       // One that an older logrotate does not know.
       expect(

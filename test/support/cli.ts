@@ -1,6 +1,6 @@
 /** The command line as a user runs it: a process of its own. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -25,6 +25,29 @@ export function highwater(args: string[], place: Place = {}): Promise<Run> {
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', chunk => (output[name] += chunk))
   return new Promise(done => child.on('close', code => done({ code, ...output })))
+}
+
+/** The same, with the most memory that the process held (VmHWM of Linux), in bytes. */
+export async function measuredHighwater(
+  args: string[],
+  place: Place = {},
+): Promise<Run & { peakBytes: number }> {
+  const child = start(args, place)
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', chunk => (output[name] += chunk))
+  let peakBytes = 0
+  const look = setInterval(() => {
+    try {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      peakBytes = Math.max(peakBytes, 1024 * Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
+    } catch {
+      // It has ended.
+    }
+  }, 20)
+  const code = await new Promise<number | null>(done => child.on('close', done))
+  clearInterval(look)
+  return { code, ...output, peakBytes }
 }
 
 /** The same, ended by SIGKILL. @param afterMs by what it has said on standard error so far: in how long; null: not yet */

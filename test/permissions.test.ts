@@ -394,7 +394,12 @@ describe('the roles of the stack', () => {
 
   it.each([
     ['DiscoverRole', 'discover', [...eksPermissions, ...ec2Permissions], ['runs/']],
-    ['AuditShardRole', 'auditShard', [...awsResources.map(({ action }) => action)], ['runs/']],
+    [
+      'AuditShardRole',
+      'auditShard',
+      [...awsResources.map(({ action }) => action), 'eks:DescribeCluster'],
+      ['runs/'],
+    ],
     ['PublishRole', 'publish', [], ['history/', 'runs/', 'remediation/plans/']],
   ] as const)(
     'grants each function of a fan-out its part of that: %s',

@@ -180,28 +180,39 @@ async function describe(
 }
 
 /**
- * The way to a cluster that was described before, with credentials of one's own.
- * @param record as it was told, pruned or not
+ * The way to a cluster that was found before. The record lies in a bucket, so endpoint and certificate authority come from EKS: no
+ * token goes to an address that only the record names.
+ * @param record as it was found, pruned or not; of its description only the name is used
  * @param at where it was found
+ * @returns with `record` unchanged, and what keeps the cluster from being read now
  */
-export function targetAt(
+export async function targetAt(
   record: ClusterRecord,
   { region, roleArn, externalId }: Omit<AwsPlace, 'credentials'>,
   policy: Policy,
-): ClusterTarget {
+  signal: AbortSignal,
+): Promise<ClusterTarget & { errors: ReadError[] }> {
   const place = {
     region,
     roleArn,
     externalId,
     credentials: credentialSource(roleArn, externalId, region),
   }
-  const { eks } = record
-  // Why there is no way was told when it was described.
-  const way =
-    isRawObject(eks) && typeof eks.name === 'string'
-      ? wayTo(eks, eks.name, place, policy, [])
-      : noWay
-  return { record, ...way, place }
+  const errors: ReadError[] = []
+  const name = isRawObject(record.eks) ? record.eks.name : null
+  // Why it could not be described stands in the record.
+  if (typeof name !== 'string') return { record, ...noWay, place, errors }
+  const eks = new EksApi(region, place.credentials)
+  try {
+    const described = await eks.describeCluster(name, signal)
+    return { record, ...wayTo(described, name, place, policy, errors), place, errors }
+  } catch (error) {
+    signal.throwIfAborted()
+    errors.push({ what: 'cluster', message: messageOf(error) })
+    return { record, ...noWay, place, errors }
+  } finally {
+    eks.close()
+  }
 }
 
 type Way = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>

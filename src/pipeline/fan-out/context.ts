@@ -7,7 +7,7 @@ import { Inspector } from '#collect/inspect/inspector.ts'
 import { type ClusterTarget, targetAt } from '#discover/discover.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { ClusterRecord } from '#model/record.ts'
+import type { ClusterRecord, ReadError } from '#model/record.ts'
 import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/fleet.ts'
 import { grantedPolicy } from '#pipeline/service/granted-policy.ts'
@@ -99,6 +99,8 @@ export const runPolicy = (
 export interface OpenCluster {
   record: ClusterRecord
   endpoint: ClusterTarget['endpoint']
+  /** What keeps it from being read now. */
+  errors: ReadError[]
   options: CollectOptions
   close(): void
 }
@@ -114,7 +116,9 @@ export async function openCluster(
   const policy = { ...whole, pace: { ...whole.pace, ssmRequestsPerSecond } }
   const record = await clusterRecord(cluster, context)
   const target =
-    at === null ? { record, endpoint: null, place: null } : targetAt(record, at, policy)
+    at === null
+      ? { record, endpoint: null, place: null, errors: [] }
+      : await targetAt(record, at, policy, limits.reading)
   let inspector: Inspector | null = null
   const options = collectOptionsOf(
     target,
@@ -124,7 +128,8 @@ export async function openCluster(
       return inspector
     },
   )
-  return { record, endpoint: target.endpoint, options, close: () => inspector?.close() }
+  const { endpoint, errors } = target
+  return { record, endpoint, errors, options, close: () => inspector?.close() }
 }
 
 /** As it was described. @throws BrokenFile when that is not there, or nobody can make anything of it */

@@ -120,7 +120,7 @@ async function* recordsOf(
     await keep(one)
     return one
   }
-  const errors: ReadError[] = [...listErrors]
+  const errors: ReadError[] = [...listErrors, ...open.errors]
   const nodesWithPods = new Set<string>()
   yield* startedBy(run, [record])
   for (let shard = 0; shard < shards; shard++) {

@@ -20,10 +20,10 @@ export async function readShard(
   const nodes: KubernetesNode[] = []
   for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
     if (listed.kind === 'Node') nodes.push(listed.node)
-  const { record, endpoint, options, close } = await openCluster(run, cluster, context)
+  const { record, endpoint, errors, options, close } = await openCluster(run, cluster, context)
   if (endpoint === null)
     throw new Error(
-      `shard ${shard} of cluster ${record.cluster} has nodes, and no way to it is known`,
+      `shard ${shard} of cluster ${record.cluster} has nodes, and no way to it is known${errors.map(({ message }) => `: ${message}`).join('')}`,
     )
   try {
     await writeRecords(

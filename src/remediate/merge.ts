@@ -1,3 +1,4 @@
+import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** RFC 7386: null takes a key away. Keys keep their places, new ones come last. */
@@ -6,11 +7,7 @@ export function merged(target: RawObject, patch: RawObject): RawObject {
   for (const [key, value] of Object.entries(patch)) {
     const before = entries.get(key)
     if (value === null) entries.delete(key)
-    else
-      entries.set(
-        key,
-        isRawObject(value) ? merged(isRawObject(before) ? before : {}, value) : value,
-      )
+    else entries.set(key, isRawObject(value) ? merged(mapOf(before), value) : value)
   }
   return Object.fromEntries(entries)
 }

@@ -5,9 +5,10 @@ import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { bounded } from '#judge/text.ts'
+import { mapOf } from '#model/config-value.ts'
 import { formatDuration } from '#model/duration.ts'
 import type { AmiFamily, NodeOwner } from '#model/node-identity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
 /** What of a node leads to its declaration. */
@@ -56,7 +57,6 @@ export interface Older {
 
 export const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value !== '' ? value : null
-export const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 /** @param source `{ config, flags, source }` as launch templates and user data are kept; without a source Karpenter puts it where the image reads it */
 export function ofSource(
@@ -71,7 +71,7 @@ export function ofSource(
     typeof value === 'bigint' ? formatDuration(value) : value,
   ])
   const all = [
-    ...fromConfig(objectOf(config), { where, by: 'config', source: from }, node),
+    ...fromConfig(mapOf(config), { where, by: 'config', source: from }, node),
     ...fromConfig(
       Object.fromEntries(ofFlags),
       { where: `${where} flags`, by: 'flag', source: from },

@@ -1,17 +1,16 @@
 /** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
-
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
+import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import {
   type Declaration,
   type DeclaredNode,
   type DeclaredSetting,
   type Older,
-  objectOf,
   ofSource,
   textOf,
 } from './declared-source.ts'
@@ -65,9 +64,9 @@ function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
   const name = node.owner === 'karpenter' ? classNameOf(node, context) : null
   const nodeClass = context
     .objects(classResource)
-    ?.find(({ metadata }) => name !== null && objectOf(metadata).name === name)
-  const { amiFamily, amiSelectorTerms } = objectOf(nodeClass?.spec)
-  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(objectOf) : []
+    ?.find(({ metadata }) => name !== null && mapOf(metadata).name === name)
+  const { amiFamily, amiSelectorTerms } = mapOf(nodeClass?.spec)
+  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(mapOf) : []
   return (
     nodeClass !== undefined &&
     amiFamily !== 'Custom' &&
@@ -154,7 +153,7 @@ function versionNamed(
   if (named === '$Latest') return numbers.length === 0 ? null : Math.max(...numbers)
   if (named !== '$Default') return Number(named)
   const byNumber = (nodegroups ?? []).map(({ launchTemplate }) =>
-    Number(objectOf(launchTemplate).version),
+    Number(mapOf(launchTemplate).version),
   )
   const others = numbers.filter(number => !byNumber.includes(number))
   return numbers.length === 1 ? numbers[0]! : others.length === 1 ? others[0]! : null
@@ -230,14 +229,14 @@ const whereOf = ({ name, version }: Template): string =>
   `launch template ${name} version ${version}`
 
 function templateOfPool({ group }: DeclaredNode, context: ClusterContext): RawObject {
-  const pool = objectOf(
-    context.objects(poolResource)?.find(({ metadata }) => objectOf(metadata).name === group),
+  const pool = mapOf(
+    context.objects(poolResource)?.find(({ metadata }) => mapOf(metadata).name === group),
   )
-  return objectOf(objectOf(objectOf(pool.spec).template).spec)
+  return mapOf(mapOf(mapOf(pool.spec).template).spec)
 }
 
 const classNameOf = (node: DeclaredNode, context: ClusterContext): string | null =>
-  node.nodeClass.name ?? textOf(objectOf(templateOfPool(node, context).nodeClassRef).name)
+  node.nodeClass.name ?? textOf(mapOf(templateOfPool(node, context).nodeClassRef).name)
 
 function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
   const pools = context.objects(poolResource)
@@ -255,7 +254,7 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
         ? context.why(poolResource)
         : 'its EC2NodeClass is not named by its label or its NodePool')
     )
-  const nodeClass = classes?.find(({ metadata }) => objectOf(metadata).name === name)
+  const nodeClass = classes?.find(({ metadata }) => mapOf(metadata).name === name)
   if (nodeClass === undefined) {
     return (
       ofPool[0] ??
@@ -270,8 +269,8 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
 
 function ofNodeClass({ metadata, spec }: RawObject, name: string, node: DeclaredNode): Declaration {
   const where = `EC2NodeClass ${bounded(name, 63)}`
-  const { kubelet, userData, amiFamily } = objectOf(spec)
-  const older = changedClass(objectOf(objectOf(metadata).annotations), where, node)
+  const { kubelet, userData, amiFamily } = mapOf(spec)
+  const older = changedClass(mapOf(mapOf(metadata).annotations), where, node)
   const custom =
     amiFamily === 'Custom'
       ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'

@@ -10,10 +10,10 @@ import {
   isMap,
 } from '#facts/kubelet/setting-meaning.ts'
 import { bounded } from '#judge/text.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Comparison } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import { isRawObject } from '#model/record.ts'
 
 export interface FieldValue {
   /** Equal for values that mean the same. */
@@ -41,7 +41,7 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
     if (comparison === undefined || value === undefined) continue
     if (!isMap(comparison.kind)) found[field] = value
     else
-      for (const [key, entry] of Object.entries(asMap(value)))
+      for (const [key, entry] of Object.entries(mapOf(value)))
         found[`${field}.${bounded(key, 100)}`] = entry
   }
   return found
@@ -96,12 +96,12 @@ function comparedValues(
   const values: Record<string, FieldValue> = {}
   for (const [field, { kind }] of fieldComparisons) {
     if (isMap(kind)) {
-      const map = asMap(configuration[field])
+      const map = mapOf(configuration[field])
       const version =
         kind === 'gates' && switchesMany.some(gate => map[gate] === true)
           ? null
           : identity.kubeletVersion
-      addMap(values, { field, kind, version }, map, asMap(defaults[field]))
+      addMap(values, { field, kind, version }, map, mapOf(defaults[field]))
     } else {
       // The kubelet fills what is absent from its own defaults, whatever the image would have written.
       const value = configuration[field] ?? configurationDefaults[field]
@@ -166,5 +166,3 @@ function distance(a: string, b: string): number | null {
   const found = Math.abs(Number(a.replace('%', '')) - Number(b.replace('%', '')))
   return Number.isFinite(found) ? found : null
 }
-
-const asMap = (value: unknown): Record<string, unknown> => (isRawObject(value) ? value : {})

@@ -2,8 +2,9 @@
 import { fieldOf, isCompared } from '#facts/kubelet/setting-meaning.ts'
 import { line } from '#judge/evidence.ts'
 import { counted } from '#judge/text.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { Evidence } from '#model/finding.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, saidOf, shownRunning } from './layers.ts'
 
@@ -76,14 +77,12 @@ export function configOf(
     if (path === field) config.set(field, value)
     else
       config.set(field, {
-        ...objectOf(config.get(field) ?? mapThatRuns(field, running)),
+        ...mapOf(config.get(field) ?? mapThatRuns(field, running)),
         [path.slice(field.length + 1)]: value,
       })
   }
   return Object.fromEntries(config)
 }
-
-const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 function mapThatRuns(field: string, running: Running): RawObject {
   const own = Object.entries(running).filter(

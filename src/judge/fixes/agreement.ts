@@ -1,8 +1,8 @@
 /** One nodegroup has one configuration: the fixes of all findings on it come to one. */
-
 import { dependsOnSize, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import type { Proposal } from '#judge/durable/request.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -101,21 +101,19 @@ function agreeOnMap(field: string, own: readonly Wish[]): void {
     const entries = Object.fromEntries(agreed.get(sizeOf(field, wish)) ?? [])
     wish.config = {
       ...wish.config,
-      [field]: { ...running(field, wish), ...asMap(wish.config[field]), ...entries },
+      [field]: { ...running(field, wish), ...mapOf(wish.config[field]), ...entries },
     }
   }
 }
 
 const sizeOf = (field: string, { fact }: Wish): string =>
   dependsOnSize(field) ? (fact?.instanceType ?? '') : ''
-const running = (field: string, { fact }: Wish): RawObject => asMap(fact?.running?.[field])
+const running = (field: string, { fact }: Wish): RawObject => mapOf(fact?.running?.[field])
 
 const changesOf = (field: string, wish: Wish): [string, unknown][] =>
-  Object.entries(asMap(wish.config[field])).filter(
+  Object.entries(mapOf(wish.config[field])).filter(
     ([key, value]) => meaningOf(field, value) !== meaningOf(field, running(field, wish)[key]),
   )
-
-const asMap = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 /** Two reservations of one thing: the larger one holds for both. */
 function amount(value: unknown): number {

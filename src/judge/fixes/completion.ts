@@ -5,7 +5,6 @@
  * Follows  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go ParseThresholdConfig;
  *          pkg/kubelet/cm/cpumanager/cpu_manager.go NewManager
  */
-
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { dependenciesOfGates, gateState, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
@@ -14,6 +13,7 @@ import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
+import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 export interface Completion {
@@ -77,7 +77,7 @@ class Draft {
 
   map(field: string): RawObject {
     const value = this.value(field)
-    return isRawObject(value) ? value : {}
+    return mapOf(value)
   }
 
   text(field: string): string {
@@ -152,7 +152,7 @@ function rightValues(fix: Draft): void {
 function withoutNulls(fix: Draft, field: string, map: RawObject): void {
   for (const key of Object.keys(map))
     if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
-  const running = isRawObject(fix.running[field]) ? fix.running[field] : {}
+  const running = mapOf(fix.running[field])
   const left = Object.entries(fix.sets(field) ? fix.map(field) : {})
   if (left.every(([key, value]) => meaningOf(field, value) === meaningOf(field, running[key])))
     fix.config = Object.fromEntries(Object.entries(fix.config).filter(([other]) => other !== field))
@@ -182,7 +182,7 @@ function softThresholds(fix: Draft): void {
   const [soft, grace] = ['evictionSoft', 'evictionSoftGracePeriod'] as const
   if (fix.sets(soft)) {
     const signals = Object.keys(fix.map(soft))
-    const running = isRawObject(fix.running[grace]) ? fix.running[grace] : {}
+    const running = mapOf(fix.running[grace])
     const own = fix.sets(grace) ? fix.map(grace) : {}
     if (signals.length > 0) {
       const all = Object.fromEntries(
@@ -299,7 +299,7 @@ const gatesOfOtherFields =
 function featureGates(fix: Draft): void {
   const field = 'featureGates'
   if (!fix.sets(field)) return
-  const running = isRawObject(fix.running[field]) ? fix.running[field] : {}
+  const running = mapOf(fix.running[field])
   for (const [gate, value] of Object.entries(fix.map(field))) {
     if (running[gate] === value) continue
     const state = gateState(gate, fix.features)

@@ -1,12 +1,12 @@
 /** Reservations in a fix: what images compute for each instance is not to be pinned, and one value does not suit several sizes. */
-
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { bounded, counted } from '#judge/text.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import type { Wish } from './agreement.ts'
 
 interface Reserving {
@@ -104,6 +104,5 @@ function takeAway(keys: readonly string[], image: string, declaration: Declarati
   return `Take kubeReserved ${keys.join(' and ')} away from ${by === undefined ? 'whatever sets it' : bounded(by.where, 150)}: ${image} computes it for each instance, and a value written here would hold for all of them.`
 }
 
-const mapOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 const without = (config: RawObject, fields: readonly string[]): RawObject =>
   Object.fromEntries(Object.entries(config).filter(([field]) => !fields.includes(field)))

@@ -1,11 +1,11 @@
 /** Which fixes are meant for which nodes, and what they come to together on one of them. */
-
 import { isPlannable, plannableFields } from '#facts/kubelet/fields.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { rules } from '#judge/rules/index.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -223,10 +223,7 @@ function patchOf(leaves: readonly (readonly [string, Wish])[]): RawObject {
   for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const [field, key] = splitPath(leaf)
     const before = patch.get(field)
-    patch.set(
-      field,
-      key === null ? value : { ...(isRawObject(before) ? before : {}), [key]: value },
-    )
+    patch.set(field, key === null ? value : { ...mapOf(before), [key]: value })
   }
   return Object.fromEntries(patch)
 }

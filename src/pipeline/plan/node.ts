@@ -2,11 +2,12 @@
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import { bounded } from '#judge/text.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, NodeInput } from '#model/node-input.ts'
 import { actsAtOnce, type ExpectedSetting } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
 import type { FleetPods } from '#remediate/plan/blast.ts'
@@ -138,7 +139,7 @@ export const withoutFiles = (host: Host | null): Host | null =>
 
 /** Whether containers that are ready stay so while this kubelet restarts. */
 export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>
-  keepsContainerStatus(features, isRawObject(running.featureGates) ? running.featureGates : {})
+  keepsContainerStatus(features, mapOf(running.featureGates))
 
 function expectedOf(
   changes: readonly ConfigurationChange[],

@@ -1,10 +1,10 @@
 /** Whether a kubelet would start with a change, and whether that start changes this and nothing else. */
-
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues, shownSetting } from '#judge/drift/drift.ts'
 import { runs, startFact } from '#judge/drift/layers.ts'
+import { mapOf } from '#model/config-value.ts'
 import { type KubeletConfiguration, mistakeOf } from '#model/kubelet-configuration.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -24,9 +24,7 @@ export const changesOf = (patch: RawObject, running: RawObject): ConfigurationCh
     const before = running[field]
     return {
       path: [field],
-      value: isRawObject(value)
-        ? merged(isRawObject(before) ? before : {}, value)
-        : (value ?? undefined),
+      value: isRawObject(value) ? merged(mapOf(before), value) : (value ?? undefined),
     }
   })
 

@@ -1,6 +1,7 @@
 /** What a step would really write, read from its content: neither its cohort nor its promise is taken at its word. */
 import { parse } from 'yaml'
 import { bottlerocketSettings } from '#facts/eks/bottlerocket-settings.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { PlanStep } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { leavesOf, valueAt } from '#remediate/merge.ts'
@@ -58,9 +59,9 @@ const others = (content: RawObject, known: readonly string[]): RawObject =>
 
 /** A key beside the way to the kubelet's configuration is a field like any other: nobody named it. */
 function ofNodeConfig(content: RawObject): RawObject {
-  const spec = isRawObject(content.spec) ? content.spec : {}
-  const kubelet = isRawObject(spec.kubelet) ? spec.kubelet : {}
-  const config = isRawObject(kubelet.config) ? kubelet.config : {}
+  const spec = mapOf(content.spec)
+  const kubelet = mapOf(spec.kubelet)
+  const config = mapOf(kubelet.config)
   return {
     ...config,
     ...others(kubelet, ['config']),

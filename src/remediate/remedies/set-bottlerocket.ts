@@ -8,6 +8,7 @@ import {
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { Host } from '#model/node-input.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { merged } from '#remediate/merge.ts'
@@ -49,7 +50,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
       return { refused: `Bottlerocket cannot take ${gone} away: apiclient only sets` }
     const before = present[setting] ?? running[field]
     settings[setting] = isRawObject(value)
-      ? merged(isRawObject(before) ? before : {}, value)
+      ? merged(mapOf(before), value)
       : bottlerocketTexts.has(setting)
         ? String(value)
         : value
@@ -81,7 +82,7 @@ function wayBack(
   ran: unknown,
 ): { back?: unknown; staysSet: string[] } {
   if (isRawObject(value)) {
-    const set = isRawObject(before) ? before : {}
+    const set = mapOf(before)
     const keys = Object.keys(value).filter(key => !Object.hasOwn(set, key))
     const known = keys.flatMap(key =>
       isRawObject(ran) && isValue(ran[key]) ? [[key, ran[key]] as const] : [],

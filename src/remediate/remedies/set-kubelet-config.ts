@@ -12,6 +12,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
 import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { Host, HostFile } from '#model/node-input.ts'
 import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -139,7 +140,7 @@ function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: Raw
     else
       next.set(
         field,
-        isRawObject(value) ? merged(asMap(content[field] ?? node.running[field]), value) : value,
+        isRawObject(value) ? merged(mapOf(content[field] ?? node.running[field]), value) : value,
       )
   }
   const replaced = Object.fromEntries(next)
@@ -155,8 +156,6 @@ function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: Raw
       : 'replacement'
   return changed(node, { ...change, lastsUntil }, { path, role: 'config', content: replaced })
 }
-
-const asMap = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 
@@ -238,8 +237,7 @@ function presentFile(
 }
 
 function ownConfig(piece: RawObject | null): RawObject {
-  const kubelet = isRawObject(piece?.spec) ? piece.spec.kubelet : null
-  return isRawObject(kubelet) && isRawObject(kubelet.config) ? kubelet.config : {}
+  return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
 }
 
 /** As `merged`, but nulls stay: the kubelet is told to take away. */

@@ -1,6 +1,7 @@
 /** Deletes what an approved plan names, one object after the other: looked at once more, tried without effect, then done, and only if it is the same still. */
 import { RequestFailure } from '#clients/failure.ts'
 import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
+import { mapOf } from '#model/config-value.ts'
 import type { PlannedDeletion } from '#model/plan.ts'
 import type { DeletionPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -85,7 +86,7 @@ function whyChanged(
 ): string | null {
   const limit = policy[deletion.kind]
   if (limit === undefined) return `the policy no longer lets ${deletion.kind} go`
-  const metadata = isRawObject(object.metadata) ? object.metadata : {}
+  const metadata = mapOf(object.metadata)
   if (metadata.uid !== deletion.uid) return 'it is another object of the same name'
   if (deletion.resourceVersion !== null && metadata.resourceVersion !== deletion.resourceVersion)
     return 'it was changed since the plan was made'

@@ -1,12 +1,12 @@
 /** Another value for a field of the running configuration, as if it had always been so: read as the kubelet would read it, and put in its place. */
-
 import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import type { FieldFacts } from '#facts/kubelet/fields.ts'
+import { mapOf } from '#model/config-value.ts'
 import { type RunningConfiguration, readConfiguration } from '#model/kubelet-configuration.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
@@ -123,7 +123,7 @@ function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unkno
   if (key === undefined) return raw
   const entries = new Map(Object.entries(raw))
   const inner = entries.get(key)
-  if (rest.length > 0) entries.set(key, changed(isRawObject(inner) ? inner : {}, rest, value))
+  if (rest.length > 0) entries.set(key, changed(mapOf(inner), rest, value))
   else if (value === undefined) entries.delete(key)
   else entries.set(key, value)
   return Object.fromEntries(entries)

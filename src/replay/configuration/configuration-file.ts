@@ -8,12 +8,12 @@
  * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
-
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { type FieldFacts, fieldDefault } from '#facts/kubelet/fields.ts'
+import { mapOf } from '#model/config-value.ts'
 import { parseDuration } from '#model/duration.ts'
 import { cleanPath } from '#model/go-text.ts'
 import type { configurationStructs, StructName } from '#model/kubelet-fields.ts'
@@ -184,7 +184,7 @@ function defaultedStruct(
 
 function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaulting): unknown {
   const { type } = facts
-  if (isStruct(type)) return defaultedStruct(isRawObject(value) ? value : {}, type, defaulting)
+  if (isStruct(type)) return defaultedStruct(mapOf(value), type, defaulting)
   const isPointer = elementOf(type, '*') !== null
   if (value === undefined || (!isPointer && isZero(value)))
     return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)

@@ -5,6 +5,7 @@
  * Kept exactly  null removes, also from what is new; a list takes the place of another, its own nulls and all
  * Left out      objects that lie deeper than any field of a configuration: a patch takes their place
  */
+import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 const deepestField = 8
@@ -15,7 +16,7 @@ export function mergePatch(target: RawObject, patch: RawObject, depth = 1): RawO
     const before = merged.get(key)
     if (value === null) merged.delete(key)
     else if (isRawObject(value) && depth < deepestField)
-      merged.set(key, mergePatch(isRawObject(before) ? before : {}, value, depth + 1))
+      merged.set(key, mergePatch(mapOf(before), value, depth + 1))
     else
       merged.set(key, Array.isArray(value) ? value.map(item => withoutNulls(item, depth)) : value)
   }

@@ -14,11 +14,20 @@ import { keepApproval, keepPlan } from '#remediate/plan/store.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
 import { type SealKeys, sealedStore, type Unsealed } from '#remediate/seal.ts'
 import { parseSettings } from '#settings.ts'
-import { approvalOf, oldSha256, planOf } from './remediation-world.ts'
+import { approvalOf, oldSha256, planOf, pruningPlanOf } from './remediation-world.ts'
 import { ada, memoryKeys } from './seals.ts'
 import { VirtualTime } from './virtual-time.ts'
 
-export const policyText = '{"remediation":{"pauseMs":0}}\n'
+/** Approves by itself at a time that no test reaches. */
+export const policyText = `${JSON.stringify({
+  remediation: {
+    pauseMs: 0,
+    auto: {
+      ...{ fields: ['imageGCHighThresholdPercent'], clusters: ['prod'], nodesPerDay: 100 },
+      windows: [{ days: ['mon'], from: '01:00', to: '02:00', timezone: 'UTC' }],
+    },
+  },
+})}\n`
 
 /** One node, as the scripts leave it. */
 interface ForgedNode {
@@ -73,9 +82,23 @@ export function planFor(nodes: string, highPercent: number, more: object = {}): 
   return { ...body, id: digest.slice(0, 16), digest }
 }
 
+/** The same, for a while only: the run itself takes it back. */
+export function passingPlanFor(nodes: string): Plan {
+  const { id: _id, digest: _digest, ...plan } = pruningPlanOf([1, 2])
+  const renamed = (name: string) => name.replace('ip-', `${nodes}-`)
+  const body = {
+    ...plan,
+    steps: plan.steps.map(step => ({ ...step, node: renamed(step.node) })),
+    waves: plan.waves.map(wave => wave.map(renamed)),
+  }
+  const digest = digestOf(body)
+  return { ...body, id: digest.slice(0, 16), digest }
+}
+
 export class ForgedWorld {
   readonly time = new VirtualTime()
   readonly sent: Sent[] = []
+  readonly deleted: { run: string; uid: string; atMs: number }[] = []
   /** Runs that are paused after their first node. */
   readonly held = new Set<string>()
   readonly objects: Objects
@@ -134,8 +157,8 @@ export class ForgedWorld {
 
   async keep(plan: Plan, approval: Partial<ReturnType<typeof approvalOf>> | null): Promise<void> {
     await keepPlan(this.store, plan)
-    if (approval !== null)
-      await keepApproval(this.store, approvalOf(plan, approval), this.#keys.approvals)
+    const key = approval?.by === 'policy' ? this.#keys.runs : this.#keys.approvals
+    if (approval !== null) await keepApproval(this.store, approvalOf(plan, approval), key)
   }
 
   async approvePolicy(text: string): Promise<void> {
@@ -191,10 +214,11 @@ export class ForgedWorld {
             ? { state: 'verified' }
             : { state: 'wrong', why: 'it is there still' },
         ),
-      imageUse: async () => new Map(),
+      imageUse: async steps => keyed(steps, () => ({ usedPercent: 50, usedBytes: 0 })),
       isGone: async ({ node }) => !this.nodes.has(node),
-      deleteObject: async () => {
-        throw new Error('nothing is deleted here')
+      deleteObject: async ({ uid }) => {
+        this.deleted.push({ run, uid, atMs: clock.now().getTime() })
+        return { state: 'deleted', why: null }
       },
       identityOf: async cluster => cluster,
     }

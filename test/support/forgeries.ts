@@ -1,0 +1,296 @@
+/**
+ * Whoever writes the bucket changes no node: random sets of objects are forged, then the function gets every event that a schedule or a person
+ * sends. Forged is arbitrary text, authentic text with a part changed, moved to another place or of an older version, and what is gone.
+ */
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Plan } from '#model/plan.ts'
+import { stepStates } from '#model/remediation.ts'
+import type { RemediationRequest } from '#model/remediation-request.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
+import { approvalText, planText } from '#remediate/plan/file.ts'
+import {
+  ForgedWorld,
+  type Objects,
+  passingPlanFor,
+  planFor,
+  policyText,
+  type Sent,
+} from '#test/forged-world.ts'
+import { approvalOf, deletionPlanOf, oldSha256 } from '#test/remediation-world.ts'
+import { memoryKeys } from '#test/seals.ts'
+
+const done = planFor('done', 70)
+const expired = planFor('expired', 71)
+const unapproved = planFor('unapproved', 72)
+const paused = planFor('paused', 73)
+const takenBack = planFor('back', 74)
+/** Of the attacker: nodes that other plans are about, and a file that opens the kubelet to everyone. */
+const evil = planFor('unapproved', 75, { authentication: { anonymous: { enabled: true } } })
+/** Approved by the policy, whose window is closed. */
+const byPolicy = planFor('policy', 76)
+const passing = passingPlanFor('passing')
+const passingUnapproved = passingPlanFor('lowered')
+const deletes = deletionPlanOf(2)
+const deletesExpired = deletionPlanOf(3)
+const deletesUnapproved = deletionPlanOf(4)
+const changing = [
+  done,
+  expired,
+  unapproved,
+  paused,
+  takenBack,
+  byPolicy,
+  passing,
+  passingUnapproved,
+]
+const own: readonly Plan[] = [...changing, deletes, deletesExpired, deletesUnapproved]
+const plans: readonly Plan[] = [...own, evil]
+/** By digest, until when. An older approval of a plan counts until its own end. */
+const approvedUntil = new Map(
+  [done, paused, takenBack, passing, deletes].map(({ digest }) => [digest, '2026-11-22T11:00:00Z']),
+)
+const hasEnded = { at: '2026-11-10T00:00:00Z', until: '2026-11-11T00:00:00Z' }
+const openPolicy =
+  '{"remediation":{"pauseMs":0,"maxErrors":1000,"auto":{"fields":["imageGCHighThresholdPercent"],"clusters":["*"],"nodesPerDay":1000}}}\n'
+
+let base: ForgedWorld
+let keys: string[] = []
+
+async function begin(): Promise<void> {
+  base = new ForgedWorld(own)
+  await base.approvePolicy(policyText)
+  const approved = [done, paused, takenBack, passing, deletes]
+  for (const plan of approved) await base.keep(plan, {})
+  for (const plan of [expired, deletesExpired]) await base.keep(plan, hasEnded)
+  for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) await base.keep(plan, null)
+  await base.keep(byPolicy, { by: 'policy' })
+  base.held.add(paused.id)
+  for (const plan of approved)
+    await base.answer({ action: 'apply', plan: plan.digest, skipChanged: false })
+  await base.answer({ action: 'rollback', run: takenBack.id, despiteErrors: false })
+  expect(base.deleted).toHaveLength(2)
+  for (const plan of approved.filter(({ steps }) => steps.length > 0))
+    expect(base.sent.some(({ run, action }) => run === plan.id && action === 'apply')).toBe(true)
+  keys = [...new Set([...base.objects.keys(), ...own.flatMap(runKeys), ...evilKeys()])].sort()
+}
+
+const runKeys = ({ id, steps, deletions = [] }: Plan) => [
+  ...['run.json', 'plan.json', 'approval.json'].map(name => `remediation/runs/${id}/${name}`),
+  ...steps.map(({ node }) => `remediation/runs/${id}/steps/prod/${node}.json`),
+  ...deletions.map(({ uid }) => `remediation/runs/${id}/deletions/prod/${uid}.json`),
+]
+const evilKeys = () => [
+  ...runKeys(evil),
+  `remediation/plans/${evil.digest}.json`,
+  `remediation/approvals/${evil.digest}.json`,
+  ...[unapproved, passingUnapproved, deletesUnapproved].map(
+    ({ digest }) => `remediation/approvals/${digest}.json`,
+  ),
+  `remediation/approvals/policy-${sha256(openPolicy)}.json`,
+  'remediation/begun/2026-11-21.json',
+  'runs/2026-11-21T05-00-00Z/plan.json',
+]
+
+const notThere = { uid: 'uid-1', name: 'failed-1', namespace: 'shop', resource: 'pods' }
+
+/** What an attacker who knows the formats writes there, for that plan. */
+function crafted(key: string, plan: Plan, pick: number): string {
+  const forever = { at: '2026-11-21T11:59:00Z', until: '2026-11-28T11:00:00Z' }
+  if (key.endsWith('highwater.yaml')) return openPolicy
+  if (key.endsWith('plan.json') || key.includes('/plans/')) return planText(plan)
+  if (key.endsWith('approval.json') || key.includes('/approvals/'))
+    return approvalText(approvalOf(plan, pick % 2 === 0 ? forever : { ...forever, by: 'policy' }))
+  if (key.endsWith('run.json')) {
+    const state = ['running', 'paused', 'stopped', 'rolled-back'][pick % 4]
+    return `${JSON.stringify({
+      ...{ schema: 'highwater.run/1', writer: 'x' },
+      head: {
+        ...{ run: /runs\/(\w+)\//.exec(key)?.[1], plan: plan.digest, approvedBy: 'Ada' },
+        ...{ startedAt: forever.at, endedAt: null, state, why: null, clusters: { prod: 'prod' } },
+      },
+    })}\n`
+  }
+  if (key.includes('/deletions/')) {
+    const { uid, name, namespace, resource } = plan.deletions?.[0] ?? notThere
+    const state = ['pending', 'deleting', 'failed', 'deleted'][pick % 4]
+    return `${JSON.stringify({
+      ...{ schema: 'highwater.deletion/1', writer: 'x', run: /runs\/(\w+)\//.exec(key)?.[1] },
+      entry: { cluster: 'prod', resource, namespace, name, uid, state, why: null, at: null },
+    })}\n`
+  }
+  const step = plan.steps.find(({ node }) => key.endsWith(`/${node}.json`)) ?? plan.steps[0]
+  const state = stepStates[pick % stepStates.length]
+  return `${JSON.stringify({
+    ...{ schema: 'highwater.step/1', writer: 'x', run: /runs\/(\w+)\//.exec(key)?.[1] },
+    entry: {
+      ...{ cluster: 'prod', node: step?.node, instanceId: step?.instanceId, wave: 0, state },
+      ...{ why: null, commandIds: [], answer: null, readyPods: null, at: {} },
+    },
+  })}\n`
+}
+
+const mutations: readonly [RegExp, string][] = [
+  [/"state": ?"[\w-]+"/, '"state":"sending"'],
+  [/"state": ?"[\w-]+"/, '"state":"running"'],
+  [/"endedAt": ?"[^"]*"/, '"endedAt":null'],
+  [/"until": ?"[^"]*"/, '"until":"2026-11-27T00:00:00Z"'],
+  [/[a-f0-9]{64}/, evil.digest],
+  [/"allowActAtOnce": ?false/, '"allowActAtOnce":true'],
+  [/7[0-5]/, '99'],
+]
+const sealOf = (text: string) => /,"seal":"[^"]*"\}\n$/.exec(text)?.[0] ?? '}\n'
+
+interface Forgery {
+  key: number
+  kind: 'text' | 'crafted' | 'crafted-sealed' | 'mutated' | 'moved' | 'old' | 'gone'
+  pick: number
+  text: string
+}
+
+/** In place, over what the objects hold. */
+function forge(objects: Objects, { key: index, kind, pick, text }: Forgery): void {
+  const key = keys[index % keys.length] ?? ''
+  const plan = plans[pick % plans.length] ?? evil
+  const versions = [...base.versions.values()].flat()
+  const authentic = versions[pick % versions.length]?.toString('utf8') ?? ''
+  const older = base.versions.get(key) ?? []
+  const [pattern, by] = mutations[pick % mutations.length] ?? [/x/, '']
+  const content: Record<Exclude<Forgery['kind'], 'gone'>, string | undefined> = {
+    text,
+    crafted: crafted(key, plan, pick),
+    'crafted-sealed': crafted(key, plan, pick).replace(/\}\n$/, sealOf(authentic)),
+    mutated: (objects.get(key) ?? Buffer.from(authentic)).toString('utf8').replace(pattern, by),
+    moved: authentic,
+    old: older[pick % Math.max(older.length, 1)]?.toString('utf8'),
+  }
+  const written = kind === 'gone' ? undefined : content[kind]
+  if (written === undefined) objects.delete(key)
+  else objects.set(key, Buffer.from(written))
+}
+
+/** All of a run that fits together, with seals of other objects: the most that an attacker without a key can do. */
+function forgeRun(objects: Objects, plan: Plan, pick: number): void {
+  const seals = [...base.versions.values()].flat().map(body => sealOf(body.toString('utf8')))
+  const stolen = seals.filter(seal => seal !== '}\n')
+  for (const key of runKeys(plan)) {
+    const text = crafted(key, plan, pick).replace(/\}\n$/, stolen[pick % stolen.length] ?? '}\n')
+    objects.set(key, Buffer.from(text))
+  }
+  objects.set(`remediation/plans/${plan.digest}.json`, Buffer.from(planText(plan)))
+}
+
+const forgery = fc.record<Forgery>({
+  key: fc.nat(10_000),
+  kind: fc.constantFrom('text', 'crafted', 'crafted-sealed', 'mutated', 'moved', 'old', 'gone'),
+  pick: fc.nat(10_000),
+  text: fc.oneof(fc.string(), fc.json()),
+})
+const forgedSet = fc.record({
+  forgeries: fc.array(forgery, { minLength: 1, maxLength: 8 }),
+  runs: fc.array(fc.record({ plan: fc.constantFrom(...plans), pick: fc.nat(100) }), {
+    maxLength: 2,
+  }),
+  applied: fc.constantFrom(...plans),
+  back: fc.constantFrom(evil, unapproved, expired, passingUnapproved, byPolicy),
+  /** The alarm that paused a run goes on. */
+  isHeld: fc.boolean(),
+})
+type ForgedSet = typeof forgedSet extends fc.Arbitrary<infer T> ? T : never
+
+const eventsFor = (applied: Plan, back: Plan): RemediationRequest[] => [
+  { action: 'resume', run: null },
+  { action: 'apply', plan: applied.digest, skipChanged: true },
+  { action: 'rollback', run: back.id, despiteErrors: true },
+]
+
+async function forged(
+  { forgeries, runs, applied, back, isHeld }: ForgedSet,
+  seals = memoryKeys,
+): Promise<ForgedWorld> {
+  const { objects, nodes } = base
+  const world = new ForgedWorld(own, { objects, nodes, keys: seals })
+  if (isHeld) world.held.add(paused.id)
+  for (const { plan, pick } of runs) forgeRun(world.objects, plan, pick)
+  for (const one of forgeries) forge(world.objects, one)
+  for (const event of eventsFor(applied, back)) await world.answer(event)
+  return world
+}
+
+/** Null: an approver approved that this is sent there. */
+function whyUnapproved({ action, run, node, newSha256, content, hasBegun, atMs }: Sent) {
+  const plan = own.find(({ id }) => id === run)
+  const step = plan?.steps.find(one => one.node === node)
+  if (plan === undefined || step === undefined) return 'no plan of ours'
+  if (step.content !== content || step.newSha256 !== newSha256) return 'another content'
+  const until = approvedUntil.get(plan.digest)
+  if (until === undefined) return 'never approved'
+  if (hasBegun || action === 'rollback') return null
+  return atMs < Date.parse(until) ? null : 'not approved any more'
+}
+
+function whyUndeletable({ run, uid, atMs }: ForgedWorld['deleted'][number]) {
+  const plan = own.find(({ id }) => id === run)
+  if (!plan?.deletions?.some(one => one.uid === uid)) return 'no plan of ours'
+  const until = approvedUntil.get(plan.digest)
+  if (until === undefined) return 'never approved'
+  return atMs < Date.parse(until) ? null : 'not approved any more'
+}
+
+/** What each node of a plan has by now, where an approver approved that. */
+function nodesAsApproved(world: ForgedWorld, isHeld: boolean): void {
+  const shownBy = (plan: Plan) =>
+    plan.steps.map(({ node, newSha256 }) => {
+      const found = world.nodes.get(node)?.sha256
+      if (found === oldSha256) return 'old'
+      return found === newSha256 ? 'new' : 'other'
+    })
+  expect(shownBy(done)).toEqual(['new', 'new', 'new'])
+  for (const plan of [expired, unapproved, takenBack, byPolicy, passing, passingUnapproved])
+    expect(shownBy(plan)).toEqual(['old', 'old', 'old'])
+  expect(shownBy(paused)).not.toContain('other')
+  if (isHeld) expect(shownBy(paused)).toEqual(['new', 'old', 'old'])
+}
+
+/** @param cases how many sets of forgeries are drawn */
+export function describeForgeries(cases: number): void {
+  describe('a bucket that is forged', () => {
+    beforeAll(begin)
+
+    it(`changes no node, in ${cases} draws`, { timeout: 900_000 }, async () => {
+      let sent = 0
+      await fc.assert(
+        fc.asyncProperty(forgedSet, async set => {
+          const world = await forged(set)
+          sent += world.sent.length
+          expect(world.sent.flatMap(one => whyUnapproved(one) ?? [])).toEqual([])
+          expect(world.deleted.flatMap(one => whyUndeletable(one) ?? [])).toEqual([])
+          nodesAsApproved(world, set.isHeld)
+          if (world.objects.get('highwater.yaml')?.toString() !== policyText)
+            expect([world.sent, world.deleted]).toEqual([[], []])
+        }),
+        { numRuns: cases },
+      )
+      // What is approved goes on meanwhile.
+      expect(sent).toBeGreaterThan(cases / 10)
+    })
+
+    it('changes nodes where no seal is checked: the draws reach what they are about', {
+      timeout: 120_000,
+    }, async () => {
+      const open = { ...memoryKeys.runs, isMac: async () => true }
+      const seals = { runs: open, approvals: open }
+      const reached = new Set<string>()
+      await fc.assert(
+        fc.asyncProperty(forgedSet, async set => {
+          const world = await forged(set, seals)
+          for (const one of world.sent) if (whyUnapproved(one) !== null) reached.add(one.run)
+          for (const one of world.deleted) if (whyUndeletable(one) !== null) reached.add(one.run)
+        }),
+        { numRuns: 300 },
+      )
+      for (const { id } of [unapproved, passingUnapproved, deletesUnapproved])
+        expect([...reached]).toContain(id)
+    })
+  })
+}

@@ -1,4 +1,4 @@
-/** Whom a printed permission is for: whose clusters, and the roles by which they are read. What is applied as it is names nobody who was only guessed. */
+/** The account and the roles that printed permissions name. Output that can be applied unchanged contains no guessed names. */
 import { accountInArn, partitionInArn } from '#model/arn.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -22,19 +22,19 @@ interface Asked {
 export function appliedOf(asked: Asked, policy: Policy): Applied {
   if (accountOf(asked) === null)
     throw new OperatorError(
-      'Whose clusters? Nobody said the account: name it with --account, or the role that reads with --role-arn (AuditRoleArn of the stack)',
+      'The account of the clusters is unknown: set --account, or --role-arn to the role that reads (AuditRoleArn of the stack)',
     )
   requireKubeletIdentity({ ...policy, modes: [{ match: {}, mode: asked.mode }] })
   return shownApplied(asked, policy)
 }
 
-/** For people to read: ACCOUNT stands where nobody said one, and in mode `kubelet` a role that they may still have to make. */
+/** For people to read. An unknown account is printed as ACCOUNT; mode `kubelet` names a role that may not exist yet. */
 export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
   const { roleArn, cluster, inspectOutput: output } = asked
   const account = accountOf(asked) ?? 'ACCOUNT'
   const partition = asked.partition ?? (roleArn ? partitionInArn(roleArn) : null) ?? 'aws'
   const reader = roleArn ?? `arn:${partition}:iam::${account}:role/${identityNames.reader}`
-  // It stands beside whoever reads: clusters of other accounts let it in by its ARN.
+  // The role is in the account of the reader. Clusters of other accounts grant access by its ARN.
   const beside = reader.replace(/role\/.*/s, `role/${identityNames.kubelet}`)
   const seen = kubelet.roleArn ?? (kubelet.useOwnToken ? reader : beside)
   return {

@@ -25,7 +25,7 @@ interface ApproveOptions {
 
 const dayMs = 24 * 3_600_000
 
-/** Where the approval of a plan is written, if nobody says otherwise. */
+/** Default path of a plan's approval. */
 export const approvalFileOf = (plan: string): string =>
   `${plan.replace(/\.json$/, '')}.approval.json`
 

@@ -35,7 +35,7 @@ const counted: Record<Change, string> = {
   worse: 'worse',
   waiverExpired: 'with an expired waiver',
   newlySeen: 'newly seen',
-  cannotTell: 'that nobody can tell',
+  cannotTell: 'that could not be compared',
   moved: 'elsewhere',
   better: 'better',
   fixed: 'fixed',
@@ -43,7 +43,7 @@ const counted: Record<Change, string> = {
   gone: 'gone with their nodes',
   waivedSince: 'waived since',
 }
-/** What needs nobody's hand is told in fewer lines. */
+/** Changes that need no action get fewer lines. */
 const isGoodNews: ReadonlySet<Change> = new Set([
   'better',
   'fixed',

@@ -23,9 +23,7 @@ interface DiffOptions extends SelectionOptions {
 
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .description(
-      'tell what changed between two audits: new, worse, better, fixed, and what cannot be told',
-    )
+    .description('compare two audits: new, worse, better, fixed, and what could not be compared')
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
     .addOption(

@@ -32,7 +32,7 @@ Examples:
   highwater explain image-gc                     the rules of one family
   highwater explain --format json                {"schema":"highwater.rules/1","rules":[…]}
 
-Exit codes: 0 it is told; 2 there is no such rule, or bad usage.`,
+Exit codes: 0 the rule is explained; 2 there is no such rule, or bad usage.`,
     )
     .action((name: string | undefined, { format }: ExplainOptions) => {
       const all = explainedRules()
@@ -66,7 +66,7 @@ const mostNames = 3
 /** A name that shares less than this with what was written is another name. */
 const leastShared = 0.5
 
-/** Names that are that close to the best one are told with it. */
+/** Names within this distance of the best match are listed with it. */
 const muchAlike = 0.1
 
 /** The names that are most alike, best first; part of a name counts as much as a slip in it. */

@@ -23,7 +23,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
   return clusters
     .map(({ cluster, isPresent, growth, days }) => {
       const [newest] = days
-      // What it was is told by the last day on which it was read.
+      // The last day on which it was read says what it was.
       const last = days.find(({ coverage }) => coverage !== 'notRead') ?? newest
       if (newest === undefined || last === undefined) return ''
       return [

@@ -22,7 +22,7 @@ import { summaryText } from './summary.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
-/** Its cluster grants nobody its kubelets. */
+/** Its cluster grants no access to its kubelets. */
 const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\n'
 
 interface LabOptions {

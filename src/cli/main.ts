@@ -56,7 +56,7 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** Whoever reads has read enough: `highwater … | head`. */
+/** The reader closed the pipe: `highwater … | head`. */
 function endQuietly(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
   process.exit(exitCode.ok)

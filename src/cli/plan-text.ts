@@ -192,7 +192,7 @@ function contentOf({ content }: PlanStep): RawObject | null {
   }
 }
 
-/** All of it is to be read by whoever does it. */
+/** Printed in full: the operator carries these steps out by hand. */
 function manualLines(
   { cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange,
   paint: Paint,

@@ -1,9 +1,9 @@
-/** How far a live run is: one line rewritten on a terminal, a line a minute where nobody watches. */
+/** Progress of a live run: one rewritten line on a terminal, one line a minute elsewhere. */
 const quietEveryMs = 60_000
 const redrawEveryMs = 120
 
 export interface Progress {
-  /** A cluster has told how many nodes it has. */
+  /** The number of nodes of a cluster is known. */
   expect(cluster: string, nodes: number): void
   nodeRead(): void
   end(): void

@@ -37,7 +37,7 @@ const titles: Partial<Record<StepState, string>> = {
 const goneOnText = ({ resumedBy = [] }: RemediationRun): string =>
   resumedBy.length === 0 ? '' : `, and to go on by ${clean(resumedBy.join(', '), 400)}`
 
-/** Ends with a newline. @param plan null: its cohorts are not told apart @param store where the journal is */
+/** Ends with a newline. @param plan null: cohorts are not shown separately @param store where the journal is */
 export function remediationText(
   run: RemediationRun,
   plan: Plan | null,

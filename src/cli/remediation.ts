@@ -1,4 +1,4 @@
-/** What the commands that change nodes share: where the journal is, how they are told to end, what they say on the way. */
+/** What the commands that change nodes share: the place of the journal, the signals that end them, and progress messages. */
 
 import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'

@@ -28,4 +28,4 @@ export async function storeAt(place: string): Promise<Store> {
 
 /** What a folder cannot do. */
 export const folderWarning = (place: string): string =>
-  `The journal is kept in the folder ${place}. Nobody who uses another one sees its lease: where several people or machines may apply, use --store s3://bucket/prefix.\n`
+  `The journal is kept in the folder ${place}. Its lease is visible in this folder only: if several people or machines apply plans, use --store s3://bucket/prefix.\n`

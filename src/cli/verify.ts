@@ -1,4 +1,4 @@
-/** `highwater verify`: whether a plan has arrived on its nodes, whoever carried it out. It changes nothing. */
+/** `highwater verify`: whether a plan has arrived on its nodes, by highwater or by hand. It changes nothing. */
 
 import { Command, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'

@@ -2,7 +2,7 @@
 import { awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
-/** What this file calls, for whoever changes nodes. */
+/** Actions that this file calls. Only the role that changes nodes needs them. */
 export const cloudwatchPermissions = ['cloudwatch:DescribeAlarms']
 
 const maxAttempts = 5

@@ -373,7 +373,7 @@ export class KubernetesClient {
           stop(
             new RequestFailure(
               'timeout',
-              `no answer to ${told(question)} within ${timeoutMs / 1000} s`,
+              `no answer to ${requestLine(question)} within ${timeoutMs / 1000} s`,
             ),
           ),
         timeoutMs,
@@ -386,7 +386,7 @@ export class KubernetesClient {
         if (!Number.isNaN(serverMs)) this.aheadMs = Date.now() - serverMs
         const status = response.statusCode ?? 0
         readBody(response, {
-          question: told(question),
+          question: requestLine(question),
           maxBytes: limitOf(question, status).maxBytes,
           isCut: !isSuccess(status),
           signal: ended.signal,
@@ -431,13 +431,16 @@ type Clean = (text: string) => string
 function parsedAnswer(bytes: Buffer, question: Question, clean: Clean): unknown {
   const flaw = jsonFlaw(bytes, limitOf(question, 200))
   if (flaw !== null)
-    throw new RequestFailure('too-large', `the answer to ${told(question)} is not parsed: ${flaw}`)
+    throw new RequestFailure(
+      'too-large',
+      `the answer to ${requestLine(question)} is not parsed: ${flaw}`,
+    )
   try {
     return JSON.parse(clean(bytes.toString('utf8')))
   } catch (cause) {
     throw new RequestFailure(
       'body',
-      `the answer to ${told(question)} is no JSON (${bytes.length} bytes, cut off or broken)`,
+      `the answer to ${requestLine(question)} is no JSON (${bytes.length} bytes, cut off or broken)`,
       { cause },
     )
   }
@@ -497,10 +500,10 @@ function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unkn
 
 /** In a message: a selector may be longer than what was answered. */
 const withoutQuery = (path: string) => path.split('?')[0] ?? ''
-const told = ({ method, path }: Question) => `${method} ${withoutQuery(path)}`
+const requestLine = ({ method, path }: Question) => `${method} ${withoutQuery(path)}`
 
 function httpMessage(status: number, message: string, question: Question, hint?: string): string {
-  const said = `${told(question)} was answered ${status}${message === '' ? '' : `: ${message}`}`
+  const said = `${requestLine(question)} was answered ${status}${message === '' ? '' : `: ${message}`}`
   return hint ? `${said}. ${hint}` : said
 }
 

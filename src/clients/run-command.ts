@@ -233,7 +233,7 @@ export class RunCommand {
   }
 }
 
-/** Whoever has been answered already does not hear of the error. */
+/** Callers that already have an answer are not affected by the error. */
 const orTold = (batch: Asked[], asking: Promise<void>): Promise<void> =>
   asking.catch((error: Error) => {
     for (const { reject } of batch) reject(error)

@@ -23,7 +23,7 @@ import { checkKey, type Store } from './store.ts'
 export const s3ReadPermissions = ['s3:GetObject', 's3:ListBucket']
 /** What this file calls, for the function's role. */
 export const s3Permissions = [...s3ReadPermissions, 's3:PutObject']
-/** Asked by S3 on behalf of whoever only reads what a KMS key encrypts. */
+/** Needed to read objects that a KMS key encrypts: S3 calls it on behalf of the reader. */
 export const s3KmsReadPermissions = ['kms:Decrypt']
 /** Asked by S3 on our behalf where the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
 export const s3KmsPermissions = [...s3KmsReadPermissions, 'kms:GenerateDataKey']

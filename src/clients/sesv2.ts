@@ -184,7 +184,7 @@ export interface SuppressionOptions extends Pick<SendOptions, 'region' | 'creden
   gapMs?: number
 }
 
-/** Which of these are on the account's suppression list, each asked for by itself: nobody else's addresses are read. @throws the signal's reason */
+/** Which of these are on the account's suppression list. Each is requested alone, so no other address is read. @throws the signal's reason */
 export async function suppressedAmong(
   addresses: readonly string[],
   options: SuppressionOptions,

@@ -1,4 +1,4 @@
-/** How often a service has asked to slow down. It is told on a channel of its own, so that no call has to carry a counter. */
+/** Counts throttling by AWS and Kubernetes. A channel of its own reports it, so no call has to carry a counter. */
 import { channel } from 'node:diagnostics_channel'
 import { isThrottling } from './aws-failure.ts'
 

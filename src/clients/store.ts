@@ -21,7 +21,7 @@ export interface Store {
   writeFile(key: string, path: string, contentType: string): Promise<void>
   /** Every key that begins with the prefix, sorted. */
   list(prefix: string): AsyncGenerator<string>
-  /** Absent where the place forgets by itself, as a bucket does by its lifecycle: then nobody needs the right to delete. */
+  /** Absent if the store expires files itself, as a bucket's lifecycle does. Then no role needs the right to delete. */
   remove?(key: string): Promise<void>
 }
 

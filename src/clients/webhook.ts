@@ -1,4 +1,4 @@
-/** One POST of JSON to an address that is a secret: whoever knows it may write there. It never stands in a message. */
+/** One POST of JSON to a secret address: knowledge of the address is the right to write. No message contains it. */
 import { request } from 'node:https'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'

@@ -27,10 +27,10 @@ import type {
   ClusterCollector,
   ClusterInAws,
   CollectContext,
+  CollectedParts,
   Collector,
   NodeContext,
   ObjectsContext,
-  Told,
 } from './collector.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
@@ -43,9 +43,9 @@ export interface CollectOptions {
   furtherCollectors(served: readonly RawObject[]): readonly ClusterCollector[]
   /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
   inspector: Inspector | null
-  /** Null: EKS does not know the cluster, or nobody knows where it is. */
+  /** Null: EKS does not know the cluster, or its place is unknown. */
   aws: ClusterInAws | null
-  /** With what kubelets are asked directly; null: nobody said with what, or the mode needs none. */
+  /** With what kubelets are asked directly; null: no identity is configured, or the mode needs none. */
   kubelet: KubeletIdentity | null
   policy: Policy
   selection: Selection
@@ -131,7 +131,7 @@ export interface NodeCount {
   reason: string | null
 }
 
-/** About how many nodes a cluster has, by one small question, tried as often as others; none where nobody may read it, or it is not there to be read. */
+/** Approximate number of nodes of a cluster, by one small request with the usual retries. Undefined if the cluster cannot be read. */
 export async function countNodes(
   endpoint: KubernetesEndpoint,
   { policy: { pace, timeoutsMs }, signal }: Pick<CollectOptions, 'policy' | 'signal'>,
@@ -143,7 +143,7 @@ export async function countNodes(
       reason: null,
     }
   } catch (error) {
-    // Whoever reads the cluster meets the same, and tells it.
+    // The collectors meet the same error and report it.
     return isKeptOut(error) ? { nodes: 0, reason: null } : { nodes: null, reason: messageOf(error) }
   } finally {
     kubernetes.close()
@@ -188,8 +188,8 @@ export async function* collectObjects(
 }
 
 /**
- * Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes. An API server that refuses only their list is asked
- * for the others: each right that is missing costs what it would have brought. @param errors of the list of nodes
+ * If no selected node was found, the cluster's objects are not requested. If the API server refuses only the list of nodes,
+ * the other lists are requested: a missing right costs only its own list. @param errors of the list of nodes
  */
 export const asksForObjects = (
   selection: Selection,
@@ -200,7 +200,7 @@ export const asksForObjects = (
 
 const forbidden = 403
 
-/** Of a list of nodes that was read and is empty: without it nobody could tell it from one that was not read. @param errors of that list */
+/** Of a list of nodes that was read and is empty: it differs from a list that could not be read. @param errors of that list */
 export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
   errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
@@ -230,7 +230,7 @@ function readNodes(
   })
 }
 
-/** What has no node, or no owner, can be told only of a whole cluster. */
+/** Objects without a node or an owner can be judged only if the whole cluster is selected. */
 async function* readAllObjects(
   cluster: string,
   kubernetes: KubernetesClient,
@@ -288,7 +288,7 @@ async function* selectedNodes(
   }
 }
 
-/** Whoever chose some of them reads that it is these of which nothing is known. */
+/** The report names the selected nodes as those that are unread. */
 function askedFor({ nodegroups, nodes }: Selection): string {
   const names = [...nodegroups.map(name => `nodegroup ${name}`), ...nodes]
   if (names.length === 0) return ''
@@ -312,10 +312,10 @@ async function readNode(
   const record: NodeRecord = { kind: 'Node', cluster, at: null, mode, node, errors: [] }
   const attempts = identity.ready === 'True' ? undefined : 1
   const address = kubeletAddress(node)
-  const told = await Promise.all(
+  const collected = await Promise.all(
     collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })),
   )
-  for (const { errors, ...answers } of told) {
+  for (const { errors, ...answers } of collected) {
     Object.assign(record, answers)
     record.errors?.push(...(errors ?? []))
   }
@@ -364,8 +364,8 @@ async function attempt(
   collector: Collector,
   node: NodeIdentity,
   context: NodeContext,
-): Promise<Told> {
-  const failed = (message: string): Told => ({
+): Promise<CollectedParts> {
+  const failed = (message: string): CollectedParts => ({
     errors: collector.answers.map(what => ({ what, message })),
   })
   if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return failed(fargate)

@@ -21,7 +21,7 @@ export interface ClusterContext {
 export interface CollectContext extends ClusterContext {
   /** For the account and region of the cluster; null: it is not known where its instances are. */
   inspector: Inspector | null
-  /** How kubelets are asked directly; null: nobody said with which identity. */
+  /** Direct access to kubelets; null: no identity is configured. */
   kubelet: KubeletApi | null
 }
 
@@ -36,7 +36,7 @@ export interface NodeContext extends CollectContext {
 export type Answered = Exclude<Source, 'node'>
 
 /** What one question has brought: an answer may hold several sources, and say what of them it lacks. */
-export type Told = Partial<Pick<NodeRecord, Answered>> & { errors?: ReadError[] }
+export type CollectedParts = Partial<Pick<NodeRecord, Answered>> & { errors?: ReadError[] }
 
 /** It asks and throws when it cannot; the runner turns that into entries of the record's `errors`. */
 export interface Collector {
@@ -48,14 +48,14 @@ export interface Collector {
   tells: string
   /** Whether it asks the kubelet itself, or its machine: Fargate's cannot be asked. */
   isAnsweredByKubelet: boolean
-  collect(node: NodeIdentity, context: NodeContext): Promise<Told>
+  collect(node: NodeIdentity, context: NodeContext): Promise<CollectedParts>
 }
 
 /** What questions about garbage take beside: they come when the nodes have been read. */
 export interface ObjectsContext extends ClusterContext {
   /** Names of the nodes whose pods stand in their records. */
   nodesWithPods: ReadonlySet<string>
-  /** Where the cluster is in AWS; null: EKS does not know it, or nobody knows where. */
+  /** Where the cluster is in AWS; null: EKS does not know it, or its place is unknown. */
   aws: ClusterInAws | null
 }
 

@@ -24,7 +24,7 @@ export interface ClusterTarget {
   endpoint: KubernetesEndpoint | null
   /** Where its instances are, the same object for all clusters of one account and region; null: not known. */
   place: AwsPlace | null
-  /** With what its kubelets are asked directly; none where nobody said with what. */
+  /** Identity for direct requests to its kubelets; absent if none is configured. */
   kubelet?: KubeletIdentity | null
 }
 
@@ -126,7 +126,7 @@ async function onePerPlace(listings: Listing[], accounts: Accounts): Promise<Lis
   return [...ways.values()]
 }
 
-/** Also of a part of them: a cluster has one name, whoever looks at how much. */
+/** Names are the same for a part of the clusters: a cluster has one name, whatever the selection. */
 const areNamedInFull = async (policy: Policy): Promise<boolean> =>
   (await isAcrossPlaces(policy)) ||
   (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
@@ -283,7 +283,7 @@ function endpointOf(
 const clusterIdOf = (eks: RawObject | null, name: string) =>
   typeof eks?.id === 'string' ? eks.id : name
 
-/** Whose token kubelets see: a role's of its own, or the reader's, where the policy says so. Null: nobody's. */
+/** The identity whose token kubelets see: a role of its own, or the reader if the policy allows it. Null: none. */
 function kubeletIdentity(
   { kubelet: { roleArn, useOwnToken } }: Policy,
   { ca, authorization }: KubernetesEndpoint,
@@ -339,7 +339,7 @@ function nothingSelected(
   )
 }
 
-/** Clusters asked for by name that nobody lists: said, not skipped. */
+/** Clusters selected by name that no account lists: reported, not skipped. */
 function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue

@@ -1,4 +1,4 @@
-/** What the launch templates that a cluster's nodegroups name tell the kubelet. A nodegroup without one has a template of EKS's making: its user data is AWS's, and nobody's wish. */
+/** What the launch templates that a cluster's nodegroups name tell the kubelet. A nodegroup without one has a template that EKS makes: its user data is AWS's, not the operator's. */
 
 import type { CredentialSource } from '#clients/credentials.ts'
 import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'

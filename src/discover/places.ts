@@ -15,7 +15,7 @@ export interface AwsPlace {
   credentials: CredentialSource
 }
 
-/** Every account and region by each of its roles, in the policy's order. @throws OperatorError when one's own region is asked for, and nobody says which it is */
+/** Every account and region by each of its roles, in the policy's order. @throws OperatorError if the caller's own region is needed and unknown */
 export async function awsPlaces({ accounts }: Pick<Policy, 'accounts'>): Promise<AwsPlace[]> {
   const places = new Map<string, AwsPlace>()
   for (const { roleArn, externalId, regions } of accounts)
@@ -42,7 +42,7 @@ async function ownRegion(): Promise<string> {
 }
 
 /**
- * Whether a policy names more than one account and region. It is told by its text alone, so that nothing that cannot be asked on some day says otherwise.
+ * Whether a policy names more than one account and region. Only its text decides, so a service that is unavailable on some day cannot change the answer.
  * @throws OperatorError as awsPlaces
  */
 export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<boolean> {

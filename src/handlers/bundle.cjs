@@ -32,7 +32,7 @@ class Bundle {
     }
   }
 
-  /** The framework takes any name: a misspelt one would leave the default in force, and nobody would know. */
+  /** The framework accepts any name: a misspelt one would silently keep the default. */
   checkParameters() {
     const { Parameters } = this.serverless.service.resources
     const known = Object.keys(Parameters).map(name => name[0].toLowerCase() + name.slice(1))

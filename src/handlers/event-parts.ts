@@ -1,4 +1,4 @@
-/** What events are made of, and how their mistakes are told: all at once. */
+/** Parts of events. All mistakes of an event are reported at once. */
 import * as z from 'zod'
 
 // A Kubernetes node name is a DNS subdomain, an EKS cluster name letters, digits, - and _; * stands for any characters.

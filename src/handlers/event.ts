@@ -32,7 +32,7 @@ export function parseAuditEvent(event: unknown): AuditRequest {
       {
         code: 'custom',
         path: ['mail'],
-        message: 'a dry run mails nobody: ask for one of the two',
+        message: 'a dry run sends no mail: set one of the two',
         input: event,
       },
     ])

@@ -10,7 +10,7 @@ import { parsePolicy } from '#policy/parse.ts'
 export interface LambdaContext {
   awsRequestId: string
   getRemainingTimeInMillis(): number
-  /** By which the run is dated, for whoever calls a handler without Lambda. Default: the machine's clock. */
+  /** Clock that dates the run if a handler is called without Lambda. Default: the machine's clock. */
   now?: () => Date
 }
 

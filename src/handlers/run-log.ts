@@ -22,7 +22,7 @@ export interface RunLog {
   /** What every line of a step says of itself. */
   about(step: Record<string, unknown>): void
   /** A step of a run whose other steps other functions take. @param lost why a part of the run comes to nothing by it */
-  stepped(message: string, told: object, lost: string | null): Promise<void>
+  stepped(message: string, details: object, lost: string | null): Promise<void>
   /** @param what of it; a step may be tried again */
   failed(error: unknown, what?: 'run' | 'step'): Promise<void>
   /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
@@ -129,8 +129,8 @@ export function openRunLog(requestId: string): RunLog {
       logger.info('remediation answered', { ...answer, ...(await figures(false)) })
     },
     about: step => logger.appendKeys(step),
-    async stepped(message, told, lost) {
-      const said = { ...told, ...(await figures(false)) }
+    async stepped(message, details, lost) {
+      const said = { ...details, ...(await figures(false)) }
       if (lost === null) logger.info(message, said)
       else logger.warn(message, { ...said, reason: lost })
     },

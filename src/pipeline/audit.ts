@@ -39,7 +39,7 @@ export interface ConclusionContext {
   rules: readonly Rule[]
   formats: Format[]
   channels: Channel[]
-  /** Who is told of it, and how; an audience without a way has its mail kept as a file. */
+  /** The audiences of the report and their channels. The mail of an audience without a channel is kept as a file. */
   audiences: Audience[]
   /** What was before, and what the next run is to know; null: nothing is remembered. */
   history: History | null
@@ -81,7 +81,7 @@ export async function audit(
 ): Promise<AuditResult> {
   const { policy, rules, inputErrors, verify, onNode, onStage } = context
   const snapshot = keepRecords(context.snapshot)
-  // Only a finding that names every node can be told from that of another day.
+  // Only a finding that names every node can be compared with that of another day.
   const isEveryNodeNamed = context.history !== null || context.options?.allNodes === true
   let judged: Judged
   try {

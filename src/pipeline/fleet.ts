@@ -1,4 +1,4 @@
-/** Where records come from: a live fleet, clusters of a kubeconfig, or a saved snapshot. Right of here nobody can tell which. */
+/** Where records come from: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
 
 import { credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
@@ -95,7 +95,7 @@ export function requireKubeletIdentity({
 }: Pick<Policy, 'modes' | 'kubelet'>): void {
   if (roleArn === null && !useOwnToken && modes.some(({ mode }) => mode === 'kubelet'))
     throw new OperatorError(
-      'Mode kubelet shows a token to every kubelet, and nobody said whose. Set kubelet.roleArn in the policy to a role that may do nothing else ' +
+      'Mode kubelet shows a token to every kubelet, and none is configured. Set kubelet.roleArn in the policy to a role that may do nothing else ' +
         '(docs/permissions.md), or kubelet.useOwnToken: true where the token of the run itself may be seen',
     )
 }
@@ -148,7 +148,7 @@ export async function* savedFleet(
     )
       continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
-    // As live: what has no node can be told only of a whole cluster.
+    // As live: objects without a node can be judged only if all nodes of the cluster are selected.
     if (
       record.kind === 'Objects' &&
       !selectsAllNodes(selection) &&

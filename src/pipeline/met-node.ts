@@ -1,4 +1,4 @@
-/** A node of an audit, for whoever compares audits. */
+/** A node of an audit, for comparisons of audits. */
 import { bounded, nameLength } from '#judge/text.ts'
 import type { MetNode } from '#model/delta.ts'
 import type { AuditedNode } from '#model/report.ts'

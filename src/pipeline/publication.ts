@@ -11,7 +11,7 @@ import { hasNews, renderMail, reportLink } from '#report/mail.ts'
 import { shareOf } from '#report/share.ts'
 import type { Readers } from './service/ways.ts'
 
-/** Who is told of a run. */
+/** The audiences of a run. */
 export interface Audience {
   /** Null: everybody, of the whole report; else of the owner's share. */
   owner: ReportOwner | null
@@ -35,7 +35,7 @@ export interface PublicationContext {
   hasPage: boolean
 }
 
-/** As a reader is told them. */
+/** As a reader sees them. */
 export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) =>
   [url, mailto].filter(address => address !== null)
 
@@ -73,17 +73,17 @@ export async function publishReport(
   let stored = await publish([...files, ...snapshot], channels)
   const sent: Delivery[] = []
   for (const audience of audiences) {
-    const told =
+    const deliveries =
       audience.owner === null
         ? await tellAll(report, files, stored, audience, context)
         : await tellOwner(report, audience, context)
-    stored = mergeDeliveries(stored, told.stored)
-    sent.push(...told.sent)
+    stored = mergeDeliveries(stored, deliveries.stored)
+    sent.push(...deliveries.sent)
   }
   return [...stored, ...sent]
 }
 
-interface Told {
+interface Deliveries {
   stored: Delivery[]
   sent: MailDelivery[]
 }
@@ -94,7 +94,7 @@ function tellAll(
   stored: Delivery[],
   audience: Audience,
   context: PublicationContext,
-): Promise<Told> {
+): Promise<Deliveries> {
   if (!audience.isFirst) return tellWithPage(report, audience, context, '')
   return tell(
     report,
@@ -110,21 +110,21 @@ async function tellWithPage(
   audience: Audience,
   context: PublicationContext,
   folder: string,
-): Promise<Told> {
+): Promise<Deliveries> {
   const { contentType, render } = htmlIn(languages[audience.language])
   const page = context.hasPage
     ? { name: `${folder}${nameOf(audience, pageName)}`, contentType, body: render(report) }
     : undefined
   const stored = page ? await publish([page], context.channels, page.name) : []
-  const told = await tell(report, { page, stored, folder }, audience, context)
-  return { stored: mergeDeliveries(stored, told.stored), sent: told.sent }
+  const deliveries = await tell(report, { page, stored, folder }, audience, context)
+  return { stored: mergeDeliveries(stored, deliveries.stored), sent: deliveries.sent }
 }
 
 async function tellOwner(
   report: AuditReport,
   audience: Audience,
   context: PublicationContext,
-): Promise<Told> {
+): Promise<Deliveries> {
   const { name } = audience.owner!
   const share = shareOf(report, audience.owner!)
   if (share === null)
@@ -142,7 +142,7 @@ async function tell(
   { page, stored, folder }: { page: RenderedFile | undefined; stored: Delivery[]; folder: string },
   audience: Audience,
   { channels, unsubscribe }: PublicationContext,
-): Promise<Told> {
+): Promise<Deliveries> {
   const { owner, language, onlyOnChange, channels: ways } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
   const lost = isSilent ? [] : await undelivered(ways)
@@ -179,15 +179,15 @@ async function tell(
   return { stored: kept, sent }
 }
 
-/** Whoever gets the mail reads of those who do not. */
+/** The mail names the recipients that could not be reached. */
 async function undelivered(ways: MailChannel[]): Promise<Delivery[]> {
-  const told = await Promise.all(
+  const deliveries = await Promise.all(
     ways.map(async ({ id: channel, undeliverable }) => ({
       channel,
       error: (await undeliverable?.()) ?? null,
     })),
   )
-  return told
+  return deliveries
     .filter(({ error }) => error !== null)
     .map(({ channel, error }) => ({ channel, location: null, link: null, error }))
 }

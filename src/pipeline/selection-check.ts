@@ -8,13 +8,13 @@ const named = 10
 /** What of a cluster's errors leaves nodes unknown: as `isListBroken` knows them in a report. */
 const listErrors = ['nodes', 'cluster', 'clusters']
 
-/** Whether all of the cluster's nodes are known, as far as it was told. */
+/** Whether all of the cluster's nodes are known. */
 export const isListWhole = ({ errors }: Pick<ClusterRecord, 'errors'>): boolean =>
   errors?.some(({ what }) => listErrors.includes(what)) !== true
 
 /**
  * A name that no node has is a slip of the pen: better said than an empty report.
- * @param areListsWhole false: a cluster's list broke off, so nobody knows whether it has them. The report says that of the cluster
+ * @param areListsWhole false: a cluster's list broke off, so whether it has them is unknown. The report says that of the cluster
  * @throws OperatorError
  */
 export function rejectUnknownNames(

@@ -139,7 +139,7 @@ export const expectationKeys = (
             }
           })
           .describe(
-            'KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter; null: what the image, or else the kubelet, takes where nobody sets it; in a map: no such key',
+            'KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter; null: what the image, or else the kubelet, takes by default; in a map: no such key',
           ),
       }),
     )
@@ -169,5 +169,5 @@ export const expectationKeys = (
         ),
     })
     .default(defaultPolicy.clusterGarbage)
-    .describe('what of a cluster’s own objects is looked through for what nobody has collected'),
+    .describe('which objects of a cluster are checked for uncollected garbage'),
 })

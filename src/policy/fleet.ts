@@ -12,7 +12,7 @@ export const fleetKeys = {
         remediateRoleArn: roleArn
           .nullable()
           .optional()
-          .describe('taken instead of roleArn by whoever changes nodes; by default roleArn, too'),
+          .describe('the role that changes nodes, instead of roleArn; default: roleArn'),
         // Source: STS API reference, AssumeRole ExternalId.
         externalId: z
           .string()

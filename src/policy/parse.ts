@@ -52,7 +52,7 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
 
 const prototypeKey = '__proto__'
 
-/** A key that objects have of their own: whoever reads the file would drop it without a word. */
+/** A key that every JavaScript object has: parsers would drop it silently. */
 function* prototypeKeys(
   value: unknown,
   path: readonly (string | number)[],

@@ -104,7 +104,7 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
         .max(3_600_000)
         .default(defaultPolicy.remediation.answerTimeoutMs)
         .describe(
-          'until a node that was told to change has answered; then it is asked again, which changes nothing twice',
+          'how long to wait for the answer of a node; then the command is sent again, which changes nothing twice',
         ),
       verifyTimeoutMs: z
         .int()

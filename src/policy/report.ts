@@ -1,4 +1,4 @@
-/** Who is told, in which forms and languages, and how long what was seen is remembered: `report`, `history`. */
+/** Recipients, forms and languages of reports, and how long history is kept: `report`, `history`. */
 import * as z from 'zod'
 import { moreFormats } from '#model/format-id.ts'
 import { languageIds } from '#model/language.ts'
@@ -42,7 +42,7 @@ const report = z
     onlyOnChange: z
       .boolean()
       .default(defaultPolicy.report.onlyOnChange)
-      .describe('nobody but the owners is told of a run without a change since the run before'),
+      .describe('only the owners get the report of a run without a change since the run before'),
     owners: z
       .array(owner)
       .max(mostOwners)

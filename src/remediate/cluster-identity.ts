@@ -2,7 +2,7 @@
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import { isRawObject } from '#model/record.ts'
 
-/** Of the one namespace that every cluster has, and that nobody can make anew. A list, since whoever reads clusters may list namespaces already. */
+/** UID of kube-system, the namespace that every cluster has and that cannot be recreated. A list, because the reader may already list namespaces. */
 export const identityPermission = 'list namespaces'
 const path = '/api/v1/namespaces?fieldSelector=metadata.name%3Dkube-system'
 

@@ -139,7 +139,7 @@ describe('whom it is for', () => {
       )
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
       expect(stderr.replace(/\s+/g, ' ')).toContain(
-        'nobody said whose. Set kubelet.roleArn in the policy',
+        'none is configured. Set kubelet.roleArn in the policy',
       )
     },
   )

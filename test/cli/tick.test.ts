@@ -115,7 +115,7 @@ describe('highwater tick', () => {
 
   it.each([
     [['--at', 'tomorrow'], service, 'A time like 2026-11-21T05:00:00Z'],
-    [[], {}, 'The report would reach nobody'],
+    [[], {}, 'The report has no recipient'],
     [[], { ...service, HIGHWATER_BUCKET: 'A' }, 'HIGHWATER_BUCKET: an S3 bucket name'],
   ])('%j with %j is refused before anything is read', async (args, settings, message) => {
     const { tick, lab } = await world()

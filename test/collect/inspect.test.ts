@@ -313,17 +313,17 @@ describe('a number that cannot be', () => {
     [
       '2026-11-21T10:05:01Z',
       document.at,
-      "the kubelet's start: 2026-11-21T10:05:01Z is after 2026-11-21T10:00:00Z, when the node told it",
+      "the kubelet's start: 2026-11-21T10:05:01Z is after 2026-11-21T10:00:00Z, the time of the node's answer",
     ],
     [
       '2999-01-01T00:00:00Z',
       document.at,
-      "the kubelet's start: 2999-01-01T00:00:00Z is after 2026-11-21T10:00:00Z, when the node told it",
+      "the kubelet's start: 2999-01-01T00:00:00Z is after 2026-11-21T10:00:00Z, the time of the node's answer",
     ],
     [
       '2026-11-20T10:00:00Z',
       '2026-13-01T00:00:00Z',
-      "the kubelet's start: the node told no time of its own to compare it with",
+      "the kubelet's start: the node reported no time of its own to compare it with",
     ],
   ])('a start of the kubelet at %s, told at %s: %j', (startedAt, at, why) => {
     const { files } = document.host.kubelet

@@ -143,7 +143,7 @@ describe('events', () => {
       },
     ])
     const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
-    expect(page).toContain('1 cluster not wholly read')
+    expect(page).toContain('1 cluster not fully read')
     expect(page).not.toContain('whole cluster')
   })
 

@@ -51,7 +51,7 @@ describe('an event', () => {
     })
   })
 
-  it.each([[{}], [null], [undefined]])('%j audits everything and mails nobody', event => {
+  it.each([[{}], [null], [undefined]])('%j audits everything and sends no mail', event => {
     expect(parseAuditEvent(event)).toMatchObject({
       scheduledTime: null,
       isDryRun: false,
@@ -65,7 +65,7 @@ describe('an event', () => {
       selection: { clusters: ['prod-*'], nodes: asked.nodes },
       isMailed: true,
     })
-    expect(() => parseAuditEvent({ ...asked, dryRun: true })).toThrow('a dry run mails nobody')
+    expect(() => parseAuditEvent({ ...asked, dryRun: true })).toThrow('a dry run sends no mail')
   })
 
   it('with several mistakes is refused with all of them, and what would be right', () => {

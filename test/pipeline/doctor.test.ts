@@ -434,7 +434,7 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     const checkup = await checkedUp(kubelet)
     expect(checkup.state).toBe('ok')
     expect(ofState(checkup, 'note')).toEqual({
-      'get nodes/proxy': expect.stringContaining('whoever owns a node'),
+      'get nodes/proxy': expect.stringContaining('the owner of a node'),
     })
   })
 })

@@ -204,7 +204,7 @@ describe('a cluster', () => {
     withCluster({ eks: undefined, nodegroups: undefined })
     expect(blocked()).toMatchObject({
       cluster: [],
-      unasked: [expect.stringContaining('nobody was asked whether it is being upgraded')],
+      unasked: [expect.stringContaining('unknown whether it is being upgraded')],
     })
   })
 

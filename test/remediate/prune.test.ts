@@ -156,7 +156,7 @@ describe('a plan that prunes images', () => {
       'image-gc-low-threshold-percent': '80',
     })
     expect(plan.cohorts[0]?.effect.text).toMatch(
-      /Nobody had set all of image-gc-high-threshold-percent, image-gc-low-threshold-percent, and apiclient cannot unset: a rollback sets what ran before/,
+      /Not all of image-gc-high-threshold-percent, image-gc-low-threshold-percent were set, and apiclient cannot unset: a rollback sets what ran before/,
     )
   })
 

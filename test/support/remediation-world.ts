@@ -15,7 +15,7 @@ import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediati
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { digestOf, planOfDeletions } from '#remediate/plan/plan.ts'
 import { pruningFields } from '#remediate/plan/prune.ts'
-import type { Told } from '#remediate/run/apply.ts'
+import type { CommandResult } from '#remediate/run/apply.ts'
 import { stepKey } from '#remediate/run/journal.ts'
 import type { ImageUse } from '#remediate/run/node-work.ts'
 import {
@@ -438,7 +438,7 @@ export class World {
     one: PlanStep,
     action: ApplyAnswer['action'],
     onSent: (commandId: string) => void,
-  ): Promise<Told> {
+  ): Promise<CommandResult> {
     const node = this.nodes.get(stepKey(one))
     if (this.fault !== null) return { kind: 'unsent', why: this.fault, isCommon: true }
     if (node === undefined || node.nature === 'away')

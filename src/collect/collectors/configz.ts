@@ -41,4 +41,4 @@ export async function configzOf(ask: () => Promise<unknown>): Promise<RawObject>
 }
 
 const noDebuggingHandlers =
-  'the kubelet answers, but shows no /configz (404): its debugging handlers are off (enableDebuggingHandlers: false), so nobody can ask what it runs with. Mode ssm reads its configuration on disk'
+  'the kubelet answers, but shows no /configz (404): its debugging handlers are off (enableDebuggingHandlers: false), so its running configuration cannot be read. Mode ssm reads its configuration on disk'

@@ -5,7 +5,7 @@ import { coreVersion, discoveryPaths, discoveryResource } from '#facts/kubernete
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /**
- * Which kinds there are, as the control plane's own collectors ask it, group by group. Whoever is known to the API server may ask (the ClusterRole
+ * Which kinds there are, as the control plane's own collectors ask it, group by group. Every authenticated user may read it (the ClusterRole
  * system:discovery). It also marks the cluster as one that was looked through where that costs no list.
  */
 export const discovery: ClusterCollector = {
@@ -63,6 +63,6 @@ async function resourceList(
   }
 }
 
-/** 404: it went while its group was looked at, or nobody who is asked knows it. */
+/** 404: the resource was removed while its group was read, or no server serves it. */
 const isUnanswered = ({ status, kind }: RequestFailure): boolean =>
   (status !== null && status >= 500) || status === 404 || kind === 'timeout'

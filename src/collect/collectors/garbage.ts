@@ -8,7 +8,7 @@ import {
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** Objects that nobody may have collected, each kind in one paged list. A kind that the server does not have has none. */
+/** Objects that may be uncollected garbage, each kind in one paged list. A kind that the server does not have has none. */
 const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
   ...asked(resource),
 

@@ -2,7 +2,7 @@ import { ssmPermissions } from '#clients/ssm.ts'
 import type { Collector } from '#collect/collector.ts'
 import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 
-/** What only the node itself knows, told by a fixed script that SSM runs there: its kubelet's files and flags, disks, logs, images, containers. */
+/** What only the node itself knows, from a fixed script that SSM runs there: kubelet files and flags, disks, logs, images, containers. */
 export const inspect: Collector = {
   answers: ['host', 'runtime'],
   permissions: { kubernetes: [], aws: ssmPermissions },
@@ -20,12 +20,12 @@ export const inspect: Collector = {
     return {
       host,
       ...(runtime !== null && { runtime }),
-      // Where root may not read it, or nobody serves it, the files are all there is.
+      // If root may not read it, or it is not served, only the files remain.
       ...(configz !== null && { configz }),
       errors: [
-        ...(isBare ? [lack('host', host, 'the node has told nothing of itself')] : []),
+        ...(isBare ? [lack('host', host, 'the node reported nothing about itself')] : []),
         ...(runtime === null
-          ? [lack('runtime', host, 'the node has told of no images and no containers')]
+          ? [lack('runtime', host, 'the node reported no images and no containers')]
           : []),
       ],
     }

@@ -35,7 +35,7 @@ export const kubeletConfigz: Collector = {
   },
 }
 
-/** @throws Error where nobody said with which token */
+/** @throws Error if no token is configured */
 export function kubeletOf({ kubelet }: NodeContext) {
   if (kubelet === null)
     throw new Error(

@@ -31,7 +31,7 @@ export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource 
   },
 }))
 
-/** Of the versions that we know the newest that is served; null: none, as where nobody installed the group. */
+/** The newest known version that is served; null: none, for example if the group is not installed. */
 async function servedVersion(
   kubernetes: KubernetesClient,
   { group, versions }: CustomResource,

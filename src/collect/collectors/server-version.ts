@@ -2,7 +2,7 @@ import type { ClusterCollector } from '#collect/collector.ts'
 import { versionPath, versionResource } from '#facts/kubernetes/discovery.ts'
 import { isRawObject } from '#model/record.ts'
 
-/** Of which version the control plane is, for where EKS does not say it. Whoever is known to the API server may ask (the ClusterRole system:public-info-viewer). */
+/** Version of the control plane, if EKS does not report it. Every authenticated user may read it (the ClusterRole system:public-info-viewer). */
 export const serverVersion: ClusterCollector = {
   resource: versionResource,
   garbage: ['pods', 'jobs', 'leases', 'nodes', 'volumes', 'certificates', 'namespaces', 'owners'],

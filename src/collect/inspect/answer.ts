@@ -97,9 +97,12 @@ export function readWholeAnswer(
  * Source: pkg/util/node GetHostname; k8s.io/legacy-cloud-providers aws.go CurrentNodeName.
  */
 export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): string | null {
-  const told = nodeName.trim().toLowerCase()
+  const reported = nodeName.trim().toLowerCase()
   const isSame =
-    told === '' || told === node || node.startsWith(`${told}.`) || told.startsWith(`${node}.`)
+    reported === '' ||
+    reported === node ||
+    node.startsWith(`${reported}.`) ||
+    reported.startsWith(`${node}.`)
   if (isSame || isNamedByProvider(host.kubelet)) return null
   return `it says that it is the node ${shown(nodeName)}, not ${node}`
 }
@@ -170,7 +173,7 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   }
 }
 
-/** One byte more than told is enough to see a lie; a bomb is not unpacked. */
+/** One byte more than the stated size proves it wrong; a decompression bomb is not unpacked. */
 function gunzipped(packed: Buffer, bytes: number): Buffer {
   try {
     return gunzipSync(packed, { maxOutputLength: bytes + 1 })
@@ -200,10 +203,10 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
     : null
   if (runtime !== undefined && runtime !== null && keptRuntime === null)
     unread.push(malformed('runtime', 'no object'))
-  const toldAt = typeof at === 'string' && isTime(at) ? at : null
+  const reportedAt = typeof at === 'string' && isTime(at) ? at : null
   if (isRawObject(keptHost.kubelet))
-    keptHost.kubelet = withSoundStart(keptHost.kubelet, toldAt, unread)
-  const told = Array.isArray(keptHost.unread) ? keptHost.unread : []
+    keptHost.kubelet = withSoundStart(keptHost.kubelet, reportedAt, unread)
+  const lacking = Array.isArray(keptHost.unread) ? keptHost.unread : []
   const kubelet = isRawObject(keptHost.kubelet)
     ? { kubelet: withParsedFiles(keptHost.kubelet, unread) }
     : {}
@@ -212,13 +215,13 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
     isKnown: true,
     instanceId: asked,
     nodeName: typeof nodeName === 'string' ? nodeName : '',
-    at: toldAt,
+    at: reportedAt,
     host: {
       schema: hostSchema,
       ...keptHost,
       ...kubelet,
       ...declaredMirrors(keptHost),
-      unread: [...told, ...unread],
+      unread: [...lacking, ...unread],
     },
     runtime: keptRuntime !== null && Object.keys(keptRuntime).length > 0 ? keptRuntime : null,
     configz: keptConfigz,
@@ -238,8 +241,8 @@ function withSoundStart(
     return { startedAt, ...kubelet }
   const why =
     at === null
-      ? 'the node told no time of its own to compare it with'
-      : `${startedAt} is after ${at}, when the node told it`
+      ? 'the node reported no time of its own to compare it with'
+      : `${startedAt} is after ${at}, the time of the node's answer`
   unread.push({ what: "the kubelet's start", why })
   return kubelet
 }

@@ -65,21 +65,21 @@ export class Inspector {
       })
   }
 
-  /** @throws Error with the reason why this node has not told anything that can be used */
+  /** @throws Error with the reason why this node returned no usable answer */
   async inspect(node: NodeIdentity): Promise<InspectAnswer> {
     const target = inspectTargetOf(node)
     if (!target.isReachable) throw new Error(target.reason)
     const { instanceId, document } = target
     const command = await this.#commandOf(document)
-    const told = await command.ask(instanceId)
-    const short = readAnswer(told.stdout, instanceId, node.name)
+    const reply = await command.ask(instanceId)
+    const short = readAnswer(reply.stdout, instanceId, node.name)
     const answer =
       short.isKnown || this.#store === null
         ? short
-        : await this.#wholeAnswer(told, { instanceId, name: node.name }, this.#store)
+        : await this.#wholeAnswer(reply, { instanceId, name: node.name }, this.#store)
     if (answer.isKnown) return answer
     const said =
-      told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
+      reply.status === 'Success' ? '' : `; the script failed with exit code ${reply.responseCode}`
     throw new Error(`SSM: ${answer.reason}${said}`)
   }
 
@@ -132,7 +132,7 @@ export class Inspector {
     }
     const what =
       stdout.length < commandOutputMax
-        ? 'what it has told SSM is no answer'
+        ? 'what it returned to SSM is no answer'
         : 'what SSM keeps of it is cut off'
     throw new Error(
       `SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`,

@@ -1,4 +1,4 @@
-/** The packaged template as a plain one, for whoever deploys by CloudFormation alone: no framework's bucket in it, named by its stack, its code where two more parameters say. */
+/** The packaged template without the framework, for deployment by CloudFormation alone. It has no framework bucket, its names come from the stack, and two parameters name the place of the code. */
 /** As CloudFormation takes it; of it only what is changed here. */
 export interface CloudFormationTemplate {
   Description: string

@@ -1,4 +1,4 @@
-/** `npm run template`: beside what `serverless package` has written, the template for whoever deploys by CloudFormation alone. */
+/** `npm run template`: beside what `serverless package` has written, the template for deployment by CloudFormation alone. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }

@@ -23,7 +23,7 @@ export function cloudFormationYaml(template: object): string {
   return document.toString({ lineWidth: 160, flowCollectionPadding: true, directives: false })
 }
 
-/** Texts that name something of the stack, `${AWS::Region}`, told to CloudFormation as such. */
+/** Texts that refer to the stack, `${AWS::Region}`, written so that CloudFormation resolves them. */
 export function substituted(node: unknown): unknown {
   if (typeof node === 'string') return node.includes('${') ? { 'Fn::Sub': node } : node
   if (Array.isArray(node)) return node.map(substituted)

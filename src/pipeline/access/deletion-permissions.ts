@@ -1,4 +1,4 @@
-/** The rights to delete what the policy lets go: a role of its own, which nobody has who only reads, and none where nothing is named. */
+/** The rights to delete what the policy permits: a role of its own, separate from reading; none if the policy names nothing. */
 import type { Policy } from '#model/policy.ts'
 import { deletionRights } from '#remediate/plan/deletions.ts'
 import { rolesOf } from './grants.ts'

@@ -46,7 +46,7 @@ interface Granted {
   policy?: Policy
   /** Of the cluster itself, whose pods read it; null: the groups of access entries. */
   account?: ServiceAccount | null
-  /** Whoever applies plans, too. */
+  /** Also the role that applies plans. */
   isRemediating?: boolean
 }
 
@@ -93,7 +93,7 @@ export function yamlOf(object: object): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false })
 }
 
-/** What the reader may do in AWS. @param isRemediating whoever applies plans: it may send the documents that change a node, too */
+/** What the reader may do in AWS. @param isRemediating the role applies plans: it may also send the documents that change a node */
 export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
   const statements = isRemediating ? remediatorStatements : readerStatements
   const isTaking = mode === 'kubelet' && hasSeenRole(applied.roles)
@@ -169,7 +169,7 @@ export const accessEntryTemplate = (
   },
 })
 
-/** Of a role that this one, and nobody else, may take. */
+/** For a role that only this one may assume. */
 export const trustIn = (roleArn: string) => ({
   Version: '2012-10-17',
   Statement: [{ Effect: 'Allow', Principal: { AWS: roleArn }, Action: 'sts:AssumeRole' }],

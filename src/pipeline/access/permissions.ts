@@ -56,7 +56,7 @@ export function kubernetesRights(
   ])
 }
 
-/** Whether agents could be told to put long answers into a bucket. */
+/** Whether SSM agents can put long answers into a bucket. */
 export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].includes('host')
 
 /** What the reader needs in AWS, beside credentials for the cluster. @param output where agents put long answers; null: nowhere */
@@ -70,7 +70,7 @@ export function awsRights(mode: ReadMode, output: InspectOutput | null = null): 
   }))
 }
 
-/** To find clusters and read their nodes, without what nobody has collected. */
+/** To find clusters and read their nodes, without cluster garbage. */
 function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
   const actions = [
     ...eksPermissions,
@@ -114,7 +114,7 @@ const awsTells: Readonly<Record<string, string>> = {
   'ssm:GetCommandInvocation': 'what a node has answered: without it none of it is known',
 }
 
-/** The policy of whoever reads clusters: in the account itself, or by a role there that the policy names. @param more the roles that it may become */
+/** The policy of the role that reads clusters: in the account itself, or by a role there that the policy names. @param more the roles that it may assume */
 export function readerStatements(
   mode: ReadMode,
   account: Account,
@@ -163,7 +163,7 @@ export const applyRights = (): NeededRight[] =>
     tells: applyTells[right] ?? '',
   }))
 
-/** The policy of whoever applies plans: it reads as the mode says, and may send every document. */
+/** The policy of the role that applies plans: it reads as the mode says, and may send every document. */
 export function remediatorStatements(
   mode: ReadMode,
   account: Account,

@@ -1,3 +1,4 @@
+/** The words and forms that all checks share. */
 import { isAboutRight } from '#clients/aws-failure.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'

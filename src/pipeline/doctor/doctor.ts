@@ -165,7 +165,7 @@ async function inCluster(
         ),
       )
     else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
-    // Whoever sends by SSM needs all that asking by SSM needs.
+    // Changing nodes by SSM needs all rights that reading by SSM needs.
     const asksSsm = options.isRemediating && !promisedSources[mode].includes('host') ? 'ssm' : mode
     reader.push(...(await ssmChecks(nodes, asksSsm, place, policy.inspectOutput, signal)))
     if (options.isRemediating) reader.push(...(await applyChecks(place, signal)))

@@ -36,7 +36,7 @@ export interface Patient {
   isRemediating?: boolean
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
-  /** Who takes roles: whoever runs this, and not a role that it has taken already; null: not known. */
+  /** The identity that assumes roles: the caller, not a role that it has already assumed; null: unknown. */
   taker: string | null
   /** The role by which its account is entered, and where; null: not known, as behind a kubeconfig. */
   member: Pick<AwsPlace, 'region' | 'roleArn' | 'externalId'> | null
@@ -111,7 +111,7 @@ export function fixesOf(
     // The whole role, not what it lacks: applied, it replaces the one that is there.
     if (needed.some(right => missing.includes(right)))
       fixes.push({
-        target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${identityNames[identity]}`,
+        target: `kubectl apply -f - in cluster ${cluster}, for the members of the group ${identityNames[identity]}`,
         text: roleManifests(identity, needed).join('---\n'),
       })
   }
@@ -120,7 +120,7 @@ export function fixesOf(
     checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what))
   )
     fixes.push({
-      target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${deleterName}`,
+      target: `kubectl apply -f - in cluster ${cluster}, for the members of the group ${deleterName}`,
       text: deletions.text,
     })
   return fixes
@@ -172,7 +172,7 @@ interface MemberAsked extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> 
   externalId: string | null
 }
 
-/** By whoever may make roles there. The template asks for the ARN of a role: of a person's own user it is left open. */
+/** Needs the right to make roles there. The template takes the ARN of a role; for an IAM user it stays open. */
 function memberCommands({
   mode,
   isRemediating,

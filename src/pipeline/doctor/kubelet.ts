@@ -19,7 +19,7 @@ export async function kubeletChecks(
   const rights = kubernetesRights('kubelet', 'kubelet')
   if (!identity) {
     const detail =
-      'kubelets have nobody’s token to see: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
+      'no token for kubelets is configured: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
     return [
       check('kubelet.roleArn', 'missing', detail, rights.map(({ tells }) => tells).join('; ')),
     ]
@@ -55,7 +55,7 @@ export async function kubeletChecks(
           check(
             right,
             'note',
-            `${by} may do that, too: whoever owns a node could do it with the token that its kubelet sees`,
+            `${by} may do that, too: the owner of a node could do it with the token that its kubelet sees`,
           ),
         )
     return checks

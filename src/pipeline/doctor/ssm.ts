@@ -116,7 +116,7 @@ async function agentChecks(
   const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
   try {
     const known = await ssm.instances(
-      reachable.length === 0 ? [nobody] : reachable.map(({ instanceId }) => instanceId),
+      reachable.length === 0 ? [noInstance] : reachable.map(({ instanceId }) => instanceId),
       signal,
     )
     const answered = check(right.right, 'ok', 'answered')
@@ -149,7 +149,7 @@ async function agentChecks(
   }
 }
 
-const nobody = 'i-00000000000000000'
+const noInstance = 'i-00000000000000000'
 const lost = 'what only those nodes know'
 
 async function answerChecks({ ssm, signal, needed }: SsmAsking): Promise<Check[]> {

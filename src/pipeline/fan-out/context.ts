@@ -63,7 +63,7 @@ export const inFanOut = <T>(
     }
   })
 
-/** @throws OperatorError when nobody has discovered anything for it */
+/** @throws OperatorError if its discovery is missing */
 export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun> {
   const run = await readJson<FanOutRun>(store, keys.run(runId))
   if (run === null)
@@ -132,7 +132,7 @@ export async function openCluster(
   return { record, endpoint, errors, options, close: () => inspector?.close() }
 }
 
-/** As it was described. @throws BrokenFile when that is not there, or nobody can make anything of it */
+/** As it was described. @throws BrokenFile when that is not there, or it cannot be parsed */
 export async function clusterRecord(
   cluster: number,
   { store, runId, runtime }: FanOutContext,

@@ -46,7 +46,7 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const request = await readJson<AuditRequest>(store, keys.request(runId))
   if (request === null)
     throw new OperatorError(
-      `Nobody asked for run ${runId}: ${store.location}/${keys.request(runId)} is not there. The function audit writes it`,
+      `Run ${runId} was not requested: ${store.location}/${keys.request(runId)} is not there. The function audit writes it`,
     )
   const { policy, text, mistakes } = await policyOf(store, runtime, context.settings)
   const live = { policy, selection: request.selection, signal: limits.reading, now: runtime.now }

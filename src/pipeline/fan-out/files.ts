@@ -28,7 +28,7 @@ export interface FanOutRun {
 /** A cluster's part of it; its place in the list is its number. */
 export interface ClusterWork {
   cluster: string
-  /** Null: nobody knows where. */
+  /** Null: unknown place. */
   at: Omit<AwsPlace, 'credentials'> | null
   nodes: number
   /** Numbered from 0. */
@@ -53,7 +53,7 @@ const inCluster = (run: string, cluster: number, name: string) =>
 export const keys = {
   /** Why the run is there. */
   request: (run: string) => inRun(run, 'request.json'),
-  /** Written last by whoever discovers. */
+  /** Written last by discovery. */
   run: (run: string) => inRun(run, 'run.json'),
   work: (run: string) => inRun(run, 'work.json'),
   cluster: (run: string, cluster: number) => inCluster(run, cluster, 'cluster.ndjson.gz'),
@@ -65,7 +65,7 @@ export const keys = {
     inCluster(run, cluster, `records/${shard}.ndjson.gz`),
   /** What belongs into the snapshot beside cluster and records. */
   rest: (run: string, cluster: number) => inCluster(run, cluster, 'rest.ndjson.gz'),
-  /** Written last by whoever judges the cluster. */
+  /** Written last by the function that judges the cluster. */
   judged: (run: string, cluster: number) => inCluster(run, cluster, 'judged.ndjson.gz'),
   /** What an invocation took; without its id, what all of them begin with. */
   invocation: (run: string, requestId: string | null) =>
@@ -77,7 +77,7 @@ export const keys = {
 
 /** It is there, and not as it was written. `message` names the file, and what is wrong with it. */
 export class BrokenFile extends Error {}
-/** Whoever comes before has not written it, or somebody has removed it. */
+/** The previous function has not written the file, or it was deleted since. */
 export class MissingFile extends BrokenFile {}
 
 const brokenFile = ({ location }: Store, key: string, cause: unknown) =>

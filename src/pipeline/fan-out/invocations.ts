@@ -1,6 +1,6 @@
 /**
- * What each invocation of a fan-out's functions took, in a file of its own: the last function tells of the whole run. Whoever is tried again is another
- * invocation, so that what asked to slow down is counted as often as it did, and never twice. Nobody's work depends on it: what cannot be kept or read is left out.
+ * What each invocation of a fan-out's functions took, in a file of its own: the last function reports them for the whole run. A retry is another
+ * invocation, so that what asked to slow down is counted as often as it did, and never twice. No result depends on it: files that cannot be kept or read are left out.
  */
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
@@ -25,7 +25,7 @@ export async function noteInvocation(
   await writeJson(store, keys.invocation(runId, requestId), invocation).catch(() => undefined)
 }
 
-/** Null: nobody left a word. */
+/** Null: no invocation left a file. */
 export async function spentBefore(store: Store, runId: string): Promise<SpentBefore | null> {
   const names = await Array.fromAsync(store.list(keys.invocation(runId, null))).catch(() => [])
   const found = await pMap(names, key => readJson<Invocation>(store, key).catch(() => null), {

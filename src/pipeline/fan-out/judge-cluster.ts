@@ -48,7 +48,7 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
   }
 }
 
-/** A cluster of which nobody could say more than which nodes it has. */
+/** A cluster of which only the nodes are known. */
 export interface LostCluster {
   cluster: number
   /** Why what was judged of it is of no use; null: nothing was. */
@@ -88,7 +88,7 @@ export async function judgeLostCluster(
   })
 }
 
-/** Where nobody knows any more what it was: its name, and why. */
+/** For a cluster whose description is lost: its name, and why. */
 async function describedBefore(
   run: FanOutRun,
   cluster: number,

@@ -1,4 +1,4 @@
-/** What of a fan-out was not done: the reason is kept where whoever comes next looks, and becomes a reason in the report. */
+/** Parts of a fan-out that failed. The reason is kept for the next function and becomes a reason in the report. */
 
 import type { Store } from '#clients/store.ts'
 import { unreadNode } from '#collect/collect.ts'
@@ -30,7 +30,7 @@ export async function noteLost(
   const { runId, store, runtime } = context
   const lost: Lost = { reason: reasonOf(failure) }
   await writeJson(store, keys.lost(runId, cluster, shard), lost)
-  // Only for its log: whoever reads that looks for a name.
+  // Only for the log, whose readers search by name.
   const run = await runOf(context).catch(() => null)
   if (run !== null) runtime.watch.isAbout(workOf(run, cluster).cluster)
   return lost.reason
@@ -46,12 +46,12 @@ export async function whyLost(
   { runId, store }: FanOutContext,
   mapFailure: Failure | null = null,
 ): Promise<string> {
-  const told = await noted(store, keys.lost(runId, cluster, shard))
-  if (told === null && mapFailure !== null)
+  const reason = await noted(store, keys.lost(runId, cluster, shard))
+  if (reason === null && mapFailure !== null)
     return `the state machine’s map Clusters failed before the cluster was judged: ${reasonOf(mapFailure)}`
   const what =
     shard === null ? 'the function that judges its cluster' : 'the function that reads it'
-  return `${what} did not come to its end at any try${told === null ? '' : `: ${told}`}`
+  return `${what} did not come to its end at any try${reason === null ? '' : `: ${reason}`}`
 }
 
 async function noted(store: Store, key: string): Promise<string | null> {
@@ -98,9 +98,9 @@ function reasonOf({ Error: name, Cause: cause }: Failure): string {
 
 function messageIn(cause: string): string {
   try {
-    const told: unknown = JSON.parse(cause)
-    if (typeof told === 'object' && told !== null && 'errorMessage' in told)
-      return String(told.errorMessage)
+    const parsed: unknown = JSON.parse(cause)
+    if (typeof parsed === 'object' && parsed !== null && 'errorMessage' in parsed)
+      return String(parsed.errorMessage)
   } catch {
     // It is plain text.
   }

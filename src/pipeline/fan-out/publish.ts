@@ -1,4 +1,4 @@
-/** Last of a fan-out: what was judged of each cluster comes together, and is told as if one function had read it all. */
+/** Last of a fan-out: it merges the judged clusters and reports them as if one function had read all. */
 
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

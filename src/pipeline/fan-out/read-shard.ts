@@ -1,4 +1,4 @@
-/** A shard of a fan-out: its nodes are asked, and what they told is kept. Only one of a cluster is under way at a time. */
+/** A shard of a fan-out: reads its nodes and keeps their records. Only one shard of a cluster runs at a time. */
 import { collectNodes } from '#collect/collect.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeRecord, SnapshotRecord } from '#model/record.ts'

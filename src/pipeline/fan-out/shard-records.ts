@@ -1,4 +1,4 @@
-/** The nodes of a shard as whoever judges its cluster gets them: what was read of each, or why nothing was. */
+/** The nodes of a shard, for the function that judges their cluster: the record of each, or why it is unread. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { ReadError, SnapshotRecord } from '#model/record.ts'
 import type { FanOutContext } from './context.ts'

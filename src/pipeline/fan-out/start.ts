@@ -19,7 +19,7 @@ export interface Asked {
   /** Null: the stack names no bucket, and so there is no fan-out. */
   store: Store | null
   settings: Settings
-  /** Whoever runs it has clusters of their own, that no other function would find. */
+  /** The caller has a kubeconfig whose clusters no other function would find. */
   isOwnFleet: boolean
   runtime: Pick<ServiceRuntime, 'requestId' | 'watch'>
 }
@@ -27,7 +27,7 @@ export interface Asked {
 export interface FanOutDecision {
   /** What the function answers; null: it reads the fleet itself. */
   answer: RunAnswer | null
-  /** What was found on the way; absent: nobody looked. */
+  /** Result of a discovery done on the way; absent: there was none. */
   targets?: ClusterTarget[]
   /** Why a fleet that is too large is read by one function all the same: it stands in the report. */
   mistake: string | null
@@ -74,7 +74,7 @@ const countedAtOnce = 10
 interface FleetSize {
   isLarge: boolean
   targets?: ClusterTarget[]
-  /** Why it counts as large though nobody knows, for people. */
+  /** Why a fleet of unknown size counts as large, for people. */
   unknown?: string
 }
 

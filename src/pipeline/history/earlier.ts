@@ -56,7 +56,7 @@ export async function earlierOf(
   return earlier
 }
 
-/** Empty where nobody can make anything of it: it is written anew. */
+/** Empty if the file cannot be parsed: it is written anew. */
 function textIn(body: Buffer | undefined): string {
   try {
     return body === undefined ? '' : unpacked(body)

@@ -154,7 +154,7 @@ export function openHistory({
   }
 }
 
-/** The same words are another place for somebody else's account; without the account nobody knows which. */
+/** The same path is another place in another account. Without the account, the place is unknown. */
 const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
   scope === null || run.account === null ? null : JSON.stringify([run.account, run.region, scope])
 

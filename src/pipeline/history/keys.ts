@@ -1,4 +1,4 @@
-/** Where in a store history lies, and how its files are read and written: gzipped, each replaced as a whole, by whoever read it last. */
+/** Keys of history in a store, and how its files are read and written: gzipped, each replaced as a whole, only by the run that read it last. */
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Store } from '#clients/store.ts'
@@ -40,7 +40,7 @@ export const packed = (text: string): Buffer => gzipSync(text)
 const rounds = 5
 
 /**
- * Reads, changes and writes one file; whoever wrote in between is taken into account.
+ * Reads, changes and writes one file. A write in between is read again, not lost.
  * @param change gets what lies there, null where nothing does; answers the whole new text
  * @throws Error with a message for people when the store cannot be read or written, or the file changes again and again
  */
@@ -61,7 +61,7 @@ export async function update(
   throw new Error(`${store.location}/${key} was changed again and again by somebody else`)
 }
 
-/** Null: nobody can make anything of it, and it is written anew. */
+/** Null: the file cannot be parsed, and is written anew. */
 function textOrNull(body: Buffer): string | null {
   try {
     return unpacked(body)

@@ -10,7 +10,7 @@ import { runBefore } from './saved-run.ts'
 export interface LookupOptions {
   /** Empty: every one. As reports name them. */
   clusters: string[]
-  /** How many days are told, counted back from the last on which there is something to tell. */
+  /** Number of days, counted back from the last day with data. */
   days: number
 }
 
@@ -30,24 +30,24 @@ export async function historyOfNode(
   const found: NodeHistory['clusters'] = []
   for (const [segment, keys] of shards) {
     if (chosen.size > 0 && !chosen.has(segment)) continue
-    const told: NodeHistory['clusters'][number]['days'] = []
-    // The last days first: whoever is gone is not looked for in all of them once it was found.
+    const readDays: NodeHistory['clusters'][number]['days'] = []
+    // The last days first: once a deleted node is found, older days are not searched.
     for (const key of keys.toReversed()) {
       const day = dayOf(key) ?? ''
-      const newest = told[0]?.day
+      const newest = readDays[0]?.day
       if (newest !== undefined && daysBetween(day, newest) >= days) break
       const body = await store.read(key)
       const facts = body && parsedFacts(textIn(body.body)).find(line => line.node === wanted)
-      if (facts) told.push({ day, ...facts })
+      if (facts) readDays.push({ day, ...facts })
     }
-    if (told.length === 0) continue
+    if (readDays.length === 0) continue
     const cluster = nameOf(segment, last?.document.clusters.map(({ name }) => name) ?? [])
     const isPresent =
       last === null
         ? null
         : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
-    const fill = told.find(day => day.fill !== null)?.fill ?? null
-    found.push({ cluster, isPresent, growth: fill === null ? {} : growthIn(fill), days: told })
+    const fill = readDays.find(day => day.fill !== null)?.fill ?? null
+    found.push({ cluster, isPresent, growth: fill === null ? {} : growthIn(fill), days: readDays })
   }
   return { schema: 'highwater.node-history/1', node: wanted, clusters: found }
 }

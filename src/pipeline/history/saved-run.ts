@@ -113,7 +113,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
 
 export interface FoundRun {
   run: RememberedRun | null
-  /** Keys of later ones that nobody can make anything of. */
+  /** Keys of later runs that cannot be parsed. */
   broken: string[]
 }
 

@@ -172,7 +172,7 @@ class Deletions {
   }
 }
 
-/** A list of nodes that is empty leaves a record without items; where there is none, nobody knows whether it was read. */
+/** An empty list of nodes leaves a record without items. Without such a record, the list may be unread. */
 const whyNodesUnknown = ({ nodes, resources, errors }: SeenCluster): string | null =>
   errors.get('nodes') ??
   (nodes.size > 0 || resources.has('nodes') ? null : 'the snapshot has no list of them')

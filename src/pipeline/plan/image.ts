@@ -48,7 +48,7 @@ export function planImage(
   }
 }
 
-/** Null: nobody knows from where it would be pulled. */
+/** Null: the registry to pull from is unknown. */
 export const cohortImageOf = (wanted: WantedImage): CohortImage | null =>
   'why' in wanted ? null : { name: wanted.name, source: wanted.source }
 

@@ -54,7 +54,7 @@ export function planLogFile(
   }
 }
 
-/** Null: nobody knows yet what is to be written. */
+/** Null: the content to write is not yet known. */
 export const cohortFileOf = (wanted: WantedFile): CohortFile | null =>
   'why' in wanted ? null : { path: wanted.path, sha256: sha256(wanted.content) }
 

@@ -37,7 +37,7 @@ export interface PlanRules {
   fleet: FleetPods
 }
 
-/** `invalid`: no kubelet of this minor would start with it, wherever it is written; `unread`: the node told too little. */
+/** `invalid`: no kubelet of this minor would start with it, wherever it is written; `unread`: too little could be read of the node. */
 export type Planned = NodeOutcome & { because?: 'invalid' | 'unread' }
 
 export const refused = (why: string, because?: Planned['because']): Planned => ({
@@ -46,7 +46,7 @@ export const refused = (why: string, because?: Planned['because']): Planned => (
   ...(because !== undefined && { because }),
 })
 
-/** What no remedy takes. Where the node told too little: with why it was not reached, if it was asked. */
+/** What no remedy takes. If too little could be read of the node, it says why the node was not reached. */
 export function refusedChange(
   { refused: why, isUnread }: { refused: string; isUnread?: true },
   { errors = [] }: NodeInput,

@@ -38,7 +38,7 @@ export interface PlanResult {
   plan: Plan
   /** Broken lines of the snapshot. */
   inputErrors: string[]
-  /** Nodes refused only because they told too little. */
+  /** Nodes refused only because too little could be read of them. */
   unread: number
 }
 
@@ -60,7 +60,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   let unread = 0
   for await (const read of savedFleet(file, selection, request.signal)) {
     if (read.kind !== 'Node') continue
-    // Where nobody asked the kubelet, what its files come to stands for what runs, as everywhere.
+    // If configz is unread, the configuration on disk stands for the running one, as everywhere.
     const { input: record } = withConfigurationOnDisk(nodeInput(prune(read)))
     const identity = nodeIdentity(record.node)
     const name = `${record.cluster}/${identity.name}`

@@ -13,6 +13,6 @@ export interface PlanResult {
   plan: Plan
   /** Broken lines of the snapshot. */
   inputErrors: string[]
-  /** Nodes refused only because they told too little. */
+  /** Nodes refused only because too little could be read of them. */
   unread: number
 }

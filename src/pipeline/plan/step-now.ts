@@ -22,7 +22,7 @@ export interface StepNow {
   step: PlanStep
   /** Undefined: the plan has none of that id. */
   cohort: PlanCohort | undefined
-  /** Read anew, with its own time; where nobody asked its kubelet, with the configuration that its files come to. */
+  /** Read anew, with its own time. If configz is unread, it has the configuration on disk. */
   record: NodeInput
   /** Of its nodegroup, while nothing is changing it; null: not known. */
   releaseVersion: string | null

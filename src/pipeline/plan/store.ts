@@ -1,4 +1,4 @@
-/** A plan with its approval into the store that whoever applies it reads. */
+/** Writes a plan with its approval into the store from which remediation reads. */
 import type { MacKey } from '#clients/mac-key.ts'
 import type { Store } from '#clients/store.ts'
 import type { Approval, Plan } from '#model/plan.ts'

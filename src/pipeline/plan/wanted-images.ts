@@ -16,7 +16,7 @@ import { byText } from '#model/text-order.ts'
 import { pinnedSource, sourceOf } from '#remediate/remedies/pull-image.ts'
 import type { ChosenFix } from './choice.ts'
 
-/** `name` as the runtime has it; `why`: nobody can say from where it is pulled. */
+/** `name` as the runtime has it; `why`: the registry to pull from is unknown. */
 export type WantedImage = { name: string; findings: string[] } & (
   | { source: string }
   | { why: string }

@@ -1,4 +1,4 @@
-/** What EKS says of clusters that a kubeconfig names: whether it is changing them, or their nodegroups. Whoever only reads nodes does not need it. */
+/** What EKS says of clusters that a kubeconfig names: whether it is changing them, or their nodegroups. An audit does not need it. */
 
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'

@@ -28,8 +28,8 @@ export interface FreshOptions {
 }
 
 /**
- * Records of these nodes and of their clusters, one by one. Where nobody asked a kubelet, its node's record has the configuration that its files come to;
- * each has its own time.
+ * Records of these nodes and of their clusters, one by one, each with its own time. If configz is unread, the record has
+ * the configuration on disk.
  * @throws OperatorError when there is nothing to read at all
  */
 export async function* freshRecords(

@@ -1,4 +1,4 @@
-/** The nodes of a plan as they are now: told by SSM, and read anew each time. */
+/** The nodes of a plan as they are now: commanded by SSM, and read anew each time. */
 
 import type { AwsPlace } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -121,7 +121,7 @@ export class LiveNodes {
     return found
   }
 
-  /** Only where its cluster told all of its nodes: who does not answer has not gone. */
+  /** Only if the node list of its cluster is complete: a node that does not answer is not deleted. */
   async isGone(step: PlanStep): Promise<boolean> {
     const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(
       step.cluster,

@@ -35,7 +35,7 @@ import { approvedByPolicy, latestOfSchedule } from './planning.ts'
 import { remediate, takeBack } from './remediate.ts'
 
 const dayMs = 24 * 3_600_000
-/** Nobody pays for a function that sleeps. */
+/** A sleeping function costs money. */
 const patienceMs = 10_000
 
 /** By the approval in the bucket: an event cannot prove who sends it. @throws OperatorError before anything is sent */

@@ -105,7 +105,7 @@ function runOf(request: RemediationRequest): string | null {
 function keysOf({ runKeyId, approvalKeyId }: Settings, region: string): SealKeys {
   if (runKeyId === null || approvalKeyId === null)
     throw new OperatorError(
-      'Approvals and runs cannot be told from forged ones: set HIGHWATER_RUN_KEY_ID and HIGHWATER_APPROVAL_KEY_ID',
+      'Forged approvals and runs cannot be detected: set HIGHWATER_RUN_KEY_ID and HIGHWATER_APPROVAL_KEY_ID',
     )
   return {
     runs: kmsMacKey({ keyId: runKeyId, region }),
@@ -131,7 +131,7 @@ export function answered(
 
 /**
  * With the policy as it lies there. An audit by the defaults is better than none; a change by the defaults is not: the policy may say when nothing
- * may be changed. Whoever may write that file may not approve: without an approval of its own it approves nothing and begins nothing.
+ * may be changed. The right to write that file is not the right to approve: without an approval of its own the file starts nothing.
  */
 export async function serviceOf(place: RemediationPlace): Promise<RemediationService> {
   const { store, keys, runtime } = place

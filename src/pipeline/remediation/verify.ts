@@ -40,7 +40,7 @@ export function verifyNode(
 }
 
 /**
- * Of a plan that somebody carried out by own means: nobody says when, or what was before.
+ * For a plan that was carried out by hand: neither the time nor the earlier state is known.
  * @param steps of the plan, those that are asked for
  * @param onNode after each node that was read
  * @throws OperatorError and the errors of the source

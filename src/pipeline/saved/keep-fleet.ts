@@ -1,4 +1,4 @@
-/** A live fleet into a file, for whoever reads it more than once. */
+/** Writes a live fleet to a file, so that it can be read more than once. */
 import type { SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'

@@ -44,7 +44,7 @@ export interface ServiceRun {
 }
 
 export interface ServiceReport {
-  /** What an audit takes to be told. */
+  /** What it takes to report an audit. */
   conclusion: ConclusionContext
   /** What stands in the report as wrong with its input. */
   inputErrors: string[]
@@ -58,7 +58,7 @@ export interface ServiceReport {
 /** Everything was done that could be, but a channel failed, a rule broke or nothing was read: the run ends red. */
 class IncompleteRun extends Error {}
 
-/** @throws OperatorError when the report would reach nobody */
+/** @throws OperatorError if the report has no recipient */
 export function openServiceReport(
   run: ServiceRun,
   runtime: ReportRuntime,
@@ -76,7 +76,7 @@ export function openServiceReport(
   const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
   if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
     throw new OperatorError(
-      'The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
+      'The report has no recipient: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
     )
   const wrong = [...mistakes, ...ways.mistakes]
   return {
@@ -133,7 +133,7 @@ export function openServiceReport(
   }
 }
 
-/** Kept by its digest, too, where whoever applies it looks. */
+/** Kept by its digest, too, where remediation looks for it. */
 const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot: string | null) =>
   planBeside(
     snapshot,
@@ -181,7 +181,7 @@ async function markedDone(
 
 function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
   const channels = deliveries.flatMap(delivery => {
-    // Whoever holds the mail may have been killed with it: a retry finds it sent, or takes over.
+    // The run that holds the mail may have been killed: a retry finds it sent, or takes over.
     const isHeldByAnother = 'state' in delivery && delivery.state === 'being-sent'
     return delivery.error === null && !isHeldByAnother
       ? []
@@ -195,7 +195,7 @@ function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
 
 const mostReasons = 10
 
-/** Fargate's nodes are listed, and nobody's trouble. */
+/** Fargate nodes are listed, but are no problem. */
 function reasonsOf({ notAudited }: FindingsDocument): Audited['reasons'] {
   const unread = notAudited.filter(({ cause }) => cause !== 'fargate')
   const groups = Map.groupBy(unread, ({ reason }) => reason)

@@ -1,4 +1,4 @@
-/** What a run of the service tells while it goes: for its log, its metrics and its trace. Nobody needs it to be told. */
+/** What a run of the service reports on the way: log, metrics and trace. All of it is optional. */
 import { countSlowDowns } from '#clients/slow-downs.ts'
 import { openTrace, type TracedStage } from '#clients/xray.ts'
 import type { NotAudited } from '#model/finding.ts'
@@ -32,7 +32,7 @@ export interface RunWatch {
   goesOnFrom(before: SpentBefore): void
 }
 
-/** Who writes down what is told. */
+/** Where the reports go. */
 export interface RunLines {
   began(runId: string): void
   isAbout?(cluster: string): void

@@ -1,4 +1,4 @@
-/** When a run of the service is due: its name comes of it, so that whoever tries again finds what was done. */
+/** When a run of the service is due: the name of the run derives from it, so a retry finds what was done. */
 import { scheduledTimeOf } from '#facts/kubernetes/cron-job.ts'
 
 /**

@@ -18,7 +18,7 @@ export interface Readers {
 export interface Ways {
   /** The first are those who read the audience's own language, though there be none. @param owner null: everybody */
   to(owner: ReportOwner | null): Readers[]
-  /** What keeps somebody from being told: it stands in the report. */
+  /** Why a recipient cannot be reached. The report contains it. */
   mistakes: string[]
 }
 
@@ -75,7 +75,7 @@ export function waysOf(
 const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null): LanguageId =>
   owner?.language ?? report.language
 
-/** Nobody is told; what they would be told is kept as files. */
+/** Sends nothing; keeps what would be sent as files. */
 export const unmailed = (report: ReportPolicy, owner: ReportOwner | null): Readers[] => [
   { language: ownLanguage(report, owner), channels: [] },
 ]

@@ -24,9 +24,9 @@ export interface ApprovalRequest {
   options: ApprovalOptions
 }
 
-/** An approval may not outlive what the snapshot told: nodes come and go. */
+/** An approval may not outlive the snapshot: nodes come and go. */
 export const longestMs = 7 * 24 * 3_600_000
-/** How far the clock of whoever approves may be ahead. */
+/** How far the clock of the approver may be ahead. */
 const skewMs = 5 * 60_000
 
 /** @throws OperatorError when the plan is not the one that is meant, or may not be approved like this */
@@ -109,7 +109,7 @@ export interface PresentNode {
   sha256: string | null
   /** Why it was not, where that is known. */
   unread?: string | null
-  /** RFC 3339; null: nobody told. */
+  /** RFC 3339; null: unknown. */
   kubeletStartedAt: string | null
   /** Why its step is not what would be planned for it now; null: it is, or the node has the new content already. */
   objection: string | null

@@ -43,7 +43,7 @@ export class FleetPods {
     }
   }
 
-  /** A list that broke off names some budgets, and nobody knows which it lacks. */
+  /** The list is incomplete: it names some budgets, and others may be missing. */
   takeCluster({ cluster, errors }: ClusterRecord): void {
     if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
   }

@@ -1,5 +1,5 @@
 /**
- * Which objects of a cluster a plan may delete: what has ended, belongs to nobody who would collect it, and is held by nothing. Asked when the plan is
+ * Which objects of a cluster a plan may delete: ended objects without a controller that collects them and without references. Checked when the plan is
  * made and, of the object as it then is, once more before it is deleted.
  */
 import { type DeletionKind, deletionKinds, type PlannedDeletion } from '#model/plan.ts'
@@ -35,7 +35,7 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
       return isTime(renewTime)
         ? {
             since: renewTime,
-            why: `its node is gone, nobody renews it since ${renewTime}, and nobody owns it`,
+            why: `its node is deleted, it was last renewed at ${renewTime}, and it has no owner`,
           }
         : null
     },
@@ -93,7 +93,7 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     isNamespaced: false,
     propagationPolicy: null,
     finalizers: ['kubernetes.io/pv-protection'],
-    // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; without it nobody knows since when.
+    // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; without it the time is unknown.
     ended({ spec, status }) {
       if (
         !isRawObject(spec) ||

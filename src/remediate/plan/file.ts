@@ -15,7 +15,7 @@ export const planText = (plan: Plan): string => `${canonicalJson(withSharedSetti
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
 
 /**
- * Its digest says that nobody has changed it by accident, and nothing more: who writes another one counts it anew. So each step has to be what its
+ * The digest excludes accidental changes, and nothing more: an attacker recomputes it. So each step has to be what its
  * cohort says.
  * @param from its name, for the messages
  * @throws OperatorError when it is no plan, or not as it was made
@@ -31,7 +31,7 @@ export function parsePlan(written: string, from: string): Plan {
   })
   if (untrue.length > 0)
     throw new OperatorError(
-      `${from} would do something else than it says, on ${untrue.length} of its ${plan.steps.length} nodes: ${untrue[0]}. Nobody should approve it: make the plan anew`,
+      `${from} would do something else than it says, on ${untrue.length} of its ${plan.steps.length} nodes: ${untrue[0]}. Do not approve it: make the plan anew`,
     )
   return plan
 }

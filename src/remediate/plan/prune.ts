@@ -1,4 +1,4 @@
-/** Images pruned by the kubelet itself: thresholds lowered for a while. Nobody deletes behind its back, so nothing goes that a container uses or a pin holds. */
+/** Images pruned by the kubelet itself: thresholds lowered for a while. The kubelet itself deletes, so images that are in use or pinned stay. */
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { PlanStep } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'

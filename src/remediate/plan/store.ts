@@ -66,12 +66,12 @@ export async function openRuns(store: Store): Promise<string[]> {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
     const run = headForm.exec(key)?.[1]
-    if (run !== undefined && (await isToGoOn(new Journal(store, run, 'nobody')))) open.push(run)
+    if (run !== undefined && (await isToGoOn(new Journal(store, run, 'no writer')))) open.push(run)
   }
   return open
 }
 
-/** One that cannot be read is asked for, too: whoever resumes it says what is wrong. */
+/** A run that cannot be read counts as open: the attempt to resume it reports the error. */
 async function isToGoOn(journal: Journal): Promise<boolean> {
   const head = await journal.head().catch((error: unknown) => {
     if (error instanceof OperatorError) return 'unreadable' as const

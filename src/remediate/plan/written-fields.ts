@@ -57,7 +57,7 @@ const withoutKind = (content: RawObject): RawObject => others(content, ['apiVers
 const others = (content: RawObject, known: readonly string[]): RawObject =>
   Object.fromEntries(Object.entries(content).filter(([key]) => !known.includes(key)))
 
-/** A key beside the way to the kubelet's configuration is a field like any other: nobody named it. */
+/** A key beside the way to the kubelet's configuration is a field like any other, outside the named ones. */
 function ofNodeConfig(content: RawObject): RawObject {
   const spec = mapOf(content.spec)
   const kubelet = mapOf(spec.kubelet)

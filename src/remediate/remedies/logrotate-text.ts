@@ -108,7 +108,7 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     }
   }
   if (patterns.length > 0 || open !== null) return 'its last block is not closed'
-  // A node does not tell a file that says nothing, so nobody could see that it arrived.
+  // The node does not report empty files, so an empty file could not be verified.
   if (blocks.length === 0) return 'it says nothing'
   return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks
 }

@@ -24,7 +24,7 @@ export type PulledImage =
   | 'unchanged'
 
 /**
- * @param runtime what the node's runtime told; null: it was not asked
+ * @param runtime as read from the node; null: unread
  * @param source as `sourceOf` has it
  */
 export function pullImage(
@@ -89,7 +89,7 @@ export function isPulledFrom(planned: string, source: string): boolean {
   return repositoryOf(planned) === repositoryOf(source) && (wanted === null || wanted === own)
 }
 
-/** From where this image is pulled, by the policy; `why`: nobody can say. @param name as `isImageName` has it @param pattern that names it, of the policy */
+/** From where this image is pulled, by the policy; `why`: the registry is unknown. @param name as `isImageName` has it @param pattern that names it, of the policy */
 export function sourceOf(
   name: string,
   pattern: string,

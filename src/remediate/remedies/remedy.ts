@@ -9,7 +9,7 @@ export interface NodeToSet {
   osImage: string
   /** Of its nodegroup; null: none is known. */
   releaseVersion: string | null
-  /** What the node itself told; null: it was not asked. */
+  /** As read from the node; null: unread. */
   host: Host | null
   /** KubeletConfiguration as it runs. */
   running: RawObject
@@ -32,5 +32,5 @@ export interface FileChange {
   host: Host
 }
 
-/** `refused`: why it cannot be written, for people; `isUnread`: only because the node told too little. */
+/** `refused`: why it cannot be written, for people; `isUnread`: only because too little could be read of the node. */
 export type Remedied = FileChange | { refused: string; isUnread?: true }

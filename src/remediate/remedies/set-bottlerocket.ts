@@ -1,4 +1,4 @@
-/** Fields of the kubelet's configuration as settings of Bottlerocket, whose files nobody writes. */
+/** Fields of the kubelet's configuration as settings of Bottlerocket, which writes its files itself. */
 import {
   bottlerocketKeys,
   bottlerocketSettings,
@@ -23,8 +23,8 @@ const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field
 )
 
 /**
- * A map that is set says all there is of it: the kubelet's defaults are gone. So one that nobody set is written whole, as it runs. `apiclient set` adds
- * to what is set, and takes nothing away: so the way back is to set what ran, where nobody had set anything.
+ * A map that is set replaces all defaults of the kubelet. So an unset map is written whole, as it runs. `apiclient set` adds
+ * to what is set, and takes nothing away: so a rollback of an unset setting sets the value that ran.
  */
 export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject): Remedied {
   const present = host?.bottlerocket?.kubernetes
@@ -74,7 +74,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
   }
 }
 
-/** Of what nobody had set: the value that ran, which a way back sets; and the keys of which there was none. */
+/** For unset settings: the running values, which a rollback sets, and the keys without a value. */
 function wayBack(
   setting: string,
   value: unknown,
@@ -102,7 +102,7 @@ function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string }
   const said = [
     ...(settings.length > 0
       ? [
-          `Nobody had set all of ${settings.join(', ')}, and apiclient cannot unset: a rollback sets what ran before, and the kubelet runs as before.`,
+          `Not all of ${settings.join(', ')} were set, and apiclient cannot unset: a rollback sets what ran before, and the kubelet runs as before.`,
         ]
       : []),
     ...(staysSet.length > 0
@@ -115,7 +115,7 @@ function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string }
 const allowedOf = (kubernetes: RawObject): RawObject =>
   Object.fromEntries(Object.entries(kubernetes).filter(([setting]) => plannable.includes(setting)))
 
-/** Of the settings that a plan may change, as they are now, hex; null: nobody read them. */
+/** Of the settings that a plan may change, as they are now, hex; null: unread. */
 export function settingsSha256(host: Host | null): string | null {
   const settings = host?.bottlerocket?.kubernetes
   return settings ? sha256(canonicalJson(allowedOf(settings))) : null

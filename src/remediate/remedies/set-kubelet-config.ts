@@ -46,22 +46,22 @@ const saidAlready = ({ method, path }: FileChange): string =>
     ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
     : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
 
-interface ToldFile {
+interface KubeletFile {
   path: string
   role: string
   sha256: string | null
   content: RawObject | null
 }
 
-interface ToldFiles {
+interface KubeletFiles {
   commandLine: string[]
-  files: ToldFile[]
+  files: KubeletFile[]
 }
 
 function setFile(node: NodeToSet, patch: RawObject): Remedied {
-  const told = toldFiles(node.host)
-  if (told === null) return { refused: unreadFiles, isUnread: true }
-  const { commandLine } = told
+  const read = kubeletFilesOf(node.host)
+  if (read === null) return { refused: unreadFiles, isUnread: true }
+  const { commandLine } = read
   if (flagValue(commandLine, 'config') === null)
     return { refused: "the kubelet's command line was not read, or names no configuration file" }
   const flag = overridingFlag(commandLine, Object.keys(patch))
@@ -71,8 +71,8 @@ function setFile(node: NodeToSet, patch: RawObject): Remedied {
     }
   const folder = flagValue(commandLine, 'config-dir')?.replace(/(?<!\/)\/+$/, '') ?? null
   const place = placeOf(node, folder !== null)
-  if (place === 'nodeadm') return nodeadm(node, told, patch)
-  return place === 'drop-in' ? dropIn(node, told, patch, folder) : mainFile(node, told, patch)
+  if (place === 'nodeadm') return nodeadm(node, read, patch)
+  return place === 'drop-in' ? dropIn(node, read, patch, folder) : mainFile(node, read, patch)
 }
 
 const pathFolder = (path: string) => path.slice(0, path.lastIndexOf('/'))
@@ -86,14 +86,14 @@ function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: bo
   return hasFolder ? 'drop-in' : 'kubelet-file'
 }
 
-function toldFiles(host: Host | null): ToldFiles | null {
+function kubeletFilesOf(host: Host | null): KubeletFiles | null {
   const { commandLine = [], files = [] } = host?.kubelet ?? {}
   return files.length === 0
     ? null
-    : { commandLine, files: files.flatMap(file => toldFile(file) ?? []) }
+    : { commandLine, files: files.flatMap(file => kubeletFileOf(file) ?? []) }
 }
 
-function toldFile({ path, role, sha256: hash = '', content }: HostFile): ToldFile | null {
+function kubeletFileOf({ path, role, sha256: hash = '', content }: HostFile): KubeletFile | null {
   if (path === undefined || role === undefined) return null
   const isHash = /^[a-f0-9]{64}$/.test(hash)
   return {
@@ -121,13 +121,17 @@ function overridingFlag(
  * A map in it is all there is: a file that names one signal takes every default away. Other fields stay, byte for byte. On AL2023 nodeadm writes the file
  * anew at every boot.
  */
-function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: RawObject): Remedied {
+function mainFile(
+  node: NodeToSet,
+  { commandLine, files }: KubeletFiles,
+  patch: RawObject,
+): Remedied {
   const path = flagValue(commandLine, 'config') ?? ''
   const file = files.find(one => one.role === 'config' && one.path === path)
   if (!kubeletFiles.includes(path))
     return { refused: `its configuration file ${path.slice(0, 200)} is none that a plan may write` }
   if (file === undefined || file.sha256 === null || file.content === null)
-    return { refused: `${path} was told without its content or its hash` }
+    return { refused: `${path} was read without its content or its hash` }
   const { content } = file
   const style = styleOf(content, file.sha256)
   if (style === null)
@@ -162,7 +166,7 @@ const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 /** Merged over the main file key by key: it says no more than what is to change. */
 function dropIn(
   node: NodeToSet,
-  { files }: ToldFiles,
+  { files }: KubeletFiles,
   patch: RawObject,
   folder: string | null,
 ): Remedied {
@@ -185,7 +189,7 @@ function dropIn(
 }
 
 /** nodeadm merges its NodeConfigs key by key, and writes what they come to as a drop-in. */
-function nodeadm(node: NodeToSet, { files }: ToldFiles, patch: RawObject): Remedied {
+function nodeadm(node: NodeToSet, { files }: KubeletFiles, patch: RawObject): Remedied {
   if (!featuresOf(node.identity.kubeletVersion).has('dropInMergePatch'))
     return { refused: 'nodeadm writes what a kubelet before 1.29 reads in another way' }
   const gone = leavesOf(patch).find(([, value]) => value === null)
@@ -227,7 +231,7 @@ ${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN'
 /** A file of ours from an earlier plan. */
 function presentFile(
   path: string,
-  files: readonly ToldFile[],
+  files: readonly KubeletFile[],
 ): { sha256: string; content: RawObject } | 'unread' | null {
   const file = files.find(one => one.path === path)
   if (file === undefined) return null
@@ -240,7 +244,7 @@ function ownConfig(piece: RawObject | null): RawObject {
   return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
 }
 
-/** As `merged`, but nulls stay: the kubelet is told to take away. */
+/** As `merged`, but nulls stay: they remove fields. */
 function withPatch(content: RawObject, patch: RawObject): RawObject {
   const entries = new Map(Object.entries(content))
   for (const [key, value] of Object.entries(patch)) {
@@ -253,7 +257,7 @@ function withPatch(content: RawObject, patch: RawObject): RawObject {
 function changed(
   { host }: NodeToSet,
   change: Omit<FileChange, 'newSha256' | 'host'>,
-  file: Pick<ToldFile, 'path' | 'role' | 'content'>,
+  file: Pick<KubeletFile, 'path' | 'role' | 'content'>,
 ): Remedied {
   const { files = [], commandLine = [], ...kubelet } = host?.kubelet ?? {}
   const isFolderNew =

@@ -7,7 +7,7 @@ import { longestContent } from './content.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
 import type { Remedied } from './remedy.ts'
 
-/** @param host what the node itself told; null: it was not asked */
+/** @param host as read from the node; null: unread */
 export function syncLogRotation(host: Host | null, path: string, content: string): Remedied {
   if (host?.logrotate === undefined)
     return { refused: "the node's files of logrotate were not read", isUnread: true }

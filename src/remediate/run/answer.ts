@@ -67,7 +67,7 @@ export function readApplyAnswer(
   const { schema: _schema, run: saidRun, action: saidAction, ...rest } = found.data
   if (rest.instanceId !== step.instanceId)
     return unknown(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)
-  // A script that cannot say more names neither its run nor what it was told to do.
+  // A script that fails early names neither its run nor its action.
   if (saidRun === null || saidAction === null)
     return unknown(`the node says: ${rest.reason ?? rest.outcome}`, rest.outcome === 'refused')
   if (saidRun !== run || saidAction !== action)

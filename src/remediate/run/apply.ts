@@ -26,11 +26,11 @@ import { type ApplyAction, readApplyAnswer } from './answer.ts'
 import { type DeletionContext, type DeletionOutcome, deleteObjects } from './delete-objects.ts'
 
 /** What came of one command to one node. */
-export type Told =
+export type CommandResult =
   | { kind: 'answer'; answer: ApplyAnswer }
   /** It is certain that nothing has gone out; `isCommon`: the account or SSM is why, and no node of them would be sent anything now. */
   | { kind: 'unsent'; why: string; isCommon: boolean }
-  /** It may have done what it was told, or do so yet; `isRefused`: this command has not. */
+  /** The node may have carried out the command, or may do so yet; `isRefused`: this command was not carried out. */
   | { kind: 'unknown'; why: string; isRefused: boolean }
 
 export interface ApplierOptions {
@@ -53,7 +53,7 @@ const gatherMs = 500
 export class Applier {
   readonly #ssm: SsmApi
   readonly #options: ApplierOptions
-  /** Nodes that are told the same share a command. */
+  /** Nodes with the same action share a command. */
   readonly #commands = new Map<string, Promise<RunCommand>>()
 
   constructor(options: ApplierOptions) {
@@ -67,7 +67,7 @@ export class Applier {
     step: PlanStep,
     action: ApplyAction,
     onSent: (commandId: string) => void,
-  ): Promise<Told> {
+  ): Promise<CommandResult> {
     const { run } = this.#options
     try {
       const command = await this.#commandOf(step, action)
@@ -124,7 +124,7 @@ export async function deleteApproved(
 ): Promise<Pick<DeletionOutcome, 'state' | 'why'>> {
   for await (const outcome of deleteObjects([deletion], { ...context, isDryRun: false }))
     return outcome
-  throw new Error('nothing was told of the one object')
+  throw new Error('the deletion of the one object returned no outcome')
 }
 
 interface Sending {

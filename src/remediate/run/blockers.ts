@@ -29,7 +29,7 @@ export interface Blockers {
   nodes: Map<string, string>
   /** Names of nodes that come after the others of the wave: together they would disrupt more pods than PodDisruptionBudgets allow. */
   later: Set<string>
-  /** What nobody was asked, and does not speak against it. */
+  /** Checks that were not possible and do not block the change. */
   unasked: string[]
 }
 
@@ -146,7 +146,7 @@ function unaskedOf(
   if (cluster === null || cluster.eks) return []
   if (cluster.eks === undefined && !isOfEks(records))
     return [
-      'nothing says that it is a cluster of EKS, so nobody was asked whether it is being upgraded',
+      'nothing says that it is a cluster of EKS, so it is unknown whether it is being upgraded',
     ]
   return requireEksStatus ? [] : [`whether EKS is changing it was not read, and ${letBe}`]
 }

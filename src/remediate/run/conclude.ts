@@ -1,7 +1,7 @@
 /** What follows for a node from what came of a command to it. Null: nothing can be concluded, and it has to be asked again. */
 import type { PlanStep } from '#model/plan.ts'
 import type { StepState } from '#model/remediation.ts'
-import type { Told } from './apply.ts'
+import type { CommandResult } from './apply.ts'
 
 export interface Conclusion {
   state: StepState
@@ -12,14 +12,18 @@ export interface Conclusion {
  * @param isFirst no command of this run was ever sent to the node before; after one, a refusal says nothing: the other may be at work, or have done it
  * @param oldSha256 of the step
  */
-export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): Conclusion | null {
-  if (told.kind === 'unsent')
-    return isFirst ? { state: 'skipped', why: `nothing was sent: ${told.why}` } : null
-  if (told.kind === 'unknown')
-    return isFirst && told.isRefused
-      ? { state: 'failed', why: `nothing was changed: ${told.why}` }
+export function concludeApply(
+  result: CommandResult,
+  isFirst: boolean,
+  oldSha256: string,
+): Conclusion | null {
+  if (result.kind === 'unsent')
+    return isFirst ? { state: 'skipped', why: `nothing was sent: ${result.why}` } : null
+  if (result.kind === 'unknown')
+    return isFirst && result.isRefused
+      ? { state: 'failed', why: `nothing was changed: ${result.why}` }
       : null
-  const { outcome, reason, presentSha256 } = told.answer
+  const { outcome, reason, presentSha256 } = result.answer
   switch (outcome) {
     case 'applied':
       return { state: 'applied', why: null }
@@ -46,11 +50,11 @@ export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): 
 
 /** That a node had nothing to do says little of it: what is there now has to be what was there before. */
 export function concludeRollback(
-  told: Told,
+  result: CommandResult,
   step: Pick<PlanStep, 'oldSha256' | 'newSha256' | 'backSha256'>,
 ): Conclusion | null {
-  if (told.kind !== 'answer') return null
-  const { outcome, reason, presentSha256 } = told.answer
+  if (result.kind !== 'answer') return null
+  const { outcome, reason, presentSha256 } = result.answer
   if (outcome === 'restored') return { state: 'rolled-back', why: reason }
   if (outcome !== 'unchanged' || presentSha256 === null) return null
   if (presentSha256 === step.oldSha256 || presentSha256 === step.backSha256)
@@ -59,12 +63,12 @@ export function concludeRollback(
     presentSha256 === step.newSha256
       ? 'what the plan writes is there still'
       : 'what is there now is not what was there before'
-  return { state: 'broken', why: `${whatItSaid(told)}, but ${there}` }
+  return { state: 'broken', why: `${whatItSaid(result)}, but ${there}` }
 }
 
 /** For people: what a command came to that nothing can be concluded from. */
-export function whatItSaid(told: Told): string {
-  if (told.kind !== 'answer') return told.why
-  const { outcome, reason } = told.answer
+export function whatItSaid(result: CommandResult): string {
+  if (result.kind !== 'answer') return result.why
+  const { outcome, reason } = result.answer
   return `the node says ${outcome}${reason === null ? '' : `: ${reason}`}`
 }

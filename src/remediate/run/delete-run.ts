@@ -1,5 +1,5 @@
 /**
- * A plan of deletions carried out, one object after the other, each noted before and after. Whoever comes after a crash asks again for those that were
+ * A plan of deletions carried out, one object after the other, each noted before and after. After a crash, the next run requests again those that were
  * begun: an object goes by its UID, so nothing else of that name can.
  */
 import { messageOf } from '#model/error-message.ts'

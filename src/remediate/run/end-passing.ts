@@ -1,6 +1,6 @@
 /**
  * Changes that are for a while only: each node is looked at until image GC has done its work or the time of the plan is over, then put back by the same
- * run, and read anew until it runs as before. Whoever comes after a crash goes on with what the journal says.
+ * run, and read anew until it runs as before. After a crash, the next run continues from the journal.
  */
 import type { PlanStep } from '#model/plan.ts'
 import { isPruned } from '#remediate/plan/prune.ts'

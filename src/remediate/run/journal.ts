@@ -1,6 +1,6 @@
 /**
- * What a run has done, in the store, so that whoever comes after a crash knows: each transition is written before its effect and after it, and only
- * over what was written last. What cannot be read there is said, and the node asked; nothing is guessed.
+ * What a run has done, in the store, for the run that continues after a crash: each transition is written before its effect and after it, and only
+ * over what was written last. Unreadable entries are reported and the node is read; nothing is guessed.
  */
 import pMap from 'p-map'
 import * as z from 'zod'

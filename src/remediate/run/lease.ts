@@ -1,6 +1,6 @@
 /**
  * One apply at a time for each cluster: a lease in the store, renewed while somebody works. Clocks of different machines are not compared where that
- * could matter: whoever wants a lease that is taken looks whether it is still renewed, and takes it over when it was not for its whole time.
+ * could matter: a run that finds a lease taken watches its renewal, and takes it over if it was not renewed for its whole duration.
  */
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
@@ -127,7 +127,7 @@ export class Lease {
   }
 }
 
-/** Null: nobody has ever held it. @throws what the store throws */
+/** Null: it was never held. @throws what the store throws */
 export async function sightLease({
   store,
   identity,

@@ -1,9 +1,9 @@
-/** One node at a time through the journal: asked to change or to go back until it has told what became of it, each step noted before and after. */
+/** One node at a time through the journal: commanded to change or to roll back until the outcome is known, each step noted before and after. */
 import type { PlanStep } from '#model/plan.ts'
 import type { StepEntry, StepState, Verification } from '#model/remediation.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import type { ApplyAction } from './answer.ts'
-import type { Told } from './apply.ts'
+import type { CommandResult } from './apply.ts'
 import type { Clock } from './clock.ts'
 import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
 import { type Journal, Overtaken, stepKey } from './journal.ts'
@@ -18,7 +18,7 @@ export interface Before {
   nodes: ReadonlyMap<string, string>
   /** As `cluster/node`: not together with the others, but after them. Never all that could be sent to. */
   later: ReadonlySet<string>
-  /** By cluster: what nobody was asked, and does not speak against it. */
+  /** By cluster: checks that were not possible and do not block the change. */
   unasked: string[]
   /** By `cluster/node`: ready pods as `namespace/name`; null: not read. */
   readyPods: ReadonlyMap<string, string[] | null>
@@ -33,7 +33,11 @@ export interface ImageUse {
 /** All that a run does to the world, besides its journal. */
 export interface Effects {
   clock: Clock
-  send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told>
+  send(
+    step: PlanStep,
+    action: ApplyAction,
+    onSent: (commandId: string) => void,
+  ): Promise<CommandResult>
   /** Reads the nodes anew; those that could not be read are left out. */
   present(steps: readonly PlanStep[]): Promise<PresentNode[]>
   /** Likewise, and their clusters. */
@@ -48,7 +52,7 @@ export interface Effects {
   imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>>
   /** Whether the instance of a step is no longer a node of its cluster, and so nothing of the change is left. */
   isGone(step: PlanStep): Promise<boolean>
-  /** Told of every transition, and of every new reason. */
+  /** Called for every transition and every new reason. */
   onEntry?: (entry: StepEntry) => void
 }
 
@@ -78,8 +82,8 @@ const touched = new Set<StepState>([
 /** Whether nothing was ever sent to it. */
 export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
 
-const isCommon = (told: Told): told is Told & { kind: 'unsent' } =>
-  told.kind === 'unsent' && told.isCommon
+const isCommon = (result: CommandResult): result is CommandResult & { kind: 'unsent' } =>
+  result.kind === 'unsent' && result.isCommon
 
 const goingBack = 'is being taken back: '
 const notBack = '. It could not be taken back: '
@@ -111,7 +115,7 @@ export class NodeWork {
   ): Promise<void> {
     const { state } = this.entry(step)
     let isNew = isOpen(this.entry(step))
-    let said: Told | null = null
+    let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
@@ -128,7 +132,7 @@ export class NodeWork {
       isNew &&= said.kind === 'unsent'
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
       if (this.#options.end.aborted && isCommon(said)) break
-      // Whoever was told to end knows nothing of this node: the next one asks it.
+      // This run has to end and does not know the outcome of this node: the next run reads it.
       if (this.#options.end.aborted) return
     }
     if (said === null) return
@@ -142,7 +146,7 @@ export class NodeWork {
     await this.#conclude(step, { state: isBroken ? 'broken' : this.entry(step).state, why }, said)
   }
 
-  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; where it was told to end, as it was. @param why for people @throws Paused likewise */
+  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; if the run has to end, it keeps its state. @param why for people @throws Paused likewise */
   rollBack(step: PlanStep, why: string): Promise<void> {
     return this.#goBack(step, why, 'rolled-back')
   }
@@ -155,7 +159,7 @@ export class NodeWork {
   async #goBack(step: PlanStep, reason: string, to: 'rolled-back' | 'returning'): Promise<void> {
     const { end } = this.#options
     const why = causeOf(reason)
-    let said: Told | null = null
+    let said: CommandResult | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
@@ -185,7 +189,7 @@ export class NodeWork {
     await this.#notBack(step, why, whatItSaid(said), said)
   }
 
-  #notBack(step: PlanStep, why: string, because: string, said: Told): Promise<void> {
+  #notBack(step: PlanStep, why: string, because: string, said: CommandResult): Promise<void> {
     const advice = 'Look at the node; highwater rollback asks it again'
     return this.#conclude(
       step,
@@ -194,7 +198,7 @@ export class NodeWork {
     )
   }
 
-  /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it is there, or nobody can tell. */
+  /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it exists, or that is unknown. */
   async passOverGone(step: PlanStep): Promise<boolean> {
     if (!(await this.#options.effects.isGone(step).catch(() => false))) return false
     await this.note(step, {
@@ -221,7 +225,7 @@ export class NodeWork {
     if (entry.state !== before.state || entry.why !== before.why) effects.onEntry?.(entry)
   }
 
-  #conclude(step: PlanStep, conclusion: Conclusion, said: Told): Promise<void> {
+  #conclude(step: PlanStep, conclusion: Conclusion, said: CommandResult): Promise<void> {
     return this.note(step, conclusion, said.kind === 'answer' ? { answer: said.answer } : {})
   }
 
@@ -229,19 +233,19 @@ export class NodeWork {
     step: PlanStep,
     action: ApplyAction,
     noted: (commandId: string) => Promise<void>,
-  ): Promise<Told> {
+  ): Promise<CommandResult> {
     const notes: Promise<void>[] = []
-    const told = await this.#options.effects.send(step, action, commandId => {
+    const result = await this.#options.effects.send(step, action, commandId => {
       const note = noted(commandId)
-      // It is awaited below; until then nobody would hear of its failure.
+      // It is awaited below; until then a rejection would be unhandled.
       note.catch(() => undefined)
       notes.push(note)
     })
     await Promise.all(notes)
-    return told
+    return result
   }
 
-  /** False: it was told to end meanwhile. */
+  /** False: the run has to end. */
   async #pause(): Promise<boolean> {
     const { effects, end } = this.#options
     try {

@@ -40,7 +40,7 @@ function unread(error: unknown): never {
 /**
  * Goes on from wherever the journal says.
  * @returns the head as it stands in the journal then
- * @throws Overtaken, or what the store throws: the journal says the rest to whoever resumes it
+ * @throws Overtaken, or what the store throws: the journal has the rest for the run that resumes it
  */
 export async function runWaves(options: RunOptions): Promise<RunHead> {
   return new Run(options).go()
@@ -165,7 +165,7 @@ class Run {
   async #unchanged(steps: PlanStep[]): Promise<PlanStep[]> {
     if (steps.length === 0) return []
     const present = await this.#options.effects.present(steps).catch(unread)
-    // Who was told to end meanwhile may not have read them all.
+    // A run that had to end may not have read them all.
     this.#mayGoOn()
     const changed = changedSince({ steps }, present)
     for (const { cluster, node, why } of changed) {
@@ -212,7 +212,7 @@ class Run {
     return before
   }
 
-  /** What pruning frees is told by it, and nothing else: where it cannot be read, that is said later. */
+  /** Only this reading shows what pruning frees. If it fails, the report says so later. */
   async #imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>> {
     const passing = steps.filter(({ until }) => until !== undefined)
     if (passing.length === 0) return new Map()
@@ -233,7 +233,7 @@ class Run {
     )
     await all(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     orPause(end)
-    // Where the run stops anyway nobody waits for the others to be well.
+    // If the run stops anyway, it does not wait until the others are healthy.
     this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
     const applied = steps.filter(step => this.#state(step) === 'applied')
     const wrong = await awaitVerified(applied, this.#work, effects, {
@@ -279,7 +279,7 @@ class Run {
     )
   }
 
-  /** No further wave, and this one taken back; noted before, so that whoever comes after a crash goes on with it. */
+  /** No further wave, and this one taken back; noted before, so that the next run continues it after a crash. */
   async #stop(why: string | null): Promise<RunHead> {
     await this.#note('stopped', why)
     try {
@@ -324,7 +324,7 @@ class Run {
       : `. Until the run goes on or is taken back, the thresholds of ${lowered.join(', ')} are lowered`
   }
 
-  /** Whoever lost one has nothing more to say about the run. */
+  /** A process that lost a lease may no longer write about the run. */
   #requireLeases(): void {
     for (const [cluster, lease] of this.#options.leases)
       if (!lease.isHeld())

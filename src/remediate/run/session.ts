@@ -43,7 +43,7 @@ export interface SessionOptions {
   end: AbortSignal
   /** A pause between waves that is longer ends the call, and not the run; absent: each is waited for. */
   patienceMs?: number
-  /** Told in words that another one is waited for. */
+  /** Called with a text for people while another run is waited for. */
   onWait?: (text: string) => void
 }
 
@@ -57,7 +57,7 @@ const namedNodes = 5
 /** Nodes that are read together before anything is sent. */
 const readAtOnce = 200
 
-/** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
+/** A finished run is only reported. @throws OperatorError; commands that were sent are in the journal */
 export async function applyPlan(
   plan: Plan,
   approval: Approval,
@@ -147,7 +147,7 @@ export async function applyPlan(
   )
 }
 
-/** Nobody has to allow that what was changed is put back, or that what is at its end is told. */
+/** Rollbacks and reports of finished runs need no approval. */
 function refusalOf(
   plan: Plan,
   approval: Approval,
@@ -227,7 +227,7 @@ const onward = ({ id }: Plan): string => `highwater rollback ${id}`
 const wayBack = ({ id, deletions }: Plan): string =>
   deletions === undefined ? `, highwater rollback ${id} takes it back` : ''
 
-/** As far as there is time: the run begins then and pauses, and whoever goes on with it reads each node just before it is changed. @throws OperatorError */
+/** As far as there is time: the run begins then and pauses, and the run that continues it reads each node just before it is changed. @throws OperatorError */
 async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
   const changed: LeftAlone[] = []
   for (const steps of chunksOf(plan.steps, readAtOnce)) {

@@ -122,7 +122,7 @@ async function takeBack(
   whyOf: (step: PlanStep) => string,
 ): Promise<void> {
   for (const some of chunksOf(
-    // Whoever died before it was seen leaves that to the next.
+    // If this process ends before the node is verified, the next run verifies it.
     steps.filter(step => isTouched(work.entry(step)) || work.entry(step).state === 'rolled-back'),
     policy.maxConcurrency,
   )) {

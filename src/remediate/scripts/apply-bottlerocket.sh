@@ -109,7 +109,7 @@ observe() {
   healthz='not reachable from the control container'
 }
 
-# patched: what Content holds, checked: what is to be set into $W/patch, what a way back sets where nobody had set anything into $W/back.
+# patched: what Content holds, checked: what is to be set into $W/patch, what a rollback of unset settings sets into $W/back.
 patched() {
   decoded 16384 || return 1
   why='the parameter Content holds no JSON of settings that may be changed'

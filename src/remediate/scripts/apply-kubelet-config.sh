@@ -157,7 +157,7 @@ well() {
   return 1
 }
 
-# reads_it: whether the process that runs was started with what is written here. What it made of it the kubelet alone can say, to whoever may ask it.
+# reads_it: whether the process that runs was started with what is written here. Only configz of the kubelet shows what it made of it.
 reads_it() {
   case $method in
     kubelet-file)

@@ -154,7 +154,7 @@ main() {
   SSM_Action=$action SSM_Run=$run SSM_Method=$method SSM_Path=$path SSM_Name=$given SSM_Source=$source SSM_OldSha256=$old SSM_NewSha256=$new SSM_Content=$data \
     SSM_TimeoutSeconds=$seconds AWS_SSM_INSTANCE_ID=$id sh "$W/script" </dev/null >"$W/answer" &
   child=$!
-  # Whoever is told to end while it changes something puts it back first, so it is waited for.
+  # A script that is terminated during a change rolls it back first, so wait for it.
   trap 'kill -TERM "$child" 2>/dev/null' HUP INT TERM
   while :; do
     wait "$child"

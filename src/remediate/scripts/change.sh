@@ -4,7 +4,7 @@
 #   able       whether a change could be made at all
 #   unpack     what is wanted, from Content into the private folder, with the right hash
 #   save       what is there, for the way back
-#   write_new  all of the change that nobody notices yet
+#   write_new  all of the change that has no effect yet
 #   place_new  the change itself, in one step
 #   activate   what takes it up, and whether that is well
 #   place_old, reactivate   the same back
@@ -202,7 +202,7 @@ lock() {
 # ── what is kept on the node ──
 base=$R/var/lib/highwater
 mode_of() { mode=$(stat -c '%a %u' "$1" 2>/dev/null) || mode=; }
-# own FOLDER: whether it is a folder, no link, of whom we run as, that nobody else can write into.
+# own FOLDER: whether it is a folder, no link, owned by the user of this script, into which no other user can write.
 own() {
   if [ -h "$1" ] || [ ! -d "$1" ]; then why="${1#"$R"} is no folder"; return 1; fi
   mode_of "$1"

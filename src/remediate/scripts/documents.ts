@@ -180,7 +180,7 @@ export const documentMaxBytes = 64 * 1024
 export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`
 
-/** The same with its comments, for whoever reads it. ShellCheck's own stand for files. */
+/** The same with its comments, for readers. ShellCheck's own comments stand for files. */
 export const readableScriptOf = (
   { files, table }: Document,
   readFile: (file: string) => string,

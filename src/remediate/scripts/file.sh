@@ -20,7 +20,7 @@ fit() {
   done
   fresh_name=$R$folder/.${target##*/}.$id.new~
 }
-# Whoever reads all of the folder must not read these: of how a name ends, logrotate passes over "~" in each of its versions (logrotate(8), tabooext),
+# Programs that read the whole folder must not read these: of how a name ends, logrotate passes over "~" in each of its versions (logrotate(8), tabooext),
 # and the kubelet takes nothing but ".conf".
 kept_name() { beside=$R${1%/*}/.${1##*/}.$id.old~; }
 
@@ -40,7 +40,7 @@ able_file() {
   has_room "$place"
 }
 
-# permitted FILE: whether it may be written there at all, whoever sends it; for the script after this one.
+# permitted FILE: whether it may be written there at all, from any sender; for the script after this one.
 unpack() {
   decoded "$file_most" || return 1
   hash_of "$W/new" || return 1
@@ -83,7 +83,7 @@ keep() {
   printf '%s %s %s %s\n' "$1" "$present" "$line" "$2" 2>/dev/null >>"$state/kept" || { why="nothing can be written in ${state#"$R"}"; return 1; }
 }
 
-# copy FROM TO "MODE OWNER GROUP" HASH: a new file of that name, as the other; nobody's link is followed.
+# copy FROM TO "MODE OWNER GROUP" HASH: a new file of that name, as the other; no link is followed.
 copy() {
   rm -f "$2"
   (set -C && cat "$1" >"$2") 2>/dev/null || { why="there is no room for ${2#"$R"}"; rm -f "$2"; return 1; }

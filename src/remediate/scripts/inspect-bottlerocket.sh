@@ -9,7 +9,7 @@ settings() {
     return
   fi
   if part "bottlerocket.$1" api "$2" "$3"; then return; fi
-  # Settings that nobody made are not there at all.
+  # Unset settings are absent.
   if pick api '' >"$W/flat" && [ "$(tr -d ' \n' <"$W/flat")" = '{}' ]; then
     case $1 in
       container*) printf '{}' >"$W/part.bottlerocket.$1" ;;

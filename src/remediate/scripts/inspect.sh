@@ -382,7 +382,7 @@ drop_ins() {
 }
 case $folder in
   '')
-    # What lies there is read by nobody, and may be meant to be.
+    # Files there are not read by the kubelet, and may be there on purpose.
     for path in /etc/kubernetes/kubelet/config.json.d /etc/kubernetes/kubelet.conf.d; do
       [ -n "$kubelets" ] || [ ! -d "$R$path" ] || drop_ins "$path" ignored
     done

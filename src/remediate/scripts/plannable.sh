@@ -1,4 +1,4 @@
-# What a new file of the kubelet's configuration may change: fields of the table $plannable, to values of the forms $value_forms. Whoever sends it, a file
+# What a new file of the kubelet's configuration may change: fields of the table $plannable, to values of the forms $value_forms. From any sender, a file
 # that changes anything else is refused here. `json.sh` stands before it; the tables are those of src/facts/kubelet/plannable-values.ts.
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2154

@@ -31,7 +31,7 @@ export const awaitVerified = (
 
 /**
  * @param look reads nodes anew; by `cluster/node`, one that is missing could not be read
- * @param seen told of each as soon as it shows it
+ * @param seen called for each as soon as it is verified
  * @returns by `cluster/node` why one does not @throws Paused, or what `seen` throws
  */
 export async function awaitSeen(

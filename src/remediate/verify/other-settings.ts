@@ -6,7 +6,7 @@ import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
 import { leavesOf } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 
-/** Hex characters: nobody finds another value with the same 64 bits that a kubelet would read. */
+/** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
 const digestLength = 16
 
 /** Whether the kubelet itself was read. What files come to lacks what the kubelet makes of them, so only its own words are compared. */

@@ -10,7 +10,7 @@ import { imageText } from '#remediate/remedies/pull-image.ts'
 import { hashOnDisk } from './on-disk.ts'
 import { whyOthersChanged } from './other-settings.ts'
 
-/** @param fresh read after the step was taken back; where nobody asked its kubelet, with the configuration that its files come to */
+/** @param fresh read after the step was rolled back; with the configuration on disk if configz is unread */
 export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
   const found = instanceIdOf(nodeIdentity(fresh.node))
   if (found !== step.instanceId)

@@ -42,8 +42,8 @@ export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
   return Math.min(longest, longestSettleMs)
 }
 
-const seconds = (told: unknown, presetMs: number): number =>
-  typeof told === 'number' && told > 0 ? told * 1000 : presetMs
+const seconds = (value: unknown, presetMs: number): number =>
+  typeof value === 'number' && value > 0 ? value * 1000 : presetMs
 
 /** How far the node's clock is ahead, at least: it cannot have posted its status later than it was read. */
 const aheadMs = (node: KubernetesNode, at: number): number =>

@@ -22,7 +22,7 @@ const shownDoubts = 4
 
 /**
  * A step that writes no setting of the kubelet (`sync-file`, `pull-image`) restarts nothing: of it only the file, or the image, counts.
- * @param fresh read after the change; where nobody asked its kubelet, with the configuration that its files come to
+ * @param fresh read after the change; with the configuration on disk if configz is unread
  * @param replayed what its kubelet does now
  * @param readyPodsBefore `namespace/name`; null: not known, and pods that have turned NotReady since stand for them
  * @param at RFC 3339: when it was read
@@ -88,7 +88,7 @@ function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
 const shownHash = (hash: string): string =>
   hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 
-/** What the kubelet runs with, or, where nobody asked it, what its files come to. */
+/** The running configuration, or the configuration on disk if configz is unread. */
 function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): Iterable<Doubt> {
   const running = fresh.configuration?.printed ?? null
   if (running === null)
@@ -151,7 +151,7 @@ function unmetIn({ expect }: PlanStep, { node }: NodeInput, running: RawObject):
   )
 }
 
-/** Then it does what its old settings do, which nobody has promised anything of. */
+/** Then it runs with its old settings, for which the plan predicts nothing. */
 function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
   const running = fresh.configuration?.printed ?? null
   return running !== null && unmetIn(step, fresh, running).length > 0
@@ -160,7 +160,7 @@ function runsOtherwise(step: PlanStep, fresh: NodeInput): boolean {
 /** A process tells when it started by the time of the boot, which moves when the clock is set right. */
 const clockStepMs = 5000
 
-/** By the node's clock alone, where the plan knows it; null: nobody told. */
+/** By the node's clock alone, if the plan knows it; null: unknown. */
 function hasStartedSince(step: PlanStep, fresh: NodeInput, appliedAtMs: number): boolean | null {
   const started = kubeletStartedAt(fresh)
   if (started === null) return null

@@ -131,12 +131,16 @@ function pruneOf({ pruneImages, to }: PlanOptions): PruneWish | null {
   return pruneImages === true ? { toPercent: to ?? null } : null
 }
 
-function planOf(options: PlanOptions): (file: string) => Promise<PlanResult> {
+/** Makes the plan from a snapshot file. */
+type Planner = (file: string, signal?: AbortSignal) => Promise<PlanResult>
+
+function planOf(options: PlanOptions): Planner {
   const { rule: rules, finding: findings, set: changes } = options
   const [policy, selection, prune] = [policyOf(options), selectionOf(options), pruneOf(options)]
   if (options.deletions !== true)
-    return file =>
+    return (file, signal) =>
       makePlan(file, {
+        signal,
         rules,
         findings,
         changes,
@@ -150,7 +154,7 @@ function planOf(options: PlanOptions): (file: string) => Promise<PlanResult> {
     throw new OperatorError(
       '--deletions is a plan of its own: it names objects of the clusters, and changes no node',
     )
-  return file => makeDeletionPlan(file, { selection, policy })
+  return (file, signal) => makeDeletionPlan(file, { selection, policy, signal })
 }
 
 async function runPlan(options: PlanOptions): Promise<number> {
@@ -172,16 +176,16 @@ async function runPlan(options: PlanOptions): Promise<number> {
 }
 
 /** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */
-async function withSnapshot(
-  options: PlanOptions,
-  then: (file: string) => Promise<PlanResult>,
-): Promise<PlanResult> {
-  if (options.snapshot !== undefined) {
-    savedRecords(options.snapshot, options)
-    return then(options.snapshot)
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'highwater-plan-'))
+async function withSnapshot(options: PlanOptions, then: Planner): Promise<PlanResult> {
   const { signal, end } = runSignal(options.deadline)
+  if (options.snapshot !== undefined)
+    try {
+      savedRecords(options.snapshot, options)
+      return await then(options.snapshot, signal)
+    } finally {
+      end()
+    }
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-plan-'))
   const progress = openProgress(process.stderr)
   try {
     const file = join(folder, 'snapshot.ndjson.gz')

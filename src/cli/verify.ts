@@ -82,12 +82,11 @@ async function runVerify(file: string, options: VerifyOptions): Promise<number> 
           onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
         })
       : wholeLines(
-          savedRecords(options.snapshot, {
-            ...options,
-            cluster: selection.clusters,
-            node: selection.nodes,
-            nodegroup: [],
-          }),
+          savedRecords(
+            options.snapshot,
+            { ...options, cluster: selection.clusters, node: selection.nodes, nodegroup: [] },
+            signal,
+          ),
           inputErrors,
         )
   try {

@@ -74,7 +74,7 @@ export class ClusterFacts implements ClusterContext {
       for (const item of items) this.#takeEvent(item)
     } else if (!isGarbageResource(resource)) {
       const known = this.#objects.get(resource)
-      if (known) known.push(...items)
+      if (known) for (const item of items) known.push(item)
       else this.#objects.set(resource, [...items])
     }
   }

@@ -261,7 +261,7 @@ class RunningJudgement implements Judgement {
       state.outcomes[outcome.state]++
       const isWaived = (subject: Subject) =>
         waiverOf({ rule: rule.id, cluster, subject }, this.#policy.waivers, day) !== null
-      own.push(...gatherSubjects(rule, cluster, failings, isWaived))
+      for (const found of gatherSubjects(rule, cluster, failings, isWaived)) own.push(found)
       if (open !== null) {
         const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
         unknowns.push({

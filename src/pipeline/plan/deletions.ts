@@ -30,12 +30,13 @@ import type { PlanResult } from './result.ts'
 export interface DeletionRequest {
   selection: Selection
   policy: Policy
+  signal?: AbortSignal
 }
 
 /** @throws OperatorError where nothing may be deleted at all, or not all of a cluster was asked for */
 export async function makeDeletionPlan(
   file: string,
-  { selection, policy }: DeletionRequest,
+  { selection, policy, signal }: DeletionRequest,
 ): Promise<PlanResult> {
   const kinds = deletionKinds.filter(kind => policy.remediation.deletions[kind] !== undefined)
   if (kinds.length === 0)
@@ -48,7 +49,7 @@ export async function makeDeletionPlan(
     )
   const found = new Deletions(policy, kinds)
   const inputErrors: string[] = []
-  for await (const record of savedFleet(file, selection)) {
+  for await (const record of savedFleet(file, selection, signal)) {
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
     else if (record.kind === 'Snapshot') found.takeHead(record)
     else if (record.kind === 'Cluster') found.takeCluster(record)

@@ -27,7 +27,7 @@ export function evictContainers(input: ContainerGcInput): EvictedContainers {
   // One that keeps nothing takes them as they are listed.
   const keepNewest = (containers: Unit, numToKeep: number): Unit => {
     const sorted = numToKeep > 0 ? containers.toSorted(newestFirst) : containers
-    chosen.push(...sorted.slice(numToKeep).reverse())
+    for (const one of sorted.slice(numToKeep).reverse()) chosen.push(one)
     return sorted.slice(0, numToKeep)
   }
 

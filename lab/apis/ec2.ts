@@ -215,8 +215,8 @@ function findVersion(
   which: string,
 ): LaunchTemplateScenario['versions'][number] {
   const latest = Math.max(...template.versions.map(({ number }) => number))
-  const number =
-    which === '$Latest' ? latest : which === '$Default' ? defaultOf(template) : Number(which)
+  const stated = which === '$Default' ? defaultOf(template) : Number(which)
+  const number = which === '$Latest' ? latest : stated
   const found = template.versions.find(each => each.number === number)
   if (!found)
     throw new Refusal(

@@ -138,11 +138,9 @@ function findingLines(
   const severity: Severity = state?.severity ?? 'info'
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
   const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
-  const nodes = !isOnNodes
-    ? ''
-    : before !== null && after !== null
-      ? `: ${nodeCounts(before, after)}`
-      : `: ${nodeNames(state.nodes)}`
+  const namedOrCounted = (nodes: NonNullable<typeof state>['nodes']) =>
+    before !== null && after !== null ? nodeCounts(before, after) : nodeNames(nodes)
+  const nodes = isOnNodes ? `: ${namedOrCounted(state.nodes)}` : ''
   const head = isLong ? clean(title) : clean(rule)
   const place = isLong
     ? `${where}${nodes} (${clean(rule)})`
@@ -202,7 +200,8 @@ function unreadLines(unread: NotReadNow[], width: number): string[] {
   const lines = [...alike.values()].slice(0, shownNodes).flatMap(entries => {
     const [first] = entries
     if (first === undefined) return []
-    const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? (first.before === 'read' ? ', read before' : ', partly read before') : ''}`
+    const earlier = first.before === 'read' ? ', read before' : ', partly read before'
+    const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? earlier : ''}`
     return wrap(
       `${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`,
       width,

@@ -43,12 +43,10 @@ export function explanationText(rule: RuleExplanation, { hasColour, columns }: S
   return `${lines.join('\n')}\n`
 }
 
-const shownDefault = (value: unknown) =>
-  value === null || (Array.isArray(value) && value.length === 0)
-    ? 'none'
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value)
+function shownDefault(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return 'none'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
 
 /** By family, the families in the order of the report. Ends with a newline. */
 export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Screen): string {

@@ -109,20 +109,20 @@ function diskTitle({ layout, nodefs, imagefs }: NodeFacts): string {
   return `Its disk for images${bytes == null ? '' : `, ${formatBytes(bytes).replace('\u00a0', ' ')}`}`
 }
 
+function headroomText(imageGC: Day['imageGC']): string {
+  if (imageGC?.enabled === false) return 'image GC off'
+  const bytes = imageGC?.bytesUntilTrigger ?? null
+  if (!imageGC?.enabled || bytes === null) return 'image GC not known'
+  return bytes === 0 ? 'image GC due' : `${formatBytes(bytes)} until image GC`
+}
+
 function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: number): string[] {
   const lines = (text: string) =>
     wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, width, '  ', '              ')
   if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
   const used =
     imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
-  const headroom =
-    imageGC?.enabled && imageGC.bytesUntilTrigger !== null
-      ? imageGC.bytesUntilTrigger === 0
-        ? 'image GC due'
-        : `${formatBytes(imageGC.bytesUntilTrigger)} until image GC`
-      : imageGC?.enabled === false
-        ? 'image GC off'
-        : 'image GC not known'
+  const headroom = headroomText(imageGC)
   return lines(
     [
       used,

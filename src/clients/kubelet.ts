@@ -53,16 +53,17 @@ const hints = {
   403: '',
 }
 
-/** What the way to a kubelet adds to what every connection may meet. */
+function adviceOn(kind: RequestFailure['kind'], address: string): string {
+  if (kind === 'timeout' || kind === 'network')
+    return `. Kubelet ${address}: is the node's security group open for this machine on that port?`
+  if (kind !== 'tls') return ''
+  return '. A kubelet whose certificate was not issued by the cluster (serverTLSBootstrap off, or its request not approved) cannot be asked directly; modes proxy and ssm can'
+}
+
+/** Adds advice about direct access to kubelets to the failure of a connection. */
 function explained(failure: RequestFailure, address: string): RequestFailure {
   const { kind, status, retryAfterMs, body, cause } = failure
-  const advice =
-    kind === 'timeout' || kind === 'network'
-      ? `. Kubelet ${address}: is the node's security group open for this machine on that port?`
-      : kind === 'tls'
-        ? '. A kubelet whose certificate was not issued by the cluster (serverTLSBootstrap off, or its request not approved) cannot be asked directly; modes proxy and ssm can'
-        : ''
-  return new RequestFailure(kind, `${failure.message}${advice}`, {
+  return new RequestFailure(kind, `${failure.message}${adviceOn(kind, address)}`, {
     ...(status === null ? {} : { status }),
     retryAfterMs,
     body,

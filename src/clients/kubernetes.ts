@@ -460,16 +460,13 @@ function parsePage(body: unknown, path: string): ParsedPage {
     throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
   const metadata = isRawObject(body.metadata) ? body.metadata : {}
   const token = metadata.continue
+  const continueToken = typeof token === 'string' && token !== '' ? token : null
+  const unstated = continueToken === null ? 0 : null
   const remaining = metadata.remainingItemCount
   return {
     items: items.filter(isRawObject),
-    continueToken: typeof token === 'string' && token !== '' ? token : null,
-    remaining:
-      typeof remaining === 'number'
-        ? remaining
-        : typeof token === 'string' && token !== ''
-          ? null
-          : 0,
+    continueToken,
+    remaining: typeof remaining === 'number' ? remaining : unstated,
   }
 }
 

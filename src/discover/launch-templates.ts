@@ -56,7 +56,8 @@ function namedTemplates(nodegroups: RawObject[]): TemplateVersions[] {
   for (const { launchTemplate } of nodegroups) {
     if (!isRawObject(launchTemplate)) continue
     const { id, name, version } = launchTemplate
-    const by = typeof id === 'string' ? { id } : typeof name === 'string' ? { name } : null
+    const byName = typeof name === 'string' ? { name } : null
+    const by = typeof id === 'string' ? { id } : byName
     if (by === null) continue
     const key = JSON.stringify(by)
     const versions = found.get(key)?.versions ?? new Set()

@@ -105,13 +105,9 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     },
     { reader, kubelet },
   )
-  return {
-    cluster: record.cluster,
-    mode,
-    state: isReached ? (isWell ? 'ok' : 'missing') : isMissing ? 'missing' : 'unreachable',
-    checks,
-    fixes,
-  }
+  const reached = isWell ? 'ok' : 'missing'
+  const notReached = isMissing ? 'missing' : 'unreachable'
+  return { cluster: record.cluster, mode, state: isReached ? reached : notReached, checks, fixes }
 }
 
 /** What the API server, the nodes and SSM say. */

@@ -214,7 +214,8 @@ function isNews(
 ): boolean {
   const [field, key] = splitPath(leaf)
   const whole = running[field]
-  const present = key === null ? whole : isRawObject(whole) ? whole[key] : undefined
+  const entry = key !== null && isRawObject(whole) ? whole[key] : undefined
+  const present = key === null ? whole : entry
   return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
 }
 

@@ -26,10 +26,11 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
   const { state } = outcomeOf(evictionBeforeImageGc, nodeSubject(record, prediction), policy)
   const { imageGC, eviction } = prediction
   const isDue = imageGC?.triggered ?? null
+  const freedBytes = isDue && imageGC !== null ? freedAtMost(imageGC) : 0
   return {
     evictsBeforeImageGc: state === 'unknown' || state === 'error' ? null : state === 'fail',
     imageGcDue: isDue,
-    freedBytesAtMost: isDue === null || imageGC === null ? null : isDue ? freedAtMost(imageGC) : 0,
+    freedBytesAtMost: isDue === null ? null : freedBytes,
     evictsNow:
       eviction === null || eviction.error !== null
         ? null

@@ -50,16 +50,9 @@ export function wantedImages(
         : {
             why: `${bounded(name, 300)} is no name with a tag, and nothing else can be given to an image`,
           }
-      return found === null
-        ? isAsked
-          ? [
-              {
-                ...wanted,
-                why: `policy requiredImageSources names no source of ${bounded(name, 300)}`,
-              },
-            ]
-          : []
-        : [{ ...wanted, ...found }]
+      if (found !== null) return [{ ...wanted, ...found }]
+      const why = `policy requiredImageSources names no source of ${bounded(name, 300)}`
+      return isAsked ? [{ ...wanted, why }] : []
     })
 }
 

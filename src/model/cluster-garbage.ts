@@ -1,7 +1,10 @@
 /** What the control plane's collectors have left of a cluster's own objects, and will leave: one section for each concern. */
 import type { EksCluster } from './cluster-input.ts'
 
-/** What of a cluster's own objects is looked through for what nobody has collected; `apis` and `nodes` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
+/**
+ * Kinds of cluster garbage that the policy can switch on. `apis` and `nodes` need no list of their
+ * own. `owners` and `finalizers` need the lists of all other kinds except `pods` and `configs`.
+ */
 export const garbageKinds = [
   'pods',
   'jobs',
@@ -23,7 +26,7 @@ export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(
   kind => kind !== 'configs',
 )
 
-/** Who controls an object, `CronJob` and its name; null: nobody. */
+/** Controller of an object, for example kind `CronJob` and its name; null: it has none. */
 export interface Controller {
   kind: string
   name: string
@@ -47,7 +50,7 @@ export interface TerminatedPod {
 /** A finalizer of what is in deletion. */
 export interface HeldFinalizer {
   finalizer: string
-  /** Who takes it away; null: nobody knows. */
+  /** Component that removes the finalizer; null: unknown. */
   controller: string | null
   /** `control-plane`: it is part of that; `there`, `stopped`: as its workload is; `absent`: no workload is called like it; `unknown`: it could not be looked up, or not for certain. */
   state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
@@ -158,7 +161,7 @@ export interface ReleasedVolume {
   /** Since when it is released; null: its API server does not say, and it was not before it was made. */
   sinceMs: number | null
   createdMs: number | null
-  /** Somebody has deleted it, and it has not gone: that is told of what is held in deletion. */
+  /** It has a deletionTimestamp and still exists. Objects stuck in Terminating are listed separately. */
   isBeingDeleted: boolean
 }
 
@@ -277,7 +280,7 @@ export interface OwnerGarbage {
     sinceMs: number
     dependents: readonly OwnedGroup[]
   }[]
-  /** Made by a controller, as they say themselves, and owned by nobody. */
+  /** Objects whose labels or annotations name a controller, without an ownerReference. */
   orphaned: readonly {
     kind: string
     namespace: string

@@ -1,7 +1,10 @@
 /** How clusters are called, and which names a pattern means: one rule for whatever chooses clusters. */
 import { matchesGlob } from './glob.ts'
 
-/** In a fleet of several accounts or regions. @param account null: nobody could say which of them is one's own */
+/**
+ * Cluster name in a fleet of several accounts or regions.
+ * @param account null: the run's own account is unknown
+ */
 export const fullClusterName = (account: string | null, region: string, name: string) =>
   `${account ?? ownAccount}/${region}/${name}`
 

@@ -27,7 +27,7 @@ export interface ComparedFinding
     | 'evidence'
     | 'waived'
   > {
-  /** Nobody could look in that run: it stands as it was seen before. */
+  /** The run could not check it. The state is that of an earlier run. */
   isCarried?: boolean
 }
 
@@ -128,7 +128,7 @@ export interface Delta {
     come: { cluster: string; node: string }[] | null
     notReadNow: NotReadNow[]
   }
-  /** What cannot be told from these two inputs, each in a sentence. */
+  /** Comparisons that these two inputs do not allow, one sentence each. */
   notes: string[]
 }
 

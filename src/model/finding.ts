@@ -139,8 +139,9 @@ export interface Coverage {
   partlyRead: number
   notRead: number
   /**
-   * Of the lists that were to be looked through for garbage, how many were read to their end; absent: none was asked for. `notSwept`:
-   * resources whose objects nobody looked through for what finalizers hold; absent: it is not known which there are, or nobody looked for that.
+   * Garbage lists that were requested, and how many were read completely. Absent: none was requested.
+   * `notSwept`: resources whose objects were not searched for pending finalizers. Absent: the
+   * resources are unknown, or finalizers are not part of the policy.
    */
   clusterGc?: { lists: number; read: number; notSwept?: { count: number; sample: string[] } }
 }

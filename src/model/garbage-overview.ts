@@ -45,9 +45,10 @@ export const garbageRowKinds = [
 export type GarbageRowKind = (typeof garbageRowKinds)[number]
 
 /**
- * What becomes of it where nobody does anything. `never`: no collector takes it; `late`: one should have, and has not; `held`: its deletion waits;
- * `threshold`: pod GC deletes the oldest finished pods of the cluster beyond so many; `itself`: a collector takes it, at the times where they are
- * known; `with`: it goes with what it belongs to; `unknown`: that is not known.
+ * What happens to the objects without an operator's action. `never`: no collector deletes them;
+ * `late`: a collector should have deleted them already; `held`: deletion is pending; `threshold`:
+ * pod GC deletes the oldest finished pods above a cluster-wide limit; `itself`: a collector deletes
+ * them, at the given times if known; `with`: they are deleted with their owner; `unknown`.
  */
 export type GarbageFate =
   | { is: 'never' | 'late' | 'with' | 'unknown' }
@@ -93,13 +94,13 @@ export interface GarbageGap {
 
 export interface GarbageOverview {
   cluster: string
-  /** RFC 3339: the moment that all of it is told of. */
+  /** RFC 3339: the moment of the observation. */
   at: string
-  /** What is younger than that is not called garbage. */
+  /** Younger objects are not counted as garbage. */
   minAgeHours: number
-  /** What nobody ends comes first. Kinds of which nothing lies there have no row. */
+  /** Objects that no collector deletes come first. Kinds without objects have no row. */
   rows: GarbageRow[]
-  /** Looked through, and nothing lies there. */
+  /** Kinds that were searched without a result. */
   clean: ClusterNeed[]
   gaps: GarbageGap[]
 }

@@ -32,7 +32,11 @@ export interface OpenFinding {
 
 type Judged = Pick<OutcomeCounts, 'pass' | 'fail' | 'unknown' | 'error'>
 
-/** Null where nothing was read, no rule applied to what was, or too little was decided for a grade better than D: also where nobody knows how many nodes there are (`isListCut`). Waived findings are not `open` and do not count; coverage stands beside the grade, not in it. */
+/**
+ * Grade of a cluster. Null if nothing was read, if no rule applied, or if too few outcomes were
+ * decided for a grade better than D. An incomplete list of nodes (`isListCut`) counts as undecided.
+ * Waived findings are not `open` and do not count. Coverage is reported beside the grade.
+ */
 export function gradeOf(
   open: readonly OpenFinding[],
   coverage: Coverage,

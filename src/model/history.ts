@@ -11,7 +11,7 @@ import type { Subject } from './subject.ts'
 export interface RememberedFinding extends ComparedFinding {
   /** The first day of this stretch of it. */
   since: string
-  /** The last day on which it was seen: earlier than the run's where that day nobody could tell. */
+  /** Last day it was seen. Earlier than the run's day if this run could not decide. */
   lastSeen: string
 }
 
@@ -78,7 +78,10 @@ export interface FillReading {
   imagefsUsedBytes: number | null
 }
 
-/** A line of `history/nodes/<cluster>/<day>.ndjson.gz`: what the last reading of that day told of a node. At most 2,048 bytes. */
+/**
+ * A line of `history/nodes/<cluster>/<day>.ndjson.gz`: facts of one node from the last reading of
+ * that day. At most 2,048 bytes.
+ */
 export interface NodeFacts {
   node: string
   /** RFC 3339. */
@@ -181,7 +184,7 @@ export interface ObservedGrowth {
   /** From the first reading to the last. */
   overMs: number
   readings: number
-  /** Stretches in which it became emptier: how much grew in them cannot be told. */
+  /** Number of intervals in which usage fell: the growth within them is unknown. */
   falls: number
 }
 

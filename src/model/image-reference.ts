@@ -6,7 +6,7 @@ const digestForm = 'sha256:[a-f0-9]{64}'
 
 /** What pods can use, and a node can be given: `registry/repository:tag`. */
 export const imageNameForm = `^${imageForm}:${tagForm}$`
-/** What a node can be told to pull: with a tag, a digest, or both. */
+/** Image reference that a node can pull: with a tag, a digest, or both. */
 export const imageSourceForm = `^${imageForm}(:${tagForm}(@${digestForm})?|@${digestForm})$`
 
 /** A longer one names no image that a plan could hold. */

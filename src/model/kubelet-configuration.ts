@@ -103,7 +103,10 @@ const switchesIn = (gates: Record<string, unknown>): Record<string, unknown> =>
 export const mistakeOf = ({ mistakes }: RunningConfiguration): string | null =>
   mistakes.length === 0 ? null : `configz: ${mistakes.join(', ')}`
 
-/** Fields that a kubelet of any minor prints whatever it was told: durations that are no pointers. Source: k8s.io/kubelet/config/v1beta1 types.go */
+/**
+ * Fields that every kubelet prints even if they are not set: durations that are not pointers.
+ * Source: k8s.io/kubelet/config/v1beta1 types.go
+ */
 const alwaysPrinted = [
   'evictionPressureTransitionPeriod',
   'imageMinimumGCAge',

@@ -159,8 +159,9 @@ export interface PlanStep {
   /** Of what a rollback leaves, where that cannot be `oldSha256`: on Bottlerocket what was not set before is set to what ran. */
   backSha256?: string
   /**
-   * The whole new file; of Bottlerocket `{"back":{…},"set":{…}}`: the settings that are set, and those that a rollback sets because nobody had; of an
-   * image `{"name":…,"pinned":true,"source":…}`.
+   * The whole new file. For Bottlerocket `{"back":{…},"set":{…}}`: the new settings, and the values
+   * that a rollback sets because they were unset. For an image
+   * `{"name":…,"pinned":true,"source":…}`.
    */
   content: string
   /** What ends the change on this node by itself. */
@@ -185,7 +186,7 @@ export interface LeftAlone {
   why: string
 }
 
-/** What a plan says and nobody runs: it takes a person, and a reboot. */
+/** A change that the plan describes and does not run: an operator makes it, with a reboot. */
 export interface ManualChange {
   cluster: string
   group: Subject

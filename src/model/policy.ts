@@ -28,7 +28,7 @@ export interface Waiver {
 /** An AWS account and its regions to enumerate. Nulls: the caller's own credentials, the SDK's own region. */
 export interface AccountSelection {
   roleArn: string | null
-  /** Taken instead of it by whoever changes nodes there; null or absent: that one, too. */
+  /** Role for changes to nodes, instead of `roleArn`. Null or absent: `roleArn` does both. */
   remediateRoleArn?: string | null
   externalId: string | null
   regions: string[] | null
@@ -99,7 +99,7 @@ export interface RemediationPolicy {
   pauseMs: number
   /** What a node gives itself for the way there and the way back together. */
   timeoutSeconds: number
-  /** Until a node that was told to change has answered; then it is asked again. */
+  /** Time for a node to answer after a change was sent. After that, its state is requested again. */
   answerTimeoutMs: number
   /** How long a node may take until what is read of it anew shows that it is well. */
   verifyTimeoutMs: number
@@ -160,12 +160,12 @@ export interface ReportOwner {
   onlyOnChange: boolean
 }
 
-/** Who is told of a run, and in which forms. */
+/** Recipients and formats of a run's report. */
 export interface ReportPolicy {
   /** Nulls: what the stack's parameters say. */
   sender: string | null
   recipients: string[] | null
-  /** Nobody is told of a run without a change since the run before. */
+  /** Send no report if nothing has changed since the previous run. */
   onlyOnChange: boolean
   owners: ReportOwner[]
   /** Where a reader asks not to get the mail any more; `oneClick`: the address takes a POST (RFC 8058). */
@@ -181,13 +181,19 @@ export interface ReportPolicy {
 
 export interface Policy {
   accounts: AccountSelection[]
-  /** What `accounts` was before somebody chose regions: clusters are called as in all of them. Absent: nobody has. */
+  /**
+   * `accounts` before the operator selected regions: cluster names stay those of the full fleet.
+   * Absent: no selection.
+   */
   narrowedFrom?: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
   clusters: { names: string[]; tags: Record<string, string> }
   /** The first that matches counts; default `proxy`. */
   modes: ModeSelection[]
-  /** Where SSM agents put what they were told in full, by their instance's own role. Null: a shorter answer comes through SSM itself. */
+  /**
+   * Bucket to which SSM agents write the full command output, with their instance role.
+   * Null: SSM itself returns a truncated output.
+   */
   inspectOutput: { bucket: string; prefix: string } | null
   /** Mode `kubelet`: whose token kubelets see. The role's, or, only where that is said, the run's own. */
   kubelet: { roleArn: string | null; useOwnToken: boolean }

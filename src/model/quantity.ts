@@ -290,8 +290,12 @@ export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity): n
   return Number(unscaled * 10n ** BigInt(exponent))
 }
 
-export const signOf = ({ unscaled }: Quantity): -1 | 0 | 1 =>
-  unscaled === 0n ? 0 : unscaled < 0n ? -1 : 1
+export const signOf = ({ unscaled }: Quantity): -1 | 0 | 1 => signum(unscaled)
+
+function signum(value: bigint): -1 | 0 | 1 {
+  if (value === 0n) return 0
+  return value < 0n ? -1 : 1
+}
 
 /** Exact, whatever the format: `1Gi` equals `1024Mi`. Negative, 0 or positive. Upstream: Cmp. */
 export function compareQuantities(a: Quantity, b: Quantity): number {
@@ -306,7 +310,7 @@ export function compareQuantities(a: Quantity, b: Quantity): number {
   const difference =
     a.unscaled * 10n ** BigInt(a.exponent - exponent) -
     b.unscaled * 10n ** BigInt(b.exponent - exponent)
-  return difference === 0n ? 0 : difference < 0n ? -1 : 1
+  return signum(difference)
 }
 
 const orderOf = ({ unscaled, exponent }: Quantity): number =>

@@ -49,7 +49,7 @@ export interface PlanCounts {
   never: number
   refused: number
   unchanged: number
-  /** Of the refused: only because they told too little. */
+  /** Number of refused nodes whose only reason is missing data. */
   unread: number
 }
 
@@ -62,7 +62,7 @@ export interface PlanAnswer {
   counts: PlanCounts
   /** Broken lines of the snapshot, and clusters that could not be read. */
   inputErrors: string[]
-  /** Null: nobody has approved it. */
+  /** Null: not approved yet. */
   approvedBy: string | null
   /** What to do next, or why the policy does not approve it. */
   next: string

@@ -1,4 +1,4 @@
-/** What comes of a plan: the way of each node through a run, and what is told of it (the contract `highwater.remediation/1`). */
+/** State and report of a remediation run, node by node (the contract `highwater.remediation/1`). */
 import type { LeftAlone } from './plan.ts'
 
 export const remediationSchema = 'highwater.remediation/1'
@@ -120,14 +120,14 @@ export interface RemediationRun {
   /** The plan's digest. */
   plan: string
   approvedBy: string
-  /** Who else approved it, for going on, in that order. Absent: nobody. */
+  /** Further approvers who resumed the run, in order. Absent: it was not resumed. */
   resumedBy?: string[]
   startedAt: string
   endedAt: string | null
   state: RunState
   /** Why it is not running; null where the state says it all. */
   why: string | null
-  /** By cluster: what nobody was asked before its nodes were changed. Absent: nothing. */
+  /** Checks that were skipped before nodes were changed, one sentence per cluster. Absent: none. */
   unasked?: string[]
   /** By the names that the plan has for clusters: the UID of the namespace kube-system of each, by which its lease is called. Absent: begun by an older version. */
   clusters?: Record<string, string>

@@ -39,7 +39,7 @@ export interface AuditedNode {
   prediction: AuditedPrediction
   /** What the rules came to on it: they add up to its cluster's, but for the rules on the cluster itself. */
   outcomes: OutcomeCounts
-  /** How fast its disks were seen to fill, by filesystem, or why that cannot be told; absent: nothing is remembered of any node. */
+  /** Observed growth per filesystem, or why it is unknown. Absent: there is no history of nodes. */
   growth?: NodeGrowth
 }
 
@@ -144,7 +144,10 @@ export interface ResourceTags {
   tags: Record<string, string>
 }
 
-/** A day each, the last of them this run's. Grade, findings and what was left out are null where only a part of the cluster is told of. */
+/**
+ * One point per day; the last is this run's. Grade, findings and omissions are null if the report
+ * covers only a part of the cluster.
+ */
 export interface ReportedTrend extends Pick<ClusterTrend, 'cluster'> {
   points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & {
     findings: TrendPoint['findings'] | null
@@ -181,9 +184,9 @@ export interface RunBefore {
   ended: PastFinding[]
   /** What that run could not decide or did not audit, in clusters of this run, and this one no longer says. */
   closed: { unknowns: UnknownOutcome[]; notAudited: NotAudited[] }
-  /** Open findings of earlier runs of which nobody can tell today. */
+  /** Open findings of earlier runs that could not be checked today. */
   hidden: HiddenFinding[]
-  /** Clusters of earlier runs that are not in this one, and that nobody knows to be gone. */
+  /** Clusters of earlier runs that this run did not find, and that are not known to be deleted. */
   absent: AbsentCluster[]
   /** Findings of this run that had ended, and how and when they had. */
   returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]

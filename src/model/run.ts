@@ -28,7 +28,7 @@ export interface Settings {
   approvalKeyId: string | null
   sender: string | null
   recipients: string[]
-  /** SNS topic that is told of each run; null: none. */
+  /** SNS topic that receives a message for each run; null: none. */
   topicArn: string | null
   /** Address of a Slack-compatible webhook, a secret: it stands in no message; null: none. */
   webhookUrl: string | null

@@ -1,4 +1,4 @@
-/** What was asked for once is not asked for again; what failed is, by whoever comes next. */
+/** Memoizes a request by key. A failed request is not kept: the next caller repeats it. */
 export function untilItFails<Key, Value>(
   known: Map<Key, Promise<Value>>,
   key: Key,

@@ -1,5 +1,6 @@
 import { mapOf } from '#model/config-value.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
 
 /** RFC 7386: null takes a key away. Keys keep their places, new ones come last. */
 export function merged(target: RawObject, patch: RawObject): RawObject {
@@ -33,12 +34,13 @@ export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
       ? leavesOf(value).map(([inner, leaf]) => [`${key}.${inner}`, leaf])
       : [[key, value]],
   )
-  return leaves.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return leaves.sort(([a], [b]) => byText(a, b))
 }
 
-/** Of a path as `leavesOf` has it: the rest of a path is the key of a map. */
+/** Value at a path of `leavesOf`. After the first dot, the rest of the path is a map key. */
 export function valueAt(running: RawObject, path: string): unknown {
   const at = path.indexOf('.')
   const whole = running[at < 0 ? path : path.slice(0, at)]
-  return at < 0 ? whole : isRawObject(whole) ? whole[path.slice(at + 1)] : undefined
+  if (at < 0) return whole
+  return isRawObject(whole) ? whole[path.slice(at + 1)] : undefined
 }

@@ -141,7 +141,7 @@ function podState({ metadata, status }: KubernetesPod): PodState {
   return isEvicted || metadata?.deletionTimestamp !== undefined ? 'deleted' : 'terminated'
 }
 
-/** How each container and sandbox is told, by id. */
+/** Report entry of each container and sandbox, by id. */
 function named({ containers, sandboxes }: RuntimeRecord): ReadonlyMap<string, ContainerRemoval> {
   const removals = new Map<string, ContainerRemoval>()
   for (const { id, namespace, pod, name } of containers)

@@ -19,7 +19,7 @@ const availableTolerance = 0.02
 
 /**
  * @param summary the body of /stats/summary
- * @param host what the node itself told
+ * @param host data read on the node itself
  * @param isContainerd containerd keeps containers where it keeps images
  */
 export function filesystemLayout(
@@ -54,7 +54,7 @@ function stateOf(stats: FilesystemStats | undefined): FilesystemState | null {
   }
 }
 
-/** What `df` told: a disk of which root has used what is reserved for it has less than nothing available, and it says so. */
+/** The state from `df`. Available bytes are negative if root has used its reserved blocks. */
 function measuredState(host: Host | null, role: string): FilesystemState | null {
   const measured = byRole(host, role)
   const state = stateOf(measured)

@@ -8,6 +8,7 @@
  */
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
+import { deletionsOf, type Freed, freedOf, keptImages } from './image-gc/deletions.ts'
 import {
   type AgeLimit,
   mayGoByAge,
@@ -17,7 +18,6 @@ import {
 } from './image-gc/outcomes.ts'
 import { type ImageGcPolicy, imageGcPolicyError, isImageGcStopped } from './image-gc/policy.ts'
 import type { PreparedImages } from './image-gc/prepared.ts'
-import { deletionsOf, type Freed, freedOf, keptImages } from './image-gc/told.ts'
 import {
   amountToFree,
   bytesUntilTrigger,
@@ -34,8 +34,8 @@ export interface Predicted<Prediction> {
   unknowns: Unknown[]
 }
 
-/** Deletions and kept images are null where no list of images was read, and something may go. */
-interface Told {
+/** Both are null if the image list was not read and an image may be deleted. */
+interface ImageOutcome {
   deletions: ImageDeletion[] | null
   kept: KeptImage[] | null
 }
@@ -45,7 +45,7 @@ const nothingFreed: Freed = { freedBytes: 0, reachesLow: true, shortfallBytes: 0
 
 /**
  * @param imagefs as the round reads it; null: not observed
- * @param images null: nobody looked, and what depends on them is null
+ * @param images null: not read; results that depend on them are null
  */
 export function predictImageGc(
   policy: ImageGcPolicy,
@@ -99,7 +99,7 @@ export function predictImageGc(
     atMostBytes: prediction.triggered === null ? Number.POSITIVE_INFINITY : wantedBytes,
   }
   const outcomes = outcomesOf(images, policy.minimumAgeMs, age, target)
-  Object.assign(prediction, told(images, outcomes, age, target, unknowns))
+  Object.assign(prediction, imageOutcome(images, outcomes, age, target, unknowns))
   if (wantedBytes === null || !usage) return { prediction, unknowns }
 
   const freed = images.isListed ? freedOf(images, outcomes, wantedBytes) : notKnown
@@ -120,18 +120,18 @@ const freedNotKnown: Unknown = {
 const diskAfterAge: Unknown = {
   what: 'summary.node.runtime.imageFs after deletions by age',
   effect:
-    'they may free enough that less goes for space, or nothing: the round is told as if the disk did not change by them',
+    'they may free enough space that the round deletes fewer images or none; the prediction leaves them out of the disk usage',
 }
 
 /** What eviction deletes when it reclaims images: all that may go, however full the disk is, and with image GC switched off too. */
 export function predictDeleteUnusedImages(
   { minimumAgeMs }: ImageGcPolicy,
   images: PreparedImages,
-): Predicted<Told> {
+): Predicted<ImageOutcome> {
   const unknowns: Unknown[] = []
   const target = { atLeastBytes: Number.POSITIVE_INFINITY, atMostBytes: Number.POSITIVE_INFINITY }
   return {
-    prediction: told(
+    prediction: imageOutcome(
       images,
       outcomesOf(images, minimumAgeMs, null, target),
       null,
@@ -161,13 +161,13 @@ const startNotKnown: Unknown = {
     'whether the kubelet has run for imageMaximumGCAge yet is not known, and so not whether images go by age',
 }
 
-function told(
+function imageOutcome(
   images: PreparedImages,
   outcomes: Outcomes,
   age: AgeLimit | null,
   { atMostBytes }: SpaceTarget,
   unknowns: Unknown[],
-): Told {
+): ImageOutcome {
   const mayDelete = age !== null || atMostBytes !== null
   if (mayDelete) unknowns.push(...images.unknowns)
   if (age?.isSure === false) unknowns.push(startNotKnown)

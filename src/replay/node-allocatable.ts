@@ -194,7 +194,7 @@ const plus = (sum: Quantity, added: Quantity | undefined): Quantity =>
 const less = (amount: Quantity, taken: Quantity | undefined): Quantity =>
   taken ? addQuantities(amount, negative(taken)) : amount
 
-/** Only to be added: its value as a double is not told. */
+/** Only for additions: the value as a double is not negated. */
 const negative = (amount: Quantity): Quantity => ({
   ...amount,
   unscaled: -amount.unscaled,

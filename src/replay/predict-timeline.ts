@@ -70,7 +70,7 @@ function unpredictable(unknowns: Unknown[]): null {
   unknowns.push({
     what: 'timeline',
     effect:
-      'the disks, their layout or the settings of the kubelet are not known: nothing can be told of how it goes on',
+      'the disks, their layout or the kubelet settings are unknown, so the timeline cannot be predicted',
   })
   return null
 }

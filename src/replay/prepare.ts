@@ -101,7 +101,7 @@ export function prepareNode(
   const ranked = memoized((signal: Signal) =>
     rankPods(signal, named('all'), podStats, layout ?? sharedDisk, kubelet),
   )
-  const told = memoized((signal: Signal) =>
+  const rankedPods = memoized((signal: Signal) =>
     ranked(signal).map(pod => rankedPod(signal, pod, kubelet)),
   )
   const isOneDisk = !(layout ?? sharedDisk).dedicatedImageFs
@@ -143,7 +143,7 @@ export function prepareNode(
     activePods,
     podStats,
     ranking: signal => ranked(alikeSignal(signal, isOneDisk)),
-    rankedPods: signal => told(alikeSignal(signal, isOneDisk)),
+    rankedPods: signal => rankedPods(alikeSignal(signal, isOneDisk)),
     overLimits: () => limits('all'),
     protectedPods: protectedOf(activePods),
   }
@@ -156,11 +156,9 @@ const byName = (a: Pod, b: Pod): number =>
 function alikeSignal(signal: Signal, isOneDisk: boolean): Signal {
   const resource = resourceOf(signal)
   if (resource === 'memory') return 'memory.available'
-  return isOneDisk && resource === 'inodes'
-    ? 'nodefs.inodesFree'
-    : isOneDisk && resource === 'ephemeral-storage'
-      ? 'nodefs.available'
-      : signal
+  if (!isOneDisk) return signal
+  if (resource === 'inodes') return 'nodefs.inodesFree'
+  return resource === 'ephemeral-storage' ? 'nodefs.available' : signal
 }
 
 function memoized<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {

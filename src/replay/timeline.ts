@@ -6,7 +6,7 @@
  * Kept exactly  the clocks: eviction every 10 s, and again at once after an eviction; image GC every 5 min, and once at the start
  * Left out      pulls, restarts, pods that owners put in the place of evicted ones: nothing comes new
  *
- * An assumption stands where nothing can be known: the disk gets back what the kubelet counts, and whoever fills it is no pod of the node.
+ * Assumed       a deletion frees as many bytes as the kubelet counts; no pod of the node fills the disk
  */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
@@ -300,7 +300,7 @@ function deleted(world: World, ids: readonly string[]): void {
   }
 }
 
-/** Whether the round failed; one failure after the other is told once. */
+/** Returns whether the round failed. Consecutive failures produce one event. */
 function imageGcRound(world: World, hasFailed: boolean): boolean {
   const { input, disks } = world
   if (input.imageGc === null) return false

@@ -14,7 +14,7 @@ export const volumesResource: AwsResource = {
   resource: 'volumes.ec2.amazonaws.com',
   kind: 'disks',
   action: 'ec2:DescribeVolumes',
-  tells: 'which disks of a cluster nobody uses, and what they cost',
+  tells: 'which disks of a cluster are unused, and what they cost',
 }
 export const instancesResource: AwsResource = {
   resource: 'instances.ec2.amazonaws.com',

@@ -34,7 +34,10 @@ const usdPerIopsMonth: Readonly<Record<string, readonly { above: number; usd: nu
 /** Of gp3, for each MiB/s above what comes with it. */
 const throughputOfGp3 = { above: 125, usdPerMiBpsMonth: 0.04 }
 
-/** Null of a type that is not in the list. @param volumeType null: whatever the EBS CSI driver makes where nobody says it */
+/**
+ * Price of a volume per month. Null if the type is not in the list.
+ * @param volumeType null: the default type of the EBS CSI driver
+ */
 export function monthlyUsd(
   capacityBytes: number,
   volumeType: string | null,

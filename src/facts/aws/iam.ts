@@ -137,9 +137,10 @@ export const everyDocument: readonly string[] = [
 ]
 
 /**
- * What reading a fleet touches, or, with every document, changing it. Regions stay open: the policy names them.
- * EKS puts the tag `aws:eks:cluster-name` on every instance that joins a cluster, and nobody else can write it (source: EKS user guide, tagging for billing);
- * activations of hybrid nodes carry `EKSClusterARN` (source: EKS user guide, hybrid nodes credentials).
+ * IAM resources for reading a fleet, or, with every document, for changing it. Regions stay open:
+ * the policy names them. EKS sets the tag `aws:eks:cluster-name` on every instance that joins a
+ * cluster, and only EKS can write it (source: EKS user guide, tagging for billing). Activations of
+ * hybrid nodes carry `EKSClusterARN` (source: EKS user guide, hybrid nodes credentials).
  */
 export function fleetGrants(
   { partition, account, clusters }: Account,
@@ -151,7 +152,7 @@ export function fleetGrants(
   const test =
     clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
   return {
-    // Composite alarms are told only to whoever may ask for all (source: CloudWatch API, DescribeAlarms).
+    // Composite alarms are returned only if the resource is `*` (source: CloudWatch API, DescribeAlarms).
     alarm: { Resource: '*' },
     cluster: { Resource: each(name => arn('eks', `cluster/${name}`)) },
     nodegroup: {

@@ -25,12 +25,7 @@ export const vpcEndpoints: readonly VpcEndpoint[] = [
     when: 'always: who is asking, and roles in other accounts (tokens for clusters are signed without a call)',
   },
   { name: 's3', type: 'gateway', of: 'always', when: 'always: reports, policy, history' },
-  {
-    name: 'ssm',
-    type: 'interface',
-    of: 'ssm',
-    when: 'modes ssm and both, and whoever applies plans',
-  },
+  { name: 'ssm', type: 'interface', of: 'ssm', when: 'modes ssm and both, and applying plans' },
   {
     name: 'email',
     type: 'interface',

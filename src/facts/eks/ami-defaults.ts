@@ -1,5 +1,5 @@
 /**
- * What an EKS image writes into the kubelet's configuration where nobody asked for anything.
+ * Kubelet configuration that an EKS image writes by default.
  *
  * Sources  awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go (AL2023), templates/al2/runtime/bootstrap.sh and kubelet-config.json (AL2);
  *          bottlerocket-core-kit packages/kubernetes-*, kubelet-config (evictionHard only where the user sets it).
@@ -59,8 +59,9 @@ export const al2BootstrapFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether it is known what every image of the family comes to in a field that nobody set. Feature gates come and go with its releases, and so
- * did the time to shut down; Bottlerocket sets a cgroup for the system only beside a reservation.
+ * Whether all images of the family have the same known default in this field. Feature gates and the
+ * shutdown grace period differ between releases. Bottlerocket sets a system cgroup only together
+ * with a reservation.
  */
 export function isAmiDefaultKnown(family: AmiFamily, field: string): boolean {
   if (field === 'featureGates' || field === 'maxParallelImagePulls') return false

@@ -6,7 +6,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { amiDefaults } from './ami-defaults.ts'
 
-/** Where it writes the file, which nobody else may change. */
+/** Path of the file. Only Bottlerocket itself can change it. */
 export const bottlerocketFile = '/etc/kubernetes/kubelet/config'
 
 /** Settings that it writes even where they are 0: `includeZero`. */
@@ -24,7 +24,7 @@ export const bottlerocketZeros: ReadonlySet<string> = new Set([
   'registry-qps',
 ])
 
-/** Settings that it takes a value of its own for where nobody made them. */
+/** Values that Bottlerocket writes for settings that are unset. */
 const unset: KubeletConfiguration = { maxPods: 110, cpuCFSQuota: true, cpuManagerPolicy: 'none' }
 export const bottlerocketEphemeralReservation = '1Gi'
 export const bottlerocketSystemCgroup = '/system'

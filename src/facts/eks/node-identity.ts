@@ -15,6 +15,16 @@ const providerHybrid = /^eks-hybrid:\/\/\//
 const eksctlNodegroup = 'alpha.eksctl.io/nodegroup-name'
 const providerFargate = /^aws:\/\/\/[^/]+\/[^/]+\/fargate-/
 
+function groupOf(
+  name: string,
+  nodePool: string | undefined,
+  nodegroup: string | undefined,
+): NodeIdentity['group'] {
+  if (nodePool !== undefined) return { kind: 'NodePool', namespace: null, name: nodePool }
+  if (nodegroup !== undefined) return { kind: 'Nodegroup', namespace: null, name: nodegroup }
+  return { kind: 'Node', namespace: null, name }
+}
+
 export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   const name = node.metadata?.name ?? ''
   const labels = node.metadata?.labels ?? {}
@@ -27,12 +37,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   const ready = node.status?.conditions?.find(condition => condition.type === 'Ready')?.status
   return {
     name,
-    group:
-      nodePool !== undefined
-        ? { kind: 'NodePool', namespace: null, name: nodePool }
-        : nodegroup !== undefined
-          ? { kind: 'Nodegroup', namespace: null, name: nodegroup }
-          : { kind: 'Node', namespace: null, name },
+    group: groupOf(name, nodePool, nodegroup),
     owner,
     isEksctl: eksctlNodegroup in labels,
     amiFamily: amiFamily(osImage),

@@ -1,6 +1,6 @@
 /**
- * Every feature gate that a kubelet of 1.24 to 1.37 has, each with its stages: from which minor on it is what, and whether it is on where nobody
- * sets it. The first minor named is 1.24 for all that are older.
+ * Every feature gate of the kubelet from 1.24 to 1.37, with its stages: first minor, maturity and
+ * default. Gates older than 1.24 start at 1.24.
  *
  * Source  the gates that DefaultMutableFeatureGate holds in cmd/kubelet, at the last patch of each minor: pkg/features/kube_features.go with
  *         client_adapter.go (client-go/features);  apiserver/pkg/features;  apiextensions-apiserver/pkg/features;  controller-manager/pkg/features;

@@ -1,5 +1,5 @@
 /**
- * The feature gates of a kubelet by minor: what they are where nobody sets them, and what they need.
+ * Feature gates of the kubelet by minor: their defaults, and the gates they depend on.
  *
  * Source  the gates that feature-gate-history.ts lists, and the functions it names
  */
@@ -11,7 +11,7 @@ export type Gate = keyof typeof gateHistory
 type Stage = 'alpha' | 'beta' | 'GA' | 'deprecated'
 
 export interface GateState {
-  /** Where nobody sets it. */
+  /** Default. */
   isOn: boolean
   /** It cannot be set to anything else. */
   isLocked: boolean
@@ -93,10 +93,16 @@ export function isGateOn(gate: string, settings: GateSettings, features: Kubelet
   if (own !== undefined) return own
   const state = gateState(gate, features)
   if (state === null) return false
-  const ofStage = state.stage === 'alpha' ? 'AllAlpha' : state.stage === 'beta' ? 'AllBeta' : null
+  const ofStage = stageSwitch[state.stage] ?? null
   // The two are gates of these stages themselves, and switch all but each other.
   const isSwitched = ofStage !== null && gate !== 'AllAlpha' && gate !== 'AllBeta'
   return (isSwitched ? settingOf(ofStage, settings) : undefined) ?? state.isOn
+}
+
+/** The gate that switches all gates of a stage. */
+const stageSwitch: Partial<Record<GateState['stage'], string>> = {
+  alpha: 'AllAlpha',
+  beta: 'AllBeta',
 }
 
 function settingOf(gate: string, settings: GateSettings): boolean | undefined {

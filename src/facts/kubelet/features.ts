@@ -39,7 +39,10 @@ const sinceMinor = {
   cpuRangeErrorExact: 27,
   /** A pod's limits count containers that are restartable init containers. */
   podLimitsCountSidecars: 28,
-  /** A CSI volume that nobody provisioned is left to its driver. Before, the controller found no plugin for it and failed. */
+  /**
+   * A static CSI volume (not dynamically provisioned) is left to its driver. Before, the controller
+   * found no plugin for it and failed.
+   */
   staticCsiVolumesDeletedOutside: 28,
   /** `logging.flushFrequency` may be text. Before, nanoseconds only. */
   flushFrequencyInText: 28,

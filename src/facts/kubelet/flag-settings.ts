@@ -73,17 +73,17 @@ interface GivenFlag {
   value: string | undefined
 }
 
+/** Index of the last character before the value of `-v4` or `-v=4`; -1: no value. */
+const endOfShort = (argument: string, value: string): number =>
+  value === '' ? -1 : argument.length - value.length - 1
+
 /** Those that set a field, as `--flag=value` or `--flag value`, underscores as dashes, until `--`. */
 function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
   for (let at = 0; at < commandLine.length; at++) {
     const argument = commandLine[at] ?? ''
     if (argument === '--') return
     const short = /^-v=?(.*)$/s.exec(argument)
-    const equals = short
-      ? short[1] === ''
-        ? -1
-        : argument.length - (short[1] ?? '').length - 1
-      : argument.indexOf('=')
+    const equals = short ? endOfShort(argument, short[1] ?? '') : argument.indexOf('=')
     const name = short
       ? 'v'
       : argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')

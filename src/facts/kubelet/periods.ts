@@ -16,7 +16,10 @@ export const podCleanupPollMs = 1_000
 /** Up to 1.29; since then the default of `containerLogMonitorInterval`. Source: pkg/kubelet/logs/container_log_manager.go logMonitorPeriod. */
 export const containerLogMonitorPeriodMs = 10_000
 
-/** How often the kernel is told anew at which memory usage to wake the eviction manager. Source: pkg/kubelet/eviction/memory_threshold_notifier.go notifierRefreshInterval. */
+/**
+ * Minimum time between two updates of the memory usage at which the kernel wakes the eviction
+ * manager. Source: pkg/kubelet/eviction/memory_threshold_notifier.go notifierRefreshInterval.
+ */
 export const notifierRefreshIntervalMs = 10_000
 
 /** Of a probe that does not say its own. Source: pkg/apis/core/v1/defaults.go SetDefaults_Probe. */

@@ -32,7 +32,7 @@ export const isCompared = (path: string): boolean => comparisonOf(path) !== unde
 const longestNumber = 100
 const longestText = 400
 
-/** As meaningOf. Empty: as if nobody had set it. */
+/** As meaningOf. An empty value counts as unset. */
 export function canonicalValue(
   kind: Comparison,
   value: unknown,

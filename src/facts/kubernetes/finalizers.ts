@@ -15,7 +15,7 @@ interface FinalizerController {
   controller: string
   /** Null: it is part of the control plane. `any`: each driver has its own. */
   workload: ControllerWorkload | 'any' | null
-  /** In Auto Mode AWS runs it, where nobody sees it. */
+  /** In Auto Mode AWS runs the controller outside the cluster, where it cannot be observed. */
   isRunByAutoMode?: true
 }
 

@@ -1,6 +1,6 @@
 /**
- * What of a cluster's own objects is read beside its nodes, to find what nobody has collected. Paths and served versions: Kubernetes API reference;
- * all of them are served by every minor from 1.24 on.
+ * Resources that are listed besides the nodes, to find cluster garbage. Paths and served versions:
+ * Kubernetes API reference; every minor from 1.24 on serves all of them.
  */
 
 import { awsResources } from '#facts/aws/cluster-resources.ts'
@@ -51,7 +51,10 @@ function listed(
   }
 }
 
-/** Whose section looks through whatever is listed wants all lists, but ConfigMaps and Secrets nobody gets by the way. */
+/**
+ * The sections `owners` and `finalizers` scan every list. ConfigMaps and Secrets are listed only if
+ * kind `configs` is on.
+ */
 function kindsOf(kind: GarbageKind, resource: string): GarbageResource['kinds'] {
   if (kind === 'pods' || kind === 'configs') return [kind]
   const others: GarbageKind[] = []
@@ -88,7 +91,7 @@ export const garbageResources: readonly GarbageResource[] = [
     'leases',
     'leases.coordination.k8s.io',
     'Lease',
-    'which leases nobody renews, and nobody collects',
+    'which leases are no longer renewed and not collected',
   ),
   listed('owners', 'deployments.apps', 'Deployment', 'which Deployments own objects'),
   listed(
@@ -130,7 +133,7 @@ export const garbageResources: readonly GarbageResource[] = [
     'certificates',
     'certificatesigningrequests.certificates.k8s.io',
     'CertificateSigningRequest',
-    'which certificate requests nobody approves, issues or collects',
+    'which certificate requests are not approved, issued or collected',
     ofCluster,
   ),
   listed(
@@ -151,12 +154,18 @@ const byResource: ReadonlyMap<string, GarbageResource> = new Map(
   [podResource, ...garbageResources].map(each => [each.resource, each]),
 )
 
-/** Null where it is not read for what nobody has collected. @param resource `plural` or `plural.group` */
+/**
+ * Null if the resource is not listed to find garbage.
+ * @param resource `plural` or `plural.group`
+ */
 export const garbageResource = (resource: string): GarbageResource | null =>
   byResource.get(resource) ?? null
 
 const ofAws: ReadonlySet<string> = new Set(awsResources.map(({ resource }) => resource))
 
-/** Whether it is read for what nobody has collected, in the cluster or in its account. @param resource `plural` or `plural.group` */
+/**
+ * Whether the resource is listed to find garbage, in the cluster or in its account.
+ * @param resource `plural` or `plural.group`
+ */
 export const isGarbageResource = (resource: string): boolean =>
   byResource.has(resource) || ofAws.has(resource) || resource === discoveryResource

@@ -6,7 +6,7 @@ const passing: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready',
   'node.kubernetes.io/unreachable',
   'node.cloudprovider.kubernetes.io/shutdown',
-  // KEP-2268: whoever set it
+  // KEP-2268: removed by the user who set it
   'node.kubernetes.io/out-of-service',
   // cloud-provider/controllers/node/node_controller.go syncNode: once the cloud knows the node
   'node.cloudprovider.kubernetes.io/uninitialized',

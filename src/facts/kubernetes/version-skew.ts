@@ -10,8 +10,9 @@ export interface VersionSkew {
 }
 
 /**
- * Null where one of them is not told. Source: kubernetes.io/releases/version-skew-policy; KEP-3935: three minors from API server 1.28 on, two before.
- * @param controlPlaneVersion as EKS tells it, `1.34`
+ * Null if one of the versions is unknown. KEP-3935: three minors from API server 1.28 on, two
+ * before. Source: kubernetes.io/releases/version-skew-policy
+ * @param controlPlaneVersion as EKS returns it, `1.34`
  */
 export function versionSkew(
   kubeletVersion: string | null,
@@ -24,10 +25,10 @@ export function versionSkew(
   if (kubeletMinor === null || controlPlaneMinor === null) return null
   const allowedBehind = controlPlaneMinor >= 28 ? 3 : 2
   const behind = controlPlaneMinor - kubeletMinor
-  return {
-    kubeletMinor,
-    controlPlaneMinor,
-    allowedBehind,
-    state: behind < 0 ? 'newer' : behind > allowedBehind ? 'tooOld' : 'supported',
-  }
+  return { kubeletMinor, controlPlaneMinor, allowedBehind, state: stateOf(behind, allowedBehind) }
+}
+
+function stateOf(behind: number, allowedBehind: number): VersionSkew['state'] {
+  if (behind < 0) return 'newer'
+  return behind > allowedBehind ? 'tooOld' : 'supported'
 }

@@ -5,13 +5,13 @@ import { retoldDrift } from './retold.ts'
 import { type Knowledge, listed } from './run-knowledge.ts'
 
 interface Spread {
-  /** Above 0: on more nodes than before; below: on fewer, and not because they are gone. */
+  /** Above 0: on more nodes than before; below 0: on fewer, and not because nodes were deleted. */
   grows: number
   /** It started on nodes that were fine. */
   isElsewhere: boolean
-  /** Some of its nodes of before cannot be told today. */
+  /** Some of its previous nodes could not be checked today. */
   isHidden: boolean
-  /** Some of its nodes of today could not be told before. */
+  /** Some of its current nodes could not be checked before. */
   isUncovered: boolean
   why: string[]
 }
@@ -66,7 +66,7 @@ function spreadByCount(
   const counts = `on ${counted(after.nodes.count, 'node')}, before on ${before.nodes.count}`
   const unnamed = `by count alone: not all of its nodes are named`
   return {
-    grows: isMore ? 1 : isFewer ? -1 : 0,
+    grows: Number(isMore) - Number(isFewer),
     isElsewhere: false,
     isHidden: hiddenNow > 0,
     isUncovered: hiddenThen > 0 || (rise !== 0 && !isMore && !isFewer),

@@ -47,7 +47,10 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   return found
 }
 
-/** False: an expression, or a secret that was cut, of which nobody knows what it comes to; an empty list, which configz does not show. */
+/**
+ * False for expressions and removed secrets, whose value is unknown, and for empty lists, which
+ * configz does not show.
+ */
 export function isWrittenOut(path: string, value: unknown): boolean {
   const kind = comparisonOf(path)?.kind
   if (value === '(removed)' || (Array.isArray(value) && value.length === 0)) return false
@@ -57,7 +60,7 @@ export function isWrittenOut(path: string, value: unknown): boolean {
   )
 }
 
-/** Upstream's decoder takes null, and defaulting an empty text, for a field that nobody set. */
+/** Upstream's decoder treats null as unset, and its defaulting treats an empty string as unset. */
 export const isSet = (value: unknown): boolean =>
   value !== null && value !== undefined && value !== ''
 
@@ -154,12 +157,11 @@ function fieldValue(
   }
 }
 
-const shownValue = (value: unknown) =>
-  Array.isArray(value)
-    ? `[${value.join(', ')}]`
-    : value === ''
-      ? 'none'
-      : String(typeof value === 'object' ? JSON.stringify(value) : value)
+function shownValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.join(', ')}]`
+  if (value === '') return 'none'
+  return String(typeof value === 'object' ? JSON.stringify(value) : value)
+}
 
 function distance(a: string, b: string): number | null {
   if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null

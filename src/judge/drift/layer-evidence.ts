@@ -50,7 +50,7 @@ const mostReasons = 4
 const mostFields = 4
 
 /** In words: the reasons, each with the first few fields that were lost for it. */
-export function told(losses: readonly Loss[], running: Running): string {
+export function lossWords(losses: readonly Loss[], running: Running): string {
   const reasons = [...Map.groupBy(losses, ({ why }) => why)]
   const words = reasons.slice(0, mostReasons).map(([why, of]) => {
     const fields = of

@@ -130,11 +130,8 @@ export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] =>
 
 function overrider(held: SaidSetting, said: readonly SaidSetting[]): string {
   const later = said.slice(said.indexOf(held) + 1).at(-1)
-  return later === undefined
-    ? "the kubelet's own default"
-    : later.by === 'flag'
-      ? `the flag ${later.where}`
-      : later.where
+  if (later === undefined) return "the kubelet's own default"
+  return later.by === 'flag' ? `the flag ${later.where}` : later.where
 }
 
 interface IgnoredValue {
@@ -166,7 +163,7 @@ const unreadWhy: Record<UnreadFile['why'], string> = {
 export const unreadWords = ({ path, why }: UnreadFile): string =>
   `${path} is not read: ${unreadWhy[why]}`
 
-/** What editors and package managers leave behind; nobody means it to run. */
+/** Backup files of editors and package managers; they are not meant to be read. */
 const isLeftover = ({ path }: UnreadFile): boolean =>
   /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
 
@@ -223,7 +220,7 @@ export function lossesOnDisk(
 }
 
 interface ImageValues {
-  /** Whether nobody else is known to have written the value: it is the image's, or what the kubelet takes where nobody says anything. */
+  /** Whether the value is the image's or the kubelet's default, so that no other source is known. */
   isPreset(path: string, value: unknown): boolean
   /** The same where AL2's user data and hands edit the main file itself, which has no defaults of the kubelet's by itself. */
   isOwn(path: string, value: unknown): boolean

@@ -10,8 +10,9 @@ import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
 
 /**
- * Equal for nodes of a group that are meant to be alike. Another image or minor has other defaults: that is version-skew-drift. Made from another
- * template or node class a node was told otherwise: lost-on-the-way.
+ * Equal for nodes of a group that should be alike. A different image or minor has other defaults:
+ * that is version-skew-drift. A different template or node class declares other settings: that is
+ * lost-on-the-way.
  */
 export function peersOf(subject: NodeSubject): string {
   const { template, nodeClass } = declaredNode(subject)
@@ -95,7 +96,7 @@ export function driftOfValues(
   )
   const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
   const meant = tied.length > 1 ? meantAmong(tied, values) : null
-  // Whoever has another value than all of these are meant to is named elsewhere.
+  // Nodes that differ from their own declared or baseline value are reported by other rules.
   if (meant === 'none') return null
   const norm = (wanted && groups.get(wanted.canonical)) ?? meant?.group ?? normOf(tied)
   const reference = norm ?? referenceOf(tied)
@@ -109,12 +110,7 @@ export function driftOfValues(
     .map(({ value, nodes }) => ({ value, nodes: nodes.filter(node => !sound.has(node)) }))
     .filter(({ nodes }) => nodes.length > 0)
   if (outlying.length === 0) return null
-  const ofNorm = meant ? (meant.by === 'declared' ? '(declared)' : '(the baseline)') : '(the norm)'
-  const standing = wanted
-    ? '(the policy)'
-    : norm
-      ? ofNorm
-      : '(no value has a majority: compared with this one)'
+  const standing = standingOf(Boolean(wanted), norm !== null, meant?.by)
   const held = reference.nodes.length === 0 ? '' : ` on ${counted(reference.nodes.length, 'node')}`
   return {
     hasNorm: norm !== null,
@@ -127,6 +123,14 @@ export function driftOfValues(
       value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(described)].join('; '),
     },
   }
+}
+
+/** How the reference value of a group is labelled in the evidence. */
+function standingOf(isWanted: boolean, hasNorm: boolean, meantBy: Meant['by'] | undefined): string {
+  if (isWanted) return '(the policy)'
+  if (!hasNorm) return '(no value has a majority: compared with this one)'
+  if (meantBy === undefined) return '(the norm)'
+  return meantBy === 'declared' ? '(declared)' : '(the baseline)'
 }
 
 /** Of values that are tied the one that nodes are meant to have; `none`: they are meant to have another. */

@@ -27,7 +27,10 @@ export interface SizeDrift {
 type Member = CohortMember<SizedSettings>
 type MeantOf<Fact> = (fact: Fact, path: string) => Meant | null
 
-/** The sizes whose nodes are alike, and reserve otherwise than most nodes of the group. What differs within a size is told without this. */
+/**
+ * Instance sizes whose nodes are alike, but reserve differently from most nodes of the group.
+ * Differences within a size are reported by peer-drift.
+ */
 export function sizeDrifts<Fact extends SizedSettings>(
   members: readonly CohortMember<Fact>[],
   meantOf: MeantOf<Fact>,
@@ -105,12 +108,13 @@ function isInProportion(path: string, a: Member, b: Member): boolean {
   return one !== null && other !== null && other > 0 && Math.abs(one / other - 1) <= tolerance
 }
 
+function capacityOf(path: string, { cores, memoryGiB }: SizedSettings): number | null {
+  if (path.endsWith('.cpu')) return cores
+  return path.endsWith('.memory') ? memoryGiB : null
+}
+
 function shareOf(path: string, { fact }: Member): number | null {
-  const capacity = path.endsWith('.cpu')
-    ? fact.cores
-    : path.endsWith('.memory')
-      ? fact.memoryGiB
-      : null
+  const capacity = capacityOf(path, fact)
   try {
     const { unscaled, exponent } = parseQuantity(settingOfPeer(fact, path).shown)
     const amount =

@@ -1,4 +1,4 @@
-/** What rules ask of events: those of the last hour, how often they were told, and since when. */
+/** Events of the last hour, with their number and times. */
 
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
@@ -8,20 +8,20 @@ import { bounded } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
 
-/** Counts come from outside: nothing is told so often within an hour. */
+/** Upper bound of a count from outside. */
 const mostTimes = 1_000_000
 
-/** How long before `at`. Null where there is no time, or one that lies so far ahead that no clock explains it. */
+/** Age at `at` in ms. Null if there is no time, or if it is too far in the future for clock skew. */
 export function agoMs(time: string | null, at: string): number | null {
   const ago = Date.parse(at) - Date.parse(time ?? '')
   return Number.isNaN(ago) || ago < -eventTtlMs ? null : Math.max(0, ago)
 }
 
-/** Not longer ago than that; what has no time was remembered by the API server, which does so for an hour. */
+/** Whether the time is within the window. Without a time it is: the API server keeps events for an hour. */
 export const isWithin = (time: string | null, at: string, windowMs: number = eventTtlMs): boolean =>
   (agoMs(time, at) ?? 0) <= windowMs
 
-/** Those of the last hour, by time. */
+/** Events of the last hour with one of these reasons, in the given order. */
 export function recentEvents(
   events: readonly NodeEvent[] | null,
   at: string,
@@ -32,23 +32,23 @@ export function recentEvents(
   )
 }
 
-/** Where the list failed or broke off, what no event tells may have happened all the same. */
+/** If the event list is unread or incomplete, a missing event proves nothing. */
 export function* unreadEvents({ failed }: Pick<NodeContext, 'failed'>): Iterable<Undecided> {
   const reason = failed('events')
   if (reason !== null) yield { unknown: reason }
 }
 
-export interface Told {
+export interface EventTimes {
   count: number
   first: string | null
   last: string | null
 }
 
-/** Several events as one. */
-export function toldOf(
+/** Total count and times of several events. */
+export function eventTimes(
   events: readonly Pick<NodeEvent, 'count' | 'firstTime' | 'lastTime'>[],
   at: string,
-): Told {
+): EventTimes {
   const isTime = (time: string | null): time is string => agoMs(time, at) !== null
   const times = events
     .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
@@ -65,7 +65,7 @@ export function toldOf(
 }
 
 /** `once at …`, `12 times since …, last at …`. */
-export function timesOf({ count, first, last }: Told): string {
+export function timesOf({ count, first, last }: EventTimes): string {
   if (count === 1) return `once${last === null ? '' : ` at ${bounded(last, 40)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
@@ -74,23 +74,23 @@ export function timesOf({ count, first, last }: Told): string {
 }
 
 /** Evidence of events of one reason, the newest message first. */
-export function toldEvidence(events: readonly NodeEvent[], at: string): Evidence[] {
+export function eventEvidence(events: readonly NodeEvent[], at: string): Evidence[] {
   const newest = events.at(-1)
   if (newest === undefined) return []
   return [
     line(
       'event',
-      `event ${newest.reason}, ${timesOf(toldOf(events, at))}`,
+      `event ${newest.reason}, ${timesOf(eventTimes(events, at))}`,
       newest.message === '' ? 'no message' : newest.message,
     ),
   ]
 }
 
-/** What the node itself showed, borne out by what was told of it. */
+/** Adds evidence from events to the failings. */
 export const withEvidence = (
   yields: readonly (Failing | Undecided)[],
-  told: readonly Evidence[],
+  eventLines: readonly Evidence[],
 ): (Failing | Undecided)[] =>
-  yields.map(said =>
-    'consequence' in said ? { ...said, evidence: [...said.evidence, ...told] } : said,
+  yields.map(each =>
+    'consequence' in each ? { ...each, evidence: [...each.evidence, ...eventLines] } : each,
   )

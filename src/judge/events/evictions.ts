@@ -18,7 +18,7 @@ const signalsOf: Readonly<Record<string, readonly Signal[]>> = {
 }
 
 export interface Eviction {
-  /** Its UID where it is told: a StatefulSet gives names again. */
+  /** Pod UID if known, because a StatefulSet reuses names. */
   pod: string
   namespace: string
   name: string
@@ -30,10 +30,10 @@ export interface Eviction {
 
 /** Upstream: pkg/kubelet/eviction/eviction_manager.go Reason, of evicted and of refused pods alike. */
 const reason = 'Evicted'
-/** Of more a loop is as plain. */
+/** Maximum number of evictions kept per node. */
 const mostRecorded = 500
 
-/** Failed pods stay until pod GC, for weeks: only those whose time of failing is told and recent. */
+/** Evicted pods of the last hour. Failed pods stay for weeks until pod GC, so older ones are left out. */
 export function recordedEvictions(pods: readonly KubernetesPod[], at: string): Eviction[] {
   const evicted = pods.flatMap(pod => {
     const { metadata, status } = pod
@@ -100,6 +100,12 @@ export interface ToldEviction {
   containers: { name: string; used: string; request: string }[]
 }
 
+const resourceOfCondition: Readonly<Record<string, string>> = {
+  Memory: 'memory',
+  Disk: 'ephemeral-storage',
+  PID: 'pids',
+}
+
 /** Upstream: pkg/kubelet/eviction/helpers.go evictionMessage; eviction_manager.go Admit. */
 export function readEvictionMessage(message: string): ToldEviction {
   const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
@@ -109,13 +115,7 @@ export function readEvictionMessage(message: string): ToldEviction {
     /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
   const using =
     /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
-  const resource =
-    low ??
-    (condition === 'Disk'
-      ? 'ephemeral-storage'
-      : condition === 'PID'
-        ? 'pids'
-        : condition?.toLowerCase())
+  const resource = low ?? (condition === undefined ? undefined : resourceOfCondition[condition])
   return {
     resource: resource !== undefined && Object.hasOwn(signalsOf, resource) ? resource : null,
     isRefused: condition !== undefined,

@@ -7,7 +7,7 @@
  */
 import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { agoMs, isWithin, recentEvents, toldOf } from './events.ts'
+import { agoMs, eventTimes, isWithin, recentEvents } from './events.ts'
 
 /** After so long without a further event the rounds no longer fail, even where one was lost to the limit that client-go sets to events. */
 const stillFailingMs = 2 * imageGcPeriodMs
@@ -18,7 +18,7 @@ const isStillFailing = (event: NodeEvent, at: string): boolean =>
   isWithin(event.lastTime, at, stillFailingMs)
 
 /** Within the last round of image GC. */
-export const isJustTold = (time: string | null, at: string): boolean =>
+export const isJustReported = (time: string | null, at: string): boolean =>
   (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
 
 /** The texts of 1.24 to 1.25, 1.26 to 1.34, and from 1.35 on, which no longer says how much was wanted. */
@@ -66,7 +66,7 @@ export function failingGc(
   at: string,
 ): NodeEvent[] {
   const failed = recentEvents(events, at, [reason]).filter(event => !isShortfall(event))
-  const { count, last } = toldOf(failed, at)
+  const { count, last } = eventTimes(failed, at)
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
   // kube-proxy tells of its start on the node, too.
@@ -79,7 +79,7 @@ export function failingGc(
     starts
       .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
       .some(start => isFollowing(start, last, at)) &&
-    count <= rounds * toldOf(starts, at).count
+    count <= rounds * eventTimes(starts, at).count
   return isStarting ? [] : failed
 }
 

@@ -80,17 +80,20 @@ function isNameOf(owner: string, namespace: string, pod: string): boolean {
   return kind === 'StatefulSet' ? /^\d{1,9}$/.test(rest) : generated.test(rest)
 }
 
-/** The taint under which a pod comes to a node where this resource is low. Upstream: pkg/controller/nodelifecycle nodeConditionToTaintKeyStatusMap. */
+const pressures = new Map([
+  ['ephemeral-storage', 'disk'],
+  ['inodes', 'disk'],
+  ['pids', 'pid'],
+  ['memory', 'memory'],
+])
+
+/**
+ * Taint of a node that is low on this resource; null: there is none.
+ * Upstream: pkg/controller/nodelifecycle nodeConditionToTaintKeyStatusMap.
+ */
 export function taintOf(resource: string | null): string | null {
-  const condition =
-    resource === 'ephemeral-storage' || resource === 'inodes'
-      ? 'disk'
-      : resource === 'pids'
-        ? 'pid'
-        : resource
-  return condition === 'disk' || condition === 'pid' || condition === 'memory'
-    ? `node.kubernetes.io/${condition}-pressure`
-    : null
+  const pressure = resource === null ? undefined : pressures.get(resource)
+  return pressure === undefined ? null : `node.kubernetes.io/${pressure}-pressure`
 }
 const pressureTaints = ['memory', 'inodes', 'pids'].flatMap(resource => taintOf(resource) ?? [])
 

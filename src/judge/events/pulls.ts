@@ -1,11 +1,11 @@
-/** Pulls that failed, by events and by the states of containers: which image, from which registry, and why. */
+/** Failed image pulls from events and container states: image, registry and cause. */
 
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import { bounded } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { byText } from '#model/text-order.ts'
-import { isWithin, recentEvents, type Told, toldOf } from './events.ts'
+import { type EventTimes, eventTimes, isWithin, recentEvents } from './events.ts'
 import { registryOf } from './images.ts'
 
 export const rateLimit = 'rate limit (429)'
@@ -22,17 +22,17 @@ const causes: readonly [RegExp, string][] = [
   [/InvalidImageName|couldn't parse image|invalid reference format/i, 'invalid name'],
 ]
 
-/** Null: none that is known. The image's own name, which may hold any word, is not looked at. */
+/** Cause of a failed pull; null: unknown. The image name may contain any word, so it is removed first. */
 export function causeOf(message: string, image: string | null): string | null {
-  const said = image ? message.replaceAll(image, '') : message
-  return causes.find(([words]) => words.test(said))?.[1] ?? null
+  const text = image ? message.replaceAll(image, '') : message
+  return causes.find(([words]) => words.test(text))?.[1] ?? null
 }
 
 /** Upstream prints it with %q. */
 const imageIn = (message: string): string | null =>
   /image (?:tag )?"([^"\\\s]{1,500})"/.exec(message)?.[1] ?? null
 
-export interface PullFailure extends Told {
+export interface PullFailure extends EventTimes {
   /** `namespace/pod`. */
   pod: string
   image: string | null
@@ -43,7 +43,7 @@ export interface PullFailure extends Told {
 }
 
 const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed']
-/** `Failed` stands for containers that did not start, too. */
+/** Reason `Failed` is also used for containers that did not start. */
 const isOfPull = ({ reason, message }: NodeEvent) =>
   reason !== 'Failed' ||
   /pull(?:ing)? image|ErrImage|ImagePullBackOff|InvalidImageName|inspect image/i.test(message)
@@ -51,8 +51,9 @@ const isOfPull = ({ reason, message }: NodeEvent) =>
 const podOf = ({ pod }: NodeEvent): string => (pod ? `${pod.namespace}/${pod.name}` : '')
 
 /**
- * What failed to be pulled within the last hour, one for each pod and image.
- * Upstream: pkg/kubelet/images/image_manager.go EnsureImageExists tells the image, pkg/kubelet/kuberuntime startContainer once more without it.
+ * Failed pulls of the last hour, one for each pod and image. Upstream reports a failure twice:
+ * pkg/kubelet/images/image_manager.go EnsureImageExists with the image, pkg/kubelet/kuberuntime
+ * startContainer without it.
  */
 export function pullFailures(events: readonly NodeEvent[] | null, at: string): PullFailure[] {
   const pulled = recentEvents(events, at, ['Pulled'])
@@ -62,15 +63,15 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
   return [...Map.groupBy(failed, podOf)].flatMap(([pod, ofPod]) => {
     const byImage = Map.groupBy(ofPod, ({ message }) => imageIn(message))
     if (byImage.size > 1) byImage.delete(null)
-    return [...byImage].map(([image, told]) => {
-      const { first, last } = toldOf(told, at)
-      const telling =
-        told.findLast(({ message }) => causeOf(message, image) !== null) ?? told.at(-1)
-      const message = telling?.message ?? ''
+    return [...byImage].map(([image, ofImage]) => {
+      const { first, last } = eventTimes(ofImage, at)
+      const newest =
+        ofImage.findLast(({ message }) => causeOf(message, image) !== null) ?? ofImage.at(-1)
+      const message = newest?.message ?? ''
       const cause = causeOf(message, image)
-      // An attempt is told up to three times: counted by those that tell the same.
-      const same = told.filter(
-        event => event.reason === telling?.reason && causeOf(event.message, image) === cause,
+      // One attempt produces up to three events: only those of one reason and cause are counted.
+      const same = ofImage.filter(
+        event => event.reason === newest?.reason && causeOf(event.message, image) === cause,
       )
       const isPulledSince = pulled.some(
         event =>
@@ -81,7 +82,7 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
       )
       const registry = image === null ? null : registryOf(image)
       return {
-        count: toldOf(same, at).count,
+        count: eventTimes(same, at).count,
         first,
         last,
         pod,
@@ -95,7 +96,10 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
   })
 }
 
-/** By `namespace/pod`: when the last container of it started within the hour that events are kept. Not of pods of which one still waits for its image. */
+/**
+ * Latest container start within the last hour, by `namespace/pod`. Pods with a container that still
+ * waits for its image are left out.
+ */
 export function recentStarts(pods: readonly KubernetesPod[], at: string): Record<string, string> {
   return Object.fromEntries(
     pods.flatMap(pod => {

@@ -79,12 +79,12 @@ function whatHappens(settings: Settings): string {
     ? `The kubelet knows no ${name}: what logrotate does not remove stays until the pod is gone.`
     : `The kubelet takes ${name} for one of its own, and removes it before its older ones.`
   if (isSet(settings, 'copytruncate'))
-    return `Lines that are written between the copy and the cut are lost (copytruncate), and who follows the log begins anew. ${copies}`
+    return `Lines written between copy and truncation are lost (copytruncate), and log readers start again. ${copies}`
   if (isSet(settings, 'copy'))
-    return `Each run leaves one more copy of lines that the kubelet keeps as well. ${copies}`
+    return `Each run adds a copy of lines that the kubelet keeps already. ${copies}`
   return isLeftBehind(settings)
-    ? `The container goes on writing into the renamed ${name} while an empty log stands in its place (create): kubectl logs shows nothing more, and nobody rotates what grows, until the container starts anew.`
-    : `The container goes on writing into the renamed ${name} until the kubelet misses the log and has it opened anew. ${copies}`
+    ? `The container keeps writing to the renamed ${name}, and logrotate creates an empty log (create). kubectl logs shows no new lines, and the renamed file grows unrotated until the container restarts.`
+    : `The container keeps writing to the renamed ${name} until the kubelet finds the log missing and has it reopened. ${copies}`
 }
 
 function debrisOf({ host }: Satisfied<'host'>): Evidence[] {

@@ -66,7 +66,7 @@ export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Fail
   ],
 })
 
-/** What runs its containers; null: not told. */
+/** Container runtime; null: unknown. */
 const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
   node.status?.nodeInfo?.containerRuntimeVersion ??
   (host.containerd === undefined ? null : 'containerd')
@@ -92,7 +92,7 @@ export function removableBlocks(
   })
 }
 
-/** Nobody writes where the pattern looks, or only links lie there. */
+/** The pattern matches a folder without writers, or only symbolic links. */
 export function* unwritten(
   subject: Satisfied<'host'>,
   all: PlacedBlock[],
@@ -106,9 +106,9 @@ export function* unwritten(
     yield { unknown: 'node: its status names no container runtime' }
   else if (docker.length > 0 && !version?.startsWith('docker') && !isWritten)
     yield {
-      // Docker may run beside the kubelet's runtime: only a look at the folder tells.
+      // Docker may run beside the kubelet's runtime: only the folder's contents decide.
       confidence: seen?.areAll ? 'certain' : 'likely',
-      consequence: `${named(docker)} rotates logs of Docker, and this node's containers run in ${bounded(version ?? '', 60)}: nobody writes there. Their logs lie below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, where the kubelet's containerLogMaxSize holds them.`,
+      consequence: `${named(docker)} rotates Docker logs, but this node's containers run in ${bounded(version ?? '', 60)}, which writes none there. Its logs are below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, and the kubelet rotates them at containerLogMaxSize.`,
       evidence: [
         line('node', 'container runtime', bounded(version ?? '', 100)),
         ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),

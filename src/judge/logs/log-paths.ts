@@ -14,9 +14,9 @@ export function matchesPath(pattern: string, path: string): boolean {
 }
 
 export type Place =
-  /** Docker writes there, and nobody else. */
+  /** Only Docker writes there. */
   | 'docker'
-  /** Symbolic links that the kubelet makes for others to find its logs. */
+  /** Symbolic links to the logs, made by the kubelet. */
   | 'links'
   /** The runtime writes these, and the kubelet rotates them. */
   | 'pods'
@@ -53,7 +53,7 @@ export interface SeenLogs {
   byOthers: { files: number; bytes: number; sample: SeenLog[] } | null
 }
 
-/** Null: nobody looked. */
+/** Null: logs were not read. */
 export function seenLogsOf(host: Host): SeenLogs | null {
   if (host.logs === undefined) return null
   const { files, biggest, rotatedByOthers } = host.logs

@@ -50,7 +50,7 @@ export function logrotateRunsOf({ logrotateRuns }: Host): LogrotateRuns | null {
     schedule: texts.filter(text => text !== null).join(' and ') || null,
     periodMs:
       known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
-    unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'not told'),
+    unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'unknown'),
     last: last === undefined ? null : bounded(last, 80),
     unsure: unsure && bounded(unsure, 200),
   }

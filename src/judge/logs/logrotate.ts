@@ -124,7 +124,8 @@ function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock): 
 }
 
 const patternsOf = (patterns: unknown): string[] =>
-  (typeof patterns === 'string' ? [patterns] : Array.isArray(patterns) ? patterns : [])
+  [patterns]
+    .flat()
     .filter(pattern => typeof pattern === 'string')
     .slice(0, mostPatterns)
     .map(pattern => short(pattern, 300))

@@ -72,7 +72,7 @@ export function fileDrift(
     fact => hashValue(hashIn(fact, path)),
     hash === null ? null : hashValue(hash),
   )
-  // Whoever has the wanted file shows what is wanted in it.
+  // A node with the wanted file shows its wanted contents.
   const model =
     hash === null ? null : (hashed.find(({ fact }) => hashIn(fact, path) === hash)?.fact ?? null)
   const names = [

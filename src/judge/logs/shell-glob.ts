@@ -35,9 +35,14 @@ function tokensOf(pattern: string): Token[] {
     } else if (character === '\\' && at + 1 < characters.length) {
       at += 1
       tokens.push(is(characters[at] ?? ''))
-    } else tokens.push(character === '*' ? '*' : character === '?' ? () => true : is(character))
+    } else tokens.push(tokenOf(character))
   }
   return tokens
+}
+
+function tokenOf(character: string): Token {
+  if (character === '*') return '*'
+  return character === '?' ? () => true : is(character)
 }
 
 /** Null: no bracket closes it, and so it stands for itself. */

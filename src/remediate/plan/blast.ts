@@ -190,24 +190,13 @@ function sentences(
   { features, isStatusKept, restarts }: CohortStart,
 ): string[] {
   const often = restarts === 2 ? 'twice' : 'once'
-  const { notReadyPods, singletons, budgetsAtLimit, startupProbes, imagesForgotten, unreadNodes } =
-    blast
+  const { singletons, startupProbes, imagesForgotten, unreadNodes } = blast
   return [
-    isStatusKept
-      ? `Each kubelet restarts ${often}; containers run on, and pods that are ready stay so.`
-      : notReadyPods === 0
-        ? `Each kubelet restarts ${often}; containers run on, and no pod that was read turns NotReady.`
-        : `Each kubelet restarts ${often}; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
+    `Each kubelet restarts ${often}; containers run on, ${readinessText(blast, isStatusKept)}`,
     ...(singletons.count > 0
       ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`]
       : []),
-    ...(budgetsAtLimit === null
-      ? ['PodDisruptionBudgets were not read.']
-      : budgetsAtLimit.count > 0
-        ? [
-            `${budgetsAtLimit.count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`,
-          ]
-        : []),
+    ...budgetTexts(blast),
     ...(startupProbes > 0
       ? [`${startupProbes} startup probes run again (kubernetes#133579).`]
       : []),
@@ -218,6 +207,19 @@ function sentences(
     }, and which was used last is not known.`,
     ...(unreadNodes > 0 ? [`The pods of ${unreadNodes} nodes were not read.`] : []),
   ]
+}
+
+function readinessText({ notReadyPods, pods }: Omit<Blast, 'text'>, isStatusKept: boolean): string {
+  if (isStatusKept) return 'and pods that are ready stay so.'
+  if (notReadyPods === 0) return 'and no pod that was read turns NotReady.'
+  return `but ${notReadyPods} of ${pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`
+}
+
+function budgetTexts({ budgetsAtLimit }: Omit<Blast, 'text'>): string[] {
+  if (budgetsAtLimit === null) return ['PodDisruptionBudgets were not read.']
+  const { count } = budgetsAtLimit
+  if (count === 0) return []
+  return [`${count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`]
 }
 
 const shown = ({ count, sample }: { count: number; sample: string[] }): string =>

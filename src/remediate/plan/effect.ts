@@ -29,15 +29,15 @@ export function effectOf(
   const before = countsOf(planned.map(node => node.before))
   const after = countsOf(planned.map(node => node.after))
   const pulls = pullsOf(planned.flatMap(node => node.pulls))
-  const ends = planned.flatMap(({ until }) => until ?? [])
-  const text = file
-    ? fileText(planned, file)
-    : image
-      ? imageText(planned, image)
-      : ends.length > 0
-        ? pruneText(planned, ends, pulls)
-        : effectText(planned, before, after, pulls)
-  return { before, after, pulls, text }
+  const textOf = () => {
+    if (file) return fileText(planned, file)
+    if (image) return imageText(planned, image)
+    const ends = planned.flatMap(({ until }) => until ?? [])
+    return ends.length > 0
+      ? pruneText(planned, ends, pulls)
+      : effectText(planned, before, after, pulls)
+  }
+  return { before, after, pulls, text: textOf() }
 }
 
 function countsOf(states: readonly NodeState[]): CohortCounts {

@@ -31,12 +31,10 @@ function blockOf({ patterns, ...directives }: RawObject): WrittenBlock | null {
   return whole.length === read.length ? { patterns: texts, directives: whole } : null
 }
 
-const valueText = (value: unknown): string | null =>
-  value === true
-    ? ''
-    : typeof value === 'string' || typeof value === 'number'
-      ? String(value)
-      : null
+function valueText(value: unknown): string | null {
+  if (value === true) return ''
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null
+}
 
 export type LogrotateStyle = (blocks: readonly WrittenBlock[]) => string
 

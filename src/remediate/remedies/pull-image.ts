@@ -146,10 +146,11 @@ export const isImageChange = (name: string, oldSha256: string, newSha256: string
   ['absent', imageHash(name, 'unpinned')].includes(oldSha256) &&
   newSha256 === imageHash(name, 'pinned')
 
-/** For people. @param hash of the image of that name, or `absent` */
-export const imageText = (name: string, hash: string): string =>
-  hash === 'absent'
-    ? 'it is not there'
-    : hash === imageHash(name, 'pinned')
-      ? 'it is pinned'
-      : 'it is there, and not pinned'
+/**
+ * State of the image for people.
+ * @param hash of the image of that name, or `absent`
+ */
+export function imageText(name: string, hash: string): string {
+  if (hash === 'absent') return 'it is not there'
+  return hash === imageHash(name, 'pinned') ? 'it is pinned' : 'it is there, and not pinned'
+}

@@ -49,11 +49,8 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     if (gone !== undefined)
       return { refused: `Bottlerocket cannot take ${gone} away: apiclient only sets` }
     const before = present[setting] ?? running[field]
-    settings[setting] = isRawObject(value)
-      ? merged(mapOf(before), value)
-      : bottlerocketTexts.has(setting)
-        ? String(value)
-        : value
+    if (isRawObject(value)) settings[setting] = merged(mapOf(before), value)
+    else settings[setting] = bottlerocketTexts.has(setting) ? String(value) : value
     const was = wayBack(setting, settings[setting], present[setting], running[field])
     if (was.back !== undefined) back[setting] = was.back
     staysSet.push(...was.staysSet.map(key => (key === setting ? field : `${field}.${key}`)))

@@ -28,8 +28,13 @@ export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
 function* fileDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {
   const hash = hashOnDisk(step, fresh)
   if (hash !== null && hash !== step.oldSha256)
-    yield `${step.path} is not as it was: ${step.method === 'pull-image' ? imageText(step.path, hash) : hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`}`
+    yield `${step.path} is not as it was: ${stateText(step, hash)}`
   if (hash === null && !restartsKubelet(step.method)) yield `${step.path} was not read`
+}
+
+function stateText({ method, path }: PlanStep, hash: string): string {
+  if (method === 'pull-image') return imageText(path, hash)
+  return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 }
 
 function* settingDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {

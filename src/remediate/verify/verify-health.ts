@@ -74,12 +74,10 @@ export function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Itera
 }
 
 /** Source: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
-const pressureOf = (signal: string): string =>
-  signal.includes('memory')
-    ? 'MemoryPressure'
-    : signal.startsWith('pid')
-      ? 'PIDPressure'
-      : 'DiskPressure'
+function pressureOf(signal: string): string {
+  if (signal.includes('memory')) return 'MemoryPressure'
+  return signal.startsWith('pid') ? 'PIDPressure' : 'DiskPressure'
+}
 
 /** A kubelet that starts forgets its pressure, and says it anew where it holds: what was due before the change is not new. */
 export function* pressureDoubts(

@@ -75,7 +75,10 @@ export interface LoadOptions {
   operatingSystem: OperatingSystem
   /** The file's own path; `<file>` where it has none. */
   path?: string
-  /** False: a file that names neither its kind nor its apiVersion is taken for one. Whoever tells of a node by hand may tell only its fields. */
+  /**
+   * False: a file without kind and apiVersion is accepted as a kubelet configuration. Snapshots
+   * written by hand may contain only the fields.
+   */
   isKindNeeded?: boolean
   /** What a file without evictionHard gets, to the very object: upstream's files share it. */
   evictionHardDefault?: Record<string, string>
@@ -191,7 +194,10 @@ function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaultin
   return completed(value, type)
 }
 
-/** A value whose structs have all their fields: those that nobody set are zero, as in Go. Structs in lists and behind pointers have no defaults. */
+/**
+ * The value with all fields of its structs; unset fields are zero, as in Go. Structs in lists and
+ * behind pointers have no defaults.
+ */
 export function completed(value: unknown, type: string): unknown {
   if (value === undefined) return isStruct(type) ? completed({}, type) : zeroOf(type)
   if (isStruct(type) && isRawObject(value)) {

@@ -1,5 +1,6 @@
 /**
- * The configuration of a kubelet that nobody asked for its running one: what its files and its flags come to, or on Bottlerocket its settings.
+ * The configuration of a kubelet whose configz was not read, from its files and flags, or from the
+ * settings of Bottlerocket.
  *
  * Replays       nothing more than next-start.ts and bottlerocket-file.ts do
  * Left out      when the files were written: a kubelet that was not restarted since runs with what stood there before
@@ -115,7 +116,10 @@ function coresOf(text: string | undefined): number | null {
   }
 }
 
-/** Files of which nobody knows what they say. What the environment files would add now, the flags that run do not have. */
+/**
+ * Unread files, with reasons. Environment files are left out: what they would add now is not among
+ * the running flags.
+ */
 const unreadOf = ({ unread = [] }: Host): string =>
   unread
     .map(({ what = '', why = 'no reason given' }) => ({ what, why }))

@@ -12,8 +12,9 @@ import { isCommand, unitCommand } from './unit-command.ts'
 const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
 
 /**
- * Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. Where the unit's own
- * command was not told, what it gives may stand on the command line alone; any other flag that no file has any more would be lost.
+ * Whether the next start takes from `contents` (text, or values by name) exactly the flags of the
+ * running command line. If the unit's own command is unknown, its flags may appear on the command
+ * line alone. Any other flag that no file contains any more would be lost.
  */
 export function addsNothingTo(
   commandLine: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * What the node itself told of the files and flags of its kubelet (`host.kubelet` of the snapshot).
+ * Files and flags of the kubelet, read on the node itself (`host.kubelet` of the snapshot).
  *
  * Replays       cmd/kubelet/app/server.go mergeKubeletConfigurations, as far as it walks the folder of drop-ins
  */
@@ -18,14 +18,14 @@ export interface ConfigurationFile extends KubeletFile {
 }
 
 export interface KubeletFiles {
-  /** Null: none was told. */
+  /** Null: none was read. */
   main: KubeletFile | null
-  /** Those that upstream reads, in its order. */
+  /** The drop-ins that the kubelet reads, in its order. */
   dropIns: KubeletFile[]
   environment: KubeletFile[]
-  /** Configuration that lies beside what upstream reads. */
+  /** Configuration files that the kubelet does not read. */
   passedOver: PassedOver[]
-  /** As the kubelet runs; empty where it was not told. */
+  /** Command line of the running kubelet; empty if unknown. */
   commandLine: string[]
   /** Which files of the kubelet the node itself could not read, with the reasons; empty: none. */
   unread: string
@@ -37,15 +37,15 @@ export interface PassedOver {
 }
 
 export function kubeletFiles(host: Host | null): KubeletFiles {
-  const { files: told = [], commandLine = [] } = host?.kubelet ?? {}
-  const files = told.flatMap(file => kubeletFile(file) ?? [])
+  const { files: raw = [], commandLine = [] } = host?.kubelet ?? {}
+  const files = raw.flatMap(file => kubeletFile(file) ?? [])
   const mains = files.filter(({ role }) => role === 'config')
   const main =
     mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
   const dropIns = files
     .filter(({ role }) => role === 'drop-in')
     .map(file => ({ file, why: passedOver(file, commandLine) }))
-  // Who has not told how the kubelet was started cannot tell what it passes over.
+  // Without the command line, it is unknown which files the kubelet ignores.
   const ignored = commandLine.length === 0 ? [] : files.filter(({ role }) => role === 'ignored')
   return {
     main,
@@ -64,7 +64,10 @@ export function kubeletFiles(host: Host | null): KubeletFiles {
   }
 }
 
-/** Why a drop-in is not read. A kubelet whose command line does not even name its file was not told in full, and is taken to read what lies there. */
+/**
+ * Why the kubelet does not read a drop-in. A command line without `--config` is incomplete: the
+ * kubelet is then assumed to read the folder.
+ */
 function passedOver(
   { path }: KubeletFile,
   commandLine: readonly string[],

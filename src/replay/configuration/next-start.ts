@@ -40,7 +40,7 @@ interface Kubelet {
   cgroupVersion: 1 | 2 | null
 }
 
-/** @param host what the node itself told; null: it was not asked. */
+/** @param host data read on the node itself; null: it was not requested */
 export function predictNextStart(
   host: Host | null,
   kubeletVersion: string | null,
@@ -64,12 +64,12 @@ export function predictNextStart(
 export function whyUndecided(files: KubeletFiles): string | null {
   const because = files.unread === '' ? '' : ` (${files.unread})`
   if (files.main === null && !isWithoutFile(files))
-    return `the node told no main configuration file of the kubelet${because}`
+    return `no main configuration file of the kubelet was read${because}`
   const unparsed = [files.main, ...files.dropIns]
     .filter(file => file !== null)
     .filter(file => !isRead(file))
   if (unparsed.length === 0) return null
-  return `${shownPaths(unparsed)} ${unparsed.length === 1 ? 'was' : 'were'} told without fields that can be read${because}`
+  return `the fields of ${shownPaths(unparsed)} could not be read${because}`
 }
 
 const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'

@@ -28,7 +28,7 @@ import {
 } from './kubelet-files.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 
-/** Of a map, or of a file's keys: what is beyond is nobody's configuration. */
+/** Maximum number of entries of a map, or of keys of a file. Real configurations stay below it. */
 const most = 100
 
 /**

@@ -39,7 +39,7 @@ export interface ThresholdOriginsInput {
   operatingSystem: OperatingSystem
   /** Null: not known. */
   amiFamily: AmiFamily | null
-  /** What the node itself told; null: it was not asked. */
+  /** Data read on the node itself; null: it was not requested. */
   host: Host | null
   /** Whether the configuration is only what the files come to: they then explain nothing that was seen running. */
   isOnDisk?: boolean

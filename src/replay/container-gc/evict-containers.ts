@@ -5,7 +5,7 @@
  * Read at       1.24 to 1.37; alike in all
  * Kept exactly  created containers are dead too; the age counts from creation; a unit is a name in a pod; what could not be removed counts as removed;
  *               one of unknown state is stopped first; the share of a unit in all is cut to a whole number, and is at least 1
- * Left out      the order that Go's sort gives equal times: they are told as ties
+ * Left out      the order that Go's sort gives equal times: they are returned as ties
  */
 import type { ContainerGcInput, RuntimeContainer, Tie } from './input.ts'
 import { isRuntimeRemovable } from './pod-state.ts'

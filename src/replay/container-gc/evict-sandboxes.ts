@@ -5,7 +5,7 @@
  * Read at       1.24 to 1.37; alike in all
  * Kept exactly  ready ones and those with any container left stay, and still one of them may be the newest, which a pod keeps; no age and no number
  *               counts; that sources are not ready keeps nothing; one that cannot be stopped is not removed
- * Left out      the order that Go's sort gives equal times: they are told as undecided
+ * Left out      the order that Go's sort gives equal times: they are returned as undecided
  */
 
 import { type EvictedContainers, newestFirst } from './evict-containers.ts'

@@ -29,7 +29,7 @@ export interface RuntimeSandbox {
   createdAtNs: bigint
 }
 
-/** `deleted`: evicted ones too. A pod that nobody knows is deleted. */
+/** `deleted` includes evicted pods, and pods that the kubelet does not know. */
 export type PodState = 'running' | 'terminated' | 'deleted'
 
 export interface ContainerGcInput {

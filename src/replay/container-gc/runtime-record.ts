@@ -2,7 +2,7 @@
  * The runtime's containers and sandboxes as `crictl ps -a -o json` and `crictl pods -o json` print them.
  *
  * Replays       pkg/kubelet/kuberuntime/labels.go  getContainerInfoFromLabels
- * Kept exactly  a container without the kubelet's labels belongs to a pod that nobody knows
+ * Kept exactly  a container without the kubelet's labels belongs to an unknown pod
  */
 import type {
   RuntimeContainer as CrictlContainer,

@@ -17,7 +17,7 @@ export type Admission =
   | { isAdmitted: true }
   | { isAdmitted: false; reason: 'Evicted'; message: string }
 
-/** @param conditions what the eviction manager reports: nobody else's conditions count */
+/** @param conditions those of the eviction manager; other node conditions do not count */
 export function admit(pod: Pod, conditions: readonly NodeCondition[], kubelet: Kubelet): Admission {
   if (conditions.length === 0 || isCriticalPod(pod)) return { isAdmitted: true }
   if (conditions.length === 1 && conditions[0] === 'MemoryPressure') {

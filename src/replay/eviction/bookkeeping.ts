@@ -27,7 +27,10 @@ interface FirstObserved {
   atMs: number
 }
 
-/** All of it is in the kubelet's memory: a restart begins with `startEviction` again. Thresholds are told apart by identity. */
+/**
+ * State that the kubelet holds only in memory: a restart begins with `startEviction` again.
+ * Thresholds are compared by identity.
+ */
 export interface EvictionState {
   /** Null until the first pass has learnt it; kept from then on. */
   layout: DiskLayout | null

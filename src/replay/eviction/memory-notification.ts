@@ -4,8 +4,8 @@
  * Replays       pkg/kubelet/eviction/memory_threshold_notifier_others.go  UpdateThreshold (memory_threshold_notifier.go up to 1.30);
  *               eviction_manager.go  Start, synchronize;  threshold_notifier_linux.go  NewCgroupNotifier
  * Read at       1.24 to 1.37, alike
- * Kept exactly  the kernel counts usage and the kubelet working set: inactive file memory comes on top; it is told anew by a pass more than
- *               10 s after the one before; cgroup v2 has no such notification, whatever is configured
+ * Kept exactly  the kernel counts usage and the kubelet working set: inactive file memory comes on top; a pass updates the kernel's
+ *               value if the last update is more than 10 s old; cgroup v2 has no such notification, whatever is configured
  * Left out      Windows, where a loop of its own looks every 10 s
  */
 import { notifierRefreshIntervalMs } from '#facts/kubelet/periods.ts'

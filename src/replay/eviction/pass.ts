@@ -158,7 +158,8 @@ function actingOf(threshold: Threshold, pass: Pass): Certainty | null {
     if (pass.atMs - pass.readMs - evictionMonitoringPeriodMs >= gracePeriodMs) return 'certain'
     return longestHeldMs(signal, pass) >= gracePeriodMs ? 'possible' : null
   }
-  // Only a threshold that the pass before acted on is held to its minimum reclaim, and its condition may not be told yet.
+  // Minimum reclaim applies only to a threshold that the previous pass acted on. The node may not
+  // have reported its condition yet.
   return threshold.minReclaim !== null && isThresholdMet(threshold, observed, true)
     ? 'possible'
     : null
@@ -166,14 +167,15 @@ function actingOf(threshold: Threshold, pass: Pass): Certainty | null {
 
 function longestHeldMs(signal: Signal, pass: Pass): number {
   const { atMs, readMs, kubeletStart, transitionPeriodMs, statusUpdateMs } = pass
-  // A condition is seen one pass after the threshold is met, and told with the next update of the node's status; with no transition period, never.
-  const toldAfterMs = evictionMonitoringPeriodMs + statusUpdateMs
+  // The kubelet sets a condition one pass after the threshold is met, and reports it with the next
+  // status update. Without a transition period it never does.
+  const reportedAfterMs = evictionMonitoringPeriodMs + statusUpdateMs
   const condition = transitionPeriodMs > 0 ? pass.reported[conditionOf(signal)] : undefined
-  const toldMs = condition?.isTrue === false ? readMs : (condition?.sinceMs ?? null)
+  const reportedMs = condition?.isTrue === false ? readMs : (condition?.sinceMs ?? null)
   return (
     atMs -
     Math.max(
-      toldMs === null ? Number.NEGATIVE_INFINITY : toldMs - toldAfterMs,
+      reportedMs === null ? Number.NEGATIVE_INFINITY : reportedMs - reportedAfterMs,
       kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
     )
   )

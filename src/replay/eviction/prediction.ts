@@ -56,7 +56,7 @@ export function evictionConfigOf(
   }
 }
 
-/** Without the list of pods in the summary nobody knows whose statistics the kubelet has. */
+/** Without the pods of the summary, it is unknown which pods have statistics. */
 const arePodsKnown = ({ pods, summary }: PreparedNode): boolean =>
   pods !== null && Array.isArray(summary?.pods)
 
@@ -68,7 +68,7 @@ const observedSignals = (observations: Observations): EvictionPrediction['signal
     ]),
   )
 
-/** All but what nobody needs who only compares settings. */
+/** The parts that a comparison of settings needs. */
 export type PredictedPass = Omit<EvictionPrediction, 'rankings' | 'lost'>
 
 export function predictEviction(
@@ -135,7 +135,7 @@ export function rankingsOf(node: PreparedNode, { thresholds }: EvictionConfig): 
   return [...signals].map(signal => ({ signal, pods: node.rankedPods(signal) }))
 }
 
-/** How often the node's status is told. Upstream: nodeStatusUpdateFrequency. */
+/** Interval of node status updates, in ms. Upstream: nodeStatusUpdateFrequency. */
 function statusUpdateOf({ input }: PreparedNode): number {
   try {
     return toMilliseconds(
@@ -180,6 +180,10 @@ function evaluated(
 ): EvaluatedThreshold {
   const { signal, operator, value, gracePeriodMs, minReclaim } = threshold
   const resolved = resolvedOf(threshold, observed)
+  const isMet = () => {
+    if (observed) return isThresholdMet(threshold, observed, false)
+    return isUnobserved ? null : false
+  }
   return {
     signal,
     operator,
@@ -188,7 +192,7 @@ function evaluated(
     hard: isHardThreshold(threshold),
     gracePeriodMs,
     minReclaim: minReclaim?.text ?? '0',
-    met: observed ? isThresholdMet(threshold, observed, false) : isUnobserved ? null : false,
+    met: isMet(),
     margin: observed && resolved !== null ? observed.available - resolved : null,
   }
 }

@@ -99,7 +99,7 @@ const missingFirst = (a: Measured, b: Measured): number =>
   trueFirst(a.usage === null, b.usage === null)
 const exceedingFirst = (a: Measured, b: Measured): number => trueFirst(a.exceeds, b.exceeds)
 const byPriority = (a: Measured, b: Measured): number => a.pod.priority - b.pod.priority
-const trueFirst = (a: boolean, b: boolean): number => (a === b ? 0 : a ? -1 : 1)
+const trueFirst = (a: boolean, b: boolean): number => Number(b) - Number(a)
 
 function largerOverFirst(a: Measured, b: Measured): number {
   if (a.usage === null || b.usage === null) return 0

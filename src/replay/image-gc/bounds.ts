@@ -63,26 +63,15 @@ function bounded(
   const isUsed =
     left.some(({ isSure, containerId }) => isSure && !possible.has(containerId)) ||
     (node.areUsersComplete && left.length === 0 ? false : null)
-  const isInUse =
-    isUsed === true || isSandbox === true
-      ? true
-      : isUsed === null || isSandbox === null
-        ? null
-        : false
-  const isKept = isInUse === true || isPinned === true
+  const isInUse = either(isUsed, isSandbox)
+  const isKept = either(isInUse, isPinned)
   const lastUsed = lastUsedOf(evidence, node, atMs, removed)
   return {
     image,
     names,
     sizeBytes,
-    isCandidate: isKept ? false : isInUse === false && isPinned === false ? true : null,
-    keptBecause: isKept
-      ? isUsed === true
-        ? 'in-use'
-        : isInUse === true
-          ? 'sandbox'
-          : 'pinned'
-      : null,
+    isCandidate: isKept === null ? null : !isKept,
+    keptBecause: isKept === true ? keepReason(isUsed, isInUse) : null,
     isInUse,
     isPinned,
     firstDetected: firstDetectedOf(evidence, node, atMs, features),
@@ -174,4 +163,15 @@ function lastUsedWhenRead(
     lowestMs: typeof firstDetectedMs === 'number' ? Math.max(firstDetectedMs, startMs) : startMs,
     latestMs: Math.min(node.readAtMs, justBefore(atMs)),
   }
+}
+
+/** Logical or with unknowns. */
+function either(a: boolean | null, b: boolean | null): boolean | null {
+  if (a === true || b === true) return true
+  return a === null || b === null ? null : false
+}
+
+function keepReason(isUsed: boolean | null, isInUse: boolean | null): KeptImage['reason'] {
+  if (isUsed === true) return 'in-use'
+  return isInUse === true ? 'sandbox' : 'pinned'
 }

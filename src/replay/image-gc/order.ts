@@ -66,8 +66,10 @@ function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
 }
 
 /** Not by subtraction: zero times are infinitely early, and equal to each other. */
-export const difference = <T extends number | string>(a: T, b: T): -1 | 0 | 1 =>
-  a < b ? -1 : a > b ? 1 : 0
+export function difference<T extends number | string>(a: T, b: T): -1 | 0 | 1 {
+  if (a < b) return -1
+  return a > b ? 1 : 0
+}
 
 // Every place is in every column.
 export const timeAt = (column: Float64Array, place: number): number => column[place] ?? zeroTimeMs

@@ -81,11 +81,8 @@ function tagOf(name: string): string {
   const slash = name.indexOf('/')
   const first = slash === -1 ? '' : name.slice(0, slash)
   const isHost = /[.:]/.test(first) || first === 'localhost'
-  const repository = isHost
-    ? name
-    : slash === -1
-      ? `docker.io/library/${name}`
-      : `docker.io/${name}`
+  const docker = slash === -1 ? 'docker.io/library' : 'docker.io'
+  const repository = isHost ? name : `${docker}/${name}`
   return repository.lastIndexOf(':') > repository.lastIndexOf('/')
     ? repository
     : `${repository}:latest`

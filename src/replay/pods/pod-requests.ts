@@ -78,8 +78,10 @@ const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | nul
   a && b ? addQuantities(a, b) : (a ?? b ?? null)
 
 /** Of equal ones the first, and with it its format. */
-const greater = (a: Quantity | null, b: Quantity | null): Quantity | null =>
-  a && b ? (compareQuantities(b, a) > 0 ? b : a) : (a ?? b)
+function greater(a: Quantity | null, b: Quantity | null): Quantity | null {
+  if (!a || !b) return a ?? b
+  return compareQuantities(b, a) > 0 ? b : a
+}
 
 const isPodLevelResource = (resource: string): boolean =>
   resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-')

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { versionSkew } from '#facts/kubernetes/version-skew.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { agoMs, timesOf, toldOf } from '#judge/events/events.ts'
+import { agoMs, eventTimes, timesOf } from '#judge/events/events.ts'
 import { readEvictionMessage } from '#judge/events/evictions.ts'
 import { shortfallBytes } from '#judge/events/gc-events.ts'
 import { canonicalName } from '#judge/events/images.ts'
@@ -67,7 +67,7 @@ describe('times of events', () => {
   it('are counted, and a count without sense is not believed', () => {
     const times = (...counts: number[]) =>
       timesOf(
-        toldOf(
+        eventTimes(
           counts.map(count => event({ reason: 'a', count })),
           exampleTime,
         ),
@@ -77,7 +77,10 @@ describe('times of events', () => {
     expect(times(Number.MAX_SAFE_INTEGER, 1)).toContain('1000000 times or more')
     expect(
       timesOf(
-        toldOf([event({ reason: 'a', count: 2, firstTime: null, lastTime: null })], exampleTime),
+        eventTimes(
+          [event({ reason: 'a', count: 2, firstTime: null, lastTime: null })],
+          exampleTime,
+        ),
       ),
     ).toBe('2 times')
   })

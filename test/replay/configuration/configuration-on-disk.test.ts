@@ -102,12 +102,12 @@ describe('a configuration that was not seen running', () => {
   })
 
   it.each<[string, RawObject, RegExp]>([
-    ['no file was told', host([]), /told no main configuration file/],
-    ['a file could not be parsed', host([main('a: [')]), /told without fields that can be read/],
+    ['no file was read', host([]), /no main configuration file of the kubelet was read/],
+    ['a file could not be parsed', host([main('a: [')]), /fields of .* could not be read/],
     [
-      'a drop-in was not told',
+      'a drop-in has no fields',
       host([main({}), dropIn('50-team.conf', null)], [`--config-dir=${path}.d`]),
-      /50-team.conf was told without fields/,
+      /fields of .*50-team.conf could not be read/,
     ],
     [
       'a kubelet would not start with it',

@@ -293,22 +293,22 @@ describe('predictNextStart', () => {
     {
       files: [dropIn('50.conf', {})],
       version: 'v1.34.4',
-      says: 'the node told no main configuration file',
+      says: 'no main configuration file of the kubelet was read',
     },
     {
       files: [{ ...main({}), content: null }],
       version: 'v1.34.4',
-      says: 'config.json was told without fields',
+      says: 'config.json could not be read',
     },
     {
       files: [{ ...main({}), content: 'kind: KubeletConfiguration' }],
       version: 'v1.34.4',
-      says: 'config.json was told without fields',
+      says: 'config.json could not be read',
     },
     {
       files: [main({}), { ...dropIn('50.conf', {}), content: 'x: y' }],
       version: 'v1.34.4',
-      says: '50.conf was told without fields',
+      says: '50.conf could not be read',
     },
   ])('says that $says', ({ files, version, says }) => {
     expect(predict(files, version)).toMatchObject({

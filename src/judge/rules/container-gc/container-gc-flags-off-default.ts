@@ -35,8 +35,8 @@ export const containerGcFlagsOffDefault = nodeRule({
   needs: ['host'],
   docs: {
     title: 'Container garbage collection runs with other flags than the default',
-    why: 'These three are flags only: no configuration file and no configz shows them, so nobody sees why dead containers and their logs stay, or are gone before anyone read them. They are deprecated.',
-    fix: "Take the flag out of the kubelet's command line (user data, systemd drop-in), and let eviction thresholds look after the disk.",
+    why: 'These three settings exist only as deprecated flags. No configuration file and no configz shows them, so it is hard to see why dead containers and their logs stay or are deleted early.',
+    fix: "Take the flag out of the kubelet's command line (user data, systemd drop-in), and protect the disk with eviction thresholds.",
     sources: [
       'cmd/kubelet/app/options/options.go NewKubeletFlags',
       'pkg/kubelet/container/container_gc.go GCPolicy',

@@ -61,16 +61,16 @@ export const unreadNode = nodeRule({
     const partly = (source: Source) =>
       gaps.filter(gap => gap.source === source).map(gap => gap.open)
     const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
-    // Where nothing came of its files or settings, it has told neither what it runs with nor what lies on its disk.
+    // Without its files or settings, both the running configuration and the files are unknown.
     const isWithoutThresholds = configuration === null && unread.configz === undefined
     const unknown = sources.flatMap(([source]) =>
       partly(source).length > 0 ? partly(source) : [said[source]],
     )
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
     const isDown = sources.some(([, reason]) => isRefused(reason))
-    // What the node itself has told in place of a kubelet that runs leaves little open.
+    // Data read on the node itself replaces most of what the kubelet's endpoints return.
     const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
-    // What no mode can read of such a node is nobody's to mend, where the kubelet has told the rest.
+    // If no mode can read the rest of such a node, the operator cannot fix it.
     const isLimited =
       !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
     const hasToldRest = configuration !== null && !isConfigurationOnDisk && summary !== null

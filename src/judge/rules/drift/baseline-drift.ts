@@ -28,7 +28,7 @@ type Fact = Pick<
   cluster: string
   group: string
   cores: number | null
-  /** What its files and flags come to; nobody saw it run. */
+  /** The configuration is computed from files and flags; the running one was not read. */
   isOnDisk: boolean
   running: Record<string, FieldValue>
   node: DeclaredNode
@@ -201,8 +201,8 @@ function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
 }
 
 /**
- * Whose value a field takes that nobody declared: the image's; of a map that was declared without that key none, where it takes the place of the
- * image's own. Null: it was declared, or nobody knows.
+ * Origin of an undeclared field's value: the image. A declared map without that key leaves it
+ * unset, if the map replaces the image's own. Null: the field is declared, or its origin is unknown.
  */
 function besideDeclared(
   path: string,
@@ -228,7 +228,7 @@ function besideDeclared(
     : null
 }
 
-/** What the image, or else the kubelet, takes where nobody sets it, by path. */
+/** Defaults of the image, or else of the kubelet, by path. */
 const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: Fact): Record<string, unknown> =>
   writtenSettings({
     ...configurationDefaults,

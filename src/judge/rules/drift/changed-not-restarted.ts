@@ -1,6 +1,6 @@
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
-import { layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts'
+import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
@@ -67,10 +67,7 @@ export const changedNotRestarted = nodeRule({
       return
     }
     if (nextStart.settings?.isCommandLineKnown !== true) {
-      yield {
-        unknown:
-          "the kubelet's command line was not told: a flag may stand in the place of what the files say",
-      }
+      yield { unknown: "the kubelet's command line is unknown: a flag may override the files" }
       return
     }
     const running = fieldValues(configuration, identity)
@@ -98,7 +95,7 @@ export const changedNotRestarted = nodeRule({
     })
     yield {
       confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
-      consequence: `At its next start this kubelet runs with other settings than now. ${told(losses, running)}`,
+      consequence: `At its next start this kubelet runs with other settings than now. ${lossWords(losses, running)}`,
       evidence: [...layerEvidence(losses), ...wayEvidence(losses, start, running)],
     }
   },

@@ -3,7 +3,7 @@ import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/se
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/drift/declared-source.ts'
 import { type FieldValue, fieldValues } from '#judge/drift/drift.ts'
-import { configOf, layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts'
+import { configOf, layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import {
   type Loss,
   lossesOnDisk,
@@ -54,9 +54,9 @@ export const lostOnTheWay = contextRule({
   severity: 'medium',
   needs: ['configuration'],
   docs: {
-    title: 'A kubelet setting that was made does not run',
-    why: 'A setting goes from a launch template, an EC2NodeClass or a file over drop-ins and flags to the kubelet, and each step can drop it in silence: images read only their own source, the kubelet passes over misspelt fields and files that are not called *.conf, a later drop-in or a flag wins. Whoever made the setting counts on it.',
-    fix: 'Put the setting where this image reads it (NodeConfig on Amazon Linux 2023, settings.kubernetes on Bottlerocket, spec.kubelet of the EC2NodeClass), take away what overrides it, and replace the nodes.',
+    title: 'A declared kubelet setting is not in effect',
+    why: 'A setting passes from a launch template, an EC2NodeClass or a file through drop-ins and flags to the kubelet, and each step can drop it silently. Images read only their own source, the kubelet ignores misspelt fields and files that are not named *.conf, and a later drop-in or a flag wins.',
+    fix: 'Declare the setting where this image reads it (NodeConfig on Amazon Linux 2023, settings.kubernetes on Bottlerocket, spec.kubelet of the EC2NodeClass), remove what overrides it, and replace the nodes.',
     sources: [
       'cmd/kubelet/app/server.go NewKubeletCommand, mergeKubeletConfigurations',
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
@@ -115,7 +115,7 @@ export const lostOnTheWay = contextRule({
     const isCertain = doubt === null && losses.some(isSure)
     yield {
       confidence: isCertain ? 'certain' : 'likely',
-      consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
+      consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${lossWords(losses, running)}`,
       evidence: [
         ...layerEvidence(losses),
         ...(files === null && !losses.every(isSure)

@@ -188,7 +188,10 @@ class Meaning {
     return Object.hasOwn(baseline, path) ? meant('baseline', baseline[path]) : null
   }
 
-  /** Whether a node that is made anew has what the others have: it is declared, or nobody declares it and it comes with the image. */
+  /**
+   * Whether a replaced node gets the reference value: it is declared, or it is undeclared and comes
+   * with the image.
+   */
   isRestored({ fact, path, reference }: PathDrift): boolean {
     const { declaration } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)

@@ -136,7 +136,7 @@ interface Differing {
   evidence: Evidence
 }
 
-/** Whether nobody knows what the image of a node comes to by itself. */
+/** Whether the image's own default for this field is unknown. */
 const mayBring =
   (path: string) =>
   ({ fact: { amiFamily } }: CohortMember<Fact>): boolean =>

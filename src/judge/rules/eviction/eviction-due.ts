@@ -41,21 +41,23 @@ export const evictionDue = nodeRule({
     const met = eviction.thresholds
       .filter(threshold => threshold.met === true)
       .toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    // The kubelet reports a condition as soon as a threshold of it is met: where nobody was to ask for statistics, its word that there is none is enough.
-    const isUnasked = subject.summary === null && subject.unread.summary === undefined
-    const isDenied = (signal: Signal) => isUnasked && conditions[conditionOf(signal)] === 'False'
+    // The kubelet sets a condition as soon as one of its thresholds is met. If statistics were not
+    // requested, a False condition is enough.
+    const isNotRequested = subject.summary === null && subject.unread.summary === undefined
+    const isDenied = (signal: Signal) =>
+      isNotRequested && conditions[conditionOf(signal)] === 'False'
     const unobserved = eviction.thresholds
       .filter(({ met, signal }) => met === null && !isDenied(signal))
       .map(({ signal }) => signal)
     if (unobserved.length > 0)
       yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
-    const told = met.filter(threshold => !isTwin(threshold, met))
+    const separate = met.filter(threshold => !isTwin(threshold, met))
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     yield {
-      consequence: [...told.map(consequenceOf), ...reclaimed(eviction)].join(' '),
+      consequence: [...separate.map(consequenceOf), ...reclaimed(eviction)].join(' '),
       evidence: [
-        ...told.flatMap(threshold => [
+        ...separate.flatMap(threshold => [
           configuredAt(threshold, configuration),
           ...(threshold.resolved === null
             ? []

@@ -1,5 +1,5 @@
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { timesOf, toldOf, unreadEvents } from '#judge/events/events.ts'
+import { eventTimes, timesOf, unreadEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
@@ -95,24 +95,24 @@ function loopOf(
   const latest = own.at(-1)
   if (latest === undefined) return null
   const owner = likelyOwner(latest, owners)
-  const told = own.map(({ message }) => readEvictionMessage(message))
+  const evictions = own.map(({ message }) => readEvictionMessage(message))
   const [last, refused] = [
-    told.findLast(({ resource }) => resource !== null),
-    told.filter(({ isRefused }) => isRefused).length,
+    evictions.findLast(({ resource }) => resource !== null),
+    evictions.filter(({ isRefused }) => isRefused).length,
   ]
   const taint = taintOf(last?.resource ?? null)
   const returns =
     taint !== null && owner.key !== null && tolerated[owner.key]?.includes(taint) === true
   if (own.length < (returns ? manyWithReturn : manyEvictions)) return null
-  const times = toldOf(
+  const times = eventTimes(
     own.map(({ time }) => ({ count: 1, firstTime: time, lastTime: time })),
     at,
   )
   const resource = last?.resource ?? null
   const next = (resource === null ? null : nextVictims[resource]) ?? []
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === owner.key)
-  const figures = told.findLast(({ threshold }) => threshold !== null)?.threshold
-  const using = told.findLast(({ containers }) => containers.length > 0)?.containers ?? []
+  const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
+  const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []
   return {
     count: own.length,
     failing: {

@@ -4,6 +4,7 @@ import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
+import type { Severity } from '#model/finding.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 
@@ -43,9 +44,7 @@ export const shortTransitionPeriod = nodeRule({
         periodMs <= 0
           ? 'The kubelet evicts without ever reporting pressure: the node is not tainted, and the scheduler keeps sending pods to it.'
           : `${periodMs / 1000} s after a threshold was last met the node is without pressure and its taint, and takes pods again; image GC looks at the disk only every ${gcMinutes} min.`,
-      // Less than one pass: the condition comes and goes with each observation.
-      severity:
-        periodMs <= evictionMonitoringPeriodMs ? 'high' : periodMs < 60_000 ? 'medium' : 'low',
+      severity: severityOf(periodMs),
       evidence: [line('configz', 'evictionPressureTransitionPeriod', bounded(written))],
       fix: {
         config: {
@@ -55,3 +54,9 @@ export const shortTransitionPeriod = nodeRule({
     }
   },
 })
+
+/** At most one eviction pass: the condition changes with each observation. */
+function severityOf(periodMs: number): Severity {
+  if (periodMs <= evictionMonitoringPeriodMs) return 'high'
+  return periodMs < 60_000 ? 'medium' : 'low'
+}

@@ -51,7 +51,7 @@ export const uselessEviction = nodeRule({
   docs: {
     title: 'Evicting every pod would not make enough room',
     why: 'The kubelet can delete images, dead containers, and pods with their logs, writable layers and emptyDir volumes, and nothing else. Where files of the host, hostPath volumes or what runs beside Kubernetes hold the disk, it evicts pod after pod, the node stays under DiskPressure, and no pod comes back.',
-    fix: 'Log in to the node and see what holds the disk (du on its mount points: journals, core dumps, hostPath folders, package caches). Remove it, or replace the node with a larger disk. No threshold mends it; cordon the node so that nobody waits for it.',
+    fix: 'Log in to the node and find what fills the disk (du on its mount points: journals, core dumps, hostPath folders, package caches). Delete it, or replace the node with one that has a larger disk. No threshold helps; cordon the node so that no new pod is scheduled to it.',
     sources: [
       'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, podDiskUsage',
       'pkg/kubelet/eviction/eviction_manager.go reclaimNodeLevelResources, evictPod',

@@ -1,14 +1,14 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import {
+  eventEvidence,
+  eventTimes,
   recentEvents,
   timesOf,
-  toldEvidence,
-  toldOf,
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { failingGc, isJustTold } from '#judge/events/gc-events.ts'
+import { failingGc, isJustReported } from '#judge/events/gc-events.ts'
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
@@ -45,7 +45,7 @@ export const imageGcDead = contextRule({
 
   *judge(fact, context) {
     const { events, at } = context
-    yield* withEvidence(fact, toldEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
+    yield* withEvidence(fact, eventEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
     // What the statistics say at this moment needs no second witness.
     if (!fact.some(said => 'consequence' in said))
       yield* failingOf(
@@ -77,16 +77,16 @@ function* failingOf(
 ): Iterable<Failing> {
   const newest = byReason.flat().at(-1)
   if (newest === undefined) return
-  // One round can tell both: the more frequent one counts the rounds.
-  const told = byReason
-    .map(events => toldOf(events, at))
+  // One round can produce both events: the larger count is the number of rounds.
+  const times = byReason
+    .map(events => eventTimes(events, at))
     .reduce((a, b) => (b.count > a.count ? b : a))
   yield {
     title: `${what} garbage collection fails again and again`,
-    // A round may have gone well since: of that there is no event.
-    confidence: isJustTold(told.last, at) ? 'certain' : 'likely',
-    consequence: `${what} garbage collection fails: the kubelet said so ${timesOf(told)} ("${bounded(newest.message, 200)}").`,
-    evidence: byReason.flatMap(events => toldEvidence(events, at)),
+    // A later round may have succeeded: that produces no event.
+    confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
+    consequence: `${what} garbage collection fails: the kubelet said so ${timesOf(times)} ("${bounded(newest.message, 200)}").`,
+    evidence: byReason.flatMap(events => eventEvidence(events, at)),
   }
 }
 
@@ -110,9 +110,7 @@ function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undeci
       line(
         'computed',
         'image filesystem capacity',
-        capacity === null || capacity === undefined
-          ? 'not told by stats/summary'
-          : exactBytes(capacity),
+        capacity === null || capacity === undefined ? 'not in stats/summary' : exactBytes(capacity),
       ),
     ],
   }

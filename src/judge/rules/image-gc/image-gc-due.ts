@@ -82,8 +82,8 @@ function byRank(a: ImageDeletion, b: ImageDeletion): number {
   return (placeOfA ?? 0) - (placeOfB ?? 0) || byText(nameOf(a), nameOf(b))
 }
 
-/** Whom replay sees go, first what goes first. */
-function told(going: readonly ImageDeletion[]): string {
+/** Names of the images that the replay predicts to be deleted, in order. */
+function deletionWords(going: readonly ImageDeletion[]): string {
   const surely = going.filter(({ certainty }) => certainty === 'certain')
   const named = surely.length > 0 ? surely : going
   const names = named
@@ -102,7 +102,9 @@ function next(
   imageGC: ImageGcPrediction,
 ): Pick<Failing, 'confidence' | 'consequence'> {
   const what =
-    imageGC.deletions === null ? 'deletes unused images, which they are is not known,' : told(going)
+    imageGC.deletions === null
+      ? 'deletes unused images, which they are is not known,'
+      : deletionWords(going)
   return {
     confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
     consequence: `Within ${gcMinutes} min the kubelet ${what}${freed(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,

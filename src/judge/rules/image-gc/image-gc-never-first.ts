@@ -1,4 +1,4 @@
-import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
+import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
@@ -137,12 +137,7 @@ function failing(
     .filter(name => !spared.has(name))
     .slice(0, firstVictims)
     .map(name => bounded(name, nameLength))
-  const collects =
-    kinds === null
-      ? ''
-      : kinds.length === 0
-        ? ' It collects nothing there first'
-        : ` It deletes ${kinds.map(kind => (kind === 'containers' ? 'dead containers' : 'unused images')).join(' and ')} first`
+  const collects = kinds === null ? '' : collectsText(kinds)
   const evicts =
     victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
   return {
@@ -176,4 +171,10 @@ function failing(
       ...(victims.length > 0 ? [line('computed', 'evicted first', victims.join(', '))] : []),
     ],
   }
+}
+
+function collectsText(kinds: readonly ReclaimKind[]): string {
+  if (kinds.length === 0) return ' It collects nothing there first'
+  const names = kinds.map(kind => (kind === 'containers' ? 'dead containers' : 'unused images'))
+  return ` It deletes ${names.join(' and ')} first`
 }

@@ -22,7 +22,7 @@ export const truncatedImageList = nodeRule({
   needs: ['configuration'],
   docs: {
     title: "The node's list of images is cut",
-    why: 'The Node object names the largest images only, up to nodeStatusMaxImages. The scheduler does not know of the others when it looks for a node that has an image, and what image GC will delete can be told from the list only in part.',
+    why: 'The Node object lists only the largest images, up to nodeStatusMaxImages. The scheduler does not see the others when it looks for a node that has an image, and the prediction of image GC is incomplete.',
     fix: 'Set nodeStatusMaxImages higher, or to -1 for all; on large clusters mind the size of the Node objects.',
     sources: ['pkg/kubelet/nodestatus/setters.go Images'],
   },

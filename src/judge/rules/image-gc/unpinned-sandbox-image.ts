@@ -49,7 +49,7 @@ export const unpinnedSandboxImage = nodeRule({
       consequence: `When image GC or eviction next needs space it may delete ${bounded(name)}. Then no new pod starts here until it is pulled again.`,
       evidence: [
         line('host', 'containerd sandboxImage', bounded(name)),
-        line('runtime', 'pinned', image.pinned === false ? 'false' : 'not told, which is false'),
+        line('runtime', 'pinned', image.pinned === false ? 'false' : 'absent, which means false'),
       ],
     }
   },

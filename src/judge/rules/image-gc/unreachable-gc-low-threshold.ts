@@ -1,7 +1,7 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { timesOf, toldOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
-import { isJustTold, shortfallBytes, shortfalls } from '#judge/events/gc-events.ts'
+import { eventTimes, timesOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
+import { isJustReported, shortfallBytes, shortfalls } from '#judge/events/gc-events.ts'
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
@@ -61,41 +61,41 @@ export const unreachableGcLowThreshold = contextRule({
 
   *judge(fact, context) {
     const { events, at } = context
-    const told = shortfalls(events, at)
-    yield* withEvidence(fact.replayed, evidenceOf(told, at))
-    // Below the trigger the round that failed is over: something else has made room.
-    if (fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
-    if (told.length === 0) {
+    const failures = shortfalls(events, at)
+    yield* withEvidence(fact.replayed, evidenceOf(failures, at))
+    // Usage below the trigger means that the failed round is over: space was freed otherwise.
+    if (fact.triggered === false || fact.replayed.some(each => 'consequence' in each)) return
+    if (failures.length === 0) {
       yield* unreadEvents(context)
       return
     }
-    yield failingOf(told, at, fact.isDoubted)
+    yield failingOf(failures, at, fact.isDoubted)
   },
 
   *judgeUnread({ events, at }, applies) {
-    const told = shortfalls(events, at)
-    if (applies && told.length > 0) yield failingOf(told, at, true)
+    const failures = shortfalls(events, at)
+    if (applies && failures.length > 0) yield failingOf(failures, at, true)
   },
 })
 
-function failingOf(told: readonly NodeEvent[], at: string, isDoubted: boolean): Failing {
-  const { last, ...times } = toldOf(told, at)
+function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolean): Failing {
+  const { last, ...times } = eventTimes(failures, at)
   return {
-    confidence: !isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
+    confidence: !isDoubted && isJustReported(last, at) ? 'certain' : 'likely',
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
-    evidence: evidenceOf(told, at),
+    evidence: evidenceOf(failures, at),
   }
 }
 
-function evidenceOf(told: readonly NodeEvent[], at: string): Evidence[] {
-  const newest = told.at(-1)
+function evidenceOf(failures: readonly NodeEvent[], at: string): Evidence[] {
+  const newest = failures.at(-1)
   if (newest === undefined) return []
   const { asked, freed } = shortfallBytes(newest) ?? {}
   const value =
     freed === undefined
       ? newest.message
       : `${asked == null ? '' : `asked for ${exactBytes(asked)}, `}freed ${exactBytes(freed)}`
-  return [line('event', `event ${newest.reason}, ${timesOf(toldOf(told, at))}`, value)]
+  return [line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, value)]
 }
 
 function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
@@ -114,12 +114,7 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
   const going = (deletions ?? []).filter(({ reason }) => reason === 'space')
   const wanted =
     bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
-  const counts =
-    freedBytes === null
-      ? 'less than'
-      : freedBytes === 0
-        ? 'nothing of'
-        : `only ${bytes(freedBytes)} of`
+  const counts = freedText(freedBytes)
   yield {
     // What goes by age first may give the disk room that the round then no longer asks for.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
@@ -136,4 +131,9 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
       ...(error === null ? [] : [line('event', 'the kubelet says', bounded(error))]),
     ],
   }
+}
+
+function freedText(freedBytes: number | null): string {
+  if (freedBytes === null) return 'less than'
+  return freedBytes === 0 ? 'nothing of' : `only ${bytes(freedBytes)} of`
 }

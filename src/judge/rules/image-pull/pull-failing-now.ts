@@ -60,19 +60,19 @@ export const pullFailingNow = contextRule({
       yield waitingFailing([first, ...others], containers, waitingPods.length)
     // Of pods that wait the status says it; of those that have started what failed is over.
     const settled = new Set([...waitingPods, ...startedPods])
-    const told = pullFailures(events, at).filter(
+    const failures = pullFailures(events, at).filter(
       ({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod),
     )
-    const [gone] = told
-    if (gone !== undefined) yield goneFailing(gone, told)
+    const [gone] = failures
+    if (gone !== undefined) yield goneFailing(gone, failures)
     yield* unreadEvents(context)
   },
 
   *judgeUnread({ events, at }) {
-    const told = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
-    const [first] = told
+    const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
+    const [first] = failures
     // A pod whose status was not read may have its image by now.
-    if (first !== undefined) yield { ...goneFailing(first, told), confidence: 'likely' }
+    if (first !== undefined) yield { ...goneFailing(first, failures), confidence: 'likely' }
   },
 })
 
@@ -94,19 +94,19 @@ function waitingFailing(
   }
 }
 
-function goneFailing(first: PullFailure, told: readonly PullFailure[]): Failing {
-  const causes = [...new Set(told.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
+function goneFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+  const causes = [...new Set(failures.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
   return {
     severity: 'medium',
     title: 'Images could not be pulled within the last hour',
-    consequence: `${counted(new Set(told.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
-    evidence: told
+    consequence: `${counted(new Set(failures.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
+    evidence: failures
       .slice(0, shown)
       .map(failure =>
         line(
           'event',
           bounded(
-            `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry not told'}, ${timesOf(failure)}`,
+            `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
             400,
           ),
           bounded(failure.message),

@@ -49,27 +49,30 @@ export const rateLimitedRegistry = contextRule({
 
   *judge({ atRisk, waiting, started }, context) {
     const { events, at } = context
-    const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    const refusedPulls = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
     const isOver = ({ pod, last, isPulledSince }: PullFailure) =>
       isPulledSince || (last !== null && (started[pod] ?? '') > last)
-    const lasting = told.filter(failure => !isOver(failure))
+    const lasting = refusedPulls.filter(failure => !isOver(failure))
     if (lasting.length + waiting.length > 0) yield refused(lasting, waiting)
-    else if (told.length > 0) yield refusedBefore(told)
+    else if (refusedPulls.length > 0) yield refusedBefore(refusedPulls)
     yield* atRisk
     yield* unreadEvents(context)
   },
 
   *judgeUnread({ events, at }) {
-    const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
-    if (told.length > 0) yield { ...refused(told, []), confidence: 'likely' }
+    const refusedPulls = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    if (refusedPulls.length > 0) yield { ...refused(refusedPulls, []), confidence: 'likely' }
   },
 })
 
 const isLimited = ({ message, image }: WaitingContainer) => causeOf(message, image) === rateLimit
 
-function refused(told: readonly PullFailure[], waiting: readonly WaitingContainer[]): Failing {
+function refused(
+  refusedPulls: readonly PullFailure[],
+  waiting: readonly WaitingContainer[],
+): Failing {
   const registries = [
-    ...told.map(({ registry }) => registry),
+    ...refusedPulls.map(({ registry }) => registry),
     ...waiting.map(({ image }) => registryOf(image)),
   ]
   return {
@@ -80,18 +83,18 @@ function refused(told: readonly PullFailure[], waiting: readonly WaitingContaine
       ...waiting.map(({ pod, message }) =>
         line('object', `pod ${bounded(pod, 300)} waits`, bounded(message)),
       ),
-      ...refusals(told),
+      ...refusals(refusedPulls),
     ],
   }
 }
 
-function refusedBefore(told: readonly PullFailure[]): Failing {
+function refusedBefore(refusedPulls: readonly PullFailure[]): Failing {
   return {
     severity: 'medium',
     confidence: 'likely',
     title: 'A registry refused pulls within the last hour: its rate limit was reached',
-    consequence: `${named(told.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour. The pods have their images since; the next that pull much at once, from any node behind the same address, may meet the same limit.`,
-    evidence: refusals(told),
+    consequence: `${named(refusedPulls.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour. The pods have their images since; the next that pull much at once, from any node behind the same address, may meet the same limit.`,
+    evidence: refusals(refusedPulls),
   }
 }
 
@@ -101,8 +104,8 @@ const named = (registries: (string | null)[]) =>
     200,
   )
 
-const refusals = (told: readonly PullFailure[]) =>
-  told
+const refusals = (refusedPulls: readonly PullFailure[]) =>
+  refusedPulls
     .slice(0, shown)
     .map(failure =>
       line(

@@ -1,4 +1,10 @@
-import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents } from '#judge/events/events.ts'
+import {
+  eventEvidence,
+  eventTimes,
+  recentEvents,
+  timesOf,
+  unreadEvents,
+} from '#judge/events/events.ts'
 import { line } from '#judge/evidence.ts'
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
@@ -14,7 +20,7 @@ const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSand
 const refusedCgroup =
   /mkdir \/sys\/fs\/cgroup\/(?:memory|kubepods|system\.slice)[^\s:]{0,500}: (?:cannot allocate memory|no space left on device)/
 
-/** Null: not told. */
+/** Kernels 3 and 4; null: the release is unknown. */
 function isOldKernel(release: string | null): boolean | null {
   const major = /^(\d+)\./.exec(release ?? '')?.[1]
   return major === undefined ? null : major === '3' || major === '4'
@@ -71,15 +77,15 @@ export const memoryCgroupLeak = contextRule({
     const refused = recentEvents(events, at, startReasons).filter(({ message }) =>
       refusedCgroup.test(message),
     )
-    const told = toldOf(refused, at)
-    if (told.count > 0)
+    const times = eventTimes(refused, at)
+    if (times.count > 0)
       yield {
         severity: 'high',
         // A new kernel refuses a cgroup for other causes, too.
         confidence: isOld === false ? 'likely' : 'certain',
         title: 'The kernel gives no more memory cgroups: containers do not start',
-        consequence: `The kernel refused a memory cgroup ${timesOf(told)}: no container starts on this node until it is rebooted.`,
-        evidence: toldEvidence(refused, at),
+        consequence: `The kernel refused a memory cgroup ${timesOf(times)}: no container starts on this node until it is rebooted.`,
+        evidence: eventEvidence(refused, at),
       }
     yield* byKernel
     yield* unreadEvents(context)
@@ -95,37 +101,42 @@ function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
   const usedIds = memoryCgroups ?? (cgroupVersion === 1 ? dyingMemoryCgroups : null)
   const isLeaking = usedIds !== null && usedIds >= many
   const isExposed = isOld && cgroupVersion === 1 && isWithoutKmem === false
-  const isOpen = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
-  if (isOpen && !isExposed)
+  const isUndecided = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
+  if (isUndecided && !isExposed)
     yield {
       unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read`,
     }
-  if (
-    !isLeaking &&
-    cgroupVersion !== 1 &&
-    dyingMemoryCgroups !== null &&
-    dyingMemoryCgroups >= many
-  )
-    yield dying(dyingMemoryCgroups)
+  const isDying = dyingMemoryCgroups !== null && dyingMemoryCgroups >= many
+  if (!isLeaking && cgroupVersion !== 1 && isDying) yield dying(dyingMemoryCgroups)
   if (!isLeaking && !isExposed) return
   yield {
-    severity: isLeaking ? (usedIds >= nearlyAll ? 'critical' : 'high') : 'medium',
-    confidence: isLeaking ? 'certain' : 'possible',
-    consequence: isLeaking
-      ? `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need: at the last one no container starts on this node until it is rebooted.`
-      : 'Each container that ends may leave a memory cgroup behind; when their ids have run out, no container starts until the node is rebooted.',
+    ...(isLeaking ? leaking(usedIds) : exposed),
     evidence: [
       line('host', 'kernel release', bounded(release ?? 'not known')),
       line('host', 'host kernel cgroupVersion', String(cgroupVersion ?? 'not known')),
-      line(
-        'host',
-        'boot option cgroup.memory=nokmem',
-        isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent',
-      ),
+      line('host', 'boot option cgroup.memory=nokmem', optionState(isWithoutKmem)),
       line('host', 'host kernel memoryCgroups', String(memoryCgroups ?? 'not known')),
       ...(dyingMemoryCgroups === null ? [] : [dyingEvidence(dyingMemoryCgroups)]),
     ],
   }
+}
+
+const leaking = (usedIds: number): Omit<Failing, 'evidence'> => ({
+  severity: usedIds >= nearlyAll ? 'critical' : 'high',
+  confidence: 'certain',
+  consequence: `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need. When none is left, no container starts on this node until it is rebooted.`,
+})
+
+const exposed: Omit<Failing, 'evidence'> = {
+  severity: 'medium',
+  confidence: 'possible',
+  consequence:
+    'Each container that ends may leak a memory cgroup. When no id is left, no container starts until the node is rebooted.',
+}
+
+function optionState(isSet: boolean | null): string {
+  if (isSet === null) return 'not known'
+  return isSet ? 'set' : 'absent'
 }
 
 const dyingEvidence = (count: number) =>

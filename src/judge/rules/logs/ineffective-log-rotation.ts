@@ -35,7 +35,7 @@ export const ineffectiveLogRotation = nodeRule({
   needs: ['host'],
   docs: {
     title: 'Files of logrotate rotate nothing, too late, or what the kubelet rotates',
-    why: 'Rotation that is written down and does not happen is missed only when the disk is full. Under containerd nobody writes below /var/lib/docker/containers, /var/log/containers holds symbolic links, which logrotate passes over, and the logs below /var/log/pods are rotated by the kubelet: there logrotate never acts, or takes lines away. A size acts only when logrotate runs, and without rotate the old log is deleted.',
+    why: 'Configured rotation that does not happen is noticed only when the disk is full. With containerd, /var/lib/docker/containers stays empty, and /var/log/containers contains symbolic links, which logrotate skips. The kubelet rotates the logs below /var/log/pods: there logrotate does nothing, or deletes lines. A size takes effect only when logrotate runs, and without rotate the old log is deleted.',
     fix: 'Remove the block for container logs from the file that the evidence names, and set containerLogMaxSize and containerLogMaxFiles instead. Have a timer or cron run logrotate at least daily, and write rotate into each block.',
     sources: [
       'pkg/kubelet/logs/container_log_manager.go processContainer, removeExcessLogs',

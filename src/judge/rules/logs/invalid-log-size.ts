@@ -67,7 +67,7 @@ function parsed(text: string): Quantity | null {
   }
 }
 
-/** What was meant, as the kubelet takes it; the default where that cannot be told. */
+/** The intended size in the form that the kubelet accepts; the default if it is unknown. */
 function whole(quantity: Quantity | null): string {
   const bytes = quantity?.safeInteger ?? null
   const text = bytes === null || bytes <= 0 ? defaultSize : formatBytes(bytes)

@@ -2,10 +2,10 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import {
+  eventEvidence,
+  eventTimes,
   recentEvents,
   timesOf,
-  toldEvidence,
-  toldOf,
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
@@ -25,7 +25,7 @@ export const oomBeforeEviction = contextRule({
   needs: ['configuration', 'eviction'],
   docs: {
     title: 'The kernel kills for memory before the kubelet evicts',
-    why: 'Without a hard memory.available threshold nothing acts at once when memory runs out: a soft one waits for its grace period first. The kernel then chooses by OOM score, kills single processes without a grace period, and their containers start again on the same full node.',
+    why: 'Without a hard memory.available threshold the kubelet does not evict at once when memory runs out: a soft threshold waits for its grace period. The kernel then kills single processes by OOM score, without a grace period, and their containers restart on the same full node.',
     fix: 'Set evictionHard memory.available, and reserve memory for the daemons.',
     sources: [
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
@@ -57,32 +57,35 @@ export const oomBeforeEviction = contextRule({
   judgeUnread: ({ events, at }, applies) => (applies ? killing(events, at) : []),
 })
 
-/** A container at its own limit is killed however much memory the node has. node-problem-detector tells of those, too; SystemOOM is of the others. */
+/**
+ * OOM kills of the node. Kills of containers at their own limit are left out: node-problem-detector
+ * reports those too, SystemOOM does not.
+ */
 const kills = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(
     ({ message }) => !message.includes('Memory cgroup'),
   )
 
-const byReason = (told: readonly NodeEvent[]): NodeEvent[][] => [
-  ...Map.groupBy(told, ({ reason }) => reason).values(),
+const byReason = (killEvents: readonly NodeEvent[]): NodeEvent[][] => [
+  ...Map.groupBy(killEvents, ({ reason }) => reason).values(),
 ]
 
-const evidenceOf = (told: readonly NodeEvent[], at: string) =>
-  byReason(told).flatMap(events => toldEvidence(events, at))
+const evidenceOf = (killEvents: readonly NodeEvent[], at: string) =>
+  byReason(killEvents).flatMap(events => eventEvidence(events, at))
 
-/** Whatever the thresholds: between two looks memory can run out, or the daemons take it. */
+/** Memory can run out between two passes whatever the thresholds are, or because of the daemons. */
 function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
-  const told = kills(events, at)
-  if (told.length === 0) return
-  // Two witnesses may tell of one kill: the more frequent one counts.
-  const times = byReason(told)
-    .map(events => toldOf(events, at))
+  const killEvents = kills(events, at)
+  if (killEvents.length === 0) return
+  // Two sources may report one kill: the larger count is used.
+  const times = byReason(killEvents)
+    .map(events => eventTimes(events, at))
     .reduce((a, b) => (b.count > a.count ? b : a))
   yield {
     confidence: 'likely',
     title: 'The kernel kills for memory, and no eviction came before it',
     consequence: `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${everySeconds} s apart, or below a threshold that keeps too little.`,
-    evidence: evidenceOf(told, at),
+    evidence: evidenceOf(killEvents, at),
   }
 }
 

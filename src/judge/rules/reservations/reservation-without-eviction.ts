@@ -32,7 +32,7 @@ export const reservationWithoutEviction = nodeRule({
   needs: ['configuration', 'eviction', 'summary'],
   docs: {
     title: 'Memory reservations leave no room for the eviction threshold',
-    why: "Memory that must stay available is nobody's to use: with 1 GiB for daemons and eviction below 500 MiB, 1.5 GiB belong into the reservation. Only hard thresholds come off allocatable by themselves, so with less reserved a soft threshold, or a little more for the daemons, evicts pods that stay within what the node offers.",
+    why: 'Memory below the eviction threshold cannot be used: with 1 GiB for daemons and eviction below 500 MiB, the reservation has to be 1.5 GiB. Only hard thresholds are subtracted from allocatable. With a smaller reservation, a soft threshold or slightly larger daemons evict pods that stay within allocatable.',
     fix: "Set kubeReserved and systemReserved together to the daemons' memory plus the highest memory.available threshold.",
     sources: [
       'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction "Node allocatable and eviction policies"',

@@ -1,4 +1,7 @@
-/** The outcomes of a round as a prediction tells them: what goes, in upstream's order, what stays and why, and how much is freed. */
+/**
+ * Outcomes of a round as parts of the prediction: deleted images in upstream's order, kept images
+ * with reasons, and the freed bytes.
+ */
 import type { ImageDeletion, KeptImage } from '#model/prediction.ts'
 import { placeAt } from './order.ts'
 import {
@@ -13,7 +16,7 @@ import {
 } from './outcomes.ts'
 import type { PreparedImages } from './prepared.ts'
 
-/** Sorted by the earliest times that the images may have; where all are known, that is upstream's order. */
+/** Sorted by the earliest possible time of each image. If all times are known, that is upstream's order. */
 export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): ImageDeletion[] {
   const { images, isComplete, order } = prepared
   const others = isComplete ? othersBefore(prepared, outcomes) : null
@@ -37,7 +40,7 @@ export function deletionsOf(prepared: PreparedImages, outcomes: Outcomes): Image
   return deletions
 }
 
-/** Of each image: how many others may go before it. Those that tie with it do not count. */
+/** For each image, how many others may be deleted before it. Ties do not count. */
 function othersBefore({ images, order, ties }: PreparedImages, outcomes: Outcomes): Int32Array {
   const others = new Int32Array(images.length)
   const tied = new Int32Array(images.length)
@@ -67,39 +70,46 @@ export function keptImages(
   for (let place = 0; place < images.length; place++) {
     const image = images[place]
     if (image === undefined || has(outcomes, place, mayGo)) continue
-    const { isCandidate, keptBecause } = image
-    const isNotNeeded = !isSpaceWanted || has(outcomes, place, surelyInTurn)
-    const candidateReason = isNotNeeded
-      ? 'not-needed'
-      : has(outcomes, place, perhapsInTurn)
-        ? 'unknown'
-        : 'too-young'
-    kept.push({
-      image: image.image,
-      reason: keptBecause ?? (isCandidate === null ? 'unknown' : candidateReason),
-    })
+    const reason =
+      image.keptBecause ??
+      (image.isCandidate === null ? 'unknown' : candidateReason(outcomes, place, isSpaceWanted))
+    kept.push({ image: image.image, reason })
   }
   return kept
 }
 
+/** Why an unused image is kept. */
+function candidateReason(
+  outcomes: Outcomes,
+  place: number,
+  isSpaceWanted: boolean,
+): KeptImage['reason'] {
+  if (!isSpaceWanted || has(outcomes, place, surelyInTurn)) return 'not-needed'
+  return has(outcomes, place, perhapsInTurn) ? 'unknown' : 'too-young'
+}
+
 export interface Freed {
-  /** Null, here and below: not determined by what is known. */
+  /** Null, here and below: not determined by the known data. */
   freedBytes: number | null
   reachesLow: boolean | null
   shortfallBytes: number | null
 }
 
-/** What a round that wants `wantedBytes` for space counts as freed. */
+/** What a round that has to free `wantedBytes` counts as freed. */
 export function freedOf(prepared: PreparedImages, outcomes: Outcomes, wantedBytes: number): Freed {
   const reachesLow = wantedBytes <= 0 || reaches(prepared, outcomes, wantedBytes)
   const freedBytes = freedBytesOf(prepared, outcomes, wantedBytes)
-  const shortfallBytes =
-    reachesLow === true
-      ? 0
-      : reachesLow === null || freedBytes === null
-        ? null
-        : wantedBytes - freedBytes
+  const shortfallBytes = shortfallOf(reachesLow, freedBytes, wantedBytes)
   return { freedBytes, reachesLow, shortfallBytes }
+}
+
+function shortfallOf(
+  reachesLow: boolean | null,
+  freedBytes: number | null,
+  wantedBytes: number,
+): number | null {
+  if (reachesLow === true) return 0
+  return reachesLow === null || freedBytes === null ? null : wantedBytes - freedBytes
 }
 
 function reaches(
@@ -116,7 +126,8 @@ function reaches(
     if (has(outcomes, place, surelyInTurn) && !has(outcomes, place, mayGoByAge))
       leastBytes += sizeBytes ?? 0
   }
-  return leastBytes >= wantedBytes ? true : mostBytes < wantedBytes ? false : null
+  if (leastBytes >= wantedBytes) return true
+  return mostBytes < wantedBytes ? false : null
 }
 
 function freedBytesOf(
@@ -128,7 +139,7 @@ function freedBytesOf(
   let certainBytes = 0
   let certainCount = 0
   let isExact = true
-  /** Of those that may stay. */
+  /** Tie and size of the images that may stay. */
   let cutTie = -1
   let cutBytes: number | null = null
   for (let place = 0; place < images.length; place++) {
@@ -152,7 +163,7 @@ function freedBytesOf(
     }
   }
   if (cutBytes === null) return certainBytes
-  // Of equals of one size it is all the same how many of which go, if none of another size is among them.
+  // Equal images of one size are interchangeable if the tie contains no other size.
   if (
     !isExact ||
     images.some((_, place) => placeAt(ties, place) === cutTie && has(outcomes, place, goesSurely))

@@ -123,7 +123,7 @@ function offThresholds(
   return [...offIn(evictionHard, true), ...offIn(evictionSoft, false)]
 }
 
-/** No image sets these, and which file did is not read: whoever runs with the default has most likely set nothing. */
+/** No image sets these fields, and the file that did is unread: the default value most likely means unset. */
 function imageGcSetting(
   field: ImageGcSetting['field'],
   configuration: KubeletConfiguration,

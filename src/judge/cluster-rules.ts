@@ -23,7 +23,7 @@ interface JudgedCluster {
   open: string | null
 }
 
-/** One outcome, however many subjects fail. Beside a failing, what stays open is told: what is not found there may be there all the same. */
+/** One outcome per cluster, however many subjects fail. A failing also reports what could not be checked. */
 export function judgeCluster(
   rule: ClusterRule,
   cluster: ClusterPrediction,
@@ -82,8 +82,8 @@ export function gatherSubjects(
 ): OwnFinding[] {
   const own = failings.filter(({ subject }) => isOwn(subject))
   const others = failings.filter(({ subject }) => !isOwn(subject)).toSorted(byWeight)
-  const told = others.length > mostSubjects ? [...own, gathered(rule, cluster, others)] : failings
-  return told.map(failing => ({
+  const merged = others.length > mostSubjects ? [...own, gathered(rule, cluster, others)] : failings
+  return merged.map(failing => ({
     ...{ rule, cluster, subject: failing.subject },
     finding: allNodes => findingOf(rule, cluster, failing, allNodes),
     proposals: () => [],
@@ -126,7 +126,7 @@ function findingOf(
     title: title ?? rule.docs.title,
     consequence,
     evidence,
-    // A command that is cut off is another command, and one with characters that nobody sees is not what it looks like.
+    // A truncated command does something else, and one with invisible characters is deceptive.
     fix: {
       config: {},
       durable: [],

@@ -34,7 +34,7 @@ export class Cohorts {
     else this.#cohorts.set(key, [member])
   }
 
-  /** @param contextOf what a cluster says of itself; nothing unless told */
+  /** @param contextOf facts of each cluster; empty by default */
   *outcomes(
     policy: Policy,
     contextOf: (cluster: string) => ClusterContext = () => new ClusterFacts(),

@@ -1,4 +1,4 @@
-/** Many places with one failing of one rule, told as one: how many they are, how sure that is, and of what their evidence says the sums. */
+/** Many places with one failing of one rule, merged into one finding: their number, confidence and sums. */
 import { byText } from '#model/text-order.ts'
 import { line } from './evidence.ts'
 import { ago, named, sharesText } from './garbage/garbage.ts'
@@ -7,7 +7,7 @@ import type { ClusterEvidence, ClusterFailing, ClusterRule } from './rule.ts'
 import { evidenceLimit } from './tally.ts'
 import { counted } from './text.ts'
 
-/** Of the places the finding on the cluster names these, and says how to end it for the first. */
+/** Number of places that the finding on the cluster lists. */
 const placesShown = 14
 const reasonsShown = 3
 const commandsShown = 3
@@ -26,7 +26,7 @@ export function gathered(
     .toSorted(([a], [b]) => b - a)
   const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
   const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
-  const told = [
+  const totalLines = [
     line('places', 'places', String(sorted.length)),
     ...surenessOf(confidences),
     ...sums(
@@ -35,7 +35,7 @@ export function gathered(
     ),
   ]
   // One line is for those that are not shown.
-  const shown = sorted.slice(0, Math.min(placesShown, evidenceLimit - told.length - 1))
+  const shown = sorted.slice(0, Math.min(placesShown, evidenceLimit - totalLines.length - 1))
   return {
     subject: { kind: 'Cluster', namespace: null, name: cluster },
     count: countIn(sorted),
@@ -43,9 +43,9 @@ export function gathered(
     noun,
     severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
     confidence: leastCertain(confidences),
-    consequence: `${first.consequence} So it is in ${sorted.length} places, ${all} in all; this is said of the first.`,
+    consequence: `${first.consequence} The same is true in ${sorted.length} places, ${all} in total; this sentence describes the first.`,
     evidence: [
-      ...told,
+      ...totalLines,
       ...shown.map(({ subject, count: here, noun }) =>
         line('object', `${subject.kind} ${subject.name}`, counted(here, noun)),
       ),

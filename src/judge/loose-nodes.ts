@@ -1,4 +1,4 @@
-/** Nodes that belong to no group are subjects of their own, until they are so many that nobody would read a finding each. */
+/** Nodes without a group are subjects of their own, up to a number; more become one finding. */
 import type { Subject } from '#model/subject.ts'
 import type { Tally } from './tally.ts'
 

@@ -1,4 +1,4 @@
-/** What is left to do when everything is judged: the order in which it is told, whether the fleet was judged at once or cluster by cluster. */
+/** Merges judgements in a fixed order, whether the fleet was judged at once or cluster by cluster. */
 
 import type { NotAudited } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'

@@ -70,7 +70,7 @@ function imagesAtMost(subject: Subject): number | null {
   return used === null ? null : used + Math.min(used, packedBytes(subject))
 }
 
-/** Infinite where there may be images that are not listed, or whose sizes are not told. */
+/** Infinite if there may be unlisted images, or images of unknown size. */
 function packedBytes({ runtime, node, configuration }: Subject): number {
   const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
   const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)

@@ -66,7 +66,7 @@ export function isEksReservation(
 export const unreadableReservation = { unknown: 'configz: a reservation of it is no quantity' }
 
 export interface Daemons {
-  /** Working sets: `kubelet`, `runtime`, and `misc` where the kubelet was told a cgroup for the rest of the system. */
+  /** Working sets: `kubelet`, `runtime`, and `misc` if a cgroup for the rest of the system is configured. */
   used: { name: string; bytes: number }[]
   bytes: number
   /** Of kubelet and runtime those without statistics: the daemons use more than `bytes`. */

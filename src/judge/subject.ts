@@ -80,7 +80,7 @@ export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeS
 const notAsked = (mode: ReadMode) =>
   `only the node itself knows it, and it was not asked (mode ${mode})`
 
-/** In a mode that does not promise it, its files could still have told. */
+/** Why there is no configuration. A mode without configz can still compute it from the node's files. */
 function whyNotConfigured(
   { mode, configuration, errors }: NodeInput,
   runningError: string,
@@ -92,7 +92,7 @@ function whyNotConfigured(
   return bounded(
     onDisk ||
       messages(errors, 'host') ||
-      `configz: mode ${mode} does not read it, and the node told no files of its kubelet`,
+      `configz: mode ${mode} does not read it, and no kubelet files were read on the node`,
   )
 }
 
@@ -152,7 +152,7 @@ const messages = (errors: readonly ReadError[], what: string) =>
     .map(({ message }) => message)
     .join('; ')
 
-/** Null: the source has told its main parts. */
+/** Missing main parts of the source; null: none is missing. */
 function gapIn(source: Gap['source'], parts: Pick<NodeInput, 'host' | 'runtime'>): string | null {
   const gaps = gapsOf(parts).filter(gap => gap.source === source)
   return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
@@ -174,7 +174,7 @@ function coverageState(
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
   const promised = promisedSources[mode]
-  // What was told in part is there, too.
+  // Partly read sources count as read here.
   const isAlsoRead = (source: Source, value: object | null) =>
     (!promised.includes(source) || source === 'host' || source === 'runtime') && tells(value)
   const hasMore =

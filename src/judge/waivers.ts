@@ -26,7 +26,7 @@ export function waiverOf(
 }
 
 function covers(match: Waiver['match'], cluster: string, subject: Subject): boolean {
-  // A namespace is in itself: whoever waives by namespace means what is told of it, too.
+  // A waiver by namespace also covers findings on the namespace itself.
   const namespace = subject.kind === 'Namespace' ? subject.name : (subject.namespace ?? '')
   const actual = { cluster, kind: subject.kind, namespace, name: subject.name }
   const isCluster = (key: keyof typeof actual) =>
@@ -53,7 +53,7 @@ export function idleWaivers(
   }: Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknowns' | 'notAudited'>,
 ): Waiver[] {
   const found = [...findings, ...waived]
-  // A node that was not read leaves an unknown of each rule; of nodes that nobody listed there is none.
+  // An unread node has an unknown outcome for each rule; an unlisted node has none.
   const isOpen = ({ rule, match }: Waiver) => {
     const isMeant = ({ cluster }: { cluster: string }) =>
       match.cluster === undefined || matchesCluster(match.cluster, cluster)

@@ -353,7 +353,7 @@ describe('cluster garbage', () => {
       const expectations: [rule: string, ...says: string[]][] = [
         [
           'overdue-job-ttl',
-          '1 that nobody has begun to delete, 1 in deletion, held by example.com/audit',
+          '1 whose deletion has not started, 1 in deletion, held by example.com/audit',
         ],
         ['leftover-taint', 'node.kubernetes.io/unschedulable:NoSchedule","value":"1 node"'],
         [

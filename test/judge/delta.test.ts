@@ -188,7 +188,7 @@ describe('drift that another rule tells of now', () => {
 
   it('has not ended on a node, nor was it fixed', () => {
     const old = withDrift({ nodes, fails: 'a' }, '')
-    const moved = 'no longer on a, where s tells of drift now'
+    const moved = 'no longer on a, where s reports drift now'
     expect(verdict(old, withDrift({ nodes, fails: 'c' }, 'a b'))).toEqual([
       ['moved', 'started on c', moved],
     ])
@@ -198,7 +198,7 @@ describe('drift that another rule tells of now', () => {
   it('is not new where another rule told of it, which now cannot or does not', () => {
     const now = withDrift({ nodes, fails: 'a' }, '')
     expect(verdict(withDrift({ nodes }, 'a'), now)).toEqual([
-      ['moved', 'on a, where s told of drift before'],
+      ['moved', 'on a, where s reported drift before'],
     ])
     expect(verdict(withDrift({ nodes }, 'b'), now)).toEqual([['new']])
     expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a' }, 'a'))).toEqual([
@@ -221,7 +221,7 @@ describe('drift that another rule tells of now', () => {
       },
     }
     expect(verdict(carried, withDrift({ nodes }, 'a'))).toEqual([
-      ['moved', 'no longer on a, where s tells of drift now'],
+      ['moved', 'no longer on a, where s reports drift now'],
     ])
   })
 
@@ -551,11 +551,11 @@ describe('a finding that is no longer there', () => {
       'cannotTell',
     ],
     [
-      'of a cluster itself cannot be told where nobody looked',
+      'of a cluster itself cannot be told without a check of cluster garbage',
       { nodes: 'a', fails: '' },
       { nodes: 'a', looked: false },
       'cannotTell',
-      /not known now: nobody looked/,
+      /not known now: not checked/,
     ],
     [
       'of a namespace cannot be told where the list was refused',
@@ -863,7 +863,7 @@ describe('a findings.json, which does not name every node', () => {
 
   it('says so', () => {
     const { notes, nodes } = compareRuns(run(file), run({ nodes: 'a' }))
-    expect(notes.join(' ')).toMatch(/OLD is a findings.json: nodes that came since are not told/)
+    expect(notes.join(' ')).toMatch(/OLD is a findings.json: new nodes cannot be distinguished/)
     expect(nodes).toMatchObject({ gone: null, come: null })
   })
 })

@@ -1,7 +1,8 @@
 /**
- * Two audits compared: what is new, worse, better, fixed, and what cannot be told. Nothing is called new that may have been there unread, and nothing
- * fixed that may still be there unread; a finding whose nodes are gone was not fixed. Where a document names only some nodes of a finding, the rest is
- * bounded by counts, and what the bounds leave open is said to be open.
+ * Comparison of two audits: new, worse, better, fixed, and undecidable findings. A finding is not
+ * new if it may have existed unread, and not fixed if it may still exist unread or if its nodes were
+ * deleted. If a document names only some nodes of a finding, counts bound the rest; what the bounds
+ * do not decide is reported as open.
  */
 
 import { severityRank } from '#judge/outcome.ts'
@@ -39,7 +40,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
   const [oldNodes, newNodes] = [old.nodes, now.nodes]
   const missingFrom = (all: ComparedRun['nodes'], other: Knowledge) =>
     (all ?? [])
-      // Where a list broke off, what it does not name may be there all the same.
+      // An incomplete list does not prove that a node is missing.
       .filter(({ cluster, name }) => !other.isPresent(cluster, name) && !other.isPartial(cluster))
       .map(({ cluster, name: node }) => ({ cluster, node }))
       .toSorted(byNode)

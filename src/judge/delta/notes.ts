@@ -5,8 +5,8 @@ import { byText } from '#model/text-order.ts'
 import type { Knowledge } from './run-knowledge.ts'
 
 const withoutNodes = {
-  OLD: 'nodes that came since are not told from nodes that were there',
-  NEW: 'nodes that are gone are not told from nodes that were mended',
+  OLD: 'new nodes cannot be distinguished from nodes that existed before',
+  NEW: 'deleted nodes cannot be distinguished from fixed nodes',
 }
 
 export function notesOn(old: ComparedRun, now: ComparedRun): string[] {

@@ -10,15 +10,15 @@ type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'op
 export type Nodes = Record<State, { count: number; names: string[] }>
 
 export interface Knowledge {
-  /** The nodes of a finding of the other run, by what this run knows of them. */
+  /** The nodes of a finding of the other run, by their state in this run. */
   statesOf(finding: ComparedFinding): Nodes
-  /** Why that cannot be told, in sentences. */
+  /** Why a state is undecided, in sentences. */
   doubts(finding: ComparedFinding, nodes: Pick<Nodes, 'undecided' | 'open'>): string[]
-  /** What the nodes do that came in the place of a finding's. */
+  /** The state of the nodes that replaced those of a finding. */
   successors(finding: ComparedFinding): string[]
-  /** Which other rules tell of drift on some of these nodes. */
+  /** Other rules that report drift on some of these nodes. */
   otherDrift(finding: ComparedFinding, names: readonly string[]): string[]
-  /** In how many places of its cluster its rule fails, told together or each by itself. */
+  /** Number of places of the cluster where the rule fails, reported together or one by one. */
   places(finding: ComparedFinding): number
   undecidedCount(finding: ComparedFinding): number
   nodeCount(cluster: string): number
@@ -100,9 +100,11 @@ export function knowledgeOf(
   const isBroken = (cluster: string) =>
     ruleErrors === null && (clusterNamed.get(cluster)?.outcomes.error ?? 0) > 0
 
-  /** Of a node that no list names. */
+  const unlessNamed = (cluster: string) => (clusterNamed.has(cluster) ? null : false)
+
+  /** State of a node that no list names. */
   function presence(cluster: string, isThere: () => boolean | null): State {
-    const isListed = nodes === null ? (clusterNamed.has(cluster) ? null : false) : isThere()
+    const isListed = nodes === null ? unlessNamed(cluster) : isThere()
     if (isListed) return 'passing'
     if (isPartial(cluster)) return nodes === null && nodeCount(cluster) > 0 ? 'open' : 'undecided'
     return isListed === null ? 'notFailing' : 'absent'
@@ -121,11 +123,11 @@ export function knowledgeOf(
     const { rule, cluster, subject } = finding
     if (!rules.has(rule)) return 'undecided'
     if (touched.has(subjectKey(finding)) || isBroken(cluster)) return 'open'
-    // Nodes of that group there are: perhaps these, perhaps others.
+    // The group has nodes; whether they are the same ones is unknown.
     return presence(cluster, () => (groups.has(groupKey(cluster, subject)) ? null : false))
   }
 
-  /** Of what is no node's: the cluster itself, or objects in it, of which a rule says on the cluster what it could not decide, or that they are too many. */
+  /** State of a finding without nodes: on the cluster itself, or on objects in it. */
   function stateOfCluster(finding: ComparedFinding): State {
     const { rule, cluster } = finding
     const whole = subjectKey(wholeCluster(finding))
@@ -134,14 +136,11 @@ export function knowledgeOf(
     if (touched.has(subjectKey(finding)) || gathered.has(whole)) return 'failing'
     if (finding.places !== undefined && failingRules.has(keyOf(rule, cluster))) return 'failing'
     if (isBroken(cluster)) return 'open'
-    // Nobody looked.
+    // Cluster garbage was not read.
     if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined)
       return 'undecided'
-    return clusterNamed.has(cluster) && !isPartial(cluster)
-      ? 'passing'
-      : isPartial(cluster)
-        ? 'undecided'
-        : 'absent'
+    if (isPartial(cluster)) return 'undecided'
+    return clusterNamed.has(cluster) ? 'passing' : 'absent'
   }
 
   const reasonFor = (finding: OnSubject, node: string | undefined) =>
@@ -206,7 +205,7 @@ export function knowledgeOf(
       if (!rules.has(finding.rule)) return [`the rule did not run ${when}`]
       const why = reasonFor(finding, undecided.names[0])
       if (finding.nodes.count === 0 && undecided.count > 0)
-        return [`not known ${when}: ${why ?? 'nobody looked'}`]
+        return [`not known ${when}: ${why ?? 'not checked'}`]
       return [
         undecided.count > 0
           ? `not known ${when} of ${listed(undecided)}${why === undefined ? '' : ` (${why})`}`

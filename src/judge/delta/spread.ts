@@ -1,7 +1,7 @@
 /** On more nodes than before, on fewer, or on others: of a finding that is in both. */
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding } from '#model/delta.ts'
-import { retoldDrift } from './retold.ts'
+import { movedAway } from './moved.ts'
 import { type Knowledge, listed } from './run-knowledge.ts'
 
 interface Spread {
@@ -36,7 +36,7 @@ export function spreadOf(
     now.passing.count > 0 ? `started on ${listed(now.passing)}` : '',
     now.absent.count > 0 ? `came with it: ${listed(now.absent)}` : '',
     now.notFailing.count > 0 ? `started on, or came with it: ${listed(now.notFailing)}` : '',
-    ended.count > 0 ? (retoldDrift(before, ended, then, today) ?? `ended on ${listed(ended)}`) : '',
+    ended.count > 0 ? (movedAway(before, ended, then, today) ?? `ended on ${listed(ended)}`) : '',
     left > 0 ? `gone: ${listed(earlier.absent)}` : '',
     earlier.notFailing.count > 0 ? `ended on, or gone: ${listed(earlier.notFailing)}` : '',
     ...(now.undecided.count > 0 ? then.doubts(after, now) : []),

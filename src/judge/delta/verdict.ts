@@ -2,7 +2,7 @@
 import { severityRank } from '#judge/outcome.ts'
 import type { Change, ComparedFinding } from '#model/delta.ts'
 import type { Confidence } from '#model/finding.ts'
-import { placesRetold, placesText, retoldDrift, toldBefore } from './retold.ts'
+import { movedAway, movedHere, placesMoved, placesText } from './moved.ts'
 import { type Knowledge, listed } from './run-knowledge.ts'
 import { spreadOf } from './spread.ts'
 
@@ -54,11 +54,11 @@ function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
       why: [...today.doubts(finding, { undecided, open }), ...mended, ...left],
     }
   }
-  const retold = retoldDrift(finding, passing, then, today)
-  if (retold !== null) return { change: 'moved', why: [...waived, retold, ...left] }
+  const movedTo = movedAway(finding, passing, then, today)
+  if (movedTo !== null) return { change: 'moved', why: [...waived, movedTo, ...left] }
   if (passing.count > 0) return { change: 'fixed', why: [...waived, ...left] }
   if (failing.count > 0 && finding.nodes.count === 0)
-    return { change: 'moved', why: [placesRetold(finding, then, today)] }
+    return { change: 'moved', why: [placesMoved(finding, then, today)] }
   if (failing.count > 0)
     return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
@@ -73,8 +73,8 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
     undecided.count > 0 ? then.doubts(finding, { undecided, open: { count: 0, names: [] } }) : []
   const isKnown =
     passing.count > 0 && absent.count + notFailing.count + open.count + undecided.count === 0
-  const told = isKnown ? toldBefore(finding, passing, then, today) : null
-  if (told !== null) return { change: 'moved', why: [told] }
+  const moved = isKnown ? movedHere(finding, passing, then, today) : null
+  if (moved !== null) return { change: 'moved', why: [moved] }
   if (passing.count + absent.count + notFailing.count > 0) {
     const came = absent.count > 0 ? [`on nodes that came since: ${listed(absent)}`] : []
     return { change: 'new', why: [...came, ...unseen] }
@@ -87,7 +87,7 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
       change: 'moved',
       why: [`${listed(failing)} failed before, as part of another subject`],
     }
-  const why = [placesRetold(finding, then, today)]
+  const why = [placesMoved(finding, then, today)]
   return {
     change:
       finding.places !== undefined && today.places(finding) > then.places(finding)

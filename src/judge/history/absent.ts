@@ -1,6 +1,7 @@
 /**
- * Clusters of earlier runs that are not in this one. Whether they are gone or nobody asked for them only a run knows that enumerated the same place as
- * the run that read them last; else what was known of them stands, untouched by what this run compares.
+ * Clusters of earlier runs that are not in this one. A cluster counts as deleted only if this run
+ * enumerated the same place as the run that read it last. Otherwise its last known state is kept
+ * and not compared.
  */
 
 import type { ComparedRun, Delta } from '#model/delta.ts'
@@ -111,7 +112,10 @@ export function absentClusters(
   }))
 }
 
-/** Of a cluster that no run has met, nobody knows since when its findings stand, unless the run before enumerated the same place. */
+/**
+ * For a cluster that no earlier run has read, it is unknown since when its findings exist, unless
+ * the previous run enumerated the same place.
+ */
 export function firstMet(
   delta: Delta,
   now: ComparedRun,

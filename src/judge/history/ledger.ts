@@ -17,7 +17,7 @@ export interface RunToCompare {
   /** Every one. */
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
-  /** Which place was enumerated to find its clusters; null: none was. */
+  /** The place that was enumerated to find its clusters; null: none. */
   scope: string | null
 }
 
@@ -27,7 +27,7 @@ export interface Ledger {
   delta: Required<FindingsDocument['delta']>
   /** Null: there was none. */
   before: RunBefore | null
-  /** What the next run is to know. */
+  /** State for the next run. */
   run: Omit<RememberedRun, 'runId'>
 }
 
@@ -67,7 +67,7 @@ export function nextLedger(
       .toSorted()
 
   const unseen = [...before.values()].filter(({ id }) => !ids.has(id))
-  // Nobody could look today: it stands as it was last seen, until somebody can.
+  // Not checked today: kept as last seen until a run can check it.
   const carried = unseen.filter(
     ({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id),
   )
@@ -107,8 +107,8 @@ export function nextLedger(
       evidence,
       waived: waiver,
     } = finding
-    // Of the evidence, the comparison reads these.
-    const told = evidence.filter(({ kind }) => kind === 'layer' || kind === 'waiver')
+    // The comparison reads only these kinds of evidence.
+    const kept = evidence.filter(({ kind }) => kind === 'layer' || kind === 'waiver')
     return {
       id,
       rule,
@@ -119,7 +119,7 @@ export function nextLedger(
       nodes,
       ...(places !== undefined && { places }),
       title,
-      evidence: told,
+      evidence: kept,
       waived: waiver,
       since: since.get(id) ?? day,
       lastSeen: day,
@@ -255,5 +255,5 @@ function endingOf(
   return isReplaced ? 'replaced' : 'gone'
 }
 
-/** Whoever meets it again has it back. */
+/** If such a finding appears again, it has returned. */
 const isRepair = (how: Ending) => how === 'fixed' || how === 'replaced'

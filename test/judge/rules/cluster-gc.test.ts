@@ -96,7 +96,7 @@ describe('overdue-job-ttl', () => {
       jobs(...overdue, job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['x/y'] })),
     )
     expect(found?.consequence).toContain(
-      'still there: 3 that nobody has begun to delete, 1 in deletion, held by x/y.',
+      'still there: 3 whose deletion has not started, 1 in deletion, held by x/y.',
     )
   })
 })

@@ -20,8 +20,8 @@ export const instanceWithoutNode = clusterRule({
   severity: 'medium',
   needs: ['instances'],
   docs: {
-    title: 'Instances of the cluster are no nodes of it',
-    why: 'An instance that bears the tags of a cluster should be a node of it. One that never joined, or whose Node was deleted while it ran on, is paid for and runs no pod; with nobody to see it, nobody patches it either.',
+    title: 'Instances of the cluster are not nodes',
+    why: 'An instance with the tags of a cluster should be a node of it. An instance that never joined, or whose Node was deleted while it was running, costs money and runs no pods. It is easily overlooked, and so remains unpatched.',
     fix: "Read the instance's console output and its kubelet's log for why it did not join (bootstrap, access entry, network), or terminate it. Started for something else, it should not bear the cluster's tags.",
     sources: [
       'EC2 API reference, DescribeInstances',

@@ -21,8 +21,8 @@ export const jobHistoryBeyondLimit = clusterRule({
   needs: ['jobs'],
   docs: {
     title: 'CronJobs keep more finished Jobs than they should',
-    why: 'A CronJob deletes its oldest finished Jobs beyond its history limits whenever it looks at itself. More than the limit means that it does not come to it; a limit far above the default keeps that many pods, with their logs, on the nodes.',
-    fix: 'Set successfulJobsHistoryLimit and failedJobsHistoryLimit to what somebody really looks at (upstream: 3 and 1). Where more are there than the limit says, look at the events of the CronJob.',
+    why: 'The CronJob controller deletes the oldest finished Jobs above the history limits at each sync. More Jobs than the limit mean that it fails to do so. A limit far above the default keeps that many pods, with their logs, on the nodes.',
+    fix: 'Set successfulJobsHistoryLimit and failedJobsHistoryLimit to the number of Jobs that you really inspect (upstream: 3 and 1). If there are more Jobs than the limit, check the events of the CronJob.',
     sources: [
       'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
       'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob',
@@ -70,7 +70,7 @@ const isWide = ({ successful, failed }: CronJobGarbage): boolean =>
   successful.count >= manyTimes * jobHistoryLimits.successful ||
   failed.count >= manyTimes * jobHistoryLimits.failed
 
-/** Lower limits where one is above upstream's, and never a higher one; else whoever does not come to it has to be looked at. */
+/** Lowers limits that are above upstream's defaults. Otherwise the CronJob has to be inspected. */
 function commandOf({ namespace, name, successful, failed }: CronJobGarbage): string {
   const limits = {
     successfulJobsHistoryLimit: Math.min(successful.limit, jobHistoryLimits.successful),

@@ -19,9 +19,9 @@ export const leftoverTaint = clusterRule({
   severity: 'medium',
   needs: ['nodes'],
   docs: {
-    title: 'Ready nodes still carry the taint of a trouble that is over',
-    why: 'Taints for a node that is not Ready, new to the cloud, shut down, under pressure, cordoned, out of service or about to be removed go when that is over: by a controller, or, of out-of-service, by whoever set it. An autoscaler that announced that it takes a node away does so, or takes its taint back. One that stays keeps pods off a sound node, or drives them away again and again.',
-    fix: 'Make sure that the node is well, then take the taint away.',
+    title: 'Ready nodes still have a taint whose reason is over',
+    why: 'A controller removes the taints of nodes that are not Ready, uninitialized, shut down, under pressure, cordoned or about to be removed when the reason ends. The out-of-service taint is removed by the user who set it. An autoscaler deletes the node or removes its taint. A leftover taint keeps pods off a healthy node, or evicts them again and again.',
+    fix: 'Check that the node is healthy, then remove the taint.',
     sources: [
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap, doNoScheduleTaintingPass',
       'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',

@@ -32,9 +32,9 @@ export const namespaceStuckTerminating = clusterRule({
   severity: 'medium',
   needs: ['namespaces'],
   docs: {
-    title: 'Namespaces hang in deletion',
-    why: 'A namespace goes when all that is in it has gone, of every API group that the server knows. One object with a finalizer that nobody takes away holds it, and so does one API group whose server does not answer: then it is not known what is left, in any namespace.',
-    fix: "The namespace's own conditions say what holds it. Of a failed discovery: bring the API service back, or delete it if nobody wants it. Of content or finalizers that remain: find the objects, and the controller that should let them go. Of a finalizer of its own: the controller that set it. Never clear spec.finalizers: what is left would stay for good, out of sight.",
+    title: 'Namespace stuck in Terminating',
+    why: 'A namespace is deleted when all its objects are deleted, in every API group that the server knows. One object with a pending finalizer blocks it. An unavailable API group blocks it too, because its remaining objects are unknown.',
+    fix: "The namespace's conditions name the reason. If discovery failed, restore the APIService, or delete it if it is not needed. If content or finalizers remain, find the objects and the controller that removes their finalizers. If the namespace has a finalizer of its own, find the controller that set it. Never clear spec.finalizers: the remaining objects would stay in etcd, unreachable.",
     sources: [
       'pkg/controller/namespace/deletion/namespaced_resources_deleter.go',
       'pkg/controller/namespace/deletion/status_condition_utils.go',
@@ -57,7 +57,7 @@ export const namespaceStuckTerminating = clusterRule({
         subject: { kind: 'Namespace', namespace: null, name: namespace },
         count: 1,
         noun: 'namespace in deletion',
-        consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
+        consequence: `${namespace} has been Terminating for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
           ...holds.map(({ condition, message }) => ({
             kind: 'object' as const,
@@ -65,17 +65,17 @@ export const namespaceStuckTerminating = clusterRule({
             value: message,
             reasonCount: 1,
           })),
-          ...told('API groups that do not answer', unanswered),
-          ...told(
+          ...listOf('API groups that do not answer', unanswered),
+          ...listOf(
             'what remains',
             remaining.map(({ resource, count }) => `${resource}: ${count}`),
           ),
-          ...told(
+          ...listOf(
             'finalizers of that',
             held.map(({ finalizer, count }) => `${finalizer}: ${count}`),
           ),
-          ...told('spec.finalizers', others),
-          ...told('metadata.finalizers', ownFinalizers),
+          ...listOf('spec.finalizers', others),
+          ...listOf('metadata.finalizers', ownFinalizers),
           ...oldest([sinceMs], nowMs, 'was deleted'),
         ],
         commands: [
@@ -94,7 +94,7 @@ export const namespaceStuckTerminating = clusterRule({
 
 const shown = 3
 
-const told = (what: string, words: readonly string[]) =>
+const listOf = (what: string, words: readonly string[]) =>
   words.length === 0
     ? []
     : [

@@ -19,9 +19,9 @@ export const nodeNotReadyLong = clusterRule({
   severity: 'medium',
   needs: ['nodes'],
   docs: {
-    title: 'Nodes have not been Ready for long, and nobody deletes them',
-    why: 'The cloud’s node lifecycle controller deletes a Node only when its instance is gone. One whose instance still exists, or that has none, stays: it is paid for, holds leases and volumes, and its pods hang in deletion.',
-    fix: 'Look why its kubelet does not report (node auto repair would replace it), or delete the Node and its instance.',
+    title: 'Nodes have long been NotReady and are not deleted',
+    why: 'The cloud’s node lifecycle controller deletes a Node only when its instance is gone. A Node whose instance still exists, or that has none, stays: it costs money, holds leases and volumes, and its pods stay in Terminating.',
+    fix: 'Find out why its kubelet does not report (node auto repair would replace it), or delete the Node and its instance.',
     sources: [
       'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',

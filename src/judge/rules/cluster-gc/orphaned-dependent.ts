@@ -17,9 +17,9 @@ export const orphanedDependent = clusterRule({
   severity: 'low',
   needs: ['owners'],
   docs: {
-    title: 'What a controller made belongs to nobody',
-    why: 'Deleted with --cascade=orphan, an owner leaves what it made behind without an owner. A new controller whose selector fits adopts it; else nobody updates it, nobody replaces it and nobody collects it. Orphaned pods and ReplicaSets go on running.',
-    fix: 'Make the controller anew with a selector that fits, or delete what is left.',
+    title: 'Objects of a deleted controller have no owner',
+    why: 'Deletion of an owner with --cascade=orphan leaves its dependents without an owner. A new controller with a matching selector adopts them. Otherwise they are never updated, replaced or garbage collected; orphaned pods and ReplicaSets keep running.',
+    fix: 'Create the controller again with a matching selector, or delete the objects.',
     sources: [
       'pkg/controller/garbagecollector/garbagecollector.go orphanDependents',
       'pkg/controller/controller_ref_manager.go ClaimObject',

@@ -24,9 +24,9 @@ export const overdueJobTtl = clusterRule({
   severity: 'medium',
   needs: ['jobs'],
   docs: {
-    title: 'Jobs outlive their time to live',
-    why: 'The TTL controller deletes a finished Job when its time is over, in the foreground: the Job goes after its pods. One that is still there is held by a finalizer, by a pod that does not go, or the controller does not come to it.',
-    fix: 'Where the Job is being deleted, look for its finalizers and for pods of it that hang. Where it is not, look whether an admission webhook refuses the deletion.',
+    title: 'Finished Jobs outlive ttlSecondsAfterFinished',
+    why: 'The TTL controller deletes an expired Job in the foreground: first its pods, then the Job. A Job that still exists is blocked by a finalizer or by a pod stuck in Terminating, or the controller does not delete it.',
+    fix: 'If the Job is Terminating, check its finalizers and its pods. If it is not, check whether an admission webhook rejects the deletion.',
     sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
   },
   examples: {
@@ -70,7 +70,7 @@ export const overdueJobTtl = clusterRule({
 })
 
 function whereTheyStand(count: number, held: number, finalizers: readonly string[]): string {
-  if (held === 0) return 'nobody has begun to delete'
+  if (held === 0) return 'deletion has not started'
   const going = `${held} in deletion, held by ${finalizers.join(', ') || 'what they own'}`
-  return held === count ? going : `${count - held} that nobody has begun to delete, ${going}`
+  return held === count ? going : `${count - held} whose deletion has not started, ${going}`
 }

@@ -28,8 +28,8 @@ export const pendingCertificateRequest = clusterRule({
   severity: 'medium',
   needs: ['certificates'],
   docs: {
-    title: 'Certificate requests wait, and nobody answers',
-    why: 'A request is approved by a controller or a person and then issued by its signer. Where nobody does, whoever asked goes on asking: a kubelet without a serving certificate cannot be reached for logs, exec and metrics, and each try leaves one more request until the cleaner takes it after a day.',
+    title: 'Certificate signing requests stay pending',
+    why: 'A controller or a user approves a request, then its signer issues the certificate. Without that, the requestor repeats the request: a kubelet without a serving certificate cannot serve logs, exec and metrics, and each attempt leaves one more request until the cleaner deletes it after a day.',
     fix: 'Look for the approver of that signer. EKS approves kubelet-serving only of nodes that it knows, for names and addresses that they have: compare the request with its node.',
     sources: [
       'pkg/controller/certificates/cleaner/cleaner.go isPendingPastDeadline',
@@ -64,7 +64,7 @@ export const pendingCertificateRequest = clusterRule({
       count: waiting.length,
       noun: 'certificate request',
       severity: serving.length > 0 ? 'medium' : 'low',
-      consequence: `${counted(waiting.length, 'certificate request')}: ${pending} that nobody approves, ${waiting.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(new Set(serving.map(({ requestor }) => requestor)).size, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
+      consequence: `${counted(waiting.length, 'certificate request')}: ${pending} not approved, ${waiting.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(new Set(serving.map(({ requestor }) => requestor)).size, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
       evidence: [
         ...signers
           .slice(0, 5)

@@ -36,9 +36,9 @@ export const releasedVolume = clusterRule({
   severity: 'medium',
   needs: ['volumes'],
   docs: {
-    title: 'Volumes outlive their claims, and cost money',
-    why: 'When a claim goes, a PersistentVolume whose policy is Retain becomes Released and stays so: no new claim gets it, nobody deletes it, and its disk is paid for until somebody deletes that, too.',
-    fix: 'Look whether the data is still wanted. If it is, clear spec.claimRef so that a claim can have the volume; else delete the PersistentVolume and then the disk behind it.',
+    title: 'Released PersistentVolumes are retained and cost money',
+    why: 'When its PVC is deleted, a PersistentVolume with reclaim policy Retain becomes Released and stays so. It cannot be bound again, it is not deleted, and its disk costs money until it is deleted too.',
+    fix: 'Check whether the data is still needed. If it is, clear spec.claimRef so that a PVC can bind the volume; else delete the PersistentVolume and then its disk.',
     sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
   },
   examples: { bad: example(volume(900)), good: example(volume(2)) },
@@ -58,7 +58,7 @@ export const releasedVolume = clusterRule({
         count: found.length,
         noun: 'volume',
         ...releasedConfidence(found),
-        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: nobody can use ${found.length === 1 ? 'it' : 'them'}, nobody deletes ${found.length === 1 ? 'it' : 'them'}.`,
+        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: no PVC can bind ${found.length === 1 ? 'it' : 'them'}, and no controller deletes ${found.length === 1 ? 'it' : 'them'}.`,
         evidence: [
           ...costOf(sized),
           ...releasedSince(found, nowMs),

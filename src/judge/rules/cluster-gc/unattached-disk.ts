@@ -26,9 +26,9 @@ export const unattachedDisk = clusterRule({
   severity: 'medium',
   needs: ['disks'],
   docs: {
-    title: 'Disks of the cluster are attached to nothing, and no claim has them',
-    why: 'An EBS volume that bears the tags of a cluster was made for it. Where no PersistentVolume names it, it was left when its object was deleted by force, when its policy was Retain, or by a node; nobody will attach it again, and it is paid for. So is one whose PersistentVolume is Available: no claim has it.',
-    fix: 'Look at its tags for the claim that it was of. Make a snapshot if the data may be wanted, then delete it, and first the PersistentVolume that names it.',
+    title: 'EBS volumes of the cluster are unattached and unbound',
+    why: 'An EBS volume with the tags of a cluster was created for it. If no PersistentVolume names it, it is left over from a forced deletion, from reclaim policy Retain, or from a node. It will not be attached again, and it costs money. The same is true if its PersistentVolume is Available, that is, bound to no PVC.',
+    fix: 'Its tags name its former PVC. Take a snapshot if the data may be needed. Then delete the PersistentVolume that names the volume, if any, and the volume.',
     sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
   },
   examples: { bad: example(400), good: example(2) },

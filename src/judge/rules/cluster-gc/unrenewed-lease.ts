@@ -19,9 +19,9 @@ export const unrenewedLease = clusterRule({
   severity: 'medium',
   needs: ['leases'],
   docs: {
-    title: 'Nodes have long stopped renewing their leases',
-    why: 'A kubelet renews its lease every ten seconds. A node whose lease is that old has no kubelet that reaches the API server: its pods are counted, and nothing tells whether they run.',
-    fix: 'Bring the node back, or delete the Node object: its lease and its pods go with it.',
+    title: 'Nodes have long not renewed their leases',
+    why: 'A kubelet renews its lease every ten seconds. If the lease is that old, no kubelet of the node reaches the API server: its pods are still counted, and whether they run is unknown.',
+    fix: 'Restore the node, or delete the Node object: its lease and its pods are deleted with it.',
     sources: [
       'component-helpers/apimachinery/lease/controller.go Run',
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
@@ -53,7 +53,7 @@ export const unrenewedLease = clusterRule({
       count: found.length,
       noun: 'lease',
       nodes: found.map(({ name }) => name),
-      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: nobody is there.`,
+      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
         line('object', 'leases that are not renewed', String(found.length)),
         ...oldest(

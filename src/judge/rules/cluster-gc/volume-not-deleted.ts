@@ -51,14 +51,14 @@ export const volumeNotDeleted = clusterRule({
       .filter(each => each.action !== 'retain' && isLongReleased(each, nowMs, minAgeHours))
       .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
     for (const [subject, found] of byPlace(left, cluster)) {
-      const nobody = found.filter(({ action }) => action === 'fail').length
+      const undeletable = found.filter(({ action }) => action === 'fail').length
       const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))].toSorted()
       yield {
         subject,
         count: found.length,
         noun: 'volume',
         ...releasedConfidence(found),
-        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${nobody === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
+        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
         evidence: [
           ...costOf(found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
           ...releasedSince(found, nowMs),

@@ -228,6 +228,9 @@ describe('a NodeConfig', () => {
     ['has an alias', nodeConfig('      evictionHard: &a\n        pid.available: 10%\n')],
     ['has another document', `${nodeConfig(good)}---\n${nodeConfig(good)}`],
     ['says a field twice', nodeConfig(`${good}${good}`)],
+    ['has a null first', nodeConfig(`      authentication:\n${good}`)],
+    ['has a null last', nodeConfig(`${good}      clusterDNS:\n`)],
+    ['has two nulls', nodeConfig(`      registerWithTaints:\n      clusterDNS:\n${good}`)],
     ['ends too early', 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\n'],
   ])(
     'that %s is refused',

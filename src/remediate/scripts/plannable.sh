@@ -52,10 +52,11 @@ changes_of() {
     }' "$W/old_own" "$W/new_own" >"$W/leaves"
 }
 
-# lines_of FILE: the same of a NodeConfig, of the one form in which a plan writes it.
+# lines_of FILE: the same of a NodeConfig, of the one form in which a plan writes it. A key with neither a value nor a deeper line is null.
 lines_of() {
   awk '
     function bad() { wrong = 1; exit }
+    function end_field() { if (is_bare) print field " - null"; is_bare = 0 }
     BEGIN { heads = split("apiVersion: node.eks.aws/v1alpha1|kind: NodeConfig|spec:|  kubelet:|    config:", head, "|"); at = 1 }
     /^#/ && at == 1 { next }
     at <= heads { if ($0 != head[at++]) bad(); next }
@@ -65,13 +66,13 @@ lines_of() {
       is_inner = $0 ~ /^        /
       sub(/:$/, "", $1)
       if (is_inner ? !field || NF != 2 : NF > 2) bad()
-      if (is_inner) line = field " " $1
-      else { field = NF == 1 ? $1 : ""; line = $1 " -" }
+      if (is_inner) { is_bare = 0; line = field " " $1 }
+      else { end_field(); field = NF == 1 ? $1 : ""; is_bare = NF == 1; line = $1 " -" }
       if (line in seen) bad()
       seen[line] = 1
       if (NF == 2) print line, $2
     }
-    END { exit wrong || at <= heads }' "$1" 2>/dev/null
+    END { end_field(); exit wrong || at <= heads }' "$1" 2>/dev/null
 }
 
 # only_plannable FILE: whether no more than plannable fields would change, to values that a plan writes.

@@ -1,6 +1,6 @@
 /**
  * What a file of logrotate may say that a plan writes. Left out on purpose: what runs a program as root (scripts, compresscmd), reads other files
- * (include, tabooext) or sends logs away (mail).
+ * (include, tabooext), sends logs away (mail) or acts as another user (su).
  *
  * Source  logrotate.conf(5); logrotate config.c readConfigFile
  */
@@ -31,7 +31,6 @@ const alone = ''
 const count = digits(6)
 const size = `${digits(15)}[kKMG]?`
 const ending = '[A-Za-z0-9_.-]+'
-const account = '[A-Za-z0-9_-]+'
 
 const flags = [
   'allowhardlink',
@@ -49,8 +48,8 @@ const flags = [
 export const logrotateDirectives: Readonly<Record<string, string>> = {
   ...Object.fromEntries(flags.flatMap(flag => [flag, `no${flag}`]).map(flag => [flag, alone])),
   addextension: ending,
-  // Mode, owner, group. At most 0644: a log is never executable, and only its owner writes it.
-  create: `(0?[0246][04][04]( ${account}( ${account})?)?)?`,
+  // Mode, owner, group: root's or what the old file has. At most 0644: a log is never executable, and only its owner writes it.
+  create: '(0?[0246][04][04]( root (root|adm))?)?',
   daily: alone,
   dateformat: '[A-Za-z0-9_.%-]+',
   datehourago: alone,
@@ -70,7 +69,6 @@ export const logrotateDirectives: Readonly<Record<string, string>> = {
   rotate: `-1|${count}`,
   size,
   start: count,
-  su: `${account} ${account}`,
   weekly: '[0-7]?',
   yearly: alone,
 }
@@ -86,14 +84,16 @@ export const isLogrotateValue = (name: string, value: string): boolean =>
 const initial = '([A-Za-z0-9_*?@%+=:,-]|\\[|\\])'
 const later = '([A-Za-z0-9_.*?@%+=:,-]|\\[|\\])'
 const segment = `/${initial}${later}*`
+/** No wildcard: a folder that an ordinary user makes, or a link in its place, could meet it. */
+const folder = '/[A-Za-z0-9_@%+=:,-][A-Za-z0-9_.@%+=:,-]*'
 
 /**
- * A pattern meets what will be moved and deleted. Below the log folders that is anything; elsewhere what lies in a folder
- * `log` or `logs`, or ends with `.log`.
+ * A pattern meets what will be moved and deleted. In the log folders, and one folder deeper, that is anything; elsewhere
+ * what lies in a folder `log` or `logs`, or ends with `.log`. Nothing below /home: users own the folders there.
  */
 export const logPatternForm = [
-  `/var/(log|lib/docker/containers)(${segment})+`,
-  `/(opt|srv|data|mnt|home|var/lib)(${segment})*(/logs?(${segment})+|${segment}[.]log)`,
+  `/var/(log|lib/docker/containers)(${folder})?${segment}`,
+  `/(opt|srv|data|mnt|var/lib)(${folder})*(/logs?(${folder})*${segment}|${segment}[.]log)`,
 ].join('|')
 
 /** Characters. */

@@ -1267,7 +1267,6 @@ describe('a file of logrotate', () => {
       hourly: '',
       dateformat: ' -%Y%m%d.%s',
       size: '=100k',
-      su: ' root adm',
       rotate: ' -1',
     }
     const directives = Object.keys(logrotateDirectives).map(
@@ -1276,7 +1275,7 @@ describe('a file of logrotate', () => {
     const text = [
       '# ours',
       '/var/log/a.log',
-      '/var/log/pods/*/[a-z]?.log {',
+      '/var/log/app/*[a-z]?.log {',
       ...directives,
       '}',
       '',

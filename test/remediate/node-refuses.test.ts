@@ -286,11 +286,20 @@ describe('a file of logrotate', () => {
       /line 1, create/,
     ],
     ['leaves a file that all may write', block('create 0666 root root'), /line 2, create 0666/],
+    ['acts as root', block('su root root'), /line 2, su root root/],
+    ['leaves a file to a user', block('create 0644 evil evil'), /line 2, create 0644 evil/],
+    ['leaves a file to a group', block('create 0644 root evil'), /line 2, create 0644 root evil/],
     ['leaves a program', block('create 0755 root root'), /line 2, create 0755/],
     ['leaves a program of another user', block('create 4644 root root'), /line 2, create 4644/],
     ['meets passwords', block('rotate 0', '/etc/shadow'), /line 1, \/etc\/shadow/],
     ['meets a login script', block('rotate 0', '/home/*/.bash_logout'), /line 1, \/home/],
     ['meets hidden logs', block('rotate 0', '/home/*/.x.log'), /line 1, \/home/],
+    ['meets logs of a user', block('rotate 0', '/home/ada/app.log'), /line 1, \/home\/ada/],
+    ['meets logs of all users', block('rotate 0', '/home/*/logs/*'), /line 1, \/home/],
+    ['meets any folder', block('rotate 0', '/var/log/*/x.log'), /line 1, \/var\/log\/\*/],
+    ['meets some folders', block('rotate 0', '/opt/app[12]/logs/x'), /line 1, \/opt\/app/],
+    ['meets any folder of logs', block('rotate 0', '/srv/app/logs/?/x'), /line 1, \/srv/],
+    ['meets a deep folder', block('rotate 0', '/var/log/app/sub/x.log'), /line 1, \/var\/log/],
     ['meets a database', block('rotate 0', '/var/lib/mysql/ib_logfile0'), /line 1, \/var\/lib/],
     ['leaves the log folder', block('rotate 0', '/var/log/../spool/cron/root'), /line 1, \/var/],
     ['has a program for a name', block('rotate 0', '/opt/app/login'), /line 1, \/opt/],
@@ -305,12 +314,11 @@ describe('a file of logrotate', () => {
       await expectRefused(await rotated(content, platform), reason),
   )
   it.each([
-    '/var/log/pods/*/*/*.log',
+    '/var/log/containers/*.log',
     '/var/log/messages',
-    '/var/lib/docker/containers/*/*-json.log',
+    '/var/lib/docker/containers/abc/*-json.log',
     '/opt/app/logs/today',
     '/data/x/log/a-[0-9]',
-    '/home/ada/app.log',
   ])('%s may be rotated', generous, async pattern => {
     expect(isLogPattern(pattern)).toBe(true)
     const { sent } = await rotated(block('rotate 2\nsize=10M\ncreate 0644 root root', pattern))
@@ -320,6 +328,7 @@ describe('a file of logrotate', () => {
     expect(isLogrotateValue('missingok', 'compresscmd sh')).toBe(false)
     expect(isLogrotateValue('create', '0666')).toBe(false)
     expect(isLogrotateValue('create', '0640 root adm')).toBe(true)
+    expect(isLogrotateValue('create', '0640 ada adm')).toBe(false)
     for (const pattern of ['/etc/shadow', '/home/a/.b.log', '/var/lib/mysql/ib_logfile0'])
       expect(isLogPattern(pattern)).toBe(false)
   })

@@ -3,7 +3,7 @@
  *
  * Sources  pkg/kubelet/events/event.go; pkg/kubelet/eviction (Evicted, EvictionThresholdMet, ExceededGracePeriod); pkg/kubelet/nodestatus/setters.go
  *          (NodeHas…); pkg/kubelet/oom (SystemOOM); kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling);
- *          pkg/controller/garbagecollector (OwnerRefInvalidNamespace); pkg/controller/nodelifecycle (NodeNotReady)
+ *          pkg/controller/nodelifecycle (NodeNotReady)
  */
 const ofNodes = [
   'CgroupV1',

@@ -768,13 +768,13 @@ describe('ineffective-log-rotation', () => {
     it.each<[Directives, string, string]>([
       [
         { copytruncate: true },
-        'lines that are written between the copy and the cut are lost',
+        'lines written between copy and truncation are lost',
         'low',
       ],
       [{ copytruncate: true, create: true }, 'are lost', 'low'],
-      [{ copy: true }, 'one more copy', 'low'],
-      [{ create: true }, 'kubectl logs shows nothing more', 'medium'],
-      [{ nocreate: true }, 'until the kubelet misses the log', 'low'],
+      [{ copy: true }, 'each run adds a copy', 'low'],
+      [{ create: true }, 'kubectl logs shows no new lines', 'medium'],
+      [{ nocreate: true }, 'until the kubelet finds the log missing', 'low'],
       [{ copytruncate: true, dateext: true }, 'knows no 0.log-date', 'low'],
       [{ copytruncate: true }, 'takes 0.log.1 for one of its own', 'low'],
     ])('%j: %s', (directives, words, severity) => {
@@ -853,7 +853,7 @@ describe('ineffective-log-rotation', () => {
       expect(
         failingOf(never('/etc/rc.local was not read', '/var/lib/docker/containers/*/*.log'))
           .consequence,
-      ).toContain('nobody writes there')
+      ).toContain('writes none there')
     })
 
     const both = (schedule: string, directives: Directives) =>

@@ -393,6 +393,7 @@ describe('a function that dies', () => {
       lost.map(({ node }) => ({
         cluster: 'fleet-a',
         node: expect.stringMatching(/^ip-/) && node,
+        cause: 'sources',
         reason,
       })),
     )

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Plan } from '#model/plan.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
-import { planText } from '#remediate/plan/file.ts'
+import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { ChangedNode, type Faults } from '#test/changed-node.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -51,7 +51,7 @@ async function planned(nodes: FleetNode[]) {
     ...gc,
   ]
   expect(await inProcess(args)).toMatchObject({ code: 0, stderr: '' })
-  return { folder, file, plan: JSON.parse(readFileSync(file, 'utf8')) as Plan }
+  return { folder, file, plan: parsePlan(readFileSync(file, 'utf8'), file) }
 }
 
 async function scripted(nodes: FleetNode[]) {

@@ -49,7 +49,7 @@ describe('highwater doctor', () => {
     const { environment } = await labOf([world({ access })])
     const { code, stdout } = await highwater(['doctor'], { env: environment })
     expect(code).toBe(3)
-    const [head = '', roles = ''] = stdout.split(/for whoever is in the\s+group\s+highwater\n/)
+    const [head = '', roles = ''] = stdout.split(/for the\s+members\s+of\s+the\s+group\s+highwater\n/)
     expect(head.replace(/\s+/g, ' ')).toMatch(
       /^recorded \(mode proxy\): not everything can be read missing get nodes\/proxy: not granted to this identity unknown without it: what each kubelet runs with/,
     )
@@ -95,7 +95,7 @@ describe('highwater doctor', () => {
     const { code, stdout } = await highwater(['doctor', '--policy', file], { env: environment })
     expect(code).toBe(3)
     expect(stdout).toContain('missing    delete pods')
-    expect(stdout).toMatch(/for whoever is in the\s+group\s+highwater-deletions/)
+    expect(stdout).toMatch(/for the\s+members\s+of\s+the\s+group\s+highwater-deletions/)
   })
 
   it('prints one document with --format json', async () => {

@@ -153,11 +153,11 @@ describe("the files on the node's disk", () => {
 
   it.each<[string, Partial<NodeRecord>, string]>([
     ['nobody asked', {}, 'mode proxy'],
-    ['no main file', { host: host([]) }, 'told no main configuration file'],
+    ['no main file', { host: host([]) }, 'no main configuration file of the kubelet was read'],
     [
       'content that is text',
       { host: host([{ ...main, content: 'a: b' }]) },
-      'without fields that can be read',
+      'could not be read',
     ],
     [
       'no permission',

@@ -49,7 +49,9 @@ describe('highwater doctor', () => {
     const { environment } = await labOf([world({ access })])
     const { code, stdout } = await highwater(['doctor'], { env: environment })
     expect(code).toBe(3)
-    const [head = '', roles = ''] = stdout.split(/for the\s+members\s+of\s+the\s+group\s+highwater\n/)
+    const [head = '', roles = ''] = stdout.split(
+      /for the\s+members\s+of\s+the\s+group\s+highwater\n/,
+    )
     expect(head.replace(/\s+/g, ' ')).toMatch(
       /^recorded \(mode proxy\): not everything can be read missing get nodes\/proxy: not granted to this identity unknown without it: what each kubelet runs with/,
     )

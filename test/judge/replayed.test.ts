@@ -154,11 +154,7 @@ describe("the files on the node's disk", () => {
   it.each<[string, Partial<NodeRecord>, string]>([
     ['nobody asked', {}, 'mode proxy'],
     ['no main file', { host: host([]) }, 'no main configuration file of the kubelet was read'],
-    [
-      'content that is text',
-      { host: host([{ ...main, content: 'a: b' }]) },
-      'could not be read',
-    ],
+    ['content that is text', { host: host([{ ...main, content: 'a: b' }]) }, 'could not be read'],
     [
       'no permission',
       { host: host([], [{ what: 'kubelet config', why: 'permission denied' }]) },

@@ -766,11 +766,7 @@ describe('ineffective-log-rotation', () => {
     })
 
     it.each<[Directives, string, string]>([
-      [
-        { copytruncate: true },
-        'lines written between copy and truncation are lost',
-        'low',
-      ],
+      [{ copytruncate: true }, 'lines written between copy and truncation are lost', 'low'],
       [{ copytruncate: true, create: true }, 'are lost', 'low'],
       [{ copy: true }, 'each run adds a copy', 'low'],
       [{ create: true }, 'kubectl logs shows no new lines', 'medium'],

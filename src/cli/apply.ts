@@ -1,7 +1,7 @@
 /** `highwater apply`: an approved plan, wave by wave, each node read again until it is seen to be well. */
 
 import { Command, Option } from 'commander'
-import type { Approval } from '#model/plan.ts'
+import type { OpenedApproval } from '#model/plan.ts'
 import { remediate } from '#pipeline/remediation/remediate.ts'
 import { openedPersonsApproval, parsePlan } from '#remediate/plan/file.ts'
 import { remediationExitCode } from './exit-code.ts'
@@ -74,5 +74,5 @@ async function runApply(file: string, options: ApplyOptions): Promise<number> {
   return remediationExitCode(run, 'verified')
 }
 
-const approvalOf = async ({ approval, store }: ApplyOptions): Promise<Approval> =>
+const approvalOf = async ({ approval, store }: ApplyOptions): Promise<OpenedApproval> =>
   openedPersonsApproval(textOf(approval, 'approval'), approval, await keyFor('approvals', store))

@@ -274,6 +274,15 @@ export interface Approval {
   options: ApprovalOptions
 }
 
+/** Held in memory. */
+export interface HeldApproval extends Approval {
+  /** The text that its approver sealed, and that the journal keeps; absent: a run that goes on by the journal alone is refused. */
+  sealed?: string
+}
+
+/** Its seal was checked. */
+export type OpenedApproval = Required<HeldApproval>
+
 /** For people. */
 export const approverOf = ({ by, identity }: Pick<Approval, 'by' | 'identity'>): string =>
   `${by} (${identity})`

@@ -7,20 +7,20 @@ import { describe, expect, it, vi } from 'vitest'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
+import { remediationNodes, remediationScenario } from '#lab/scenarios/remediation.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights } from '#lab/world.ts'
-import { type Approval, approvalSchema, type Plan } from '#model/plan.ts'
+import { type Approval, approvalSchema } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { PlanAnswer } from '#model/remediation-request.ts'
+import type { PlanAnswer, ResumedAnswer } from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan } from '#pipeline/plan/plan.ts'
-import { parsePlan, planText } from '#remediate/plan/file.ts'
-import { digestOf } from '#remediate/plan/plan.ts'
+import { parsePlan, planText, sealedApproval } from '#remediate/plan/file.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate } from '#test/lambda.ts'
-import { type FleetNode, fleetNode, hashOf, mainFile, snapshotOf } from '#test/plan-fleet.ts'
+import { type FleetNode, fleetNode, mainFile, snapshotOf } from '#test/plan-fleet.ts'
 import { ada, labBucket } from '#test/seals.ts'
 
 // They may share the machine with many others.
@@ -148,44 +148,41 @@ describe('asked for a plan', () => {
     expect(kept('plans')).toEqual([])
   })
 
-  it('approves what the policy names, for a day, and once', async () => {
-    const { read, kept } = await world({ nodes: [{ name: 'a' }, { name: 'b' }], policy: auto(2) })
-    const event = { action: 'plan', source: 'latest', set: gc }
-    const answer = await planned(event)
+  it('approves what the policy names, for a day, of the fleet as it is now only', async () => {
+    const { read, kept } = await world({
+      scenario: remediationScenario({ nodes: 2 }),
+      nodes: [{ name: 'a' }],
+      policy: `modes: [{ mode: both }]\n${auto(2)}`.replace('[prod]', '[prod, shop, media]'),
+    })
+    const stored = await planned({ action: 'plan', source: 'latest', set: gc })
+    expect(stored).toMatchObject({
+      approvedBy: null,
+      next: expect.stringContaining('it approves only a plan of the fleet as it is now'),
+    })
+    expect(kept('approvals')).toEqual([])
+    const answer = await planned({ action: 'plan', set: gc })
     expect(answer).toMatchObject({
       approvedBy: byPolicy,
       next: expect.stringContaining('The policy approves it until'),
     })
-    const approval = read('approvals', answer.digest)
-    expect(JSON.parse(approval)).toMatchObject({
+    expect(JSON.parse(read('approvals', answer.digest))).toMatchObject({
       plan: answer.digest,
       by: 'policy',
       options: { allowActAtOnce: false },
     })
-    expect(await invokeRemediate(event)).toMatchObject({
-      approvedBy: byPolicy,
-      next: expect.stringContaining('approved until'),
-    })
-    expect(read('approvals', answer.digest)).toBe(approval)
-    expect(kept('plans')).toHaveLength(1)
   })
 
   it('leaves to a person what the policy does not name, and what changes nothing', async () => {
-    const { kept } = await world({ nodes: [{ name: 'a' }], policy: auto(1) })
-    const answer = await planned({
-      action: 'plan',
-      source: 'latest',
-      set: ['containerLogMaxFiles=4'],
+    const { kept } = await world({
+      scenario: remediationScenario({ nodes: 1 }),
+      policy: `modes: [{ mode: both }]\n${auto(1)}`.replace('[prod]', '[shop]'),
     })
+    const answer = await planned({ action: 'plan', set: ['containerLogMaxFiles=4'] })
     expect(answer).toMatchObject({
       approvedBy: null,
       next: expect.stringContaining('it changes containerLogMaxFiles, which is none of the fields'),
     })
-    const nothing = await planned({
-      action: 'plan',
-      source: 'latest',
-      set: ['containerLogMaxFiles=5'],
-    })
+    const nothing = await planned({ action: 'plan', set: ['containerLogMaxFiles=5'] })
     expect(nothing).toMatchObject({
       counts: { nodes: 0, unchanged: 1 },
       next: expect.stringContaining('nothing to approve'),
@@ -335,7 +332,7 @@ describe('asked to go on', () => {
     } as const
     await new Journal(made.outside.sealed, id, 'one that died').begin(
       plan,
-      approval,
+      { ...approval, sealed: await sealedApproval(approval, made.outside.keys.approvals) },
       '2020-01-01T00:00:00Z',
     )
     return { ...made, id }
@@ -373,10 +370,13 @@ describe('asked to go on', () => {
     )
   })
 
-  const named = auto(2).replace('fields: [', 'fields: [kubeReserved, ')
+  const fast = 'modes: [{ mode: both }]\npace: { ssmRequestsPerSecond: 100 }\n'
+  const named = `${fast}${auto(2)}`
+    .replace('fields: [', 'fields: [kubeReserved, ')
+    .replace('[prod]', '[prod, shop, media]')
 
   /** A fleet with findings, of which an audit at that time made a plan. */
-  async function audited(hours: number) {
+  async function audited(hours: number, scenario = remediationScenario({ nodes: 2 })) {
     const late = { imageGCHighThresholdPercent: 95, imageGCLowThresholdPercent: 90 }
     const node = {
       name: 'a',
@@ -384,8 +384,10 @@ describe('asked to go on', () => {
       file: { ...mainFile, ...late },
       configz: late,
     } as const
-    const made = await world({ scenario: prod, policy: named, nodes: [node] })
+    const made = await world({ scenario, policy: named })
     const takenAt = new Date(Date.now() - hours * 3_600_000).toISOString()
+    const tick = takenAt.slice(0, 19).replaceAll(':', '-').concat('Z')
+    made.keepSnapshot(tick, [node])
     const snapshot = join(made.bucket, 'runs', tick, 'snapshot.ndjson.gz')
     const file = join(temporaryFolder(), 'snapshot.ndjson.gz')
     const text = gunzipSync(readFileSync(snapshot))
@@ -402,52 +404,68 @@ describe('asked to go on', () => {
       version: '0',
     }
     const { plan } = await makePlan(file, asked)
-    const keep = (other: Plan) =>
-      writeFileSync(join(made.bucket, 'runs', tick, 'plan.json'), planText(other))
-    keep(plan)
-    return { ...made, plan, keep }
+    writeFileSync(join(made.bucket, 'runs', tick, 'plan.json'), planText(plan))
+    return { ...made, plan, tick }
   }
 
-  it.each([
-    ['of today', 0, true],
-    ['of the day before', 25, false],
-  ])(
-    'begins, where the policy approves it, the plan of the last scheduled audit: one %s',
-    async (_, hours, isBegun) => {
-      const { kept, plan } = await audited(hours)
-      const answer = await invokeRemediate({ action: 'resume' })
-      // Its node is not there any more, so it is refused; but it was approved and tried.
-      const refused = {
-        id: plan.id,
-        state: 'refused',
-        why: expect.stringContaining('no longer fits 1 of its 1 nodes'),
-      }
-      expect(answer).toMatchObject({ runs: isBegun ? [refused] : [] })
-      expect(kept('approvals')).toEqual(isBegun ? [`${plan.digest}.json`] : [])
-    },
-  )
+  /** Of the run that the policy began. */
+  const begunNodes = ({ bucket }: { bucket: string }, run: string): string[] =>
+    parsePlan(
+      readFileSync(join(bucket, 'remediation', 'runs', run, 'plan.json'), 'utf8').replace(
+        /,"seal":"[^"]*"\}\n$/,
+        '}\n',
+      ),
+      'x',
+    ).steps.map(({ node }) => node)
 
-  it('believes no plan that lies beside a report, however well it hangs together', async () => {
-    const { kept, plan, keep } = await audited(0)
-    const [step] = plan.steps
-    const content = step!.content.replace('{', '{\n  "readOnlyPort": 10255,')
-    const body = { ...plan, steps: [{ ...step!, content, newSha256: hashOf(content) }] }
-    const digest = digestOf(body)
-    const forged = { ...body, digest, id: digest.slice(0, 16) }
-    expect(parsePlan(planText(forged), 'x').digest).toBe(digest)
-    keep(forged)
-    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id: plan.id }] })
-    expect(kept('approvals')).toEqual([`${plan.digest}.json`])
+  it('begins, where the policy approves it, a plan of the fleet as it is now, once for an audit', async () => {
+    const made = await audited(0)
+    const answer = (await invokeRemediate({ action: 'resume' })) as ResumedAnswer
+    expect(answer.runs).toMatchObject([{ state: expect.stringMatching(/^(done|paused)$/) }])
+    const run = answer.runs[0]?.id ?? ''
+    // The snapshot in the bucket names another node, and chooses no value.
+    expect(run).not.toBe(made.plan.id)
+    expect(made.kept('approvals')).not.toContain(`${made.plan.digest}.json`)
+    expect(made.kept('runs')).toEqual([run])
+    const live = remediationNodes(2).map(({ name }) => name)
+    expect(begunNodes(made, run).sort()).toEqual(live.sort())
+    await invokeRemediate({ action: 'resume' })
+    expect(made.kept('runs')).toEqual([run])
+  })
+
+  it.each([
+    ['of the day before', 25],
+    ['of the future', -1],
+  ])('begins nothing after an audit %s', async (_, hours) => {
+    const { kept } = await audited(hours)
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [], unsealed: [] })
+    expect([kept('approvals'), kept('runs')]).toEqual([[], []])
+  })
+
+  it('says which object is broken, and goes on with the other runs', async () => {
+    const { bucket, tick: broken } = await audited(0)
+    writeFileSync(join(bucket, 'runs', broken, 'plan.json'), '{}')
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
+      runs: [{ id: 'policy', state: 'refused', why: expect.stringContaining('plan.json is no') }],
+      unsealed: [],
+    })
   })
 
   it('does not go on with what the policy has approved and would not approve now', async () => {
-    const { bucket, outside, read, plan } = await audited(0)
-    await invokeRemediate({ action: 'resume' })
-    const { seal: _seal, ...approval } = JSON.parse(read('approvals', plan.digest)) as Approval & {
-      seal: string
+    const { bucket, outside, plan } = await audited(25)
+    const approval: Approval = {
+      ...{ schema: approvalSchema, plan: plan.digest, by: 'policy', identity: byAda },
+      at: new Date().toISOString(),
+      until: new Date(Date.now() + 3_600_000).toISOString(),
+      options: { allowActAtOnce: false },
     }
-    await new Journal(outside.sealed, plan.id, 'one that died').begin(plan, approval, approval.at)
-    writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod]', '[stage]'))
+    const sealed = await sealedApproval(approval, outside.keys.runs)
+    await new Journal(outside.sealed, plan.id, 'one that died').begin(
+      plan,
+      { ...approval, sealed },
+      approval.at,
+    )
+    writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod, ', '[stage, '))
     await outside.approvePolicy()
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [
@@ -461,7 +479,7 @@ describe('asked to go on', () => {
   })
 
   it('approves anew what the policy has approved before, for a plan of more days than one', async () => {
-    const { outside, read, plan } = await audited(0)
+    const { outside, read, plan } = await audited(25, prod)
     const old = {
       schema: approvalSchema,
       plan: plan.digest,
@@ -470,7 +488,12 @@ describe('asked to go on', () => {
       options: { allowActAtOnce: false },
     } as const
     const approval: Approval = { ...old, at: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' }
-    await new Journal(outside.sealed, plan.id, 'one that died').begin(plan, approval, approval.at)
+    const sealed = await sealedApproval(approval, outside.keys.runs)
+    await new Journal(outside.sealed, plan.id, 'one that died').begin(
+      plan,
+      { ...approval, sealed },
+      approval.at,
+    )
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [{ id: plan.id, nodes: { skipped: 1 } }],
     })

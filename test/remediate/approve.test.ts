@@ -299,7 +299,7 @@ describe('a plan read back', () => {
     const approval = approve(plan, request())
     const sealed = await sealedApproval(approval, approvals)
     const opened = (text: string) => openedPersonsApproval(text, 'a.json', approvals)
-    expect(await opened(sealed)).toEqual(approval)
+    expect(await opened(sealed)).toEqual({ ...approval, sealed })
     const forged = [
       approvalText(approval),
       sealed.replace('Ada Lovelace', 'Ada Byron'),

@@ -8,7 +8,8 @@ import type { Plan } from '#model/plan.ts'
 import { stepStates } from '#model/remediation.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
-import { approvalText, planText } from '#remediate/plan/file.ts'
+import { approvalText, planText, sealedApproval } from '#remediate/plan/file.ts'
+import { sealedStore } from '#remediate/seal.ts'
 import {
   ForgedWorld,
   type Objects,
@@ -174,8 +175,11 @@ function forgeRun(objects: Objects, plan: Plan, pick: number): void {
   const seals = [...base.versions.values()].flat().map(body => sealOf(body.toString('utf8')))
   const stolen = seals.filter(seal => seal !== '}\n')
   for (const key of runKeys(plan)) {
-    const text = crafted(key, plan, pick).replace(/\}\n$/, stolen[pick % stolen.length] ?? '}\n')
-    objects.set(key, Buffer.from(text))
+    const seal = stolen[pick % stolen.length] ?? '}\n'
+    const text = crafted(key, plan, pick).replace(/\}\n$/, seal)
+    // Its approver seals an approval, and the journal seals that again.
+    const sealed = key.endsWith('/approval.json') ? text.replace(/\}\n$/, seal) : text
+    objects.set(key, Buffer.from(sealed))
   }
   objects.set(`remediation/plans/${plan.digest}.json`, Buffer.from(planText(plan)))
 }
@@ -274,6 +278,29 @@ export function describeForgeries(cases: number): void {
       // What is approved goes on meanwhile.
       expect(sent).toBeGreaterThan(cases / 10)
     })
+
+    it.each(['Ada Lovelace', 'policy'])(
+      'changes no node by an approval of %s that the key of runs seals alone',
+      async by => {
+        const world = new ForgedWorld(own, { objects: base.objects, nodes: base.nodes })
+        const sealed = sealedStore(world.store, memoryKeys.runs)
+        for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) {
+          const approval = approvalOf(plan, { by, until: '2026-11-27T00:00:00Z' })
+          const inside = await sealedApproval(approval, memoryKeys.runs)
+          for (const [pick, written] of [approvalText(approval), inside].entries()) {
+            for (const key of runKeys(plan).filter(one => !one.endsWith('approval.json')))
+              await sealed.write(key, crafted(key, plan, 0), 'application/json')
+            const key = `remediation/runs/${plan.id}/approval.json`
+            await sealed.write(key, written, 'application/json')
+            const run = pick === 0 ? null : plan.id
+            await world.answer({ action: 'resume', run })
+          }
+        }
+        const forgedRuns = [unapproved, passingUnapproved, deletesUnapproved].map(({ id }) => id)
+        expect(world.sent.filter(({ run }) => forgedRuns.includes(run))).toEqual([])
+        expect(world.deleted).toEqual([])
+      },
+    )
 
     it('changes nodes where no seal is checked: the draws reach what they are about', {
       timeout: 120_000,

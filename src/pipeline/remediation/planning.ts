@@ -14,28 +14,28 @@ import { type AutoApproved, autoApprove } from '#remediate/plan/auto-approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan/store.ts'
 import type { RemediationService } from './options.ts'
 
+/** Of the fleet that the source names; nothing is written. @throws OperatorError */
+export async function planned(
+  asked: Omit<PlanAsked, 'action'>,
+  { store, policy, runtime, readUntil }: RemediationService,
+): Promise<PlanResult> {
+  const { source, ...options } = asked
+  const file = join(runtime.folder, 'snapshot.ndjson.gz')
+  if (source === 'latest') await takeLatest(store, file, runtime.now())
+  else await keepFleet(liveFleet({ policy, selection: asked.selection, signal: readUntil }), file)
+  return makePlan(file, { ...options, policy, version: runtime.version })
+}
+
 /** Reads, plans, keeps the plan by its digest; approves it where the policy does. @throws OperatorError; then nothing was written */
 export async function plan(asked: PlanAsked, service: RemediationService): Promise<PlanAnswer> {
-  const { store, policy, runtime } = service
-  const { rules, findings, changes, allowActAtOnce, selection } = asked
-  const file = join(runtime.folder, 'snapshot.ndjson.gz')
-  if (asked.source === 'latest') await takeLatest(store, file)
-  else await keepFleet(liveFleet({ policy, selection, signal: service.readUntil }), file)
-  const result = await makePlan(file, {
-    rules,
-    findings,
-    changes,
-    allowActAtOnce,
-    selection,
-    policy,
-    version: runtime.version,
-  })
-  const location = await keepPlan(store, result.plan)
+  const { action, ...options } = asked
+  const result = await planned(options, service)
+  const location = await keepPlan(service.store, result.plan)
   return {
-    action: 'plan',
+    action,
     ...saidOf(result),
     location,
-    ...(await approvalOf(result.plan, service)),
+    ...(await approvalOf(result.plan, asked.source, service)),
   }
 }
 
@@ -58,6 +58,7 @@ function saidOf({
 
 async function approvalOf(
   plan: Plan,
+  source: PlanAsked['source'],
   service: RemediationService,
 ): Promise<Pick<PlanAnswer, 'approvedBy' | 'next'>> {
   if (plan.steps.length === 0)
@@ -66,7 +67,10 @@ async function approvalOf(
   const before = await keptApproval(store, plan.digest, keys)
   if (before !== null)
     return { approvedBy: approverOf(before), next: `It is approved until ${before.until}.` }
-  const answer = approvedByPolicy(plan, service)
+  const answer: AutoApproved =
+    source === 'live'
+      ? approvedByPolicy(plan, service)
+      : { why: 'it approves only a plan of the fleet as it is now (source "live")' }
   if ('approval' in answer) {
     await keepApproval(store, answer.approval, keys.runs)
     return {
@@ -90,9 +94,9 @@ export function approvedByPolicy(
   return autoApprove(plan, policy.remediation.auto, runtime.now(), approverOf(policyApproval))
 }
 
-async function takeLatest(store: Store, file: string): Promise<void> {
-  const key = await latestOfSchedule(store, 'snapshot.ndjson.gz')
-  const found = key === null ? null : await store.read(key)
+async function takeLatest(store: Store, file: string, now: Date): Promise<void> {
+  const tick = await latestOfSchedule(store, 'snapshot.ndjson.gz', now)
+  const found = tick === null ? null : await store.read(tick.key)
   if (found === null)
     throw new OperatorError(
       `There is no snapshot of a scheduled audit in ${store.location}/runs/: ask for source "live", or wait for the next tick`,
@@ -101,11 +105,26 @@ async function takeLatest(store: Store, file: string): Promise<void> {
 }
 
 /** Runs of the schedule are named by their tick and nothing else: they are of the whole fleet. */
-const tickForm = /^runs\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\/(.+)$/
+const tickForm = /^runs\/((\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\dZ))\/(.+)$/
 
-/** The key of that file of the last scheduled audit that has one; null: none has. */
-export async function latestOfSchedule(store: Store, name: string): Promise<string | null> {
-  let latest: string | null = null
-  for await (const key of store.list('runs/')) if (tickForm.exec(key)?.[1] === name) latest = key
+export interface Tick {
+  name: string
+  atMs: number
+  /** Of the file. */
+  key: string
+}
+
+/** The last scheduled audit that has that file; null: none has. One that lies in the future was not written by an audit. */
+export async function latestOfSchedule(
+  store: Store,
+  file: string,
+  now: Date,
+): Promise<Tick | null> {
+  let latest: Tick | null = null
+  for await (const key of store.list('runs/')) {
+    const [, name = '', hour, minute, second, rest] = tickForm.exec(key) ?? []
+    const atMs = Date.parse(`${hour}:${minute}:${second}`)
+    if (rest === file && atMs <= now.getTime()) latest = { name, atMs, key }
+  }
   return latest
 }

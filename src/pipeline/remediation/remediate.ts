@@ -1,6 +1,6 @@
 /** The story of a change: the plan's nodes read anew, what speaks against it, each wave sent, and each node read again until it is seen to be well. */
 
-import type { Approval, Plan } from '#model/plan.ts'
+import type { HeldApproval, Plan } from '#model/plan.ts'
 import type { RemediationRun } from '#model/remediation.ts'
 import { systemClock } from '#remediate/run/clock.ts'
 import {
@@ -16,7 +16,7 @@ import type { RemediateOptions } from './options.ts'
 /** @throws OperatorError before anything is sent, or when the run broke off: then the journal says how to go on */
 export function remediate(
   plan: Plan,
-  approval: Approval,
+  approval: HeldApproval,
   options: RemediateOptions & Pick<ApplyOptions, 'resume' | 'skipChanged'>,
 ): Promise<RemediationRun> {
   const { resume, skipChanged } = options

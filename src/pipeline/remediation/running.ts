@@ -1,14 +1,14 @@
 /** Runs that the function begins, goes on with, and takes back. A plan has one run, so the same event twice is one run. */
 
 import { randomUUID } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { Store } from '#clients/store.ts'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, Plan } from '#model/plan.ts'
+import type { HeldApproval, Plan } from '#model/plan.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
 import type {
   ApplyAsked,
+  PlanAsked,
   RanOne,
   ResumedAnswer,
   RollbackAsked,
@@ -16,9 +16,9 @@ import type {
 } from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
-import { makePlan } from '#pipeline/plan/plan.ts'
 import { longestMs } from '#remediate/plan/approve.ts'
 import { byPolicy } from '#remediate/plan/auto-approve.ts'
+import { sealedApproval } from '#remediate/plan/file.ts'
 import {
   keepApproval,
   keptApproval,
@@ -31,7 +31,7 @@ import { isOfTheWorld } from '#remediate/run/pausing.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { eksNames } from './fresh.ts'
 import type { RemediateOptions, RemediationService } from './options.ts'
-import { approvedByPolicy, latestOfSchedule } from './planning.ts'
+import { approvedByPolicy, latestOfSchedule, planned } from './planning.ts'
 import { remediate, takeBack } from './remediate.ts'
 
 const dayMs = 24 * 3_600_000
@@ -56,7 +56,7 @@ export async function applyApproved(
 /** A run that was begun before goes on where it stood. @throws OperatorError where no approver has approved the policy */
 async function applied(
   plan: Plan,
-  approval: Approval,
+  approval: HeldApproval,
   service: RemediationService,
   skipChanged = false,
 ): Promise<RemediationRun> {
@@ -66,21 +66,19 @@ async function applied(
 
 /** @throws OperatorError */
 export async function resumeOne(run: string, service: RemediationService): Promise<RunAnswered> {
-  const { store, keys } = service
-  const { plan, approval } = await keptRun(store, run)
-  const last = (await keptApproval(store, plan.digest, keys)) ?? approval
+  const { plan, approval } = await keptRun(service.store, run, service.keys)
   return {
     action: 'resume',
-    ...answerOf(await applied(plan, await renewed(plan, last, service), service)),
+    ...answerOf(await applied(plan, await renewed(plan, approval, service), service)),
   }
 }
 
 /** A plan of more nodes than the policy lets be begun on one day outlives the policy's approval, which it gives anew. */
 async function renewed(
   plan: Plan,
-  approval: Approval,
+  approval: HeldApproval,
   service: RemediationService,
-): Promise<Approval> {
+): Promise<HeldApproval> {
   const { store, keys, runtime } = service
   const now = runtime.now()
   const isOld = now.getTime() - Date.parse(plan.createdAt) > longestMs
@@ -105,7 +103,10 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
     if (service.stop.aborted) return { action: 'resume', runs, unsealed }
     runs.push(await orWhy(run, () => resumeOne(run, service), note))
   }
-  const approved = service.policy.remediation.auto === null ? null : await policyPlan(service)
+  const approved = await policyPlan(service).catch(error => {
+    runs.push(refusedFor('policy', error, note))
+    return null
+  })
   if (approved !== null) {
     const { plan, approval } = approved
     const work = async () => answerOf(await applied(plan, approval, service))
@@ -115,51 +116,45 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
 }
 
 /**
- * The plan of the last scheduled audit, where the policy approves it and it has no run yet. It is made anew of that audit's snapshot: who audits may
- * write beside its reports, and what lies there approves nothing. A snapshot that tells another file than the node has gives another hash, and the node
- * refuses it.
+ * After a scheduled audit that made a plan which the policy approves: a plan of the fleet as it is read now, where the policy approves that, too.
+ * What lies beside a report only says when to read: who audits may write there, and chooses no value by it. One run for each audit.
  */
 async function policyPlan(
   service: RemediationService,
-): Promise<{ plan: Plan; approval: Approval } | null> {
-  const { store, keys } = service
-  const key = await latestOfSchedule(store, 'plan.json')
-  const known = key === null ? null : await parsePlanAt(store, key)
-  if (key === null || known === null || !(await isToBegin(known, service))) return null
-  const plan = await madeAnew(key.replace(/plan\.json$/, 'snapshot.ndjson.gz'), service)
-  if (plan === null || !(await isToBegin(plan, service))) return null
+): Promise<{ plan: Plan; approval: HeldApproval } | null> {
+  const { store, keys, policy, runtime } = service
+  if (policy.remediation.auto === null) return null
+  const tick = await latestOfSchedule(store, 'plan.json', runtime.now())
+  // What an audit saw longer ago is not what is there.
+  if (tick === null || runtime.now().getTime() - tick.atMs > dayMs) return null
+  const mark = `remediation/begun/${tick.name}.json`
+  if (await isBegun(mark, store)) return null
+  const seen = await parsePlanAt(store, tick.key)
+  if (seen === null || !('approval' in approvedByPolicy(seen, service))) return null
+  const { plan } = await planned(asAudited, service)
   const answer = approvedByPolicy(plan, service)
   if (!('approval' in answer)) return null
-  await keepApproval(store, answer.approval, keys.runs)
-  return { plan, approval: answer.approval }
+  const { approval } = answer
+  await keepApproval(store, approval, keys.runs)
+  await store.write(mark, `${JSON.stringify({ run: plan.id })}\n`, 'application/json')
+  return { plan, approval: { ...approval, sealed: await sealedApproval(approval, keys.runs) } }
 }
 
-/** What an audit saw longer ago is not what is there. */
-const isToBegin = async (
-  { id, createdAt }: Plan,
-  { store, runtime }: RemediationService,
-): Promise<boolean> =>
-  runtime.now().getTime() - Date.parse(createdAt) <= dayMs &&
-  (await store.read(`remediation/runs/${id}/run.json`)) === null
+const asAudited: Omit<PlanAsked, 'action'> = {
+  rules: [],
+  findings: [],
+  changes: [],
+  allowActAtOnce: false,
+  selection: everything,
+  source: 'live',
+}
 
-/** As an audit asks for it. Null: its snapshot is not there. */
-async function madeAnew(
-  key: string,
-  { store, policy, runtime, readUntil }: RemediationService,
-): Promise<Plan | null> {
-  const found = await store.read(key)
-  if (found === null) return null
-  const file = join(runtime.folder, 'snapshot.ndjson.gz')
-  await writeFile(file, found.body)
-  const asked = {
-    rules: [],
-    findings: [],
-    changes: [],
-    allowActAtOnce: false,
-    selection: everything,
-  }
-  return (await makePlan(file, { ...asked, policy, version: runtime.version, signal: readUntil }))
-    .plan
+/** Of an audit whose run was refused before it was begun the fleet is read again. @throws Unsealed */
+async function isBegun(mark: string, store: Store): Promise<boolean> {
+  const found = await store.read(mark)
+  if (found === null) return false
+  const { run } = JSON.parse(found.body.toString('utf8'))
+  return (await store.read(`remediation/runs/${run}/run.json`)) !== null
 }
 
 /** @throws OperatorError */
@@ -195,11 +190,17 @@ async function orWhy(
     const { id, state, why, nodes, next } = await work()
     return { id, state, why, nodes, next }
   } catch (error) {
-    if (!isOfTheWorld(error)) throw error
-    if (error instanceof Unsealed) onUnsealed(error)
     const next = `It is tried again with the next {"action":"resume"}; {"action":"rollback","run":"${run}"} takes back what it has changed.`
-    return { id: run, state: 'refused', why: messageOf(error), nodes: {}, next }
+    return { ...refusedFor(run, error, onUnsealed), next }
   }
+}
+
+/** @throws the error, where it is a mistake of ours */
+function refusedFor(id: string, error: unknown, onUnsealed: (error: Unsealed) => void): RanOne {
+  if (!isOfTheWorld(error)) throw error
+  if (error instanceof Unsealed) onUnsealed(error)
+  const next = 'It is tried again with the next {"action":"resume"}.'
+  return { id, state: 'refused', why: messageOf(error), nodes: {}, next }
 }
 
 function answerOf({

@@ -2,7 +2,13 @@
 import type * as z from 'zod'
 import type { MacKey } from '#clients/mac-key.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { type Approval, approvalSchema, type Plan, planSchema } from '#model/plan.ts'
+import {
+  type Approval,
+  approvalSchema,
+  type OpenedApproval,
+  type Plan,
+  planSchema,
+} from '#model/plan.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy } from './auto-approve.ts'
 import { canonicalJson } from './canonical.ts'
@@ -79,12 +85,12 @@ export async function openedApproval(
   written: string,
   from: string,
   keys: SealKeys,
-): Promise<Approval> {
+): Promise<OpenedApproval> {
   const opened = unsealedText(written, from)
   const approval = parseApproval(opened.text, from)
   const key = approval.by === byPolicy ? keys.runs : keys.approvals
   await checkSeal(opened, sealName(approval), key, from)
-  return approval
+  return { ...approval, sealed: written }
 }
 
 /** Of a file that somebody gives: the policy's word counts only where the policy is asked. @throws OperatorError */
@@ -92,7 +98,7 @@ export async function openedPersonsApproval(
   written: string,
   from: string,
   key: MacKey,
-): Promise<Approval> {
+): Promise<OpenedApproval> {
   const approval = await openedApproval(written, from, { runs: key, approvals: key })
   if (approval.by.trim().toLowerCase() === byPolicy)
     throw new OperatorError(

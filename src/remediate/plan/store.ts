@@ -2,10 +2,10 @@
 import type { MacKey } from '#clients/mac-key.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, Plan } from '#model/plan.ts'
+import type { Approval, OpenedApproval, Plan } from '#model/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import type { SealKeys } from '#remediate/seal.ts'
-import { openedApproval, parseApproval, parsePlan, planText, sealedApproval } from './file.ts'
+import { openedApproval, parsePlan, planText, sealedApproval } from './file.ts'
 
 const planKey = (digest: string): string => `remediation/plans/${digest}.json`
 const approvalKey = (digest: string): string => `remediation/approvals/${digest}.json`
@@ -40,23 +40,26 @@ export async function parsePlanAt(store: Store, key: string): Promise<Plan | nul
   return found === null ? null : parsePlan(found.body.toString('utf8'), `${store.location}/${key}`)
 }
 
-/** What a run was begun with. @param store that of sealed journals @throws Unsealed, or OperatorError when there is no such run */
+/**
+ * The plan of a run, and the last approval of that plan: the journal's own key approves nothing.
+ * @param store that of sealed journals
+ * @throws Unsealed, or OperatorError when there is no such run
+ */
 export async function keptRun(
   store: Store,
   run: string,
-): Promise<{ plan: Plan; approval: Approval }> {
+  keys: SealKeys,
+): Promise<{ plan: Plan; approval: OpenedApproval }> {
   const folder = `remediation/runs/${run}`
   const plan = await parsePlanAt(store, `${folder}/plan.json`)
-  const approval = await store.read(`${folder}/approval.json`)
-  if (plan === null || approval === null)
+  const begunBy = await store.read(`${folder}/approval.json`)
+  if (plan === null || begunBy === null)
     throw new OperatorError(`There is no run ${run} in ${store.location}/remediation/runs/`)
-  return {
-    plan,
-    approval: parseApproval(
-      approval.body.toString('utf8'),
-      `${store.location}/${folder}/approval.json`,
-    ),
-  }
+  const place = `${store.location}/${folder}/approval.json`
+  const approval =
+    (await keptApproval(store, plan.digest, keys)) ??
+    (await openedApproval(begunBy.body.toString('utf8'), place, keys))
+  return { plan, approval }
 }
 
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
@@ -96,7 +99,7 @@ export async function keptApproval(
   store: Store,
   digest: string,
   keys: SealKeys,
-): Promise<Approval | null> {
+): Promise<OpenedApproval | null> {
   const key = approvalKey(digest)
   const found = await store.read(key)
   if (found === null) return null

@@ -10,6 +10,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import {
   type Approval,
   approverOf,
+  type HeldApproval,
   type Plan,
   type PlannedDeletion,
   type PlanStep,
@@ -143,12 +144,13 @@ export class Journal {
   /** The first thing that is written of a run; the head comes last, so that a run that has one has all of it. */
   async begin(
     plan: Plan,
-    approval: Approval,
+    approval: HeldApproval,
     startedAt: string,
     clusters?: Record<string, string>,
   ): Promise<RunHead> {
     await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
-    await this.#store.write(this.#key('approval.json'), approvalText(approval), 'application/json')
+    const approved = approval.sealed ?? approvalText(approval)
+    await this.#store.write(this.#key('approval.json'), approved, 'application/json')
     const head: RunHead = {
       run: this.#run,
       plan: plan.digest,

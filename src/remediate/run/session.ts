@@ -3,7 +3,7 @@
 import type { Store } from '#clients/store.ts'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
+import type { Approval, HeldApproval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import {
   type DeletionEntry,
@@ -60,7 +60,7 @@ const readAtOnce = 200
 /** A finished run is only reported. @throws OperatorError; commands that were sent are in the journal */
 export async function applyPlan(
   plan: Plan,
-  approval: Approval,
+  approval: HeldApproval,
   options: ApplyOptions,
 ): Promise<RemediationRun> {
   const { store, effects, holder, policy } = options

@@ -14,6 +14,7 @@ export function withoutNamedSecrets(text: string): string {
     const before = text[found.index - 1] ?? ''
     const rest = text.slice(end)
     if (isLabel(name, before) || isRepository(before, rest)) continue
+    if (isTaintKey(name, rest) || isProse(name, text.slice(0, found.index), rest)) continue
     const between = betweenOf(name, rest)
     if (between === null) continue
     const value = rest.slice(between.length)
@@ -30,6 +31,22 @@ export function withoutNamedSecrets(text: string): string {
 const isLabel = (name: string, before: string) =>
   /[=,/:]/.test(before) &&
   !/token|pass|secret|credential|auth|private|api|access|pwd|pw$|sig|manifest|cookie/i.test(name)
+
+/** `{key: dedicated, value: gpu}` */
+const isTaintKey = (name: string, rest: string) =>
+  name === 'key' && /^\\*["']?[ \t]*:[ \t]*\\*["']?[A-Za-z][\w./-]*(?:[,}\]"'\\\s]|$)/.test(rest)
+
+const proseStart = /^\\*["']?[ \t]*:[ \t]+[a-z]{1,16}:?[ \t]+["'(]?[A-Za-z][^\s=]*(?:\s|$)/
+const resource = /\b(?:volume|secret|configmap|serviceaccount|pod|container)s? \\*["']$/i
+const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
+
+/** `invalid token: signature is invalid`, `volume "db-token" : Get failed`: an error's text follows. A password may be a word, so its name is never prose. */
+function isProse(name: string, before: string, rest: string): boolean {
+  if (resource.test(before.slice(-24)) && resourceEnd.test(rest)) return true
+  return (
+    /^[a-z-]+$/.test(name) && !/^-|pass|pwd|pw$|auth|cookie/.test(name) && proseStart.test(rest)
+  )
+}
 
 /** `registry/team/token:v2`: an image, not a field. */
 const isRepository = (before: string, rest: string) =>

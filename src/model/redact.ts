@@ -30,7 +30,7 @@ const plainForms = [
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
 const tokenStart =
-  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,3}-|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29/
+  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,3}-|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
 const isPlain = (text: string) =>
@@ -75,6 +75,13 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/AIza[\w-]{20,}|ya29\.[\w.-]{8,}|GOCSPX-[\w-]{8,}|1\/\/0[\w-]{16,}/g, removed],
   [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
   [/(?:[prs]k_(?:live|test)_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
+  [
+    /(?<![A-Za-z0-9])(?:dapi|shp(?:at|ca|pa|ss)_|hf_|NRAK-|AGE-SECRET-KEY-)[A-Za-z0-9]{12,}/g,
+    removed,
+  ],
+  // Data sources of Go's MySQL driver and of Oracle: the user and the password.
+  [/(?<![^\s"'])((?:[\w.-]{1,64}=)?)[^\s"']+(?=@(?:tcp|udp|unix)6?\()/g, `$1${removed}`],
+  [/(jdbc:oracle:[a-z\d]{1,16}:)[^\s@]+/gi, `$1${removed}`],
   [/(?:hv[bsr]\.|pypi-|dop_v1_|SG\.)[\w.-]{16,}/g, removed],
   [
     /(--from-(?:literal|env)(?:=|[ \t]+))(?:"[^"]*"?|'[^']*'?|\\[\s\S]|[^\s"'\\])+/g,

@@ -9,6 +9,8 @@ const secretEnd =
 const camelCaseEnd = /[a-z](?:Auth|Pass|Pwd|Sig)$/
 /** A path to a secret, or how a secret is handled, is no secret: `--token-auth-file=…` stays. */
 const setting = /(?:file|path|dir|ttl|mode|refresh|rotate)$/i
+/** `--discovery-token-ca-cert-hash`; the hash of a password may be guessed. */
+const publicHash = /^(?!.*pass).*-hash$/i
 /** A static pod URL may contain a token, and so may its header. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
 const staticPodSource = /(?:manifest[-_]?url|staticpodurl)(?:[-_]?header)?$/i
 const maxNameLength = 256
@@ -19,5 +21,5 @@ export function isSecretKey(name: string): boolean {
   const end = name.slice(-maxNameLength)
   const isSecret =
     secretWord.test(end) || secretEnd.test(end) || camelCaseEnd.test(end) || isStaticPodSource(end)
-  return isSecret && !setting.test(end)
+  return isSecret && !setting.test(end) && !publicHash.test(end)
 }

@@ -160,6 +160,34 @@ describe('a secret in a text', () => {
       `a -----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY----- b`,
       'a (removed) b',
     ],
+    ['a data source of Go', `app:${secret}@tcp(db:3306)/app`, '(removed)@tcp(db:3306)/app'],
+    [
+      'a data source of Go with signs',
+      `open DB=app:p@/:${secret}@unix(/run/db): refused`,
+      'open DB=(removed)@unix(/run/db): refused',
+    ],
+    [
+      'a data source of Oracle',
+      `to jdbc:oracle:thin:scott/${secret}@//db:1521/x failed`,
+      'to jdbc:oracle:thin:(removed)@//db:1521/x failed',
+    ],
+    ['a Databricks token', `dapi${'0123456789abcdef'.repeat(2)}`, '(removed)'],
+    ['a Shopify token', `shpat_${'0123456789abcdef'.repeat(2)}`, '(removed)'],
+    ['a Hugging Face token', `hf_${'abcdefghijklmnopq'.repeat(2)}`, '(removed)'],
+    ['a New Relic key', `for NRAK-${'ABCDEFGHI'.repeat(3)}: 403`, 'for (removed): 403'],
+    ['an age key', `AGE-SECRET-KEY-1${'QPZRY9X8GF'.repeat(5)} x`, '(removed) x'],
+    [
+      'a password that is a word',
+      'password: correct horse battery',
+      'password: (removed) horse battery',
+    ],
+    ['a token that ends the text', 'token: hunter', 'token: (removed)'],
+    ['a token in a list', 'token: hunter, user: bob', 'token: (removed) user: bob'],
+    ['a token before a field', 'token: hunter user=bob', 'token: (removed) user=bob'],
+    ['a token of JSON', '{"token": "correct horse"}', '{"token": (removed)}'],
+    ['a header in lower case', 'authorization: token abc', 'authorization: (removed)'],
+    ['the hash of a password', 'password-hash: abc', 'password-hash: (removed)'],
+    ['a named key', 'api-key: hunter', 'api-key: (removed)'],
     ['half of a PEM block', `a -----BEGIN RSA PRIVATE KEY----- MHc`, 'a (removed)'],
   ])('%s is removed', (_, text, expected) => {
     const clean = redact(text)
@@ -197,6 +225,14 @@ describe('a text without a secret', () => {
     'container mysql-0 -p 3306 and mysql:8 -port',
     'MOUNT -p /var/lib/mysql, mkdir -p /var/lib/kubelet',
     'the description: |\n  a text\nthat stays',
+    'failed to fetch anonymous token: unexpected status: 401',
+    'volume "aws-iam-token" : timed out waiting',
+    'volume "db-password" : Operation failed',
+    'failed to get secret: secrets "x" is forbidden',
+    'unable to rotate credentials: the server could not find',
+    'invalid token: signature is invalid',
+    'taint {key: dedicated, value: gpu}',
+    `--discovery-token-ca-cert-hash ${digest}`,
     'aws:///us-east-1a/i-0123456789abcdef0',
   ])('stays: %s', text => {
     expect(redact(text)).toBe(text)
@@ -237,6 +273,7 @@ describe('the time that a text takes', () => {
     `a aA1 eyJ :// a://b: ? # % -----BEGIN -----END password token= token: token"= key= \\ name:value: name":"a" a:
     bearer basic login -u --user --from-literal= 8Q~ password=' --token --manifest-url= @ ,a:b rotate exec:" eyJ. mysql␣-p mysql␣"-p" sshpass␣-p redis-cli␣ token␣1 password␣is␣ token␣is␣" token␣" token␣' a:a@ =a:
     secret:␣|␤␣ secret:␣|\\n␣ password=␤ a=␤ b： (removed)\n
+    token:␣a token:␣a␣b token:␣␣ "key:a key: secret␣"token␣:␣a a:a@tcp( @tcp( a= jdbc:oracle:thin: jdbc:oracle:thin:a@ dapi hf_
     ghp_ AKIA IQoJb3 xox a.b. <a> ?a ?a= &a=`
       .split(/\s+/)
       .map(unit => unit.replaceAll('␣', ' ').replaceAll('␤', '\n'))

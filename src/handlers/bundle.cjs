@@ -67,7 +67,6 @@ async function bundleInto(outdir) {
     minify: true,
     // Else each letter of the catalogues takes six.
     charset: 'utf8',
-    keepNames: true,
     sourcemap: 'external',
     platform: 'node',
     target: 'node24',

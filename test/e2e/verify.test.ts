@@ -14,12 +14,11 @@ import {
 } from '#lab/scenarios/scenario.ts'
 import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { VerificationReport } from '#model/remediation.ts'
 import { freshClusters } from '#pipeline/remediation/fresh.ts'
-import { planText } from '#remediate/plan/file.ts'
+import { parsePlan, planText } from '#remediate/plan/file.ts'
 import { digestOf } from '#remediate/plan/plan.ts'
 import { blockersOf } from '#remediate/run/blockers.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -116,7 +115,7 @@ async function livePlan(scenarioOf: Scenario, at = hoursAgo(3)): Promise<Doors> 
     ...set,
   ])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const made: Plan = JSON.parse(readFileSync(plan, 'utf8'))
+  const made = parsePlan(readFileSync(plan, 'utf8'), plan)
   expect(made.steps.map(({ node, method }) => [node, method])).toEqual(
     names.map(name => [name, 'kubelet-file']),
   )
@@ -326,7 +325,7 @@ describe('freshClusters', () => {
     generous,
     async () => {
       const doors = await livePlan(world(untouched))
-      const { steps }: Plan = JSON.parse(readFileSync(doors.plan, 'utf8'))
+      const { steps } = parsePlan(readFileSync(doors.plan, 'utf8'), doors.plan)
       const blocked = async (more: Partial<ClusterScenario>) => {
         await labOf([world(untouched, more)])
         const prod = (await fresh(steps)).get('prod')
@@ -363,7 +362,7 @@ it('a plan of live nodes names the budgets that allow no disruption', generous, 
     },
   ]
   const { plan } = await livePlan(world(untouched, { disruptionBudgets }))
-  const { cohorts }: Plan = JSON.parse(readFileSync(plan, 'utf8'))
+  const { cohorts } = parsePlan(readFileSync(plan, 'utf8'), plan)
   expect(cohorts[0]?.blast.budgetsAtLimit).toEqual({ count: 1, sample: ['shop/checkout'] })
   expect(cohorts[0]?.blast.text).toContain(
     '1 PodDisruptionBudgets allow no disruption now: shop/checkout.',

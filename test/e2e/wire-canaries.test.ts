@@ -178,7 +178,7 @@ it(
     plantEnvironment(canaries)
     const bucket = join(storeFolder, 'highwater-lab')
     mkdirSync(bucket, { recursive: true })
-    const policy = policyOf({ report: { webhookHosts: ['localhost'] } })
+    const policy = policyOf({})
     writeFileSync(join(bucket, 'highwater.yaml'), JSON.stringify(policy))
     const [path, key, token] = ['CANARY99990pq', 'CANARY99991/rs', 'CANARY99992']
     const query = `key=${encodeURIComponent(key)}&token=${token}`
@@ -205,6 +205,7 @@ it(
         {
           POWERTOOLS_LOG_LEVEL: 'DEBUG',
           POWERTOOLS_METRICS_DISABLED: 'false',
+          HIGHWATER_WEBHOOK_HOSTS: 'localhost',
           HIGHWATER_WEBHOOK_URL: `${new URL(url).origin}/services/${path}?${query}`,
           AWS_XRAY_DAEMON_ADDRESS: `127.0.0.1:${(daemon.address() as AddressInfo).port}`,
           _X_AMZN_TRACE_ID:

@@ -211,7 +211,7 @@ describe('a node that told only its settings', () => {
       record({}, { cpu: 'some' }),
       /how many cores the node has/,
     ],
-    ['they were not told', record(null), /told no main configuration file/],
+    ['they were not told', record(null), /no main configuration file/],
   ])('is not made up where %s', (_, given, reason) => {
     const prediction = replay(given, takenAt)
     expect(prediction).not.toHaveProperty('configurationOnDisk')

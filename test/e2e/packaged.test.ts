@@ -1,12 +1,21 @@
-/** What is deployed: the very bundle in the archive. What is made around it: test/stack.test.ts. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+/** The service as packaged: archives, bundles and templates. test/stack.test.ts checks the resources. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { serviceEnvironment } from '#test/lambda.ts'
-import { bare, type Packaged, packageService, run } from '#test/packaged.ts'
+import { bare, lintTemplate, type Packaged, packageService, run } from '#test/packaged.ts'
+import {
+  instantiate,
+  ofType,
+  parseTemplate,
+  type Resource,
+  type Stack,
+  type Template,
+  wholeParameters,
+} from '#test/template.ts'
 import { unzip } from '#test/zip.ts'
 
 let packaged: Packaged
@@ -109,3 +118,61 @@ it('npx serverless invoke local runs the function against the lab', async () => 
     clusters: [{ name: 'incidents' }],
   })
 }, 70_000)
+
+/** The template for deployment by CloudFormation alone. */
+describe('npm run template', () => {
+  let plainFile: string
+  let plain: Template
+  beforeAll(async () => {
+    await run(process.execPath, ['src/handlers/stack/print-template.ts', packaged.archives])
+    plainFile = join(packaged.archives, 'highwater.template.yaml')
+    plain = parseTemplate(readFileSync(plainFile, 'utf8'))
+  })
+
+  const code = { CodeBucket: 'code' }
+  /** What the framework adds for itself is not there; what it knows of archives is not the same. */
+  function alike({ resources, outputs }: Stack) {
+    const kept = (entries: object) =>
+      Object.entries(entries).filter(([name]) => !name.startsWith('ServerlessDeploymentBucket'))
+    const withoutCode = kept(resources).map(
+      ([name, { DependsOn: _, Metadata: __, Properties, ...rest }]) => [
+        name,
+        { ...rest, Properties: { ...Properties, Code: null } },
+      ],
+    )
+    return {
+      resources: Object.fromEntries(withoutCode),
+      outputs: Object.fromEntries(kept(outputs)),
+    }
+  }
+
+  it('makes the same stack, whatever is set', () => {
+    expect(alike(instantiate(plain, code))).toEqual(alike(instantiate(packaged.template)))
+    expect(alike(instantiate(plain, { ...code, ...wholeParameters }))).toEqual(
+      alike(instantiate(packaged.template, wholeParameters)),
+    )
+  })
+
+  it('takes the code from a bucket, by the names of the archives that lie beside it', () => {
+    const codeOf = ({ Properties }: Resource) =>
+      Properties.Code as { S3Bucket: string; S3Key: string }
+    const made = ofType(
+      instantiate(plain, { ...code, CodePrefix: 'highwater/1/', Remediation: 'on' }),
+      'AWS::Lambda::Function',
+    ).map(codeOf)
+    expect(made.map(({ S3Bucket }) => S3Bucket)).toEqual(made.map(() => 'code'))
+    for (const { S3Key } of made)
+      expect(readdirSync(packaged.archives)).toContain(S3Key.replace('highwater/1/', ''))
+    expect(plain.Parameters.CodePrefix?.Default).toMatch(/^highwater\/\d+\.\d+\.\d+\/$/)
+  })
+
+  it('is named by its stack, and nothing of the framework or a stage is left', () => {
+    const text = readFileSync(plainFile, 'utf8')
+    expect(text).not.toMatch(/serverless|highwater-prod/i)
+    expect(text).toMatch(/FunctionName: !Sub \$\{AWS::StackName\}-audit/)
+  })
+
+  it('passes cfn-lint', async context => {
+    await lintTemplate(plainFile, context)
+  }, 120_000)
+})

@@ -512,7 +512,7 @@ describe('who may do what', () => {
       {
         Principal: '*',
         Action: ['s3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion'],
-        Resource: ['runs/*', 'leases/*', 'begun/*', 'refused.json'].map(name =>
+        Resource: ['runs/*', 'leases/*', 'begun/*', 'notices.json'].map(name =>
           key(`remediation/${name}`),
         ),
         Condition: {

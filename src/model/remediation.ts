@@ -110,7 +110,8 @@ export interface DeletionEntry {
 }
 
 /** `paused`: it goes on when somebody asks for it; `stopped`: it does not. */
-export type RunState = 'running' | 'paused' | 'stopped' | 'done' | 'rolled-back'
+export const runStates = ['running', 'paused', 'stopped', 'done', 'rolled-back'] as const
+export type RunState = (typeof runStates)[number]
 
 /** One run: a plan that is being applied. A plan has one run and no other, so the same request twice is one run. */
 export interface RemediationRun {

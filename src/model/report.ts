@@ -28,6 +28,7 @@ import type {
 } from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
+import type { RunState } from './remediation.ts'
 
 export interface AuditedNode {
   cluster: string
@@ -112,6 +113,8 @@ export interface AuditReport {
   alertPercent: number
   /** Absent: none was asked for. */
   plan?: ReportedPlan
+  /** Absent: there is no bucket that remediation writes to. */
+  notices?: RemediationNotices
   assumptions: Assumptions
   /** Absent or null: nothing is known of a run before. */
   before?: RunBefore | null
@@ -192,6 +195,38 @@ export interface RunBefore {
   returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]
   /** Of which less was read today than then, or which came since and were not wholly read; `node` null: the whole cluster. */
   unread: { cluster: string; node: string | null; hasCome: boolean }[]
+}
+
+/** One run of remediation in the last week, from its sealed journal. */
+export interface ReportedRun {
+  /** Its id. */
+  run: string
+  state: RunState
+  /** What the plan changes: nodes, or objects that it deletes. */
+  what: 'nodes' | 'objects'
+  planned: number
+  changed: number
+  failed: number
+  rolledBack: number
+  clusters: string[]
+  /** Approvers in order: name and ARN. The seal of each approval was valid. */
+  approvedBy: string[]
+  /** RFC 3339. */
+  startedAt: string
+  /** RFC 3339; null: it is not at its end. */
+  endedAt: string | null
+  /** RFC 3339: its last change that was noted. */
+  at: string
+  /** The object that has all of it. */
+  place: string
+}
+
+/** What remediation has left for the reports. */
+export interface RemediationNotices {
+  /** The last begun first. */
+  runs: ReportedRun[]
+  /** Objects without a valid seal, one sentence each, for people. */
+  refused: string[]
 }
 
 /** One file of the report, as formats make it and channels deliver it. */

@@ -15,6 +15,7 @@ import type {
   AuditedNode,
   AuditReport,
   Delivery,
+  RemediationNotices,
   RenderedFile,
   RuleTitles,
   RunBefore,
@@ -48,6 +49,8 @@ export interface ConclusionContext {
   isPart?: boolean
   /** Makes a plan of what was found, from the snapshot that was kept (null: none was); never throws. Absent: none is asked for. */
   plan?: (snapshot: string | null) => Promise<PlanBeside>
+  /** What remediation has left for the report; absent: it cannot be. */
+  notices?: RemediationNotices
   /** A part of the story begins. */
   onStage?: (stage: AuditStage) => void
 }
@@ -151,6 +154,7 @@ export async function conclude(
     tags,
     garbage,
     plan: planned?.reported,
+    notices: context.notices,
   }
   enters('render')
   const rendered = renderReport(report, formats)

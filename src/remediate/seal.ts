@@ -18,6 +18,8 @@ export interface SealKeys {
 export class Unsealed extends OperatorError {
   /** Where it lies: the store's location, a slash, the key. */
   readonly place: string
+  /** Of the object, as `Store.replace` takes it; null: it was not read by `sealedStore`. */
+  version: string | null = null
 
   constructor(place: string, message: string) {
     super(message, { isBadInput: false })
@@ -65,7 +67,7 @@ const unsealed = (place: string): Unsealed =>
  * people and other programs.
  */
 const isSealed = (key: string): boolean =>
-  /^remediation\/(runs|begun)\//.test(key) && !key.endsWith('/report.json')
+  /^remediation\/(runs\/|begun\/|notices\.json$)/.test(key) && !key.endsWith('/report.json')
 
 /**
  * The same store, in which the journals of runs are sealed by the place where they lie. Its `read` throws `Unsealed`.
@@ -91,7 +93,10 @@ export function sealedStore(
         await checkSeal(opened, nameOf(at), key, `${location}/${at}`)
         return { ...found, body: Buffer.from(opened.text) }
       } catch (error) {
-        if (error instanceof Unsealed) onUnsealed(error)
+        if (error instanceof Unsealed) {
+          error.version = found.version
+          onUnsealed(error)
+        }
         throw error
       }
     },

@@ -68,6 +68,10 @@ export function shareOf(
     garbage: report.garbage?.filter(({ cluster }) => owns.group(cluster, null)),
     // A plan covers the whole fleet; an owner of a part cannot approve it.
     plan: undefined,
+    notices: report.notices && {
+      refused: [],
+      runs: report.notices.runs.filter(run => run.clusters.some(owns.someOf)),
+    },
     document: {
       ...document,
       clusters: clusters.map(cluster => partOf(cluster, part)),

@@ -19,6 +19,7 @@ import {
 import { type FleetView, fleetView, groupNodes } from '#report/views/fleet.ts'
 import { type Moment, momentOf } from '#report/views/moment.ts'
 import { type NewsView, newsView } from '#report/views/news.ts'
+import { type NoticesView, noticesView } from '#report/views/notices.ts'
 import { type OpportunitiesView, opportunitiesView } from '#report/views/opportunities.ts'
 import { type OutlookView, outlookView } from '#report/views/outlook.ts'
 import { type OverviewView, overviewView } from '#report/views/overview.ts'
@@ -48,6 +49,8 @@ export interface PageView {
   findings: FindingsView
   /** Null: no plan was requested. */
   plan: PlanView | null
+  /** Null: remediation has changed and refused nothing in the last week. */
+  notices: NoticesView | null
   thresholds: ThresholdsView
   overview: OverviewView
   /** Null: no earlier day is recorded. */
@@ -105,6 +108,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id), language),
     findings: findingsView(ofNodes, on),
     plan: planView(report.plan ?? null, language),
+    notices: noticesView(report.notices, language),
     thresholds: thresholdsView(nodes, language),
     overview: overviewView(groups, language),
     trends: trendsView(report, language),

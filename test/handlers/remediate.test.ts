@@ -19,7 +19,7 @@ import { parsePlan, planText, sealedApproval } from '#remediate/plan/file.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { invokeRemediate } from '#test/lambda.ts'
+import { invoke, invokeRemediate } from '#test/lambda.ts'
 import { type FleetNode, fleetNode, mainFile, snapshotOf } from '#test/plan-fleet.ts'
 import { ada, labBucket } from '#test/seals.ts'
 
@@ -32,6 +32,7 @@ const gc = ['imageGCHighThresholdPercent=65', 'imageGCLowThresholdPercent=50']
 const auto = (limit: number) =>
   `remediation: { auto: { fields: [imageGCHighThresholdPercent, imageGCLowThresholdPercent], clusters: [prod], nodesPerDay: ${limit} } }\n`
 const tick = '2026-11-20T05-00-00Z'
+const tickTime = '2026-11-20T05:00:00Z'
 /** As the lab's only principal signs. */
 const byAda = 'Ada Lovelace (arn:aws:iam::111122223333:user/highwater)'
 const byPolicy = `policy (${byAda})`
@@ -68,9 +69,9 @@ async function world({
     readFileSync(join(bucket, 'remediation', kind, `${digest}.json`), 'utf8')
   /** Keys that the mail of the next audit names. */
   const refused = (): string[] => {
-    const file = join(bucket, 'remediation', 'refused.json')
+    const file = join(bucket, 'remediation', 'notices.json')
     if (!existsSync(file)) return []
-    return JSON.parse(readFileSync(file, 'utf8')).objects.map(({ key }: { key: string }) => key)
+    return JSON.parse(readFileSync(file, 'utf8')).refused.map(({ key }: { key: string }) => key)
   }
   return { lab, bucket, outside, keepSnapshot, kept, read, refused }
 }
@@ -283,7 +284,7 @@ describe('asked to apply a plan', () => {
   })
 
   it('goes on with the one run of that plan however often it is asked, to its end and back', async () => {
-    const { bucket, outside } = await world({
+    const { lab, bucket, outside } = await world({
       scenario: prod,
       nodes: [{ name: 'a' }, { name: 'b' }],
     })
@@ -313,6 +314,13 @@ describe('asked to apply a plan', () => {
     await expect(invokeRemediate({ action: 'rollback', run: 'f'.repeat(16) })).rejects.toThrow(
       /has no run f{16}/,
     )
+    const { runId } = await invoke({ source: 'highwater.schedule', scheduledTime: tickTime })
+    const page = readFileSync(join(bucket, 'runs', runId, 'report.html'), 'utf8')
+    for (const text of [lab.mails().at(-1)?.text, lab.mails().at(-1)?.html, page]) {
+      const words = text?.replace(/\s+/g, ' ')
+      expect(words).toContain(`Run ${id}: rolled back`)
+      expect(words).toContain(`Approved by ${byAda}; remediate verified the seal.`)
+    }
   })
 })
 

@@ -5,6 +5,7 @@
 import { expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { hard, soft } from '#judge/example.ts'
+import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
@@ -40,6 +41,27 @@ const plan = {
   command: 'highwater approve plan.json',
 } as const
 
+const run: ReportedRun = {
+  ...{ run: '0123456789abcdef', what: 'nodes', clusters: ['prod-eu'] },
+  ...{ state: 'done', planned: 12, changed: 11, failed: 1, rolledBack: 0 },
+  approvedBy: ['Ada Lovelace (arn:aws:iam::111122223333:user/ada)'],
+  startedAt: '2026-11-21T04:00:00Z',
+  endedAt: '2026-11-21T04:25:00Z',
+  at: '2026-11-21T04:25:00Z',
+  place: 's3://audits/remediation/runs/0123456789abcdef/report.json',
+}
+const notices: RemediationNotices = {
+  runs: [
+    run,
+    {
+      ...{ ...run, run: 'fedcba9876543210', state: 'paused', endedAt: null },
+      ...{ approvedBy: ['policy (arn:aws:iam::111122223333:user/ada)'], changed: 3, failed: 0 },
+    },
+    { ...run, run: '00000000ffffffff', what: 'objects', planned: 2, changed: 2, failed: 0 },
+  ],
+  refused: ['remediate refused s3://audits/remediation/runs/x/run.json: it has no valid seal'],
+}
+
 /** One line for each text of the page. */
 const textsOf = (html: string) =>
   html
@@ -51,7 +73,7 @@ const textsOf = (html: string) =>
     .join('\n')
 
 it('the page', async () => {
-  const page = renderPage(pageView({ ...report, plan }, english))
+  const page = renderPage(pageView({ ...report, plan, notices }, english))
   await expect(`${textsOf(page)}\n`).toMatchFileSnapshot('golden/page.txt')
 })
 
@@ -60,7 +82,7 @@ it('the mail', async () => {
     { channel: 's3', location: 's3://audits', link: 'https://reports.example.com/', error: null },
     { channel: 'folder', location: null, link: null, error: 'The disk is full.' },
   ]
-  const { subject, text, brief } = renderMail({ ...report, plan }, deliveries, {
+  const { subject, text, brief } = renderMail({ ...report, plan, notices }, deliveries, {
     language: english,
     owner: 'payments',
     unsubscribe: ['mailto:stop@example.com'],

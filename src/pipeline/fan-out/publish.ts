@@ -11,7 +11,7 @@ import { conclude } from '#pipeline/audit.ts'
 import { type Judged, mergedJudged } from '#pipeline/judge-records.ts'
 import type { KeptRecords } from '#pipeline/saved/kept-records.ts'
 import { doneBefore, openServiceReport, type ReportRuntime } from '#pipeline/service/report.ts'
-import { refusedNotices } from '#remediate/refused.ts'
+import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
 import { BrokenFile, type FanOutRun, keys } from './files.ts'
@@ -37,7 +37,7 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const report = openServiceReport(
     {
       ...{ runId, request, settings, region, store, policy: runPolicy(run, context), mistakes },
-      refused: await refusedNotices(store, runtime.now()),
+      notices: await noticesIn(store, runtime.now()),
     },
     runtime,
     limits,

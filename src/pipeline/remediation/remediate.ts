@@ -2,11 +2,13 @@
 
 import type { HeldApproval, Plan } from '#model/plan.ts'
 import type { RemediationRun } from '#model/remediation.ts'
+import { keepNotices } from '#remediate/notices.ts'
 import { systemClock } from '#remediate/run/clock.ts'
 import {
   type ApplyOptions,
   applyPlan,
   rollBack,
+  runAsKept,
   type SessionOptions,
 } from '#remediate/run/session.ts'
 import { LiveNodes, type Planned } from './live-nodes.ts'
@@ -55,8 +57,11 @@ async function withNodes(
   } = options
   const nodes = new LiveNodes(run, planned, options)
   const objects = new LiveObjects(options)
+  // Without the list the run is in its journal all the same.
+  const note = (kept: RemediationRun | null) =>
+    keepNotices(store, { runs: kept === null ? [] : [kept] }, clock.now()).catch(() => undefined)
   try {
-    return await work({
+    const ended = await work({
       ...{ store, holder, stop, end, onWait, policy: policy.remediation },
       ...(patienceMs !== undefined && { patienceMs }),
       effects: options.effects?.(run) ?? {
@@ -73,6 +78,11 @@ async function withNodes(
         onEntry,
       },
     })
+    await note(ended)
+    return ended
+  } catch (error) {
+    await note(await runAsKept(run, store).catch(() => null))
+    throw error
   } finally {
     nodes.close()
     objects.close()

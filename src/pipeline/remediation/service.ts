@@ -17,8 +17,8 @@ import {
   storeOf,
   timeLimit,
 } from '#pipeline/service/runtime.ts'
+import { keepNotices } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
-import { keepRefused } from '#remediate/refused.ts'
 import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
 import { actingPolicy } from './acting-policy.ts'
 import type { RemediationService } from './options.ts'
@@ -62,7 +62,7 @@ export async function runRemediation(
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
     const stops = { readUntil: reading.signal, stop: sending.signal, end: end.signal }
-    return await noting(bucket, runtime.now, async onUnsealed => {
+    return await noting(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
       const service = await serviceOf({
@@ -78,9 +78,12 @@ export async function runRemediation(
   }
 }
 
-/** Names in the bucket what was refused meanwhile. A bucket that takes no list costs the notice alone: error and log name the objects, too. */
+/**
+ * Names in the bucket what was refused meanwhile. A bucket that takes no list costs the notice alone: error and log name the objects, too.
+ * @param store of sealed objects
+ */
 export async function noting<Answer>(
-  bucket: Store,
+  store: Store,
   now: () => Date,
   work: (onUnsealed: (error: Unsealed) => void) => Promise<Answer>,
 ): Promise<Answer> {
@@ -91,7 +94,7 @@ export async function noting<Answer>(
     if (error instanceof Unsealed) places.add(error.place)
     throw error
   } finally {
-    await keepRefused(bucket, places, now()).catch(() => undefined)
+    await keepNotices(store, { refused: places }, now()).catch(() => undefined)
   }
 }
 

@@ -6,6 +6,7 @@ import { messageOf } from '#model/error-message.ts'
 import type { FindingsDocument, Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
+import type { RemediationNotices } from '#model/report.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
 import { selectsEverything } from '#model/selection.ts'
 import type { AuditResult, ConclusionContext } from '#pipeline/audit.ts'
@@ -39,8 +40,8 @@ export interface ServiceRun {
   policy: Policy
   /** What went wrong before anything was read: it stands in the report, and the run ends red. */
   mistakes: readonly string[]
-  /** Objects in the bucket that `remediate` refused: they stand in the report, and the run ends well. */
-  refused: readonly string[]
+  /** What `remediate` has left for the report. */
+  notices: RemediationNotices | undefined
 }
 
 export interface ServiceReport {
@@ -64,7 +65,7 @@ export function openServiceReport(
   runtime: ReportRuntime,
   limits: RunLimits,
 ): ServiceReport {
-  const { runId, request, settings, region, store, policy, mistakes, refused } = run
+  const { runId, request, settings, region, store, policy, mistakes, notices } = run
   const { selection, isDryRun } = request
   const ways = waysOf(request, settings, policy.report, {
     region,
@@ -80,8 +81,9 @@ export function openServiceReport(
     )
   const wrong = [...mistakes, ...ways.mistakes]
   return {
-    inputErrors: [...wrong, ...refused],
+    inputErrors: wrong,
     conclusion: {
+      notices,
       source: 'live',
       version: runtime.version,
       policy,

@@ -9,7 +9,7 @@ import { audit } from '#pipeline/audit.ts'
 import { fanOut } from '#pipeline/fan-out/start.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/fleet.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
-import { refusedNotices } from '#remediate/refused.ts'
+import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { doneBefore, openServiceReport, type ReportRuntime } from './report.ts'
 import { policyOf, type RunLimits, storeOf, withinLimits } from './runtime.ts'
@@ -65,7 +65,7 @@ async function runUntil(
     store,
     policy,
     mistakes: mistake === null ? mistakes : [...mistakes, mistake],
-    refused: store === null ? [] : await refusedNotices(store, runtime.now()),
+    notices: store === null ? undefined : await noticesIn(store, runtime.now()),
   }
   const report = openServiceReport(run, runtime, limits)
   await mkdir(runtime.folder, { recursive: true })

@@ -19,6 +19,7 @@ import {
   type DeletionEntry,
   deletionStates,
   type RemediationRun,
+  runStates,
   type StepEntry,
   stepStates,
 } from '#model/remediation.ts'
@@ -63,7 +64,7 @@ const headForm = z.strictObject({
     resumedBy: z.array(text).optional(),
     startedAt: time,
     endedAt: time.nullable(),
-    state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),
+    state: z.enum(runStates),
     why: text.nullable(),
     unasked: z.array(text).optional(),
     clusters: z.record(text, text).optional(),

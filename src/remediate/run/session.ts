@@ -252,6 +252,16 @@ function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError 
   )
 }
 
+/** What the journal says of a run; null: there is none. @throws OperatorError when it cannot be read */
+export async function runAsKept(run: string, store: Store): Promise<RemediationRun | null> {
+  const journal = new Journal(store, run, 'no writer')
+  const head = await journal.head()
+  if (head === null) return null
+  const plan = await journal.plan()
+  const entries = await entriesOf(plan, journal, false)
+  return documentOf(plan, head, entries, await deletionsOf(plan, journal))
+}
+
 /** Of every node of the plan. */
 async function entriesOf(
   plan: Plan,

@@ -6,6 +6,7 @@ import type { MailView } from './mail.ts'
 
 const shownFindings = 5
 const shownInputErrors = 3
+const shownRuns = 3
 const limit = 3000
 
 /** At most 3,000 characters, lines separated by \n, without markup. */
@@ -18,6 +19,7 @@ export function mailBrief({
   findings,
   hidden,
   ended,
+  notices,
   report,
 }: MailView): string {
   const { brief: words } = all.mail
@@ -51,6 +53,10 @@ export function mailBrief({
         all.clauses(ended.list.map(({ title, where, how }) => words.ended(title, where, how))),
       ),
     verdict.gaps && words.gaps(verdict.gaps),
+    ...(notices?.runs ?? [])
+      .slice(0, shownRuns)
+      .map(({ title, counts, approval }) => all.said(title, `${counts} ${approval}`)),
+    ...(notices?.refused ?? []).slice(0, shownInputErrors),
     ...verdict.inputErrors.slice(0, shownInputErrors),
     verdict.undelivered,
   ].filter(line => line !== null)

@@ -6,7 +6,7 @@
 import { type Change, changesById } from '#model/delta.ts'
 import { type Finding, severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
-import type { AuditReport, Delivery, HiddenFinding, RunBefore } from '#model/report.ts'
+import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import { english, type Language } from '#report/languages/language.ts'
 import { tallyTexts, worstFirst } from './findings.ts'
@@ -203,10 +203,14 @@ export function standingText(standing: Finding[], language: Language): string | 
  * read, or a failure of the run. A first run always has.
  */
 export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
-  const { before, document, plan } = report
+  const { before, document, plan, notices } = report
   if (!before || document.run.inputErrors.length > 0 || plan?.state === 'failed') return true
   if (deliveries.some(({ error, location }) => error !== null || location === null)) return true
+  const since = before.takenAt
+  const isNewer = ({ at }: ReportedRun) => Date.parse(at) > Date.parse(since)
   return (
+    (notices?.refused.length ?? 0) > 0 ||
+    (notices?.runs.some(isNewer) ?? false) ||
     mailChanges(report, english).counts.length > 0 ||
     document.clusters.some(({ outcomes }) => outcomes.error > 0)
   )

@@ -25,11 +25,13 @@ import {
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import type { NextView } from './next.ts'
+import { type NoticesView, noticesView } from './notices.ts'
 import { outlookView } from './outlook.ts'
 import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
+const shownNotices = 5
 
 export interface MailView {
   /** `tag`: language of the mail; `source`: language of texts from the audit, if different. */
@@ -74,6 +76,8 @@ export interface MailView {
   garbage: MailGarbageView | null
   /** Null: no plan was requested. */
   plan: PlanView | null
+  /** Null: remediation has changed and refused nothing in the last week. */
+  notices: NoticesView | null
   /** Null where nothing was left out. */
   notAudited: (MailNotAudited & { title: string }) | null
   report: MailDeliveriesView
@@ -158,6 +162,7 @@ export function mailView(
     ended: mailEndedView(changes, fold, titleOf, language),
     garbage: mailGarbageView(report, fold, language),
     plan: planView(report.plan ?? null, language, fold),
+    notices: noticesView(report.notices, language, fold, shownNotices),
     notAudited: lost
       ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold, language) }
       : null,

@@ -161,6 +161,7 @@ const mail = {
     ended: 'ENDED',
     garbage: 'CLUSTER GARBAGE',
     plan: 'PLAN',
+    nodeChanges: 'CHANGES TO NODES',
     notAudited: 'NOT AUDITED',
     report: 'THE WHOLE REPORT',
   },

@@ -17,6 +17,7 @@ const page = {
     opportunities: 'Opportunities',
     findings: 'Findings',
     plan: 'Plan',
+    nodeChanges: 'Changes to nodes',
     thresholds: 'Thresholds',
     nodes: 'Nodes',
     garbage: 'Cluster garbage',

@@ -214,4 +214,26 @@ const plan = {
     `The plan changes ${nodes(count)} in ${counted(waves, 'wave')}, one of each cohort first. ${beside} Nothing has been changed yet: plan.json lists what is written on which node, and the effect. Read it, then approve it with:`,
 }
 
-export const summary = { verdict, news, outlook, overview, opportunities, plan }
+const nodeChanges = {
+  title: 'Changes to nodes',
+  source:
+    'remediate wrote this list. An audit has no key to verify it: the bucket policy keeps other writers away.',
+  states: {
+    running: 'running',
+    paused: 'paused',
+    stopped: 'stopped',
+    done: 'done',
+    'rolled-back': 'rolled back',
+  },
+  run: (run: string, state: string) => `Run ${run}: ${state}`,
+  nodes: (changed: number, planned: number, failed: number, rolledBack: number) =>
+    `${formatCount(changed)} of ${nodes(planned)} changed, ${formatCount(failed)} failed, ${formatCount(rolledBack)} rolled back.`,
+  objects: (deleted: number, planned: number, failed: number) =>
+    `${formatCount(deleted)} of ${counted(planned, 'object')} deleted, ${formatCount(failed)} failed.`,
+  approved: (names: string) => `Approved by ${names}; remediate verified the seal.`,
+  when: (from: string, until: string) => `From ${from} to ${until}.`,
+  since: (from: string) => `Since ${from}, not finished.`,
+  leftOut: (count: number) => `${formatCount(count)} more in the report.`,
+}
+
+export const summary = { verdict, news, outlook, overview, opportunities, plan, nodeChanges }

@@ -1,0 +1,208 @@
+/**
+ * What `remediate` leaves for the next report: its runs of the last week, from journals whose seal was valid, and the objects that it refused. The list
+ * is sealed, so `remediate` continues only its own. An audit has no key: it shows the list as written by whoever the bucket policy admits there.
+ */
+import * as z from 'zod'
+import { oneLine } from '#clients/failure.ts'
+import type { Store } from '#clients/store.ts'
+import { type RemediationRun, runStates, type StepState } from '#model/remediation.ts'
+import type { RemediationNotices, ReportedRun } from '#model/report.ts'
+import { Unsealed, unsealedText } from './seal.ts'
+
+const noticesKey = 'remediation/notices.json'
+const schema = 'highwater.notices/1'
+const refusedMax = 20
+const runsMax = 20
+const clustersMax = 200
+const keptMs = 7 * 24 * 3_600_000
+const keyMaxLength = 1024
+const shownKeyMaxLength = 200
+const rounds = 3
+
+const count = z.int().min(0)
+const runForm = z.strictObject({
+  run: z.string().regex(/^[a-f0-9]{16}$/),
+  state: z.enum(runStates),
+  what: z.enum(['nodes', 'objects']),
+  planned: count,
+  changed: count,
+  failed: count,
+  rolledBack: count,
+  clusters: z.array(z.string().max(300)).max(clustersMax),
+  approvedBy: z.array(z.string().min(1).max(2400)).min(1).max(5),
+  startedAt: z.iso.datetime(),
+  endedAt: z.iso.datetime().nullable(),
+  /** When it was noted; of a run that ended, when it ended. */
+  at: z.iso.datetime(),
+})
+const form = z.strictObject({
+  schema: z.literal(schema),
+  refused: z
+    .array(z.strictObject({ key: z.string().min(1).max(keyMaxLength), at: z.iso.datetime() }))
+    .max(refusedMax),
+  /** Refused by the last call, and not listed. */
+  refusedLeftOut: count,
+  runs: z.array(runForm).max(runsMax),
+})
+type Notices = z.infer<typeof form>
+type NotedRun = z.infer<typeof runForm>
+
+const nothing: Notices = { schema, refused: [], refusedLeftOut: 0, runs: [] }
+
+const claims: readonly [RegExp, string][] = [
+  [/^highwater\.yaml$/, 'an approved policy'],
+  [/^remediation\/approvals\/policy-/, 'the approval of a policy'],
+  [/^remediation\/approvals\//, 'the approval of a plan'],
+  [/^remediation\/begun\//, 'the count of nodes begun on one day'],
+  [/^remediation\/notices\.json$/, 'the list of runs and refused objects'],
+  [/^remediation\/runs\/[^/]+\/run\.json$/, 'the state of a run'],
+  [/^remediation\/runs\/[^/]+\/plan\.json$/, 'the plan of a run'],
+  [/^remediation\/runs\/[^/]+\/approval\.json$/, 'the approval of a run'],
+  [/^remediation\/runs\/[^/]+\/steps\//, 'the journal of a node'],
+  [/^remediation\/runs\/[^/]+\/deletions\//, 'the journal of a deletion'],
+]
+
+/**
+ * Adds to the list in the store; the newest stay. A list without a valid seal is refused and begun anew.
+ * @param store of sealed objects
+ * @param refused places, as `Unsealed` has them
+ * @throws what the store throws
+ */
+export async function keepNotices(
+  store: Store,
+  { refused = [], runs = [] }: { refused?: Iterable<string>; runs?: readonly RemediationRun[] },
+  now: Date,
+): Promise<void> {
+  const start = `${store.location}/`
+  const keys = [...refused].map(at => (at.startsWith(start) ? at.slice(start.length) : at))
+  for (let round = 0; round < rounds; round++) {
+    const { version, list, isForeign } = await ownList(store)
+    const next = withMore(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
+    if (!isForeign && canonical(next) === canonical(list)) return
+    const text = `${JSON.stringify(next)}\n`
+    const isWritten =
+      version === null
+        ? await store.create(noticesKey, text, 'application/json')
+        : await store.replace(noticesKey, text, 'application/json', version)
+    if (isWritten) return
+  }
+}
+
+/** Not the moment at which an unchanged run was noted again. */
+const canonical = (list: Notices): string =>
+  JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
+
+async function ownList(
+  store: Store,
+): Promise<{ version: string | null; list: Notices; isForeign: boolean }> {
+  try {
+    const found = await store.read(noticesKey)
+    if (found === null) return { version: null, list: nothing, isForeign: false }
+    const read = form.safeParse(json(found.body.toString('utf8')))
+    return { version: found.version, list: read.data ?? nothing, isForeign: !read.success }
+  } catch (error) {
+    if (!(error instanceof Unsealed)) throw error
+    return { version: error.version, list: nothing, isForeign: true }
+  }
+}
+
+function withMore(
+  list: Notices,
+  refused: readonly string[],
+  runs: readonly RemediationRun[],
+  now: Date,
+): Notices {
+  const at = now.toISOString()
+  const keys = [...new Set(refused)].sort()
+  const all = [
+    ...keys.map(key => ({ key: key.slice(0, keyMaxLength), at })),
+    ...recent(list.refused, now).filter(({ key }) => !keys.includes(key)),
+  ]
+  const noted = runs.map(run => notedRun(run, at))
+  const others = list.runs.filter(({ run }) => !noted.some(one => one.run === run))
+  return {
+    schema,
+    refused: all.slice(0, refusedMax),
+    refusedLeftOut: keys.length === 0 ? list.refusedLeftOut : Math.max(keys.length - refusedMax, 0),
+    runs: recent([...noted, ...others], now)
+      .toSorted((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt))
+      .slice(0, runsMax),
+  }
+}
+
+const changedStates = new Set<StepState>(['applied', 'verified', 'returning', 'pruned'])
+const failedStates = new Set<StepState>(['restored', 'failed', 'broken'])
+
+function notedRun(run: RemediationRun, at: string): NotedRun {
+  const { state, approvedBy, resumedBy = [], startedAt, endedAt, steps, deletions } = run
+  const parts: readonly { cluster: string; state: string }[] = deletions ?? steps
+  const inStates = (states: ReadonlySet<string>) =>
+    parts.filter(part => states.has(part.state)).length
+  return {
+    run: run.run,
+    state,
+    what: deletions === undefined ? 'nodes' : 'objects',
+    planned: parts.length,
+    changed: inStates(deletions === undefined ? changedStates : new Set(['deleted', 'gone'])),
+    failed: inStates(failedStates),
+    rolledBack: inStates(new Set(['rolled-back'])),
+    clusters: [...new Set(parts.map(({ cluster }) => cluster.slice(0, 300)))].slice(0, clustersMax),
+    approvedBy: [approvedBy, ...resumedBy].slice(0, 5).map(by => by.slice(0, 2400)),
+    startedAt,
+    endedAt,
+    at: endedAt ?? at,
+  }
+}
+
+/** For a report. Empty if there is no list, or the store does not answer. */
+export async function noticesIn(store: Store, now: Date): Promise<RemediationNotices> {
+  const list = await listToShow(store).catch(() => null)
+  if (list === null) return { runs: [], refused: [] }
+  if (list === 'foreign')
+    return {
+      runs: [],
+      refused: [
+        `${store.location}/${noticesKey} is not as remediate writes it. Find out who can write there`,
+      ],
+    }
+  const refused = recent(list.refused, now).map(
+    ({ key, at }) =>
+      `remediate refused ${store.location}/${oneLine(key, shownKeyMaxLength)}, which claims to be ${claimOf(key)}: it has no valid seal (last met ${at}). Nothing was done by it. Find out who can write there`,
+  )
+  const more = `remediate refused ${list.refusedLeftOut} more objects: its log names them`
+  return {
+    runs: recent(list.runs, now).map(run => reportedRun(store, run)),
+    refused: list.refusedLeftOut > 0 ? [...refused, more] : refused,
+  }
+}
+
+const reportedRun = (store: Store, run: NotedRun): ReportedRun => ({
+  ...run,
+  place: `${store.location}/remediation/runs/${run.run}/report.json`,
+})
+
+const claimOf = (key: string): string =>
+  claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'
+
+const recent = <T extends { at: string }>(noted: readonly T[], now: Date): T[] =>
+  noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= keptMs)
+
+async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {
+  const found = await store.read(noticesKey)
+  if (found === null) return null
+  try {
+    const { text } = unsealedText(found.body.toString('utf8'), noticesKey)
+    return form.safeParse(json(text)).data ?? 'foreign'
+  } catch (error) {
+    if (error instanceof Unsealed) return 'foreign'
+    throw error
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -29,8 +29,10 @@ import type { Declaration, DeclaredNode } from './drift/declared-source.ts'
 import { line } from './evidence.ts'
 import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
 import type { Wishes } from './fixes/agreement.ts'
+import { placeOfCluster } from './fixes/command-place.ts'
 import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
+import { commandsOf } from './fixes/steps.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, toldOnce } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
@@ -309,6 +311,7 @@ class RunningJudgement implements Judgement {
       .flatMap(source => this.#judged(source, day) ?? [])
       .toSorted((a, b) => byFinding(a.finding, b.finding))
     settleFixes(all)
+    for (const group of all) this.#addCommands(group)
     if (!this.#allNodes && all.length > manyFindings)
       for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
     const open = all.filter(({ finding }) => finding.waived === null)
@@ -366,6 +369,17 @@ class RunningJudgement implements Judgement {
       wishes,
       sizes: this.#fixFacts.sizesOf(cluster, subject),
     }
+  }
+
+  #addCommands({ cluster, finding, nodes }: JudgedGroup): void {
+    const place = placeOfCluster(
+      cluster,
+      this.#clusterState(cluster).facts.eks,
+      this.#policy.contextNames,
+    )
+    const [first] = nodes.toSorted()
+    const node = first === undefined ? null : this.#fixFacts.stepNode(cluster, first)
+    finding.fix.commands = commandsOf(finding, node, place)
   }
 
   #declarationIn(cluster: string, node: DeclaredNode): Declaration | null {

@@ -12,6 +12,9 @@ const ownAccount = 'this account'
 /** Nothing that a kubeconfig's context is called by its makers looks like it. */
 const fullName = new RegExp(`^(?:\\d{12}|${ownAccount})/[a-z0-9-]+/([^/]+)$`)
 
+/** `prod` of `account/region/prod`. */
+export const plainClusterName = (cluster: string): string => fullName.exec(cluster)?.[1] ?? cluster
+
 /**
  * A pattern means a cluster by the name that the report has for it, or by the last part of `account/region/name`: what was written for a fleet of one
  * place holds in one of several.

@@ -191,6 +191,11 @@ export interface Policy {
   /** The first that matches counts; default `proxy`. */
   modes: ModeSelection[]
   /**
+   * The kubectl context of each EKS cluster in commands of the report: `{name}`, `{region}`,
+   * `{account}` and `{arn}` stand for the cluster's.
+   */
+  contextNames: string
+  /**
    * Bucket to which SSM agents write the full command output, with their instance role.
    * Null: SSM itself returns a truncated output.
    */
@@ -272,6 +277,7 @@ export const defaultPolicy: Policy = {
   accounts: [{ roleArn: null, externalId: null, regions: null }],
   clusters: { names: [], tags: {} },
   modes: [],
+  contextNames: '{name}',
   inspectOutput: null,
   kubelet: { roleArn: null, useOwnToken: false },
   alertPercent: 80,

@@ -4,6 +4,8 @@ import { defaultPolicy, regionPattern } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 import { clusterName, roleArn } from './values.ts'
 
+const contextKeys = ['name', 'region', 'account', 'arn']
+
 export const fleetKeys = {
   accounts: z
     .array(
@@ -64,6 +66,20 @@ export const fleetKeys = {
     .default(defaultPolicy.modes)
     .describe(
       'how clusters are read: proxy through their API server, ssm by a fixed script on the node, both, or kubelet on its own port; the first match wins',
+    ),
+  contextNames: z
+    .string()
+    .regex(
+      /^[\w{}.:/@-]{1,200}$/,
+      'a kubectl context, with {name}, {region}, {account} or {arn} in it',
+    )
+    .refine(
+      text => [...text.matchAll(/\{(\w*)\}/g)].every(([, key = '']) => contextKeys.includes(key)),
+      `only {${contextKeys.join('}, {')}} can stand for something of the cluster`,
+    )
+    .default(defaultPolicy.contextNames)
+    .describe(
+      'kubectl context of each EKS cluster in the commands of a report: {name}, {region}, {account} and {arn} stand for the cluster’s',
     ),
   inspectOutput: z
     .strictObject({

@@ -48,6 +48,9 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
             ...labels,
           },
         },
+        ...(identity.instanceId === null
+          ? {}
+          : { spec: { providerID: `aws:///eu-west-1a/${identity.instanceId}` } }),
         status: {
           conditions: Object.entries(conditions).map(([type, status]) => ({ type, status })),
           nodeInfo: {

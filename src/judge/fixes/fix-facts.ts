@@ -6,6 +6,7 @@ import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { startFact, unreadWords } from '#judge/drift/layers.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import type { RawObject } from '#model/record.ts'
+import type { StepNode } from './steps.ts'
 
 /** Something on the node that sets a field after what its user data wrote. */
 export interface Later {
@@ -65,6 +66,7 @@ export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
   readonly #ofNode = new Map<string, string>()
   readonly #sizes = new Map<string, Set<string>>()
+  readonly #stepNodes = new Map<string, StepNode>()
 
   take(subject: NodeSubject): void {
     const { cluster, identity } = subject
@@ -74,6 +76,8 @@ export class FixFacts {
     this.#facts.set(key, known)
     // The key that is there, not its copy: it is long.
     this.#ofNode.set(nodeKey(cluster, identity.name), known.key)
+    const { name, instanceId, owner } = identity
+    this.#stepNodes.set(nodeKey(cluster, name), { name, instanceId, owner })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()
     this.#sizes.set(group, sizes.add(identity.instanceType ?? ''))
@@ -86,6 +90,11 @@ export class FixFacts {
       ([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1),
     )
     return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
+  }
+
+  /** Null: no such node was met. */
+  stepNode(cluster: string, node: string): StepNode | null {
+    return this.#stepNodes.get(nodeKey(cluster, node)) ?? null
   }
 
   /** The instance types of a group's nodes, those among them that fail in nothing. */

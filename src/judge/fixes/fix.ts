@@ -1,6 +1,5 @@
-/** What becomes of the fixes that rules propose: made whole, agreed on within a group, written for where they last, with a look whether they have arrived. */
+/** What becomes of the fixes that rules propose: made whole, agreed on within a group, written for where they last. */
 
-import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { durableFixes } from '#judge/durable/durable.ts'
@@ -47,24 +46,18 @@ function makeWhole(wish: Wish): void {
 }
 
 function settle({ finding, wishes, sizes }: Wishes): void {
-  const { fix, nodes } = finding
+  const { fix } = finding
   const [main] = wishes
   if (main === undefined) return
   const isPinning = sizes.length > 1 && !isDeclaring(finding)
   // On EKS Auto Mode nothing could apply a configuration.
-  fix.config =
-    main.origin.owner === 'auto-mode'
-      ? {}
-      : isPinning
-        ? withoutReservations(main.config)
-        : main.config
+  const own = isPinning ? withoutReservations(main.config) : main.config
+  fix.config = main.origin.owner === 'auto-mode' ? {} : own
   fix.durable = durableFixes(
     durableTargets,
     finding.subject,
     wishes.map(wish => lasting(wish, finding, sizes)),
   )
-  if (Object.keys(fix.config).length > 0)
-    fix.commands = nodes.sample.filter(isDnsName).slice(0, 1).map(showConfigz)
 }
 
 /** What of it is to be written where the nodes come from, and what is to be done beside it. */
@@ -109,8 +102,3 @@ function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void
 }
 
 const consequenceLength = 1200
-
-const isDnsName = (name: string): boolean =>
-  name.length <= 253 &&
-  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
-const showConfigz = (node: string): string => `kubectl get --raw ${kubeletPath.configz(node)}`

@@ -3,7 +3,7 @@
 const plainWord = /^[\w@%+=:,./-]+$/
 
 /** A word as POSIX shells read it. */
-const quoted = (word: string): string =>
+export const quoted = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 /** A word that a cluster has said. */

@@ -1,0 +1,41 @@
+/** Where a command runs: the kubectl context, the region and the EKS name of a finding's cluster. */
+import { plainClusterName } from '#model/cluster-name.ts'
+import type { RawObject } from '#model/record.ts'
+
+export interface CommandPlace {
+  /** As `kubectl --context` takes it. */
+  context: string
+  /** Null: the cluster is not on EKS. */
+  region: string | null
+  /** The cluster's name without account and region. */
+  name: string
+}
+
+/** Source: AWS service authorization reference, EKS: `arn:aws:eks:REGION:ACCOUNT:cluster/NAME`. */
+const clusterArn = /^arn:[\w-]+:eks:([a-z0-9-]+):(\d{12}):cluster\//
+
+/**
+ * @param contextNames policy: `{name}`, `{region}`, `{account}` and `{arn}` stand for the cluster's;
+ * a cluster that lacks one of them, as one of a kubeconfig, has its name as context
+ */
+export function placeOfCluster(
+  cluster: string,
+  eks: RawObject | null,
+  contextNames: string,
+): CommandPlace {
+  const arn = typeof eks?.arn === 'string' ? eks.arn : ''
+  const [, region, account] = clusterArn.exec(arn) ?? []
+  const name = plainClusterName(cluster)
+  const values: Record<string, string | undefined> = {
+    name,
+    region,
+    account,
+    arn: arn || undefined,
+  }
+  const isKnown = [...contextNames.matchAll(/\{(\w+)\}/g)].every(([, key = '']) => values[key])
+  return {
+    context: isKnown ? contextNames.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? '') : name,
+    region: region ?? null,
+    name,
+  }
+}

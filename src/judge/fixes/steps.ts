@@ -1,0 +1,205 @@
+/**
+ * The commands of a finding: what its rule yields, a plan for the fields to set, or where to look
+ * first. Each names its cluster.
+ */
+import { aws, kubectl, quoted, said } from '#judge/garbage/kubectl.ts'
+import { isPrintable } from '#judge/text.ts'
+import type { Family, Finding } from '#model/finding.ts'
+import type { NodeOwner } from '#model/node-identity.ts'
+import type { CommandPlace } from './command-place.ts'
+
+/** A node of the finding that commands can name. */
+export interface StepNode {
+  name: string
+  /** Null: no session with Systems Manager is possible. */
+  instanceId: string | null
+  owner: NodeOwner
+}
+
+type Step =
+  | 'cordon'
+  | 'describe'
+  | 'doctor'
+  | 'drain'
+  | 'free-images'
+  | 'journal'
+  | 'pods'
+  | 'predict'
+  | 'pull-events'
+  | 'read-again'
+  | 'replace'
+  | 'restart'
+  | 'session'
+  | 'unfinished-pods'
+
+/** For findings without fields to set and without commands of their own. */
+const stepsOfFamily: Record<Family, readonly Step[]> = {
+  'image-gc': ['session'],
+  'container-gc': ['pods'],
+  eviction: ['pods'],
+  reservations: ['describe'],
+  logs: ['session'],
+  'image-pull': ['pull-events'],
+  kernel: ['replace'],
+  drift: ['replace'],
+  configuration: ['journal'],
+  coverage: ['doctor', 'journal'],
+  'cluster-gc': ['unfinished-pods'],
+}
+
+/** Rules whose next step is another than their family's. */
+const stepsOfRule: Partial<Record<string, readonly Step[]>> = {
+  'changed-not-restarted': ['cordon', 'restart'],
+  'eviction-due': ['cordon', 'free-images', 'session', 'drain'],
+  'image-gc-dead': ['journal'],
+  'image-gc-due': ['predict'],
+  'image-gc-never-first': ['session', 'pods'],
+  'unpinned-sandbox-image': ['replace'],
+  'unread-node': ['doctor', 'read-again', 'journal'],
+  'unreachable-gc-low-threshold': ['session', 'pods'],
+  'useless-eviction': ['cordon', 'session'],
+}
+
+const isDnsName = (name: string): boolean =>
+  name.length <= 253 &&
+  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
+
+const longestCommand = 2000
+
+/** @param node null: the finding names no node */
+export const commandsOf = (
+  finding: Pick<Finding, 'rule' | 'family' | 'subject' | 'fix'>,
+  node: StepNode | null,
+  place: CommandPlace,
+): string[] =>
+  // A truncated command does something else, and one with invisible characters is deceptive.
+  allCommands(finding, node, place).filter(
+    command => command.length <= longestCommand && isPrintable(command),
+  )
+
+function allCommands(
+  { rule, family, subject, fix }: Pick<Finding, 'rule' | 'family' | 'subject' | 'fix'>,
+  node: StepNode | null,
+  place: CommandPlace,
+): string[] {
+  if (fix.commands.length > 0) return fix.commands.map(command => inPlace(command, place))
+  const named = node !== null && isDnsName(node.name) ? node : null
+  if (Object.keys(fix.config).length > 0)
+    return named?.instanceId ? [planOf(subject, named, place)] : []
+  // What Auto Mode nodes can have is text for their NodeClass.
+  if (fix.durable.length > 0) return []
+  const steps = stepsOfRule[rule] ?? stepsOfFamily[family]
+  return steps.flatMap(step => stepCommand(step, subject, named, place))
+}
+
+/** Our own commands begin with their program, so that options of place can follow it. */
+export function inPlace(command: string, { context, region }: CommandPlace): string {
+  const [program = '', ...rest] = command.split(' ')
+  if (program === 'kubectl') return [program, '--context', quoted(context), ...rest].join(' ')
+  if (program === 'aws' && region !== null)
+    return [program, '--region', quoted(region), ...rest].join(' ')
+  return command
+}
+
+function highwater(command: string, place: CommandPlace, ...more: string[]): string {
+  const where =
+    place.region === null
+      ? ['--context', place.context]
+      : ['--region', place.region, '--cluster', place.name]
+  return ['highwater', command, ...where, ...more].map(quoted).join(' ')
+}
+
+function planOf(subject: Finding['subject'], node: StepNode, place: CommandPlace): string {
+  const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
+  const which = isGroup ? ['--nodegroup', subject.name] : ['--node', node.name]
+  return highwater('plan', place, '--mode', 'both', ...which)
+}
+
+function stepCommand(
+  step: Step,
+  subject: Finding['subject'],
+  node: StepNode | null,
+  place: CommandPlace,
+): string[] {
+  if (step === 'doctor') return [highwater('doctor', place)]
+  const command = node === null ? clusterCommand(step) : nodeCommand(step, { subject, node, place })
+  return command === null ? [] : [inPlace(command, place)]
+}
+
+/** Of a cluster as a whole; null: the step needs a node. */
+function clusterCommand(step: Step): string | null {
+  switch (step) {
+    case 'unfinished-pods':
+      return kubectl('get', 'pods', '-A', '--field-selector=status.phase!=Running')
+    case 'pull-events':
+      return kubectl('get', 'events', '-A', '--field-selector=reason=Failed')
+    default:
+      return kubectl('get', 'nodes', '-o', 'wide')
+  }
+}
+
+interface NodeStep {
+  subject: Finding['subject']
+  node: StepNode
+  place: CommandPlace
+}
+
+function nodeCommand(step: Step, { subject, node, place }: NodeStep): string | null {
+  const name = said(node.name)
+  const onNode = `--field-selector=spec.nodeName=${node.name}`
+  switch (step) {
+    case 'cordon':
+      return kubectl('cordon', name)
+    case 'drain':
+      return kubectl('drain', name, '--ignore-daemonsets', '--delete-emptydir-data')
+    case 'free-images':
+      return (
+        node.instanceId &&
+        highwater('plan', place, '--mode', 'both', '--node', node.name, '--prune-images')
+      )
+    case 'pods':
+      return kubectl('get', 'pods', '-A', '-o', 'wide', onNode)
+    case 'predict':
+      return highwater('predict', place, '--node', node.name)
+    case 'read-again':
+      return node.instanceId && highwater('audit', place, '--mode', 'both', '--node', node.name)
+    case 'replace':
+      return replacement(subject, node, place)
+    case 'session':
+      return session(node) ?? kubectl('describe', 'node', name)
+    case 'journal':
+      return session(node, 'journalctl -u kubelet -n 100') ?? kubectl('describe', 'node', name)
+    case 'restart':
+      return session(node, 'systemctl restart kubelet') ?? kubectl('describe', 'node', name)
+    case 'describe':
+      return kubectl('describe', 'node', name)
+    default:
+      return clusterCommand(step)
+  }
+}
+
+/** A session of Systems Manager; null: the node is not in Systems Manager. */
+function session({ instanceId }: StepNode, command?: string): string | null {
+  if (instanceId === null) return null
+  const start = aws('ssm', 'start-session', '--target', said(instanceId))
+  if (command === undefined) return start
+  return `${start} --document-name AWS-StartNonInteractiveCommand --parameters ${quoted(JSON.stringify({ command: [command] }))}`
+}
+
+/** New nodes in place of the old: by EKS in a managed nodegroup, else by draining. */
+function replacement(
+  { kind, name }: Finding['subject'],
+  node: StepNode,
+  place: CommandPlace,
+): string {
+  return kind === 'Nodegroup' && node.owner === 'managed-nodegroup'
+    ? aws(
+        'eks',
+        'update-nodegroup-version',
+        '--cluster-name',
+        place.name,
+        '--nodegroup-name',
+        said(name),
+      )
+    : kubectl('drain', said(node.name), '--ignore-daemonsets', '--delete-emptydir-data')
+}

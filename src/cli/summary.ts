@@ -7,11 +7,13 @@ import { idleWaiverText } from '#report/idle-waivers.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
 import { mostUrgentFirst } from '#report/statements.ts'
+import { freeableText, ledgersView } from '#report/views/ledger.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10
 const shownNotAudited = 8
+const shownLedgers = 12
 const width = 78
 
 const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, first, rest)
@@ -23,8 +25,9 @@ export function summaryText(
     ruleErrors,
     before,
     ruleTitles,
+    nodes,
   }: Pick<AuditResult, 'document' | 'ruleErrors'> &
-    Partial<Pick<AuditResult, 'before' | 'ruleTitles'>>,
+    Partial<Pick<AuditResult, 'before' | 'ruleTitles' | 'nodes'>>,
   hasColour: boolean,
   language: Language,
 ): string {
@@ -42,6 +45,7 @@ export function summaryText(
   const more = document.findings.length - shownFindings
   if (more > 0) lines.push(words.moreFindings(more), '')
   if (document.findings.length === 0) lines.push(words.noFindings, '')
+  if (nodes !== undefined) lines.push(...ledgerLines({ document, nodes }, language))
   lines.push(...notAuditedLines(document, words))
   for (const waiver of (document.idleWaivers ?? []).slice(0, shownNotAudited))
     lines.push(...wrap(idleWaiverText(waiver, language), '! ', '  '))
@@ -50,6 +54,24 @@ export function summaryText(
   for (const { rule, node, message } of ruleErrors.slice(0, shownNotAudited))
     lines.push(...wrap(words.ruleFailed(rule, clean(node), clean(message)), '! '))
   return `${lines.join('\n').trimEnd()}\n`
+}
+
+/** What can be freed, and what holds the disks of the worst nodes. */
+function ledgerLines(report: Pick<AuditResult, 'document' | 'nodes'>, language: Language) {
+  const ledgers = ledgersView(report, shownLedgers, language)
+  const freeable = freeableText(report.nodes, language)
+  if (ledgers === null) return freeable === null ? [] : [freeable, '']
+  return [
+    ...(freeable === null ? [] : [clean(freeable)]),
+    ...ledgers.nodes.flatMap(({ name, consumer, brief }) => [
+      ...wrap(clean(name), '- ', '  '),
+      ...[...(consumer === null ? [] : [consumer]), ...brief].flatMap(text =>
+        wrap(clean(text), '  ', '    '),
+      ),
+    ]),
+    ...(ledgers.leftOut === null ? [] : [ledgers.leftOut]),
+    '',
+  ]
 }
 
 function clusterLines(

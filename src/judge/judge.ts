@@ -230,6 +230,7 @@ class RunningJudgement implements Judgement {
       coverage,
       errors: [...input.errors],
       prediction: this.#auditedPrediction(subject, prediction),
+      ...(prediction.ledger && { ledger: prediction.ledger }),
       outcomes: this.#outcomesOf(cluster, identity.name),
     }
   }

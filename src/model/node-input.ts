@@ -161,6 +161,8 @@ export interface Host {
   /** Names of the folders in the kubelet's `podLogsDir`. */
   podLogDirectories?: string[]
   logLines?: string[]
+  /** Disk space as `du`, `ctr` and /proc show it. */
+  diskUse?: HostDiskUse
   unread?: { what?: string; why?: string }[]
 }
 
@@ -173,11 +175,34 @@ export interface HostFile {
   content?: unknown
 }
 
+export interface HostDiskUse {
+  /** `on`: nodefs or imagefs; absent: neither. A folder holds those below it, too. */
+  folders?: MeasuredFolder[]
+  /** Snapshots of containerd, by what they are for: see `SnapshotUse`. */
+  snapshots?: { use?: string; count?: number; bytes?: number; inodes?: number }[]
+  /** Folders of pods, and of their logs, that have no sandbox. */
+  orphans?: { path?: string; bytes?: number }[]
+  /** Files that are deleted and still open. */
+  deletedFiles?: { on?: string; files?: number; bytes?: number }[]
+  /** Number of the fixed measurements that failed. */
+  missed?: number
+}
+
+export interface MeasuredFolder {
+  holder?: string
+  path?: string
+  on?: string
+  bytes?: number
+  inodes?: number
+}
+
 export interface HostFilesystem {
   role?: string
   device?: string
   mount?: string
   capacityBytes?: number
+  /** Without the blocks that are reserved for root. */
+  usedBytes?: number
   /** Below zero where root has used what is reserved for it. */
   availableBytes?: number
   inodes?: number

@@ -1,4 +1,5 @@
 /** What the upstream kubelet would do with one node's state (the contract `highwater.prediction/1`, per node). Bytes, inodes and pids are plain counts. */
+import type { NodeLedger } from './disk-ledger.ts'
 import type { KubeletConfiguration } from './kubelet-configuration.ts'
 import type { Quantity } from './quantity.ts'
 
@@ -353,5 +354,7 @@ export interface NodePrediction {
   nextStart: NextStartPrediction | null
   /** Only of a filling disk that was asked for. Null: what it depends on is not known. */
   timeline?: TimelineEvent[] | null
+  /** Null: the size of no filesystem is known. */
+  ledger: NodeLedger | null
   unknowns: Unknown[]
 }

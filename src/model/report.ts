@@ -1,5 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
+
 import type { Delta } from './delta.ts'
+import type { NodeLedger } from './disk-ledger.ts'
 import type {
   CoverageState,
   FindingsDocument,
@@ -42,6 +44,8 @@ export interface AuditedNode {
   outcomes: OutcomeCounts
   /** Observed growth per filesystem, or why it is unknown. Absent: there is no history of nodes. */
   growth?: NodeGrowth
+  /** Absent: the size of no filesystem is known. */
+  ledger?: NodeLedger
 }
 
 /** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */

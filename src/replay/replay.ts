@@ -38,6 +38,7 @@ import {
 import type { RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
+import { nodeLedger } from './ledger/ledger.ts'
 import { oomScores } from './oom-score.ts'
 import { predictAllocatable } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
@@ -89,8 +90,10 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
     oomScores: oomScoresOf(node, unknowns),
     allocatable,
     nextStart: nextStart.prediction,
+    ledger: null,
     unknowns: [],
   }
+  prediction.ledger = nodeLedger(node, prediction)
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
     prediction.refusals = refusalsOf(changed.configuration, node)

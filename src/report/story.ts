@@ -26,6 +26,7 @@ import {
 } from './numbers.ts'
 import { loserText, originText } from './origins.ts'
 import { foldedLine, wrapText } from './text.ts'
+import { ledgerText } from './views/ledger.ts'
 
 const columns = 80
 const label = 14
@@ -58,6 +59,7 @@ export function storyOf(
       ],
     ],
     ['Disk', diskLines(prediction)],
+    ['Holds it', ledgerLines(prediction)],
     ['Refused', refusedLines(prediction)],
     ['Image GC', imageGcLines(prediction.imageGC)],
     ['Eviction', evictionLines(prediction)],
@@ -106,6 +108,9 @@ function diskLines({
     `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
   ]
 }
+
+const ledgerLines = ({ ledger }: NodePrediction): string[] =>
+  ledger === null ? [] : ledgerText(ledger, english)
 
 const refusedLines = ({ refusals }: NodePrediction): string[] =>
   (refusals ?? []).map(

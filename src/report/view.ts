@@ -17,6 +17,7 @@ import {
   worstFirst,
 } from '#report/views/findings.ts'
 import { type FleetView, fleetView, groupNodes } from '#report/views/fleet.ts'
+import { type LedgersView, ledgersView } from '#report/views/ledger.ts'
 import { type Moment, momentOf } from '#report/views/moment.ts'
 import { type NewsView, newsView } from '#report/views/news.ts'
 import { type NoticesView, noticesView } from '#report/views/notices.ts'
@@ -45,6 +46,8 @@ export interface PageView {
   verdict: VerdictView
   news: NewsView
   outlook: OutlookView
+  /** Null: no finding about a disk. */
+  ledgers: LedgersView | null
   opportunities: OpportunitiesView
   findings: FindingsView
   /** Null: no plan was requested. */
@@ -72,6 +75,7 @@ export interface PageView {
 
 const shownWaived = 300
 const shownIdleWaivers = 20
+const shownLedgers = 60
 
 /** @param listedBytes limit for the rows of nodes; nodes beyond it are counted */
 export function pageView(report: AuditReport, language: Language, listedBytes?: number): PageView {
@@ -105,6 +109,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     verdict,
     news: newsView(report, page.ofFinding, language),
     outlook,
+    ledgers: ledgersView(report, shownLedgers, language),
     opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id), language),
     findings: findingsView(ofNodes, on),
     plan: planView(report.plan ?? null, language),

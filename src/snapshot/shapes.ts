@@ -333,6 +333,7 @@ export const hostShape: ShapeOf<Host> = {
     device: 'text',
     mount: 'text',
     capacityBytes: 'number',
+    usedBytes: 'number',
     availableBytes: 'number',
     inodes: 'number',
     inodesFree: 'number',
@@ -378,6 +379,13 @@ export const hostShape: ShapeOf<Host> = {
   /** Names of the folders in the kubelet's `podLogsDir`. */
   podLogDirectories: list('text'),
   logLines: list('text'),
+  diskUse: {
+    folders: list({ holder: 'text', path: 'text', on: 'text', bytes: 'number', inodes: 'number' }),
+    snapshots: list({ use: 'text', count: 'number', bytes: 'number', inodes: 'number' }),
+    orphans: list({ path: 'text', bytes: 'number' }),
+    deletedFiles: list({ on: 'text', files: 'number', bytes: 'number' }),
+    missed: 'number',
+  },
   unread: list({ what: 'text', why: 'text' }),
 }
 export const knownShape: ShapeOf<KnownImages> = {

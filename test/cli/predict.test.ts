@@ -77,6 +77,7 @@ describe('highwater predict --format json', () => {
       'oomScores',
       'allocatable',
       'nextStart',
+      'ledger',
       'unknowns',
     ])
   })

@@ -80,6 +80,7 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
       oomScores: null,
       allocatable: null,
       nextStart,
+      ledger: null,
       unknowns: [],
       ...prediction,
     },

@@ -34,6 +34,7 @@ const filesystemSpace = z
     device: text,
     mount: text,
     capacityBytes: count.positive(),
+    usedBytes: count.optional(),
     availableBytes: count,
     // Zero of both: a filesystem that has no table of inodes.
     inodes: count.optional(),
@@ -41,6 +42,24 @@ const filesystemSpace = z
   })
   .refine(isAvailableWithin, { path: ['availableBytes'] })
   .refine(areFreeWithin, { path: ['inodesFree'] })
+
+const measured = { bytes: count, inodes: count.optional() }
+const disk = z.enum(['nodefs', 'imagefs'])
+const diskUse = z.object({
+  folders: z
+    .array(z.object({ holder: text, path: text, on: disk.optional(), ...measured }))
+    .max(40),
+  snapshots: z
+    .array(z.object({ use: text, count, ...measured }))
+    .max(10)
+    .optional(),
+  orphans: z.array(z.object({ path: text, bytes: count })).max(50),
+  deletedFiles: z
+    .array(z.object({ on: disk, files: count, bytes: count }))
+    .max(2)
+    .optional(),
+  missed: count,
+})
 
 const logFile = z.object({ path: text, bytes: count, modifiedAt: time })
 const rotated = z.object({ files: count, bytes: count })
@@ -110,6 +129,7 @@ export const hostParts: Readonly<Record<string, Part>> = {
   }),
   podLogDirectories: z.array(text).max(2000),
   logLines: z.array(z.string().max(1000)).max(40),
+  diskUse,
   unread: z.array(z.object({ what: text, why: text })).max(1000),
 }
 

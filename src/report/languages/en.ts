@@ -1,6 +1,7 @@
 import { basics } from './en/basics.ts'
 import { ofFindings } from './en/findings.ts'
 import { ofGarbage } from './en/garbage.ts'
+import { ofLedger } from './en/ledger.ts'
 import { ofMail } from './en/mail.ts'
 import { ofNodes } from './en/nodes.ts'
 import { ofPage } from './en/page.ts'
@@ -18,6 +19,7 @@ export const en = {
   ...ofThresholds,
   ...ofNodes,
   ...ofGarbage,
+  ...ofLedger,
   ...remembered,
   ...ofPaper,
   ...ofMail,

@@ -5,6 +5,7 @@ import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { tally } from './findings.ts'
+import { type LedgersView, ledgersView } from './ledger.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
 import {
   type MailEndedView,
@@ -32,6 +33,7 @@ import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
 const shownNotices = 5
+const shownLedgers = 12
 
 export interface MailView {
   /** `tag`: language of the mail; `source`: language of texts from the audit, if different. */
@@ -53,6 +55,8 @@ export interface MailView {
     next: NextView | null
     worst: string | null
     scope: string
+    /** What can be freed; null: not known. */
+    freeable: string | null
     /** Since the last run; null: no earlier run. */
     change: string | null
     /** The trend of a week; null: less is recorded. */
@@ -68,6 +72,8 @@ export interface MailView {
   }
   /** Null without findings. */
   findings: MailFindingsView | null
+  /** What holds the disks of the worst nodes; null: no finding about a disk. */
+  ledgers: LedgersView | null
   /** Null: every known finding could be checked. */
   hidden: MailHiddenView | null
   /** Null: no finding ended. */
@@ -108,7 +114,7 @@ export function mailView(
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
   const outlook = outlookView(report, language)
-  const { severity, headline, next, worst, scope, gaps, complete } = verdictView(report, {
+  const { severity, headline, next, worst, scope, freeable, gaps, complete } = verdictView(report, {
     outlook,
     titleOf,
     language,
@@ -138,6 +144,7 @@ export function mailView(
       next,
       worst,
       scope,
+      freeable,
       change: changeText(changes, language),
       trend: mailTrend(report, fold, language),
       tally: tally(findings, language).map(({ severity, word, count }) => ({
@@ -158,6 +165,7 @@ export function mailView(
       findings.length + changes.listed.length > 0
         ? mailFindingsView(changes, fold, titleOf, language)
         : null,
+    ledgers: ledgersView(report, shownLedgers, language),
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
     garbage: mailGarbageView(report, fold, language),

@@ -8,6 +8,7 @@ import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { subjectText, tally, worstFirst } from './findings.ts'
+import { freeableText } from './ledger.ts'
 import { type NextView, nextView } from './next.ts'
 import { nameLimit } from './node.ts'
 import type { OutlookView } from './outlook.ts'
@@ -30,6 +31,8 @@ export interface VerdictView {
   worst: string | null
   tally: ReturnType<typeof tally>
   scope: string
+  /** What can be freed and what cannot be used, in GiB; null: not known. */
+  freeable: string | null
   /** What the verdict does not cover, each with its section. */
   gaps: { text: string; section: string }[]
   /** Shown if there is no gap. */
@@ -105,6 +108,7 @@ export function verdictView(
       : null,
     tally: tally(findings, language),
     scope: words.scope(clusters.length, seen - partly, nodes, partly),
+    freeable: freeableText(audited, language),
     gaps: named,
     complete: named.length > 0 ? null : words[nodes === 0 ? 'noNode' : 'complete'],
     clusters: clusters.slice(0, shownClusters).map(cluster => clusterView(cluster, language)),

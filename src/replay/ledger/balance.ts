@@ -1,0 +1,55 @@
+/** Balances a ledger: whatever was measured, the lines come to the used bytes. */
+import type { FilesystemLedger, LedgerLine } from '#model/disk-ledger.ts'
+
+/** A line before the rest is known. `bytes` outside its bounds is moved into them. */
+export type Entry = Pick<LedgerLine, 'holder' | 'bytes' | 'source'> &
+  Partial<Pick<LedgerLine, 'lowBytes' | 'highBytes' | 'inodes'>>
+
+type Measured = Omit<FilesystemLedger, 'lines'>
+
+/**
+ * Entries claim in their order: what was measured at another moment may come to more than is used, and the last entries then get less.
+ *
+ * @param rest name of what is left
+ */
+export function balanced(
+  filesystem: Measured,
+  entries: readonly Entry[],
+  rest: 'unread' | 'not-explained',
+): FilesystemLedger {
+  const { usedBytes, usedInodes } = filesystem
+  const lines: LedgerLine[] = []
+  let leftBytes = usedBytes
+  let leftInodes = usedInodes ?? 0
+  for (const entry of entries) {
+    const measured = whole(entry.bytes)
+    const bytes = Math.min(measured, leftBytes)
+    const inodes = entry.inodes == null ? null : Math.min(whole(entry.inodes), leftInodes)
+    if (measured === 0 && !inodes && !entry.highBytes) continue
+    leftBytes -= bytes
+    leftInodes -= inodes ?? 0
+    lines.push({
+      holder: entry.holder,
+      bytes,
+      lowBytes: Math.min(whole(entry.lowBytes ?? measured), bytes),
+      highBytes: Math.max(whole(entry.highBytes ?? measured), bytes),
+      inodes: usedInodes === null ? null : inodes,
+      source: entry.source,
+    })
+  }
+  if (leftBytes > 0 || leftInodes > 0 || lines.length === 0)
+    lines.push({
+      holder: rest,
+      bytes: leftBytes,
+      lowBytes: restBound(usedBytes, lines, 'highBytes'),
+      highBytes: Math.max(leftBytes, restBound(usedBytes, lines, 'lowBytes')),
+      inodes: usedInodes === null ? null : leftInodes,
+      source: 'rest',
+    })
+  return { ...filesystem, lines }
+}
+
+const whole = (count: number) => Math.max(0, Math.round(count))
+
+const restBound = (used: number, lines: LedgerLine[], bound: 'lowBytes' | 'highBytes') =>
+  Math.max(0, used - lines.reduce((sum, line) => sum + line[bound], 0))

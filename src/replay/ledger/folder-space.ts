@@ -1,0 +1,81 @@
+/** What the node measured of its own folders, each without the folders below it that have a line of their own. */
+import type { DiskHolder } from '#model/disk-ledger.ts'
+import type { MeasuredFolder as Folder, HostDiskUse } from '#model/node-input.ts'
+import type { Entry } from './balance.ts'
+import type { Amount, PodUse } from './pod-use.ts'
+
+export type Disk = 'nodefs' | 'imagefs'
+
+const holders: Readonly<Record<string, DiskHolder>> = {
+  pods: 'pod-volumes',
+  podLogs: 'container-logs',
+  kubelet: 'kubelet',
+  content: 'image-content',
+  containerd: 'other-runtime',
+  docker: 'other-runtime',
+  journal: 'journal',
+  logs: 'host-logs',
+  coreDumps: 'core-dumps',
+  packages: 'package-caches',
+  temporary: 'temporary-files',
+  system: 'system',
+}
+
+/** Names of the folders that the script measures. */
+export const measuredHolders = Object.keys(holders)
+
+type MeasuredFolder = Required<Pick<Folder, 'holder' | 'path' | 'bytes'>> & Amount
+
+export function folderEntries(use: HostDiskUse, disk: Disk, pods: PodUse | null): Entry[] {
+  const all = (use.folders ?? [])
+    .filter(({ on }) => on === disk)
+    .map(({ holder = '', path = '', bytes = 0, inodes = 0 }) => ({ holder, path, bytes, inodes }))
+  const deleted = use.deletedFiles?.find(({ on }) => on === disk)
+  return [
+    ...all.flatMap(folder => entriesOf(folder, ownSpace(folder, all), use, pods)),
+    {
+      holder: 'deleted-open-files',
+      bytes: deleted?.bytes ?? 0,
+      inodes: deleted?.files ?? 0,
+      source: '/proc',
+    },
+  ]
+}
+
+/** Without the measured folders inside it; of those that lie in each other only the outermost counts. */
+function ownSpace(folder: MeasuredFolder, all: MeasuredFolder[]): Amount {
+  const below = all.filter(other => isBelow(other, folder))
+  const outermost = below.filter(one => !below.some(other => isBelow(one, other)))
+  const sum = (of: (one: MeasuredFolder) => number) =>
+    outermost.reduce((total, one) => total + of(one), 0)
+  return {
+    bytes: Math.max(0, folder.bytes - sum(({ bytes }) => bytes)),
+    inodes: Math.max(0, folder.inodes - sum(({ inodes }) => inodes)),
+  }
+}
+
+const isBelow = (inner: MeasuredFolder, outer: MeasuredFolder) =>
+  inner.path.startsWith(`${outer.path.replace(/\/$/, '')}/`)
+
+function entriesOf(
+  { holder, path }: MeasuredFolder,
+  own: Amount,
+  use: HostDiskUse,
+  pods: PodUse | null,
+): Entry[] {
+  const known = holders[holder]
+  if (known === undefined) return []
+  const isPods = holder === 'pods'
+  if (!isPods && holder !== 'podLogs') return [{ holder: known, ...own, source: 'du' }]
+  const orphaned = (use.orphans ?? [])
+    .filter(orphan => orphan.path?.startsWith(`${path}/`))
+    .reduce((sum, { bytes = 0 }) => sum + bytes, 0)
+  const ofPods = Math.max(0, own.bytes - orphaned)
+  // Logs of containers that run, by the statistics: the others are of dead ones.
+  const alive = isPods ? ofPods : Math.min(ofPods, pods?.logs.bytes ?? ofPods)
+  return [
+    { holder: known, bytes: alive, inodes: own.inodes, source: 'du' },
+    { holder: 'dead-containers', bytes: ofPods - alive, source: 'du' },
+    { holder: isPods ? 'orphaned-pods' : 'log-debris', bytes: orphaned, source: 'du' },
+  ]
+}

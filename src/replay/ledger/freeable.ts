@@ -1,0 +1,88 @@
+/** What of a node's disks can be freed at no loss, and what its thresholds keep unusable. */
+import type { DiskHolder, FilesystemLedger, Freeable } from '#model/disk-ledger.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { deadContainers } from '#replay/container-gc.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
+import { sizesByGroup } from './image-space.ts'
+import type { PodUse } from './pod-use.ts'
+
+export function freeableOf(
+  node: PreparedNode,
+  filesystems: readonly FilesystemLedger[],
+  { imageGC, eviction }: Pick<NodePrediction, 'imageGC' | 'eviction'>,
+  pods: PodUse | null,
+): Freeable {
+  const sumOf = (...holders: DiskHolder[]) =>
+    filesystems
+      .flatMap(({ lines }) => lines)
+      .filter(({ holder }) => holders.includes(holder))
+      .reduce((sum, { bytes }) => sum + bytes, 0)
+  const isMeasured = node.host?.diskUse !== undefined
+  const areImagesKnown =
+    node.host?.diskUse?.snapshots !== undefined || sizesByGroup(node, () => true) !== null
+  const hasNoDead = node.input.runtime !== null && deadContainers(node.input).length === 0
+  const unusedImageBytes = areImagesKnown ? sumOf('images-unused') : null
+  const deadContainerBytes = isMeasured || hasNoDead ? sumOf('dead-containers') : null
+  const debrisBytes = isMeasured ? sumOf('log-debris', 'orphaned-pods', 'leftover-snapshots') : null
+  const unrotatedLogBytes = unrotatedBytes(node, pods)
+  const parts = [unusedImageBytes, deadContainerBytes, debrisBytes, unrotatedLogBytes]
+  return {
+    nextImageGcBytes: nextRoundBytes(node, imageGC, unusedImageBytes),
+    unusedImageBytes,
+    deadContainerBytes,
+    unrotatedLogBytes,
+    debrisBytes,
+    totalBytes: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0),
+    unusableBytes: unusableBytes(filesystems, eviction, node.filesystems.layout === 'shared'),
+  }
+}
+
+/** The share of the next round's images in the unused ones, by the sizes in the CRI. */
+function nextRoundBytes(
+  node: PreparedNode,
+  imageGC: NodePrediction['imageGC'],
+  unusedBytes: number | null,
+): number | null {
+  if (imageGC?.deletions == null || unusedBytes === null) return null
+  const counted = imageGC.deletions.reduce((sum, { sizeBytes }) => sum + (sizeBytes ?? 0), 0)
+  const all = sizesByGroup(node, () => true)?.['images-unused'] ?? 0
+  return all === 0 ? 0 : Math.round(unusedBytes * Math.min(1, counted / all))
+}
+
+/** What each container has above the files that rotation keeps. Null: rotation is off or not known. */
+function unrotatedBytes({ input }: PreparedNode, pods: PodUse | null): number | null {
+  const { containerLogMaxSize, containerLogMaxFiles } = input.configuration?.fields ?? {}
+  if (pods === null || containerLogMaxSize === undefined || containerLogMaxFiles === undefined)
+    return null
+  const sizeBytes = bytesOf(containerLogMaxSize)
+  if (sizeBytes === null || sizeBytes <= 0 || containerLogMaxFiles < 2) return null
+  const kept = sizeBytes * containerLogMaxFiles
+  return pods.logBytes.reduce((sum, bytes) => sum + Math.max(0, bytes - kept), 0)
+}
+
+function bytesOf(text: string): number | null {
+  try {
+    return quantityNumber(parseQuantity(text))
+  } catch {
+    return null
+  }
+}
+
+/** Of each filesystem the highest hard threshold that can be met. Null: not known of any. */
+function unusableBytes(
+  filesystems: readonly FilesystemLedger[],
+  eviction: NodePrediction['eviction'],
+  isShared: boolean,
+): number | null {
+  if (eviction === null || eviction.error !== null) return null
+  return filesystems.reduce((sum, { filesystem, capacityBytes }) => {
+    const watching = eviction.thresholds.filter(
+      ({ signal, hard }) =>
+        hard &&
+        (signal === `${filesystem}.available` || (isShared && signal === 'imagefs.available')),
+    )
+    const kept = Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0))
+    return sum + Math.min(kept, capacityBytes)
+  }, 0)
+}

@@ -1,0 +1,121 @@
+/**
+ * What holds a node's disks. The sum of the lines is the used bytes in every case; without a measurement on the node, everything that
+ * only the node can tell is one line.
+ */
+import type { FilesystemLedger, NodeLedger } from '#model/disk-ledger.ts'
+import type { FilesystemState, NodePrediction } from '#model/prediction.ts'
+import { countOf } from '#replay/counters.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
+import { balanced, type Entry } from './balance.ts'
+import { type Disk, folderEntries } from './folder-space.ts'
+import { freeableOf } from './freeable.ts'
+import { imageEntries, snapshotSpace } from './image-space.ts'
+import { largest, type PodUse, podUseOf } from './pod-use.ts'
+
+/** Null: the size of no filesystem is known. */
+export function nodeLedger(
+  node: PreparedNode,
+  prediction: Pick<NodePrediction, 'imageGC' | 'eviction'>,
+): NodeLedger | null {
+  const { layout } = node.filesystems
+  const pods = podUseOf(node)
+  const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  const filesystems = disks.flatMap(disk => filesystemLedger(node, disk, pods) ?? [])
+  if (filesystems.length === 0) return null
+  return {
+    schema: 'highwater.ledger/1',
+    filesystems,
+    ...largest(pods?.pods ?? []),
+    freeable: freeableOf(node, filesystems, prediction, pods),
+  }
+}
+
+function filesystemLedger(
+  node: PreparedNode,
+  disk: Disk,
+  pods: PodUse | null,
+): FilesystemLedger | null {
+  const state = node.filesystems[disk]
+  if (state === null || state.capacityBytes === null || state.availableBytes === null) return null
+  const { capacityBytes, availableBytes } = state
+  const usedBytes = Math.max(0, capacityBytes - Math.max(0, availableBytes))
+  const use = node.host?.diskUse
+  const entries = merged([
+    ...(node.filesystems.layout === null ? [] : runtimeEntries(node, disk, pods)),
+    ...(use === undefined ? podEntries(node, disk, pods) : folderEntries(use, disk, pods)),
+    ...reservedBlocks(node, disk, state),
+  ])
+  const isMeasured = use?.missed === 0 && use.snapshots !== undefined
+  return balanced(
+    { filesystem: disk, capacityBytes, usedBytes, usedInodes: usedInodesOf(state) },
+    entries,
+    isMeasured ? 'not-explained' : 'unread',
+  )
+}
+
+/** Layers of images and containers: on imagefs, of a split runtime those of containers on nodefs. */
+function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
+  const { layout } = node.filesystems
+  const holdsImages = layout === 'shared' || disk === 'imagefs'
+  const holdsContainers = layout === 'split' ? disk === 'nodefs' : holdsImages
+  const snapshots = node.host?.diskUse?.snapshots
+  const layers: Entry[] = []
+  if (snapshots !== undefined)
+    layers.push({
+      holder: 'writable-layers',
+      ...snapshotSpace(snapshots, 'running'),
+      source: 'ctr',
+    })
+  else if (pods !== null)
+    layers.push({ holder: 'writable-layers', ...pods.layers, source: 'stats summary' })
+  return [...(holdsContainers ? layers : []), ...(holdsImages ? imageEntries(node, pods) : [])]
+}
+
+function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
+  if (pods === null || disk !== 'nodefs') return []
+  const ofVolumes: Entry = { holder: 'pod-volumes', ...pods.volumes, source: 'stats summary' }
+  const ofLogs: Entry = { holder: 'container-logs', ...pods.logs, source: 'stats summary' }
+  return areLogsElsewhere(node) ? [ofVolumes] : [ofVolumes, ofLogs]
+}
+
+function areLogsElsewhere({ host }: PreparedNode): boolean {
+  const deviceOf = (role: string) => host?.filesystems?.find(one => one.role === role)?.device
+  const [logs, nodefs] = [deviceOf('logs'), deviceOf('nodefs')]
+  return logs !== undefined && nodefs !== undefined && logs !== nodefs
+}
+
+/** Blocks that are neither available nor used: only root can take them. */
+function reservedBlocks(
+  { summary, host }: PreparedNode,
+  disk: Disk,
+  { capacityBytes, availableBytes }: FilesystemState,
+): Entry[] {
+  const ofSummary = disk === 'nodefs' ? countOf(summary?.node?.fs?.usedBytes) : null
+  const ofHost = host?.filesystems?.find(({ role }) => role === disk)?.usedBytes
+  const used = ofSummary ?? ofHost ?? null
+  if (used === null || capacityBytes === null || availableBytes === null) return []
+  const bytes = capacityBytes - Math.max(0, availableBytes) - used
+  const source = ofSummary === null ? 'df' : 'stats summary'
+  return bytes > 0 ? [{ holder: 'reserved-blocks', bytes, source }] : []
+}
+
+const usedInodesOf = ({ inodes, inodesFree }: FilesystemState): number | null =>
+  inodes === null || inodesFree === null || inodes === 0 ? null : Math.max(0, inodes - inodesFree)
+
+/** One line for each holder, where it first stood. */
+function merged(entries: readonly Entry[]): Entry[] {
+  const lines = new Map<string, Entry>()
+  for (const entry of entries) {
+    const known = lines.get(entry.holder)
+    lines.set(entry.holder, known === undefined ? entry : joined(known, entry))
+  }
+  return [...lines.values()]
+}
+
+const joined = (a: Entry, b: Entry): Entry => ({
+  ...a,
+  bytes: a.bytes + b.bytes,
+  lowBytes: (a.lowBytes ?? a.bytes) + (b.lowBytes ?? b.bytes),
+  highBytes: (a.highBytes ?? a.bytes) + (b.highBytes ?? b.bytes),
+  inodes: (a.inodes ?? 0) + (b.inodes ?? 0),
+})

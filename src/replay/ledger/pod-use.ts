@@ -1,0 +1,134 @@
+/** Who uses a node's disks: local storage of each pod that the kubelet has statistics of. */
+import type { GroupDiskUse, PodDiskUse } from '#model/disk-ledger.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { FilesystemStats, PodSummary } from '#model/node-input.ts'
+import { type Quantity, quantityNumber } from '#model/quantity.ts'
+import { byText } from '#model/text-order.ts'
+import { countOf } from '#replay/counters.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
+
+const named = { pods: 5, owners: 5, namespaces: 20 }
+
+export interface Amount {
+  bytes: number
+  inodes: number
+}
+
+/** The sums over all pods, and each pod. */
+export interface PodUse {
+  layers: Amount
+  logs: Amount
+  volumes: Amount
+  pods: PodDiskUse[]
+  /** Bytes of the logs of each container. */
+  logBytes: number[]
+}
+
+/** Null: no statistics were read. */
+export function podUseOf(node: PreparedNode): PodUse | null {
+  const stats = node.summary?.pods
+  if (stats === undefined) return null
+  const objects = new Map(node.pods?.map(pod => [`${pod.namespace}/${pod.name}`, pod]))
+  const owners = new Map(
+    node.input.pods?.map(pod => [
+      `${pod.metadata?.namespace ?? ''}/${pod.metadata?.name ?? ''}`,
+      ownerOf(pod),
+    ]),
+  )
+  const use: PodUse = { layers: none(), logs: none(), volumes: none(), pods: [], logBytes: [] }
+  for (const raw of stats) {
+    const { namespace = '', name = '' } = raw.podRef ?? {}
+    const key = `${namespace}/${name}`
+    const amounts = amountsOf(raw, node.filesystems.nodefs?.capacityBytes ?? null)
+    add(use.layers, amounts.layers)
+    add(use.logs, amounts.logs)
+    add(use.volumes, amounts.volumes)
+    for (const { logs } of raw.containers ?? []) use.logBytes.push(amountOf(logs).bytes)
+    use.pods.push({
+      namespace,
+      name,
+      owner: owners.get(key) ?? null,
+      bytes: amounts.layers.bytes + amounts.logs.bytes + amounts.volumes.bytes,
+      layerBytes: amounts.layers.bytes,
+      logBytes: amounts.logs.bytes,
+      volumeBytes: amounts.volumes.bytes,
+      requestBytes: totalOf(objects.get(key), 'requests'),
+      limitBytes: totalOf(objects.get(key), 'limits'),
+    })
+  }
+  return use
+}
+
+/** A Deployment names its ReplicaSets by the hash that their pods carry as a label. */
+function ownerOf({ metadata }: KubernetesPod): string | null {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
+  if (owner?.name === undefined || owner.kind === 'Node') return null
+  const hash = metadata?.labels?.['pod-template-hash']
+  const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
+  return isOfDeployment
+    ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
+    : `${owner.kind ?? ''} ${owner.name}`
+}
+
+function amountsOf(raw: PodSummary, nodefsBytes: number | null) {
+  const amounts = { layers: none(), logs: none(), volumes: none() }
+  for (const { rootfs, logs } of raw.containers ?? []) {
+    add(amounts.layers, amountOf(rootfs))
+    add(amounts.logs, amountOf(logs))
+  }
+  // A volume in memory, or of its own disk, has another capacity.
+  for (const volume of raw.volume ?? [])
+    if (volume.pvcRef === undefined && countOf(volume.capacityBytes) === nodefsBytes)
+      add(amounts.volumes, amountOf(volume))
+  return amounts
+}
+
+const none = (): Amount => ({ bytes: 0, inodes: 0 })
+
+const amountOf = (stats: FilesystemStats | undefined): Amount => ({
+  bytes: countOf(stats?.usedBytes) ?? 0,
+  inodes: countOf(stats?.inodesUsed) ?? 0,
+})
+
+function add(sum: Amount, { bytes, inodes }: Amount): void {
+  sum.bytes += bytes
+  sum.inodes += inodes
+}
+
+/** Null: no container sets it. */
+function totalOf(pod: Pod | undefined, kind: 'requests' | 'limits'): number | null {
+  const set = (pod?.containers ?? [])
+    .map(container => container[kind].get('ephemeral-storage'))
+    .filter((quantity): quantity is Quantity => quantity !== undefined)
+  return set.length === 0 ? null : set.reduce((sum, quantity) => sum + quantityNumber(quantity), 0)
+}
+
+/** The largest first; equal ones by name. */
+export function largest(pods: readonly PodDiskUse[]) {
+  const used = pods.filter(({ bytes }) => bytes > 0)
+  return {
+    pods: used
+      .toSorted((a, b) => b.bytes - a.bytes || byText(keyOf(a), keyOf(b)))
+      .slice(0, named.pods),
+    owners: grouped(used, ({ owner, name }) => owner ?? `Pod ${name}`).slice(0, named.owners),
+    namespaces: grouped(used, () => null).slice(0, named.namespaces),
+  }
+}
+
+const keyOf = ({ namespace, name }: PodDiskUse) => `${namespace}/${name}`
+
+function grouped(
+  pods: readonly PodDiskUse[],
+  ownerOf: (pod: PodDiskUse) => string | null,
+): GroupDiskUse[] {
+  const groups = new Map<string, GroupDiskUse>()
+  for (const pod of pods) {
+    const owner = ownerOf(pod)
+    const key = `${pod.namespace}/${owner ?? ''}`
+    const known = groups.get(key) ?? { namespace: pod.namespace, owner, pods: 0, bytes: 0 }
+    groups.set(key, { ...known, pods: known.pods + 1, bytes: known.bytes + pod.bytes })
+  }
+  const sorted = [...groups].toSorted(([a, x], [b, y]) => y.bytes - x.bytes || byText(a, b))
+  return sorted.map(([, group]) => group)
+}

@@ -1,0 +1,82 @@
+/** What holds a node's disks. */
+import type { DiskHolder, LedgerSource } from '#model/disk-ledger.ts'
+import { counted } from '#report/numbers.ts'
+
+const ledger = {
+  title: 'What holds the disk',
+  holders: {
+    'images-in-use': 'images in use',
+    'images-unused': 'unused images',
+    'images-pinned': 'pinned images',
+    images: 'images',
+    'image-content': 'packed image layers',
+    'leftover-snapshots': 'leftover snapshots of containerd',
+    'writable-layers': 'writable layers of containers',
+    'dead-containers': 'dead containers',
+    'container-logs': 'container logs',
+    'log-debris': 'logs of deleted pods',
+    'pod-volumes': 'volumes of pods (emptyDir)',
+    'orphaned-pods': 'folders of deleted pods',
+    kubelet: "kubelet's own folders",
+    journal: 'journal',
+    'host-logs': 'logs outside pods',
+    'core-dumps': 'core dumps',
+    'package-caches': 'package caches',
+    'temporary-files': 'temporary files',
+    'other-runtime': 'other data of container runtimes',
+    system: 'operating system and home folders',
+    'deleted-open-files': 'deleted files that are still open',
+    'reserved-blocks': 'blocks reserved for root',
+    unread: 'not measured (host, kubelet, dead containers)',
+    'not-explained': 'not explained',
+  } satisfies Record<DiskHolder, string>,
+  sources: {
+    'stats summary': 'stats summary',
+    crictl: 'crictl',
+    ctr: 'ctr snapshots',
+    du: 'du',
+    '/proc': '/proc',
+    df: 'df',
+    rest: 'the rest',
+  } satisfies Record<LedgerSource, string>,
+  onNode: (node: string, cluster: string) => `${node}, cluster ${cluster}`,
+  more: (count: number) => `${counted(count, 'more node')}: see highwater predict.`,
+  /** `rows`: the largest holders, `12 GiB unused images`. */
+  brief: (disk: string, rows: string[]) => `${disk}: ${rows.join(', ')}`,
+  briefRow: (bytes: string, holder: string) => `${bytes} ${holder}`,
+  columns: { holder: 'Holder', bytes: 'Bytes', inodes: 'Inodes', source: 'Source' },
+  disk: (name: string, used: string, capacity: string) => `${name}: ${used} of ${capacity} used`,
+  oneDisk: 'nodefs = imagefs',
+  between: (low: string, high: string) => `${low} to ${high}`,
+  largestPods: 'Largest pods',
+  largestOwners: 'Largest owners',
+  /** `owner` null: no controller. */
+  pod: (name: string, owner: string | null, bytes: string, uses: string[], asks: string) =>
+    `${name}${owner === null ? '' : ` (${owner})`}: ${bytes}, ${uses.join(', ')}; ${asks}`,
+  uses: {
+    layer: (bytes: string) => `${bytes} written into containers`,
+    log: (bytes: string) => `${bytes} of logs`,
+    volume: (bytes: string) => `${bytes} in volumes`,
+  },
+  /** Null: not set. */
+  asks: (request: string | null, limit: string | null) =>
+    `request ${request ?? 'none'}, limit ${limit ?? 'none'}`,
+  group: (name: string, bytes: string, pods: number) =>
+    `${name}: ${bytes} in ${counted(pods, 'pod')}`,
+  consumer: (owner: string, bytes: string) => `Largest consumer: ${owner}, ${bytes}`,
+  freeable: (free: string, unusable: string) =>
+    `${free} can be freed now, ${unusable} are unusable behind thresholds`,
+  freeableOnly: (free: string) => `${free} can be freed now`,
+  free: {
+    title: 'What can be freed',
+    nextImageGcBytes: (bytes: string) => `${bytes} by the next image GC`,
+    unusedImageBytes: (bytes: string) =>
+      `${bytes} of unused images, with lower image GC thresholds`,
+    deadContainerBytes: (bytes: string) => `${bytes} in dead containers`,
+    unrotatedLogBytes: (bytes: string) => `${bytes} of logs above the size that rotation keeps`,
+    debrisBytes: (bytes: string) => `${bytes} of logs, folders and snapshots of deleted pods`,
+    unusableBytes: (bytes: string) => `${bytes} are unusable: the kubelet evicts before`,
+  },
+}
+
+export const ofLedger = { ledger }

@@ -1,0 +1,222 @@
+/** What holds a node's disks, who uses them and what can be freed: for the page, the mail and the terminal alike. */
+import type {
+  FilesystemLedger,
+  Freeable,
+  GroupDiskUse,
+  LedgerLine,
+  NodeLedger,
+  PodDiskUse,
+} from '#model/disk-ledger.ts'
+import type { Family, Finding } from '#model/finding.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { worstFirst } from './findings.ts'
+
+const nameLimit = 80
+const briefRows = 4
+/** A line below this share of the used bytes is added to "other". */
+const shownShare = 0.002
+
+interface LedgerRow {
+  label: string
+  bytes: string
+  /** `10 GiB to 12 GiB`; null: exact. */
+  range: string | null
+  inodes: string
+  source: string
+  /** Width of its bar. */
+  sharePercent: string
+}
+
+export interface LedgerView {
+  disks: { title: string; rows: LedgerRow[] }[]
+  pods: string[]
+  owners: string[]
+  free: string[]
+}
+
+/** The ledgers of nodes with a finding about their disk, worst finding first. */
+export interface LedgersView {
+  nodes: { name: string; consumer: string | null; brief: string[]; ledger: LedgerView }[]
+  leftOut: string | null
+}
+
+const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs', 'container-gc'])
+
+/** Null: no such node. @param limit nodes beyond it are counted */
+export function ledgersView(
+  { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
+  limit: number,
+  language: Language,
+): LedgersView | null {
+  const { words, line } = language
+  const findings = document.findings
+    .filter(({ family }) => diskFamilies.has(family))
+    .toSorted(worstFirst)
+  const sizes = new Map<string, number>()
+  for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
+  const ranked = nodes.flatMap(node => {
+    const rank = findings.findIndex(finding => isOn(finding, node, sizes))
+    return rank < 0 || node.ledger === undefined ? [] : [{ node, ledger: node.ledger, rank }]
+  })
+  if (ranked.length === 0) return null
+  const shown = ranked.toSorted((a, b) => a.rank - b.rank).slice(0, limit)
+  return {
+    nodes: shown.map(({ node, ledger }) => ({
+      name: words.ledger.onNode(line(node.identity.name, nameLimit), line(node.cluster, nameLimit)),
+      consumer: consumerText(ledger, language),
+      brief: briefOf(ledger, language),
+      ledger: ledgerView(ledger, language),
+    })),
+    leftOut: ranked.length > limit ? words.ledger.more(ranked.length - limit) : null,
+  }
+}
+
+const groupKey = ({ cluster, identity: { group } }: AuditedNode) =>
+  JSON.stringify([cluster, group.kind, group.name])
+
+function isOn(
+  { cluster, subject, nodes: { count, sample } }: Finding,
+  node: AuditedNode,
+  sizes: ReadonlyMap<string, number>,
+): boolean {
+  if (cluster !== node.cluster) return false
+  const { name, group } = node.identity
+  const isOnGroup = subject.kind === group.kind && subject.name === group.name
+  return sample.includes(name) || (isOnGroup && count === sizes.get(groupKey(node)))
+}
+
+/** A line for each disk. */
+function briefOf(ledger: NodeLedger, language: Language): string[] {
+  const { ledger: words } = language.words
+  return ledgerView(ledger, language).disks.map(({ title, rows }) =>
+    words.brief(
+      title,
+      rows.slice(0, briefRows).map(({ bytes, label }) => words.briefRow(bytes, label)),
+    ),
+  )
+}
+
+export function ledgerView(ledger: NodeLedger, language: Language): LedgerView {
+  const { words } = language
+  return {
+    disks: ledger.filesystems.map(disk => ({
+      title: titleOf(disk, ledger, language),
+      rows: disk.lines
+        .filter(({ bytes }) => bytes >= disk.usedBytes * shownShare)
+        .toSorted((a, b) => b.bytes - a.bytes)
+        .map(line => rowOf(line, disk, language)),
+    })),
+    pods: ledger.pods.map(pod => podText(pod, language)),
+    owners: ledger.owners.map(group =>
+      words.ledger.group(groupName(group, language), language.bytes(group.bytes), group.pods),
+    ),
+    free: freeTexts(ledger.freeable, language),
+  }
+}
+
+/** Lines of plain text, each a sentence or a row. */
+export function ledgerText(ledger: NodeLedger, language: Language): string[] {
+  const { ledger: words } = language.words
+  const { disks, pods, free } = ledgerView(ledger, language)
+  const list = (title: string, lines: string[]) =>
+    lines.length === 0 ? [] : [title, ...lines.map(line => `  ${line}`)]
+  return [
+    ...disks.flatMap(({ title, rows }) =>
+      list(
+        title,
+        rows.map(({ label, bytes, range, source }) =>
+          [`${bytes}  ${label}`, range === null ? '' : ` (${range})`, `  [${source}]`].join(''),
+        ),
+      ),
+    ),
+    ...list(words.largestPods, pods),
+    ...list(words.free.title, free),
+  ]
+}
+
+/** `Largest consumer: Deployment shop/web, 12 GiB`; null: no pod uses the disk. */
+function consumerText({ owners }: NodeLedger, language: Language): string | null {
+  const [first] = owners
+  if (first === undefined) return null
+  return language.words.ledger.consumer(groupName(first, language), language.bytes(first.bytes))
+}
+
+/** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: neither is known of any node. */
+export function freeableText(nodes: readonly AuditedNode[], language: Language): string | null {
+  const { words, bytes } = language
+  const all = nodes.flatMap(({ ledger }) => ledger?.freeable ?? [])
+  const sum = (of: (one: Freeable) => number | null) =>
+    all.reduce((total, one) => total + (of(one) ?? 0), 0)
+  const [free, unusable] = [sum(one => one.totalBytes), sum(one => one.unusableBytes)]
+  if (free + unusable === 0) return null
+  return unusable === 0
+    ? words.ledger.freeableOnly(bytes(free))
+    : words.ledger.freeable(bytes(free), bytes(unusable))
+}
+
+function titleOf(
+  { filesystem, usedBytes, capacityBytes }: FilesystemLedger,
+  { filesystems }: NodeLedger,
+  { words, bytes }: Language,
+): string {
+  const name = filesystems.length === 1 ? words.ledger.oneDisk : filesystem
+  return words.ledger.disk(name, bytes(usedBytes), bytes(capacityBytes))
+}
+
+function rowOf(
+  { holder, bytes, lowBytes, highBytes, inodes, source }: LedgerLine,
+  { usedBytes }: FilesystemLedger,
+  language: Language,
+): LedgerRow {
+  const { ledger: words } = language.words
+  const isExact = lowBytes === bytes && highBytes === bytes
+  return {
+    label: words.holders[holder],
+    bytes: language.bytes(bytes),
+    range: isExact ? null : words.between(language.bytes(lowBytes), language.bytes(highBytes)),
+    inodes: inodes === null ? '' : language.count(inodes),
+    source: words.sources[source],
+    sharePercent: ((100 * bytes) / Math.max(1, usedBytes)).toFixed(1),
+  }
+}
+
+function podText(pod: PodDiskUse, language: Language): string {
+  const { ledger: words } = language.words
+  const { bytes, line } = language
+  const uses = [
+    [pod.layerBytes, words.uses.layer] as const,
+    [pod.logBytes, words.uses.log] as const,
+    [pod.volumeBytes, words.uses.volume] as const,
+  ]
+  const known = (amount: number | null) => (amount === null ? null : bytes(amount))
+  return words.pod(
+    line(`${pod.namespace}/${pod.name}`, nameLimit),
+    pod.owner === null ? null : line(pod.owner, nameLimit),
+    bytes(pod.bytes),
+    uses.filter(([amount]) => amount > 0).map(([amount, text]) => text(bytes(amount))),
+    words.asks(known(pod.requestBytes), known(pod.limitBytes)),
+  )
+}
+
+/** `Deployment shop/web`. */
+function groupName({ namespace, owner }: GroupDiskUse, { line }: Language): string {
+  const [kind = '', ...rest] = (owner ?? '').split(' ')
+  return line(owner === null ? namespace : `${kind} ${namespace}/${rest.join(' ')}`, nameLimit)
+}
+
+const freeFields = [
+  'nextImageGcBytes',
+  'unusedImageBytes',
+  'deadContainerBytes',
+  'unrotatedLogBytes',
+  'debrisBytes',
+  'unusableBytes',
+] as const
+
+function freeTexts(freeable: Freeable, { words, bytes }: Language): string[] {
+  return freeFields.flatMap(field => {
+    const amount = freeable[field]
+    return amount === null || amount === 0 ? [] : [words.ledger.free[field](bytes(amount))]
+  })
+}

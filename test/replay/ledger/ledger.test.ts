@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { scenarios } from '#lab/scenarios/index.ts'
+import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
+import type { NodeRecord, RawObject } from '#model/record.ts'
+import { measuredHolders } from '#replay/ledger/folder-space.ts'
+import { replayOf as replay } from '#test/at-the-door.ts'
+
+const takenAt = '2026-11-21T00:00:00Z'
+const recorded = (name: string) =>
+  JSON.parse(
+    readFileSync(new URL(`../../fixtures/real/${name}.json`, import.meta.url), 'utf8'),
+  ) as RawObject
+const real = (disk: string): NodeRecord => ({
+  kind: 'Node',
+  cluster: 'prod',
+  node: recorded(`${disk}-node`),
+  configz: recorded(`${disk}-configz`),
+  summary: recorded(`${disk}-stats-summary`),
+  pods: recorded(`${disk}-pods`).items as NodeRecord['pods'],
+  runtime: { images: recorded(`${disk}-cri-images`).images },
+})
+
+/** Every node of the lab's scenarios, a fleet by its first twenty. */
+const labNodes: [string, NodeRecord][] = scenarios.flatMap(({ clusters }) =>
+  clusters.flatMap(({ name: cluster, nodes }) =>
+    nodes
+      .names()
+      .slice(0, 20)
+      .map((name): [string, NodeRecord] => {
+        const node = nodes.node(name)!
+        return [
+          `${cluster}/${name}`,
+          {
+            kind: 'Node',
+            cluster,
+            node: node.node(takenAt),
+            configz: node.configz(takenAt),
+            summary: node.summary(takenAt),
+            pods: node.podKeys().map((_, index) => node.pod(index, takenAt)),
+          } as NodeRecord,
+        ]
+      }),
+  ),
+)
+
+function ledgerOf(record: NodeRecord): NodeLedger {
+  const { ledger } = replay(record, takenAt)
+  if (ledger === null) throw new Error('no ledger')
+  return ledger
+}
+
+/** The one promise: whatever was read, the lines come to the used bytes and inodes. */
+function expectBalanced({ filesystems }: NodeLedger): void {
+  for (const { usedBytes, usedInodes, capacityBytes, lines } of filesystems) {
+    const sum = lines.reduce((total, { bytes }) => total + bytes, 0)
+    expect(sum).toBe(usedBytes)
+    expect(usedBytes).toBeLessThanOrEqual(capacityBytes)
+    if (usedInodes !== null)
+      expect(lines.reduce((total, { inodes }) => total + (inodes ?? 0), 0)).toBe(usedInodes)
+    expect(new Set(lines.map(({ holder }) => holder)).size).toBe(lines.length)
+    for (const { bytes, lowBytes, highBytes } of lines) {
+      expect(lowBytes).toBeGreaterThanOrEqual(0)
+      expect(lowBytes).toBeLessThanOrEqual(bytes)
+      expect(highBytes).toBeGreaterThanOrEqual(bytes)
+    }
+  }
+}
+
+const linesOf = ({ filesystems }: NodeLedger, filesystem: 'nodefs' | 'imagefs') =>
+  Object.fromEntries(
+    (filesystems.find(one => one.filesystem === filesystem)?.lines ?? []).map(
+      ({ holder, bytes }) => [holder, bytes],
+    ),
+  ) as Partial<Record<DiskHolder, number>>
+
+describe('the sum of the lines', () => {
+  it.each(['single-disk', 'split-disk'])('is the used bytes of the recorded node %s', disk => {
+    expectBalanced(ledgerOf(real(disk)))
+  })
+
+  it.each(labNodes)('is the used bytes of %s', (_, record) => {
+    const { ledger } = replay(record, takenAt)
+    if (ledger !== null) expectBalanced(ledger)
+  })
+
+  it('is the used bytes of whatever a node answers', () => {
+    const bytes = fc.oneof(fc.integer({ min: 0, max: 2 ** 41 }), fc.constant(0))
+    const on = fc.constantFrom('nodefs', 'imagefs', undefined)
+    const space = { bytes, inodes: fc.integer({ min: 0, max: 1_000_000 }) }
+    const use = fc.constantFrom('inUse', 'pinned', 'unused', 'running', 'dead', 'leftover')
+    const folder = fc.record({
+      holder: fc.constantFrom(...measuredHolders, 'strange'),
+      path: fc.constantFrom('/var/log', '/var/log/pods', '/var/lib/kubelet', '/', '/tmp'),
+      on,
+      ...space,
+    })
+    const diskUse = fc.option(
+      fc.record({
+        folders: fc.array(folder, { maxLength: 8 }),
+        snapshots: fc.array(fc.record({ use, count: fc.nat(), ...space }), { maxLength: 6 }),
+        orphans: fc.array(fc.record({ path: fc.constant('/var/log/pods/a'), bytes })),
+        missed: fc.nat(2),
+      }),
+      { nil: undefined },
+    )
+    fc.assert(
+      fc.property(
+        fc.constantFrom('single-disk', 'split-disk'),
+        diskUse,
+        bytes,
+        bytes,
+        (disk, found, available, imagesUsed) => {
+          const record = real(disk)
+          const { node, pods } = record.summary as { node: RawObject; pods: RawObject[] }
+          const runtime = node.runtime as RawObject
+          const changed = {
+            ...record,
+            host: found ? { diskUse: found } : null,
+            summary: {
+              pods,
+              node: {
+                ...node,
+                fs: { ...(node.fs as object), availableBytes: available },
+                runtime: {
+                  ...runtime,
+                  imageFs: { ...(runtime.imageFs as object), usedBytes: imagesUsed },
+                },
+              },
+            },
+          }
+          expectBalanced(ledgerOf(changed as NodeRecord))
+        },
+      ),
+      { numRuns: 150 },
+    )
+  })
+})
+
+describe('the lines', () => {
+  it('are images, layers, logs and volumes, and one line of what only the node can tell', () => {
+    const record = real('single-disk')
+    const ledger = ledgerOf(record)
+    expect(ledger.filesystems.map(({ filesystem }) => filesystem)).toEqual(['nodefs'])
+    const { fs, runtime } = (record.summary as { node: { fs: RawObject; runtime: RawObject } }).node
+    const lines = linesOf(ledger, 'nodefs')
+    const images = (runtime.imageFs as { usedBytes: number }).usedBytes
+    expect((lines.images ?? 0) + (lines['writable-layers'] ?? 0)).toBe(images)
+    expect(lines['reserved-blocks'] ?? 0).toBe(
+      Number(fs.capacityBytes) - Number(fs.availableBytes) - Number(fs.usedBytes),
+    )
+    expect(lines.unread).toBeGreaterThan(0)
+    expect(lines['not-explained']).toBeUndefined()
+  })
+
+  const measured: RawObject = {
+    folders: [
+      { holder: 'kubelet', path: '/var/lib/kubelet', on: 'nodefs', bytes: 700, inodes: 70 },
+      { holder: 'pods', path: '/var/lib/kubelet/pods', on: 'nodefs', bytes: 600, inodes: 60 },
+      { holder: 'logs', path: '/var/log', on: 'nodefs', bytes: 5000, inodes: 50 },
+      { holder: 'podLogs', path: '/var/log/pods', on: 'nodefs', bytes: 3000, inodes: 30 },
+      { holder: 'journal', path: '/var/log/journal', on: 'nodefs', bytes: 1500, inodes: 5 },
+      { holder: 'system', path: '/usr', bytes: 9, inodes: 9 },
+    ],
+    snapshots: [
+      { use: 'inUse', count: 3, bytes: 40_000, inodes: 10 },
+      { use: 'unused', count: 2, bytes: 20_000, inodes: 10 },
+      { use: 'dead', count: 1, bytes: 300, inodes: 1 },
+      { use: 'leftover', count: 1, bytes: 200, inodes: 1 },
+    ],
+    orphans: [
+      { path: '/var/lib/kubelet/pods/gone', bytes: 100 },
+      { path: '/var/log/pods/ns_gone_uid', bytes: 2900 },
+    ],
+    deletedFiles: [{ on: 'nodefs', files: 1, bytes: 77 }],
+    missed: 0,
+  }
+  const withHost = (diskUse: RawObject) =>
+    ledgerOf({ ...real('single-disk'), host: { diskUse } } as NodeRecord)
+
+  it('hold each folder once, without the folders below it', () => {
+    const ledger = withHost(measured)
+    expectBalanced(ledger)
+    const lines = linesOf(ledger, 'nodefs')
+    expect(lines).toMatchObject({
+      kubelet: 100,
+      'pod-volumes': 500,
+      'orphaned-pods': 100,
+      'log-debris': 2900,
+      journal: 1500,
+      'host-logs': 500,
+      'deleted-open-files': 77,
+      'images-in-use': 40_000,
+      'images-unused': 20_000,
+      'leftover-snapshots': 200,
+    })
+    expect(lines.system).toBeUndefined()
+    expect(lines.unread).toBeUndefined()
+    expect(lines['not-explained']).toBeGreaterThan(0)
+    expect(ledger.freeable).toMatchObject({ debrisBytes: 3200, unusedImageBytes: 20_000 })
+  })
+
+  it('name the rest unread while a measurement is missing', () => {
+    const lines = linesOf(withHost({ ...measured, missed: 1 }), 'nodefs')
+    expect(lines.unread).toBeGreaterThan(0)
+    expect(lines['not-explained']).toBeUndefined()
+  })
+})
+
+describe('who', () => {
+  it('is the largest pods with what they use it for, and their requests', () => {
+    const record = real('single-disk')
+    const { pods } = ledgerOf(record)
+    expect(pods.length).toBeGreaterThan(0)
+    expect(pods.length).toBeLessThanOrEqual(5)
+    for (const { bytes, layerBytes, logBytes, volumeBytes } of pods)
+      expect(bytes).toBe(layerBytes + logBytes + volumeBytes)
+    expect(pods.map(({ bytes }) => bytes)).toEqual(
+      pods.map(({ bytes }) => bytes).toSorted((a, b) => b - a),
+    )
+  })
+})

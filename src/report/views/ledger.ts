@@ -97,7 +97,7 @@ function briefOf(ledger: NodeLedger, language: Language): string[] {
   )
 }
 
-export function ledgerView(ledger: NodeLedger, language: Language): LedgerView {
+function ledgerView(ledger: NodeLedger, language: Language): LedgerView {
   const { words } = language
   return {
     disks: ledger.filesystems.map(disk => ({

@@ -32,7 +32,7 @@ export function predictCommand(): Command {
     .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
     .option(
       '--at <time>',
-      'at that moment instead of when it was read, RFC 3339; what was read holds unchanged until then',
+      'at that moment instead of when it was read, RFC 3339; what was read holds until then, and container GC runs every minute',
       parseMoment,
     )
     .addOption(

@@ -18,7 +18,7 @@ export interface ConfigurationChange {
 }
 
 export interface WhatIf {
-  /** RFC 3339; null: the node's own now. What was read holds unchanged until then. */
+  /** RFC 3339; null: the node's own now. What was read holds until then, except that container GC runs every minute. */
   at: string | null
   changes: readonly ConfigurationChange[]
   fills: readonly Fill[]

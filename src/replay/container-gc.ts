@@ -9,6 +9,7 @@
  *               that a kubelet which has started since no longer knows whom it evicted
  */
 
+import { containerGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { messageOf } from '#model/error-message.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
@@ -18,6 +19,8 @@ import type { ContainerGcPolicy, PodState } from '#replay/container-gc/input.ts'
 import { garbageCollect } from './container-gc/garbage-collect.ts'
 import { containerGcPolicy } from './container-gc/policy.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from './container-gc/runtime-record.ts'
+import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
+import type { TimeBounds } from './image-gc/known-times.ts'
 import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
 
 export interface ContainerGcEvidence {
@@ -25,6 +28,9 @@ export interface ContainerGcEvidence {
   host: Host | null
   /** The node's pod objects; null: not known. */
   pods: readonly KubernetesPod[] | null
+  /** When the evidence was read. */
+  readMs: number
+  /** Not before `readMs`. */
   nowMs: number
 }
 
@@ -36,17 +42,21 @@ export interface ContainerGcRemovals {
 }
 
 export interface ContainerGcPrediction {
-  /** The pass of every minute. */
+  /** The passes of every minute, until now. */
   periodic: ContainerGcRemovals
+  /** What these passes have removed since the evidence was read, of any kind, by id. Empty: no time has passed. */
+  removedSince: RemovedContainers
   /** The pass that eviction asks for. */
   underEviction: ContainerGcRemovals
 }
 
-/** Null: not known, and `unknowns` says why. */
-export function predictContainerGc(evidence: ContainerGcEvidence): {
+export interface PredictedContainerGc {
+  /** Null: unknown; `unknowns` gives the reason. */
   prediction: ContainerGcPrediction | null
   unknowns: Unknown[]
-} {
+}
+
+export function predictContainerGc(evidence: ContainerGcEvidence): PredictedContainerGc {
   const { host, pods, nowMs } = evidence
   const runtime = parseRuntimeRecord(evidence.runtime)
   if (runtime === null) return notKnown('runtime')
@@ -71,9 +81,9 @@ export function predictContainerGc(evidence: ContainerGcEvidence): {
   const removals = named(runtime)
   const shown = (ids: string[]) =>
     ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
-  const passOf = (evictNonDeletedPods: boolean): ContainerGcRemovals => {
+  const passOf = (evictNonDeletedPods: boolean, passMs = nowMs): ContainerGcRemovals => {
     const { containers, sandboxes } = runtime
-    const nowNs = BigInt(nowMs) * 1_000_000n
+    const nowNs = BigInt(passMs) * 1_000_000n
     const podState = (uid: string): PodState => states.get(uid) ?? 'deleted'
     const input = {
       policy,
@@ -92,7 +102,12 @@ export function predictContainerGc(evidence: ContainerGcEvidence): {
       possible: shown([...pass.undecided]),
     }
   }
-  const prediction = { periodic: passOf(false), underEviction: passOf(true) }
+  const periodic = passOf(false)
+  const prediction = {
+    periodic,
+    removedSince: removedSince(periodic, evidence, passMs => passOf(false, passMs)),
+    underEviction: passOf(true),
+  }
   if ([prediction.periodic, prediction.underEviction].some(({ possible }) => possible.length > 0)) {
     unknowns.push({
       what: 'containerGC.order',
@@ -102,7 +117,29 @@ export function predictContainerGc(evidence: ContainerGcEvidence): {
   return { prediction, unknowns }
 }
 
-const notKnown = (what: string): { prediction: null; unknowns: Unknown[] } => ({
+/** A pass comes every minute; its phase is unknown. `periodic`: what a pass right now would remove. */
+function removedSince(
+  periodic: ContainerGcRemovals,
+  { readMs, nowMs }: ContainerGcEvidence,
+  passAt: (ms: number) => ContainerGcRemovals,
+): RemovedContainers {
+  const removed = new Map<string, RemovedContainer>()
+  if (nowMs <= readMs) return removed
+  const take = (removals: ContainerRemoval[], isSure: boolean, removal: TimeBounds) => {
+    for (const { id } of removals) if (!removed.has(id)) removed.set(id, { isSure, removal })
+  }
+  const lastSureMs = nowMs - containerGcPeriodMs
+  if (lastSureMs >= readMs) {
+    const within = { earliestMs: readMs, latestMs: readMs + containerGcPeriodMs }
+    take(passAt(readMs).removals, true, within)
+    take(passAt(lastSureMs).removals, true, { earliestMs: readMs, latestMs: nowMs })
+  }
+  const { removals, possible } = periodic
+  take([...removals, ...possible], false, { earliestMs: readMs, latestMs: nowMs })
+  return removed
+}
+
+const notKnown = (what: string): PredictedContainerGc => ({
   prediction: null,
   unknowns: [{ what, effect: 'which dead containers go is not known' }],
 })

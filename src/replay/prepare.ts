@@ -5,6 +5,7 @@ import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Summary } from '#model/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
+import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
 import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
 import {
@@ -52,6 +53,9 @@ export interface PreparedNode {
   isUnobserved(signal: Signal): boolean
   /** What is known of each image. */
   imageEvidence: NodeImages
+  containerGc: PredictedContainerGc
+  /** What container GC has removed between the reading and that moment. */
+  removedSince: RemovedContainers
   /** For a round of image GC. */
   images: PreparedImages
   /** After eviction has removed these containers. */
@@ -110,7 +114,17 @@ export function prepareNode(
   )
   const evidence = imageEvidence({ ...input, configuration: asRead.configuration }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
-  const images = prepareImages(evidence, atMs, kubelet)
+  const containerGc = predictContainerGc({
+    runtime: input.runtime,
+    host,
+    pods: input.pods,
+    readMs,
+    nowMs: atMs,
+  })
+  const removedSince =
+    containerGc.prediction?.removedSince ??
+    perhapsRemoved(atMs > readMs ? deadContainers(input) : [], readMs, atMs)
+  const images = prepareImages(evidence, atMs, kubelet, removedSince)
   const observations = summary
     ? makeSignalObservations(summary, features)
     : diskObservations(filesystems, features)
@@ -134,11 +148,13 @@ export function prepareNode(
     isUnobserved: signal =>
       observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
     imageEvidence: evidence,
+    containerGc,
+    removedSince,
     images,
     imagesWithout: removed =>
-      removed.certain.size + removed.possible.size === 0
+      removed.size === 0
         ? images
-        : prepareImages(evidence, atMs, kubelet, removed),
+        : prepareImages(evidence, atMs, kubelet, bothRemoved(removedSince, removed)),
     pods,
     activePods,
     podStats,
@@ -147,6 +163,20 @@ export function prepareNode(
     overLimits: () => limits('all'),
     protectedPods: protectedOf(activePods),
   }
+}
+
+/** Dead containers of which it is unknown whether container GC removes them. */
+const perhapsRemoved = (ids: string[], earliestMs: number, latestMs: number): RemovedContainers =>
+  new Map(ids.map(id => [id, { isSure: false, removal: { earliestMs, latestMs } }]))
+
+/** A container that both may remove, and one surely does, is gone. */
+function bothRemoved(since: RemovedContainers, now: RemovedContainers): RemovedContainers {
+  const removed = new Map(now)
+  for (const [id, before] of since) {
+    const { isSure } = now.get(id) ?? before
+    removed.set(id, { ...before, isSure: before.isSure || isSure })
+  }
+  return removed
 }
 
 const byName = (a: Pod, b: Pod): number =>

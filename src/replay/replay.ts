@@ -24,7 +24,7 @@ import { refusalsOf, withChanges } from './configuration/configuration-change.ts
 import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
 import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
-import { type ContainerGcPrediction, deadContainers, predictContainerGc } from './container-gc.ts'
+import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
 import { availableOf, countOf } from './counters.ts'
 import type { EvictionConfig } from './eviction/config.ts'
 import {
@@ -35,7 +35,7 @@ import {
   rankingsOf,
   unparsed,
 } from './eviction/prediction.ts'
-import type { RemovedContainers } from './image-gc/bounds.ts'
+import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
 import { nodeLedger } from './ledger/ledger.ts'
@@ -63,7 +63,8 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   const configuration = configurationOf(changed.configuration, unknowns)
   nameUnobserved(node, unknowns)
 
-  const containers = containerGcOf(node, unknowns)
+  const { prediction: containers } = node.containerGc
+  unknowns.push(...node.containerGc.unknowns)
   const settings = configuration && settingsOf(configuration, node)
   if (configuration && !settings?.imageGc) {
     unknowns.push({
@@ -176,8 +177,11 @@ function collectableOf(
   const removed = removedContainers(node, containers)
   // Log directories of deleted pods go with the containers.
   const isContainerFree =
-    containers?.underEviction.removals.length === 0 &&
-    removed.possible.size === 0 &&
+    containers !== null &&
+    [...containers.underEviction.removals, ...containers.underEviction.possible].every(
+      ({ id }) => node.removedSince.get(id)?.isSure === true,
+    ) &&
+    areFlagsKnown(node) &&
     areLogsKnown(node)
   let images: ReturnType<typeof predictDeleteUnusedImages> | null = null
   const deletions = () => {
@@ -199,22 +203,23 @@ function collectableOf(
   }
 }
 
-/** Where the runtime or the flags of container GC were not read, any dead container may go, and none for certain. */
+/** If the runtime or the flags of container GC were not read, any dead container may be removed, and none for certain. */
 function removedContainers(
-  { input, host }: PreparedNode,
+  node: PreparedNode,
   containers: ContainerGcPrediction | null,
 ): RemovedContainers {
-  const areFlagsKnown = host?.kubelet?.commandLine !== undefined
-  if (containers === null || !areFlagsKnown)
-    return { certain: new Set(), possible: new Set(deadContainers(input)) }
-  const ids = (removals: readonly ContainerRemoval[]) =>
-    new Set(removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
-  return {
-    certain: ids(containers.underEviction.removals),
-    possible: ids(containers.underEviction.possible),
-  }
+  const removal = { earliestMs: node.atMs, latestMs: node.atMs }
+  const removed = (ids: string[], isSure: boolean): [string, RemovedContainer][] =>
+    ids.map(id => [id, { isSure, removal }])
+  if (containers === null || !areFlagsKnown(node))
+    return new Map(removed(deadContainers(node.input), false))
+  const idsOf = (removals: readonly ContainerRemoval[]) =>
+    removals.filter(({ kind }) => kind === 'container').map(({ id }) => id)
+  const { removals, possible } = containers.underEviction
+  return new Map([...removed(idsOf(possible), false), ...removed(idsOf(removals), true)])
 }
 
+const areFlagsKnown = ({ host }: PreparedNode): boolean => host?.kubelet?.commandLine !== undefined
 const areLogsKnown = ({ host }: PreparedNode): boolean => host?.podLogDirectories !== undefined
 
 function configurationOf(
@@ -272,20 +277,6 @@ function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemSt
     isMalformed(stats?.capacityBytes, countOf(stats?.capacityBytes)) ||
     isMalformed(stats?.availableBytes, availableOf(stats?.availableBytes))
   return isUnusable ? null : filesystems.imagefs
-}
-
-function containerGcOf(
-  { input, host, atMs }: PreparedNode,
-  unknowns: Unknown[],
-): ContainerGcPrediction | null {
-  const predicted = predictContainerGc({
-    runtime: input.runtime,
-    host,
-    pods: input.pods,
-    nowMs: atMs,
-  })
-  unknowns.push(...predicted.unknowns)
-  return predicted.prediction
 }
 
 function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorageEviction[] | null {

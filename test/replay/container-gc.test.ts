@@ -75,6 +75,7 @@ const predicted = ({ runtime, host, pods, nowMs }: Evidence) =>
     runtime: runtimeOf(runtime),
     host: parsedHost(host),
     pods: pods?.map(manifestOf) ?? null,
+    readMs: nowMs,
     nowMs,
   })
 
@@ -214,6 +215,7 @@ describe('predictContainerGc', () => {
     expect(predicted(whole)).toEqual({
       prediction: {
         periodic: { removals: [], possible: [] },
+        removedSince: new Map(),
         underEviction: { removals: [], possible: [] },
       },
       unknowns: [],

@@ -21,6 +21,7 @@ import {
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
 import { inputOf } from '#test/at-the-door.ts'
+import { removedAt } from '#test/removed-containers.ts'
 
 const minute = 60_000
 const startedAtMs = Date.parse('2026-11-21T00:00:00Z')
@@ -275,15 +276,10 @@ function predicted(
   const kubelet = kubeletOf(world.version)
   const record = recordOf(world, facts)
   const node = imageEvidence(inputOf(record), Date.parse(record.at ?? ''), kubelet)
-  const removed = new Set(
-    isEviction
-      ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : []))
-      : [],
-  )
-  const images = prepareImages(node, atOf(world), kubelet, {
-    certain: removed,
-    possible: new Set(),
-  })
+  const removed = isEviction
+    ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : []))
+    : []
+  const images = prepareImages(node, atOf(world), kubelet, removedAt(atOf(world), removed))
   if (isEviction) return predictDeleteUnusedImages(world.policy, images).prediction
   return predictImageGc(
     world.policy,

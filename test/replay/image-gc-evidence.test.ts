@@ -9,6 +9,7 @@ import { zeroTimeMs } from '#replay/image-gc/records.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { inputOf } from '#test/at-the-door.ts'
+import { removedAt } from '#test/removed-containers.ts'
 
 const now = Date.parse('2026-11-21T12:00:00Z')
 const minute = 60_000
@@ -67,7 +68,7 @@ const bounded = (
   boundedImages(
     read(more, version),
     atMs,
-    { certain: new Set(removed), possible: new Set(perhaps) },
+    new Map([...removedAt(atMs, perhaps, false), ...removedAt(atMs, removed)]),
     version.features,
   )
 const inUse = (more: object, options = {}) => bounded(more, options).map(({ isInUse }) => isInUse)

@@ -9,6 +9,7 @@ import { prepareImages } from '#replay/image-gc/prepared.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { inputOf } from '#test/at-the-door.ts'
+import { removedAt } from '#test/removed-containers.ts'
 
 const minute = 60_000
 const now = Date.parse('2026-11-21T12:00:00Z')
@@ -299,7 +300,7 @@ function prepare(images: Record<string, Image>, node: Node = {}) {
     imageEvidence(inputOf(record), now, kubelet),
     now + waitMinutes * minute,
     kubelet,
-    { certain: new Set(removed), possible: new Set() },
+    removedAt(now + waitMinutes * minute, removed ?? []),
   )
 }
 

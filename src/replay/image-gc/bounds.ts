@@ -10,6 +10,7 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KeptImage } from '#model/prediction.ts'
+import { lastRoundBy, modulesStartMs, roundOf } from '#replay/clocks.ts'
 import type { ImageEvidence, NodeImages } from './evidence.ts'
 import type { TimeBounds } from './known-times.ts'
 import { zeroTimeMs } from './records.ts'
@@ -38,7 +39,7 @@ export interface BoundedImage {
 }
 
 /**
- * @param atMs not before the record; what was read holds unchanged until then
+ * @param atMs not before the record; what was read holds until then
  * @param removed containers that are removed just before
  */
 export function boundedImages(
@@ -54,14 +55,16 @@ function bounded(
   evidence: ImageEvidence,
   node: NodeImages,
   atMs: number,
-  { certain: removed, possible }: RemovedContainers,
+  removed: RemovedContainers,
   features: KubeletFeatures,
 ): BoundedImage {
   const { image, names, sizeBytes, isPinned, isSandbox, users } = evidence
   const left =
-    removed.size === 0 ? users : users.filter(({ containerId }) => !removed.has(containerId))
+    removed.size === 0
+      ? users
+      : users.filter(({ containerId }) => removed.get(containerId)?.isSure !== true)
   const isUsed =
-    left.some(({ isSure, containerId }) => isSure && !possible.has(containerId)) ||
+    left.some(({ isSure, containerId }) => isSure && !removed.has(containerId)) ||
     (node.areUsersComplete && left.length === 0 ? false : null)
   const isInUse = either(isUsed, isSandbox)
   const isKept = either(isInUse, isPinned)
@@ -79,10 +82,14 @@ function bounded(
   }
 }
 
-/** By id. */
-export interface RemovedContainers {
-  certain: ReadonlySet<string>
-  possible: ReadonlySet<string>
+/** Removed before the round, by id. */
+export type RemovedContainers = ReadonlyMap<string, RemovedContainer>
+
+export interface RemovedContainer {
+  /** False: it may also be kept. */
+  isSure: boolean
+  /** When it is removed, if it is. */
+  removal: TimeBounds
 }
 
 const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
@@ -121,6 +128,17 @@ function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): 
   return earliestMs
 }
 
+/** Whether a detection may run after the record was read, and not after `untilMs`. */
+function mayDetect({ readAtMs, kubeletStart }: NodeImages, untilMs: number): boolean {
+  if (kubeletStart === null) return true
+  const { earliestMs, latestMs } = kubeletStart
+  const loop = {
+    start: { earliestMs, latestMs: latestMs + modulesStartMs },
+    periodMs: imageGcPeriodMs,
+  }
+  return roundOf(loop, lastRoundBy(loop, untilMs)).latestMs > readAtMs
+}
+
 /** A round's own detection sees no image in use that it then considers: the last use lies before. */
 const justBefore = (ms: number) => ms - 0.001
 
@@ -128,17 +146,22 @@ function lastUsedOf(
   evidence: ImageEvidence,
   node: NodeImages,
   atMs: number,
-  removed: ReadonlySet<string>,
+  removed: RemovedContainers,
 ): LastUsedBounds {
   const read = lastUsedWhenRead(evidence, node, atMs)
-  const users =
-    removed.size === 0 ? [] : evidence.users.filter(({ containerId }) => removed.has(containerId))
-  // What holds it until it is removed at the moment itself was seen by every detection between.
-  if (users.length === 0 || atMs <= node.readAtMs) return read
-  const latestMs = justBefore(atMs)
-  const seenMs = users.some(({ isSure }) => isSure) ? latestMs - detectionWithinMs : zeroTimeMs
-  if (seenMs > node.readAtMs) return { earliestMs: seenMs, lowestMs: seenMs, latestMs }
-  return { earliestMs: read.earliestMs, lowestMs: Math.min(read.lowestMs, node.readAtMs), latestMs }
+  if (removed.size === 0 || atMs <= node.readAtMs) return read
+  let { earliestMs, lowestMs, latestMs } = read
+  for (const { containerId, isSure } of evidence.users) {
+    const removal = removed.get(containerId)?.removal
+    // A detection between the reading and the removal saw the container.
+    if (!removal || !mayDetect(node, removal.latestMs)) continue
+    const untilMs = Math.min(removal.latestMs, justBefore(atMs))
+    const seenMs = Math.min(removal.earliestMs, untilMs) - detectionWithinMs
+    latestMs = Math.max(latestMs, untilMs)
+    lowestMs = Math.min(lowestMs, node.readAtMs)
+    if (isSure && seenMs > node.readAtMs) earliestMs = Math.max(earliestMs, seenMs)
+  }
+  return { earliestMs, lowestMs: Math.max(lowestMs, earliestMs), latestMs }
 }
 
 const neverUsed: LastUsedBounds = {

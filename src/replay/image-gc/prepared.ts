@@ -23,7 +23,7 @@ export interface PreparedImages {
   unknowns: readonly Unknown[]
 }
 
-const noneRemoved: RemovedContainers = { certain: new Set(), possible: new Set() }
+const noneRemoved: RemovedContainers = new Map()
 
 /**
  * @param atMs when the round runs, not before the record was read

@@ -5,7 +5,6 @@ import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { LabExecution } from '#lab/apis/sfn-execution.ts'
 import type { Notice } from '#lab/apis/sns-notice.ts'
-import { usualGarbageKinds } from '#model/cluster-garbage.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
@@ -39,9 +38,9 @@ export const auditorRights: readonly string[] = [
   'list events',
   'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
-  ...garbageResources
-    .filter(({ kinds: [kind] }) => usualGarbageKinds.includes(kind))
-    .map(({ resource }) => `list ${resource}`),
+  ...garbageResources.map(({ resource }) => `list ${resource}`),
+  // By which an apply identifies the cluster.
+  'list namespaces',
 ]
 
 export interface Principal {

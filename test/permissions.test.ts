@@ -39,7 +39,7 @@ import {
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
-import { exampleApplied, iamPolicy, manifests } from '#pipeline/access/grants.ts'
+import { exampleApplied, iamPolicy } from '#pipeline/access/grants.ts'
 import {
   agentStatements,
   applyRights,
@@ -63,7 +63,6 @@ describe('the rights of a mode', () => {
     'list events',
     'list jobs.batch',
     'list leases.coordination.k8s.io',
-    'list namespaces',
     'list nodeclasses.eks.amazonaws.com',
     'list nodepools.karpenter.sh',
     'list ec2nodeclasses.karpenter.k8s.aws',
@@ -74,7 +73,6 @@ describe('the rights of a mode', () => {
     'list pods',
     'list replicasets.apps',
     'list statefulsets.apps',
-    'list storageclasses.storage.k8s.io',
   ]
 
   it.each([
@@ -84,18 +82,6 @@ describe('the rights of a mode', () => {
     ['kubelet', plain],
   ] as const)('%s, in a cluster', (mode, expected) => {
     expect(rights(mode, 'reader').toSorted()).toEqual(expected.toSorted())
-  })
-
-  it('are more where the policy wants to know whose ConfigMaps and Secrets are: nobody may list Secrets unless somebody says so', () => {
-    const kinds = [...defaultPolicy.clusterGarbage.kinds, 'configs' as const]
-    const asked = rights('proxy', 'reader', {
-      ...defaultPolicy,
-      clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds },
-    })
-    expect(asked.filter(right => !rights('proxy', 'reader').includes(right))).toEqual([
-      'list configmaps',
-      'list secrets',
-    ])
   })
 
   it('are fewer where the policy looks for less garbage', () => {
@@ -108,40 +94,6 @@ describe('the rights of a mode', () => {
         .filter(right => /jobs|leases|apps|list pods/.test(right))
     expect(without({ enabled: false })).toEqual(['list pods'])
     expect(without({ kinds: ['leases'] })).toEqual(['list pods', 'list leases.coordination.k8s.io'])
-  })
-
-  it('are more where it sweeps: of just the resources and groups that it names', () => {
-    const swept = (sweep: string[], kinds = defaultPolicy.clusterGarbage.kinds) =>
-      rights('proxy', 'reader', {
-        ...defaultPolicy,
-        clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds, sweep },
-      }).filter(right => !rights('proxy', 'reader').includes(right))
-    expect(swept(['sites.web.example.com', '*.karpenter.sh'])).toEqual([
-      'list sites.web.example.com',
-      'list *.karpenter.sh',
-    ])
-    expect(swept(['*'])).toEqual(['list *.*'])
-    expect(swept(['*'], ['jobs'])).toEqual([])
-    const policy = {
-      ...defaultPolicy,
-      clusterGarbage: {
-        ...defaultPolicy.clusterGarbage,
-        sweep: ['*', '*.karpenter.sh', 'ingresses.networking.k8s.io'],
-      },
-    }
-    const [role] = manifests('ssm', { policy }).split('---')
-    const rules = parse(role ?? '').rules
-    expect(rules).toContainEqual({ apiGroups: ['*'], resources: ['*'], verbs: ['list'] })
-    expect(rules).toContainEqual({
-      apiGroups: ['karpenter.sh'],
-      resources: ['nodepools', '*'],
-      verbs: ['list'],
-    })
-    expect(rules).toContainEqual({
-      apiGroups: ['networking.k8s.io'],
-      resources: ['ingresses'],
-      verbs: ['list'],
-    })
   })
 
   it('of the identity that kubelets see: two, and none of the reader’s', () => {

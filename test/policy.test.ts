@@ -237,22 +237,6 @@ logRotation:
     expect(parsed('{ useOwnToken: true }')().modes).toEqual([{ match: {}, mode: 'kubelet' }])
   })
 
-  it('takes what is swept by resource and group, and nothing else', () => {
-    const swept = (sweep: string) => () =>
-      parsePolicy(`clusterGarbage: { sweep: ["${sweep}"] }`, 'highwater.yaml', policyTerms)
-    for (const name of ['*', '*.cert-manager.io', 'certificates.cert-manager.io', 'services'])
-      expect(swept(name)().clusterGarbage.sweep).toEqual([name])
-    for (const name of [
-      '',
-      '*certificates',
-      'certificates.*',
-      'apps/v1',
-      'Deployment.apps',
-      'a b.c',
-    ])
-      expect(swept(name)).toThrow('*.group')
-  })
-
   it('takes windows in which nodes may be changed, on every day unless said', () => {
     const text =
       "remediation: { windows: [{ from: '22:00', to: '04:00', timezone: Europe/Berlin }, { days: [sat], from: 00:00, to: 24:00, timezone: UTC }] }"

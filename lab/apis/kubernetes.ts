@@ -11,7 +11,6 @@ import { customResourceRoutes, installedGroups } from './kubernetes/custom-resou
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
 import { disruptionBudgetRoutes, policyGroup } from './kubernetes/disruption-budgets.ts'
 import { eventsListing } from './kubernetes/events.ts'
-import { moreGroupRoutes, moreGroups } from './kubernetes/installed-groups.ts'
 import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
 import { objectReply } from './kubernetes/objects.ts'
@@ -28,12 +27,7 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       document(
         'apiGroups',
         '/apis',
-        apiGroups([
-          policyGroup,
-          ...builtInGroups,
-          ...installedGroups(cluster),
-          ...moreGroups(cluster),
-        ]),
+        apiGroups([policyGroup, ...builtInGroups, ...installedGroups(cluster)]),
       ),
       document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
@@ -41,7 +35,6 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       ...disruptionBudgetRoutes(cluster, world.at),
       ...customResourceRoutes(cluster),
       ...builtInRoutes(cluster, world.at),
-      ...moreGroupRoutes(cluster, world.at),
     ].map(onlyAuthenticated),
     onlyAuthenticated(accessReview),
     {

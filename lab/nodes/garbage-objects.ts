@@ -7,13 +7,10 @@ interface JobProfile extends Named {
   finishedHoursAgo: number | null
   outcome?: 'Complete' | 'Failed'
   ttlSeconds?: number
-  /** Absent: it is not suspended. */
-  suspendedHoursAgo?: number
 }
 
 export function jobObject(at: string, job: JobProfile): RawObject {
-  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspendedHoursAgo } = job
-  const suspend = suspendedHoursAgo !== undefined
+  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds } = job
   const startedHoursAgo = (finishedHoursAgo ?? 1) + 1
   const lastTransitionTime = finishedHoursAgo === null ? '' : hoursBefore(at, finishedHoursAgo)
   return {
@@ -21,7 +18,6 @@ export function jobObject(at: string, job: JobProfile): RawObject {
     spec: {
       parallelism: 1,
       completions: 1,
-      suspend,
       ...(ttlSeconds !== undefined && { ttlSecondsAfterFinished: ttlSeconds }),
       template: {
         spec: {
@@ -31,16 +27,7 @@ export function jobObject(at: string, job: JobProfile): RawObject {
       },
     },
     status: {
-      ...(!suspend && { startTime: hoursBefore(at, startedHoursAgo) }),
-      ...(suspend && {
-        conditions: [
-          {
-            type: 'Suspended',
-            status: 'True',
-            lastTransitionTime: hoursBefore(at, suspendedHoursAgo),
-          },
-        ],
-      }),
+      startTime: hoursBefore(at, startedHoursAgo),
       ...(finishedHoursAgo !== null && {
         ...(outcome === 'Complete' && { completionTime: lastTransitionTime, succeeded: 1 }),
         conditions: [{ type: outcome, status: 'True', lastTransitionTime }],
@@ -77,42 +64,19 @@ export function leaseObject(
 
 interface CronJobProfile extends Named {
   limits?: { successful: number; failed: number }
-  suspended?: boolean
   lastScheduledHoursAgo: number
 }
 
 export function cronJobObject(at: string, cronJob: CronJobProfile): RawObject {
-  const {
-    limits = { successful: 3, failed: 1 },
-    suspended = false,
-    lastScheduledHoursAgo,
-  } = cronJob
+  const { limits = { successful: 3, failed: 1 }, lastScheduledHoursAgo } = cronJob
   return {
     metadata: metadataOf('CronJob', at, { createdHoursAgo: 9000, ...cronJob }),
     spec: {
       schedule: '0 3 * * *',
-      suspend: suspended,
       successfulJobsHistoryLimit: limits.successful,
       failedJobsHistoryLimit: limits.failed,
     },
     status: { lastScheduleTime: hoursBefore(at, lastScheduledHoursAgo) },
-  }
-}
-
-/** Of an API server; `label`: how its version marks it. */
-export function identityLeaseObject(
-  at: string,
-  name: string,
-  renewedHoursAgo: number,
-  label: Record<string, string>,
-): RawObject {
-  return {
-    metadata: { ...metadataOf('Lease', at, { namespace: 'kube-system', name }), labels: label },
-    spec: {
-      holderIdentity: `${name}_0`,
-      leaseDurationSeconds: 3600,
-      renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z'),
-    },
   }
 }
 

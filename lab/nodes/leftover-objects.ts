@@ -1,21 +1,8 @@
 /** Volumes, claims, certificate requests, namespaces and bare workloads as the API server lists them. Upstream: api/core/v1, api/storage/v1, api/certificates/v1, api/apps/v1. */
 import type { RawObject } from '#model/record.ts'
-import { hoursBefore, metadataOf, type Named, type Owner, objectUid } from './object-metadata.ts'
+import { hoursBefore, metadataOf, type Named, objectUid } from './object-metadata.ts'
 
 type ClusterScoped = Omit<Named, 'namespace'>
-
-export const storageClassObject = (
-  at: string,
-  name: string,
-  reclaimPolicy: 'Delete' | 'Retain',
-  owner?: Owner,
-): RawObject => ({
-  metadata: metadataOf('StorageClass', at, { namespace: '', name, ...(owner && { owner }) }),
-  provisioner: 'ebs.csi.aws.com',
-  parameters: { type: 'gp3' },
-  reclaimPolicy,
-  volumeBindingMode: 'WaitForFirstConsumer',
-})
 
 interface ClaimProfile extends Named {
   storageClass: string
@@ -122,25 +109,6 @@ export function certificateRequestObject(
       : {},
   }
 }
-
-interface NamespaceProfile extends ClusterScoped {
-  /** Why its deletion does not end, by condition. */
-  holds?: Readonly<Record<string, { reason: string; message: string }>>
-}
-
-export const namespaceObject = (at: string, namespace: NamespaceProfile): RawObject => ({
-  metadata: metadataOf('Namespace', at, { namespace: '', ...namespace }),
-  spec: { finalizers: ['kubernetes'] },
-  status: {
-    phase: namespace.deletedHoursAgo === undefined ? 'Active' : 'Terminating',
-    conditions: Object.entries(namespace.holds ?? {}).map(([type, { reason, message }]) => ({
-      type,
-      status: 'True',
-      reason,
-      message,
-    })),
-  },
-})
 
 const counts = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, observedGeneration: 1 }
 

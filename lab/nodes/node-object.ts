@@ -42,8 +42,7 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
     },
     spec: {
       ...(profile.providerId && { providerID: profile.providerId }),
-      ...(profile.cordoned && { unschedulable: true }),
-      ...(taintsOf(profile, at).length > 0 && { taints: taintsOf(profile, at) }),
+      ...(taintsOf(profile).length > 0 && { taints: taintsOf(profile) }),
     },
     status: {
       capacity: capacityOf(profile),
@@ -157,10 +156,11 @@ function transitionOf(profile: NodeProfile, type: string, on: boolean, at: strin
   return before(at, type === 'DiskPressure' && on ? transitionMs : ageMs)
 }
 
-function taintsOf(
-  { silent, diskPressure, family, taints = [] }: NodeProfile,
-  at: string,
-): NonNullable<NonNullable<KubernetesNode['spec']>['taints']> {
+function taintsOf({
+  silent,
+  diskPressure,
+  family,
+}: NodeProfile): NonNullable<NonNullable<KubernetesNode['spec']>['taints']> {
   return [
     ...(silent
       ? ['NoSchedule', 'NoExecute'].map(effect => ({
@@ -169,11 +169,6 @@ function taintsOf(
         }))
       : []),
     ...(diskPressure ? [{ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }] : []),
-    ...taints.map(({ key, effect, addedHoursAgo }) => ({
-      key,
-      effect,
-      ...(addedHoursAgo !== undefined && { timeAdded: before(at, addedHoursAgo * 3_600_000) }),
-    })),
     ...(family === 'Fargate'
       ? [{ key: 'eks.amazonaws.com/compute-type', value: 'fargate', effect: 'NoSchedule' }]
       : []),

@@ -55,10 +55,6 @@ export interface NodeProfile {
   silent?: boolean
   /** Since when. Default: a while. */
   silentHours?: number
-  /** Beside those that its state brings. */
-  taints?: readonly { key: string; effect: string; addedHoursAgo?: number }[]
-  /** Nobody schedules on it. */
-  cordoned?: boolean
   fault?: NodeFault
   /** Its SSM agent; absent: SSM does not know the instance. */
   agent?: AgentScenario

@@ -2,7 +2,6 @@
 import {
   cronJobObject,
   deploymentObjects,
-  identityLeaseObject,
   jobObject,
   leaseObject,
   podElsewhere,
@@ -44,24 +43,6 @@ const jobs = (at: string): RawObject[] => [
   }),
   jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
   jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
-  jobObject(at, {
-    ...{
-      namespace: 'old',
-      name: 'backfill',
-      finishedHoursAgo: null,
-      createdHoursAgo: days(300),
-      suspendedHoursAgo: days(200),
-    },
-  }),
-  jobObject(at, {
-    ...{
-      namespace: 'old',
-      name: 'kept-paused',
-      finishedHoursAgo: null,
-      createdHoursAgo: days(300),
-      suspendedHoursAgo: 1,
-    },
-  }),
   // Its time is over since two days, and a finalizer holds it.
   jobObject(at, {
     ...{ namespace: 'etl', name: 'load-7', finishedHoursAgo: 49, ttlSeconds: 3600 },
@@ -102,24 +83,11 @@ const cronJobs = (at: string): RawObject[] => [
     limits: { successful: 100, failed: 10 },
     lastScheduledHoursAgo: 5,
   }),
-  cronJobObject(at, {
-    namespace: 'old',
-    name: 'migrate',
-    suspended: true,
-    lastScheduledHoursAgo: days(200),
-  }),
-  cronJobObject(at, {
-    namespace: 'old',
-    name: 'kept-for-the-freeze',
-    suspended: true,
-    lastScheduledHoursAgo: days(10),
-  }),
 ]
 
 /** @param ready names of nodes that renew their leases @param silent those that do not, the first for longest */
 function leases(at: string, ready: readonly string[], silent: readonly string[]): RawObject[] {
   const nodeUid = (name: string) => uidOf(`node/${name}`)
-  const current = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
   return [
     ...ready.map(node => leaseObject(at, { node, renewedHoursAgo: 0.001, nodeUid: nodeUid(node) })),
     ...silent.map((node, index) =>
@@ -131,14 +99,6 @@ function leases(at: string, ready: readonly string[], silent: readonly string[])
       renewedHoursAgo: 0.01,
       nodeUid: nodeUid('gone'),
     }),
-    // Of 1.26, whose label nobody looks for any more.
-    identityLeaseObject(at, 'kube-apiserver-old', days(300), {
-      'k8s.io/component': 'kube-apiserver',
-    }),
-    // The others should have taken it within an hour.
-    identityLeaseObject(at, 'apiserver-passed-over', days(40), current),
-    identityLeaseObject(at, 'kept-apiserver-restarted', 1.5, current),
-    identityLeaseObject(at, 'kept-apiserver-alive', 0.001, current),
   ]
 }
 
@@ -234,29 +194,3 @@ export const garbageObjects = (
     statefulSets(at).flatMap(({ revisions }) => revisions),
   ),
 })
-
-/** The garbage collector names an owner that is not where it is said to be. Upstream: graph_builder.go reportInvalidNamespaceOwnerRef. */
-export const garbageEvents = (at: string): RawObject[] => [
-  {
-    metadata: {
-      name: 'settings.17a',
-      namespace: 'shared',
-      uid: uidOf('event/settings.17a'),
-      creationTimestamp: at,
-    },
-    involvedObject: {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      namespace: 'shared',
-      name: 'settings',
-      uid: uidOf('ConfigMap/shared/settings'),
-    },
-    reason: 'OwnerRefInvalidNamespace',
-    message: `ownerRef [apps/v1/Deployment, namespace: shared, name: cart, uid: ${uidOf('Deployment/shop/cart')}] does not exist in namespace "shared"`,
-    type: 'Warning',
-    count: 2,
-    firstTimestamp: at,
-    lastTimestamp: at,
-    source: { component: 'garbage-collector-controller' },
-  },
-]

@@ -1,17 +1,15 @@
-/** The scenario `garbage`: volumes, certificate requests, namespaces, owners and finalizers, each case beside its healthy twin. */
+/** The scenario `garbage`: volumes, certificate requests, owners and finalizers, each case beside its healthy twin. */
 import {
   bareDeployment,
   bareReplicaSet,
   certificateRequestObject,
   claimObject,
-  namespaceObject,
-  storageClassObject,
   volumeObject,
 } from '#lab/nodes/leftover-objects.ts'
-import { metadataOf, type Named, objectUid } from '#lab/nodes/object-metadata.ts'
+import { objectUid } from '#lab/nodes/object-metadata.ts'
 import { nodeNameOf } from '#lab/nodes/placement.ts'
 import type { RawObject } from '#model/record.ts'
-import { fixedObjects, type InstalledResource, type ObjectSource } from './scenario.ts'
+import { fixedObjects, type ObjectSource } from './scenario.ts'
 
 const deployment = (name: string, uid?: string) => ({
   apiVersion: 'apps/v1',
@@ -38,41 +36,6 @@ const claims = (at: string): RawObject[] => [
     volume: 'pvc-0005',
     deletedHoursAgo: 0.5,
   }),
-  claimObject(at, {
-    namespace: 'ci',
-    name: 'build-7-scratch',
-    storageClass: 'keep',
-    volume: 'pvc-0006',
-    createdHoursAgo: 2,
-    owner: pod('build-7'),
-  }),
-  claimObject(at, {
-    namespace: 'ci',
-    name: 'kept-build-8-scratch',
-    storageClass: 'gp3',
-    volume: 'kept-bound',
-    createdHoursAgo: 2,
-    owner: pod('build-8'),
-  }),
-  // Of a class that keeps, but somebody has set its own volume to Delete; and the other way round.
-  claimObject(at, {
-    ...{
-      namespace: 'ci',
-      name: 'kept-build-9-scratch',
-      storageClass: 'keep',
-      volume: 'kept-set-to-delete',
-    },
-    ...{ createdHoursAgo: 2, owner: pod('build-9') },
-  }),
-  claimObject(at, {
-    ...{
-      namespace: 'ci-nightly',
-      name: 'build-10-scratch',
-      storageClass: 'gp3',
-      volume: 'pvc-0010',
-    },
-    ...{ createdHoursAgo: 2, owner: pod('build-10') },
-  }),
   // Of a pod and of a Job that are gone.
   claimObject(at, {
     namespace: 'stray',
@@ -98,24 +61,11 @@ const claims = (at: string): RawObject[] => [
     storageClass: 'gp3',
     owner: ofJob('kept-by-time'),
   }),
-  // Another owner of it is there.
-  claimObject(at, {
-    ...{ namespace: 'tenant', name: 'spare', storageClass: 'gp3', owner: deployment('kept-front') },
-    alsoOwnedBy: deployment(
-      'checkout',
-      objectUid('Deployment', { namespace: 'shop', name: 'checkout' }),
-    ),
-  }),
   claimObject(at, {
     namespace: 'tenant',
     name: 'kept-own',
     storageClass: 'gp3',
     owner: deployment('kept-front'),
-  }),
-  // Its owner lives, in another namespace.
-  claimObject(at, {
-    ...{ namespace: 'tenant', name: 'cache', storageClass: 'gp3' },
-    owner: deployment('checkout', objectUid('Deployment', { namespace: 'shop', name: 'checkout' })),
   }),
 ]
 
@@ -216,34 +166,6 @@ const volumes = (at: string): RawObject[] => [
     },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa7' },
   }),
-  volumeObject(at, {
-    ...{
-      name: 'kept-set-to-delete',
-      claim: { namespace: 'ci', name: 'kept-build-9-scratch' },
-      phase: 'Bound',
-      phaseHoursAgo: 2,
-    },
-    ...{
-      reclaimPolicy: 'Delete',
-      storageClass: 'keep',
-      capacity: '20Gi',
-      volumeId: 'vol-0aaaaaaaaaaaaaaa9',
-    },
-  }),
-  volumeObject(at, {
-    ...{
-      name: 'pvc-0010',
-      claim: { namespace: 'ci-nightly', name: 'build-10-scratch' },
-      phase: 'Bound',
-      phaseHoursAgo: 2,
-    },
-    ...{
-      reclaimPolicy: 'Retain',
-      storageClass: 'gp3',
-      capacity: '20Gi',
-      volumeId: 'vol-0aaaaaaaaaaaaaab0',
-    },
-  }),
 ]
 
 const certificateRequests = (at: string): RawObject[] => {
@@ -297,38 +219,6 @@ const certificateRequests = (at: string): RawObject[] => {
   ]
 }
 
-const namespaces = (at: string): RawObject[] => [
-  namespaceObject(at, {
-    name: 'old-monitoring',
-    deletedHoursAgo: 60,
-    holds: {
-      NamespaceDeletionDiscoveryFailure: {
-        reason: 'DiscoveryFailed',
-        message:
-          'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery: custom.metrics.k8s.io/v1beta1',
-      },
-    },
-  }),
-  // What is left of it nobody lists.
-  namespaceObject(at, {
-    name: 'old-web',
-    deletedHoursAgo: 70,
-    holds: {
-      NamespaceContentRemaining: {
-        reason: 'SomeResourcesRemain',
-        message: 'Some resources are remaining: sites.web.example.com has 1 resource instances',
-      },
-      NamespaceFinalizersRemaining: {
-        reason: 'SomeFinalizersRemain',
-        message:
-          'Some content in the namespace has finalizers remaining: web.example.com/unpublish in 1 resource instances',
-      },
-    },
-  }),
-  namespaceObject(at, { name: 'kept-going-now', deletedHoursAgo: 0.05 }),
-  namespaceObject(at, { name: 'shop' }),
-]
-
 export const leftoverDeployments = (at: string): RawObject[] => [
   // Nobody is there to take this away.
   bareDeployment(at, {
@@ -357,17 +247,6 @@ export const leftoverDeployments = (at: string): RawObject[] => [
   }),
   bareDeployment(at, { namespace: 'tenant', name: 'kept-front' }),
   bareDeployment(at, { namespace: 'stray', name: 'api', createdHoursAgo: 300 }),
-  // Blogs are gone with their CustomResourceDefinition; Sites are there.
-  bareDeployment(at, {
-    namespace: 'pages',
-    name: 'render-blog',
-    owner: { apiVersion: 'web.example.com/v1', kind: 'Blog', name: 'news' },
-  }),
-  bareDeployment(at, {
-    namespace: 'pages',
-    name: 'kept-render-site',
-    owner: { apiVersion: 'web.example.com/v1', kind: 'Site', name: 'kept-home' },
-  }),
 ]
 
 export const leftoverReplicaSets = (at: string): RawObject[] => [
@@ -408,95 +287,8 @@ export const leftoverReplicaSets = (at: string): RawObject[] => [
   bareReplicaSet(at, { namespace: 'canary', name: 'kept-web-2', createdHoursAgo: 1 }),
 ]
 
-/** Of the Deployment `portal`, or of one that was called so before. */
-function ofPortal(at: string, name: string, owner: string): RawObject {
-  const uid = objectUid('Deployment', { namespace: 'legacy', name: owner })
-  return {
-    metadata: metadataOf('ConfigMap', at, {
-      namespace: 'legacy',
-      name,
-      owner: deployment('portal', uid),
-    }),
-    data: { token: 'lab-secret-data' },
-  }
-}
-
 export const leftoverObjects: Record<string, ObjectSource> = {
-  'storageclasses.storage.k8s.io': fixedObjects(at => [
-    storageClassObject(at, 'gp3', 'Delete'),
-    storageClassObject(at, 'keep', 'Retain'),
-    // What stands in no namespace cannot be owned by what stands in one.
-    storageClassObject(at, 'of-checkout', 'Delete', deployment('checkout')),
-    storageClassObject(at, 'kept-of-shop', 'Delete', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      name: 'shop',
-      uid: objectUid('Namespace', { namespace: '', name: 'shop' }),
-    }),
-  ]),
   persistentvolumeclaims: fixedObjects(claims),
   persistentvolumes: fixedObjects(volumes),
   'certificatesigningrequests.certificates.k8s.io': fixedObjects(certificateRequests),
-  namespaces: fixedObjects(namespaces),
-  configmaps: fixedObjects(at => [
-    ofPortal(at, 'render-1', 'portal before'),
-    ofPortal(at, 'kept-render-2', 'portal'),
-  ]),
-  secrets: fixedObjects(at => [
-    {
-      metadata: metadataOf('Secret', at, { namespace: 'legacy', name: 'kept-token' }),
-      data: { token: 'bGFiLXNlY3JldC1kYXRh' },
-    },
-  ]),
 }
-
-const siteObject = (at: string, site: Named): RawObject => ({
-  metadata: {
-    ...metadataOf('Site', at, site),
-    annotations: { 'example.com/token': 'lab-secret-site' },
-  },
-  spec: { password: 'lab-secret-site' },
-})
-
-/** Of groups that nothing lists unless somebody asks for it; who would take that finalizer away nobody knows. */
-export const installedResources: readonly InstalledResource[] = [
-  {
-    ...{
-      group: 'web.example.com',
-      version: 'v1',
-      plural: 'sites',
-      kind: 'Site',
-      isNamespaced: true,
-    },
-    objects: fixedObjects(at => [
-      siteObject(at, {
-        namespace: 'old-web',
-        name: 'front',
-        deletedHoursAgo: 70,
-        finalizers: ['web.example.com/unpublish'],
-      }),
-      siteObject(at, {
-        namespace: 'pages',
-        name: 'kept-leaving',
-        deletedHoursAgo: 0.2,
-        finalizers: ['web.example.com/unpublish'],
-      }),
-      siteObject(at, {
-        namespace: 'pages',
-        name: 'kept-home',
-        finalizers: ['web.example.com/unpublish'],
-      }),
-    ]),
-  },
-  {
-    ...{
-      group: 'metrics.k8s.io',
-      version: 'v1beta1',
-      plural: 'nodes',
-      kind: 'NodeMetrics',
-      isNamespaced: false,
-      isStored: false,
-    },
-    objects: fixedObjects(() => []),
-  },
-]

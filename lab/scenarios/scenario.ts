@@ -212,20 +212,10 @@ export interface ClusterScenario {
   objects?: Readonly<Record<string, ObjectSource>>
   /** EBS volumes that bear its tags. */
   disks?: readonly DiskScenario[]
-  /** Instances that bear its tags, beside those of its nodes. */
-  instances?: readonly {
-    instanceId: string
-    launchedHoursAgo: number
-    state?: 'running' | 'stopped' | 'terminated'
-  }[]
   /** Names of nodes whose instance is gone. */
   goneInstances?: readonly string[]
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
-  /** Further resources that somebody has installed. */
-  installed?: readonly InstalledResource[]
-  /** Versions of API groups whose servers behind the API server are away: `custom.metrics.k8s.io/v1beta1`. */
-  awayGroups?: readonly string[]
   /** `policy/v1` PodDisruptionBudgets: as the API server lists them, or in short, and then their status follows from the pods that there are. */
   disruptionBudgets?: readonly (RawObject | DisruptionBudget)[]
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
@@ -233,17 +223,6 @@ export interface ClusterScenario {
   /** Its kubelets listen on their own port, too, each at an address of its own on loopback (127.…): on Linux, where all of 127.0.0.0/8 is this machine. */
   kubelets?: boolean
   faults?: ClusterFaults
-}
-
-export interface InstalledResource {
-  group: string
-  version: string
-  plural: string
-  kind: string
-  isNamespaced: boolean
-  /** Default: they are; else they are computed when somebody asks, and nobody can delete them. */
-  isStored?: boolean
-  objects: ObjectSource
 }
 
 export interface DiskScenario {

@@ -140,7 +140,7 @@ describe('lists', () => {
       501,
     ],
     ['a resource that it does not know', '/api/v1/services', 501],
-    ['Secrets to one who may not list them', '/api/v1/secrets', 403],
+    ['Secrets, which the lab does not have', '/api/v1/secrets', 501],
     ['another way to write a path', '/api/v1/nodes/x/proxy/stats%2Fsummary', 501],
   ])('answer %s with a Status', async (_, path, code) => {
     lab = await enterLab(scenario([{ name: 'c' }]))

@@ -8,7 +8,6 @@ import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
-import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { messageOf } from '#model/error-message.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -18,7 +17,6 @@ import type {
   ClusterRecord,
   NodeRecord,
   ObjectsRecord,
-  RawObject,
   ReadError,
   ResourceName,
 } from '#model/record.ts'
@@ -39,8 +37,6 @@ export interface CollectOptions {
   /** Those of the mode. */
   collectors: readonly Collector[]
   clusterCollectors: readonly ClusterCollector[]
-  /** What else is asked of a whole cluster when it has said what it has. @param served APIResourceLists */
-  furtherCollectors(served: readonly RawObject[]): readonly ClusterCollector[]
   /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
   inspector: Inspector | null
   /** Null: EKS does not know the cluster, or its place is unknown. */
@@ -235,7 +231,7 @@ async function* readAllObjects(
   cluster: string,
   kubernetes: KubernetesClient,
   nodesWithPods: ReadonlySet<string>,
-  { clusterCollectors, furtherCollectors, selection, aws, signal, policy }: CollectOptions,
+  { clusterCollectors, selection, aws, signal, policy }: CollectOptions,
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   const isWholeCluster = selectsAllNodes(selection)
@@ -244,14 +240,7 @@ async function* readAllObjects(
       (isWholeCluster || garbage === undefined) && (aws !== null || isOfAws !== true),
   )
   const objects = { kubernetes, nodesWithPods, aws, signal, timeoutsMs: policy.timeoutsMs }
-  const served: RawObject[] = []
-  for (const collector of asked)
-    for await (const read of readObjects(cluster, collector, objects, errors)) {
-      if (read.resource === discoveryResource) served.push(...read.items)
-      yield read
-    }
-  for (const collector of isWholeCluster ? furtherCollectors(served) : [])
-    yield* readObjects(cluster, collector, objects, errors)
+  for (const collector of asked) yield* readObjects(cluster, collector, objects, errors)
 }
 
 /** The cluster's nodes, page by page; where the list breaks off, the reason goes into `errors`. */

@@ -4,7 +4,7 @@ import type { CredentialSource } from '#clients/credentials.ts'
 import type { KubeletApi } from '#clients/kubelet.ts'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
-import type { GarbageKind } from '#model/cluster-garbage.ts'
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Source } from '#model/read-mode.ts'
@@ -71,7 +71,7 @@ export interface ClusterCollector {
   /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
   resource: string
   /** The words by which a policy asks for it, any of them; absent: it is always asked. Only whole clusters are looked through for garbage. */
-  garbage?: readonly GarbageKind[]
+  garbage?: readonly ClusterNeed[]
   permissions: { kubernetes: string[]; aws?: string[] }
   /** Its objects are the account's: without an account it is not asked. */
   isOfAws?: true

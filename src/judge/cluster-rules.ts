@@ -16,7 +16,7 @@ import { bounded, isPrintable } from './text.ts'
 export const mostSubjects = 25
 const commandLength = 2000
 
-interface JudgedCluster {
+export interface JudgedCluster {
   outcome: Outcome
   failings: ClusterFailing[]
   /** Why there may be more than that; null: it is all. */

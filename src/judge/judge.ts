@@ -8,6 +8,7 @@ import type {
   OutcomeCounts,
   UnknownOutcome,
 } from '#model/finding.ts'
+import type { GarbageOverview } from '#model/garbage-overview.ts'
 import { gradeOf } from '#model/grade.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { NodeInput } from '#model/node-input.ts'
@@ -33,6 +34,7 @@ import { placeOfCluster } from './fixes/command-place.ts'
 import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
 import { commandsOf } from './fixes/steps.ts'
+import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, toldOnce } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
@@ -76,9 +78,6 @@ type FindingSource = Pick<
 > & { rule: Rule }
 
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
-
-/** Maximum number of unswept resources listed in the coverage. */
-const notSweptShown = 20
 
 export const openJudgement = (
   rules: readonly Rule[],
@@ -239,28 +238,21 @@ class RunningJudgement implements Judgement {
   #judgeGarbage(
     prediction: ClusterPrediction,
     day: string,
-  ): { own: OwnFinding[]; unknowns: UnknownOutcome[] } {
+  ): { own: OwnFinding[]; unknowns: UnknownOutcome[]; overview: GarbageOverview | null } {
     const { cluster, resources } = prediction
     const state = this.#clusterState(cluster)
     const lists = Object.values(resources)
-    const { enabled, kinds } = this.#policy.clusterGarbage
-    const notSwept =
-      enabled && kinds.includes('finalizers') ? (prediction.finalizers?.notSwept ?? null) : null
     state.coverage.clusterGc = {
       lists: lists.length,
       read: lists.filter(reason => reason === null).length,
-      ...(notSwept && {
-        notSwept: {
-          count: notSwept.length,
-          sample: notSwept.slice(0, notSweptShown).map(resource => bounded(resource)),
-        },
-      }),
     }
+    const judged: JudgedClusterRule[] = []
     const own: OwnFinding[] = []
     const unknowns: UnknownOutcome[] = []
     for (const rule of this.#rules) {
       if (rule.kind !== 'cluster') continue
       const { outcome, failings, open } = judgeCluster(rule, prediction, this.#policy)
+      judged.push({ rule, outcome, failings, open })
       state.outcomes[outcome.state]++
       const isWaived = (subject: Subject) =>
         waiverOf({ rule: rule.id, cluster, subject }, this.#policy.waivers, day) !== null
@@ -283,7 +275,7 @@ class RunningJudgement implements Judgement {
           message: outcome.message,
         })
     }
-    return { own, unknowns }
+    return { own, unknowns, overview: garbageOverview(prediction, this.#policy, judged) }
   }
 
   close(takenAt: string, predictions: readonly ClusterPrediction[] = []): JudgementResult {
@@ -339,6 +331,7 @@ class RunningJudgement implements Judgement {
       notAudited: toldOnce(this.#notAudited),
       delta: { new: [], resolved: [] },
       ruleErrors: inOrder(this.#ruleErrors),
+      garbage: garbage.flatMap(({ overview }) => overview ?? []).toSorted(byCluster),
     }
   }
 
@@ -388,6 +381,8 @@ class RunningJudgement implements Judgement {
     return typeof declaration === 'string' ? null : declaration
   }
 }
+
+const byCluster = (a: { cluster: string }, b: { cluster: string }) => byText(a.cluster, b.cluster)
 
 const noOutcomes = (): OutcomeCounts => ({
   pass: 0,

@@ -14,6 +14,9 @@ export const mergedJudgements = (results: readonly JudgementResult[]): Judgement
   notAudited: toldOnce(results.flatMap(({ notAudited }) => notAudited)),
   delta: { new: [], resolved: [] },
   ruleErrors: inOrder(results.flatMap(({ ruleErrors }) => ruleErrors)),
+  garbage: results
+    .flatMap(({ garbage }) => garbage)
+    .toSorted((a, b) => byText(a.cluster, b.cluster)),
 })
 
 /** Sorted; the same of the same node once. */

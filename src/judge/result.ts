@@ -1,5 +1,6 @@
 /** What a judgement comes to. */
 import type { ClusterResult, Finding, NotAudited, UnknownOutcome } from '#model/finding.ts'
+import type { GarbageOverview } from '#model/garbage-overview.ts'
 
 /** A rule that threw: a mistake of ours, so the run ends red. */
 export interface RuleError {
@@ -18,4 +19,6 @@ export interface JudgementResult {
   /** Empty: what is new and what is gone comes from history. */
   delta: { new: string[]; resolved: string[] }
   ruleErrors: RuleError[]
+  /** Sorted by cluster; only clusters that were searched for garbage. */
+  garbage: GarbageOverview[]
 }

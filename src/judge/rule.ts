@@ -2,6 +2,7 @@
 
 import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Confidence, Evidence, Family, RuleDocs, Severity } from '#model/finding.ts'
+import type { GarbageFate } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Subject } from '#model/subject.ts'
 import type { ClusterContext, NodeContext } from './cluster-facts.ts'
@@ -135,6 +136,8 @@ export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
   noun: string
   /** The number of subjects that a failing on the cluster stands for. */
   places?: number
+  /** Capacity and cost of disks; null: unknown. */
+  size?: { bytes: number | null; monthlyUsd: number | null }
   /** Where the objects are nodes: all of them. */
   nodes?: readonly string[]
   /** What ends it, as somebody would type it (`kubectl` of kubectl.ts quotes). */
@@ -145,6 +148,8 @@ export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
 export interface ClusterRule extends RuleHead {
   kind: 'cluster'
   needs: readonly ClusterNeed[]
+  /** What happens to the objects without an operator's action. */
+  fate: GarbageFate
   examples: { bad: ClusterExample; good: ClusterExample }
   /** Call it only with a prediction that has all `needs`. */
   judge(cluster: ClusterPrediction, policy: Policy): Iterable<ClusterFailing | Undecided>

@@ -2,8 +2,8 @@
 import type { EksCluster } from './cluster-input.ts'
 
 /**
- * Kinds of cluster garbage that the policy can switch on. `apis` and `nodes` need no list of their
- * own. `owners` and `finalizers` need the lists of all other kinds except `pods` and `configs`.
+ * Kinds of cluster garbage that the policy can switch on. `nodes` needs no list of its own.
+ * `owners` and `finalizers` need the lists of all other kinds except `pods`.
  */
 export const garbageKinds = [
   'pods',
@@ -12,19 +12,12 @@ export const garbageKinds = [
   'nodes',
   'volumes',
   'certificates',
-  'namespaces',
-  'apis',
   'owners',
   'finalizers',
   'disks',
   'instances',
-  'configs',
 ] as const
-export type GarbageKind = (typeof garbageKinds)[number]
-/** Not unless somebody says so: who may list Secrets may read them. */
-export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(
-  kind => kind !== 'configs',
-)
+export type ClusterNeed = (typeof garbageKinds)[number]
 
 /** Controller of an object, for example kind `CronJob` and its name; null: it has none. */
 export interface Controller {
@@ -132,14 +125,6 @@ export interface NodeGarbage {
     sinceMs: number | null
     reason: string | null
   }[]
-  /** Taints whose reason is over: the node is Ready all the same. `isAnnounced`: by an autoscaler that meant to delete the node. */
-  leftTaints: readonly {
-    node: string
-    key: string
-    effect: string
-    isAnnounced: boolean
-    sinceMs: number | null
-  }[]
 }
 
 /** A PersistentVolume whose claim is gone. */
@@ -176,23 +161,9 @@ export interface HeldVolumeObject {
   usedBy: readonly string[] | null
 }
 
-/** A claim that comes and goes with its pod, and whose volume stays. */
-export interface RetainedEphemeralClaim {
-  namespace: string
-  name: string
-  /** Empty: none. */
-  storageClass: string
-  /** Its volume, which says Retain itself; null: it has none that is known yet. */
-  volume: string | null
-  /** Its class says so too, and so of every one after it. */
-  isOfClass: boolean
-  createdMs: number | null
-}
-
 export interface VolumeGarbage {
   released: readonly ReleasedVolume[]
   held: readonly HeldVolumeObject[]
-  retainedEphemeral: readonly RetainedEphemeralClaim[]
 }
 
 /** A certificate signing request that is still there. */
@@ -215,28 +186,6 @@ export interface CertificateGarbage {
   requests: readonly CertificateRequest[]
 }
 
-export interface ApiGarbage {
-  /** Versions of API groups that the API server names and that did not answer: `custom.metrics.k8s.io/v1beta1`. */
-  unanswered: readonly string[]
-}
-
-export interface NamespaceGarbage {
-  terminating: readonly {
-    namespace: string
-    sinceMs: number
-    /** Its own words, in upstream's order. */
-    holds: readonly { condition: string; reason: string; message: string }[]
-    /** What they come to: `plural` or `plural.group` of what is left in it, finalizers of that, versions of API groups that did not answer. */
-    remaining: readonly { resource: string; count: number }[]
-    held: readonly { finalizer: string; count: number }[]
-    unanswered: readonly string[]
-    /** Of its spec, and of its metadata. */
-    finalizers: readonly string[]
-    ownFinalizers: readonly string[]
-    mayWaitForPods: boolean
-  }[]
-}
-
 /** Objects that are alike: of one kind, in one namespace, with the same owners. */
 export interface OwnedGroup {
   kind: string
@@ -248,12 +197,6 @@ export interface OwnedGroup {
   createdMs: number | null
 }
 
-/**
- * What the garbage collector does with an object that has such an owner: it deletes it; it deletes it unless one of its other owners is there, which is
- * not known; it takes the reference away, and keeps the object for another owner; nothing, for it cannot look up whose it is.
- */
-export type MisplacedFate = 'delete' | 'may-delete' | 'remove-reference' | 'nothing'
-
 export interface OwnerGarbage {
   /**
    * Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now; `likely`: an owner is
@@ -263,14 +206,6 @@ export interface OwnerGarbage {
     owner: string
     isReplaced: boolean
     confidence: 'certain' | 'likely'
-  })[]
-  /** An owner of a kind that no API serves: the collector cannot look it up, and tries again for ever; pods are not looked at. */
-  unserved: readonly (OwnedGroup & { owner: string; apiVersion: string })[]
-  /** An owner where none can be: in another namespace, or in one while they are in none. */
-  misplaced: readonly (OwnedGroup & {
-    owner: string
-    is: 'other-namespace' | 'namespaced-owner'
-    fate: MisplacedFate
   })[]
   /** Deleted in the foreground, and waiting for dependents that block it; none: of what is known nothing does. */
   blocked: readonly {
@@ -307,8 +242,6 @@ export interface HeldObject {
 /** Objects in deletion that finalizers hold, but for pods, volumes and their claims, which have sections of their own. */
 export interface FinalizerGarbage {
   held: readonly HeldObject[]
-  /** Resources, `plural` or `plural.group`, whose objects can be deleted and were not looked through; null: it is not known which there are. */
-  notSwept: readonly string[] | null
 }
 
 /** Disks of a cluster in its account. */
@@ -332,18 +265,11 @@ export interface DiskGarbage {
 }
 
 export interface InstanceGarbage {
-  /** Of the cluster by its tags, and no node. */
-  withoutNode: readonly {
-    instanceId: string
-    instanceType: string | null
-    state: string
-    launchedMs: number | null
-  }[]
   /** Nodes that are not Ready, and whose instance is not among the cluster's; `sinceMs`: not Ready since then. */
   withoutInstance: readonly { node: string; instanceId: string; sinceMs: number | null }[]
 }
 
-/** By the words of the policy; `configs` are looked at by their owners alone. */
+/** Sections by kind. */
 export interface ClusterSections extends Record<ClusterNeed, unknown> {
   pods: PodGarbage
   jobs: JobGarbage
@@ -351,15 +277,11 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
   nodes: NodeGarbage
   volumes: VolumeGarbage
   certificates: CertificateGarbage
-  namespaces: NamespaceGarbage
-  apis: ApiGarbage
   owners: OwnerGarbage
   finalizers: FinalizerGarbage
   disks: DiskGarbage
   instances: InstanceGarbage
 }
-
-export type ClusterNeed = Exclude<GarbageKind, 'configs'>
 
 /** By whose rules the control plane's own collectors are replayed. */
 export interface ControlPlane {
@@ -369,16 +291,16 @@ export interface ControlPlane {
   isAssumed: boolean
 }
 
-/** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` says why. */
+/** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` has the reasons. */
 export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSections[Need] | null } & {
   cluster: string
   /** RFC 3339: the snapshot's time. */
   at: string
   eks: EksCluster | null
   controlPlane: ControlPlane
-  missing: Partial<Record<ClusterNeed, string>>
+  missing: Partial<Record<ClusterNeed, readonly string[]>>
   /** What stays open about a section that is known: it can turn out worse than it looks. */
-  doubts: Partial<Record<ClusterNeed, string>>
+  doubts: Partial<Record<ClusterNeed, readonly string[]>>
   /** Of what was asked for, by resource: why it could not be read, or not to its end; null: it was. */
   resources: Readonly<Record<string, string | null>>
 }

@@ -3,7 +3,6 @@
  * keep their API's own field names.
  */
 import type {
-  ApiResourceList,
   CertificateSigningRequest,
   ClusterObject,
   ControllerRevision,
@@ -13,13 +12,11 @@ import type {
   Job,
   KubernetesPod,
   Lease,
-  Namespace,
   PersistentVolume,
   PersistentVolumeClaim,
   ReplicaSet,
   ServerVersion,
   StatefulSet,
-  StorageClass,
 } from './kubernetes.ts'
 
 /** Of EC2 DescribeVolumes. */
@@ -39,10 +36,6 @@ export interface EbsVolume extends ClusterObject {
 /** Of EC2 DescribeInstances. */
 export interface Ec2Instance extends ClusterObject {
   InstanceId?: string
-  InstanceType?: string
-  State?: { Name?: string }
-  LaunchTime?: string
-  PrivateDnsName?: string
 }
 
 /** By the name of their resource, the objects that are searched for garbage. */
@@ -55,17 +48,12 @@ export interface GarbageObjects {
   'replicasets.apps': ReplicaSet
   'statefulsets.apps': StatefulSet
   'daemonsets.apps': DaemonSet
-  'storageclasses.storage.k8s.io': StorageClass
   persistentvolumeclaims: PersistentVolumeClaim
   persistentvolumes: PersistentVolume
   'certificatesigningrequests.certificates.k8s.io': CertificateSigningRequest
-  namespaces: Namespace
   'volumes.ec2.amazonaws.com': EbsVolume
   'instances.ec2.amazonaws.com': Ec2Instance
   serverversions: ServerVersion
-  apiresourcelists: ApiResourceList
-  configmaps: ClusterObject
-  secrets: ClusterObject
   'controllerrevisions.apps': ControllerRevision
 }
 

@@ -138,12 +138,8 @@ export interface Coverage {
   read: number
   partlyRead: number
   notRead: number
-  /**
-   * Garbage lists that were requested, and how many were read completely. Absent: none was requested.
-   * `notSwept`: resources whose objects were not searched for pending finalizers. Absent: the
-   * resources are unknown, or finalizers are not part of the policy.
-   */
-  clusterGc?: { lists: number; read: number; notSwept?: { count: number; sample: string[] } }
+  /** Garbage lists that were requested, and how many were read completely. Absent: none was requested. */
+  clusterGc?: { lists: number; read: number }
 }
 
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'

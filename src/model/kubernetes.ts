@@ -1,6 +1,5 @@
 /** The Kubernetes objects that travel in a snapshot: the API's own shapes, as JSON carries them, pruned of what no rule reads. */
 import type {
-  V1APIResourceList,
   V1CertificateSigningRequest,
   V1ControllerRevision,
   V1CronJob,
@@ -8,7 +7,6 @@ import type {
   V1Deployment,
   V1Job,
   V1Lease,
-  V1Namespace,
   V1Node,
   V1ObjectMeta,
   V1OwnerReference,
@@ -17,7 +15,6 @@ import type {
   V1Pod,
   V1ReplicaSet,
   V1StatefulSet,
-  V1StorageClass,
   VersionInfo,
 } from '@kubernetes/client-node'
 
@@ -43,7 +40,6 @@ export interface ClusterObject {
   metadata?: Json<V1ObjectMeta>
 }
 export type ObjectReference = Json<V1OwnerReference>
-export type ApiResourceList = Json<V1APIResourceList> & ClusterObject
 export type CertificateSigningRequest = Json<V1CertificateSigningRequest>
 export type ControllerRevision = Json<V1ControllerRevision>
 export type CronJob = Json<V1CronJob>
@@ -51,13 +47,11 @@ export type DaemonSet = Json<V1DaemonSet>
 export type Deployment = Json<V1Deployment>
 export type Job = Json<V1Job>
 export type Lease = Json<V1Lease>
-export type Namespace = Json<V1Namespace>
 export type PersistentVolume = Json<V1PersistentVolume>
 export type PersistentVolumeClaim = Json<V1PersistentVolumeClaim>
 export type ReplicaSet = Json<V1ReplicaSet>
 export type ServerVersion = Json<VersionInfo> & ClusterObject
 export type StatefulSet = Json<V1StatefulSet>
-export type StorageClass = Json<V1StorageClass>
 export type NodeCondition = NonNullable<NonNullable<KubernetesNode['status']>['conditions']>[number]
 export type Taint = NonNullable<NonNullable<KubernetesNode['spec']>['taints']>[number]
 export type Toleration = NonNullable<PodSpec['tolerations']>[number]

@@ -1,5 +1,5 @@
 /** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
-import { type GarbageKind, usualGarbageKinds } from './cluster-garbage.ts'
+import { type ClusterNeed, garbageKinds } from './cluster-garbage.ts'
 import { matchesCluster } from './cluster-name.ts'
 import type { Severity } from './finding.ts'
 import type { MoreFormat } from './format-id.ts'
@@ -69,9 +69,7 @@ export interface WantedLogRotation {
 export interface ClusterGarbagePolicy {
   /** False: nothing of a cluster but its nodes is read for it. */
   enabled: boolean
-  kinds: GarbageKind[]
-  /** What else is looked through for what finalizers hold: `plural.group`, `*.group`, or `*` for all that is served. */
-  sweep: string[]
+  kinds: ClusterNeed[]
   /** What has finished, or has been deleted, or has not been renewed for less than this is not called garbage. */
   minAgeHours: number
 }
@@ -292,7 +290,7 @@ export const defaultPolicy: Policy = {
   logRetentionMinutes: 60,
   logRotation: {},
   baseline: [],
-  clusterGarbage: { enabled: true, kinds: [...usualGarbageKinds], sweep: [], minAgeHours: 24 },
+  clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
   report: {
     sender: null,
     recipients: null,

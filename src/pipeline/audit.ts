@@ -114,8 +114,8 @@ export async function conclude(
 ): Promise<AuditResult> {
   const { policy, rules, formats, history } = context
   const enters = context.onStage ?? (() => undefined)
-  const { header, nodes, tags, garbage, inputErrors, lostLines } = judged
-  const { ruleErrors, ...result } = judged.result
+  const { header, nodes, tags, inputErrors, lostLines } = judged
+  const { ruleErrors, garbage, ...result } = judged.result
   const whole: FindingsDocument = {
     schema: 'highwater.findings/1',
     run: {

@@ -8,7 +8,6 @@ import { type CollectOptions, collect } from '#collect/collect.ts'
 import type { ClusterInAws } from '#collect/collector.ts'
 import { disruptionBudgets } from '#collect/collectors/disruption-budgets.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
-import { sweepCollectorsOf } from '#collect/collectors/sweep.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
@@ -204,7 +203,6 @@ export function collectOptionsOf(
     mode,
     collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
     clusterCollectors: objectCollectors[objects ?? 'all'](policy),
-    furtherCollectors: served => sweepCollectorsOf(policy, served),
     inspector:
       depth === undefined && place !== null && promisedSources[mode].includes('host')
         ? inspectorOf(place)

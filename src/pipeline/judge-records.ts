@@ -1,11 +1,9 @@
 /** The first half of an audit: records are kept and judged as they come. What comes of it is as large as the fleet, not as what was read of it. */
 
-import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { mergedJudgements } from '#judge/merged-judgements.ts'
 import type { JudgementResult } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
-import type { GarbageOverview } from '#model/garbage-overview.ts'
 import { InputErrors } from '#model/input-errors.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, NodeRecord, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
@@ -43,8 +41,6 @@ export interface Judged {
   /** By cluster and name. */
   nodes: AuditedNode[]
   tags: ResourceTags[]
-  /** By cluster; of those that were looked through for garbage. */
-  garbage: GarbageOverview[]
   inputErrors: string[]
   /** Lines of the input that are no records. */
   lostLines: number
@@ -103,17 +99,12 @@ export async function judgeRecords(
   context.verify?.(nodes, areListsWhole)
   context.onStage?.('judge')
   const takenAt = header?.takenAt ?? unknownTime
-  const predictions = clusters.close(takenAt)
-  const garbage = predictions.flatMap(
-    prediction => garbageOverview(prediction, context.policy) ?? [],
-  )
-  const result = judgement.close(takenAt, predictions)
+  const result = judgement.close(takenAt, clusters.close(takenAt))
   return {
     header,
     result,
     nodes: nodes.toSorted(byClusterAndName),
     tags,
-    garbage: garbage.toSorted(byCluster),
     inputErrors: inputErrors.list(),
     lostLines,
   }
@@ -137,7 +128,6 @@ export function mergedJudged(
     result: mergedJudgements(parts.map(({ result }) => result)),
     nodes: parts.flatMap(({ nodes }) => nodes).toSorted(byClusterAndName),
     tags: parts.flatMap(({ tags }) => tags),
-    garbage: parts.flatMap(({ garbage }) => garbage).toSorted(byCluster),
     inputErrors: parts.flatMap(({ inputErrors }) => inputErrors),
     lostLines: parts.reduce((sum, part) => sum + part.lostLines, 0),
   }

@@ -8,8 +8,6 @@ import { amiFamilies } from '#model/node-identity.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { clusterName, percent } from './values.ts'
 
-/** A resource of an API group, all of one, or all of all. */
-const sweepForm = /^(\*|(\*|[a-z][a-z0-9-]*)(\.[a-z0-9-]+)+|[a-z][a-z0-9-]*)$/
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** @param valueMistakes  what is wrong with a KubeletConfiguration field's value, by the place from the field down */
@@ -151,15 +149,7 @@ export const expectationKeys = (
       kinds: z
         .array(z.enum(garbageKinds))
         .default(defaultPolicy.clusterGarbage.kinds)
-        .describe(
-          'what is looked through; each costs the lists that docs/permissions.md names; configs needs list of ConfigMaps and Secrets, which lets their content be read',
-        ),
-      sweep: z
-        .array(z.string().regex(sweepForm, 'expected plural.group, *.group or *'))
-        .default(defaultPolicy.clusterGarbage.sweep)
-        .describe(
-          'what else is looked through for what finalizers hold, with the kind finalizers: plural.group, *.group, or * for all that is served but ConfigMaps and Secrets; only metadata is asked for, but each needs list, which lets the whole object be read: * those of Secrets, too',
-        ),
+        .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
       minAgeHours: z
         .number()
         .min(0)

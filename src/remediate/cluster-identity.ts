@@ -2,7 +2,7 @@
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import { isRawObject } from '#model/record.ts'
 
-/** UID of kube-system, the namespace that every cluster has and that cannot be recreated. A list, because the reader may already list namespaces. */
+/** UID of kube-system, the namespace that every cluster has and that cannot be recreated. */
 export const identityPermission = 'list namespaces'
 const path = '/api/v1/namespaces?fieldSelector=metadata.name%3Dkube-system'
 

@@ -81,16 +81,7 @@ const coverage = z
     partlyRead: count,
     notRead: count,
     clusterGc: z
-      .strictObject({
-        lists: count,
-        read: count,
-        notSwept: z
-          .strictObject({ count, sample: z.array(z.string()) })
-          .optional()
-          .describe(
-            'resources whose objects were not looked through for what finalizers hold (clusterGarbage.sweep in the policy)',
-          ),
-      })
+      .strictObject({ lists: count, read: count })
       .optional()
       .describe(
         'lists that were to be looked through for garbage, and how many were read to their end; absent: none was asked for',

@@ -1,6 +1,6 @@
 /** What is kept of the objects that are looked through for garbage: who they are, who owns them, how they ended. */
 import type { GarbageObjects } from '#model/cluster-objects.ts'
-import { list, type ShapeOf, text } from './shape.ts'
+import { list, type ShapeOf } from './shape.ts'
 
 const metadata = {
   name: 'text',
@@ -39,8 +39,6 @@ const provisioning = {
   'pv.kubernetes.io/provisioned-by': 'text',
   'pv.kubernetes.io/migrated-to': 'text',
 } as const
-/** A namespace says there which objects and which API groups hold it. */
-const messageLength = 1000
 const conditions = list({
   type: 'text',
   status: 'text',
@@ -104,7 +102,6 @@ export const garbageShapes: {
     status: { currentRevision: 'text', updateRevision: 'text', observedGeneration: 'integer' },
   },
   'daemonsets.apps': { metadata },
-  'storageclasses.storage.k8s.io': { metadata, provisioner: 'text', reclaimPolicy: 'text' },
   persistentvolumeclaims: {
     metadata,
     spec: { storageClassName: 'text', volumeName: 'text' },
@@ -133,20 +130,6 @@ export const garbageShapes: {
     spec: { signerName: 'text', username: 'text' },
     status: { conditions, certificate: 'text' },
   },
-  namespaces: {
-    metadata,
-    spec: { finalizers: list('text') },
-    status: {
-      phase: 'text',
-      conditions: list({
-        type: 'text',
-        status: 'text',
-        reason: 'text',
-        message: text(messageLength),
-        lastTransitionTime: 'text',
-      }),
-    },
-  },
   'volumes.ec2.amazonaws.com': {
     VolumeId: 'text',
     Size: 'integer',
@@ -157,20 +140,8 @@ export const garbageShapes: {
     CreateTime: 'text',
     AvailabilityZone: 'text',
   },
-  'instances.ec2.amazonaws.com': {
-    InstanceId: 'text',
-    InstanceType: 'text',
-    State: { Name: 'text' },
-    LaunchTime: 'text',
-    PrivateDnsName: 'text',
-  },
+  'instances.ec2.amazonaws.com': { InstanceId: 'text' },
   serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },
-  apiresourcelists: {
-    groupVersion: 'text',
-    resources: list({ name: 'text', namespaced: 'boolean', kind: 'text', verbs: list('text') }),
-  },
-  configmaps: { metadata },
-  secrets: { metadata },
   'controllerrevisions.apps': {
     metadata: { ...metadata, labels: { 'controller-revision-hash': 'text' } },
   },

@@ -23,21 +23,21 @@ describe('a rule on cluster garbage', () => {
   it.each([
     [
       'what was refused',
-      { ...good, jobs: null, missing: { jobs: 'jobs.batch: 403' } },
+      { ...good, jobs: null, missing: { jobs: ['jobs.batch: 403'] } },
       { state: 'unknown', reason: 'jobs.batch: 403' },
     ],
     ['what nobody asked for', { ...good, jobs: null }, { state: 'notApplicable' }],
     [
       'a list that broke off and shows nothing',
-      { ...good, doubts: { jobs: 'cut' } },
+      { ...good, doubts: { jobs: ['cut'] } },
       { state: 'unknown', reason: 'cut' },
     ],
     [
       'a list that broke off after something was found',
-      { ...bad, doubts: { jobs: 'cut' } },
+      { ...bad, doubts: { jobs: ['cut'] } },
       { state: 'fail' },
     ],
-    ['another section that is open', { ...good, doubts: { pods: 'cut' } }, { state: 'pass' }],
+    ['another section that is open', { ...good, doubts: { pods: ['cut'] } }, { state: 'pass' }],
   ])('of %s', (_, cluster, outcome) => {
     expect(state(cluster)).toMatchObject(outcome)
   })
@@ -45,7 +45,7 @@ describe('a rule on cluster garbage', () => {
   it('of a list that broke off is told twice: what was found, and that there may be more', () => {
     const { findings, unknowns, clusters } = openJudgement([jobWithoutTtl], defaultPolicy).close(
       bad.at,
-      [{ ...bad, doubts: { jobs: 'cut' } }],
+      [{ ...bad, doubts: { jobs: ['cut'] } }],
     )
     expect(findings).toMatchObject([{ rule: 'job-without-ttl', confidence: 'certain' }])
     expect(unknowns).toMatchObject([
@@ -245,7 +245,7 @@ describe('findings', () => {
     [
       'of another namespace, where not all was read',
       { namespace: 'shop' },
-      { doubts: { jobs: 'cut' } },
+      { doubts: { jobs: ['cut'] } },
       false,
     ],
     ['of a cluster that was not read', { cluster: 'test' }, {}, false],

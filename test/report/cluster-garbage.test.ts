@@ -1,6 +1,6 @@
 /** What lies in the clusters, on the page and in the mail. */
 import { describe, expect, it } from 'vitest'
-import type { GarbageFate, GarbageOverview } from '#model/garbage-overview.ts'
+import type { GarbageOverview } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
@@ -26,12 +26,6 @@ const reportOf = (
   return { ...quietReport([], { findings: garbageFindings, clusters, ...overrides }), garbage }
 }
 const viewOf = (report: AuditReport) => pageView(report, english).clusterGc
-const fateOf = (fate: GarbageFate) => {
-  const { rows } = viewOf(reportOf([overviewOf({ rows: [{ ...overviewOf().rows[1]!, fate }] })]))
-    .clusters[0]!
-  return `${rows[0]!.head}: ${rows[0]!.fate}`
-}
-
 describe('the section of the page', () => {
   const { clusters, coverage } = viewOf(reportOf([overviewOf()]))
   const [cluster] = clusters
@@ -41,7 +35,7 @@ describe('the section of the page', () => {
     expect(cluster?.about).toBe(
       words.list([words.garbage.toClean(1), words.garbage.cost('112'), words.garbage.notAllRead]),
     )
-    expect(cluster?.clean).toBe(words.garbage.clean(['leases', 'namespaces']))
+    expect(cluster?.clean).toBe(words.garbage.clean(['leases', 'Nodes']))
     expect(cluster?.gaps.rows).toEqual([
       words.garbage.gap('secrets: 403 Forbidden: cannot list', ['owners', 'finalizers']),
     ])
@@ -49,14 +43,12 @@ describe('the section of the page', () => {
 
   it('has a row of what costs, how old, whose, whether it goes, and where the page says how to end it', () => {
     expect(cluster?.rows[0]).toEqual({
-      name: words.garbage.kinds['released-volumes'].name,
+      name: words.garbage.kinds['released-volume'],
       count: '14',
-      young: '2 of them under 24\u00a0h',
       age: '83\u00a0d',
-      whose: words.notAudited.names(['shop/search-data-0 (9)', 'ci/cache,'], 3),
+      whose: words.list(['shop (9)', 'ci', words.andMore(3)]),
       size: '1.4\u00a0TiB, about 112\u00a0USD a month',
-      head: 'Never',
-      fate: words.garbage.kinds['released-volumes'].fate,
+      fate: words.garbage.heads.never,
       isCalm: false,
       ...{
         severity: 'medium',
@@ -70,50 +62,19 @@ describe('the section of the page', () => {
     )
   })
 
-  it('is quiet about what goes by itself, and says when', () => {
-    expect(cluster?.rows[2]).toMatchObject({
-      ...{
-        head: words.garbage.heads.itself,
-        fate: 'the TTL controller deletes them: the first in 3\u00a0h, the last in 1\u00a0d 6\u00a0h',
-      },
-      ...{ isCalm: true, link: '', young: null },
+  it('has the title of a rule without a name', () => {
+    const [row] = overviewOf().rows
+    const other = reportOf([overviewOf({ rows: [{ ...row!, rule: 'new-rule' }] })], {
+      findings: garbageFindings.map(each => ({ ...each, rule: 'new-rule' })),
     })
+    expect(viewOf(other).clusters[0]?.rows[0]?.name).toBe(garbageFindings[0]?.docs.title)
   })
 
-  it('marks what is assumed, and only then', () => {
-    expect(cluster?.rows[1]?.fate).toBe(words.garbage.below(words.garbage.assumed('12,500'), 400))
-    expect(cluster?.notes).toEqual([words.garbage.assumedThreshold, words.garbage.assumedPrices])
-    const known = overviewOf({
-      rows: [
-        {
-          ...overviewOf().rows[1]!,
-          fate: { is: 'threshold', pods: 9, isAssumed: false, finished: 4, excess: 0 },
-        },
-      ],
-    })
-    expect(viewOf(reportOf([known])).clusters[0]?.notes).toEqual([])
+  it('notes the assumed prices, and only with costs', () => {
+    expect(cluster?.notes).toEqual([words.garbage.assumedPrices])
+    const [, failed] = overviewOf().rows
+    expect(viewOf(reportOf([overviewOf({ rows: [failed!] })])).clusters[0]?.notes).toEqual([])
   })
-
-  it.each<[GarbageFate, string]>([
-    [
-      { is: 'threshold', pods: 0, isAssumed: true, finished: 4, excess: 0 },
-      `Never: ${words.garbage.podGcOff}`,
-    ],
-    [
-      { is: 'threshold', pods: 9, isAssumed: false, finished: 12, excess: 3 },
-      `${words.garbage.heads.threshold}: ${words.garbage.excess(12, '9', 3)}`,
-    ],
-    [
-      {
-        is: 'held',
-        by: [
-          { name: 'nobody takes away x', count: 2 },
-          { name: 'y', count: 1 },
-        ],
-      },
-      'Held: nobody takes away x (2); y',
-    ],
-  ])('says of %j what becomes of it', (fate, words) => expect(fateOf(fate)).toBe(words))
 
   it('says of what is waived that it is', () => {
     const waived = garbageFindings.map(each => ({
@@ -140,7 +101,7 @@ describe('the section of the page', () => {
     expect(view.clusters[0]).toMatchObject({ name: 'c7', isOpen: true })
     const left = Number(/^\d+/.exec(view.others.leftOut ?? '')?.[0])
     expect(view.clusters.length + view.others.rows.length + left).toBe(400)
-    expect(view.others.rows[0]).toEqual({ name: 'c108', about: words.garbage.nothingLies })
+    expect(view.others.rows[0]).toEqual({ name: 'c108', about: words.garbage.nothingToClean })
   })
 
   it('stops giving tables where they would make the page heavy', () => {
@@ -169,19 +130,8 @@ describe('the section of the page', () => {
   it('shows names of many kinds as text, cut with a mark', () => {
     const harm = `<img src=x onerror=alert(1)>{{constructor}}\u202e${'x'.repeat(10_000)}`
     const [row, ...others] = overviewOf().rows
-    const rows = [
-      {
-        ...row!,
-        whose: [{ name: harm, count: 3 }],
-        fate: { is: 'held' as const, by: [{ name: harm, count: 1 }] },
-      },
-      ...others,
-    ]
-    const hostile = overviewOf({
-      cluster: harm,
-      rows,
-      gaps: [{ resource: harm, reason: harm, needs: ['owners'] }],
-    })
+    const rows = [{ ...row!, namespaces: [{ name: harm, count: 3 }] }, ...others]
+    const hostile = overviewOf({ cluster: harm, rows, gaps: [{ reason: harm, needs: ['owners'] }] })
     const report = reportOf([hostile], { findings: [{ ...garbageFindings[0]!, cluster: harm }] })
     const html = renderPage(pageView(report, english))
     expect(html).not.toContain('<img')
@@ -203,10 +153,10 @@ describe('the mail', () => {
   it('has a line for each cluster with something to clean up, what it costs, and what was not read', () => {
     const text = textOf(reportOf([overviewOf(), overviewOf({ cluster: 'clean', gaps: [] })]))
     const { cost, kinds, mail } = words.garbage
-    const about = words.list(['1.4 TiB', cost('112'), mail.young(2, 24)])
+    const about = words.list(['1.4 TiB', cost('112')])
     expect(text).toContain(
       plain(
-        `${words.mail.headings.garbage} ${cost('112')} - prod-eu ${mail.kinds([mail.kind(kinds['released-volumes'].name, 12, about)], 0)} ${mail.gap('secrets')}: 403`,
+        `${words.mail.headings.garbage} ${cost('112')} - prod-eu ${mail.kinds([mail.kind(kinds['released-volume']!, 14, about)], 0)} ${mail.gap('secrets')}: 403`,
       ),
     )
     expect(text).not.toContain('- clean')

@@ -53,33 +53,28 @@ export const volumesOf = (world: World, caller: Caller): Tagged[] =>
     ),
   )
 
-/** Those of its nodes, but for nodes whose instance is gone, and those that never became nodes. */
+/** Instances of its nodes, except nodes whose instance is gone. */
 export const instancesOf = (world: World, caller: Caller): Tagged[] =>
-  own(world, caller).flatMap(
-    ({ scenario: { name, nodes, instances = [], goneInstances = [] } }) => {
-      const ids = nodes
-        .names()
-        .flatMap(node =>
-          goneInstances.includes(node) ? [] : (instanceId(nodes.node(node), world.at) ?? []),
-        )
-      const all = [
-        ...ids.map(id => ({ instanceId: id, launchedHoursAgo: 500, state: 'running' })),
-        ...instances,
-      ]
-      return all.map(({ instanceId: id, launchedHoursAgo, state = 'running' }) => {
-        const tags = { 'aws:eks:cluster-name': name, [`kubernetes.io/cluster/${name}`]: 'owned' }
-        const launchTime = before(world.at, launchedHoursAgo)
-        const shown = {
-          instanceId: id,
-          instanceType: 'm6i.large',
-          instanceState: { code: '16', name: state },
-          launchTime,
-          tagSet: tagSet(tags),
-        }
-        return { tags, state, shown }
-      })
-    },
-  )
+  own(world, caller).flatMap(({ scenario: { name, nodes, goneInstances = [] } }) => {
+    const ids = nodes
+      .names()
+      .flatMap(node =>
+        goneInstances.includes(node) ? [] : (instanceId(nodes.node(node), world.at) ?? []),
+      )
+    const launchTime = before(world.at, 500)
+    const state = 'running'
+    return ids.map(id => {
+      const tags = { 'aws:eks:cluster-name': name, [`kubernetes.io/cluster/${name}`]: 'owned' }
+      const shown = {
+        instanceId: id,
+        instanceType: 'm6i.large',
+        instanceState: { code: '16', name: state },
+        launchTime,
+        tagSet: tagSet(tags),
+      }
+      return { tags, state, shown }
+    })
+  })
 
 function instanceId(
   node: ReturnType<WorldCluster['scenario']['nodes']['node']>,

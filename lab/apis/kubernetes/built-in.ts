@@ -8,6 +8,14 @@ import { type Listing, listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'
 import { singleObjectRoutes, withoutDeleted } from './single-objects.ts'
 
+/** Read by an apply, to identify the cluster. */
+const namespaces: GarbageResource = {
+  ...{ resource: 'namespaces', path: '/api/v1/namespaces', apiVersion: 'v1' },
+  ...{ objectKind: 'Namespace', isNamespaced: false, kinds: ['owners'], isMetadataOnly: false },
+  tells: '',
+}
+const resources = [...garbageResources, namespaces]
+
 const parts = ({ resource }: GarbageResource) => {
   const [plural = '', ...group] = resource.split('.')
   return { plural, group: group.join('.') }
@@ -24,11 +32,10 @@ const apiResource = (resource: GarbageResource): object => {
   }
 }
 
-const groups = [...new Set(garbageResources.map(resource => parts(resource).group))].filter(
+const groups = [...new Set(resources.map(resource => parts(resource).group))].filter(
   group => group !== '',
 )
-const ofGroup = (group: string) =>
-  garbageResources.filter(resource => parts(resource).group === group)
+const ofGroup = (group: string) => resources.filter(resource => parts(resource).group === group)
 
 export const coreLists: readonly object[] = ofGroup('').map(apiResource)
 
@@ -67,7 +74,7 @@ export function builtInRoutes(cluster: WorldCluster, at: string): Route<User>[] 
           }),
       },
     ]),
-    ...garbageResources.map(resource => listRoute(resource, cluster, at)),
+    ...resources.map(resource => listRoute(resource, cluster, at)),
     ...singleObjectRoutes(cluster, at),
   ]
 }

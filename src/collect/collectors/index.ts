@@ -1,7 +1,6 @@
 import type { ClusterCollector } from '#collect/collector.ts'
 import type { Policy } from '#model/policy.ts'
 import { awsCollectors } from './cluster-in-aws.ts'
-import { discovery } from './discovery.ts'
 import { disruptionBudgets } from './disruption-budgets.ts'
 import { events } from './events.ts'
 import { garbageCollectors } from './garbage.ts'
@@ -13,7 +12,6 @@ const clusterCollectors: readonly ClusterCollector[] = [
   events,
   disruptionBudgets,
   ...nodeClassCollectors,
-  discovery,
   serverVersion,
   ...garbageCollectors,
   ...awsCollectors,

@@ -5,7 +5,7 @@ import { isRawObject } from '#model/record.ts'
 /** Version of the control plane, if EKS does not report it. Every authenticated user may read it (the ClusterRole system:public-info-viewer). */
 export const serverVersion: ClusterCollector = {
   resource: versionResource,
-  garbage: ['pods', 'jobs', 'leases', 'nodes', 'volumes', 'certificates', 'namespaces', 'owners'],
+  garbage: ['pods', 'jobs', 'leases', 'nodes', 'volumes', 'certificates', 'owners', 'finalizers'],
   permissions: { kubernetes: [] },
   tells: 'of which version the control plane is, and so what its own collectors do',
 

@@ -1,10 +1,10 @@
 /** What of a cluster's account is read to find what the cluster has left there. Its objects keep EC2's own names. */
-import type { GarbageKind } from '#model/cluster-garbage.ts'
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface AwsResource {
   /** Its name in the snapshot, and under which its failure is reported. */
   resource: string
-  kind: GarbageKind
+  kind: ClusterNeed
   action: string
   /** A noun phrase, as of lists. */
   tells: string

@@ -4,8 +4,7 @@
  */
 
 import { awsResources } from '#facts/aws/cluster-resources.ts'
-import type { GarbageKind } from '#model/cluster-garbage.ts'
-import { discoveryResource } from './discovery.ts'
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface GarbageResource {
   /** `plural` or `plural.group`: its name in the snapshot and in RBAC, and under which its failure is reported. */
@@ -17,7 +16,7 @@ export interface GarbageResource {
   objectKind: string
   isNamespaced: boolean
   /** The words by which a policy asks for it, any of them; its own first. */
-  kinds: readonly [GarbageKind, ...GarbageKind[]]
+  kinds: readonly [ClusterNeed, ...ClusterNeed[]]
   /** Names, owners, times and finalizers are enough: the API server sends nothing else. */
   isMetadataOnly: boolean
   /** What it brings, and stays unknown where the right is missing: a noun phrase. */
@@ -30,7 +29,7 @@ interface Listing {
 }
 
 function listed(
-  kind: GarbageKind,
+  kind: ClusterNeed,
   resource: string,
   objectKind: string,
   tells: string,
@@ -51,13 +50,10 @@ function listed(
   }
 }
 
-/**
- * The sections `owners` and `finalizers` scan every list. ConfigMaps and Secrets are listed only if
- * kind `configs` is on.
- */
-function kindsOf(kind: GarbageKind, resource: string): GarbageResource['kinds'] {
-  if (kind === 'pods' || kind === 'configs') return [kind]
-  const others: GarbageKind[] = []
+/** The sections `owners` and `finalizers` scan every list except pods. */
+function kindsOf(kind: ClusterNeed, resource: string): GarbageResource['kinds'] {
+  if (kind === 'pods') return [kind]
+  const others: ClusterNeed[] = []
   // Of leases, claims and volumes their own sections know more.
   if (kind !== 'leases' && kind !== 'owners') others.push('owners')
   if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims')
@@ -77,9 +73,6 @@ export const podResource = listed(
 
 const metadata = { isMetadataOnly: true } as const
 const ofCluster = { isClusterScoped: true } as const
-const configTells = (plural: string) =>
-  `whose owners are gone of ${plural}; RBAC cannot grant their names without their content`
-
 /**
  * Beside pods; each one list. Owners come before what they own, and claims before volumes: who is gone when its dependents are listed was there
  * before, and what is new has a time that says so.
@@ -111,13 +104,6 @@ export const garbageResources: readonly GarbageResource[] = [
   ),
   listed(
     'volumes',
-    'storageclasses.storage.k8s.io',
-    'StorageClass',
-    'what becomes of volumes when their claims go',
-    ofCluster,
-  ),
-  listed(
-    'volumes',
     'persistentvolumeclaims',
     'PersistentVolumeClaim',
     'which claims are still there, and what holds them',
@@ -136,19 +122,7 @@ export const garbageResources: readonly GarbageResource[] = [
     'which certificate requests are not approved, issued or collected',
     ofCluster,
   ),
-  listed(
-    'namespaces',
-    'namespaces',
-    'Namespace',
-    'which namespaces hang in deletion, and for what',
-    ofCluster,
-  ),
-  listed('configs', 'configmaps', 'ConfigMap', configTells('ConfigMaps'), metadata),
-  listed('configs', 'secrets', 'Secret', configTells('Secrets'), metadata),
 ]
-
-/** Who may list them may read what is in them. */
-export const configResources: ReadonlySet<string> = new Set(['configmaps', 'secrets'])
 
 const byResource: ReadonlyMap<string, GarbageResource> = new Map(
   [podResource, ...garbageResources].map(each => [each.resource, each]),
@@ -168,4 +142,4 @@ const ofAws: ReadonlySet<string> = new Set(awsResources.map(({ resource }) => re
  * @param resource `plural` or `plural.group`
  */
 export const isGarbageResource = (resource: string): boolean =>
-  byResource.has(resource) || ofAws.has(resource) || resource === discoveryResource
+  byResource.has(resource) || ofAws.has(resource)

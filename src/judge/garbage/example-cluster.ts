@@ -17,15 +17,13 @@ const nothing: ClusterSections = {
   },
   jobs: { finished: [], cronJobs: [] },
   leases: { nodes: [] },
-  nodes: { notReady: [], leftTaints: [] },
-  volumes: { released: [], held: [], retainedEphemeral: [] },
+  nodes: { notReady: [] },
+  volumes: { released: [], held: [] },
   certificates: { requests: [] },
-  namespaces: { terminating: [] },
-  apis: { unanswered: [] },
-  owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: [] },
-  finalizers: { held: [], notSwept: [] },
+  owners: { dangling: [], blocked: [], orphaned: [] },
+  finalizers: { held: [] },
   disks: { unattached: [], areVolumesKnown: true },
-  instances: { withoutNode: [], withoutInstance: [] },
+  instances: { withoutInstance: [] },
 }
 
 export const exampleCluster = ({

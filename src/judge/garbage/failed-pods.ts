@@ -28,7 +28,7 @@ const byNode: ReadonlySet<string | null> = new Set([
 ])
 
 /** A pod that failed and stays; `debris`: because of its node. */
-export function failedPodKind({
+function failedPodKind({
   phase,
   reason,
   isBeingDeleted,
@@ -93,8 +93,7 @@ function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: numbe
 }
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */
-export const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null =>
-  finishedMs ?? createdMs
+const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
 
 /** For examples: a pod that ended so many hours ago. */
 export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({

@@ -128,11 +128,6 @@ export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number)
 export const leftHours = {
   /** The cloud's node lifecycle controller looks every few seconds: an hour is no delay of it. */
   nodeWithoutInstance: 1,
-  /** An instance joins within minutes, or not at all. */
-  instanceWithoutNode: 1,
   /** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
   pendingRequest: 1,
-  /** Controllers take a taint away within seconds; an autoscaler may wait until it can. */
-  taint: ({ isAnnounced }: { isAnnounced: boolean }, minAgeHours: number): number =>
-    isAnnounced ? Math.max(1, minAgeHours) : 1,
 } as const

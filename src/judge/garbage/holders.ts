@@ -1,10 +1,5 @@
 /** Why something that is being deleted is still there, in a few words. */
-import type {
-  HeldFinalizer,
-  HeldVolumeObject,
-  NamespaceGarbage,
-  TerminatingPod,
-} from '#model/cluster-garbage.ts'
+import type { HeldFinalizer, HeldVolumeObject, TerminatingPod } from '#model/cluster-garbage.ts'
 import { named } from './garbage.ts'
 
 export function whyPodStays({
@@ -42,31 +37,6 @@ export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObje
   return isProtected
     ? `${names} holds it, and nothing that is known uses it`
     : 'nothing holds it that it names'
-}
-
-type TerminatingNamespace = NamespaceGarbage['terminating'][number]
-
-const namespaceConditions: Readonly<Record<string, string>> = {
-  NamespaceDeletionDiscoveryFailure: 'an API group does not answer',
-  NamespaceDeletionGroupVersionParsingFailure: 'an API group has a name that cannot be read',
-  NamespaceDeletionContentFailure: 'something in it could not be deleted',
-  NamespaceContentRemaining: 'something in it remains',
-  NamespaceFinalizersRemaining: 'finalizers of what is in it remain',
-}
-
-/** Of its spec, but for the one that every namespace has. */
-export const finalizersOf = ({ finalizers }: TerminatingNamespace): string[] =>
-  finalizers.filter(finalizer => finalizer !== 'kubernetes')
-
-export function whyNamespaceStays(namespace: TerminatingNamespace): string {
-  const { holds, mayWaitForPods } = namespace
-  const others = [...finalizersOf(namespace), ...namespace.ownFinalizers]
-  const said = holds.flatMap(({ condition }) => namespaceConditions[condition] ?? [])
-  if (said.length > 0) return said.join(', ')
-  if (others.length > 0) return `nobody takes away ${others.join(', ')}`
-  return mayWaitForPods
-    ? 'it says nothing of why; its pods may not have gone'
-    : 'it says nothing of why'
 }
 
 function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer): string {

@@ -4,13 +4,9 @@ import { blockedForegroundDeletion } from './cluster-gc/blocked-foreground-delet
 import { danglingOwner } from './cluster-gc/dangling-owner.ts'
 import { evictedPods } from './cluster-gc/evicted-pods.ts'
 import { failedPods } from './cluster-gc/failed-pods.ts'
-import { instanceWithoutNode } from './cluster-gc/instance-without-node.ts'
 import { jobHistoryBeyondLimit } from './cluster-gc/job-history-beyond-limit.ts'
 import { jobWithoutTtl } from './cluster-gc/job-without-ttl.ts'
 import { leftoverLease } from './cluster-gc/leftover-lease.ts'
-import { leftoverTaint } from './cluster-gc/leftover-taint.ts'
-import { misplacedOwner } from './cluster-gc/misplaced-owner.ts'
-import { namespaceStuckTerminating } from './cluster-gc/namespace-stuck-terminating.ts'
 import { nodeNotReadyLong } from './cluster-gc/node-not-ready-long.ts'
 import { nodeWithoutInstance } from './cluster-gc/node-without-instance.ts'
 import { orphanedDependent } from './cluster-gc/orphaned-dependent.ts'
@@ -18,14 +14,11 @@ import { overdueJobTtl } from './cluster-gc/overdue-job-ttl.ts'
 import { pendingCertificateRequest } from './cluster-gc/pending-certificate-request.ts'
 import { podStuckTerminating } from './cluster-gc/pod-stuck-terminating.ts'
 import { releasedVolume } from './cluster-gc/released-volume.ts'
-import { retainedEphemeralVolume } from './cluster-gc/retained-ephemeral-volume.ts'
 import { stuckFinalizer } from './cluster-gc/stuck-finalizer.ts'
 import { terminatedPodsNearThreshold } from './cluster-gc/terminated-pods-near-threshold.ts'
-import { unansweredApiGroup } from './cluster-gc/unanswered-api-group.ts'
 import { unattachedDisk } from './cluster-gc/unattached-disk.ts'
 import { uncollectedCertificateRequest } from './cluster-gc/uncollected-certificate-request.ts'
 import { unrenewedLease } from './cluster-gc/unrenewed-lease.ts'
-import { unservedOwner } from './cluster-gc/unserved-owner.ts'
 import { volumeHeldInDeletion } from './cluster-gc/volume-held-in-deletion.ts'
 import { volumeNotDeleted } from './cluster-gc/volume-not-deleted.ts'
 import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-configuration.ts'
@@ -114,13 +107,11 @@ export const rules: readonly Rule[] = [
   imageGcDue,
   imageGcNeverFirst,
   ineffectiveLogRotation,
-  instanceWithoutNode,
   invalidKubeletConfiguration,
   invalidLogSize,
   jobHistoryBeyondLimit,
   jobWithoutTtl,
   leftoverLease,
-  leftoverTaint,
   localStorageLimitExceeded,
   logRetentionTooShort,
   logRotationDrift,
@@ -129,10 +120,8 @@ export const rules: readonly Rule[] = [
   lostOnTheWay,
   memoryCgroupLeak,
   memoryThresholdTooSmall,
-  misplacedOwner,
   missingEnforcedCgroup,
   missingSystemReserved,
-  namespaceStuckTerminating,
   narrowGcBand,
   nodeNotReadyLong,
   nodeWithoutInstance,
@@ -150,7 +139,6 @@ export const rules: readonly Rule[] = [
   reservationWithoutEviction,
   reservedBelowEksFormula,
   reservedBelowRealUsage,
-  retainedEphemeralVolume,
   serializedPulls,
   shortTransitionPeriod,
   softThresholdWithoutGrace,
@@ -158,7 +146,6 @@ export const rules: readonly Rule[] = [
   stuckFinalizer,
   terminatedPodsNearThreshold,
   truncatedImageList,
-  unansweredApiGroup,
   unattachedDisk,
   uncollectedCertificateRequest,
   unpinnedSandboxImage,
@@ -168,7 +155,6 @@ export const rules: readonly Rule[] = [
   unreadNode,
   unrenewedLease,
   unsafeEnforcedReservation,
-  unservedOwner,
   unsupportedVersion,
   unwatchedImagefs,
   unwatchedInodes,

@@ -7,7 +7,6 @@ import { s3ReadPermissions } from '#clients/s3.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
-import { sweepRights } from '#collect/collectors/sweep.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
 import {
@@ -49,11 +48,7 @@ export function kubernetesRights(
     permissions.kubernetes.map(right => ({ right, tells })),
   )
   if (identity === 'kubelet') return merged(rights)
-  return merged([
-    { right: listNodesPermission, tells: listNodesTells },
-    ...rights,
-    ...sweepRights(policy),
-  ])
+  return merged([{ right: listNodesPermission, tells: listNodesTells }, ...rights])
 }
 
 /** Whether SSM agents can put long answers into a bucket. */

@@ -1,8 +1,7 @@
 /** Replays the control plane's collectors over a cluster's records as they come; of each object only what a section keeps of it stays. */
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { discoveryResource, readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
+import { readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
-import { type ApiResources, apiResources } from '#model/api-resources.ts'
 import type {
   ClusterNeed,
   ClusterPrediction,
@@ -11,7 +10,7 @@ import type {
 } from '#model/cluster-garbage.ts'
 import type { ClusterInput, EksCluster } from '#model/cluster-input.ts'
 import { isOf, type ObjectsInput } from '#model/cluster-objects.ts'
-import type { ApiResourceList, ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
+import type { ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { ReadError } from '#model/record.ts'
 import { controllerWorkloads, FinalizerControllers } from './finalizer-controllers.ts'
@@ -67,8 +66,6 @@ class Cluster {
   #eks: EksCluster | null = null
   #errors: readonly ReadError[] = []
   readonly #nodes: KubernetesNode[] = []
-  /** APIResourceLists. */
-  readonly #lists: ApiResourceList[] = []
   #nodesWithoutPods = 0
   /** Their list was read, and is empty. */
   #hasNoNodes = false
@@ -98,7 +95,6 @@ class Cluster {
       this.#serverVersion = object.gitVersion ?? this.#serverVersion
       return
     }
-    if (isOf(discoveryResource, resource, object)) this.#lists.push(object)
     this.#take(resource, object)
   }
 
@@ -119,9 +115,12 @@ class Cluster {
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
   tell(takenAt: string): ClusterPrediction | null {
     const failed = this.#failed()
-    const apis = apiResources(this.#lists)
-    const resources = this.#resources(failed, apis)
-    if (!Object.keys(resources).some(isGarbageResource)) return null
+    const resources = this.#resources(failed)
+    // The server's version is read for every kind, also for `nodes`, which needs no list.
+    const wasSearched = [...Object.keys(resources), ...this.#read, ...failed.keys()].some(
+      resource => isGarbageResource(resource) || resource === versionResource,
+    )
+    if (!wasSearched) return null
     const told = {
       cluster: this.#name,
       at: takenAt,
@@ -131,13 +130,13 @@ class Cluster {
     }
     const missing: ClusterPrediction['missing'] = {}
     const doubts: ClusterPrediction['doubts'] = {}
-    const context = this.#context(takenAt, resources, apis)
+    const context = this.#context(takenAt, resources)
     const known: Partial<Record<ClusterNeed, unknown>> = {}
     for (const need of needs) {
       const { resources: of, also = [], takesOthers = false, needsNodes = false } = sections[need]
       if (needsNodes && context.nodes === null) {
         known[need] = null
-        missing[need] = failed.get('nodes') ?? 'nodes: not all of them are known'
+        missing[need] = [failed.get('nodes') ?? 'nodes: not all of them are known']
         continue
       }
       const unread = of.filter(resource => !this.#read.has(resource))
@@ -145,17 +144,17 @@ class Cluster {
       known[need] = unread.length > 0 ? null : this.#open[need]?.tell(context)
       // What it kept makes room for what the next one tells.
       delete this.#open[need]
-      if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
+      if (unread.length > 0 && reasons.length > 0) missing[need] = reasons
       const others = takesOthers
         ? Object.keys(resources).filter(resource => !isGarbageResource(resource))
         : []
       const open = [...of, ...also, ...others].flatMap(resource => failed.get(resource) ?? [])
-      if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
+      if (unread.length === 0 && open.length > 0) doubts[need] = open
     }
     const podsLeftOut = failed.get('nodes') ?? this.#podsLeftOut()
     for (const need of ofPods)
       if (known[need] && doubts[need] === undefined && podsLeftOut !== null)
-        doubts[need] = podsLeftOut
+        doubts[need] = [podsLeftOut]
     return {
       ...told,
       ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }),
@@ -179,15 +178,10 @@ class Cluster {
   }
 
   /** What was asked for, and why it was not had. */
-  #resources(
-    failed: ReadonlyMap<string, string>,
-    { served }: ApiResources,
-  ): ClusterPrediction['resources'] {
-    // What fails is not always a list.
-    const lists = new Set([...served.map(({ resource }) => resource), ...this.#read])
+  #resources(failed: ReadonlyMap<string, string>): ClusterPrediction['resources'] {
     const isAsked = (resource: string) =>
       isGarbageResource(resource) ||
-      (lists.has(resource) && !readForNodes.has(resource) && resource !== versionResource)
+      (this.#read.has(resource) && !readForNodes.has(resource) && resource !== versionResource)
     const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isAsked).toSorted()
     return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
   }
@@ -199,11 +193,7 @@ class Cluster {
     return { version: told ?? this.#newestKubelet, isAssumed: told === undefined }
   }
 
-  #context(
-    takenAt: string,
-    resources: ClusterPrediction['resources'],
-    apis: ApiResources,
-  ): SectionContext {
+  #context(takenAt: string, resources: ClusterPrediction['resources']): SectionContext {
     const isListed =
       (this.#nodes.length > 0 || this.#hasNoNodes) &&
       !this.#errors.some(({ what }) => what === 'nodes')
@@ -215,8 +205,6 @@ class Cluster {
       features: featuresOf(this.#controlPlane().version),
       eks: this.#eks,
       nodes: isListed ? this.#nodes : null,
-      apis: resources[discoveryResource] === null ? apis : null,
-      wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
       isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
       holderOf: remembered(finalizer =>

@@ -2,37 +2,26 @@
  * The objects of a cluster and who owns whom, as the garbage collector sees them.
  *
  * Replays       pkg/controller/garbagecollector/garbagecollector.go  isDangling, classifyReferences
- *               pkg/controller/garbagecollector/graph_builder.go     addDependentToOwners, reportInvalidNamespaceOwnerRef
+ *               pkg/controller/garbagecollector/graph_builder.go     addDependentToOwners
  *               pkg/controller/garbagecollector/operations.go        apiResource
  * Read at       1.24 to 1.37; alike in all but the events of events.k8s.io
  * Kept exactly  an owner is looked up by kind and name in the dependent's own namespace, and then its UID is compared; dependents are found by UID
  *               alone; the first reference that cannot be looked up ends the matter for its object
- * Left out      the cache of absent owners; informers that lag; what another version of the same kind would be called
+ * Left out      the cache of absent owners; informers that lag; other versions of a listed kind; kinds that no API serves
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { ClusterObject } from '#model/kubernetes.ts'
 import { type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
 
-export interface ServedKind {
+/** A kind whose objects were read. */
+export type ListedKind = {
   /** `v1`, `apps/v1` */
   apiVersion: string
   kind: string
   isNamespaced: boolean
-}
-
-export type ListedKind = ServedKind & {
-  /** These are some of them: whether there is another is not known. */
+  /** The list is incomplete: whether there are other objects is unknown. */
   isPartial?: boolean
 } & ({ items: readonly ClusterObject[] } | { objects: readonly OwnedObject[] })
-
-export interface OwnerGraphInput {
-  /** Kinds of which objects were read; all of them, but where it says so. */
-  listed: readonly ListedKind[]
-  /** All kinds that the API server has; null where that is not known. */
-  served: readonly ServedKind[] | null
-  /** Versions of groups that it has and that did not say their kinds: `custom.metrics.k8s.io/v1beta1`. */
-  unanswered?: ReadonlySet<string>
-}
 
 export interface OwnedObject extends ObjectMetadata {
   apiVersion: string
@@ -41,7 +30,7 @@ export interface OwnedObject extends ObjectMetadata {
 
 /**
  * `other-uid`: another object has the owner's name now; `other-namespace`: the owner lives, but where its dependent does not look; `waiting`: the owner
- * is going, in the foreground, and waits for its dependents; `unserved`: the API server does not know the kind; `namespaced-owner`: a cluster-scoped
+ * is going, in the foreground, and waits for its dependents; `namespaced-owner`: a cluster-scoped
  * object cannot have one; `unknown`: the owner's kind was not listed.
  */
 export type ReferenceClass =
@@ -50,7 +39,6 @@ export type ReferenceClass =
   | 'absent'
   | 'other-uid'
   | 'other-namespace'
-  | 'unserved'
   | 'namespaced-owner'
   | 'unknown'
 
@@ -61,13 +49,9 @@ export interface ClassifiedReference {
 
 export interface OwnerGraph {
   objects: readonly OwnedObject[]
-  /** Whether every kind was listed: else there may be dependents that are not known. */
-  isComplete: boolean
   /** Who names that UID as an owner, whatever the reference says besides. */
   dependentsOf(uid: string): readonly OwnedObject[]
   classify(object: OwnedObject): ClassifiedReference[]
-  /** The text of the Warning event OwnerRefInvalidNamespace; null where there is none. */
-  invalidNamespaceEvent(object: OwnedObject): string | null
 }
 
 interface KnownKind {
@@ -76,35 +60,23 @@ interface KnownKind {
   byName: Map<string, OwnedObject> | null
 }
 
-export function ownerGraph(
-  { listed, served, unanswered }: OwnerGraphInput,
-  features: KubeletFeatures,
-): OwnerGraph {
+export function ownerGraph(listed: readonly ListedKind[], features: KubeletFeatures): OwnerGraph {
   const parsed = listed.map(kind => ({ kind, objects: objectsOf(kind) }))
   const objects = parsed.flatMap(({ kind, objects }) => (isIgnored(kind, features) ? [] : objects))
   const byUid = new Map<string, OwnedObject>()
   for (const object of objects) byUid.set(object.uid, object)
   const dependents = dependentsIn(objects)
-  const kinds = kindsOf(parsed, served)
-
-  const isServedKnown = (apiVersion: string) => served !== null && !unanswered?.has(apiVersion)
+  const kinds = kindsOf(parsed)
   const classify = (object: OwnedObject) =>
     object.ownerReferences.map(reference => ({
       reference,
-      is: classOf(object, reference, kinds, isServedKnown, byUid),
+      is: classOf(object, reference, kinds, byUid),
     }))
 
-  return {
-    objects,
-    isComplete:
-      served?.every(kind => isIgnored(kind, features) || kinds.get(kindKey(kind))?.byName) ?? false,
-    dependentsOf: uid => [dependents.get(uid) ?? []].flat(),
-    classify,
-    invalidNamespaceEvent: object => invalidNamespaceEvent(object, byUid),
-  }
+  return { objects, dependentsOf: uid => [dependents.get(uid) ?? []].flat(), classify }
 }
 
-function isIgnored({ apiVersion, kind }: ServedKind, features: KubeletFeatures): boolean {
+function isIgnored({ apiVersion, kind }: ListedKind, features: KubeletFeatures): boolean {
   if (kind !== 'Event') return false
   return (
     apiVersion === 'v1' ||
@@ -136,31 +108,19 @@ function dependentsIn(objects: readonly OwnedObject[]): Map<string, OwnedObject 
 
 const kindKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
   `${apiVersion} ${kind}`
-const groupKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
-  `${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''} ${kind}`
 const nameKey = (namespace: string, name: string) => `${namespace}/${name}`
 
-/** A kind that is served in several versions and listed in one of them is listed in all. */
 function kindsOf(
   listed: readonly { kind: ListedKind; objects: readonly OwnedObject[] }[],
-  served: readonly ServedKind[] | null,
 ): Map<string, KnownKind> {
-  const byGroup = new Map<string, KnownKind>()
   const kinds = new Map<string, KnownKind>()
   for (const { kind, objects } of listed) {
     const byName =
       kind.isPartial === true
         ? null
         : new Map(objects.map(object => [nameKey(object.namespace, object.name), object]))
-    const known = { isNamespaced: kind.isNamespaced, byName }
-    byGroup.set(groupKey(kind), known)
-    kinds.set(kindKey(kind), known)
+    kinds.set(kindKey(kind), { isNamespaced: kind.isNamespaced, byName })
   }
-  for (const kind of served ?? [])
-    kinds.set(
-      kindKey(kind),
-      byGroup.get(groupKey(kind)) ?? { isNamespaced: kind.isNamespaced, byName: null },
-    )
   return kinds
 }
 
@@ -168,11 +128,10 @@ function classOf(
   object: OwnedObject,
   reference: OwnerReference,
   kinds: ReadonlyMap<string, KnownKind>,
-  isServedKnown: (apiVersion: string) => boolean,
   byUid: ReadonlyMap<string, OwnedObject>,
 ): ReferenceClass {
   const kind = kinds.get(kindKey(reference))
-  if (!kind) return isServedKnown(reference.apiVersion) ? 'unserved' : 'unknown'
+  if (!kind) return 'unknown'
   if (object.namespace === '' && kind.isNamespaced) return 'namespaced-owner'
   if (!kind.byName) return 'unknown'
   const owner = kind.byName.get(nameKey(kind.isNamespaced ? object.namespace : '', reference.name))
@@ -187,14 +146,3 @@ const isElsewhere = (owner: OwnedObject | undefined, { namespace }: OwnedObject)
 /** In its foreground deletion. Upstream: deletingDependents. */
 export const isWaitingForDependents = ({ deletedMs, finalizers }: ObjectMetadata): boolean =>
   deletedMs !== null && finalizers.includes('foregroundDeletion')
-
-function invalidNamespaceEvent(
-  object: OwnedObject,
-  byUid: ReadonlyMap<string, OwnedObject>,
-): string | null {
-  const { namespace } = object
-  const invalid = object.ownerReferences.find(({ uid }) => isElsewhere(byUid.get(uid), object))
-  if (!invalid) return null
-  const { apiVersion, kind, name, uid } = invalid
-  return `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`
-}

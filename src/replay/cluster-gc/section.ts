@@ -1,6 +1,5 @@
 /** What a section of the cluster's garbage is: it keeps the little that its replays need of objects as they come, and tells at the end what they say. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { ApiResources } from '#model/api-resources.ts'
 import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { EksCluster } from '#model/cluster-input.ts'
 import type { ClusterObject, KubernetesNode } from '#model/kubernetes.ts'
@@ -13,10 +12,6 @@ export interface SectionContext {
   eks: EksCluster | null
   /** Slim Node objects (`slimNode`); null where not all of them were read. */
   nodes: readonly KubernetesNode[] | null
-  /** What the API server has; null: not read, or not all of it. */
-  apis: ApiResources | null
-  /** Whether somebody asked for a resource, had or not. */
-  wasAsked(resource: string): boolean
   /** Whether the list of a resource was read to its end. */
   isWhole(resource: string): boolean
   /** Whether the pods of every node were read. */

@@ -1,5 +1,4 @@
 /** Objects cut down to what the replays read, so that many can wait for the last page. */
-import { taintingConditions } from '#facts/kubernetes/taints.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { ClusterObject, KubernetesNode, ObjectReference } from '#model/kubernetes.ts'
 import { controllerOf, type ObjectMetadata } from './metadata.ts'
@@ -28,7 +27,7 @@ export const slimNode = (node: KubernetesNode): KubernetesNode => ({
   spec: slim(node.spec, ['taints', 'providerID', 'unschedulable']),
   status: {
     conditions: (node.status?.conditions ?? [])
-      .filter(({ type = '' }) => type === 'Ready' || taintingConditions.has(type))
+      .filter(({ type }) => type === 'Ready')
       .map(condition =>
         slim(condition, ['type', 'status', 'reason', 'lastHeartbeatTime', 'lastTransitionTime']),
       ),

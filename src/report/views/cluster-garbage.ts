@@ -7,7 +7,7 @@ import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type FindingsView, findingsView, type Shown } from './findings.ts'
-import { costText, fateWords, gapText, sizeText, timesOver } from './garbage-words.ts'
+import { costText, gapText, rowName, sizeText } from './garbage-words.ts'
 import { type JudgedGarbage, type JudgedRow, judgedGarbage } from './judged-garbage.ts'
 import { nameLimit } from './node.ts'
 import type { Rows } from './remainder.ts'
@@ -19,15 +19,12 @@ const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20, open: 3 }
 interface GarbageRowView {
   name: string
   count: string
-  /** Null: no object is too young to count as garbage. */
-  young: string | null
   age: string
   whose: string
   /** Capacity and cost; empty for objects without a disk. */
   size: string
-  head: string
   fate: string
-  /** No finding covers the row: nothing to do. */
+  /** All findings of the row are waived. */
   isCalm: boolean
   /** Severity of its worst finding; null: none. */
   severity: Severity | null
@@ -92,13 +89,12 @@ function tablesOf(judged: JudgedGarbage[]): JudgedGarbage[] {
 }
 
 function aboutText(
-  { overview: { rows, gaps }, found, monthlyUsd }: JudgedGarbage,
+  { overview: { gaps }, found, monthlyUsd }: JudgedGarbage,
   language: Language,
 ): string {
   const { garbage: words, list } = language.words
-  const none = rows.length === 0 ? words.nothingLies : words.nothingToClean
   return list([
-    found.length === 0 ? none : words.toClean(found.length),
+    found.length === 0 ? words.nothingToClean : words.toClean(found.length),
     ...(monthlyUsd > 0 ? [costText(monthlyUsd, language)] : []),
     ...(gaps.length > 0 ? [words.notAllRead] : []),
   ])
@@ -110,7 +106,6 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
   const { overview, found, quiet } = judged
   const { cluster, at, rows, clean, gaps } = overview
   const name = language.line(cluster, nameLimit)
-  const isAssumed = rows.some(({ fate }) => fate.is === 'threshold' && fate.isAssumed)
   return {
     name,
     about: aboutText(judged, language),
@@ -122,22 +117,18 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
       rows: gaps.slice(0, limits.gaps).map(gap => gapText(gap, language)),
       leftOut: gaps.length > limits.gaps ? words.moreReasons(gaps.length - limits.gaps) : null,
     },
-    notes: [
-      ...(isAssumed ? [words.assumedThreshold] : []),
-      ...(rows.some(({ monthlyUsd }) => monthlyUsd !== null) ? [words.assumedPrices] : []),
-    ],
+    notes: rows.some(({ monthlyUsd }) => monthlyUsd !== null) ? [words.assumedPrices] : [],
   }
 }
 
 function rowView(
-  { row, findings, isWaived }: JudgedRow,
+  { row, findings, title }: JudgedRow,
   nowMs: number,
   { page, language }: Shown,
 ): GarbageRowView {
   const { words: all } = language
   const words = all.garbage
-  const { count, young, youngHours, oldestMs, kind, rules } = row
-  const { head, text } = fateWords(row, nowMs, language)
+  const { count, oldestMs } = row
   const [worst] = findings
   const linkOf = (): Pick<GarbageRowView, 'anchor' | 'link'> => {
     if (worst !== undefined)
@@ -145,21 +136,15 @@ function rowView(
         anchor: page.ofFinding(worst.id) ?? page.ofRule(worst.rule),
         link: all.findingCount(findings.length),
       }
-    return isWaived ? { anchor: 'waived', link: words.waived } : { anchor: '', link: '' }
+    return { anchor: 'waived', link: words.waived }
   }
   return {
-    name: words.kinds[kind].name,
+    name: rowName(row, title, language),
     count: language.count(count),
-    // Row kinds that no rule judges have no minimum age.
-    young:
-      young === 0 || rules.length === 0
-        ? null
-        : words.young(young === count ? null : young, youngHours),
     age: oldestMs === null ? '' : ageText(Math.max(nowMs - oldestMs, 0), language),
     whose: whoseText(row, language),
     size: sizeText(row, language),
-    head,
-    fate: text,
+    fate: words.heads[row.fate],
     isCalm: worst === undefined,
     severity: worst?.severity ?? null,
     severityWord: worst === undefined ? '' : all.severities[worst.severity],
@@ -172,13 +157,19 @@ const ageText = (ms: number, { duration }: Language): string =>
   duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs
 
-function whoseText({ whose, whoseLeftOut, count }: GarbageRow, language: Language): string {
+function whoseText(
+  { namespaces, namespacesLeftOut, count }: GarbageRow,
+  language: Language,
+): string {
   const { words, line } = language
-  const shares = whose.map(
+  const shares = namespaces.map(
     ({ name, count: part }) =>
-      `${line(name, 120)}${part === count ? '' : timesOver(part, language)}`,
+      `${line(name, 120)}${part === count || part === 1 ? '' : words.garbage.times(part)}`,
   )
-  return words.list([...shares, ...(whoseLeftOut > 0 ? [words.andMore(whoseLeftOut)] : [])])
+  return words.list([
+    ...shares,
+    ...(namespacesLeftOut > 0 ? [words.andMore(namespacesLeftOut)] : []),
+  ])
 }
 
 function coverageText(
@@ -189,12 +180,10 @@ function coverageText(
   if (asked.length === 0) return words.notLooked
   const sum = (of: (one: (typeof asked)[number]) => number) =>
     asked.reduce((total, one) => total + of(one), 0)
-  const notSwept = asked.reduce((total, one) => total + (one.notSwept?.count ?? 0), 0)
-  const looked = words.coverage(
+  return words.coverage(
     asked.length,
     clusters.length > asked.length ? clusters.length : null,
     sum(({ read }) => read),
     sum(({ lists }) => lists),
   )
-  return `${looked}${notSwept === 0 ? '' : words.notSwept(notSwept)}`
 }

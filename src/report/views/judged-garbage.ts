@@ -13,14 +13,14 @@ export interface JudgedRow {
   row: GarbageRow
   /** Worst first. */
   findings: Finding[]
-  /** Covered by a waiver of the policy. */
-  isWaived: boolean
+  title: string
 }
 
 export interface JudgedGarbage {
   overview: GarbageOverview
   /** Rows with a finding; worst first, then by cost. */
   found: JudgedRow[]
+  /** Rows whose findings are all waived. */
   quiet: JudgedRow[]
   /** Known cost of the rows with a finding. */
   monthlyUsd: number
@@ -34,9 +34,10 @@ export function judgedGarbage({
   return garbage
     .map((overview): JudgedGarbage => {
       const rows = overview.rows.map(row => {
-        const of = (findings: Map<string, Finding[]>) =>
-          row.rules.flatMap(rule => findings.get(placeOf(overview.cluster, rule)) ?? [])
-        return { row, findings: of(open).toSorted(worstFirst), isWaived: of(waived).length > 0 }
+        const place = placeOf(overview.cluster, row.rule)
+        const findings = (open.get(place) ?? []).toSorted(worstFirst)
+        const [any] = [...findings, ...(waived.get(place) ?? [])]
+        return { row, findings, title: any?.docs.title ?? row.rule }
       })
       const found = rows.filter(({ findings }) => findings.length > 0).toSorted(byWeight)
       const monthlyUsd = found.reduce((sum, { row }) => sum + (row.monthlyUsd ?? 0), 0)

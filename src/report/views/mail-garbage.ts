@@ -2,12 +2,11 @@
  * Cluster garbage in a mail: a line for each cluster with something to clean up, or with unread
  * lists.
  */
-import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
-import { costText, gapText, sizeText } from './garbage-words.ts'
-import { type JudgedGarbage, judgedGarbage } from './judged-garbage.ts'
+import { costText, gapText, rowName, sizeText } from './garbage-words.ts'
+import { type JudgedGarbage, type JudgedRow, judgedGarbage } from './judged-garbage.ts'
 
 const shown = { clusters: 3, kinds: 4, gaps: 1 }
 
@@ -46,7 +45,7 @@ function clusterLine(
   language: Language,
 ): MailGarbageView['clusters'][number] {
   const { mail: words } = language.words.garbage
-  const kinds = found.slice(0, shown.kinds).map(({ row }) => kindText(row, language))
+  const kinds = found.slice(0, shown.kinds).map(each => kindText(each, language))
   const more = found.length - kinds.length
   const left = gaps.length - shown.gaps
   return {
@@ -59,13 +58,7 @@ function clusterLine(
   }
 }
 
-/** Number of objects in findings, with size; objects that are too young are counted separately. */
-function kindText(row: GarbageRow, language: Language): string {
-  const { list, garbage } = language.words
+function kindText({ row, title }: JudgedRow, language: Language): string {
   const size = sizeText(row, language)
-  const about = list([
-    ...(size === '' ? [] : [size]),
-    ...(row.young > 0 ? [garbage.mail.young(row.young, row.youngHours)] : []),
-  ])
-  return garbage.mail.kind(garbage.kinds[row.kind].name, row.count - row.young, about || null)
+  return language.words.garbage.mail.kind(rowName(row, title, language), row.count, size || null)
 }

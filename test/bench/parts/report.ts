@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
-import { garbageRowKinds } from '#model/garbage-overview.ts'
+import { rules } from '#judge/rules/index.ts'
 import type { AuditReport } from '#model/report.ts'
 import { html } from '#report/formats/html.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
@@ -105,12 +105,13 @@ function fleetReport(
       },
     }),
   )
-  // Of each cluster everything that can lie there.
   const [row] = overviewOf().rows
   const garbage = Array.from({ length: 40 }, (_, index) =>
     overviewOf({
       cluster: `cluster-${index}`,
-      rows: garbageRowKinds.map(kind => ({ ...row!, kind })),
+      rows: rules.flatMap(({ id, family }) =>
+        family === 'cluster-gc' ? [{ ...row!, rule: id }] : [],
+      ),
     }),
   )
   return withWeek({ ...quietReport(nodes, { findings }), garbage })

@@ -1,4 +1,4 @@
-/** The boundaries of the rules on volumes, certificate requests, namespaces, owners, finalizers and the account. */
+/** The boundaries of the rules on volumes, certificate requests, owners, finalizers and the account. */
 import { describe, expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
@@ -11,7 +11,6 @@ import type {
   HeldVolumeObject,
   OwnerGarbage,
   ReleasedVolume,
-  RetainedEphemeralClaim,
 } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
@@ -43,9 +42,7 @@ const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
   isBeingDeleted: false,
   ...more,
 })
-const volumes = (...released: ReleasedVolume[]) => ({
-  volumes: { released, held: [], retainedEphemeral: [] },
-})
+const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [] } })
 
 describe('a version of the control plane that nobody told', () => {
   const request = (
@@ -241,39 +238,6 @@ describe('volume-held-in-deletion', () => {
   })
 })
 
-describe('retained-ephemeral-volume', () => {
-  const claim = (name: string, isOfClass: boolean): RetainedEphemeralClaim => ({
-    ...{
-      namespace: 'ci',
-      name,
-      storageClass: 'gp3',
-      volume: `pv-${name}`,
-      isOfClass,
-      createdMs: null,
-    },
-  })
-  const of = (...retainedEphemeral: RetainedEphemeralClaim[]) => ({
-    volumes: { ...volumes().volumes, retainedEphemeral },
-  })
-  it('foretells those to come only where the class says so', () => {
-    const [ofClass] = failings('retained-ephemeral-volume', of(claim('a', true)))
-    expect(ofClass?.consequence).toBe(
-      'When its pod goes, the 1 ephemeral volume of ci stays, and so does every one after it.',
-    )
-    expect(ofClass?.commands).toEqual(['kubectl get storageclass gp3 -o yaml'])
-    const [ofVolume] = failings('retained-ephemeral-volume', of(claim('a', false)))
-    expect(ofVolume?.consequence).toBe('When its pod goes, the 1 ephemeral volume of ci stays.')
-    expect(ofVolume?.commands).toEqual(['kubectl get pv pv-a -o yaml'])
-    const [both] = failings('retained-ephemeral-volume', of(claim('a', true), claim('b', false)))
-    expect(both?.consequence).toBe('When their pods go, the 2 ephemeral volumes of ci stay.')
-    expect(both?.evidence.map(({ what, value }) => [what, value])).toEqual([
-      ['StorageClass gp3, reclaimPolicy Retain', '1 claim'],
-      ['the volume says Retain, its class does not', '1 claim'],
-      ['claims', 'a, b'],
-    ])
-  })
-})
-
 describe('certificate requests', () => {
   const request = (more: Partial<CertificateRequest>): ClusterExample => ({
     certificates: {
@@ -365,7 +329,7 @@ describe('certificate requests', () => {
 
 describe('owners', () => {
   const owners = (more: Partial<OwnerGarbage>) => ({
-    owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: [], ...more },
+    owners: { dangling: [], blocked: [], orphaned: [], ...more },
   })
   const group = {
     kind: 'ConfigMap',
@@ -396,51 +360,6 @@ describe('owners', () => {
       confidence: 'certain',
     } as const
     expect(failings('dangling-owner', owners({ dangling: [young] }))).toEqual([])
-  })
-
-  it.each([
-    ['other-namespace', 'delete', 24, 'should have deleted them.'],
-    ['other-namespace', 'delete', 23, 'will delete them.'],
-    [
-      'other-namespace',
-      'may-delete',
-      24,
-      'of which nothing was read, the garbage collector will delete them.',
-    ],
-    [
-      'other-namespace',
-      'remove-reference',
-      24,
-      'another owner keeps them, and the garbage collector only takes the reference away.',
-    ],
-    ['namespaced-owner', 'nothing', 24, 'will never take them.'],
-  ] as const)('that are %s, and %s: what becomes of what names them', (is, fate, hours, words) => {
-    const misplaced = [
-      { ...group, owner: 'Deployment cart', is, fate, createdMs: hoursBefore(hours) },
-    ]
-    expect(failings('misplaced-owner', owners({ misplaced }))[0]?.consequence).toContain(words)
-  })
-
-  it('in another namespace: says of how many what becomes, and looks first at what is deleted', () => {
-    const kept = {
-      ...group,
-      owner: 'Deployment cart',
-      is: 'other-namespace',
-      fate: 'remove-reference',
-    } as const
-    const doomed = {
-      ...kept,
-      kind: 'Job',
-      count: 1,
-      names: ['z'],
-      createdMs: hoursBefore(1),
-      fate: 'delete',
-    } as const
-    const [found] = failings('misplaced-owner', owners({ misplaced: [kept, doomed] }))
-    expect(found?.consequence).toBe(
-      '13 objects of shop name an owner in another namespace: another owner keeps 12 of them, and the garbage collector only takes the reference away; the garbage collector will delete 1 of them.',
-    )
-    expect(found?.commands).toEqual(['kubectl get Job z -n shop -o yaml'])
   })
 
   it('that are pods are no more than likely to be gone', () => {
@@ -492,45 +411,9 @@ describe('owners', () => {
   })
 })
 
-describe('namespace-stuck-terminating', () => {
-  const going = (finalizers: string[], ownFinalizers: string[]): ClusterExample => ({
-    namespaces: {
-      terminating: [
-        {
-          ...{
-            namespace: 'apps',
-            sinceMs: hoursBefore(30),
-            holds: [],
-            remaining: [],
-            held: [],
-            unanswered: [],
-          },
-          ...{ finalizers, ownFinalizers, mayWaitForPods: false },
-        },
-      ],
-    },
-  })
-  it.each([
-    ['of its metadata', going([], ['example.com/auth']), 'metadata.finalizers'],
-    ['of its spec', going(['kubernetes', 'example.com/auth'], []), 'spec.finalizers'],
-  ])('names the finalizers %s', (_, given, what) => {
-    expect(failings('namespace-stuck-terminating', given)[0]?.consequence).toContain(
-      'nobody takes away example.com/auth',
-    )
-    expect(valueIn('namespace-stuck-terminating', given, what)).toBe('example.com/auth')
-  })
-
-  it('says that it says nothing where nothing holds it', () => {
-    expect(
-      failings('namespace-stuck-terminating', going(['kubernetes'], []))[0]?.consequence,
-    ).toContain('it says nothing of why')
-  })
-})
-
 describe('stuck-finalizer', () => {
   const held = (finalizers: HeldObject['finalizers'], more: Partial<HeldObject> = {}) => ({
     finalizers: {
-      notSwept: [],
       held: [
         {
           resource: 'nodes',
@@ -574,11 +457,6 @@ describe('stuck-finalizer', () => {
 
   it('leaves what another rule tells to it, where somebody asks that', () => {
     const unknown = { finalizer: 'example.com/keep', controller: null, state: 'unknown' } as const
-    const namespace = held([unknown], {
-      resource: 'namespaces',
-      kind: 'Namespace',
-      name: 'old-web',
-    })
     const job = held([unknown], {
       resource: 'jobs.batch',
       kind: 'Job',
@@ -597,7 +475,7 @@ describe('stuck-finalizer', () => {
       ...defaultPolicy,
       clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds: ['finalizers' as const] },
     }
-    for (const more of [namespace, job, waiting]) {
+    for (const more of [job, waiting]) {
       expect(failings('stuck-finalizer', more)).toEqual([])
       expect(failings('stuck-finalizer', more, alone)).toHaveLength(1)
     }

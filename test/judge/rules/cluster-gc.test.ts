@@ -23,7 +23,6 @@ function judged(id: string, example: ClusterExample, minAgeHours = 24) {
   })
 }
 const failings = (...of: Parameters<typeof judged>): ClusterFailing[] => judged(...of).failings
-const hour = 3_600_000
 const hours = (count: number) => hoursBefore(count)
 
 const job = (more: Partial<FinishedJob>): FinishedJob => ({
@@ -159,9 +158,8 @@ describe('orphaned-dependent', () => {
     },
   })
   const told = (...orphaned: ReturnType<typeof orphan>[]) =>
-    failings('orphaned-dependent', {
-      owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned },
-    })[0]?.consequence
+    failings('orphaned-dependent', { owners: { dangling: [], blocked: [], orphaned } })[0]
+      ?.consequence
   it.each([
     ['a pod that has finished', [orphan('Pod', 'a', 0)], 'has let go.'],
     ['a pod that runs', [orphan('Pod', 'a', 1)], 'has let go; it may still run.'],
@@ -455,16 +453,7 @@ describe('leases', () => {
 
 describe('nodes', () => {
   const notReady = (sinceMs: number | null) => ({
-    nodes: {
-      notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }],
-      leftTaints: [],
-    },
-  })
-  const tainted = (sinceMs: number | null, isAnnounced = false) => ({
-    nodes: {
-      notReady: [],
-      leftTaints: [{ node: 'n', key: 'k', effect: 'NoSchedule', isAnnounced, sinceMs }],
-    },
+    nodes: { notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }] },
   })
   it('are not Ready for long from the age on that the policy sets', () => {
     expect(failings('node-not-ready-long', notReady(hours(24)))).toHaveLength(1)
@@ -477,13 +466,10 @@ describe('nodes', () => {
       ...notReady(hours(30)),
       ...(instances && { instances }),
     })
-    const gone = {
-      withoutNode: [],
-      withoutInstance: [{ node: 'n', instanceId: 'i-1', sinceMs: hours(30) }],
-    }
+    const gone = { withoutInstance: [{ node: 'n', instanceId: 'i-1', sinceMs: hours(30) }] }
     expect(failings('node-not-ready-long', of(gone))).toEqual([])
     expect(failings('node-without-instance', of(gone))).toHaveLength(1)
-    const [found] = failings('node-not-ready-long', of({ withoutNode: [], withoutInstance: [] }))
+    const [found] = failings('node-not-ready-long', of({ withoutInstance: [] }))
     expect(found?.consequence).toMatch(/as long as the instance exists\.$/)
     const rule = rules.find(
       (each): each is ClusterRule => each.id === 'node-not-ready-long' && each.kind === 'cluster',
@@ -492,18 +478,5 @@ describe('nodes', () => {
     expect(rule && judgeCluster(rule, unread, defaultPolicy).failings[0]?.consequence).toContain(
       'whether it does was not read',
     )
-  })
-
-  it('have a taint left after an hour', () => {
-    expect(failings('leftover-taint', tainted(hours(1)))).toHaveLength(1)
-    expect(failings('leftover-taint', tainted(hours(1) + hour / 60))).toEqual([])
-    expect(failings('leftover-taint', tainted(hours(5)))[0]?.commands).toEqual([
-      'kubectl taint node n k:NoSchedule-',
-    ])
-  })
-
-  it('bear the taint of an autoscaler that may still wait, until the age that the policy sets', () => {
-    expect(failings('leftover-taint', tainted(hours(24), true))).toHaveLength(1)
-    expect(failings('leftover-taint', tainted(hours(24) + 1, true))).toEqual([])
   })
 })

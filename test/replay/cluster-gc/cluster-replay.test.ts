@@ -65,10 +65,10 @@ describe('a cluster', () => {
     )
     expect(found).toMatchObject({
       jobs: null,
-      missing: { jobs: 'jobs.batch: refused' },
+      missing: { jobs: ['jobs.batch: refused'] },
       doubts: {
-        leases: 'leases.coordination.k8s.io: broke off',
-        pods: 'the pods of 1 of its nodes could not be read',
+        leases: ['leases.coordination.k8s.io: broke off'],
+        pods: ['the pods of 1 of its nodes could not be read'],
       },
       resources: { 'cronjobs.batch': null, 'jobs.batch': 'jobs.batch: refused', pods: null },
     })

@@ -6,9 +6,7 @@ import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certi
 import { claimProtection, ephemeralClaims, volumeProtection } from '#replay/cluster-gc/claims.ts'
 import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 import { nodeLeases } from '#replay/cluster-gc/leases.ts'
-import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
 import { nodeLife, taintEvictionDelayMs } from '#replay/cluster-gc/nodes.ts'
-import { ownerCycles } from '#replay/cluster-gc/owner-cycles.ts'
 import { collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { syncVolumes } from '#replay/cluster-gc/volumes.ts'
@@ -148,13 +146,13 @@ it('answers to any objects, without NaN', () => {
             apiVersion: 'v1',
             kind: 'A',
             isNamespaced: true,
-            items: some.map(raw => objectOf('configmaps', raw)),
+            items: some.map(raw => objectOf('jobs.batch', raw)),
           },
           {
             apiVersion: 'x/v1',
             kind: 'B',
             isNamespaced: false,
-            items: others.map(raw => objectOf('configmaps', raw)),
+            items: others.map(raw => objectOf('jobs.batch', raw)),
           },
         ]
         const claims = others.map(raw => objectOf('persistentvolumeclaims', raw))
@@ -186,9 +184,7 @@ it('answers to any objects, without NaN', () => {
             others.map(nodeOf),
             nowMs,
           ),
-          [...collectGarbage({ listed, served: null }, features)],
-          [...collectGarbage({ listed, served: listed }, features)],
-          ownerCycles({ listed, served: null }, features),
+          [...collectGarbage(listed, features)],
           some.map(each => [
             timeToLive(objectOf('jobs.batch', each), nowMs),
             cleanCertificateRequest(requestOf(each), nowMs, features),
@@ -201,7 +197,6 @@ it('answers to any objects, without NaN', () => {
               features,
             ),
             taintEvictionDelayMs(manifestOf(each), nodeOf(others[0])),
-            namespaceDeletion(objectOf('namespaces', each), features),
           ]),
         ]
         expect(numbersIn(answers).filter(Number.isNaN)).toEqual([])

@@ -20,7 +20,7 @@ export const cluster: ClusterScenario = {
 
 /** What moto has is as old as the test, and its clusters say nothing of pod GC. */
 const isTold = (rule: string) =>
-  !['unattached-disk', 'instance-without-node', 'terminated-pods-near-threshold'].includes(rule)
+  !['unattached-disk', 'terminated-pods-near-threshold'].includes(rule)
 export const expectedGarbage = (garbage.expect().garbage ?? [])
   .filter(({ rule }) => isTold(rule))
   .map(({ rule, subject }) => `${rule}: ${subject}`)

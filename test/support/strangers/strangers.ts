@@ -13,7 +13,7 @@ import {
   realApiServerPrograms,
   startRealApiServer,
 } from '#test/real-api-server.ts'
-import { installResources, storedObjects } from '#test/stored-objects.ts'
+import { storedObjects } from '#test/stored-objects.ts'
 import { type Account, bucket, createCluster, openAccount } from './account.ts'
 import { startFront } from './front.ts'
 import { type Iam, openIam } from './iam.ts'
@@ -110,7 +110,6 @@ export async function startStrangers({
       await startRealApiServer(programs, stored, [], [...kubelets.flags, ...webhook.flags]),
     )
     late.apiServer = apiServer
-    await installResources(apiServer, cluster)
 
     const functions = await functionProcesses({ ...account.environment }, memoryMiB)
     closing.push(() => functions.remove())

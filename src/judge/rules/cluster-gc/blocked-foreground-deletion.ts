@@ -7,7 +7,7 @@ import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 
-const none = { dangling: [], unserved: [], misplaced: [], orphaned: [] }
+const none = { dangling: [], orphaned: [] }
 const waiting = (hoursAgo: number): OwnerGarbage['blocked'][number] => ({
   ...{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(hoursAgo) },
   dependents: [
@@ -25,6 +25,7 @@ export const blockedForegroundDeletion = clusterRule({
   id: 'blocked-foreground-deletion',
   severity: 'medium',
   needs: ['owners'],
+  fate: 'held',
   docs: {
     title: 'A foreground deletion waits for what it owns',
     why: 'Deleted in the foreground, an object stays until every dependent whose reference says blockOwnerDeletion has gone. One dependent that does not go holds it, and its name with it.',

@@ -17,12 +17,13 @@ const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
   },
   ...{ owner: 'Deployment cart', isReplaced: true, confidence: 'certain' },
 })
-const none = { unserved: [], misplaced: [], blocked: [], orphaned: [] }
+const none = { blocked: [], orphaned: [] }
 
 export const danglingOwner = clusterRule({
   id: 'dangling-owner',
   severity: 'medium',
   needs: ['owners'],
+  fate: 'late',
   docs: {
     title: 'Objects whose owners are gone are still there',
     why: 'The garbage collector deletes an object within seconds when none of its owners is there any more; an owner is its UID, so a new object of the same name is none. What is still there is not collected: the deletion is refused, or the collector cannot see all API groups and waits.',

@@ -8,6 +8,7 @@ export const evictedPods = clusterRule({
   id: 'evicted-pods',
   severity: 'low',
   needs: ['pods'],
+  fate: 'with',
   docs: {
     title: 'Pods that their nodes evicted stay',
     why: 'The kubelet fails a pod that it evicts and never deletes it; a ReplicaSet makes another and leaves the old one. They pile up as fast as the pressure comes back, until pod GC takes them, evicted ones first.',

@@ -8,6 +8,7 @@ export const failedPods = clusterRule({
   id: 'failed-pods',
   severity: 'low',
   needs: ['pods'],
+  fate: 'with',
   docs: {
     title: 'Failed pods stay',
     why: 'Nothing deletes a failed pod but its own controller, and a ReplicaSet leaves it: pod GC waits for thousands in the whole cluster. Until then they fill lists and dashboards, and their logs hold disk on their nodes.',

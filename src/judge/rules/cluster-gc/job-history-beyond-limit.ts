@@ -19,6 +19,7 @@ export const jobHistoryBeyondLimit = clusterRule({
   id: 'job-history-beyond-limit',
   severity: 'low',
   needs: ['jobs'],
+  fate: 'late',
   docs: {
     title: 'CronJobs keep more finished Jobs than they should',
     why: 'The CronJob controller deletes the oldest finished Jobs above the history limits at each sync. More Jobs than the limit mean that it fails to do so. A limit far above the default keeps that many pods, with their logs, on the nodes.',

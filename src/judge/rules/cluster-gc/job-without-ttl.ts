@@ -32,6 +32,7 @@ export const jobWithoutTtl = clusterRule({
   id: 'job-without-ttl',
   severity: 'low',
   needs: ['jobs'],
+  fate: 'never',
   docs: {
     title: 'Finished Jobs without a time to live stay forever',
     why: 'Only its owner, such as a CronJob with its history limits, or ttlSecondsAfterFinished ends a finished Job. Without either it stays, and with it its pods, their logs and dead containers on the nodes, and their share of the threshold of pod GC.',

@@ -19,6 +19,7 @@ export const leftoverLease = clusterRule({
   id: 'leftover-lease',
   severity: 'low',
   needs: ['leases'],
+  fate: 'never',
   docs: {
     title: 'Leases of nodes that are gone stay',
     why: 'A kubelet makes its node the owner of its lease, once, and with the node the lease goes. A lease without an owner outlives its node: nothing collects it. One that has its owner still, and stays for long all the same, is passed over: the garbage collector does not get that far, or may not.',

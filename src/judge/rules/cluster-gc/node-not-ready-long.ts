@@ -18,6 +18,7 @@ export const nodeNotReadyLong = clusterRule({
   id: 'node-not-ready-long',
   severity: 'medium',
   needs: ['nodes'],
+  fate: 'with',
   docs: {
     title: 'Nodes have long been NotReady and are not deleted',
     why: 'The cloud’s node lifecycle controller deletes a Node only when its instance is gone. A Node whose instance still exists, or that has none, stays: it costs money, holds leases and volumes, and its pods stay in Terminating.',
@@ -28,8 +29,8 @@ export const nodeNotReadyLong = clusterRule({
     ],
   },
   examples: {
-    bad: { nodes: { notReady: [node(60)], leftTaints: [] } },
-    good: { nodes: { notReady: [node(0.2)], leftTaints: [] } },
+    bad: { nodes: { notReady: [node(60)] } },
+    good: { nodes: { notReady: [node(0.2)] } },
   },
 
   *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {

@@ -9,7 +9,6 @@ import { byText } from '#model/text-order.ts'
 
 const example = (hoursAgo: number) => ({
   instances: {
-    withoutNode: [],
     withoutInstance: [
       {
         node: 'ip-10-0-1-2.ec2.internal',
@@ -24,6 +23,7 @@ export const nodeWithoutInstance = clusterRule({
   id: 'node-without-instance',
   severity: 'medium',
   needs: ['instances'],
+  fate: 'late',
   docs: {
     title: 'Nodes stay whose instances are gone',
     why: "When a node is not Ready and its instance does not exist any more, the cloud's node lifecycle controller deletes the Node within seconds. One that stays keeps its pods, its lease and its volumes from going, and StatefulSets wait for it. A finalizer holds it, or its provider ID names another instance than it had.",

@@ -6,7 +6,7 @@ import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
 
-const none = { dangling: [], unserved: [], misplaced: [], blocked: [] }
+const none = { dangling: [], blocked: [] }
 const orphan = (hoursAgo: number): OwnerGarbage['orphaned'][number] => ({
   ...{ kind: 'ReplicaSet', namespace: 'shop', name: 'cart-5f7d', controllerKind: 'Deployment' },
   ...{ createdMs: hoursBefore(hoursAgo), replicas: 2 },
@@ -16,6 +16,7 @@ export const orphanedDependent = clusterRule({
   id: 'orphaned-dependent',
   severity: 'low',
   needs: ['owners'],
+  fate: 'never',
   docs: {
     title: 'Objects of a deleted controller have no owner',
     why: 'Deletion of an owner with --cascade=orphan leaves its dependents without an owner. A new controller with a matching selector adopts them. Otherwise they are never updated, replaced or garbage collected; orphaned pods and ReplicaSets keep running.',

@@ -23,6 +23,7 @@ export const overdueJobTtl = clusterRule({
   id: 'overdue-job-ttl',
   severity: 'medium',
   needs: ['jobs'],
+  fate: 'late',
   docs: {
     title: 'Finished Jobs outlive ttlSecondsAfterFinished',
     why: 'The TTL controller deletes an expired Job in the foreground: first its pods, then the Job. A Job that still exists is blocked by a finalizer or by a pod stuck in Terminating, or the controller does not delete it.',

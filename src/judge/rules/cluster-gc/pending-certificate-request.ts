@@ -27,6 +27,7 @@ export const pendingCertificateRequest = clusterRule({
   id: 'pending-certificate-request',
   severity: 'medium',
   needs: ['certificates'],
+  fate: 'late',
   docs: {
     title: 'Certificate signing requests stay pending',
     why: 'A controller or a user approves a request, then its signer issues the certificate. Without that, the requestor repeats the request: a kubelet without a serving certificate cannot serve logs, exec and metrics, and each attempt leaves one more request until the cleaner deletes it after a day.',

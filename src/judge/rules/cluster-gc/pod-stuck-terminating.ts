@@ -24,6 +24,7 @@ export const podStuckTerminating = clusterRule({
   id: 'pod-stuck-terminating',
   severity: 'medium',
   needs: ['pods'],
+  fate: 'held',
   docs: {
     title: 'Pods hang in deletion',
     why: 'A pod that is being deleted goes when its kubelet has ended it and its finalizers are gone. Where either does not come, it stays: its StatefulSet makes no other, its volumes stay attached, its node does not drain.',

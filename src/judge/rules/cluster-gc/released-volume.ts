@@ -8,7 +8,7 @@ import {
   releasedConfidence,
   releasedSince,
 } from '#judge/garbage/released-volumes.ts'
-import { costOf } from '#judge/garbage/volume-cost.ts'
+import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
@@ -27,14 +27,13 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   createdMs: hoursBefore(2000),
   isBeingDeleted: false,
 })
-const example = (released: ReleasedVolume) => ({
-  volumes: { released: [released], held: [], retainedEphemeral: [] },
-})
+const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [] } })
 
 export const releasedVolume = clusterRule({
   id: 'released-volume',
   severity: 'medium',
   needs: ['volumes'],
+  fate: 'never',
   docs: {
     title: 'Released PersistentVolumes are retained and cost money',
     why: 'When its PVC is deleted, a PersistentVolume with reclaim policy Retain becomes Released and stays so. It cannot be bound again, it is not deleted, and its disk costs money until it is deleted too.',
@@ -57,6 +56,8 @@ export const releasedVolume = clusterRule({
         subject,
         count: found.length,
         noun: 'volume',
+
+        size: sizeOf(sized),
         ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: no PVC can bind ${found.length === 1 ? 'it' : 'them'}, and no controller deletes ${found.length === 1 ? 'it' : 'them'}.`,
         evidence: [

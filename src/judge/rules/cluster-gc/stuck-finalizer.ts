@@ -24,6 +24,7 @@ export const stuckFinalizer = clusterRule({
   id: 'stuck-finalizer',
   severity: 'medium',
   needs: ['finalizers'],
+  fate: 'held',
   docs: {
     title: 'Finalizers hold what was deleted',
     why: 'An object that is being deleted stays until each of its finalizers was taken away by the controller that set it. Where that controller is gone or fails, the object stays for ever, and with it its namespace, its owner, or the machine that it stands for.',
@@ -34,8 +35,8 @@ export const stuckFinalizer = clusterRule({
     ],
   },
   examples: {
-    bad: { finalizers: { held: [held(50)], notSwept: [] } },
-    good: { finalizers: { held: [held(1)], notSwept: [] } },
+    bad: { finalizers: { held: [held(50)] } },
+    good: { finalizers: { held: [held(1)] } },
   },
 
   *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {

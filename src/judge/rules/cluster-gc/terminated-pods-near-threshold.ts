@@ -22,6 +22,7 @@ export const terminatedPodsNearThreshold = clusterRule({
   id: 'terminated-pods-near-threshold',
   severity: 'medium',
   needs: ['pods'],
+  fate: 'threshold',
   docs: {
     title: 'Finished pods are about to be deleted by number',
     why: 'Above the threshold pod GC deletes the oldest finished pods of the whole cluster, evicted ones first, whatever they are: the logs and exit codes of a Job that somebody still waits for among them.',

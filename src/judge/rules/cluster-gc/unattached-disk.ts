@@ -2,7 +2,7 @@ import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
-import { costOf } from '#judge/garbage/volume-cost.ts'
+import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
@@ -25,6 +25,7 @@ export const unattachedDisk = clusterRule({
   id: 'unattached-disk',
   severity: 'medium',
   needs: ['disks'],
+  fate: 'never',
   docs: {
     title: 'EBS volumes of the cluster are unattached and unbound',
     why: 'An EBS volume with the tags of a cluster was created for it. If no PersistentVolume names it, it is left over from a forced deletion, from reclaim policy Retain, or from a node. It will not be attached again, and it costs money. The same is true if its PersistentVolume is Available, that is, bound to no PVC.',
@@ -48,6 +49,7 @@ export const unattachedDisk = clusterRule({
         unknown:
           'persistentvolumes: not all of them are known, and one may name a disk that is not attached',
       }
+    const sized = left.map(each => ({ ...each, isEbs: true }))
     const available = left.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
     const types = [...Map.groupBy(left, ({ volumeType }) => volumeType ?? 'unknown type')].toSorted(
       ([a], [b]) => byText(a, b),
@@ -56,9 +58,11 @@ export const unattachedDisk = clusterRule({
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
       noun: 'disk',
+
+      size: sizeOf(sized),
       consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and ${whoHas(left)}.`,
       evidence: [
-        ...costOf(left.map(each => ({ ...each, isEbs: true }))),
+        ...costOf(sized),
         ...types
           .slice(0, 5)
           .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),

@@ -27,6 +27,7 @@ export const uncollectedCertificateRequest = clusterRule({
   id: 'uncollected-certificate-request',
   severity: 'low',
   needs: ['certificates'],
+  fate: 'late',
   docs: {
     title: 'Answered certificate requests stay',
     why: 'Once an hour a cleaner deletes requests that were issued, denied or failed more than an hour ago, and those that waited for a day. What it has passed over in two rounds it does not take. Before 1.35 it never took one that was approved and not issued.',

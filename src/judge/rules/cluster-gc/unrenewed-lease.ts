@@ -18,6 +18,7 @@ export const unrenewedLease = clusterRule({
   id: 'unrenewed-lease',
   severity: 'medium',
   needs: ['leases'],
+  fate: 'with',
   docs: {
     title: 'Nodes have long not renewed their leases',
     why: 'A kubelet renews its lease every ten seconds. If the lease is that old, no kubelet of the node reaches the API server: its pods are still counted, and whether they run is unknown.',

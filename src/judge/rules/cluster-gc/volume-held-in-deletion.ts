@@ -20,14 +20,13 @@ const claim = (hoursAgo: number): HeldVolumeObject => ({
   ],
   usedBy: ['shop/cart-0'],
 })
-const example = (held: HeldVolumeObject) => ({
-  volumes: { released: [], held: [held], retainedEphemeral: [] },
-})
+const example = (held: HeldVolumeObject) => ({ volumes: { released: [], held: [held] } })
 
 export const volumeHeldInDeletion = clusterRule({
   id: 'volume-held-in-deletion',
   severity: 'medium',
   needs: ['volumes'],
+  fate: 'held',
   docs: {
     title: 'Volumes or claims hang in deletion',
     why: 'A claim goes when no pod uses it any more, finished ones included, and a volume when it is no longer bound. Until then a finalizer protects each. Its data looks safe, but it is not: it goes the moment the last pod does.',

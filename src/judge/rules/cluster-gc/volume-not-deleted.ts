@@ -7,7 +7,7 @@ import {
   releasedConfidence,
   releasedSince,
 } from '#judge/garbage/released-volumes.ts'
-import { costOf } from '#judge/garbage/volume-cost.ts'
+import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
@@ -26,14 +26,13 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   createdMs: hoursBefore(2000),
   isBeingDeleted: false,
 })
-const example = (released: ReleasedVolume) => ({
-  volumes: { released: [released], held: [], retainedEphemeral: [] },
-})
+const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [] } })
 
 export const volumeNotDeleted = clusterRule({
   id: 'volume-not-deleted',
   severity: 'medium',
   needs: ['volumes'],
+  fate: 'late',
   docs: {
     title: 'Released volumes should be deleted, and are not',
     why: 'A volume whose policy is Delete goes with its claim: its driver deletes disk and object within minutes. One that stays Released or Failed has a driver that is gone, that may not delete the disk, or that finds it attached or with snapshots; or nothing that could delete it at all.',
@@ -51,16 +50,19 @@ export const volumeNotDeleted = clusterRule({
       .filter(each => each.action !== 'retain' && isLongReleased(each, nowMs, minAgeHours))
       .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
     for (const [subject, found] of byPlace(left, cluster)) {
+      const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))
       const undeletable = found.filter(({ action }) => action === 'fail').length
       const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))].toSorted()
       yield {
         subject,
         count: found.length,
         noun: 'volume',
+
+        size: sizeOf(sized),
         ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${undeletable === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
         evidence: [
-          ...costOf(found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
+          ...costOf(sized),
           ...releasedSince(found, nowMs),
           namedEvidence('volumes', found),
           namedEvidence(

@@ -1,10 +1,5 @@
-/** Whatever is in deletion and held by finalizers, of all that was listed or swept; pods, volumes and claims have sections of their own. */
-import { isCollectable } from '#facts/kubernetes/discovery.ts'
-import {
-  garbageResource,
-  garbageResources,
-  podResource,
-} from '#facts/kubernetes/garbage-resources.ts'
+/** Objects in deletion that finalizers hold, of all lists; pods, volumes and PVCs have sections of their own. */
+import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'
 import type { ClusterObject } from '#model/kubernetes.ts'
@@ -35,16 +30,9 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
     if (held) this.#held.push(held)
   }
 
-  tell({ nodes, apis, holderOf, wasAsked }: SectionContext): FinalizerGarbage {
-    const kinds = new Map(apis?.served.toReversed().map(({ resource, kind }) => [resource, kind]))
+  tell({ nodes, holderOf }: SectionContext): FinalizerGarbage {
     const kindOf = (resource: string) =>
-      garbageResource(resource)?.objectKind ??
-      kinds.get(resource) ??
-      (resource === 'nodes' ? 'Node' : resource)
-    const left = apis?.served.filter(
-      each =>
-        isCollectable(each) && !wasAsked(each.resource) && each.resource !== podResource.resource,
-    )
+      garbageResource(resource)?.objectKind ?? (resource === 'nodes' ? 'Node' : resource)
     const shared = new SharedTexts()
     const lists = new Map<string, HeldObject['finalizers']>()
     const listOf = (names: readonly string[]) => {
@@ -70,7 +58,6 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
         ...Array.from(this.#held, told),
         ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? []).map(told),
       ],
-      notSwept: left ? [...new Set(left.map(({ resource }) => resource))].toSorted() : null,
     }
   }
 }

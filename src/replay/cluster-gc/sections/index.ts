@@ -1,13 +1,11 @@
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { Section } from '#replay/cluster-gc/section.ts'
-import { apis } from './apis.ts'
 import { certificates } from './certificates.ts'
 import { disks } from './disks.ts'
 import { finalizers } from './finalizers.ts'
 import { instances } from './instances.ts'
 import { jobs } from './jobs.ts'
 import { leases } from './leases.ts'
-import { namespaces } from './namespaces.ts'
 import { nodes } from './nodes.ts'
 import { owners } from './owners.ts'
 import { pods } from './pods.ts'
@@ -22,8 +20,6 @@ export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
   nodes,
   volumes,
   certificates,
-  namespaces,
-  apis,
   finalizers,
   disks,
   instances,

@@ -1,4 +1,4 @@
-/** Instances beside nodes: those that never became one, and nodes whose instance is gone. */
+/** Nodes whose instance is gone. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { InstanceGarbage } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'
@@ -13,27 +13,16 @@ export const instances: Section<'instances'> = {
 }
 
 class Instances implements OpenSection<InstanceGarbage> {
-  readonly #instances = new Map<string, InstanceGarbage['withoutNode'][number]>()
+  readonly #instances = new Set<string>()
 
   take(resource: string, instance: ClusterObject): void {
     if (!isOf('instances.ec2.amazonaws.com', resource, instance)) return
-    const { InstanceId: instanceId } = instance
-    if (instanceId === undefined) return
-    this.#instances.set(instanceId, {
-      instanceId,
-      instanceType: instance.InstanceType ?? null,
-      state: instance.State?.Name ?? '',
-      launchedMs: timeOf(instance.LaunchTime),
-    })
+    if (instance.InstanceId !== undefined) this.#instances.add(instance.InstanceId)
   }
 
   tell({ nodes }: SectionContext): InstanceGarbage {
     const known = (nodes ?? []).map(node => ({ node, ...nodeIdentity(node) }))
-    const ofNodes = new Set(known.map(({ instanceId }) => instanceId))
     return {
-      withoutNode: [...this.#instances.values()].filter(
-        ({ instanceId }) => !ofNodes.has(instanceId),
-      ),
       withoutInstance: known.flatMap(({ node, name, instanceId, ready }) => {
         const isOfEc2 = instanceId?.startsWith('i-') === true
         if (!isOfEc2 || ready === 'True' || this.#instances.has(instanceId)) return []

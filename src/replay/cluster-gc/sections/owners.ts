@@ -3,7 +3,6 @@
  * collector treats them alike. Pods come before their owners are listed, so an owner that went meanwhile would look as if it had been gone for long:
  * of pods it is only told which owners they hold, and of whom they are the owners.
  */
-import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import {
   garbageResource,
   garbageResources,
@@ -19,7 +18,6 @@ import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluste
 import { bare, NamedOwners } from '#replay/cluster-gc/named-owners.ts'
 import { madeBy } from '#replay/cluster-gc/orphans.ts'
 import {
-  type ClassifiedReference,
   isWaitingForDependents,
   type ListedKind,
   type OwnedObject,
@@ -50,11 +48,7 @@ const asked = [podResource, ...garbageResources]
   .map(({ resource }) => resource)
   .filter(resource => !notAsked.has(resource))
 
-export const owners: Section<'owners'> = {
-  resources: [],
-  also: [...asked, discoveryResource],
-  open: () => new Owners(),
-}
+export const owners: Section<'owners'> = { resources: [], also: asked, open: () => new Owners() }
 
 class Owners implements OpenSection<OwnerGarbage> {
   /** By resource, all that have owners, and do not go; but pods. */
@@ -67,7 +61,6 @@ class Owners implements OpenSection<OwnerGarbage> {
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
   take(resource: string, object: ClusterObject): void {
-    if (resource === discoveryResource) return
     const parsed = parseMetadata(object)
     const metadata = parsed && parsed.uid !== '' ? parsed : null
     // One that goes stands for itself.
@@ -122,7 +115,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     })
   }
 
-  tell({ nodes, apis, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
+  tell({ nodes, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
     const shared = new SharedTexts()
     const isKnown = (resource: string) =>
       isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
@@ -145,25 +138,15 @@ class Owners implements OpenSection<OwnerGarbage> {
     ]
     const groupOf = (object: OwnedObject): OwnedGroup =>
       strip(byUid.get(object.uid)) ?? alone(object)
-    const told = {
-      dangling: [],
-      unserved: [],
-      misplaced: [],
-      blocked: [],
-      orphaned: this.#orphaned,
-    } as Told
-    for (const each of collectGarbage(
-      { listed, served: apis?.served ?? null, unanswered: apis?.unanswered },
-      features,
-    )) {
+    const garbage: OwnerLists = { dangling: [], blocked: [], orphaned: this.#orphaned }
+    for (const each of collectGarbage(listed, features)) {
       if (isPod(each)) continue
-      tellOf(told.dangling, dangling(each), each, groupOf)
-      tellOf(told.unserved, unserved(each), each, groupOf)
-      tellOf(told.misplaced, misplaced(each), each, groupOf)
+      const fate = dangling(each)
+      if (fate) garbage.dangling.push({ ...groupOf(each.object), ...fate })
       const held = blocked(each, groupOf)
-      if (held) told.blocked.push(held)
+      if (held) garbage.blocked.push(held)
     }
-    return told
+    return garbage
   }
 }
 
@@ -171,7 +154,7 @@ class Owners implements OpenSection<OwnerGarbage> {
 const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): boolean =>
   deletedMs === null && apiVersion === podResource.apiVersion && kind === podResource.objectKind
 
-type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
+type OwnerLists = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
 /** Null where nothing of the kind is known. */
 function replicasOf(resource: string, object: ClusterObject): number | null {
@@ -180,15 +163,6 @@ function replicasOf(resource: string, object: ClusterObject): number | null {
 }
 
 const hasFinished = ({ status }: KubernetesPod): boolean => isTerminalPhase(status?.phase ?? null)
-
-function tellOf<Fate extends object>(
-  list: (OwnedGroup & Fate)[],
-  fate: Fate | null,
-  { object }: CollectedObject,
-  groupOf: (object: OwnedObject) => OwnedGroup,
-): void {
-  if (fate) list.push({ ...groupOf(object), ...fate })
-}
 
 /** That there is one counts, even where it cannot be read. */
 function keep(
@@ -216,20 +190,10 @@ function listedKind(
   return [{ apiVersion, kind, isNamespaced, objects: objects ?? [], isPartial: !isWhole }]
 }
 
-type Fate<List extends 'dangling' | 'unserved' | 'misplaced'> = Omit<
-  OwnerGarbage[List][number],
-  keyof OwnedGroup
->
-
-const ownerOf = ({ reference: { kind, name } }: ClassifiedReference): string => `${kind} ${name}`
+type DanglingFate = Omit<OwnerGarbage['dangling'][number], keyof OwnedGroup>
 
 /** What the collector would delete for certain, because nobody of those that it names is there. */
-function dangling({
-  object,
-  references,
-  action,
-  certainty,
-}: CollectedObject): Fate<'dangling'> | null {
+function dangling({ object, references, action, certainty }: CollectedObject): DanglingFate | null {
   const [first] = references
   if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null)
     return null
@@ -237,39 +201,8 @@ function dangling({
   const confidence = references.some(({ reference: { kind } }) => kind === podResource.objectKind)
     ? 'likely'
     : 'certain'
-  return { owner: ownerOf(first), isReplaced: first.is === 'other-uid', confidence }
-}
-
-/** One that cannot be looked up is enough: of the others nobody asks any more. */
-function unserved({ object, references, action }: CollectedObject): Fate<'unserved'> | null {
-  const found = references.find(({ is }) => is === 'unserved')
-  if (!found || action !== 'retry' || object.deletedMs !== null) return null
-  return { owner: ownerOf(found), apiVersion: found.reference.apiVersion }
-}
-
-/** One that is going is left to its finalizers, whoever owns it. */
-function misplaced({
-  object,
-  references,
-  action,
-  certainty,
-}: CollectedObject): Fate<'misplaced'> | null {
-  if (object.deletedMs !== null) return null
-  const isCertain = certainty === 'certain'
-  const fate =
-    action === 'delete'
-      ? isCertain
-        ? 'delete'
-        : 'may-delete'
-      : action === 'remove-references'
-        ? 'remove-reference'
-        : 'nothing'
-  for (const reference of references) {
-    const { is } = reference
-    if (is === 'other-namespace' || is === 'namespaced-owner')
-      return { owner: ownerOf(reference), is, fate }
-  }
-  return null
+  const { kind, name } = first.reference
+  return { owner: `${kind} ${name}`, isReplaced: first.is === 'other-uid', confidence }
 }
 
 /** Where none is known that blocks it, what was not listed may; or the collector does not come to take its finalizer away. */

@@ -3,7 +3,6 @@ import type {
   HeldFinalizer,
   HeldVolumeObject,
   ReleasedVolume,
-  RetainedEphemeralClaim,
   VolumeGarbage,
 } from '#model/cluster-garbage.ts'
 import { isOf } from '#model/cluster-objects.ts'
@@ -17,14 +16,14 @@ import type {
 } from '#model/kubernetes.ts'
 import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
-import { controllerOf, keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
+import { keyOf, parseMetadata, timeOf } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { type SyncedVolume, syncVolumes } from '#replay/cluster-gc/volumes.ts'
 
 export const volumes: Section<'volumes'> = {
-  resources: ['storageclasses.storage.k8s.io', 'persistentvolumeclaims', 'persistentvolumes'],
+  resources: ['persistentvolumeclaims', 'persistentvolumes'],
   also: ['pods'],
   open: () => new Volumes(),
 }
@@ -34,7 +33,6 @@ type HolderOf = (finalizer: string) => HeldFinalizer
 class Volumes implements OpenSection<VolumeGarbage> {
   readonly #volumes = new Packed<PersistentVolume>()
   readonly #claims = new Packed<PersistentVolumeClaim>()
-  readonly #policies = new Map<string, string>()
   /** Those that use claims. */
   readonly #pods = new Packed<KubernetesPod>()
 
@@ -44,16 +42,12 @@ class Volumes implements OpenSection<VolumeGarbage> {
     } else if (isOf('persistentvolumeclaims', resource, object))
       this.#claims.push(slimClaim(object))
     else if (isOf('persistentvolumes', resource, object)) this.#volumes.push(object)
-    // Upstream: pkg/apis/storage/v1/defaults.go SetDefaults_StorageClass.
-    else if (isOf('storageclasses.storage.k8s.io', resource, object))
-      this.#policies.set(nameOf(object), object.reclaimPolicy ?? 'Delete')
   }
 
   tell({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
     const [volumes, claims] = [[...this.#volumes], [...this.#claims]]
     const pods = arePodsKnown ? [...this.#pods] : null
     const synced = syncVolumes(volumes, { claims, pods }, features)
-    const policies = new Map(volumes.map(volume => [nameOf(volume), reclaimPolicyOf(volume)]))
     const outcomes = new Map(synced.map(each => [each.volume, each]))
     return {
       released: volumes.flatMap(
@@ -63,31 +57,6 @@ class Volumes implements OpenSection<VolumeGarbage> {
         ...heldClaims(claims, pods, holderOf),
         ...volumes.flatMap(volume => heldVolume(volume, holderOf) ?? []),
       ],
-      retainedEphemeral: claims.flatMap(claim => this.#retainedEphemeral(claim, policies) ?? []),
-    }
-  }
-
-  /** What a volume is made with it keeps: its class says only how the next one begins. */
-  #retainedEphemeral(
-    claim: PersistentVolumeClaim,
-    policies: ReadonlyMap<string, string>,
-  ): RetainedEphemeralClaim | null {
-    const metadata = parseMetadata(claim)
-    if (!metadata || controllerOf(metadata)?.kind !== 'Pod') return null
-    const { spec } = claim
-    const storageClass = spec?.storageClassName ?? ''
-    const volume = spec?.volumeName ?? ''
-    const own = policies.get(volume)
-    const isOfClass = this.#policies.get(storageClass) === 'Retain'
-    if (own === undefined ? !isOfClass : own !== 'Retain') return null
-    const { namespace, name, createdMs } = metadata
-    return {
-      namespace,
-      name,
-      storageClass,
-      volume: own === undefined ? null : volume,
-      isOfClass,
-      createdMs,
     }
   }
 }

@@ -10,7 +10,7 @@ export const paceKeys = {
       requestsPerSecond: z
         .number()
         .min(0.1)
-        .max(1000)
+        .max(10_000)
         .default(defaultPolicy.pace.requestsPerSecond),
       concurrency: z.int().min(1).max(200).default(defaultPolicy.pace.concurrency),
       clusters: z.int().min(1).max(50).default(defaultPolicy.pace.clusters),

@@ -1,26 +1,43 @@
 /**
- * `npm run bench -- PART [--nodes N] [--pods N] [--json]`: how fast and how large, on this machine, with the peer beside us.
+ * `npm run bench -- PART [--nodes N] [--pods N] [--runs N] [--json]`: how fast and how large, on this machine, with the peer beside us.
  *
  * With --json only `{"schema":"highwater.bench/1",…}`, medians of all runs.
  */
 import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { messageOf } from '#model/error-message.ts'
 import type { Row } from './measure.ts'
+import { auditPart } from './parts/audit.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { fanOutPart } from './parts/fan-out.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
 import { servicePart } from './parts/service.ts'
 
-/** What is measured; `nodes`: how many of what it counts, and `podsPerNode`, where it knows such, unless told. `say` is for what a table cannot tell. */
 export interface Part {
   name: string
+  /** Default of `--nodes`: how many of what it counts. */
   nodes: number
+  /** Default of `--pods` and of `--runs`; absent: the part has no such option. */
   podsPerNode?: number
-  run(nodes: number, say: (line: string) => void, podsPerNode?: number): Promise<Row[]>
+  runs?: number
+  /** @param say takes lines that stand beside the table */
+  run(nodes: number, say: (line: string) => void, options: PartOptions): Promise<Row[]>
 }
 
-const parts: readonly Part[] = [clusterGcPart, fanOutPart, replayPart, reportPart, servicePart]
+interface PartOptions {
+  podsPerNode?: number | undefined
+  runs?: number | undefined
+}
+
+const parts: readonly Part[] = [
+  auditPart,
+  clusterGcPart,
+  fanOutPart,
+  replayPart,
+  reportPart,
+  servicePart,
+]
 
 /** @returns the exit code */
 async function main(args: string[]): Promise<number> {
@@ -28,20 +45,18 @@ async function main(args: string[]): Promise<number> {
   try {
     options = parse(args)
   } catch (error) {
-    return refuse(error instanceof Error ? error.message : String(error))
+    return refuse(messageOf(error))
   }
   const part = parts.find(({ name }) => name === options.positionals[0])
   if (!part) return refuse(`Which part? There is ${parts.map(({ name }) => name).join(', ')}`)
-  const nodes = Number(options.values.nodes ?? part.nodes)
-  if (!Number.isInteger(nodes) || nodes < 1) return refuse('--nodes takes a whole number from 1 on')
-  const { pods } = options.values
-  if (pods !== undefined && part.podsPerNode === undefined)
-    return refuse(`--pods is nothing that ${part.name} is measured by`)
-  const podsPerNode = pods === undefined ? part.podsPerNode : Number(pods)
-  if (podsPerNode !== undefined && !(Number.isInteger(podsPerNode) && podsPerNode > 0))
-    return refuse('--pods takes a whole number from 1 on')
   const isJson = options.values.json ?? false
-  const rows = await part.run(nodes, line => process.stderr.write(`${line}\n`), podsPerNode)
+  let counts: ReturnType<typeof countsOf>
+  try {
+    counts = countsOf(part, options.values)
+  } catch (error) {
+    return refuse(messageOf(error))
+  }
+  const rows = await part.run(counts.nodes, line => process.stderr.write(`${line}\n`), counts)
   process.stdout.write(isJson ? `${JSON.stringify(documentOf(part, rows))}\n` : tableOf(rows))
   return 0
 }
@@ -50,11 +65,34 @@ const parse = (args: string[]) =>
   parseArgs({
     args,
     allowPositionals: true,
-    options: { nodes: { type: 'string' }, pods: { type: 'string' }, json: { type: 'boolean' } },
+    options: {
+      nodes: { type: 'string' },
+      pods: { type: 'string' },
+      runs: { type: 'string' },
+      json: { type: 'boolean' },
+    },
   })
 
+/** @throws Error when one is no whole number, or no option of the part */
+function countsOf(part: Part, values: { nodes?: string; pods?: string; runs?: string }) {
+  const count = (option: 'nodes' | 'pods' | 'runs', usual: number | undefined) => {
+    const given = values[option]
+    if (given === undefined) return usual
+    if (usual === undefined) throw new Error(`${part.name} has no option --${option}`)
+    if (!/^[1-9]\d*$/.test(given)) throw new Error(`--${option} takes a whole number from 1 on`)
+    return Number(given)
+  }
+  return {
+    nodes: count('nodes', part.nodes) ?? part.nodes,
+    podsPerNode: count('pods', part.podsPerNode),
+    runs: count('runs', part.runs),
+  }
+}
+
 function refuse(message: string): number {
-  process.stderr.write(`${message}\nUsage: npm run bench -- PART [--nodes N] [--pods N] [--json]\n`)
+  process.stderr.write(
+    `${message}\nUsage: npm run bench -- PART [--nodes N] [--pods N] [--runs N] [--json]\n`,
+  )
   return 2
 }
 

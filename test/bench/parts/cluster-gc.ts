@@ -7,9 +7,9 @@ import { type Lab, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { crowd, neglectedCrowd } from '../garbage/crowd.ts'
 import { tooManyPages } from '../garbage/list-requests.ts'
-import { measuredAudit } from '../garbage/measured-audit.ts'
 import type { Part } from '../main.ts'
 import type { Row } from '../measure.ts'
+import { measuredAudit } from '../measured-audit.ts'
 
 /** For each pod: a third of a Job, and of leases two fifteenths. */
 const shares = { jobs: 1 / 3, leases: 2 / 15 }

@@ -23,7 +23,7 @@ export const servicePart: Part = {
   nodes: 1000,
   podsPerNode: 12,
 
-  async run(nodes, say, podsPerNode) {
+  async run(nodes, say, { podsPerNode = 12 }) {
     const packaged = await packageService()
     const store = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
     mkdirSync(join(store, bucket))

@@ -1,0 +1,163 @@
+/**
+ * An API server for a bench, in a process of its own: `fleet-server.ts NODES`. It keeps each answer of the lab's API server compressed in memory,
+ * so that serving costs little. It sends its kubeconfig and the nodes' names when it listens, and its usage since the last time for each message.
+ */
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { answer } from '#lab/api.ts'
+import { kubernetesApi } from '#lab/apis/kubernetes.ts'
+import { issueServing } from '#lab/certificates.ts'
+import { kubeconfig } from '#lab/kubeconfig.ts'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { createWorld } from '#lab/world.ts'
+import { nodePaths } from './paths.ts'
+
+/** What the server did since the last message. */
+export interface ServerUsage {
+  cpuMs: number
+  /** Each answered GET: its URL and what it accepts. */
+  requests: [url: string, accept: string][]
+  /** Before compression. */
+  bodyBytes: number
+  failed: number
+}
+
+export interface ServerStart {
+  kubeconfig: string
+  token: string
+  names: readonly string[]
+}
+
+interface Kept {
+  status: number
+  headers: Record<string, string | number>
+  body: Buffer
+  bodyBytes: number
+}
+
+const podsPerNode = 30
+const imagesListed = 50
+const keptStatus = 200
+
+const count = Number(process.argv[2])
+const scenario = withImages(fleet({ nodes: count, podsPerNode }))
+const world = createWorld([scenario], { region: 'us-east-1', at: new Date().toISOString() })
+const [cluster] = world.clusters.values()
+if (!cluster) throw new Error('the bench has no cluster')
+const api = kubernetesApi(cluster, world)
+const authorization = `Bearer ${world.kubeconfigToken}`
+const kept = new Map<string, Kept>()
+let usage = noUsage()
+let cpu = process.cpuUsage()
+
+const names = cluster.scenario.nodes.names()
+for (const name of names) for (const path of nodePaths(name)) await answerOf(path, '*/*')
+
+const { keyPem, certificatePem } = issueServing(cluster.authority, {
+  dns: ['localhost'],
+  ip: ['127.0.0.1'],
+})
+const server = createServer({ key: keyPem, cert: certificatePem }, (request, response) => {
+  request.resume()
+  const { url = '/', headers } = request
+  const accept = headers.accept ?? '*/*'
+  const isAllowed = headers.authorization === authorization && request.method === 'GET'
+  Promise.resolve(isAllowed ? answerOf(url, accept) : null).then(reply => {
+    if (reply?.status === keptStatus) {
+      usage.requests.push([url, accept])
+      usage.bodyBytes += reply.bodyBytes
+    } else usage.failed++
+    response.writeHead(reply?.status ?? 401, reply?.headers)
+    response.end(reply?.body)
+  })
+})
+server.listen(0, '127.0.0.1', () => {
+  cluster.endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const start: ServerStart = { kubeconfig: kubeconfig(world), token: world.kubeconfigToken, names }
+  cpu = process.cpuUsage()
+  process.send?.(start)
+})
+process.on('message', () => {
+  const { user, system } = process.cpuUsage(cpu)
+  process.send?.({ ...usage, cpuMs: (user + system) / 1000 })
+  cpu = process.cpuUsage()
+  usage = noUsage()
+})
+process.on('disconnect', () => process.exit())
+
+/** The same for every way to write an address. */
+async function answerOf(url: string, accept: string): Promise<Kept> {
+  const form = accept.includes('PartialObjectMetadataList') ? accept : '*/*'
+  const key = `${form} ${url.replace('stats%2Fsummary', 'stats/summary')}`
+  const known = kept.get(key)
+  if (known) return known
+  const made = await madeOf(key.slice(form.length + 1), form)
+  if (made.status === keptStatus) kept.set(key, made)
+  return made
+}
+
+async function madeOf(url: string, accept: string): Promise<Kept> {
+  const [path = '/', query = ''] = url.split('?')
+  const headers = { accept, authorization }
+  const request = {
+    method: 'GET',
+    path,
+    query: new URLSearchParams(query),
+    headers,
+    body: Buffer.alloc(0),
+  }
+  const reply = await answer(api, request, () => undefined)
+  if (typeof reply === 'string') throw new Error(`the lab has no answer to ${url}`)
+  const body = gzipSync(reply.body, { level: 1 })
+  return {
+    status: reply.status,
+    headers: {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'content-length': body.length,
+    },
+    body,
+    bodyBytes: Buffer.byteLength(reply.body),
+  }
+}
+
+function noUsage(): ServerUsage {
+  return { cpuMs: 0, requests: [], bodyBytes: 0, failed: 0 }
+}
+
+/** A kubelet lists 50 images of its node in the node's status. */
+function withImages(plain: ReturnType<typeof fleet>): ReturnType<typeof fleet> {
+  const images = Array.from({ length: imagesListed }, (_, index) => ({
+    names: [
+      `111122223333.dkr.ecr.us-east-1.amazonaws.com/team/app-${index}@sha256:${String(index).padStart(64, '0')}`,
+      `111122223333.dkr.ecr.us-east-1.amazonaws.com/team/app-${index}:v${index}`,
+    ],
+    sizeBytes: 900_000_000 - index * 10_000_000,
+  }))
+  return {
+    ...plain,
+    clusters: plain.clusters.map(each => ({
+      ...each,
+      nodes: {
+        names: () => each.nodes.names(),
+        node(name) {
+          const found = each.nodes.node(name)
+          return (
+            found && {
+              ...found,
+              node(at) {
+                const node = found.node(at)
+                const own = node.status?.images ?? []
+                return {
+                  ...node,
+                  status: { ...node.status, images: [...own, ...images].slice(0, imagesListed) },
+                }
+              },
+            }
+          )
+        },
+      },
+    })),
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * What an audit of a fleet costs beside the least that the same answers cost, and beside `kubectl` and `@kubernetes/client-node`. All read the
+ * same server, one after the other, in rounds; the rows are medians.
+ */
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import type { ServerStart, ServerUsage } from '../audit/fleet-server.ts'
+import type { FloorWork } from '../audit/floor.ts'
+import { summaryPath } from '../audit/paths.ts'
+import type { Part } from '../main.ts'
+import { median, type Row } from '../measure.ts'
+import { measuredAudit } from '../measured-audit.ts'
+import { type Measured, measuredProcess } from '../measured-process.ts'
+
+const concurrency = 32
+const usualRuns = 5
+const kubectlNodes = 200
+const kubectlAtOnce = 16
+const clientNodeNodes = 500
+/** As fast as the policy allows; a busy machine is no server that does not answer. */
+const policy = {
+  pace: { requestsPerSecond: 10_000, concurrency },
+  timeoutsMs: { list: 300_000, configz: 120_000, summary: 120_000 },
+}
+const file = (name: string) => fileURLToPath(new URL(`../audit/${name}`, import.meta.url))
+
+export const auditPart: Part = {
+  name: 'audit',
+  nodes: 5000,
+  runs: usualRuns,
+
+  async run(nodes, say, { runs = usualRuns }) {
+    const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
+    const fleet = await startServer(nodes, folder)
+    try {
+      const contenders = await contendersOf(fleet, say)
+      const samples = new Map<string, Sample[]>()
+      for (let round = 0; round < runs; round++)
+        for (const contender of contenders) {
+          const sample = await fleet.sample(contender)
+          samples.set(contender.name, [...(samples.get(contender.name) ?? []), sample])
+          say(toldOf(contender, sample))
+        }
+      return contenders.map(({ name, nodes: read }) => rowOf(name, read, samples.get(name) ?? []))
+    } finally {
+      fleet.server.kill()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+interface Contender {
+  name: string
+  nodes: number
+  run(): Promise<Measured>
+}
+
+interface Sample extends Measured {
+  server: ServerUsage
+}
+
+interface Fleet {
+  server: ChildProcess
+  names: readonly string[]
+  folder: string
+  kubeconfig: string
+  connection: Pick<FloorWork, 'server' | 'ca' | 'token'>
+  sample(contender: Contender): Promise<Sample>
+}
+
+async function startServer(nodes: number, folder: string): Promise<Fleet> {
+  const server = fork(file('fleet-server.ts'), [String(nodes)])
+  const [start]: [ServerStart] = await Promise.race([
+    once(server, 'message') as Promise<[ServerStart]>,
+    once(server, 'exit').then(([code]) => {
+      throw new Error(`the server of the bench ended with ${code}`)
+    }),
+  ])
+  const path = join(folder, 'kubeconfig')
+  writeFileSync(path, start.kubeconfig)
+  const [{ cluster }] = JSON.parse(start.kubeconfig).clusters
+  const usage = async (): Promise<ServerUsage> => {
+    server.send('usage')
+    const [used] = await once(server, 'message')
+    return used
+  }
+  return {
+    server,
+    names: start.names,
+    folder,
+    kubeconfig: path,
+    connection: {
+      server: cluster.server,
+      ca: Buffer.from(cluster['certificate-authority-data'], 'base64').toString(),
+      token: start.token,
+    },
+    async sample(contender) {
+      await usage()
+      const measured = await contender.run()
+      return { ...measured, server: await usage() }
+    },
+  }
+}
+
+/** The first audit is not measured: it shows which requests an audit makes, and fills the server's memory. */
+async function contendersOf(fleet: Fleet, say: (line: string) => void): Promise<Contender[]> {
+  const { names, folder, kubeconfig, connection } = fleet
+  const audit: Contender = {
+    name: 'audit',
+    nodes: names.length,
+    run: () => measuredAudit({}, policy, ['--kubeconfig', kubeconfig]),
+  }
+  const { server } = await fleet.sample(audit)
+  const work: FloorWork = { ...connection, concurrency, requests: server.requests }
+  const workFile = join(folder, 'floor.json')
+  writeFileSync(workFile, JSON.stringify(work))
+  const namesFile = join(folder, 'names.json')
+  const few = names.slice(0, clientNodeNodes)
+  writeFileSync(namesFile, JSON.stringify(few))
+  const clientNode = [file('client-node.ts'), kubeconfig, String(concurrency), namesFile]
+  const contenders: Contender[] = [
+    audit,
+    {
+      name: 'floor',
+      nodes: names.length,
+      run: () => measuredProcess([file('floor.ts'), workFile]),
+    },
+    { name: 'client-node', nodes: few.length, run: () => measuredProcess(clientNode) },
+  ]
+  if (await isThere('kubectl')) contenders.push(kubectl(fleet))
+  else say('kubectl is not installed here, so it is not measured')
+  return contenders
+}
+
+function kubectl({ names, kubeconfig, folder }: Fleet): Contender {
+  const few = names.slice(0, kubectlNodes)
+  const paths = join(folder, 'paths')
+  writeFileSync(paths, `${few.map(summaryPath).join('\n')}\n`)
+  const script = `xargs -P${kubectlAtOnce} -n1 kubectl --kubeconfig "$1" get --raw <"$2" >/dev/null; times`
+  return {
+    name: 'kubectl',
+    nodes: few.length,
+    async run() {
+      const startMs = performance.now()
+      const { code, output } = await finished('bash', ['-c', script, 'bash', kubeconfig, paths])
+      const wallMs = performance.now() - startMs
+      if (code !== 0) throw new Error(`kubectl ended with ${code}`)
+      // How much memory the processes held together is not known.
+      return { wallMs, cpuMs: childrenMs(output), peakRssBytes: 0 }
+    },
+  }
+}
+
+/** Of bash's `times`, the second line: user and system time of its children, `0m1.250s 0m0.310s`. */
+function childrenMs(times: string): number {
+  const last = times.trim().split('\n').at(-1) ?? ''
+  const seconds = [...last.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, rest]) => Number(minutes) * 60 + Number(rest),
+  )
+  return seconds.reduce((sum, part) => sum + part, 0) * 1000
+}
+
+async function finished(
+  command: string,
+  args: string[],
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  let output = ''
+  child.stdout.on('data', chunk => {
+    output += chunk
+  })
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+const isThere = (command: string): Promise<boolean> =>
+  finished(command, ['version', '--client']).then(
+    ({ code }) => code === 0,
+    () => false,
+  )
+
+const toldOf = ({ name, nodes }: Contender, { wallMs, cpuMs, peakRssBytes, server }: Sample) =>
+  `${name} of ${nodes} nodes: ${seconds(wallMs)} s, ${seconds(cpuMs)} s of CPU beside ${seconds(server.cpuMs)} s of the server's, ` +
+  `${Math.round(peakRssBytes / 2 ** 20)} MiB, ${server.requests.length} requests, ${server.failed} refused`
+
+const seconds = (ms: number) => (ms / 1000).toFixed(2)
+
+function rowOf(name: string, nodes: number, samples: readonly Sample[]): Row {
+  const of = (value: (sample: Sample) => number) => median(samples.map(value))
+  return {
+    name,
+    nodes,
+    runs: samples.length,
+    wallMs: of(({ wallMs }) => wallMs),
+    cpuMs: of(({ cpuMs }) => cpuMs),
+    peakRssBytes: of(({ peakRssBytes }) => peakRssBytes),
+    requests: of(({ server }) => server.requests.length),
+    bodyBytes: of(({ server }) => server.bodyBytes),
+  }
+}

@@ -27,7 +27,11 @@ const policy = {
   pace: { requestsPerSecond: 10_000, concurrency },
   timeoutsMs: { list: 300_000, configz: 120_000, summary: 120_000 },
 }
-const file = (name: string) => fileURLToPath(new URL(`../audit/${name}`, import.meta.url))
+const programs = {
+  server: fileURLToPath(import.meta.resolve('../audit/fleet-server.ts')),
+  floor: fileURLToPath(import.meta.resolve('../audit/floor.ts')),
+  clientNode: fileURLToPath(import.meta.resolve('../audit/client-node.ts')),
+}
 
 export const auditPart: Part = {
   name: 'audit',
@@ -74,7 +78,7 @@ interface Fleet {
 }
 
 async function startServer(nodes: number, folder: string): Promise<Fleet> {
-  const server = fork(file('fleet-server.ts'), [String(nodes)])
+  const server = fork(programs.server, [String(nodes)])
   const [start]: [ServerStart] = await Promise.race([
     once(server, 'message') as Promise<[ServerStart]>,
     once(server, 'exit').then(([code]) => {
@@ -122,14 +126,10 @@ async function contendersOf(fleet: Fleet, say: (line: string) => void): Promise<
   const namesFile = join(folder, 'names.json')
   const few = names.slice(0, clientNodeNodes)
   writeFileSync(namesFile, JSON.stringify(few))
-  const clientNode = [file('client-node.ts'), kubeconfig, String(concurrency), namesFile]
+  const clientNode = [programs.clientNode, kubeconfig, String(concurrency), namesFile]
   const contenders: Contender[] = [
     audit,
-    {
-      name: 'floor',
-      nodes: names.length,
-      run: () => measuredProcess([file('floor.ts'), workFile]),
-    },
+    { name: 'floor', nodes: names.length, run: () => measuredProcess([programs.floor, workFile]) },
     { name: 'client-node', nodes: few.length, run: () => measuredProcess(clientNode) },
   ]
   if (await isThere('kubectl')) contenders.push(kubectl(fleet))

@@ -197,6 +197,15 @@ function literal(name: string, text: string): Template {
   return { name, path: name, program: Handlebars.parseWithoutProcessing(text) }
 }
 
+/** Without what the runtime has anyway, and with places that are made by a function. */
+const shorter = (code: string): string =>
+  code
+    .replace(
+      /container\.lookupProperty \|\| function\(parent, propertyName\) \{[^}]*\}[^}]*\}/g,
+      'container.lookupProperty',
+    )
+    .replace(/\{"start":\{"line":(\d+),"column":(\d+)\},"end":\{[^}]*\}\}/g, 'at($1,$2)')
+
 function precompile(directory: string): string {
   const css = readFileSync(join(directory, 'report.css'), 'utf8')
   const code = checkedScript(readFileSync(join(directory, 'report.mjs'), 'utf8'))
@@ -220,7 +229,7 @@ function precompile(directory: string): string {
   const specifications = templates.map(({ name, path, program }) => {
     try {
       const options = { strict: true, knownHelpersOnly: true, knownHelpers, noEscape: isText(name) }
-      return `  ${JSON.stringify(name)}: ${Handlebars.precompile(program, options)},`
+      return `  ${JSON.stringify(name)}: ${shorter(String(Handlebars.precompile(program, options)))},`
     } catch (error) {
       throw new TemplateError(`${path}: ${error instanceof Error ? error.message : error}`)
     }
@@ -228,6 +237,7 @@ function precompile(directory: string): string {
   return `// Written by templates/precompile.ts.
 import Handlebars from 'handlebars/runtime.js'
 
+const at = (line, column) => ({ start: { line, column }, end: { line, column } })
 const specifications = {
 ${specifications.join('\n')}
 }

@@ -24,12 +24,13 @@ const mayImport: Record<string, string[]> = {
   discover: ['model', 'facts', 'clients'],
   collect: ['model', 'facts', 'clients'],
   publish: ['model', 'facts', 'clients'],
-  remediate: ['model', 'facts', 'clients'],
-  pipeline: [...stages, 'model', 'facts', 'clients'],
+  remediate: ['model', 'facts', 'clients', 'asset'],
+  pipeline: [...stages, 'model', 'facts', 'clients', 'asset'],
   // The doors hand shelves (rules, formats, channels) to the pipeline, and print what it returns.
   cli: [
     'pipeline',
     ...stages.filter(stage => stage !== 'collect'),
+    'asset',
     'clients',
     'facts',
     'model',
@@ -37,7 +38,8 @@ const mayImport: Record<string, string[]> = {
     'settings',
   ],
   handlers: ['pipeline', 'report', 'replay', 'snapshot', 'clients', 'model', 'settings', 'policy'],
-  lab: ['model', 'facts'],
+  lab: ['model', 'facts', 'asset'],
+  asset: [],
   policy: ['model'],
   settings: ['model'],
 }

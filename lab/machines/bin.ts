@@ -2,8 +2,9 @@
  * The programs of a lab node: the small tools of this machine that read, reckon and move files, and stand-ins for what speaks with daemons. There are no
  * others on its PATH, so a script that keeps to HIGHWATER_ROOT opens no connection and changes nothing of this machine.
  */
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readAsset } from '#asset.ts'
 import type { Machine } from './machine.ts'
 
 /** Coreutils, findutils, and the like. */
@@ -82,8 +83,5 @@ export function writeBin(
 
 export const standInsOf = (programs: Machine['programs']): Record<string, string> =>
   Object.fromEntries(
-    standIns[programs].map(name => [
-      name,
-      readFileSync(new URL(`stand-ins/${name}.sh`, import.meta.url), 'utf8'),
-    ]),
+    standIns[programs].map(name => [name, readAsset(`lab/machines/stand-ins/${name}.sh`)]),
   )

@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { programUrl } from '#asset.ts'
 import { systemProgram } from './bin.ts'
 import { faultyTools } from './faulty-tools.ts'
 import type { Machine } from './machine.ts'
@@ -27,10 +28,10 @@ export function install(
   writeFileSync(join(folder, 'first.json'), JSON.stringify(running))
   writeFileSync(join(folder, 'unit'), `${kubelet.unit}\n`)
   const program = join(folder, 'run')
-  const sources = fileURLToPath(new URL('programs', import.meta.url))
+  const sources = fileURLToPath(programUrl('lab/machines/programs/$program'))
   writeFileSync(
     program,
-    `#!/bin/sh\nprogram=$1\nshift\nexec '${process.execPath}' "${sources}/$program.ts" '${folder}' "$@"\n`,
+    `#!/bin/sh\nprogram=$1\nshift\nexec '${process.execPath}' "${sources}" '${folder}' "$@"\n`,
   )
   chmodSync(program, 0o755)
 }

@@ -1,5 +1,5 @@
 /** Two real kubelets, v1.34.4, as recorded: one with everything on one disk, one with a disk of its own for the container runtime. */
-import { readFileSync } from 'node:fs'
+import { readAsset } from '#asset.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { RawObject } from '#model/record.ts'
 import { fixedNodes, type LabNode, type Scenario } from './scenario.ts'
@@ -68,12 +68,7 @@ function lazy(disk: string): (name: string) => RawObject {
   return name => {
     const known =
       read.get(name) ??
-      (JSON.parse(
-        readFileSync(
-          new URL(`../../test/fixtures/real/${disk}-${name}.json`, import.meta.url),
-          'utf8',
-        ),
-      ) as RawObject)
+      (JSON.parse(readAsset(`test/fixtures/real/${disk}-${name}.json`)) as RawObject)
     read.set(name, known)
     return known
   }

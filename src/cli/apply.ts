@@ -19,7 +19,6 @@ interface ApplyOptions extends RemediationOptions {
 
 export function applyCommand(): Command {
   const command = new Command('apply')
-    .description('change nodes as an approved plan says, in waves; what goes wrong is taken back')
     .argument('<plan>', 'the plan that was approved')
     .requiredOption('--approval <file>', 'what highwater approve has written', parseText)
     .option('--resume', 'go on with a run of this plan that is not at its end')

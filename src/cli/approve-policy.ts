@@ -22,7 +22,6 @@ const dayMs = 24 * 3_600_000
 
 export function approvePolicyCommand(): Command {
   return new Command('approve-policy')
-    .description('approve the text of a policy, by which the service may change nodes')
     .argument('<policy>', 'highwater.yaml as it was read')
     .requiredOption('--by <name>', 'who approves it', parseText)
     .requiredOption('--store <place>', 'where the service keeps it: s3://bucket/prefix', parseText)

@@ -31,7 +31,6 @@ export const approvalFileOf = (plan: string): string =>
 
 export function approveCommand(): Command {
   return new Command('approve')
-    .description('approve a plan by its digest; changes nothing by itself')
     .argument('<plan>', 'the plan that was read')
     .requiredOption('--digest <digest>', 'of the plan as it was read: all 64 characters', parseText)
     .requiredOption('--by <name>', 'who approves it', parseText)

@@ -55,7 +55,6 @@ const snapshotName = 'snapshot.ndjson.gz'
 
 export function auditCommand(): Command {
   const command = new Command('audit')
-    .description('read every node, replay what its kubelet would do, and report what is wrong')
     .option('--snapshot <file>', 'audit a saved snapshot instead of a live fleet', parseText)
     .option(
       '--out <dir>',

@@ -14,13 +14,11 @@ interface CollectOptions extends FleetOptions {
 }
 
 export function collectCommand(): Command {
-  const command = new Command('collect')
-    .description('read every node into a snapshot file, without judging it')
-    .option(
-      '--out <file>',
-      'the snapshot; gzipped where the name ends in .gz',
-      'snapshot.ndjson.gz',
-    )
+  const command = new Command('collect').option(
+    '--out <file>',
+    'the snapshot; gzipped where the name ends in .gz',
+    'snapshot.ndjson.gz',
+  )
   return addFleetOptions(command).action(async (options: CollectOptions) => {
     process.exitCode = await collectInto(options)
   })

@@ -23,7 +23,6 @@ interface DiffOptions extends SelectionOptions {
 
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .description('compare two audits: new, worse, better, fixed, and what could not be compared')
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
     .addOption(

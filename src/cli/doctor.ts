@@ -14,9 +14,6 @@ interface DoctorOptions extends FleetOptions {
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
-    .description(
-      'try what an audit needs, as harmlessly as can be, and say what is missing for which reading',
-    )
     .addOption(
       new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
     )

@@ -18,9 +18,6 @@ interface HistoryOptions {
 
 export function historyCommand(): Command {
   return new Command('history')
-    .description(
-      'tell what was known of a node, also after it is gone; without one, how the clusters went',
-    )
     .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
     .requiredOption(
       '--store <place>',

@@ -1,12 +1,13 @@
 /** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
 
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { readAsset } from '#asset.ts'
 import { type Lab, startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents, incidentsAfter } from '#lab/scenarios/incidents.ts'
@@ -33,9 +34,6 @@ interface LabOptions {
 
 export function labCommand(): Command {
   return new Command('lab')
-    .description(
-      'serve a small world (EKS, EC2, STS, S3, SES, SSM, Kubernetes) on loopback until Ctrl-C',
-    )
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like')
         .choices(scenarios.map(({ name }) => name))
@@ -80,7 +78,6 @@ function parseCount(text: string): number {
 /** What `npm run demo` does: one tick of the schedule, as the Lambda function meets it, against the recorded kubelets and the incidents of the field. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('audit the lab as the schedule does: no account, no cluster needed')
     .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
     .addOption(
       new Option(
@@ -117,9 +114,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
   const scenarios = demoScenarios.map(name =>
     name === incidents.name ? morning.incidents : scenarioNamed(name),
   )
-  const event: { scheduledTime: string } = JSON.parse(
-    readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'),
-  )
+  const event: { scheduledTime: string } = JSON.parse(readAsset('events/scheduled.json'))
   // The recorded nodes were recorded in the night of the event: from the day after on, what lies there is old.
   const dueMs = Date.parse(event.scheduledTime) + morning.number * dayMs
   const scheduledTime = `${new Date(dueMs).toISOString().slice(0, 19)}Z`
@@ -185,7 +180,7 @@ E-mail:    ${pathToFileURL(join(out, 'email.html'))} (as text: ${shown('email.tx
 Mailbox:   ${shown('lab-mailbox')}   (what SES was given)
 Bucket:    ${shown('lab-s3')}   (what S3 was given)
 Findings:  ${shown('findings.json')}
-Snapshot:  ${shown('snapshot.ndjson.gz')}   (npx highwater audit --snapshot ${shown('snapshot.ndjson.gz')})
+Snapshot:  ${shown('snapshot.ndjson.gz')}   (highwater audit --snapshot ${shown('snapshot.ndjson.gz')})
 `
 }
 

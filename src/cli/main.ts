@@ -1,65 +1,176 @@
 /** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
 import { Command, CommanderError } from 'commander'
+import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { redact } from '#model/redact.ts'
 import { exitCode } from './exit-code.ts'
+import { verbosity } from './verbosity.ts'
 import { version } from './version.ts'
 
-/** In the order of the help. Each is loaded when it is asked for: all of them together are large. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  audit: async () => (await import('./audit.ts')).auditCommand(),
-  collect: async () => (await import('./collect.ts')).collectCommand(),
-  predict: async () => (await import('./predict.ts')).predictCommand(),
-  plan: async () => (await import('./plan.ts')).planCommand(),
-  approve: async () => (await import('./approve.ts')).approveCommand(),
-  'approve-policy': async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
-  apply: async () => (await import('./apply.ts')).applyCommand(),
-  rollback: async () => (await import('./rollback.ts')).rollbackCommand(),
-  verify: async () => (await import('./verify.ts')).verifyCommand(),
-  script: async () => (await import('./script.ts')).scriptCommand(),
-  diff: async () => (await import('./diff.ts')).diffCommand(),
-  history: async () => (await import('./history.ts')).historyCommand(),
-  explain: async () => (await import('./explain.ts')).explainCommand(),
-  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
-  permissions: async () => (await import('./permissions.ts')).permissionsCommand(),
-  tick: async () => (await import('./tick.ts')).tickCommand(),
-  lab: async () => (await import('./lab.ts')).labCommand(),
-  demo: async () => (await import('./lab.ts')).demoCommand(),
+interface Entry {
+  summary: string
+  /** Called when the command runs or shows its help: all of them together are large. */
+  load(): Promise<Command>
 }
-const hidden: ReadonlySet<string> = new Set(['demo'])
+
+/** In the order of the help. */
+const commands: Readonly<Record<string, Entry>> = {
+  demo: {
+    summary: 'audit a small made-up fleet: no account, no cluster needed',
+    load: async () => (await import('./lab.ts')).demoCommand(),
+  },
+  audit: {
+    summary: 'read every node, replay what its kubelet would do, and report what is wrong',
+    load: async () => (await import('./audit.ts')).auditCommand(),
+  },
+  collect: {
+    summary: 'read every node into a snapshot file, without judging it',
+    load: async () => (await import('./collect.ts')).collectCommand(),
+  },
+  predict: {
+    summary: "replay a node's kubelet: image GC, eviction, and with --fill what follows",
+    load: async () => (await import('./predict.ts')).predictCommand(),
+  },
+  explain: {
+    summary: 'explain a rule: why it matters, how to fix it, what it needs, its sources',
+    load: async () => (await import('./explain.ts')).explainCommand(),
+  },
+  diff: {
+    summary: 'compare two audits: new, worse, better, fixed, and what could not be compared',
+    load: async () => (await import('./diff.ts')).diffCommand(),
+  },
+  history: {
+    summary: 'show what earlier runs knew of a node; without a node, the trend per cluster',
+    load: async () => (await import('./history.ts')).historyCommand(),
+  },
+  doctor: {
+    summary: 'check which permissions an audit has, and which are missing; changes nothing',
+    load: async () => (await import('./doctor.ts')).doctorCommand(),
+  },
+  permissions: {
+    summary: 'print the roles and policies that a mode needs, ready to apply',
+    load: async () => (await import('./permissions.ts')).permissionsCommand(),
+  },
+  plan: {
+    summary: 'plan changes of nodes and predict their effect; changes nothing',
+    load: async () => (await import('./plan.ts')).planCommand(),
+  },
+  approve: {
+    summary: 'approve a plan by its digest; changes nothing by itself',
+    load: async () => (await import('./approve.ts')).approveCommand(),
+  },
+  'approve-policy': {
+    summary: 'approve the text of a policy, by which the service may change nodes',
+    load: async () => (await import('./approve-policy.ts')).approvePolicyCommand(),
+  },
+  apply: {
+    summary: 'change nodes by an approved plan, in waves; failures are rolled back',
+    load: async () => (await import('./apply.ts')).applyCommand(),
+  },
+  verify: {
+    summary: "read a plan's nodes again and check that it has arrived; changes nothing",
+    load: async () => (await import('./verify.ts')).verifyCommand(),
+  },
+  rollback: {
+    summary: 'put back what a run has changed, byte for byte',
+    load: async () => (await import('./rollback.ts')).rollbackCommand(),
+  },
+  script: {
+    summary: 'write a plan as shell scripts, for nodes without SSM; changes nothing by itself',
+    load: async () => (await import('./script.ts')).scriptCommand(),
+  },
+  tick: {
+    summary: 'run the service once, as its schedule does, where there is no Lambda',
+    load: async () => (await import('./tick.ts')).tickCommand(),
+  },
+  lab: {
+    summary: 'serve a small EKS world on loopback until Ctrl-C',
+    load: async () => (await import('./lab.ts')).labCommand(),
+  },
+}
 
 /** @returns the exit code */
 export async function main(args: string[]): Promise<number> {
-  const program = new Command('highwater')
-    .description(
-      "Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.",
-    )
-    .version(version)
-    .showSuggestionAfterError()
-    .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
-  const asked = Object.hasOwn(commands, args[0] ?? '') ? [args[0] ?? ''] : Object.keys(commands)
-  for (const name of asked) {
-    const command = await commands[name]?.()
-    if (command) program.addCommand(command, { hidden: hidden.has(name) })
-  }
-  for (const command of [program, ...program.commands]) command.exitOverride()
-  process.stdout.once('error', endQuietly)
+  const output = watchOutput()
   try {
+    const program = await programFor(args)
     await program.parseAsync(args, { from: 'user' })
-    return Number(process.exitCode ?? exitCode.ok)
+    return output.isFailed() ? exitCode.failed : Number(process.exitCode ?? exitCode.ok)
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
+    if (isOutputError(error)) {
+      output.fail(error)
+      return isClosedPipe(error) ? Number(process.exitCode ?? exitCode.ok) : exitCode.failed
+    }
     const message = operatorText(error)
     process.stderr.write(`${error instanceof OperatorError ? message : redact(message)}\n`)
     return codeOf(error)
   }
 }
 
-/** The reader closed the pipe: `highwater … | head`. */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-  process.exit(exitCode.ok)
+/** Holds the command of these arguments, and the names of the others. */
+async function programFor(args: string[]): Promise<Command> {
+  const program = new Command('highwater')
+    .description(
+      "Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.",
+    )
+    .version(version)
+    .option('-q, --quiet', 'print results and errors only')
+    .option('-v, --verbose', 'print everything: all findings, all checks')
+    .option('--no-color', 'print without colors')
+    .option('--profile <name>', 'the AWS profile, as AWS_PROFILE')
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
+    .hook('preAction', () => useGlobalOptions(program.opts()))
+  const [first, second] = args.filter((arg, index) => !isGlobal(arg, args[index - 1]))
+  const chosen = first === 'help' ? second : first
+  const isCompletion = chosen === 'complete'
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    const isLoaded = isCompletion || name === chosen
+    program.addCommand((isLoaded ? await load() : new Command(name)).description(summary))
+  }
+  if (isCompletion) (await import('@bomb.sh/tab/commander')).default(program)
+  else program.command('complete [shell]').description('print the completion script of a shell')
+  for (const command of [program, ...program.commands]) command.exitOverride()
+  return program
+}
+
+const isGlobal = (arg: string, before: string | undefined): boolean =>
+  arg.startsWith('-') || before === '--profile'
+
+interface GlobalOptions {
+  quiet?: boolean
+  verbose?: boolean
+  color: boolean
+  profile?: string
+}
+
+function useGlobalOptions({ quiet, verbose, color, profile }: GlobalOptions): void {
+  verbosity.isQuiet = quiet === true
+  verbosity.isVerbose = verbose === true
+  if (!color) Object.assign(process.env, { NO_COLOR: '1', FORCE_COLOR: '0' })
+  if (profile !== undefined) process.env.AWS_PROFILE = profile
+}
+
+type OutputError = NodeJS.ErrnoException
+
+const isClosedPipe = ({ code }: OutputError): boolean => code === 'EPIPE'
+const isOutputError = (error: unknown): error is OutputError =>
+  error instanceof Error && 'syscall' in error && error.syscall === 'write' && !('path' in error)
+
+/** `highwater … | head` closes the pipe, which changes no exit code. A full disk does, and is one line. */
+function watchOutput(): { isFailed(): boolean; fail(error: OutputError): void } {
+  let isFailed = false
+  const fail = (error: OutputError) => {
+    if (isFailed || isClosedPipe(error)) return
+    isFailed = true
+    process.stderr.write(`Standard output could not be written: ${messageOf(error)}\n`)
+    process.exitCode = exitCode.failed
+  }
+  process.stdout.on('error', fail)
+  return { isFailed: () => isFailed, fail }
 }
 
 const codeOf = (error: unknown) =>

@@ -28,7 +28,6 @@ interface PermissionsOptions {
 
 export function permissionsCommand(): Command {
   const command = new Command('permissions')
-    .description('print what a mode of reading needs to be allowed, ready to apply')
     .addOption(
       new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode),
     )

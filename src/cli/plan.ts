@@ -53,9 +53,6 @@ export function planCommand(): Command {
       .argParser((text: string, all: Item[]) => [...all, parse(text)])
       .default([], preset)
   const command = new Command('plan')
-    .description(
-      'say what would be changed on which nodes, and what that would do; changes nothing',
-    )
     .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
     .addOption(
       repeatable(

@@ -26,9 +26,6 @@ export function predictCommand(): Command {
       .argParser((text: string, all: Item[]) => [...all, parse(text)])
       .default([], 'none')
   const command = new Command('predict')
-    .description(
-      "tell what a node's kubelet would do: image GC, eviction, and with --fill how it goes on",
-    )
     .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
     .option(
       '--at <time>',

@@ -9,7 +9,6 @@ import { screenOf } from './terminal.ts'
 
 export function rollbackCommand(): Command {
   const command = new Command('rollback')
-    .description('put back what a run has changed, byte for byte')
     .argument('<run>', 'its name: the first 16 characters of its plan’s digest')
     .option(
       '--despite-errors',

@@ -12,9 +12,6 @@ import { clean } from './terminal.ts'
 
 export function scriptCommand(): Command {
   return new Command('script')
-    .description(
-      'write a plan as one readable shell script per cohort, for nodes without SSM; changes nothing by itself',
-    )
     .argument('<plan>', 'the plan that was read')
     .option('--out <dir>', 'folder for the scripts', parseText, 'highwater-scripts')
     .addHelpText(

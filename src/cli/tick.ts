@@ -24,9 +24,6 @@ interface TickOptions {
 
 export function tickCommand(): Command {
   return new Command('tick')
-    .description(
-      'one run of the service as its schedule makes it, where there is no Lambda: audit, keep in the bucket, mail, once for each tick',
-    )
     .addOption(
       new Option(
         '--at <tick>',

@@ -30,9 +30,6 @@ interface VerifyOptions extends FleetOptions {
 
 export function verifyCommand(): Command {
   const command = new Command('verify')
-    .description(
-      "read a plan's nodes anew and say on which of them it has arrived; changes nothing",
-    )
     .argument('<plan>', 'the plan that was carried out, by whomever')
     .option(
       '--snapshot <file>',

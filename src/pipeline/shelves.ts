@@ -13,5 +13,14 @@ export const embeddedMetricsName = embeddedMetrics.name
 /** What a policy may speak of. */
 export const policyTerms = { ruleIds, plannableFields: Object.keys(plannableFields), valueMistakes }
 
-/** Every rule in full, for people who ask what a finding means. */
-export const explainedRules = (): RuleExplanation[] => rules.map(explanationOf)
+/** Ids and families. */
+export const ruleNames: readonly string[] = [
+  ...new Set(rules.flatMap(({ id, family }) => [id, family])),
+]
+
+/** Rules in full. @param name the rule of that id, else the rules of that family; undefined: every rule */
+export function explainedRules(name?: string): RuleExplanation[] {
+  const rule = rules.find(({ id }) => id === name)
+  if (rule) return [explanationOf(rule)]
+  return rules.filter(({ family }) => name === undefined || family === name).map(explanationOf)
+}

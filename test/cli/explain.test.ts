@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { nearest } from '#cli/explain.ts'
 import { explanationText, rulesTable } from '#cli/explain-text.ts'
 import { explanationOf } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
+import { nearest } from '#model/nearest.ts'
 import { explainedRules } from '#pipeline/shelves.ts'
 import { inProcess } from '#test/in-process.ts'
 

@@ -120,7 +120,7 @@ function sourcesOf(
 ): { page: string; mail: string; morning: string } {
   const made = demo ?? mkdtempSync(join(tmpdir(), 'highwater-demo-'))
   if (demo === undefined)
-    execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], {
+    execFileSync(process.execPath, ['bin/highwater.mjs', 'demo', '--out', made], {
       stdio: 'inherit',
     })
   const morning = join(folder, 'morning.html')

@@ -83,7 +83,7 @@ function start(args: string[], { env = {}, cwd }: Place) {
     ),
   )
   const home = cwd ?? temporaryFolder()
-  return spawn(process.execPath, [resolve('src/cli/highwater.mjs'), ...args], {
+  return spawn(process.execPath, [resolve('bin/highwater.mjs'), ...args], {
     cwd: home,
     env: { ...bare, HOME: home, AWS_EC2_METADATA_DISABLED: 'true', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

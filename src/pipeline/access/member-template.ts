@@ -2,8 +2,8 @@
  * What an account needs whose clusters are audited from another account, as a CloudFormation template for a stack or a StackSet. The fixed
  * part is `templates/member-account.yaml`; the statements of its roles, the SSM documents and the access entries follow from the mode.
  */
-import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { readAsset } from '#asset.ts'
 import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
 import { remediateSuffix } from '#model/arn.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
@@ -49,12 +49,12 @@ interface MemberTemplate {
   Outputs: Record<string, unknown>
 }
 
-const file = new URL('../../../templates/member-account.yaml', import.meta.url)
+const file = 'templates/member-account.yaml'
 
 /** As an object, with CloudFormation's long forms. */
 export function memberTemplate(options: MemberOptions): object {
   const { mode, applied, isRemediating, kubeletRoleArn } = options
-  const template = parse(readFileSync(file, 'utf8')) as MemberTemplate
+  const template = parse(readAsset(file)) as MemberTemplate
   const account = {
     partition: `$\{AWS::Partition}`,
     account: `$\{AWS::AccountId}`,

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readAsset } from '#asset.ts'
 
 /** The scripts lie beside this file. */
-export const readScript = (file: string): string =>
-  readFileSync(new URL(file, import.meta.url), 'utf8')
+export const readScript = (file: string): string => readAsset(`src/remediate/scripts/${file}`)

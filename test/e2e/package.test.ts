@@ -1,0 +1,116 @@
+/** What `npm pack` makes, installed where there is nothing else, as its users meet it. */
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const run = promisify(execFile)
+const root = mkdtempSync(join(tmpdir(), 'highwater-package-'))
+const [work, prefix] = [join(root, 'work'), join(root, 'prefix')]
+const env = {
+  PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+  HOME: root,
+  npm_config_cache: join(root, 'cache'),
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  AWS_EC2_METADATA_DISABLED: 'true',
+}
+const npm = (cwd: string, ...args: string[]) => run('npm', args, { cwd, env, timeout: 120_000 })
+const local = join(work, 'node_modules/.bin/highwater')
+const global = join(prefix, 'bin/highwater')
+
+interface Packed {
+  filename: string
+  unpackedSize: number
+  files: { path: string }[]
+}
+let packed: Packed
+
+/** A process of its own, started by its name. */
+async function highwater(command: string, ...args: string[]) {
+  try {
+    return { code: 0, ...(await run(command, args, { cwd: work, env, timeout: 120_000 })) }
+  } catch (error) {
+    return error as { code: number; stdout: string; stderr: string }
+  }
+}
+
+beforeAll(async () => {
+  mkdirSync(work)
+  const { stdout } = await npm(resolve('.'), 'pack', '--json', '--pack-destination', root)
+  packed = JSON.parse(stdout.slice(stdout.indexOf('[\n')))[0]
+  const archive = join(root, packed.filename)
+  writeFileSync(join(work, 'package.json'), '{"private":true}')
+  // Without a registry: it has no dependencies.
+  await npm(work, 'install', '--offline', archive)
+  await npm(work, 'install', '--offline', '--global', '--prefix', prefix, archive)
+}, 180_000)
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+describe('the package', () => {
+  it('has compiled code and what a reader needs, and no sources, tests or binaries', () => {
+    const paths = packed.files.map(({ path }) => path)
+    for (const path of ['LICENSE', 'README.md', 'bin/highwater.mjs', 'dist/main.js'])
+      expect(paths).toContain(path)
+    expect(
+      paths.filter(path => /(^|\/)(src|test|node_modules)\/|(?<!\.d)\.ts$/.test(path)),
+    ).toEqual([])
+    expect(packed.unpackedSize).toBeLessThanOrEqual(3 * 1024 * 1024)
+  })
+
+  it.each([
+    ['in a folder', local],
+    ['globally', global],
+  ])('installed %s: --version, and an audit of a snapshot', async (_, command) => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(await highwater(command, '--version')).toMatchObject({ code: 0, stdout: `${version}\n` })
+    const header = { kind: 'Snapshot', schema: 'highwater.snapshot/1', account: null, region: null }
+    const node = { kind: 'Node', cluster: 'c', node: { metadata: { name: 'a' } }, pods: [] }
+    const lines = [{ ...header, takenAt: '2026-11-21T00:00:00Z' }, node]
+    writeFileSync(join(work, 's.ndjson'), lines.map(line => `${JSON.stringify(line)}\n`).join(''))
+    const audit = await highwater(command, 'audit', '--snapshot', 's.ndjson', '--format', 'json')
+    expect(audit).toMatchObject({ code: 3, stderr: '' })
+    expect(JSON.parse(audit.stdout)).toMatchObject({
+      schema: 'highwater.findings/1',
+      clusters: [{ name: 'c', coverage: { nodes: 1 } }],
+    })
+  })
+
+  it('runs the demo, and audits its snapshot to the same findings', { timeout: 120_000 }, async () => {
+    expect(await highwater(local, 'demo', '--out', 'out')).toMatchObject({ code: 0, stderr: '' })
+    const of = (text: string) => JSON.parse(text).findings.map(({ id }: { id: string }) => id)
+    const before = readFileSync(join(work, 'out/findings.json'), 'utf8')
+    const args = ['--snapshot', 'out/snapshot.ndjson.gz', '--out', 'again', '--format', 'json']
+    const { stdout } = await highwater(local, 'audit', ...args)
+    expect(of(stdout)).toEqual(of(before))
+    expect(of(before).length).toBeGreaterThan(20)
+  })
+
+  it('exports the Lambda handlers', async () => {
+    const script = `import * as functions from '@highwater/cli/lambda'
+const context = { awsRequestId: 'a', getRemainingTimeInMillis: () => 60000 }
+console.log(Object.keys(functions).join())
+await functions.audit({ scheduledTime: 'never' }, context).catch(error => console.log(error.message))`
+    writeFileSync(join(work, 'lambda.mjs'), script)
+    const { stdout } = await highwater(process.execPath, 'lambda.mjs')
+    expect(stdout).toMatch(/^audit,auditShard,discover,publish,remediate\n.*scheduledTime/s)
+  })
+
+  it('starts at most 150 ms slower than Node itself', { retry: 3, timeout: 60_000 }, async () => {
+    const fastestMs = async (...args: string[]) => {
+      const times = []
+      for (let turn = 0; turn < 5; turn += 1) {
+        const startMs = performance.now()
+        await run(process.execPath, args, { env, cwd: work })
+        times.push(performance.now() - startMs)
+      }
+      return Math.min(...times)
+    }
+    const main = join(work, 'node_modules/@highwater/cli/bin/highwater.mjs')
+    const bareMs = await fastestMs('-e', '0')
+    for (const args of [['--version'], ['--help'], ['explain', 'peer-drift']])
+      expect((await fastestMs(main, ...args)) - bareMs).toBeLessThan(150)
+  })
+})

@@ -78,7 +78,9 @@ describe('the package', () => {
     })
   })
 
-  it('runs the demo, and audits its snapshot to the same findings', { timeout: 120_000 }, async () => {
+  it('runs the demo, and audits its snapshot to the same findings', {
+    timeout: 120_000,
+  }, async () => {
     expect(await highwater(local, 'demo', '--out', 'out')).toMatchObject({ code: 0, stderr: '' })
     const of = (text: string) => JSON.parse(text).findings.map(({ id }: { id: string }) => id)
     const before = readFileSync(join(work, 'out/findings.json'), 'utf8')

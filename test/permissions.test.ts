@@ -12,6 +12,7 @@ import {
   s3KmsReadPermissions,
   s3Permissions,
   s3ReadPermissions,
+  s3VersionsPermissions,
 } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { sfnPermissions } from '#clients/sfn.ts'
@@ -297,7 +298,7 @@ describe('the roles of the stack', () => {
   const object = (...prefixes: string[]) =>
     prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}*`)
   /** What a function needs of its bucket and its log. It reads all that lies there, and writes only its own. */
-  function ownStatements(name: string, written: string[]): IamStatement[] {
+  function ownStatements(name: string, written: string[], more: string[] = []): IamStatement[] {
     const own: Grants = {
       object: { Resource: object('') },
       bucket: { Resource: sub('ReportBucket.Arn') },
@@ -307,7 +308,7 @@ describe('the roles of the stack', () => {
     }
     const reads = s3Permissions.filter(action => action !== 's3:PutObject')
     return [
-      ...iamStatements([...reads, ...logPermissions], own),
+      ...iamStatements([...reads, ...more, ...logPermissions], own),
       ...iamStatements(['s3:PutObject'], { object: { Resource: object(...written) } }),
     ]
   }
@@ -401,7 +402,7 @@ describe('the roles of the stack', () => {
     expect(Resources.RemediateRole.Condition).toBe('Remediates')
     const expected = [
       ...ownAccount(remediatorStatements('ssm', stack)),
-      ...ownStatements('remediate', ['remediation/']),
+      ...ownStatements('remediate', ['remediation/'], s3VersionsPermissions),
     ]
     expect(inRole('RemediateRole')).toEqual(expected.map(canonical).toSorted())
   })

@@ -512,7 +512,7 @@ describe('who may do what', () => {
       {
         Principal: '*',
         Action: ['s3:PutObject', 's3:DeleteObject', 's3:DeleteObjectVersion'],
-        Resource: ['runs/*', 'leases/*', 'begun/*', 'notices.json'].map(name =>
+        Resource: ['runs/*', 'leases/*', 'begun/*', 'over/*', 'notices.json'].map(name =>
           key(`remediation/${name}`),
         ),
         Condition: {
@@ -521,6 +521,10 @@ describe('who may do what', () => {
           },
           StringNotEquals: { 'aws:PrincipalArn': [wholeParameters.ApplierArns] },
         },
+      },
+      {
+        ...{ Principal: '*', Resource: key('remediation/over/*') },
+        Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
       },
       {
         Resource: [key('remediation/approvals/*'), key('highwater.yaml')],

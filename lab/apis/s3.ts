@@ -11,7 +11,12 @@ import { type CredentialProblem, checkAuthorization } from '#lab/credentials.ts'
 import type { S3Action } from '#lab/scenarios/scenario.ts'
 import type { World } from '#lab/world.ts'
 import { decrypt } from './s3/encryption.ts'
-import { listObjects, listParameters } from './s3/list-objects.ts'
+import {
+  listObjects,
+  listObjectVersions,
+  listParameters,
+  versionParameters,
+} from './s3/list-objects.ts'
 import {
   conditionHeaders,
   deleteObject,
@@ -77,6 +82,15 @@ const operations: readonly Operation[] = [
     parameters: listParameters,
     action: 's3:ListBucket',
     answer: listObjects,
+  },
+  {
+    id: 'ListObjectVersions',
+    method: 'GET',
+    on: 'bucket',
+    flag: 'versions',
+    parameters: versionParameters,
+    action: 's3:ListBucketVersions',
+    answer: listObjectVersions,
   },
   {
     id: 'PutObject',

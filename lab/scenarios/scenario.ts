@@ -88,7 +88,12 @@ export interface S3Scenario {
   kms: 'denied' | 'disabled' | 'missing' | null
 }
 
-export type S3Action = 's3:PutObject' | 's3:GetObject' | 's3:DeleteObject' | 's3:ListBucket'
+export type S3Action =
+  | 's3:PutObject'
+  | 's3:GetObject'
+  | 's3:DeleteObject'
+  | 's3:ListBucket'
+  | 's3:ListBucketVersions'
 
 /** SES of the lab's account in the lab's region, and how it fails. */
 export interface SesScenario {

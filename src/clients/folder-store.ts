@@ -83,6 +83,14 @@ export function folderStore(folder: string): Store {
         throw folderFailure(error)
       })
     },
+    wasWritten: key =>
+      stat(place(key)).then(
+        () => true,
+        (error: unknown) => {
+          if (isNoFile(error)) return false
+          throw folderFailure(error)
+        },
+      ),
     async *list(prefix) {
       yield* (await filesIn(folder)).filter(key => key.startsWith(prefix)).sort()
     },

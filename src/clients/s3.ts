@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import {
   GetObjectCommand,
+  ListObjectVersionsCommand,
   PutObjectCommand,
   type PutObjectCommandInput,
   paginateListObjectsV2,
@@ -23,6 +24,8 @@ import { checkKey, type Store } from './store.ts'
 export const s3ReadPermissions = ['s3:GetObject', 's3:ListBucket']
 /** What this file calls, for the function's role. */
 export const s3Permissions = [...s3ReadPermissions, 's3:PutObject']
+/** For `wasWritten` alone: only a remediation calls it. */
+export const s3VersionsPermissions = ['s3:ListBucketVersions']
 /** Needed to read objects that a KMS key encrypts: S3 calls it on behalf of the reader. */
 export const s3KmsReadPermissions = ['kms:Decrypt']
 /** Asked by S3 on our behalf where the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
@@ -202,6 +205,18 @@ export function s3Store(options: S3StoreOptions): Store {
           await sleep(backoffMs * 2 ** attempt, signal)
         }
       }
+    },
+    async wasWritten(key) {
+      const at = full(key)
+      const { Versions = [], DeleteMarkers = [] } = await call(
+        `ListObjectVersions ${at}`,
+        s3VersionsPermissions.join(' and '),
+        () =>
+          client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: at }), {
+            abortSignal: signal,
+          }),
+      )
+      return [...Versions, ...DeleteMarkers].some(({ Key }) => Key === at)
     },
     async *list(keyPrefix) {
       const pages = paginateListObjectsV2(

@@ -24,6 +24,7 @@ export function givingUp(store: Store): Store {
     replace: (key, body, contentType, version) =>
       attempt(() => store.replace(key, body, contentType, version)),
     writeFile: (key, path, contentType) => attempt(() => store.writeFile(key, path, contentType)),
+    wasWritten: key => attempt(() => store.wasWritten(key)),
     async *list(prefix) {
       if (away !== null) throw away
       yield* store.list(prefix)

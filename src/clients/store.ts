@@ -19,6 +19,8 @@ export interface Store {
   ): Promise<boolean>
   /** Streamed from disk. */
   writeFile(key: string, path: string, contentType: string): Promise<void>
+  /** Whether there is, or ever was, an object: a store with versions also finds one that was deleted. */
+  wasWritten(key: string): Promise<boolean>
   /** Every key that begins with the prefix, sorted. */
   list(prefix: string): AsyncGenerator<string>
   /** Absent if the store expires files itself, as a bucket's lifecycle does. Then no role needs the right to delete. */

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type S3StoreOptions, s3Permissions, s3Store } from '#clients/s3.ts'
+import { type S3StoreOptions, s3Permissions, s3Store, s3VersionsPermissions } from '#clients/s3.ts'
 import { type Lab, startLab } from '#lab/lab.ts'
 import type { S3Scenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { type Stub, type StubAnswer, s3Error, startStub } from '#test/http-stub.ts'
@@ -296,6 +297,22 @@ describe('what S3 refuses is said in one paragraph', () => {
       write({ signal: AbortSignal.abort(new Error('the run has ended')) }),
     ).rejects.toThrow('the run has ended')
   })
+})
+
+it('finds an object that was deleted by its delete marker', async () => {
+  await lab()
+  await store().create('over/a.json', 'x', json)
+  const client = new S3Client({ region, forcePathStyle: true })
+  await client.send(new DeleteObjectCommand({ Bucket: 'highwater-lab', Key: 'audits/over/a.json' }))
+  expect(await store().read('over/a.json')).toBeNull()
+  expect(await store().wasWritten('over/a.json')).toBe(true)
+})
+
+it('names the right that it lacks to look for versions', async () => {
+  await lab({ denied: s3VersionsPermissions as ['s3:ListBucketVersions'] })
+  await expect(store().wasWritten('over/a.json')).rejects.toThrow(
+    /ListObjectVersions audits\/over\/a\.json.*s3:ListBucketVersions on the bucket highwater-lab/,
+  )
 })
 
 it('needs no more rights than it names', async () => {

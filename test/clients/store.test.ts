@@ -52,6 +52,13 @@ describe.each<[string, () => Store | Promise<Store>]>([
     expect((await store.read('a'))?.body).toEqual(Buffer.from([0, 255]))
   })
 
+  it('knows what was written, and nothing of a key that begins alike', async () => {
+    expect(await store.wasWritten('over/a')).toBe(false)
+    await store.create('over/a.json', 'x', json)
+    expect(await store.wasWritten('over/a')).toBe(false)
+    expect(await store.wasWritten('over/a.json')).toBe(true)
+  })
+
   it('creates once', async () => {
     expect(await store.create('runs/1/mail.json', 'one', json)).toBe(true)
     expect(await store.create('runs/1/mail.json', 'two', json)).toBe(false)

@@ -42,6 +42,6 @@ it.each<[string, () => Promise<Store>]>([
     expect(await world.apply(options)).toMatchObject({ state: 'done' })
     const ended = await world.rollBack(options)
     expect(ended.steps.map(({ state }) => state)).toEqual(Array(4).fill('rolled-back'))
-    expect(await Array.fromAsync(store.list('remediation/'))).toHaveLength(4 + 1 + 4)
+    expect(await Array.fromAsync(store.list('remediation/'))).toHaveLength(4 + 1 + 1 + 4)
   },
 )

@@ -102,16 +102,21 @@ export class ForgedWorld {
   /** Runs that are paused after their first node. */
   readonly held = new Set<string>()
   readonly objects: Objects
-  readonly versions = new Map<string, Buffer[]>()
+  readonly versions: Map<string, Buffer[]>
+  /** Every write, in order. */
+  readonly writes: { key: string; body: Buffer }[] = []
+  /** Nodes whose changes are never seen to be well. */
+  readonly unwell = new Set<string>()
   readonly nodes: Map<string, ForgedNode>
   readonly store: Store
   readonly #keys: SealKeys
 
   constructor(
     plans: readonly Plan[],
-    { objects = new Map(), nodes, keys = memoryKeys }: Partial<Start> = {},
+    { objects = new Map(), versions = new Map(), nodes, keys = memoryKeys }: Partial<Start> = {},
   ) {
     this.objects = new Map(objects)
+    this.versions = new Map(versions)
     this.nodes = new Map(
       plans
         .flatMap(({ steps }) => steps)
@@ -206,7 +211,9 @@ export class ForgedWorld {
         keyed(
           entries.map(({ step }) => step),
           step =>
-            isNew(step) ? { state: 'verified' } : { state: 'wrong', why: 'it is not there' },
+            isNew(step) && !this.unwell.has(step.node)
+              ? { state: 'verified' }
+              : { state: 'wrong', why: 'it is not there' },
         ),
       verifyBack: async steps =>
         keyed(steps, ({ node }) =>
@@ -257,10 +264,11 @@ export class ForgedWorld {
 
   /** As a bucket with conditional writes and versions. */
   #bucket(): Store {
-    const { objects, versions } = this
+    const { objects, versions, writes } = this
     const put = (key: string, body: Buffer | string) => {
       const bytes = Buffer.from(body)
       objects.set(key, bytes)
+      writes.push({ key, body: bytes })
       versions.set(key, [...(versions.get(key) ?? []), bytes])
       return true
     }
@@ -278,6 +286,7 @@ export class ForgedWorld {
         return present !== undefined && versionOf(present) === version && put(key, body)
       },
       writeFile: () => Promise.reject(new Error('no file is written here')),
+      wasWritten: async key => objects.has(key) || versions.has(key),
       async *list(prefix) {
         yield* [...objects.keys()].filter(key => key.startsWith(prefix)).sort()
       },
@@ -287,6 +296,7 @@ export class ForgedWorld {
 
 interface Start {
   objects: ReadonlyMap<string, Buffer>
+  versions: ReadonlyMap<string, Buffer[]>
   nodes: ReadonlyMap<string, ForgedNode>
   keys: SealKeys
 }

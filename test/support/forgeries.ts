@@ -28,6 +28,10 @@ const paused = planFor('paused', 73)
 const takenBack = planFor('back', 74)
 /** Of the attacker: nodes that other plans are about, and a file that opens the kubelet to everyone. */
 const evil = planFor('unapproved', 75, { authentication: { anonymous: { enabled: true } } })
+/** Approved, and over: rolled back after its first node, stopped at its first node, withdrawn before its first node. */
+const halted = planFor('halted', 77)
+const stopped = planFor('stopped', 78)
+const withdrawn = planFor('withdrawn', 79)
 /** Approved by the policy, whose window is closed. */
 const byPolicy = planFor('policy', 76)
 const passing = passingPlanFor('passing')
@@ -41,6 +45,9 @@ const changing = [
   unapproved,
   paused,
   takenBack,
+  halted,
+  stopped,
+  withdrawn,
   byPolicy,
   passing,
   passingUnapproved,
@@ -49,8 +56,12 @@ const own: readonly Plan[] = [...changing, deletes, deletesExpired, deletesUnapp
 const plans: readonly Plan[] = [...own, evil]
 /** By digest, until when. An older approval of a plan counts until its own end. */
 const approvedUntil = new Map(
-  [done, paused, takenBack, passing, deletes].map(({ digest }) => [digest, '2026-11-22T11:00:00Z']),
+  [done, paused, takenBack, halted, stopped, withdrawn, passing, deletes].map(({ digest }) => [
+    digest,
+    '2026-11-22T11:00:00Z',
+  ]),
 )
+const over: readonly Plan[] = [takenBack, halted, stopped, withdrawn]
 const hasEnded = { at: '2026-11-10T00:00:00Z', until: '2026-11-11T00:00:00Z' }
 const openPolicy =
   '{"remediation":{"pauseMs":0,"maxErrors":1000,"auto":{"fields":["imageGCHighThresholdPercent"],"clusters":["*"],"nodesPerDay":1000}}}\n'
@@ -61,21 +72,40 @@ let keys: string[] = []
 async function begin(): Promise<void> {
   base = new ForgedWorld(own)
   await base.approvePolicy(policyText)
-  const approved = [done, paused, takenBack, passing, deletes]
-  for (const plan of approved) await base.keep(plan, {})
+  const approved = [done, paused, takenBack, halted, stopped, passing, deletes]
+  for (const plan of [...approved, withdrawn]) await base.keep(plan, {})
   for (const plan of [expired, deletesExpired]) await base.keep(plan, hasEnded)
   for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) await base.keep(plan, null)
   await base.keep(byPolicy, { by: 'policy' })
-  base.held.add(paused.id)
+  for (const { id } of [paused, halted]) base.held.add(id)
+  base.unwell.add(stopped.steps[0]?.node ?? '')
   for (const plan of approved)
     await base.answer({ action: 'apply', plan: plan.digest, skipChanged: false })
-  await base.answer({ action: 'rollback', run: takenBack.id, despiteErrors: false })
+  for (const { id } of [takenBack, halted, withdrawn])
+    await base.answer({ action: 'rollback', run: id, despiteErrors: false })
+  expect(statesOf(halted)).toEqual(['rolled-back', undefined, undefined])
+  expect(statesOf(stopped)).toEqual(['rolled-back', undefined, undefined])
   expect(base.deleted).toHaveLength(2)
   for (const plan of approved.filter(({ steps }) => steps.length > 0))
     expect(base.sent.some(({ run, action }) => run === plan.id && action === 'apply')).toBe(true)
-  keys = [...new Set([...base.objects.keys(), ...own.flatMap(runKeys), ...evilKeys()])].sort()
+  keys = [
+    ...new Set([
+      ...base.objects.keys(),
+      ...own.flatMap(runKeys),
+      ...own.map(overKey),
+      ...evilKeys(),
+    ]),
+  ].sort()
 }
 
+/** In the journal. */
+const statesOf = ({ id, steps }: Plan) =>
+  steps.map(({ node }) => {
+    const entry = base.objects.get(`remediation/runs/${id}/steps/prod/${node}.json`)
+    return entry && JSON.parse(entry.toString()).entry.state
+  })
+
+const overKey = ({ id }: Plan) => `remediation/over/${id}.json`
 const runKeys = ({ id, steps, deletions = [] }: Plan) => [
   ...['run.json', 'plan.json', 'approval.json'].map(name => `remediation/runs/${id}/${name}`),
   ...steps.map(({ node }) => `remediation/runs/${id}/steps/prod/${node}.json`),
@@ -184,6 +214,17 @@ function forgeRun(objects: Objects, plan: Plan, pick: number): void {
   objects.set(`remediation/plans/${plan.digest}.json`, Buffer.from(planText(plan)))
 }
 
+/** Everything of a run and its approval as it was after that many writes; its mark is deleted. */
+function rewind(objects: Objects, plan: Plan, writes: number): void {
+  objects.delete(overKey(plan))
+  const then = new Map(base.writes.slice(0, writes).map(({ key, body }) => [key, body]))
+  for (const key of [...runKeys(plan), `remediation/approvals/${plan.digest}.json`]) {
+    const body = then.get(key)
+    if (body === undefined) objects.delete(key)
+    else objects.set(key, body)
+  }
+}
+
 const forgery = fc.record<Forgery>({
   key: fc.nat(10_000),
   kind: fc.constantFrom('text', 'crafted', 'crafted-sealed', 'mutated', 'moved', 'old', 'gone'),
@@ -193,6 +234,9 @@ const forgery = fc.record<Forgery>({
 const forgedSet = fc.record({
   forgeries: fc.array(forgery, { minLength: 1, maxLength: 8 }),
   runs: fc.array(fc.record({ plan: fc.constantFrom(...plans), pick: fc.nat(100) }), {
+    maxLength: 2,
+  }),
+  rewound: fc.array(fc.record({ plan: fc.constantFrom(...own), writes: fc.nat(10_000) }), {
     maxLength: 2,
   }),
   applied: fc.constantFrom(...plans),
@@ -209,13 +253,15 @@ const eventsFor = (applied: Plan, back: Plan): RemediationRequest[] => [
 ]
 
 async function forged(
-  { forgeries, runs, applied, back, isHeld }: ForgedSet,
+  { forgeries, runs, rewound, applied, back, isHeld }: ForgedSet,
   seals = memoryKeys,
 ): Promise<ForgedWorld> {
-  const { objects, nodes } = base
-  const world = new ForgedWorld(own, { objects, nodes, keys: seals })
+  const { objects, versions, nodes } = base
+  const world = new ForgedWorld(own, { objects, versions, nodes, keys: seals })
   if (isHeld) world.held.add(paused.id)
   for (const { plan, pick } of runs) forgeRun(world.objects, plan, pick)
+  for (const { plan, writes } of rewound)
+    rewind(world.objects, plan, writes % (base.writes.length + 1))
   for (const one of forgeries) forge(world.objects, one)
   for (const event of eventsFor(applied, back)) await world.answer(event)
   return world
@@ -230,6 +276,7 @@ function whyUnapproved({ action, run, node, newSha256, content, hasBegun, atMs }
   const until = approvedUntil.get(plan.digest)
   if (until === undefined) return 'never approved'
   if (hasBegun || action === 'rollback') return null
+  if (over.includes(plan)) return 'over'
   return atMs < Date.parse(until) ? null : 'not approved any more'
 }
 
@@ -250,7 +297,7 @@ function nodesAsApproved(world: ForgedWorld, isHeld: boolean): void {
       return found === newSha256 ? 'new' : 'other'
     })
   expect(shownBy(done)).toEqual(['new', 'new', 'new'])
-  for (const plan of [expired, unapproved, takenBack, byPolicy, passing, passingUnapproved])
+  for (const plan of [expired, unapproved, ...over, byPolicy, passing, passingUnapproved])
     expect(shownBy(plan)).toEqual(['old', 'old', 'old'])
   expect(shownBy(paused)).not.toContain('other')
   if (isHeld) expect(shownBy(paused)).toEqual(['new', 'old', 'old'])
@@ -279,10 +326,32 @@ export function describeForgeries(cases: number): void {
       expect(sent).toBeGreaterThan(cases / 10)
     })
 
+    it('continues no run that is over, whichever of its journals is put back', async () => {
+      const again = async (plan: Plan, writes: number, hasVersions: boolean) => {
+        const { objects, versions, nodes } = base
+        const kept = hasVersions ? versions : new Map()
+        const world = new ForgedWorld(own, { objects, versions: kept, nodes })
+        world.held.add(paused.id)
+        rewind(world.objects, plan, writes % (base.writes.length + 1))
+        await world.answer({ action: 'resume', run: null })
+        await world.answer({ action: 'apply', plan: plan.digest, skipChanged: true })
+        return world.sent.filter(({ run, hasBegun }) => run === plan.id && !hasBegun).length
+      }
+      const reached = new Set<Plan>()
+      for (const plan of over)
+        for (let writes = 0; writes <= base.writes.length; writes++) {
+          if (writes > 0 && base.writes[writes - 1]?.key.includes(plan.id) !== true) continue
+          expect(await again(plan, writes, true)).toBe(0)
+          if ((await again(plan, writes, false)) > 0) reached.add(plan)
+        }
+      // Without the versions of the bucket the old journals would do so.
+      expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn]))
+    })
+
     it.each(['Ada Lovelace', 'policy'])(
       'changes no node by an approval of %s that the key of runs seals alone',
       async by => {
-        const world = new ForgedWorld(own, { objects: base.objects, nodes: base.nodes })
+        const world = new ForgedWorld(own, { ...base, keys: memoryKeys })
         const sealed = sealedStore(world.store, memoryKeys.runs)
         for (const plan of [unapproved, passingUnapproved, deletesUnapproved]) {
           const approval = approvalOf(plan, { by, until: '2026-11-27T00:00:00Z' })

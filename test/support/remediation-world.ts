@@ -541,6 +541,7 @@ export function memoryStore(): Store {
       return true
     },
     writeFile: () => Promise.reject(new Error('nobody does that here')),
+    wasWritten: async key => objects.has(key),
     async *list(prefix) {
       yield* [...objects.keys()].filter(key => key.startsWith(prefix)).sort()
     },

@@ -16,6 +16,8 @@ export const listParameters = [
   'x-id',
 ]
 
+export const versionParameters = ['versions', 'prefix', 'max-keys', 'encoding-type', 'x-id']
+
 const maxPageKeys = 1000
 
 /** A key, or a common prefix that stands for all keys under it. */
@@ -76,6 +78,26 @@ export function listObjects({ world, bucket, query }: S3Request): Reply {
       StorageClass: 'STANDARD',
     }
   }
+}
+
+/** The last version of each object, and the delete markers of what was deleted: older versions are not kept. */
+export function listObjectVersions({ world, bucket, query }: S3Request): Reply {
+  const prefix = query.get('prefix') ?? ''
+  const { objects, deleted } = world.s3
+  const marked = [...deleted]
+    .filter(name => name.startsWith(`${bucket}/`))
+    .map(name => name.slice(bucket.length + 1))
+  const isMeant = (key: string) => key.startsWith(prefix)
+  const version = (key: string): Elements => ({ Key: key, VersionId: 'null', IsLatest: 'true' })
+  const present = objects.keys(bucket).filter(isMeant).sort(byBytes)
+  return xmlReply('ListVersionsResult', {
+    Name: bucket,
+    Prefix: prefix,
+    MaxKeys: String(pageSizeOf(query)),
+    IsTruncated: 'false',
+    Version: present.slice(0, pageSizeOf(query)).map(version),
+    DeleteMarker: marked.filter(key => isMeant(key) && !present.includes(key)).map(version),
+  })
 }
 
 function folded(keys: string[], prefix: string, delimiter: string): Entry[] {

@@ -63,6 +63,7 @@ export function getObject(request: S3Request): Reply {
 
 export function deleteObject({ world, bucket, key }: S3Request): Reply {
   world.s3.objects.delete(bucket, key)
+  world.s3.deleted.add(`${bucket}/${key}`)
   return { status: 204, body: '' }
 }
 

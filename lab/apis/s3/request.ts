@@ -28,6 +28,6 @@ export function allow({ world, caller, bucket, key, headers }: S3Request, action
     caller.principal.account === labAccount &&
     (headers['x-amz-expected-bucket-owner'] ?? labAccount) === labAccount
   if (isOwner && !scenario.denied.includes(action)) return
-  const resource = `arn:aws:s3:::${bucket}${action === 's3:ListBucket' ? '' : `/${key}`}`
+  const resource = `arn:aws:s3:::${bucket}${action.startsWith('s3:ListBucket') ? '' : `/${key}`}`
   throw accessDenied(caller, action, resource)
 }

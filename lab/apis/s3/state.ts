@@ -6,6 +6,8 @@ import { memoryStore, type ObjectStore } from './object-store.ts'
 export interface WorldS3 {
   scenario: S3Scenario
   objects: ObjectStore
+  /** `bucket/key` of objects that a request deleted: the bucket keeps a delete marker. */
+  deleted: Set<string>
   slowDownsLeft: number
 }
 
@@ -21,5 +23,5 @@ export function createS3(scenarios: readonly Scenario[], folder: string | undefi
   }
   const scenario: S3Scenario = Object.assign(usual, ...scenarios.map(({ s3 }) => s3))
   const objects = folder === undefined ? memoryStore() : folderStore(folder)
-  return { scenario, objects, slowDownsLeft: scenario.slowDownFirst }
+  return { scenario, objects, deleted: new Set(), slowDownsLeft: scenario.slowDownFirst }
 }

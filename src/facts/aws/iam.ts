@@ -54,6 +54,7 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   's3:GetEncryptionConfiguration': ['bucket'],
   's3:GetObject': ['object'],
   's3:ListBucket': ['bucket'],
+  's3:ListBucketVersions': ['bucket'],
   's3:PutObject': ['object'],
   'ses:GetSuppressedDestination': [],
   'ses:SendEmail': ['identity'],

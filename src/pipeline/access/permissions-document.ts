@@ -169,7 +169,7 @@ const outputSection = (): string[] => [
 export const remediationSection = (mode: ReadMode, applied: Applied): string[] => [
   '## Remediation',
   '',
-  `The role that applies plans by SSM reads nodes as its mode says, to check what it has done, and sends the documents that change a node. They are in the account only where the stack is deployed with \`--param='remediation=on'\`, which also makes the function that sends them; \`highwater permissions --remediate\` prints this part, \`highwater doctor --remediate\` looks whether the documents are there. In Kubernetes it needs what its mode reads, and to list namespaces; \`highwater permissions --remediate --format yaml\` prints the role with it. Plans, approvals and the journal lie in a bucket: \`s3:GetObject\`, \`s3:PutObject\` below \`remediation/\` there, and \`s3:ListBucket\`. Who may write \`remediation/approvals/\` can approve.`,
+  `The role that applies plans by SSM reads nodes as its mode says, to check what it has done, and sends the documents that change a node. They are in the account only where the stack is deployed with \`--param='remediation=on'\`, which also makes the function that sends them; \`highwater permissions --remediate\` prints this part, \`highwater doctor --remediate\` looks whether the documents are there. In Kubernetes it needs what its mode reads, and to list namespaces; \`highwater permissions --remediate --format yaml\` prints the role with it. Plans, approvals and the journal lie in a bucket: \`s3:GetObject\`, \`s3:PutObject\` below \`remediation/\` there, \`s3:ListBucket\` and \`s3:ListBucketVersions\`. Who may write \`remediation/approvals/\` can approve.`,
   '',
   '| where | right | what for |',
   '| --- | --- | --- |',

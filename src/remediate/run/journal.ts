@@ -33,6 +33,7 @@ export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'deletions' | 'l
 const headSchema = 'highwater.run/1'
 const entrySchema = 'highwater.step/1'
 const deletionSchema = 'highwater.deletion/1'
+const overSchema = 'highwater.over/1'
 const commandIdsKept = 20
 const readAtOnce = 10
 const rounds = 5
@@ -257,6 +258,17 @@ export class Journal {
     )
   }
 
+  /** Whether the run is at its end, was stopped or is rolled back. An older journal that is put back does not change that. */
+  isOver(): Promise<boolean> {
+    return this.#store.wasWritten(this.#overKey)
+  }
+
+  /** Nothing new is sent for the run from now on. */
+  async noteOver(): Promise<void> {
+    const mark = { schema: overSchema, run: this.#run }
+    await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`, 'application/json')
+  }
+
   /** The whole, for people and other programs. */
   report(run: RemediationRun): Promise<void> {
     return this.#store.write(
@@ -297,6 +309,10 @@ export class Journal {
 
   #key(name: string): string {
     return `remediation/runs/${this.#run}/${name}`
+  }
+
+  get #overKey(): string {
+    return `remediation/over/${this.#run}.json`
   }
 
   /** Names of clusters may hold slashes and colons. */

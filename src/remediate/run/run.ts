@@ -282,6 +282,7 @@ class Run {
   /** No further wave, and this one taken back; noted before, so that the next run continues it after a crash. */
   async #stop(why: string | null): Promise<RunHead> {
     await this.#note('stopped', why)
+    await this.#options.journal.noteOver()
     try {
       await takeBackWave(this.#options)
     } catch (error) {
@@ -338,6 +339,7 @@ class Run {
   async #note(state: RunState, why: string | null, isEnd = false): Promise<RunHead> {
     const endedAt = isEnd ? this.#options.effects.clock.now().toISOString() : null
     this.#head = { ...this.#head, state, why, endedAt }
+    if (isEnd) await this.#options.journal.noteOver()
     await this.#options.journal.noteRun(this.#head)
     return this.#head
   }

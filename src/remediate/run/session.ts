@@ -110,6 +110,8 @@ export async function applyPlan(
       const deletions = await deletionsOf(plan, journal)
       if (now !== null && (now.endedAt !== null || now.state === 'rolled-back'))
         return documentOf(plan, now, entries, deletions)
+      const over = (await journal.isOver()) ? overText(plan) : null
+      if (now === null && over !== null) throw new OperatorError(over, { isBadInput: false })
       if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
       const head =
         now === null
@@ -135,7 +137,7 @@ export async function applyPlan(
       const isCounted = approval.by === byPolicy && auto !== null
       const ended = await runWaves({
         ...{ ...options, plan, approval, journal, head, entries, leases, end },
-        refusal: refusal?.message ?? null,
+        refusal: over ?? refusal?.message ?? null,
         patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
         ofToday: async nodes =>
           isCounted
@@ -169,7 +171,7 @@ function refusalOf(
   }
 }
 
-/** Works from the journal alone. @throws OperatorError */
+/** Works from the journal alone. A run that has none is over from now on, so its plan is withdrawn. @throws OperatorError */
 export async function rollBack(
   run: string,
   options: SessionOptions & { despiteErrors?: boolean },
@@ -181,10 +183,12 @@ export async function rollBack(
     )
   const journal = new Journal(store, run, holder)
   const known = await journal.head()
-  if (known === null)
+  if (known === null) {
+    await journal.noteOver()
     throw new OperatorError(
-      `${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store`,
+      `${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store. Its plan is withdrawn here: it can no longer be applied`,
     )
+  }
   const plan = await journal.plan()
   if (plan.deletions !== undefined)
     throw new OperatorError(
@@ -217,6 +221,9 @@ export async function rollBack(
     },
   )
 }
+
+const overText = ({ id }: Plan): string =>
+  `Run ${id} is over: it was stopped, rolled back or at its end. Its journal says otherwise, so an older one was put back. Nothing new is sent. Make the plan anew, and find out who can write below remediation/`
 
 const isGoingBack = (head: RunHead | null): boolean =>
   head !== null &&

@@ -45,6 +45,7 @@ export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
   const why = 'as asked for'
   let head: RunHead = { ...options.head, state: 'rolled-back', why, endedAt: null }
   await journal.noteRun(head)
+  await journal.noteOver()
   const worse = new Set(head.notBack ?? [])
   try {
     for (const some of backOrder(options, work, worse)) {

@@ -27,7 +27,7 @@ function counting(store: Store) {
       calls.push(name)
       return method(...args)
     }
-  const { location, read, write, create, replace, writeFile, list } = store
+  const { location, read, write, create, replace, writeFile, wasWritten, list } = store
   const asBucket: Store = {
     location,
     read: counted('read', read),
@@ -35,6 +35,7 @@ function counting(store: Store) {
     create: counted('create', create),
     replace: counted('replace', replace),
     writeFile: counted('writeFile', writeFile),
+    wasWritten: counted('wasWritten', wasWritten),
     list: counted('list', list),
   }
   return { calls, store: asBucket }

@@ -535,11 +535,8 @@ describe('the roles of the stack', () => {
     )
     const does = own.filter(isOfBucket).flatMap(({ Action }) => Action)
     // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
-    const needed = does.includes('s3:PutObject')
-      ? s3KmsPermissions
-      : does.includes('s3:GetObject')
-        ? s3KmsReadPermissions
-        : []
+    const reads = does.includes('s3:GetObject') ? s3KmsReadPermissions : []
+    const needed = does.includes('s3:PutObject') ? s3KmsPermissions : reads
     const withKey = attached(name).filter(({ Action }) =>
       Action.some(action => action.startsWith('kms:')),
     )

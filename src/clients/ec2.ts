@@ -70,7 +70,8 @@ export class Ec2Api {
     for (let start = 0; start < versions.length; start += launchTemplateVersionsMax) {
       const Versions = versions.slice(start, start + launchTemplateVersionsMax)
       for await (const version of this.describe(by, Versions, signal)) {
-        if (seen.size === seen.add(version.VersionNumber).size) continue
+        if (seen.has(version.VersionNumber)) continue
+        seen.add(version.VersionNumber)
         const read = cut(version)
         templates.push(...read.templates)
         unread.push(...read.unread)

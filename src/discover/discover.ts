@@ -93,11 +93,10 @@ export async function* discover(
     const seen = new Set<string>()
     for await (const target of targets) {
       // Where STS does not say which account is one's own, only EKS tells that two roles lead to the same.
-      if (
-        seen.size === seen.add(target.record.cluster).size ||
-        !hasTags(target, policy.clusters.tags)
-      )
-        continue
+      const { cluster } = target.record
+      if (seen.has(cluster)) continue
+      seen.add(cluster)
+      if (!hasTags(target, policy.clusters.tags)) continue
       tagged += 1
       yield target
     }

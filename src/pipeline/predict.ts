@@ -28,7 +28,8 @@ export async function* predict(
     const input = nodeInput(prune(read))
     const name = `${input.cluster}/${input.node.metadata?.name}`
     // As in an audit, only the first of two counts.
-    if (seen.size === seen.add(name).size) continue
+    if (seen.has(name)) continue
+    seen.add(name)
     const now = input.at ?? takenAt
     if (whatIf.at !== null && Date.parse(whatIf.at) < Date.parse(now))
       throw new OperatorError(

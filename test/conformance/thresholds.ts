@@ -3,6 +3,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { formatDuration } from '#model/duration.ts'
 import type { Threshold, ThresholdValue } from '#model/prediction.ts'
 import { canonical, quantityValue } from '#model/quantity.ts'
+import { byText } from '#model/text-order.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
 import type { Family } from './family.ts'
 
@@ -37,6 +38,4 @@ export const shownGracePeriod = ({ gracePeriodMs }: Threshold): string =>
 
 /** By signal, then grace period. */
 export const inOrder = (parsed: readonly Threshold[]): Threshold[] =>
-  [...parsed].sort((a, b) =>
-    a.signal < b.signal ? -1 : a.signal > b.signal ? 1 : a.gracePeriodMs - b.gracePeriodMs,
-  )
+  parsed.toSorted((a, b) => byText(a.signal, b.signal) || a.gracePeriodMs - b.gracePeriodMs)

@@ -591,7 +591,8 @@ const part = fc.record(
 
 describe('whatever runs, is declared and is wished', () => {
   it('a kubelet starts with the fix of every finding, and with what it is written as', () => {
-    const image = fc.constantFrom<Image>('AL2023', 'AL2', 'Bottlerocket')
+    const sources = { AL2023: 'nodeadm', AL2: 'script', Bottlerocket: 'bottlerocket' } as const
+    const image = fc.constantFrom<keyof typeof sources>('AL2023', 'AL2', 'Bottlerocket')
     const junk = fc.dictionary(
       fc.constantFrom('imageGCHighThresholdPercent', 'evictionSoft', 'serializeImagePulls'),
       fc.constantFrom('70', 'true', [1]),
@@ -606,8 +607,7 @@ describe('whatever runs, is declared and is wished', () => {
         (family, own, template, baseline) => {
           const configuration: RawObject = { ...asImageComes, ...own }
           fc.pre(refusals(configuration, family).length === 0)
-          const source =
-            family === 'AL2023' ? 'nodeadm' : family === 'AL2' ? 'script' : 'bottlerocket'
+          const source = sources[family]
           const findings = audited({
             nodes: [{ configuration, image: family }],
             ...(template && {

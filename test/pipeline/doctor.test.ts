@@ -240,7 +240,7 @@ describe('mode ssm', () => {
   it.each<[string, (node: LabNode, index: number) => LabNode, CheckState, RegExp]>([
     [
       'some',
-      (node, index) => (index === 0 ? node : index === 1 ? lost(node) : inspected(node)),
+      (node, index) => [node, lost(node)][index] ?? inspected(node),
       'note',
       /^SSM can ask 2 of 4 instances\. \S+ \(i-\w+\): SSM does not know the instance .*; \S+ \(i-\w+\): SSM has lost the connection/,
     ],

@@ -249,11 +249,11 @@ function actualRounds(world: World, isEviction: boolean): (ImageGcRound & { ids:
     for (let tick = ticksUntil(readMinute) + 1; tickMs(tick) < atMs; tick++)
       monitorImages(state, tickMs(tick), inOrder(held), kubelet)
     const now = inOrder(isEviction ? runtime(['running', 'exited']) : held)
-    const round = isEviction
-      ? deleteUnusedImages(state, atMs, policy, now, kubelet)
-      : isStopped(policy, kubelet)
+    const collected = () =>
+      isStopped(policy, kubelet)
         ? { deleted: [], freedBytes: 0, error: null }
         : garbageCollect(state, atMs, policy, now, { capacityBytes, availableBytes }, kubelet)
+    const round = isEviction ? deleteUnusedImages(state, atMs, policy, now, kubelet) : collected()
     return { ...round, ids: new Set(round.deleted.map(({ id }) => Number(id.slice(-4)))) }
   })
 }

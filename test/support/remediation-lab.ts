@@ -158,14 +158,14 @@ export function runOf({ code, stdout, stderr }: Run): RemediationRun {
   return JSON.parse(stdout)
 }
 
+const documents: Readonly<Record<string, string>> = {
+  bottlerocket: 'Highwater-ApplyBottlerocket',
+  'sync-file': 'Highwater-SyncFile',
+}
+
 /** What SSM has to be given for a step, byte by byte; its content is compared unpacked. */
 export const shownOf = (step: PlanStep) => ({
-  document:
-    step.method === 'bottlerocket'
-      ? 'Highwater-ApplyBottlerocket'
-      : step.method === 'sync-file'
-        ? 'Highwater-SyncFile'
-        : 'Highwater-ApplyKubeletConfig',
+  document: documents[step.method] ?? 'Highwater-ApplyKubeletConfig',
   instanceId: step.instanceId,
   OldSha256: step.oldSha256,
   NewSha256: step.newSha256,

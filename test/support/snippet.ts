@@ -49,11 +49,8 @@ function ofNodeClass(spec: unknown): RawObject {
 }
 
 function ofNodegroup({ nodeGroups, managedNodeGroups }: RawObject): RawObject {
-  const [group]: unknown[] = Array.isArray(nodeGroups)
-    ? nodeGroups
-    : Array.isArray(managedNodeGroups)
-      ? managedNodeGroups
-      : []
+  const [groups] = [nodeGroups, managedNodeGroups].filter(Array.isArray)
+  const [group]: unknown[] = groups ?? []
   if (!isRawObject(group)) throw new Error('no nodegroup')
   const { kubeletExtraConfig, bottlerocket, overrideBootstrapCommand, preBootstrapCommands } = group
   if (isRawObject(kubeletExtraConfig)) return kubeletExtraConfig

@@ -158,5 +158,7 @@ const scalars: Readonly<Record<string, (value: unknown) => boolean>> = {
   string: value => typeof value === 'string',
 }
 
-const kindOf = (value: unknown) =>
-  Array.isArray(value) ? 'array' : isRawObject(value) ? 'object' : typeof value
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return isRawObject(value) ? 'object' : typeof value
+}

@@ -35,7 +35,11 @@ const ofCluster = (
     try {
       for (const pages of lists(ec2, aws, signal))
         for await (const items of pages)
-          yield items.filter(item => seen.size < seen.add(item[id]).size)
+          yield items.filter(item => {
+            const isNew = !seen.has(item[id])
+            seen.add(item[id])
+            return isNew
+          })
     } finally {
       ec2.close()
     }

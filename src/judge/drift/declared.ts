@@ -156,7 +156,8 @@ function versionNamed(
     Number(mapOf(launchTemplate).version),
   )
   const others = numbers.filter(number => !byNumber.includes(number))
-  return numbers.length === 1 ? numbers[0]! : others.length === 1 ? others[0]! : null
+  const [only = null, ...more] = numbers.length === 1 ? numbers : others
+  return more.length === 0 ? only : null
 }
 
 function ofTemplate(template: Template, node: DeclaredNode): Declaration | string {

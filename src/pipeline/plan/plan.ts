@@ -65,7 +65,8 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     const identity = nodeIdentity(record.node)
     const name = `${record.cluster}/${identity.name}`
     // As in an audit, only the first of two counts.
-    if (seen.size === seen.add(name).size) continue
+    if (seen.has(name)) continue
+    seen.add(name)
     identities.push(identity)
     const meant = fixes.get(name) ?? []
     const node = {

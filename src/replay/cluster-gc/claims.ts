@@ -1,9 +1,8 @@
 /**
- * PersistentVolumeClaims and the finalizers that hold claims and volumes: what still uses them, and which claims belong to a pod.
+ * PersistentVolumeClaims and the finalizers that hold claims and volumes: what still uses them.
  *
  * Replays       pkg/controller/volume/pvcprotection/pvc_protection_controller.go  podUsesPVC, podIsShutDown
  *               pkg/controller/volume/pvprotection/pv_protection_controller.go    isBeingUsed
- *               pkg/controller/volume/ephemeral/controller.go                     handleVolume
  *               component-helpers/storage/ephemeral                               VolumeClaimName, VolumeIsForPod
  *               pkg/volume/util/util.go                                           IsPodTerminated
  * Read at       1.24 to 1.37; alike in all
@@ -121,30 +120,3 @@ export function isPodTerminated(pod: KubernetesPod): boolean {
 
 const isNotRunning = ({ state }: ContainerStatus): boolean =>
   state?.terminated !== undefined || state?.waiting !== undefined
-
-export interface EphemeralClaim {
-  /** `namespace/name` */
-  pod: string
-  volume: string
-  /** `namespace/name` */
-  claim: string
-  /** `not-owned`: a claim of that name is there, but not the pod's, so the pod cannot start. */
-  is: 'owned' | 'not-owned' | 'missing'
-}
-
-/** Of the pods' generic ephemeral volumes. */
-export function ephemeralClaims(
-  pods: readonly KubernetesPod[],
-  claims: readonly PersistentVolumeClaim[],
-): EphemeralClaim[] {
-  const parsed = claims.map(claim => parseMetadata(claim)).filter(claim => claim !== null)
-  const byKey = new Map(parsed.map(claim => [keyOf(claim), claim]))
-  return pods
-    .flatMap(claimUsesOf)
-    .filter(({ isEphemeral }) => isEphemeral)
-    .map(({ pod, volume, claim }) => {
-      const found = byKey.get(claim)
-      const is = !found ? 'missing' : controllerOf(found)?.uid === pod.uid ? 'owned' : 'not-owned'
-      return { pod: keyOf(pod), volume, claim, is }
-    })
-}

@@ -87,5 +87,7 @@ export const conditionOf = <Condition extends { type?: string }>(
 ): Condition | null => status?.conditions?.find(each => each.type === type) ?? null
 
 /** Times that are not recorded are Go's zero time: before all others. */
-export const compareTimes = (a: number | null, b: number | null): number =>
-  a === b ? 0 : (a ?? Number.NEGATIVE_INFINITY) < (b ?? Number.NEGATIVE_INFINITY) ? -1 : 1
+export function compareTimes(a: number | null, b: number | null): number {
+  if (a === b) return 0
+  return (a ?? Number.NEGATIVE_INFINITY) < (b ?? Number.NEGATIVE_INFINITY) ? -1 : 1
+}

@@ -68,18 +68,19 @@ interface Chosen {
   rank: number | null
 }
 
+/** Null: the threshold is unknown. Upstream: a threshold of 0 or less deletes none. */
+function excessOf(count: number, threshold: number | null): number | null {
+  if (threshold === null) return null
+  return threshold > 0 ? count - threshold : 0
+}
+
 export function podGc(
   { pods: rawPods, nodes, terminatedPodThreshold, missingForMs }: PodGcInput,
   features: KubeletFeatures,
 ): PodGcRound {
   const pods = rawPods.map(parsePod).filter(pod => pod !== null)
   const terminated = ranked(pods.filter(isPodTerminated), features)
-  const excess =
-    terminatedPodThreshold === null
-      ? null
-      : terminatedPodThreshold > 0
-        ? terminated.length - terminatedPodThreshold
-        : 0
+  const excess = excessOf(terminated.length, terminatedPodThreshold)
   const chosen = [
     ...gcTerminated(terminated, excess ?? 0),
     ...(nodes && features.has('podGcOutOfService') ? gcTerminating(pods, nodes, features) : []),

@@ -178,13 +178,8 @@ class Decoder {
 
   /** Upstream trims what stands between the quotes, and takes a bare number as it is written. */
   private quantity(value: unknown): Quantity {
-    const text =
-      typeof value === 'string'
-        ? value.trim()
-        : isRawObject(value) || Array.isArray(value)
-          ? ''
-          : String(value)
-    return orDecodeError(() => parseQuantity(text))
+    const bare = isRawObject(value) || Array.isArray(value) ? '' : String(value)
+    return orDecodeError(() => parseQuantity(typeof value === 'string' ? value.trim() : bare))
   }
 
   private refuse(value: unknown, type: string, place: Place, shown = kindOf(value)): undefined {
@@ -218,5 +213,6 @@ function zeroOf(type: string): unknown {
   if (isStruct(type)) return {}
   if (type === 'Quantity') return parseQuantity('0')
   if (elementOf(type, '[]') !== null) return null
-  return type === 'string' ? '' : type === 'bool' ? false : 0
+  if (type === 'string') return ''
+  return type === 'bool' ? false : 0
 }

@@ -19,7 +19,8 @@ export function untypedError(content: RawObject, isVersionNeeded: boolean): stri
   const { apiVersion = '', kind = '' } = content
   for (const [name, value] of Object.entries({ apiVersion, kind })) {
     if (value === null || typeof value === 'string') continue
-    const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+    const scalar = typeof value === 'boolean' ? 'bool' : typeof value
+    const what = Array.isArray(value) ? 'array' : scalar
     return `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${name} of type string`
   }
   if (String(apiVersion ?? '').split('/').length > 2)

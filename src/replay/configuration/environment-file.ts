@@ -48,12 +48,8 @@ const asText = ({ fields, error }: FlagSettings): string =>
 
 /** The words of every value that holds flags; null where one is not plain, or the content is no such file. */
 function wordsOf(content: unknown): string[] | null {
-  const values =
-    typeof content === 'string'
-      ? valuesOf(content)
-      : isRawObject(content)
-        ? Object.values(content)
-        : null
+  const parsed = isRawObject(content) ? Object.values(content) : null
+  const values = typeof content === 'string' ? valuesOf(content) : parsed
   if (values === null) return null
   const words: string[] = []
   for (const value of values) {

@@ -198,7 +198,8 @@ function* steps(
   let before: LoadedConfiguration | null = null
   for (const [index, file] of [files.main, ...dropIns].entries()) {
     const after = configurationFromFiles({ ...files, dropIns: dropIns.slice(0, index) }, input)
-    const source = file === null ? 'no file' : index === 0 ? 'file' : 'drop-in'
+    const role = index === 0 ? 'file' : 'drop-in'
+    const source = file === null ? 'no file' : role
     const content = file !== null && isRead(file) ? file.content : null
     yield {
       before,

@@ -27,15 +27,15 @@ export function unitCommand(contents: readonly unknown[]): string[] | null | und
 
 export const isCommand = (line: string) => line.startsWith('ExecStart=')
 
-const pairsOf = (content: unknown): [name: string, value: string][] =>
-  typeof content === 'string'
-    ? content.split('\n').flatMap((line): [string, string][] => {
-        const [, name, value = ''] = assignment.exec(line.trim()) ?? []
-        return name === undefined ? [] : [[name, value.trim()]]
-      })
-    : isRawObject(content)
-      ? Object.entries(content).map(([name, value]) => [name, String(value)])
-      : []
+function pairsOf(content: unknown): [name: string, value: string][] {
+  if (isRawObject(content))
+    return Object.entries(content).map(([name, value]) => [name, String(value)])
+  if (typeof content !== 'string') return []
+  return content.split('\n').flatMap((line): [string, string][] => {
+    const [, name, value = ''] = assignment.exec(line.trim()) ?? []
+    return name === undefined ? [] : [[name, value.trim()]]
+  })
+}
 
 function expanded(word: string, pairs: [string, string][]): string[] | null {
   const [, name] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(word)?.filter(part => part !== undefined) ?? []

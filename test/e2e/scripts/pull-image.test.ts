@@ -26,8 +26,8 @@ function nodeWith(images: Images, platform = first, registry = [source]) {
       `exec ${process.execPath} ${resolve('test/support/pretend/containerd.mjs')} ${node.world()} ${program} "$@"`,
     )
   const present = images[name]
-  const OldSha256 =
-    present === undefined ? 'absent' : 'io.cri-containerd.pinned' in present ? pinned : unpinned
+  const known = present && 'io.cri-containerd.pinned' in present ? pinned : unpinned
+  const OldSha256 = present === undefined ? 'absent' : known
   const parameters = {
     Run: 'run-00000001',
     OldSha256,

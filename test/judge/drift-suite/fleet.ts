@@ -79,6 +79,13 @@ const amiTypes: Partial<Record<SuiteFamily, string>> = {
   Bottlerocket: 'BOTTLEROCKET_x86_64',
 }
 
+/** Kubelet settings of each version of the template: none without a template, unread without the field. */
+function kubeletsOf(declares: ManagedOptions['declares']): { kubelet?: KubeletSettings | null }[] {
+  if (declares === undefined) return []
+  if (declares === 'unread') return [{}]
+  return declares === null ? [{ kubelet: null }] : declares.map(kubelet => ({ kubelet }))
+}
+
 export function managed({
   image,
   name = 'workers',
@@ -113,14 +120,7 @@ export function managed({
           }),
         },
       ],
-      launchTemplates:
-        declares === undefined
-          ? []
-          : declares === 'unread'
-            ? [template]
-            : declares === null
-              ? [{ ...template, kubelet: null }]
-              : declares.map(kubelet => ({ ...template, kubelet })),
+      launchTemplates: kubeletsOf(declares).map(kubelet => ({ ...template, ...kubelet })),
       nodes: nodes.map((node, index) =>
         nodeRecord(wholeImage(image, node), node, index, subnet, {
           labels: {

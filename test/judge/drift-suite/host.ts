@@ -60,13 +60,12 @@ export const refusedHost: RawObject = {
   unread: [{ what: 'kubelet config', why: 'permission denied' }],
 }
 
+const otherPaths: Readonly<Record<string, string>> = {
+  AL2: '/etc/kubernetes/kubelet/kubelet-config.json',
+  Bottlerocket: '/etc/kubernetes/kubelet/config',
+}
 const pathsOf = ({ family }: Image) => ({
-  config:
-    family === 'AL2'
-      ? '/etc/kubernetes/kubelet/kubelet-config.json'
-      : family === 'Bottlerocket'
-        ? '/etc/kubernetes/kubelet/config'
-        : '/etc/kubernetes/kubelet/config.json',
+  config: otherPaths[family] ?? '/etc/kubernetes/kubelet/config.json',
   isAmazonLinux2023: family === 'AL2023',
 })
 

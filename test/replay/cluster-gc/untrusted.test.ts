@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certificate-requests.ts'
-import { claimProtection, ephemeralClaims, volumeProtection } from '#replay/cluster-gc/claims.ts'
+import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
 import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 import { nodeLeases } from '#replay/cluster-gc/leases.ts'
-import { nodeLife, taintEvictionDelayMs } from '#replay/cluster-gc/nodes.ts'
 import { collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import { syncVolumes } from '#replay/cluster-gc/volumes.ts'
@@ -178,7 +177,6 @@ it('answers to any objects, without NaN', () => {
             features,
           ),
           claimProtection(claims, pods),
-          ephemeralClaims(pods, claims),
           nodeLeases(
             some.map(raw => objectOf('leases.coordination.k8s.io', raw)),
             others.map(nodeOf),
@@ -190,13 +188,6 @@ it('answers to any objects, without NaN', () => {
             cleanCertificateRequest(requestOf(each), nowMs, features),
             certificateOf(requestOf(each)),
             volumeProtection(objectOf('persistentvolumes', each)),
-            nodeLife(
-              nodeOf(each),
-              objectOf('leases.coordination.k8s.io', others[0]),
-              'stopped',
-              features,
-            ),
-            taintEvictionDelayMs(manifestOf(each), nodeOf(others[0])),
           ]),
         ]
         expect(numbersIn(answers).filter(Number.isNaN)).toEqual([])

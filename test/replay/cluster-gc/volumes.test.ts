@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import {
-  claimProtection,
-  ephemeralClaims,
-  isPodTerminated,
-  volumeProtection,
-} from '#replay/cluster-gc/claims.ts'
+import { claimProtection, isPodTerminated, volumeProtection } from '#replay/cluster-gc/claims.ts'
 import { type Claimants, syncVolumes } from '#replay/cluster-gc/volumes.ts'
 import { manifestOf, objectOf } from '#test/at-the-door.ts'
 
@@ -489,17 +484,6 @@ describe('claimProtection', () => {
       },
     ])('when $title: $expected', ({ given, uid, expected }) => {
       expect(users([given], owned(uid))).toEqual(expected)
-    })
-
-    it.each([
-      { claims: [owned('uid-p')], is: 'owned' },
-      { claims: [owned('uid-former')], is: 'not-owned' },
-      { claims: [{}, claim()], is: 'missing' },
-      { claims: [claim('claim', 'pv', { name: 'p-data', namespace: 'other' })], is: 'missing' },
-    ])('its claim is $is', ({ claims, is }) => {
-      expect(
-        ephemeralClaims([pod('p', ephemeral), pod('q', uses), {}].map(manifestOf), claims),
-      ).toEqual([{ pod: 'apps/p', volume: 'data', claim: 'apps/p-data', is }])
     })
   })
 })

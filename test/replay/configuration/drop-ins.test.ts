@@ -61,8 +61,8 @@ describe('mergeKubeletConfigurations', () => {
       { failSwapOn: false, evictionPressureTransitionPeriod: '0s', maxPods: 0 },
     )
     const minutes = Number(evictionPressureTransitionPeriod) / 60e9
-    const expected = minor === 28 ? [true, 5, 110] : minor < 32 ? [false, 0, 0] : [false, 5, 110]
-    expect([failSwapOn, minutes, maxPods]).toEqual(expected)
+    const since29 = minor < 32 ? [false, 0, 0] : [false, 5, 110]
+    expect([failSwapOn, minutes, maxPods]).toEqual(minor === 28 ? [true, 5, 110] : since29)
   })
 
   it.each(minors)('in 1.%i null says nothing, or removes', minor => {
@@ -72,7 +72,8 @@ describe('mergeKubeletConfigurations', () => {
       { maxPods: null, evictionHard: null },
     )
     expect(maxPods).toBe(minor === 28 || minor >= 32 ? 110 : 29)
-    expect(signals(evictionHard)).toBe(minor >= 32 ? 0 : minor < 30 ? 4 : 5)
+    const until31 = minor < 30 ? 4 : 5
+    expect(signals(evictionHard)).toBe(minor >= 32 ? 0 : until31)
   })
 
   it.each(minors)('in 1.%i a list is replaced, an empty map changes nothing', minor => {

@@ -9,12 +9,10 @@ const choosers = new Set(['origin'])
 
 function markedFunction(say: (...values: unknown[]) => unknown, isChooser: boolean) {
   // What a message is given is no part of it, unless it is one itself.
-  const given = (value: unknown): unknown =>
-    typeof value === 'string' && value !== ''
-      ? `${close}${value}${open}`
-      : Array.isArray(value)
-        ? value.map(given)
-        : value
+  const given = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(given)
+    return typeof value === 'string' && value !== '' ? `${close}${value}${open}` : value
+  }
   return (...values: unknown[]) =>
     `${open}${say(...(isChooser ? values : values.map(given)))}${close}`
 }

@@ -21,13 +21,17 @@ function patched(onto, patch) {
 }
 
 /** Of YAML no more than one level of scalars, which is what the pretend nodes have. */
+function scalar(value) {
+  if (value === '') return {}
+  return /^\d+$/.test(value) ? Number(value) : value
+}
+
 function parse(text) {
   if (text.trimStart().startsWith('{')) return JSON.parse(text)
   const result = {}
   for (const line of text.split('\n')) {
     const [, key, value] = /^(\w+): *"?([^"#]*?)"? *$/.exec(line) ?? []
-    if (key !== undefined)
-      result[key] = /^\d+$/.test(value) ? Number(value) : value === '' ? {} : value
+    if (key !== undefined) result[key] = scalar(value)
     else if (!/^( |#|$)/.test(line)) throw new Error(`yaml: ${line}`)
   }
   return result

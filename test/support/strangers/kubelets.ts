@@ -112,6 +112,7 @@ function answer(
   }
   const body = bodies[(incoming.url ?? '').replace(/\?.*$/, '')]
   const isKnown = (incoming.socket as TLSSocket).authorized
-  response.writeHead(isKnown ? (body ? 200 : 404) : 401, { 'content-type': 'application/json' })
+  const status = body ? 200 : 404
+  response.writeHead(isKnown ? status : 401, { 'content-type': 'application/json' })
   response.end(isKnown && body ? JSON.stringify(body()) : '')
 }

@@ -1,28 +1,30 @@
 /** Nodes that are not Ready. */
 import type { NodeGarbage } from '#model/cluster-garbage.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
 import { conditionOf, timeOf } from '#replay/cluster-gc/metadata.ts'
-import { nodeLife } from '#replay/cluster-gc/nodes.ts'
-import type { Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import type { Section } from '#replay/cluster-gc/section.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'
 
 export const nodes: Section<'nodes'> = {
   resources: [],
   needsNodes: true,
-  open: () => ({ take: () => {}, tell }),
+  open: () => ({
+    take: () => {},
+    tell: ({ nodes: all }) => ({ notReady: (all ?? []).flatMap(notReadyNode) }),
+  }),
 }
 
-function tell({ nodes: all, features }: SectionContext): NodeGarbage {
-  const lives = (all ?? []).flatMap(node => {
-    const life = nodeLife(node, null, 'unknown', features)
-    return life ? [{ node, life }] : []
-  })
-  return {
-    notReady: lives.flatMap(({ node, life: { ready } }) => {
-      if (ready === 'True') return []
-      const condition = conditionOf(node, 'Ready')
-      const sinceMs =
-        timeOf(condition?.lastTransitionTime) ?? timeOf(node.metadata?.creationTimestamp)
-      return [{ node: nameOf(node), ready, sinceMs, reason: condition?.reason ?? null }]
-    }),
-  }
+function notReadyNode(node: KubernetesNode): NodeGarbage['notReady'][number][] {
+  const condition = conditionOf(node, 'Ready')
+  if (nameOf(node) === '' || condition?.status === 'True') return []
+  const ready = condition?.status === 'False' ? 'False' : 'Unknown'
+  const sinceMs = timeOf(condition?.lastTransitionTime) ?? timeOf(node.metadata?.creationTimestamp)
+  return [
+    {
+      node: nameOf(node),
+      ready: condition ? ready : null,
+      sinceMs,
+      reason: condition?.reason ?? null,
+    },
+  ]
 }

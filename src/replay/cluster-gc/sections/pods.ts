@@ -154,5 +154,6 @@ function nodeState(
   if (node === null) return 'none'
   if (readyNodes === null) return 'not-read'
   const isReady = readyNodes.get(node)
-  return isReady === undefined ? 'gone' : isReady ? 'ready' : 'not-ready'
+  if (isReady === undefined) return 'gone'
+  return isReady ? 'ready' : 'not-ready'
 }

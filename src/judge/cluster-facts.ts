@@ -1,13 +1,16 @@
 /** What a cluster says beside its nodes, gathered in whatever order it comes, and what of it concerns each node. */
 
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
-import {
-  type ClusterRecord,
-  isRawObject,
-  type ObjectsRecord,
-  type RawObject,
-  type ReadError,
-} from '#model/record.ts'
+import type {
+  ClusterInput,
+  EksCluster,
+  InvolvedObject,
+  KubernetesEvent,
+  LaunchTemplateVersion,
+  Nodegroup,
+} from '#model/cluster-input.ts'
+import type { ObjectsInput, ReadObjects } from '#model/cluster-objects.ts'
+import type { ReadError } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
 import { bounded } from './text.ts'
 
@@ -23,13 +26,17 @@ export interface NodeEvent {
   lastTime: string | null
 }
 
+type ObjectsOf = <Resource extends keyof ReadObjects>(
+  resource: Resource,
+) => readonly ReadObjects[Resource][] | null
+
 /** Complete only when everything has been read. Null: not known, and `why` says the reason. */
 export interface ClusterContext {
-  eks: RawObject | null
-  nodegroups: readonly RawObject[] | null
-  launchTemplates: readonly RawObject[] | null
+  eks: EksCluster | null
+  nodegroups: readonly Nodegroup[] | null
+  launchTemplates: readonly LaunchTemplateVersion[] | null
   /** The objects of a resource, `plural` or `plural.group`; empty: there are none. */
-  objects(resource: string): readonly RawObject[] | null
+  objects: ObjectsOf
   /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
   why(what: string): string
   /** Why it was not read, or not to its end; null where the cluster says nothing of the kind. */
@@ -48,28 +55,26 @@ export interface NodeContext extends ClusterContext {
 const messageLength = 1024
 
 export class ClusterFacts implements ClusterContext {
-  eks: RawObject | null = null
-  nodegroups: readonly RawObject[] | null = null
-  launchTemplates: readonly RawObject[] | null = null
-  #errors: ReadError[] = []
-  readonly #objects = new Map<string, RawObject[]>()
+  eks: EksCluster | null = null
+  nodegroups: readonly Nodegroup[] | null = null
+  launchTemplates: readonly LaunchTemplateVersion[] | null = null
+  #errors: readonly ReadError[] = []
+  readonly #objects = new Map<string, object[]>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** As last asked for: every rule asks of every node. */
   readonly #told = new Map<string, readonly NodeEvent[]>()
 
   /** A cluster may come twice: before its nodes, and again when a list broke off. */
-  takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterRecord): void {
-    this.eks = isRawObject(eks) ? eks : this.eks
-    this.nodegroups = Array.isArray(nodegroups) ? nodegroups.filter(isRawObject) : this.nodegroups
-    this.launchTemplates = Array.isArray(launchTemplates)
-      ? launchTemplates.filter(isRawObject)
-      : this.launchTemplates
-    if (errors) this.#errors = errors
+  takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterInput): void {
+    this.eks = eks ?? this.eks
+    this.nodegroups = nodegroups ?? this.nodegroups
+    this.launchTemplates = launchTemplates ?? this.launchTemplates
+    this.#errors = errors ?? this.#errors
   }
 
-  takeObjects({ resource, items }: ObjectsRecord): void {
-    if (resource === 'events' || resource.startsWith('events.')) {
+  takeObjects({ resource, items }: ObjectsInput): void {
+    if (isEvents(resource)) {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
     } else if (!isGarbageResource(resource)) {
@@ -79,8 +84,10 @@ export class ClusterFacts implements ClusterContext {
     }
   }
 
-  objects(resource: string): readonly RawObject[] | null {
-    return this.#objects.get(resource) ?? null
+  objects<Resource extends keyof ReadObjects>(
+    resource: Resource,
+  ): readonly ReadObjects[Resource][] | null {
+    return (this.#objects.get(resource) as ReadObjects[Resource][] | undefined) ?? null
   }
 
   why(what: string): string {
@@ -114,7 +121,7 @@ export class ClusterFacts implements ClusterContext {
   }
 
   /** The same event may come twice, on two pages or in both of its forms: it counts once, as it was last. */
-  #takeEvent(item: RawObject): void {
+  #takeEvent(item: KubernetesEvent): void {
     const found = nodeEvent(item)
     if (found === null) return
     const { node, uid, event } = found
@@ -152,46 +159,41 @@ function together(events: NodeEvent[]): NodeEvent[] {
   return merged.toSorted(byTime)
 }
 
-/** Upstream: core/v1 and events.k8s.io/v1 Event; the kubelet names itself as the source's host or as the reporting instance. */
-function nodeEvent(item: RawObject): { node: string; uid: string; event: NodeEvent } | null {
-  const subject = objectOf(item.involvedObject ?? item.regarding)
-  const host =
-    textOf(objectOf(item.source ?? item.deprecatedSource).host) || textOf(item.reportingInstance)
+const isEvents = (resource: string): boolean =>
+  resource === 'events' || resource.startsWith('events.')
+
+/** Null: it is about neither a node nor a pod. The kubelet names itself as the source's host or as the reporting instance. */
+function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {
+  const subject = item.involvedObject ?? item.regarding ?? {}
   const isOfNode = subject.kind === 'Node'
-  const node = isOfNode ? textOf(subject.name) : subject.kind === 'Pod' ? host : ''
-  if (node === '') return null
-  const { count, lastObservedTime } = objectOf(item.series)
+  if (!isOfNode && subject.kind !== 'Pod') return null
+  const host = (item.source ?? item.deprecatedSource)?.host || item.reportingInstance
+  const node = isOfNode ? subject.name : host
+  if (!node) return null
   const times = [
     ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],
-    ...[item.lastTimestamp, item.deprecatedLastTimestamp, lastObservedTime],
+    ...[item.lastTimestamp, item.deprecatedLastTimestamp, item.series?.lastObservedTime],
   ]
-    .map(textOf)
+    .filter(time => time !== undefined)
     .filter(isTime)
     .toSorted(byText)
   const event: NodeEvent = {
-    reason: bounded(textOf(item.reason), 100),
+    reason: bounded(item.reason ?? '', 100),
     pod: isOfNode ? null : podOf(subject),
-    message: bounded(textOf(item.message ?? item.note), messageLength),
-    count: Math.max(
-      1,
-      ...[count, item.count, item.deprecatedCount]
-        .filter(number => Number.isSafeInteger(number))
-        .map(Number),
-    ),
+    message: bounded(item.message ?? item.note ?? '', messageLength),
+    count: Math.max(1, item.series?.count ?? 0, item.count ?? 0, item.deprecatedCount ?? 0),
     firstTime: times[0] ?? null,
     lastTime: times.at(-1) ?? null,
   }
-  return { node, uid: textOf(objectOf(item.metadata).uid), event }
+  return { node, uid: item.metadata?.uid ?? '', event }
 }
 
-const podOf = ({ namespace, name, uid }: RawObject) => ({
-  namespace: textOf(namespace),
-  name: textOf(name),
-  ...(typeof uid === 'string' && uid !== '' && { uid }),
+const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({
+  namespace,
+  name,
+  ...(uid !== '' && { uid }),
 })
 
-const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
 
 const byTime = (a: NodeEvent, b: NodeEvent): number =>

@@ -1,5 +1,7 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
+import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/cluster-input.ts'
+import type { ReadObjects } from '#model/cluster-objects.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type {
@@ -11,7 +13,6 @@ import type {
   Signal,
 } from '#model/prediction.ts'
 import type { ReadMode, Source } from '#model/read-mode.ts'
-import type { RawObject } from '#model/record.ts'
 import type { NodeContext, NodeEvent } from './cluster-facts.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
 
@@ -43,13 +44,13 @@ export interface NodeExample {
 /** And what its cluster says. Absent: nothing was read of it. */
 export interface ContextExample extends NodeExample {
   events?: readonly NodeEvent[]
-  eks?: RawObject
-  nodegroups?: readonly RawObject[]
-  launchTemplates?: readonly RawObject[]
+  eks?: EksCluster
+  nodegroups?: readonly Nodegroup[]
+  launchTemplates?: readonly LaunchTemplateVersion[]
   /** What could not be read, and why. */
   errors?: Readonly<Record<string, string>>
   /** By resource, `plural.group`. */
-  objects?: Readonly<Record<string, readonly RawObject[]>>
+  objects?: { [Resource in keyof ReadObjects]?: readonly ReadObjects[Resource][] }
 }
 
 const gibibyte = 1024 ** 3

@@ -1,6 +1,8 @@
 /** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
 
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
+import type { ClusterInput } from '#model/cluster-input.ts'
+import type { ObjectsInput } from '#model/cluster-objects.ts'
 import type {
   ClusterResult,
   NotAudited,
@@ -15,7 +17,7 @@ import type { NodeInput } from '#model/node-input.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
-import type { ClusterRecord, ObjectsRecord, ReadError } from '#model/record.ts'
+import type { ReadError } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
@@ -48,9 +50,9 @@ import { bounded, nameLength } from './text.ts'
 import { utcDay, waiverOf } from './waivers.ts'
 
 export interface Judgement {
-  takeCluster(record: ClusterRecord): void
+  takeCluster(input: ClusterInput): void
   /** Events, node classes and other objects of a cluster, in any order and any number of pages. */
-  takeObjects(record: ObjectsRecord): void
+  takeObjects(input: ObjectsInput): void
   /** The outcomes of one node; of it, only compact facts stay here. */
   take(input: NodeInput, prediction: NodePrediction): AuditedNode
   /**
@@ -174,10 +176,10 @@ class RunningJudgement implements Judgement {
   }
 
   /** A cluster may come twice: before its nodes, and again when their list broke off. */
-  takeCluster(record: ClusterRecord): void {
-    const { cluster, eks, errors } = record
+  takeCluster(input: ClusterInput): void {
+    const { cluster, eks, errors } = input
     const state = this.#clusterState(cluster)
-    state.facts.takeCluster(record)
+    state.facts.takeCluster(input)
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
     // What stops one list often stops many: it is said once.
     for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
@@ -187,13 +189,13 @@ class RunningJudgement implements Judgement {
         causeOf(unread),
         `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`,
       )
-    const status = eks?.status
-    if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
+    const status = eks?.status ?? 'ACTIVE'
+    if (!errors?.length && status !== 'ACTIVE')
       this.#emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
   }
 
-  takeObjects(record: ObjectsRecord): void {
-    this.#clusterState(record.cluster).facts.takeObjects(record)
+  takeObjects(input: ObjectsInput): void {
+    this.#clusterState(input.cluster).facts.takeObjects(input)
   }
 
   take(input: NodeInput, prediction: NodePrediction): AuditedNode {

@@ -1,18 +1,93 @@
-/** What was read of a cluster itself, cut to its shape once (snapshot/cluster-input.ts): a field has its type, or is absent. */
+/**
+ * What was read of a cluster itself, cut to its shape once (snapshot/cluster-input.ts): a field has
+ * its type, or is absent.
+ */
 import type { ReadError } from './record.ts'
 
-/** Of EKS DescribeCluster, what the replay of its controllers reads. */
+/** Of EKS DescribeCluster. */
 export interface EksCluster {
+  arn?: string
   version?: string
+  status?: string
   computeConfig?: { enabled?: boolean }
   kubeControllerManagerConfig?: { podGcControllerConfig?: { terminatedPodGcThreshold?: number } }
+}
+
+/** Of EKS DescribeNodegroup. */
+export interface Nodegroup {
+  nodegroupName?: string
+  amiType?: string
+  launchTemplate?: { id?: string; name?: string; version?: string }
+}
+
+/** Kubelet settings of a launch template, or of one part of user data. */
+export interface KubeletSource {
+  config?: Record<string, unknown>
+  flags?: string[]
+  source?: string
+}
+
+export interface LaunchTemplateVersion {
+  launchTemplateId?: string
+  launchTemplateName?: string
+  versionNumber?: number
+  /** Null: its user data has no kubelet settings. Absent: unknown. */
+  kubelet?: KubeletSource | null
+}
+
+export interface NodePool {
+  metadata?: { name?: string }
+  spec?: {
+    template?: { spec?: { nodeClassRef?: { name?: string }; kubelet?: Record<string, unknown> } }
+  }
+}
+
+/** `ec2nodeclasses.karpenter.k8s.aws`. */
+export interface NodeClass {
+  metadata?: { name?: string; annotations?: Record<string, string> }
+  spec?: {
+    amiFamily?: string
+    amiSelectorTerms?: { alias?: string }[]
+    kubelet?: Record<string, unknown>
+    /** Null: there is user data, and it was not read. */
+    userData?: KubeletSource[] | null
+  }
+}
+
+/** Both forms of an event: core/v1, and events.k8s.io/v1 with its own names for the same fields. */
+export interface KubernetesEvent {
+  metadata?: { uid?: string }
+  involvedObject?: InvolvedObject
+  regarding?: InvolvedObject
+  reason?: string
+  message?: string
+  note?: string
+  count?: number
+  deprecatedCount?: number
+  series?: { count?: number; lastObservedTime?: string }
+  firstTimestamp?: string
+  lastTimestamp?: string
+  eventTime?: string
+  deprecatedFirstTimestamp?: string
+  deprecatedLastTimestamp?: string
+  source?: { host?: string }
+  deprecatedSource?: { host?: string }
+  reportingInstance?: string
+}
+
+export interface InvolvedObject {
+  kind?: string
+  namespace?: string
+  name?: string
+  uid?: string
 }
 
 export interface ClusterInput {
   kind: 'Cluster'
   cluster: string
-  /** Null: not read. */
+  /** Null: not read; likewise the others. */
   eks: EksCluster | null
-  /** Null: this record does not say. */
+  nodegroups: readonly Nodegroup[] | null
+  launchTemplates: readonly LaunchTemplateVersion[] | null
   errors: readonly ReadError[] | null
 }

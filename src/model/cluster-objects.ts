@@ -2,6 +2,7 @@
  * Objects of a cluster, cut to their shape once (snapshot/cluster-input.ts): a field has its type, or is absent. Kubernetes and AWS objects
  * keep their API's own field names.
  */
+import type { KubernetesEvent, NodeClass, NodePool } from './cluster-input.ts'
 import type {
   CertificateSigningRequest,
   ClusterObject,
@@ -57,6 +58,14 @@ export interface GarbageObjects {
   'controllerrevisions.apps': ControllerRevision
 }
 
+/** By the name of their resource, the other objects that are read of a cluster. */
+export interface ReadObjects extends GarbageObjects {
+  events: KubernetesEvent
+  'events.events.k8s.io': KubernetesEvent
+  'nodepools.karpenter.sh': NodePool
+  'ec2nodeclasses.karpenter.k8s.aws': NodeClass
+}
+
 /** The objects of one resource. @property resource `plural` or `plural.group` */
 export interface ObjectsInput {
   kind: 'Objects'
@@ -66,8 +75,8 @@ export interface ObjectsInput {
 }
 
 /** Whether an object is of a resource, and so of its type: the snapshot has cut it to that resource's shape. */
-export const isOf = <Resource extends keyof GarbageObjects>(
+export const isOf = <Resource extends keyof ReadObjects>(
   wanted: Resource,
   resource: string,
   _object: ClusterObject,
-): _object is GarbageObjects[Resource] => resource === wanted
+): _object is ReadObjects[Resource] => resource === wanted

@@ -52,6 +52,3 @@ export type PersistentVolumeClaim = Json<V1PersistentVolumeClaim>
 export type ReplicaSet = Json<V1ReplicaSet>
 export type ServerVersion = Json<VersionInfo> & ClusterObject
 export type StatefulSet = Json<V1StatefulSet>
-export type NodeCondition = NonNullable<NonNullable<KubernetesNode['status']>['conditions']>[number]
-export type Taint = NonNullable<NonNullable<KubernetesNode['spec']>['taints']>[number]
-export type Toleration = NonNullable<PodSpec['tolerations']>[number]

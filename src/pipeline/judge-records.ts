@@ -81,12 +81,14 @@ export async function judgeRecords(
     if (record.kind === 'Cluster') {
       areListsWhole &&= isListWhole(record)
       tags.push(...tagsOf(record))
-      judgement.takeCluster(record)
-      clusters.takeCluster(clusterInput(record))
+      const input = clusterInput(record)
+      judgement.takeCluster(input)
+      clusters.takeCluster(input)
     }
     if (record.kind === 'Objects') {
-      judgement.takeObjects(record)
-      clusters.takeObjects(objectsInput(record))
+      const input = objectsInput(record)
+      judgement.takeObjects(input)
+      clusters.takeObjects(input)
     }
     if (record.kind === 'Node') {
       const input = nodeInput(record)

@@ -1,20 +1,30 @@
 /** The one place where what was read of a cluster and its objects gets its types. */
-import type { ClusterInput, EksCluster } from '#model/cluster-input.ts'
+import type {
+  ClusterInput,
+  EksCluster,
+  LaunchTemplateVersion,
+  Nodegroup,
+} from '#model/cluster-input.ts'
 import type { ObjectsInput } from '#model/cluster-objects.ts'
 import type { ClusterRecord, ObjectsRecord } from '#model/record.ts'
 import { keep, type ShapeOf } from './shape.ts'
 
-const replayedShape: ShapeOf<EksCluster> = {
+const eksShape: ShapeOf<EksCluster> = {
+  arn: 'text',
   version: 'text',
+  status: 'text',
   computeConfig: { enabled: 'boolean' },
   kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 'integer' } },
 }
 
-export const clusterInput = ({ cluster, eks, errors }: ClusterRecord): ClusterInput => ({
+/** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
+export const clusterInput = (record: ClusterRecord): ClusterInput => ({
   kind: 'Cluster',
-  cluster,
-  eks: (keep(eks, replayedShape) as EksCluster | undefined) ?? null,
-  errors: errors ?? null,
+  cluster: record.cluster,
+  eks: (keep(record.eks, eksShape) as EksCluster | undefined) ?? null,
+  nodegroups: (record.nodegroups as Nodegroup[] | undefined) ?? null,
+  launchTemplates: (record.launchTemplates as LaunchTemplateVersion[] | undefined) ?? null,
+  errors: record.errors ?? null,
 })
 
 /** @param record as `prune` leaves it: each object is cut to the shape of its resource (garbage-shapes.ts), so a field has its type, or is absent */

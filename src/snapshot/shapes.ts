@@ -257,7 +257,7 @@ export const eksShape: Shape = {
 export const launchTemplateShape: Shape = {
   launchTemplateId: 'text',
   launchTemplateName: 'text',
-  versionNumber: true,
+  versionNumber: 'number',
   // cutSettings in secrets.ts
   kubelet: true,
 }
@@ -426,13 +426,13 @@ const eventShape: Shape = {
   message: text(messageMaxLength),
   note: text(messageMaxLength),
   type: 'text',
-  count: true,
+  count: 'integer',
   firstTimestamp: 'text',
   lastTimestamp: 'text',
   eventTime: 'text',
-  series: { count: true, lastObservedTime: 'text' },
+  series: { count: 'integer', lastObservedTime: 'text' },
   source: { component: 'text', host: 'text' },
-  deprecatedCount: true,
+  deprecatedCount: 'integer',
   deprecatedFirstTimestamp: 'text',
   deprecatedLastTimestamp: 'text',
   deprecatedSource: { component: 'text', host: 'text' },

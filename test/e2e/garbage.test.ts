@@ -66,7 +66,7 @@ describe('cluster garbage', () => {
     expect(JSON.stringify(ofGarbage)).toContain('in deletion, held by example.com/audit')
     for (const { rule, fix, evidence } of ofGarbage) {
       if (rule !== 'terminated-pods-near-threshold')
-        expect(fix.commands[0]).toMatch(/^(kubectl|aws) \w+ /)
+        expect(fix.commands[0]).toMatch(/^(kubectl --context garbage|aws --region \S+) \w+ /)
       expect(evidence.length).toBeGreaterThan(0)
     }
     const nodes = garbage.expect().nodes.filter(({ rules }) => rules.length > 0)

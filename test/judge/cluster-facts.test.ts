@@ -4,7 +4,7 @@ import { openJudgement } from '#judge/judge.ts'
 import { contextRule } from '#judge/rule.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
-import { inputOf } from '#test/at-the-door.ts'
+import { clusterOf, inputOf, objectsOf } from '#test/at-the-door.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 
 const cluster = 'prod'
@@ -19,7 +19,7 @@ const ofNode = (message: string, time: string, more: RawObject = {}): RawObject 
 
 function eventsOf(node: string, ...items: RawObject[]) {
   const facts = new ClusterFacts()
-  facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items })
+  facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items }))
   return facts.of(node).events
 }
 
@@ -119,7 +119,7 @@ describe('events of a node', () => {
   it('are told anew when more have come', () => {
     const facts = new ClusterFacts()
     const page = (item: RawObject) =>
-      facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [item] })
+      facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items: [item] }))
     page(ofNode('full', takenAt))
     expect(facts.of('a').events).toHaveLength(1)
     page(ofNode('empty', takenAt))
@@ -135,11 +135,7 @@ describe('events of a node', () => {
     const facts = new ClusterFacts()
     facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [] })
     expect(facts.of('a').failed('events')).toBeNull()
-    facts.takeCluster({
-      kind: 'Cluster',
-      cluster,
-      errors: [{ what: 'events', message: 'page 2: timeout' }],
-    })
+    facts.takeCluster(clusterOf({ errors: [{ what: 'events', message: 'page 2: timeout' }] }))
     expect(facts.of('a').failed('events')).toBe('events: page 2: timeout')
   })
 
@@ -175,16 +171,12 @@ describe('a rule that needs its cluster', () => {
     },
   })
   const objects = (resource: string, items: RawObject[]) =>
-    ({ kind: 'Objects', cluster, resource, items }) as const
+    objectsOf({ kind: 'Objects', cluster, resource, items })
   const node = buildNode({ name: 'a' })
 
   function judged(...order: ('events' | 'pools' | 'node')[]) {
     const judgement = openJudgement([rule], defaultPolicy)
-    judgement.takeCluster({
-      kind: 'Cluster',
-      cluster,
-      errors: [{ what: 'events', message: 'not allowed' }],
-    })
+    judgement.takeCluster(clusterOf({ errors: [{ what: 'events', message: 'not allowed' }] }))
     for (const step of order) {
       if (step === 'events') judgement.takeObjects(objects('events', [ofNode('full', takenAt)]))
       if (step === 'pools') judgement.takeObjects(objects('nodepools.karpenter.sh', [{}, {}]))

@@ -9,7 +9,7 @@ import { type Baseline, defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 import { mergePatch } from '#replay/configuration/merge-patch.ts'
-import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
+import { clusterOf, inputOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 import { isComment, readBack } from '#test/snippet.ts'
 
@@ -103,29 +103,29 @@ function record(
 function audited({ nodes = [{}], declared, baseline }: Fleet): Finding[] {
   const wished: Baseline[] = baseline === undefined ? [] : [{ match: {}, configuration: baseline }]
   const judgement = openJudgement(rules, { ...defaultPolicy, baseline: wished })
-  judgement.takeCluster({
-    kind: 'Cluster',
-    cluster: 'prod',
-    errors: [],
-    nodegroups: [
-      {
-        nodegroupName: 'workers',
-        amiType: 'AL2023_x86_64_STANDARD',
-        ...(declared && { launchTemplate: template }),
-      },
-    ],
-    launchTemplates:
-      declared === undefined
-        ? []
-        : [
-            {
-              launchTemplateId: 'lt-1',
-              launchTemplateName: 'web',
-              versionNumber: 4,
-              kubelet: declared,
-            },
-          ],
-  })
+  judgement.takeCluster(
+    clusterOf({
+      errors: [],
+      nodegroups: [
+        {
+          nodegroupName: 'workers',
+          amiType: 'AL2023_x86_64_STANDARD',
+          ...(declared && { launchTemplate: template }),
+        },
+      ],
+      launchTemplates:
+        declared === undefined
+          ? []
+          : [
+              {
+                launchTemplateId: 'lt-1',
+                launchTemplateName: 'web',
+                versionNumber: 4,
+                kubelet: declared,
+              },
+            ],
+    }),
+  )
   nodes.forEach((node, index) => {
     const read = record(node, `node-${index}.ec2.internal`)
     judgement.take(inputOf(read), replay(read, takenAt))

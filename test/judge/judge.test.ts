@@ -7,8 +7,7 @@ import { rules } from '#judge/rules/index.ts'
 import { findingId } from '#judge/tally.ts'
 import type { OutcomeCounts } from '#model/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
-import type { ClusterRecord } from '#model/record.ts'
-import { inputOf } from '#test/at-the-door.ts'
+import { clusterOf, inputOf } from '#test/at-the-door.ts'
 import { type BuiltNode, buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 
 const docs = { title: 'A toy', why: 'To see the runner work.', fix: 'None.', sources: ['none'] }
@@ -664,7 +663,7 @@ describe('coverage', () => {
     [{ eks: { status: 'ACTIVE' } }, null, null],
   ])('lists a cluster with %j as not audited (%s): %s', (given, cause, reason) => {
     const judgement = openJudgement(rules, defaultPolicy)
-    judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', ...given } as ClusterRecord)
+    judgement.takeCluster(clusterOf(given))
     const { notAudited, clusters } = judgement.close(takenAt)
     expect(notAudited).toEqual(
       reason === null ? [] : [{ cluster: 'prod', node: null, cause, reason }],
@@ -675,12 +674,9 @@ describe('coverage', () => {
   it('says once what two records of a cluster say', () => {
     const judgement = openJudgement(rules, defaultPolicy)
     const first = { what: 'nodegroups' as const, message: 'HTTP 403' }
-    judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [first] })
-    judgement.takeCluster({
-      kind: 'Cluster',
-      cluster: 'prod',
-      errors: [first, { what: 'nodes' as const, message: 'HTTP 500' }],
-    })
+    judgement.takeCluster(clusterOf({ errors: [first] }))
+    const second = { what: 'nodes' as const, message: 'HTTP 500' }
+    judgement.takeCluster(clusterOf({ errors: [first, second] }))
     expect(judgement.close(takenAt).notAudited.map(({ reason }) => reason)).toEqual([
       'nodegroups: HTTP 403',
       'nodes: HTTP 500',

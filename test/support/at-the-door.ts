@@ -1,5 +1,6 @@
 /** What tests write in raw JSON, as the pipeline hands it on: pruned, and parsed once. */
-import type { GarbageObjects } from '#model/cluster-objects.ts'
+import type { ClusterInput } from '#model/cluster-input.ts'
+import type { GarbageObjects, ObjectsInput } from '#model/cluster-objects.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Runtime, Summary } from '#model/node-input.ts'
 import type { NodePrediction } from '#model/prediction.ts'
@@ -40,11 +41,16 @@ export const podStatsOf = (raw: unknown): PodStatsIndex => podStatsIn(summaryOf(
 export const objectOf = <Resource extends keyof GarbageObjects>(resource: Resource, raw: unknown) =>
   (keep(raw, objectShape(resource)) ?? {}) as GarbageObjects[Resource]
 
+export const clusterOf = (record: object): ClusterInput =>
+  clusterInput(prune({ kind: 'Cluster', cluster: 'prod', ...record } as ClusterRecord))
+
+export const objectsOf = (record: ObjectsRecord): ObjectsInput => objectsInput(prune(record))
+
 export function takeRecord(
   replay: ClusterReplay,
   record: ClusterRecord | NodeRecord | ObjectsRecord,
 ): void {
   if (record.kind === 'Cluster') replay.takeCluster(clusterInput(record))
   else if (record.kind === 'Node') replay.takeNode(inputOf(record))
-  else replay.takeObjects(objectsInput(prune(record)))
+  else replay.takeObjects(objectsOf(record))
 }

@@ -1,7 +1,8 @@
 /** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
 
+import { isMap } from '#model/config-value.ts'
 import { configurationStructs, type StructName } from '#model/kubelet-fields.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import type { KubeletFeatures } from './features.ts'
 import { type FieldFacts, isKnownField } from './fields.ts'
 
@@ -147,7 +148,7 @@ export function combined(before: unknown, after: unknown, type: string): unknown
   const target = elementOf(type, '*')
   if (target !== null) return combined(before, after, target)
   if (elementOf(type, 'map[string]') !== null)
-    return isRawObject(before) && isRawObject(after) ? { ...before, ...after } : after
+    return isMap(before) && isMap(after) ? { ...before, ...after } : after
   const item = elementOf(type, '[]')
   if (item !== null) {
     const items = Array.isArray(before) ? before : []
@@ -155,7 +156,7 @@ export function combined(before: unknown, after: unknown, type: string): unknown
       ? after.map((one, index) => combined(items[index], one, item))
       : after
   }
-  return isStruct(type) && isRawObject(before) && isRawObject(after)
+  return isStruct(type) && isMap(before) && isMap(after)
     ? combinedFields(before, after, type)
     : after
 }

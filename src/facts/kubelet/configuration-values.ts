@@ -5,11 +5,12 @@
  * Sources  model/kubelet-fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
  *          ParseThresholdConfig;  pkg/kubelet/logs/container_log_manager.go parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
  */
+
+import { isMap } from '#model/config-value.ts'
 import { parseDuration } from '#model/duration.ts'
 import { parseFloat32 } from '#model/go-text.ts'
 import { configurationFields } from '#model/kubelet-fields.ts'
 import { asInt64, parseQuantity, signOf } from '#model/quantity.ts'
-import { isRawObject } from '#model/record.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { gateHistory } from './feature-gate-history.ts'
 
@@ -71,7 +72,7 @@ function* typeMistakes(value: unknown, type: string, path: string[]): Iterable<V
       for (const [index, item] of value.entries())
         yield* typeMistakes(item, ofList, [...path, String(index)])
   } else if (ofMap !== null || isStruct(target)) {
-    if (!isRawObject(value)) yield { path, wanted: 'a map' }
+    if (!isMap(value)) yield { path, wanted: 'a map' }
     else
       for (const [key, entry] of Object.entries(value)) {
         const inner =
@@ -150,7 +151,7 @@ function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
   }
   if (typeof value === 'string') yield* ofText(field, value)
   if (Array.isArray(value)) yield* ofList(field, value)
-  if (isRawObject(value)) yield* ofEntries(field, value)
+  if (isMap(value)) yield* ofEntries(field, value)
 }
 
 function* ofText(field: string, value: string): Iterable<ValueMistake> {

@@ -107,8 +107,6 @@ const sinceMinor = {
   /** Unknown feature gates crash the kubelet while it defaults the file. Before, validation named them. */
   gatesReadWhileDefaulting: 32,
   runOnceRefused: 32,
-  /** Before, 40 s. */
-  nodeMonitorGracePeriod50s: 32,
   containerLogMaxFilesValidated: 33,
   mergeDefaultEvictionSettings: 33,
   /** A namespace loses its pods first, and nothing else while any is left. */

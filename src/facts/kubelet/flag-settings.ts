@@ -8,11 +8,12 @@
  * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
  */
 
+import { isMap } from '#model/config-value.ts'
 import { parseDuration } from '#model/duration.ts'
 import { messageOf } from '#model/error-message.ts'
 import { goQuote, parseInt64, parseUint32 } from '#model/go-text.ts'
 import type { StructName } from '#model/kubelet-fields.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { configurationFlags, type FlagFacts } from './fields.ts'
 
@@ -46,7 +47,7 @@ export function flagSettings(commandLine: readonly string[]): FlagSettings {
 /** Maps and lists add to what earlier flags said. */
 function extended(before: unknown, value: unknown): unknown {
   if (Array.isArray(value)) return [...(Array.isArray(before) ? before : []), ...value]
-  return isRawObject(value) ? { ...(isRawObject(before) ? before : {}), ...value } : value
+  return isMap(value) ? { ...(isMap(before) ? before : {}), ...value } : value
 }
 
 /** What a flag that takes a value is given last; null: it is not on the command line. */

@@ -5,10 +5,9 @@ import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { bounded } from '#judge/text.ts'
-import { mapOf } from '#model/config-value.ts'
+import type { KubeletSource } from '#model/cluster-input.ts'
 import { formatDuration } from '#model/duration.ts'
 import type { AmiFamily, NodeOwner } from '#model/node-identity.ts'
-import type { RawObject } from '#model/record.ts'
 import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
 
 /** What of a node leads to its declaration. */
@@ -55,23 +54,19 @@ export interface Older {
   hash: string | null
 }
 
-export const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value : null
-
 /** @param source `{ config, flags, source }` as launch templates and user data are kept; without a source Karpenter puts it where the image reads it */
 export function ofSource(
-  { config, flags, source }: RawObject,
+  { config = {}, flags = [], source = '' }: KubeletSource,
   where: string,
   node: DeclaredNode,
 ): Declaration {
-  const from = textOf(source)
-  const written = Array.isArray(flags) ? flags.filter(flag => typeof flag === 'string') : []
-  const ofFlags = [...flagSettings(written).fields].map(([field, value]) => [
+  const from = source || null
+  const ofFlags = [...flagSettings(flags).fields].map(([field, value]) => [
     field,
     typeof value === 'bigint' ? formatDuration(value) : value,
   ])
   const all = [
-    ...fromConfig(mapOf(config), { where, by: 'config', source: from }, node),
+    ...fromConfig(config, { where, by: 'config', source: from }, node),
     ...fromConfig(
       Object.fromEntries(ofFlags),
       { where: `${where} flags`, by: 'flag', source: from },
@@ -91,7 +86,7 @@ interface Origin extends Pick<DeclaredSetting, 'where' | 'by'> {
 }
 
 function fromConfig(
-  config: RawObject,
+  config: Readonly<Record<string, unknown>>,
   { where, by, source }: Origin,
   { kubeletVersion, amiFamily }: DeclaredNode,
 ): DeclaredSetting[] {

@@ -4,15 +4,13 @@ import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { ClusterContext } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { bounded } from '#judge/text.ts'
-import { mapOf } from '#model/config-value.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { LaunchTemplateVersion, NodeClass, Nodegroup, NodePool } from '#model/cluster-input.ts'
 import {
   type Declaration,
   type DeclaredNode,
   type DeclaredSetting,
   type Older,
   ofSource,
-  textOf,
 } from './declared-source.ts'
 
 const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
@@ -49,7 +47,7 @@ export function declarationOf(node: DeclaredNode, context: ClusterContext): Decl
 }
 
 /** The nodegroup as EKS describes it. */
-const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
+const nodegroupOf = (name: string, { nodegroups }: ClusterContext): Nodegroup | null =>
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
 /**
@@ -64,14 +62,10 @@ function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
   const name = node.owner === 'karpenter' ? classNameOf(node, context) : null
   const nodeClass = context
     .objects(classResource)
-    ?.find(({ metadata }) => name !== null && mapOf(metadata).name === name)
-  const { amiFamily, amiSelectorTerms } = mapOf(nodeClass?.spec)
-  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(mapOf) : []
-  return (
-    nodeClass !== undefined &&
-    amiFamily !== 'Custom' &&
-    terms.every(({ alias }) => textOf(alias) !== null)
-  )
+    ?.find(({ metadata }) => name !== null && metadata?.name === name)
+  if (nodeClass === undefined) return false
+  const { amiFamily, amiSelectorTerms = [] } = nodeClass.spec ?? {}
+  return amiFamily !== 'Custom' && amiSelectorTerms.every(({ alias }) => alias)
 }
 
 /** All that is declared for a node on an image of EKS, so that in every other field the image's own value is known. Null: it is not. */
@@ -98,7 +92,7 @@ function ofNodegroup(node: DeclaredNode, context: ClusterContext): Declaration |
   if (context.nodegroups === null) return context.why('nodegroups')
   const nodegroup = nodegroupOf(node.group, context)
   if (nodegroup === null) return `nodegroups: ${bounded(node.group, 100)} is not among them`
-  if (!isRawObject(nodegroup.launchTemplate)) return none
+  if (nodegroup.launchTemplate === undefined) return none
   const named = namedTemplate(nodegroup.launchTemplate, context)
   if (typeof named === 'string') return named
   const declared = ofTemplate(named, node)
@@ -111,50 +105,42 @@ interface Template {
   name: string
   version: number
   /** One for each source of settings. */
-  entries: readonly RawObject[]
+  entries: readonly LaunchTemplateVersion[]
 }
 
+type NamedTemplate = NonNullable<Nodegroup['launchTemplate']>
+
 const versionsOf = (
-  { id, name }: RawObject,
+  { id, name }: NamedTemplate,
   { launchTemplates }: ClusterContext,
-): readonly RawObject[] =>
+): readonly LaunchTemplateVersion[] =>
   (launchTemplates ?? []).filter(({ launchTemplateId, launchTemplateName }) =>
-    textOf(id) !== null ? launchTemplateId === id : launchTemplateName === name,
+    id ? launchTemplateId === id : launchTemplateName === name,
   )
 
-function namedTemplate(named: RawObject, context: ClusterContext): Template | string {
+function namedTemplate(named: NamedTemplate, context: ClusterContext): Template | string {
   if (context.launchTemplates === null) return context.why('launchTemplates')
   const versions = versionsOf(named, context)
-  const version = versionNamed(textOf(named.version) ?? '$Default', versions, context)
+  const wanted = named.version || '$Default'
+  const version = versionNamed(wanted, versions, context)
   const entries = versions.filter(({ versionNumber }) => versionNumber === version)
-  const name = bounded(
-    textOf(named.name) ?? textOf(entries[0]?.launchTemplateName) ?? textOf(named.id) ?? '',
-    128,
-  )
+  const name = bounded(named.name || entries[0]?.launchTemplateName || named.id || '', 128)
   if (version === null || entries.length === 0) {
-    return `launchTemplates: version ${bounded(textOf(named.version) ?? '$Default', 20)} of ${name} was not read`
+    return `launchTemplates: version ${bounded(wanted, 20)} of ${name} was not read`
   }
-  return { id: textOf(entries[0]?.launchTemplateId), name, version, entries }
+  return { id: entries[0]?.launchTemplateId || null, name, version, entries }
 }
 
 /** `$Latest` and `$Default` were read with the others, and came back as numbers: the highest, and the one that nobody names by its number. */
 function versionNamed(
   named: string,
-  versions: readonly RawObject[],
+  versions: readonly LaunchTemplateVersion[],
   { nodegroups }: ClusterContext,
 ): number | null {
-  const numbers = [
-    ...new Set(
-      versions.flatMap(({ versionNumber }) =>
-        typeof versionNumber === 'number' ? [versionNumber] : [],
-      ),
-    ),
-  ]
+  const numbers = [...new Set(versions.flatMap(({ versionNumber }) => versionNumber ?? []))]
   if (named === '$Latest') return numbers.length === 0 ? null : Math.max(...numbers)
   if (named !== '$Default') return Number(named)
-  const byNumber = (nodegroups ?? []).map(({ launchTemplate }) =>
-    Number(mapOf(launchTemplate).version),
-  )
+  const byNumber = (nodegroups ?? []).map(({ launchTemplate }) => Number(launchTemplate?.version))
   const others = numbers.filter(number => !byNumber.includes(number))
   const [only = null, ...more] = numbers.length === 1 ? numbers : others
   return more.length === 0 ? only : null
@@ -163,12 +149,10 @@ function versionNamed(
 function ofTemplate(template: Template, node: DeclaredNode): Declaration | string {
   const { name, version, entries } = template
   const where = whereOf(template)
-  if (entries.some(entry => !('kubelet' in entry)))
+  if (entries.some(({ kubelet }) => kubelet === undefined))
     return `launchTemplates: what version ${version} of ${name} tells the kubelet is not known`
   return together(
-    entries.flatMap(({ kubelet }) =>
-      isRawObject(kubelet) ? [ofSource(kubelet, where, node)] : [],
-    ),
+    entries.flatMap(({ kubelet }) => (kubelet ? [ofSource(kubelet, where, node)] : [])),
   )
 }
 
@@ -189,7 +173,7 @@ function sinceOlder(
   context: ClusterContext,
 ): Declaration {
   const version = Number(node.template.version)
-  const entries = versionsOf({ id: named.id, name: named.name }, context).filter(
+  const entries = versionsOf({ id: named.id ?? '', name: named.name }, context).filter(
     ({ versionNumber }) => versionNumber === version,
   )
   const before =
@@ -229,22 +213,22 @@ function sinceOlder(
 const whereOf = ({ name, version }: Template): string =>
   `launch template ${name} version ${version}`
 
-function templateOfPool({ group }: DeclaredNode, context: ClusterContext): RawObject {
-  const pool = mapOf(
-    context.objects(poolResource)?.find(({ metadata }) => mapOf(metadata).name === group),
-  )
-  return mapOf(mapOf(mapOf(pool.spec).template).spec)
+type PoolTemplate = NonNullable<NonNullable<NonNullable<NodePool['spec']>['template']>['spec']>
+
+function templateOfPool({ group }: DeclaredNode, context: ClusterContext): PoolTemplate {
+  const pool = context.objects(poolResource)?.find(({ metadata }) => metadata?.name === group)
+  return pool?.spec?.template?.spec ?? {}
 }
 
 const classNameOf = (node: DeclaredNode, context: ClusterContext): string | null =>
-  node.nodeClass.name ?? textOf(mapOf(templateOfPool(node, context).nodeClassRef).name)
+  (node.nodeClass.name ?? templateOfPool(node, context).nodeClassRef?.name) || null
 
 function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
   const pools = context.objects(poolResource)
   const template = templateOfPool(node, context)
   const name = classNameOf(node, context)
   // Upstream: karpenter's v1beta1 has the kubelet's settings in the pool.
-  const ofPool = isRawObject(template.kubelet)
+  const ofPool = template.kubelet
     ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)]
     : []
   const classes = context.objects(classResource)
@@ -255,7 +239,7 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
         ? context.why(poolResource)
         : 'its EC2NodeClass is not named by its label or its NodePool')
     )
-  const nodeClass = classes?.find(({ metadata }) => mapOf(metadata).name === name)
+  const nodeClass = classes?.find(({ metadata }) => metadata?.name === name)
   if (nodeClass === undefined) {
     return (
       ofPool[0] ??
@@ -268,19 +252,18 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
   return { ...ofClass, ...together([ofClass, ...ofPool]) }
 }
 
-function ofNodeClass({ metadata, spec }: RawObject, name: string, node: DeclaredNode): Declaration {
+function ofNodeClass({ metadata, spec }: NodeClass, name: string, node: DeclaredNode): Declaration {
   const where = `EC2NodeClass ${bounded(name, 63)}`
-  const { kubelet, userData, amiFamily } = mapOf(spec)
-  const older = changedClass(mapOf(mapOf(metadata).annotations), where, node)
+  const { kubelet, userData, amiFamily } = spec ?? {}
+  const older = changedClass(metadata?.annotations ?? {}, where, node)
   const custom =
     amiFamily === 'Custom'
       ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
       : null
-  const sources = Array.isArray(userData) ? userData.filter(isRawObject) : []
-  const own = isRawObject(kubelet)
-    ? withReason(ofSource({ config: kubelet }, where, node), custom)
-    : none
-  const ofUserData = together(sources.map(source => ofSource(source, `${where} userData`, node)))
+  const own = kubelet ? withReason(ofSource({ config: kubelet }, where, node), custom) : none
+  const ofUserData = together(
+    (userData ?? []).map(source => ofSource(source, `${where} userData`, node)),
+  )
   // Karpenter puts its own part after the user data's, so that it wins, but not over flags.
   const isWonOver = ({ path, by }: DeclaredSetting) =>
     by === 'config' && custom === null && own.settings.some(setting => setting.path === path)
@@ -288,14 +271,14 @@ function ofNodeClass({ metadata, spec }: RawObject, name: string, node: Declared
     { ...ofUserData, settings: ofUserData.settings.filter(setting => !isWonOver(setting)) },
     own,
   ])
-  const isKnown = userData === undefined || Array.isArray(userData)
   return {
     settings: withReason(declared, older?.lostBy ?? null).settings,
     ...(older && { older }),
     hasScript: declared.hasScript,
-    undecided: isKnown
-      ? declared.undecided
-      : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
+    undecided:
+      userData !== null
+        ? declared.undecided
+        : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
   }
 }
 
@@ -306,15 +289,15 @@ const withReason = (declaration: Declaration, lostBy: string | null): Declaratio
 
 /** Hashes of one version are comparable. Upstream: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go Hash */
 function changedClass(
-  annotations: RawObject,
+  annotations: Readonly<Record<string, string>>,
   where: string,
   { nodeClass: { hash, hashVersion } }: DeclaredNode,
 ): Older | null {
-  const now = textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash'])
+  const now = annotations['karpenter.k8s.aws/ec2nodeclass-hash'] ?? null
   const isComparable =
     hash !== null &&
     now !== null &&
-    hashVersion === textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash-version'])
+    hashVersion === (annotations['karpenter.k8s.aws/ec2nodeclass-hash-version'] ?? null)
   return isComparable && hash !== now
     ? {
         lostBy: `the node was made from ${where} as it was before it changed`,

@@ -1,9 +1,10 @@
 /** What the policy says that a node is meant to run with. */
+
 import { matchesCluster } from '#model/cluster-name.ts'
+import { isMap } from '#model/config-value.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
-import { isRawObject } from '#model/record.ts'
 
 type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: string; group: string }
 
@@ -27,7 +28,7 @@ export function baselineOf(
     Object.entries(configuration),
   )) {
     const before = merged[field]
-    merged[field] = isRawObject(before) && isRawObject(value) ? { ...before, ...value } : value
+    merged[field] = isMap(before) && isMap(value) ? { ...before, ...value } : value
   }
   return merged
 }

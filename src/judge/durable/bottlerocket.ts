@@ -9,7 +9,8 @@ import {
   bottlerocketSince,
   bottlerocketTexts,
 } from '#facts/eks/bottlerocket-settings.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isMap } from '#model/config-value.ts'
+import type { RawObject } from '#model/record.ts'
 import type { DurableTarget } from './durable.ts'
 import type { DurableRequest } from './request.ts'
 import { comments, isEmpty, settable } from './writing.ts'
@@ -73,10 +74,8 @@ const inTerms = (setting: string, value: unknown): [string, unknown] => [
 /** Maps become tables, which TOML wants last. */
 export function bottlerocketToml(settings: RawObject): string {
   const entries = Object.entries(settings)
-  const plain = entries.filter(([, value]) => !isRawObject(value))
-  const tables = entries.flatMap(([setting, value]) =>
-    isRawObject(value) ? [{ setting, value }] : [],
-  )
+  const plain = entries.filter(([, value]) => !isMap(value))
+  const tables = entries.flatMap(([setting, value]) => (isMap(value) ? [{ setting, value }] : []))
   return [
     ...(plain.length > 0 ? [table('settings.kubernetes', plain)] : []),
     ...tables.map(({ setting, value }) =>

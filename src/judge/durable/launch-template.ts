@@ -5,7 +5,8 @@
 
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { configurationFlags } from '#facts/kubelet/fields.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isMap } from '#model/config-value.ts'
+import type { RawObject } from '#model/record.ts'
 import type { DurableTarget } from './durable.ts'
 import type { DurableRequest } from './request.ts'
 import { comments, isEmpty, settable } from './writing.ts'
@@ -38,11 +39,11 @@ function flags(config: RawObject): string {
   return Object.entries(config)
     .map(([field, value]) => {
       const { flag, form } = flagOf.get(field) ?? { flag: field }
-      const pairs = isRawObject(value) ? Object.entries(value) : []
+      const pairs = isMap(value) ? Object.entries(value) : []
       if (form === 'one-pair')
         return pairs.map(([key, entry]) => `--${flag}=${key}=${entry}`).join(' ')
       const separator = form === 'less-than' ? '<' : '='
-      return `--${flag}=${isRawObject(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
+      return `--${flag}=${isMap(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
     })
     .join(' ')
 }

@@ -5,8 +5,9 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
+import { isMap } from '#model/config-value.ts'
 import { configurationStructs } from '#model/kubelet-fields.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import type { DurableRequest, Origin } from './request.ts'
 
 interface Limits {
@@ -40,7 +41,7 @@ export function settable(
       (isPlain(value) ? null : 'no value that a kubelet would read')
     const allowed = keys?.(field)
     if (why !== null) leaveOut(field, why)
-    else if (!isRawObject(value) || allowed === undefined) set.push([field, value])
+    else if (!isMap(value) || allowed === undefined) set.push([field, value])
     else {
       const entries = Object.entries(value)
       for (const [key] of entries)
@@ -55,7 +56,7 @@ export function settable(
   const whole = set.filter(([field]) => !companionsOf(field).some(isLeftOut))
   return {
     config: Object.fromEntries(
-      whole.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0),
+      whole.filter(([, value]) => !isMap(value) || Object.keys(value).length > 0),
     ),
     leftOut: [
       ...notes,
@@ -93,7 +94,7 @@ const isPlainScalar = (value: unknown): boolean =>
 /** A scalar, or a list or map of scalars: what rules propose has no other form. */
 function isPlain(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isPlainScalar)
-  if (!isRawObject(value)) return isPlainScalar(value)
+  if (!isMap(value)) return isPlainScalar(value)
   return Object.entries(value).every(([key, entry]) => plainKey.test(key) && isPlainScalar(entry))
 }
 

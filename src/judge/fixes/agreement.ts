@@ -2,10 +2,10 @@
 import { dependsOnSize, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import type { Proposal } from '#judge/durable/request.ts'
-import { mapOf } from '#model/config-value.ts'
+import { isMap, mapOf } from '#model/config-value.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import type { FixFact } from './fix-facts.ts'
 
 /** A proposal with what is known of its nodes. */
@@ -41,7 +41,7 @@ export function agree(group: readonly Wishes[]): void {
   for (const field of new Set(wishes.flatMap(({ config }) => Object.keys(config)))) {
     if (field === high || field === low) continue
     const own = wishes.filter(({ config }) => Object.hasOwn(config, field))
-    if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own)
+    if (own.some(({ config }) => isMap(config[field]))) agreeOnMap(field, own)
     else if (!dependsOnSize(field))
       for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
   }

@@ -1,6 +1,6 @@
 /** Where a command runs: the kubectl context, the region and the EKS name of a finding's cluster. */
+import type { EksCluster } from '#model/cluster-input.ts'
 import { plainClusterName } from '#model/cluster-name.ts'
-import type { RawObject } from '#model/record.ts'
 
 export interface CommandPlace {
   /** As `kubectl --context` takes it. */
@@ -20,10 +20,10 @@ const clusterArn = /^arn:[\w-]+:eks:([a-z0-9-]+):(\d{12}):cluster\//
  */
 export function placeOfCluster(
   cluster: string,
-  eks: RawObject | null,
+  eks: EksCluster | null,
   contextNames: string,
 ): CommandPlace {
-  const arn = typeof eks?.arn === 'string' ? eks.arn : ''
+  const arn = eks?.arn ?? ''
   const [, region, account] = clusterArn.exec(arn) ?? []
   const name = plainClusterName(cluster)
   const values: Record<string, string | undefined> = {

@@ -13,8 +13,8 @@ import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { shownSetting } from '#judge/drift/drift.ts'
 import { bounded } from '#judge/text.ts'
 import { durationMs } from '#judge/values.ts'
-import { mapOf } from '#model/config-value.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isMap, mapOf } from '#model/config-value.ts'
+import type { RawObject } from '#model/record.ts'
 
 export interface Completion {
   config: RawObject
@@ -102,7 +102,7 @@ class Draft {
 
   dropKey(field: string, key: string, why: string): void {
     const map = this.config[field]
-    if (!isRawObject(map) || !Object.hasOwn(map, key)) return
+    if (!isMap(map) || !Object.hasOwn(map, key)) return
     this.refused.push(`Left out, ${why}: ${bounded(`${field} ${key}`, 80)}.`)
     const rest = Object.entries(map).filter(([other]) => other !== key)
     this.config = Object.fromEntries(
@@ -134,8 +134,7 @@ function rightValues(fix: Draft): void {
         `a kubelet takes ${mistake.wanted} for ${bounded(mistake.path.join('.'), 80)}`,
       )
     else if (value === null) fix.drop([field], 'null is no value to set')
-    else if (isRawObject(value) && Object.values(value).includes(null))
-      withoutNulls(fix, field, value)
+    else if (isMap(value) && Object.values(value).includes(null)) withoutNulls(fix, field, value)
   }
   if (fix.features.has('containerfsSignals')) return
   for (const field of [

@@ -6,7 +6,8 @@ import type { Declaration } from '#judge/drift/declared-source.ts'
 import { shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import type { Origin } from '#judge/durable/request.ts'
 import { bounded } from '#judge/text.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import { isMap } from '#model/config-value.ts'
+import type { RawObject } from '#model/record.ts'
 import type { Wish } from './agreement.ts'
 import { companions } from './completion.ts'
 import type { FixFact } from './fix-facts.ts'
@@ -106,7 +107,7 @@ function blocks({ path, value, isFlag }: Obstacle, config: RawObject): boolean {
   const field = fieldOf(path)
   const set = config[field]
   if (set === undefined) return false
-  if (!isRawObject(set)) return meaningOf(path, set) !== meaningOf(path, value)
+  if (!isMap(set)) return meaningOf(path, set) !== meaningOf(path, value)
   const key = path.slice(field.length + 1)
   return isFlag && field !== 'featureGates'
     ? true
@@ -127,7 +128,7 @@ function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawOb
   return Object.fromEntries(
     Object.entries(config).flatMap(([field, value]): [string, unknown][] => {
       if (whole.has(field)) return []
-      if (!isRawObject(value)) return [[field, value]]
+      if (!isMap(value)) return [[field, value]]
       const rest = Object.entries(value).filter(([key]) => !paths.has(`${field}.${key}`))
       return rest.length === 0 ? [] : [[field, Object.fromEntries(rest)]]
     }),

@@ -1,10 +1,10 @@
 /** Examples of rules that read a cluster's own objects: a rule says only what matters to it, of the rest there is nothing. */
 import { exampleTime } from '#judge/example.ts'
 import type { ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
+import type { EksCluster } from '#model/cluster-input.ts'
 
 export interface ClusterExample extends Partial<ClusterSections> {
-  eks?: RawObject
+  eks?: EksCluster
   controlPlane?: ClusterPrediction['controlPlane']
 }
 

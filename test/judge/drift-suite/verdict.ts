@@ -1,11 +1,11 @@
 /** One kind put before the rules, in the way of the pipeline, and what is wrong with their answer. */
-import { type Judgement, openJudgement } from '#judge/judge.ts'
+import { openJudgement } from '#judge/judge.ts'
 import type { Rule } from '#judge/rule.ts'
 import type { Confidence, Finding } from '#model/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { ObjectsRecord, SnapshotRecord } from '#model/record.ts'
+import type { SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
-import { inputOf, replayOf as replay } from '#test/at-the-door.ts'
+import { clusterOf, inputOf, objectsOf, replayOf as replay } from '#test/at-the-door.ts'
 import { takenAt } from '#test/node-builder.ts'
 import type { DriftKind } from './kind.ts'
 
@@ -17,20 +17,14 @@ export function driftFindings(
   const judgement = openJudgement(rules, { ...defaultPolicy, ...policy }, { allNodes: true })
   for (const read of records) {
     const record = prune(read)
-    if (record.kind === 'Cluster') judgement.takeCluster(record)
-    if (record.kind === 'Objects') takeObjects(judgement, record)
+    if (record.kind === 'Cluster') judgement.takeCluster(clusterOf(record))
+    if (record.kind === 'Objects') judgement.takeObjects(objectsOf(record))
     if (record.kind === 'Node') judgement.take(inputOf(record), replay(record, takenAt))
   }
   const { findings, ruleErrors } = judgement.close(takenAt)
   if (ruleErrors.length > 0)
     throw new Error(`a rule threw: ${ruleErrors[0]?.rule}: ${ruleErrors[0]?.message}`)
   return findings.filter(({ family }) => family === 'drift')
-}
-
-/** A judgement of rules that ask for no objects need not take them. */
-function takeObjects(judgement: Judgement, record: ObjectsRecord): void {
-  if ('takeObjects' in judgement && typeof judgement.takeObjects === 'function')
-    judgement.takeObjects(record)
 }
 
 export interface Verdict {

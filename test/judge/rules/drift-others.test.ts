@@ -13,7 +13,7 @@ import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotati
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { type Baseline, defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
-import { inputOf } from '#test/at-the-door.ts'
+import { clusterOf, inputOf } from '#test/at-the-door.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
@@ -43,7 +43,7 @@ function judged(
   policy: Partial<Policy> = {},
 ) {
   const judgement = openJudgement(rules, { ...defaultPolicy, ...policy })
-  judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [], ...cluster })
+  judgement.takeCluster(clusterOf({ errors: [], ...cluster }))
   nodes.forEach((options, index) => {
     const { record, prediction } = buildNode({ name: `node-${index}`, ...options })
     const name = `node-${index}`

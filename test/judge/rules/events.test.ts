@@ -928,7 +928,7 @@ describe('unsupported-version', () => {
     )
   })
 
-  it.each([undefined, {}, { version: 1.34 }, { version: 'latest' }])(
+  it.each([undefined, {}, { version: 'latest' }])(
     'without a control plane version it says the same as before: %j',
     eks => {
       expect(state(unsupportedVersion, { identity: { kubeletVersion: 'v1.24.0' }, eks })).toBe(

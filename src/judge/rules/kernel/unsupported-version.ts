@@ -34,7 +34,7 @@ export const unsupportedVersion = contextRule({
         consequence: `The kubelet of 1.${minor} is judged by the rules of 1.${rulesOfMinor}: what it will do may differ from what is said of this node.`,
         evidence: [line('node', 'kubelet version', bounded(kubeletVersion ?? ''))],
       }
-    const controlPlane = typeof eks?.version === 'string' ? eks.version : null
+    const controlPlane = eks?.version ?? null
     const unread = controlPlane === null ? failed('cluster') : null
     if (unread !== null) yield { unknown: unread }
     const skew = versionSkew(kubeletVersion, controlPlane)

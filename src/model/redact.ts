@@ -174,6 +174,26 @@ const wordLabels = new Set(['eks.amazonaws.com/hybrid-credential-provider'])
 /** Maps from names that people choose to values. */
 const namedTexts = new Set(['labels', 'matchLabels', 'tags'])
 
+export const isIdentifier = (field: string): boolean => identifiers.has(field)
+export const isNamedTexts = (field: string | null): boolean =>
+  field !== null && namedTexts.has(field)
+
+const longestKnown = 256
+const mostKnown = 8192
+const known = new Map<string, string>()
+
+/** As `redact`, for texts that a fleet repeats. @param text of its own: part of a longer one would keep that one in memory */
+export function redactOnce(text: string): string {
+  if (text.length < shortestSecret) return text
+  if (text.length > longestKnown) return redact(text)
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const clean = redact(text)
+  if (known.size === mostKnown) known.clear()
+  known.set(text, clean)
+  return clean
+}
+
 /** Every text within a value, at any depth, redacted; identifiers stay. What is clean is returned as it is. */
 export function redactTexts(value: unknown, field = ''): unknown {
   if (identifiers.has(field)) return value

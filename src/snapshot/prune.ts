@@ -11,14 +11,14 @@ import type {
   RawObject,
   SnapshotRecord,
 } from '#model/record.ts'
-import { redactTexts } from '#model/redact.ts'
+import { redact, redactTexts } from '#model/redact.ts'
 import {
   withoutHostSecrets,
   withoutNodeClassSecrets,
   withoutSecretFields,
   withoutTemplateSecrets,
 } from './secrets.ts'
-import { keep, list, type Shape } from './shape.ts'
+import { keep, keepRedacted, list, type Shape } from './shape.ts'
 import {
   eksShape,
   hostShape,
@@ -37,11 +37,10 @@ import {
 
 /** The record as it is written to a snapshot and as every later stage sees it; the same for a live fleet and a snapshot read back. Pruning twice changes nothing. */
 export function prune<R extends SnapshotRecord>(record: R): R {
-  return redactTexts(cutToShape(record)) as R
+  return (record.kind === 'Node' ? pruneNode(record) : redactTexts(cutToShape(record))) as R
 }
 
-function cutToShape(record: SnapshotRecord): SnapshotRecord {
-  if (record.kind === 'Node') return pruneNode(record)
+function cutToShape(record: Exclude<SnapshotRecord, NodeRecord>): SnapshotRecord {
   if (record.kind === 'Cluster') return pruneCluster(record)
   return record.kind === 'Objects' ? pruneObjects(record) : record
 }
@@ -99,15 +98,26 @@ function pruneNode(record: NodeRecord): NodeRecord {
   return {
     kind,
     cluster,
-    at,
+    at: at && redact(at),
     ...(isReadMode(mode) && { mode }),
-    node: (keep(node, nodeShape) ?? {}) as KubernetesNode,
-    ...given('configz', configz, { kubeletconfig: true }, withoutSecretFields),
-    ...given('summary', summary, summaryShape),
-    ...given('pods', pods, list(podShape)),
-    ...given('runtime', runtime, runtimeShape),
-    ...given('host', host, hostShape, withoutHostSecrets),
-    ...given('known', known, knownShape),
-    errors: errors ?? [],
+    node: (keepRedacted(node, nodeShape, 'node') ?? {}) as KubernetesNode,
+    ...redacted(given('configz', configz, configzShape, withoutSecretFields)),
+    ...clean('summary', summary, summaryShape),
+    ...clean('pods', pods, podsShape),
+    ...clean('runtime', runtime, runtimeShape),
+    ...redacted(given('host', host, hostShape, withoutHostSecrets)),
+    ...clean('known', known, knownShape),
+    errors: redacted(errors ?? []),
   }
+}
+
+const redacted = <T>(value: T): T => redactTexts(value) as T
+
+const configzShape = { kubeletconfig: true } as const
+const podsShape = list(podShape)
+
+function clean(key: string, value: unknown, shape: Shape): object {
+  return value === undefined
+    ? {}
+    : { [key]: value === null ? null : keepRedacted(value, shape, key) }
 }

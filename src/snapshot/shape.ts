@@ -3,7 +3,7 @@
  * trusts the types.
  */
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { redact } from '#model/redact.ts'
+import { isIdentifier, isNamedTexts, redact, redactOnce, redactTexts } from '#model/redact.ts'
 
 /**
  * An object keeps these fields, `List` the items of a list, `Text` a string up to a length, `true` a value whole.
@@ -101,22 +101,82 @@ function mapOf(value: unknown, textOf: (value: unknown) => unknown): RawObject |
   )
 }
 
+type Keeper = (value: unknown) => unknown
+
 /** Undefined where the value is not of the shape. */
 export function keep(value: unknown, shape: Shape): unknown {
-  if (shape === true) return value
-  if (typeof shape === 'string') return leaves[shape](value)
-  if (shape instanceof Text) return isText(value) ? shortened(value, shape.maxLength) : undefined
-  if (shape instanceof List) {
-    const { item } = shape
-    return Array.isArray(value)
-      ? value.map(entry => keep(entry, item)).filter(entry => entry !== undefined)
-      : undefined
+  return keeperOf(shape, plainKeepers, shape => keeperFor(shape, null))(value)
+}
+
+/** The same as `redactTexts(keep(value, shape), field)`, in one walk. */
+export function keepRedacted(value: unknown, shape: Shape, field: string): unknown {
+  return keeperOf(shape, redactingKeepers, shape => keeperFor(shape, field))(value)
+}
+
+/** By the shape. Redacting ones are made for one field each, because a part of a record has one name. */
+const plainKeepers = new WeakMap<object, Keeper>()
+const redactingKeepers = new WeakMap<object, Keeper>()
+
+function keeperOf(
+  shape: Shape,
+  known: WeakMap<object, Keeper>,
+  make: (shape: Shape) => Keeper,
+): Keeper {
+  if (typeof shape !== 'object') return make(shape)
+  const found = known.get(shape)
+  if (found) return found
+  const made = make(shape)
+  known.set(shape, made)
+  return made
+}
+
+/** @param field whose texts are redacted; null: they stay */
+function keeperFor(shape: Shape, field: string | null): Keeper {
+  if (field !== null && isIdentifier(field)) return keeperFor(shape, null)
+  if (shape instanceof List) return listKeeper(keeperFor(shape.item, field))
+  if (typeof shape === 'object' && !(shape instanceof Text) && !isNamedTexts(field))
+    return objectKeeper(shape, field)
+  const kept = leafKeeper(shape)
+  if (field === null || textless.has(shape)) return kept
+  if (shape === 'text') return value => (isText(value) ? redactOnce(value) : undefined)
+  return value => redactTexts(kept(value), field)
+}
+
+/** Leaves that keep no text. */
+const textless: ReadonlySet<Shape> = new Set(['number', 'integer', 'statistic', 'boolean'])
+
+function leafKeeper(shape: Exclude<Shape, List>): Keeper {
+  if (shape === true) return value => value
+  if (typeof shape === 'string') return leaves[shape]
+  if (!(shape instanceof Text)) return objectKeeper(shape, null)
+  const { maxLength } = shape
+  return value => (isText(value) ? shortened(value, maxLength) : undefined)
+}
+
+function listKeeper(item: Keeper): Keeper {
+  return value => {
+    if (!Array.isArray(value)) return undefined
+    const items: unknown[] = []
+    for (const entry of value) {
+      const kept = item(entry)
+      if (kept !== undefined) items.push(kept)
+    }
+    return items
   }
-  if (!isRawObject(value)) return undefined
-  const kept: RawObject = {}
-  for (const [field, inner] of Object.entries(shape)) {
-    const entry = Object.hasOwn(value, field) ? keep(value[field], inner) : undefined
-    if (entry !== undefined) kept[field] = entry
+}
+
+function objectKeeper(shape: { readonly [field: string]: Shape }, field: string | null): Keeper {
+  const keepers = Object.entries(shape).map(
+    ([name, inner]) => [name, keeperFor(inner, field === null ? null : name)] as const,
+  )
+  return value => {
+    if (!isRawObject(value)) return undefined
+    const kept: RawObject = {}
+    for (const [name, keeper] of keepers) {
+      const entry = value[name]
+      const inner = entry === undefined ? undefined : keeper(entry)
+      if (inner !== undefined) kept[name] = inner
+    }
+    return kept
   }
-  return kept
 }

@@ -8,6 +8,7 @@ import { faults } from '#lab/scenarios/faults.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+import { runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const header = JSON.stringify({
@@ -62,7 +63,7 @@ describe('bad usage', () => {
     [['audit'], /No AWS region is set/],
     [['lab', '--scenario', 'heaven'], /'heaven' is invalid.*incidents/],
   ])('highwater %j: exit 2', async (args, message) => {
-    expectMistake(await highwater(args), 2, message)
+    expectMistake(await runCommand(args), 2, message)
   })
 
   it('names the contexts that a kubeconfig has', async () => {
@@ -70,7 +71,7 @@ describe('bad usage', () => {
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'config'), lab.kubeconfig)
     expectMistake(
-      await highwater(['audit', '--kubeconfig', 'config', '--context', 'staging'], { cwd }),
+      await runCommand(['audit', '--kubeconfig', 'config', '--context', 'staging'], { cwd }),
       2,
       /no context "staging"\. It has: recorded/,
     )
@@ -79,7 +80,7 @@ describe('bad usage', () => {
   it('names the clusters that there are', async () => {
     const lab = await labOf([recorded])
     expectMistake(
-      await highwater(['audit', '--cluster', 'prod'], { env: lab.environment }),
+      await runCommand(['audit', '--cluster', 'prod'], { env: lab.environment }),
       2,
       /No EKS cluster is named prod\. There are: recorded/,
     )
@@ -88,10 +89,10 @@ describe('bad usage', () => {
   it('names a node that is not there, and leaves what an earlier audit wrote', async () => {
     const { environment } = await labOf([recorded])
     const cwd = temporaryFolder()
-    await highwater(['audit'], { cwd, env: environment })
+    await runCommand(['audit'], { cwd, env: environment })
     const before = readFileSync(join(cwd, 'highwater-out', 'report.html'), 'utf8')
     expectMistake(
-      await highwater(['audit', '--node', 'ip-1'], { cwd, env: environment }),
+      await runCommand(['audit', '--node', 'ip-1'], { cwd, env: environment }),
       2,
       /No node is named ip-1/,
     )
@@ -104,7 +105,7 @@ describe('bad usage', () => {
   it('says that no cluster has the tags', async () => {
     const { environment } = await labOf([recorded])
     expectMistake(
-      await highwater(['audit', '--tag', 'team=none'], { env: environment }),
+      await runCommand(['audit', '--tag', 'team=none'], { env: environment }),
       2,
       /No EKS cluster has the tags team=none/,
     )
@@ -114,7 +115,7 @@ describe('bad usage', () => {
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'highwater.yaml'), 'alertPercent: 800\nwavers: []\n')
     expectMistake(
-      await highwater(['audit', '--region', 'eu-west-1'], { cwd }),
+      await runCommand(['audit', '--region', 'eu-west-1'], { cwd }),
       2,
       /highwater\.yaml:1:15: alertPercent[\s\S]*wavers/,
     )
@@ -126,7 +127,7 @@ describe('credentials', () => {
     const { environment } = await labOf([recorded])
     const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _secret, ...env } = environment
     expectMistake(
-      await highwater(['audit'], { env }),
+      await runCommand(['audit'], { env }),
       4,
       /no AWS credentials were found[\s\S]*log in/,
     )
@@ -135,7 +136,7 @@ describe('credentials', () => {
   it('that AWS does not accept: exit 4', async () => {
     const { environment } = await labOf([recorded])
     expectMistake(
-      await highwater(['audit'], { env: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong' } }),
+      await runCommand(['audit'], { env: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong' } }),
       4,
       /AWS does not accept these credentials/,
     )
@@ -148,7 +149,7 @@ describe('credentials', () => {
       AWS_ENDPOINT_URL_EKS: 'http://eks.invalid',
       AWS_MAX_ATTEMPTS: '1',
     }
-    expectMistake(await highwater(['audit'], { env }), 4, /eks\.invalid does not resolve/)
+    expectMistake(await runCommand(['audit'], { env }), 4, /eks\.invalid does not resolve/)
   })
 })
 
@@ -156,7 +157,7 @@ describe('a saved snapshot', () => {
   async function auditOf(lines: string[], args: string[] = []) {
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'in.ndjson'), lines.join('\n'))
-    return { cwd, ...(await highwater(['audit', '--snapshot', 'in.ndjson', ...args], { cwd })) }
+    return { cwd, ...(await runCommand(['audit', '--snapshot', 'in.ndjson', ...args], { cwd })) }
   }
 
   it('with a broken line: the rest is audited, the line is named, exit 3', async () => {
@@ -177,10 +178,10 @@ describe('a saved snapshot', () => {
   it('that lies where the report goes is read, not overwritten', async () => {
     const { environment } = await labOf([recorded])
     const cwd = temporaryFolder()
-    await highwater(['audit'], { cwd, env: environment })
+    await runCommand(['audit'], { cwd, env: environment })
     const path = join(cwd, 'highwater-out', 'snapshot.ndjson.gz')
     const before = readFileSync(path)
-    const again = await highwater(['audit', '--snapshot', 'highwater-out/snapshot.ndjson.gz'], {
+    const again = await runCommand(['audit', '--snapshot', 'highwater-out/snapshot.ndjson.gz'], {
       cwd,
     })
     expect(again.code).toBe(0)
@@ -246,7 +247,7 @@ describe('a live audit', () => {
   it('of EKS: report, findings and snapshot, and a summary that fits a terminal', async () => {
     const { environment } = await labOf([recorded])
     const cwd = temporaryFolder()
-    const { code, stdout } = await highwater(['audit'], { cwd, env: environment })
+    const { code, stdout } = await runCommand(['audit'], { cwd, env: environment })
     expect(code).toBe(0)
     for (const name of ['report.html', 'findings.json', 'snapshot.ndjson.gz'])
       expect(existsSync(join(cwd, 'highwater-out', name))).toBe(true)
@@ -281,7 +282,7 @@ describe('a live audit', () => {
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {
     const { environment } = await labOf([recorded])
-    const { code, stdout } = await highwater(['audit', '--format', 'json', '--fail-on', 'high'], {
+    const { code, stdout } = await runCommand(['audit', '--format', 'json', '--fail-on', 'high'], {
       env: environment,
     })
     expect(code).toBe(1)
@@ -293,10 +294,9 @@ describe('a live audit', () => {
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'config'), lab.kubeconfig)
     const args = ['audit', '--format', 'json']
-    const [eks, kubeconfig] = await Promise.all([
-      highwater(args, { env: lab.environment }),
-      highwater([...args, '--kubeconfig', 'config', '--context', 'recorded'], { cwd }),
-    ])
+    const eks = await runCommand(args, { env: lab.environment })
+    const inFile = ['--kubeconfig', 'config', '--context', 'recorded']
+    const kubeconfig = await runCommand([...args, ...inFile], { cwd })
     expect(kubeconfig.code).toBe(0)
     expect(JSON.parse(kubeconfig.stdout).findings).toEqual(JSON.parse(eks.stdout).findings)
   })
@@ -305,7 +305,7 @@ describe('a live audit', () => {
     const { environment } = await labOf([faults, recorded])
     const cwd = temporaryFolder()
     writeFileSync(join(cwd, 'highwater.yaml'), 'timeoutsMs: { configz: 300, summary: 300 }\n')
-    const { code, stdout } = await highwater(['audit'], { cwd, env: environment })
+    const { code, stdout } = await runCommand(['audit'], { cwd, env: environment })
     expect(code).toBe(3)
     for (const cluster of faults.expect().notAudited)
       expect(stdout).toContain(`cluster ${cluster}: `)
@@ -314,7 +314,7 @@ describe('a live audit', () => {
   it('collects what an audit of the file then judges alike', async () => {
     const { environment } = await labOf([incidents])
     const cwd = temporaryFolder()
-    const collected = await highwater(['collect', '--out', 'today.ndjson'], {
+    const collected = await runCommand(['collect', '--out', 'today.ndjson'], {
       cwd,
       env: environment,
     })
@@ -322,7 +322,7 @@ describe('a live audit', () => {
       code: 3,
       stdout: expect.stringMatching(/^\d+ nodes in today\.ndjson; \d+ answers could not be had/),
     })
-    const saved = await highwater(['audit', '--snapshot', 'today.ndjson', '--format', 'json'], {
+    const saved = await runCommand(['audit', '--snapshot', 'today.ndjson', '--format', 'json'], {
       cwd,
     })
     expect(JSON.parse(saved.stdout).findings.length).toBeGreaterThan(3)
@@ -331,7 +331,7 @@ describe('a live audit', () => {
   it('leaves no secret of the world in anything it writes', async () => {
     const { environment } = await labOf([recorded, incidents])
     const cwd = temporaryFolder()
-    const { stdout, stderr } = await highwater(['collect', '--out', 'today.ndjson'], {
+    const { stdout, stderr } = await runCommand(['collect', '--out', 'today.ndjson'], {
       cwd,
       env: environment,
     })
@@ -357,7 +357,7 @@ describe('help', () => {
     [['collect', '--help']],
     [['lab', '--help']],
   ])('%j fits 80 columns and exits 0', async args => {
-    const { code, stdout } = await highwater(args)
+    const { code, stdout } = await runCommand(args)
     expect(code).toBe(0)
     expect(stdout.length).toBeGreaterThan(200)
     expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])

@@ -4,8 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { diffText } from '#cli/diff-text.ts'
 import type { ChangedFinding, DiffDocument } from '#model/delta.ts'
-import { highwater, temporaryFolder } from '#test/cli.ts'
-import { inProcess } from '#test/in-process.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess, runCommand } from '#test/in-process.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
 
 /** Nothing is wrong with it but what a test says. */
@@ -349,7 +349,7 @@ describe('the text', () => {
       savedSnapshot([soundNode('a')], early),
       savedSnapshot([{ name: 'a' }], late),
     ]
-    const own = await highwater(['diff', old, now, '--fail-on', 'medium'])
+    const own = await runCommand(['diff', old, now, '--fail-on', 'medium'])
     expect(own).toEqual(await diff(old, now, '--fail-on', 'medium'))
     expect(own.code).toBe(1)
   })

@@ -6,7 +6,8 @@ import { recorded } from '#lab/scenarios/recorded.ts'
 import { type ClusterScenario, fixedNodes } from '#lab/scenarios/scenario.ts'
 import { nodes as healthyNodes, scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import { highwater, temporaryFolder } from '#test/cli.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { runCommand } from '#test/in-process.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
 
@@ -23,7 +24,7 @@ const world = (more: Partial<ClusterScenario>) => ({
 describe('highwater doctor', () => {
   it('finds all well: exit 0', async () => {
     const { environment } = await labOf([recorded])
-    const { code, stdout, stderr } = await highwater(['doctor'], { env: environment })
+    const { code, stdout, stderr } = await runCommand(['doctor'], { env: environment })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^recorded \(mode proxy\): all is well\n/)
     expect(stdout).not.toMatch(/missing|failed/)
@@ -35,7 +36,7 @@ describe('highwater doctor', () => {
     )
     const lab = scenario([{ name: 'c', nodes }], { ssm: { denied: ['ssm:SendCommand'] } })
     const { environment } = await labOf([lab], { documents: inspectDocuments })
-    const { code, stdout } = await highwater(['doctor', '--mode', 'ssm'], { env: environment })
+    const { code, stdout } = await runCommand(['doctor', '--mode', 'ssm'], { env: environment })
     expect(code).toBe(0)
     expect(stdout).not.toContain('all is well')
     const [head = ''] = stdout.split(/\n {2}\w/)
@@ -47,7 +48,7 @@ describe('highwater doctor', () => {
   it('names the right that is missing, what stays unknown, and what to paste: exit 3', async () => {
     const access = { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') }
     const { environment } = await labOf([world({ access })])
-    const { code, stdout } = await highwater(['doctor'], { env: environment })
+    const { code, stdout } = await runCommand(['doctor'], { env: environment })
     expect(code).toBe(3)
     const [head = '', roles = ''] = stdout.split(
       /for the\s+members\s+of\s+the\s+group\s+highwater\n/,
@@ -77,10 +78,9 @@ describe('highwater doctor', () => {
     )
     const { environment } = await labOf([recorded])
     const asked = async (...more: string[]) =>
-      (await highwater(['doctor', '--policy', file, ...more], { env: environment })).stdout.replace(
-        /\s+/g,
-        ' ',
-      )
+      (
+        await runCommand(['doctor', '--policy', file, ...more], { env: environment })
+      ).stdout.replace(/\s+/g, ' ')
     const reading = await asked()
     expect(reading).not.toContain('-remediate')
     expect(reading).toContain('RoleName=highwater ')
@@ -94,7 +94,7 @@ describe('highwater doctor', () => {
     const file = join(temporaryFolder(), 'highwater.yaml')
     writeFileSync(file, 'remediation: { deletions: { failedPods: { olderThanHours: 48 } } }')
     const { environment } = await labOf([recorded])
-    const { code, stdout } = await highwater(['doctor', '--policy', file], { env: environment })
+    const { code, stdout } = await runCommand(['doctor', '--policy', file], { env: environment })
     expect(code).toBe(3)
     expect(stdout).toContain('missing    delete pods')
     expect(stdout).toMatch(/for the\s+members\s+of\s+the\s+group\s+highwater-deletions/)
@@ -102,7 +102,7 @@ describe('highwater doctor', () => {
 
   it('prints one document with --format json', async () => {
     const { environment } = await labOf([recorded])
-    const { code, stdout } = await highwater(['doctor', '--format', 'json'], { env: environment })
+    const { code, stdout } = await runCommand(['doctor', '--format', 'json'], { env: environment })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
       schema: 'highwater.doctor/1',
@@ -112,7 +112,7 @@ describe('highwater doctor', () => {
 
   it('reaches nothing: exit 4, with the reason', async () => {
     const { environment } = await labOf([world({ faults: { endpoint: 'closed-port' } })])
-    const { code, stdout } = await highwater(['doctor'], { env: environment })
+    const { code, stdout } = await runCommand(['doctor'], { env: environment })
     expect(code).toBe(4)
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
       /it cannot be reached failed endpoint: 127\.0\.0\.1:1 refused the connection/,
@@ -120,9 +120,9 @@ describe('highwater doctor', () => {
   })
 
   it('is asked for nonsense: exit 2', async () => {
-    expect((await highwater(['doctor', '--mode', 'telepathy'])).code).toBe(2)
+    expect((await runCommand(['doctor', '--mode', 'telepathy'])).code).toBe(2)
     const { environment } = await labOf([recorded])
-    expect(await highwater(['doctor', '--cluster', 'none'], { env: environment })).toMatchObject({
+    expect(await runCommand(['doctor', '--cluster', 'none'], { env: environment })).toMatchObject({
       code: 2,
       stdout: '',
     })
@@ -131,7 +131,7 @@ describe('highwater doctor', () => {
 
 describe('highwater permissions', () => {
   it('prints a policy for the account and the clusters', async () => {
-    const { code, stdout } = await highwater([
+    const { code, stdout } = await runCommand([
       'permissions',
       '--mode',
       'ssm',
@@ -153,37 +153,30 @@ describe('highwater permissions', () => {
 
   it('prints who may read long answers, and who may write them', { timeout: 30_000 }, async () => {
     const asked = ['permissions', '--mode', 'both', '--inspect-output', 's3://answers/nodes']
-    const [json, markdown, none, wrong] = await Promise.all(
-      [
-        [...asked, '--format', 'json', '--account', '111122223333'],
-        asked,
-        asked.slice(0, 3),
-        ['permissions', '--inspect-output', 'answers'],
-      ].map(args => highwater(args)),
-    )
-    expect(JSON.parse(json?.stdout ?? '').Statement).toContainEqual({
+    const json = await runCommand([...asked, '--format', 'json', '--account', '111122223333'])
+    const markdown = await runCommand(asked)
+    const none = await runCommand(asked.slice(0, 3))
+    const wrong = await runCommand(['permissions', '--inspect-output', 'answers'])
+    expect(JSON.parse(json.stdout).Statement).toContainEqual({
       Effect: 'Allow',
       Action: ['s3:GetObject'],
       Resource: 'arn:aws:s3:::answers/nodes/*',
     })
-    expect(markdown?.stdout).toMatch(
+    expect(markdown.stdout).toMatch(
       /instances' own roles[\s\S]*s3:PutObject[\s\S]*s3:GetEncryptionConfiguration/,
     )
-    expect(none?.stdout).not.toContain('s3:')
+    expect(none.stdout).not.toContain('s3:')
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('s3://BUCKET') })
   })
 
   it('prints roles that kubectl takes, and both in Markdown', async () => {
-    const [yaml, markdown] = await Promise.all(
-      ['yaml', 'markdown'].map(format =>
-        highwater(['permissions', '--mode', 'kubelet', '--format', format]),
-      ),
-    )
-    const names = parseAllDocuments(yaml?.stdout ?? '').map(
-      document => document.toJS().metadata.name,
-    )
+    const printed = (format: string) =>
+      runCommand(['permissions', '--mode', 'kubelet', '--format', format])
+    const yaml = await printed('yaml')
+    const markdown = await printed('markdown')
+    const names = parseAllDocuments(yaml.stdout).map(document => document.toJS().metadata.name)
     expect(names).toEqual(['highwater', 'highwater', 'highwater-kubelet', 'highwater-kubelet'])
-    expect(parse(/AWS::EKS::AccessEntry/.exec(markdown?.stdout ?? '')?.[0] ?? '')).toBe(
+    expect(parse(/AWS::EKS::AccessEntry/.exec(markdown.stdout)?.[0] ?? '')).toBe(
       'AWS::EKS::AccessEntry',
     )
   })
@@ -191,7 +184,7 @@ describe('highwater permissions', () => {
   it('adds the rights to delete only where the policy names what may go', async () => {
     const file = join(temporaryFolder(), 'highwater.yaml')
     writeFileSync(file, 'remediation: { deletions: { finishedJobs: { olderThanHours: 48 } } }')
-    const { stdout } = await highwater(['permissions', '--format', 'yaml', '--policy', file])
+    const { stdout } = await runCommand(['permissions', '--format', 'yaml', '--policy', file])
     const roles = parseAllDocuments(stdout).map(document => document.toJS())
     expect(roles.map(({ metadata }) => metadata.name)).toEqual([
       'highwater',
@@ -204,12 +197,12 @@ describe('highwater permissions', () => {
       { apiGroups: ['batch'], resources: ['jobs'], verbs: ['delete'] },
     ])
     expect(JSON.stringify(roles.slice(0, 2))).not.toContain('delete')
-    const markdown = await highwater(['permissions', '--policy', file])
+    const markdown = await runCommand(['permissions', '--policy', file])
     expect(markdown.stdout).toContain('name: highwater-deletions')
   })
 
   it('takes no account that is none', async () => {
-    expect(await highwater(['permissions', '--account', 'me'])).toMatchObject({
+    expect(await runCommand(['permissions', '--account', 'me'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('twelve digits'),
     })

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { highwater, temporaryFolder } from '#test/cli.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { runCommand } from '#test/in-process.ts'
 
 const recorded = (name: string) =>
   JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
@@ -48,7 +49,7 @@ function snapshot(...lines: (object | string)[]): string {
 }
 
 const predict = (file: string, ...args: string[]) =>
-  highwater(['predict', '--snapshot', file, ...args])
+  runCommand(['predict', '--snapshot', file, ...args])
 async function predictJson(file: string, ...args: string[]) {
   const { code, stdout, stderr } = await predict(file, '--format', 'json', ...args)
   return { code, stderr, document: JSON.parse(stdout) }

@@ -6,7 +6,8 @@ import { scheduledTimeOf } from '#facts/kubernetes/cron-job.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { type ClusterScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
 import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
-import { highwater, temporaryFolder } from '#test/cli.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { runCommand } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 // They may share the machine with many others.
@@ -25,7 +26,7 @@ async function world(scenario: Partial<Scenario> = {}) {
   const storeFolder = temporaryFolder()
   const lab = await labOf([{ ...recorded, ...scenario }], { storeFolder })
   const tick = (args: string[], settings: Record<string, string> = service) =>
-    highwater(['tick', ...args], { env: { ...lab.environment, ...settings } })
+    runCommand(['tick', ...args], { env: { ...lab.environment, ...settings } })
   return { lab, tick, run: join(storeFolder, 'highwater-lab', 'runs', runId) }
 }
 

@@ -12,7 +12,7 @@ export interface Run {
   stderr: string
 }
 
-interface Place {
+export interface Place {
   env?: Record<string, string>
   /** Default: an empty folder. */
   cwd?: string
@@ -77,17 +77,23 @@ export async function killedHighwater(
 }
 
 function start(args: string[], { env = {}, cwd }: Place) {
-  const bare = Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(AWS_|KUBECONFIG$|HOME$|NODE_OPTIONS$)/.test(name),
-    ),
-  )
   const home = cwd ?? temporaryFolder()
   return spawn(process.execPath, [resolve('bin/highwater.mjs'), ...args], {
     cwd: home,
-    env: { ...bare, HOME: home, AWS_EC2_METADATA_DISABLED: 'true', ...env },
+    env: commandEnvironment(home, env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+}
+
+/** This process's environment without its AWS settings, and with those given. */
+export function commandEnvironment(
+  home: string,
+  env: Readonly<Record<string, string>>,
+): NodeJS.ProcessEnv {
+  const bare = Object.entries(process.env).filter(
+    ([name]) => !/^(AWS_|KUBECONFIG$|HOME$|NODE_OPTIONS$)/.test(name),
+  )
+  return { ...Object.fromEntries(bare), HOME: home, AWS_EC2_METADATA_DISABLED: 'true', ...env }
 }
 
 /** An empty folder, gone after the test. */

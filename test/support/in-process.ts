@@ -1,9 +1,10 @@
-/** The command line without a process of its own: what it prints, and its exit code. For what reads no environment and no working directory. */
+/** The command line without a process of its own: what it prints, and its exit code. */
 import { vi } from 'vitest'
 import { main } from '#cli/main.ts'
 import '#test/seals.ts'
-import type { Run } from './cli.ts'
+import { commandEnvironment, type Place, type Run, temporaryFolder } from './cli.ts'
 
+/** With this process's environment and working directory. */
 export async function inProcess(args: string[]): Promise<Run> {
   const output = { stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map(name =>
@@ -23,5 +24,20 @@ export async function inProcess(args: string[]): Promise<Run> {
     for (const listener of process.stdout.listeners('error'))
       if (!listeners.includes(listener))
         process.stdout.off('error', listener as (error: Error) => void)
+  }
+}
+
+/** With no AWS settings but those given, in an empty folder if none is given. One at a time. */
+export async function runCommand(args: string[], { env = {}, cwd }: Place = {}): Promise<Run> {
+  const folder = process.cwd()
+  const environment = process.env
+  const home = cwd ?? temporaryFolder()
+  try {
+    process.chdir(home)
+    process.env = commandEnvironment(home, env)
+    return await inProcess(args)
+  } finally {
+    process.env = environment
+    process.chdir(folder)
   }
 }

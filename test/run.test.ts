@@ -22,7 +22,6 @@ import { assetOf, hasApiServer, startApiServer } from '#test/api-server.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { auditRecords } from '#test/lab-audit.ts'
-import { lintTemplate } from '#test/packaged.ts'
 import { instantiate, ofType, parseTemplate } from '#test/template.ts'
 
 const run = promisify(execFile)
@@ -141,10 +140,6 @@ describe('generated', () => {
     })
     for (const file of ['base/namespace', 'base/service-account'])
       expect(parse(readFileSync(`${folder}/${file}.yaml`, 'utf8')).metadata.name).toBe('highwater')
-  })
-
-  it('pod-identity.yaml passes cfn-lint', { timeout: 120_000 }, async context => {
-    await lintTemplate(`${folder}/eks/pod-identity.yaml`, context)
   })
 })
 

@@ -10,7 +10,7 @@ import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { readModes } from '#model/read-mode.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
-import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
+import { type Packaged, packageService } from '#test/packaged.ts'
 import {
   instantiate,
   ofType,
@@ -731,10 +731,4 @@ describe('docs/deploy.md', () => {
       readModes,
     )
   })
-})
-
-describe('cfn-lint', () => {
-  it('finds nothing in what is packaged', async context => {
-    await lintTemplate(packaged.templateFile, context)
-  }, 120_000)
 })

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { serviceEnvironment } from '#test/lambda.ts'
 import { bare, lintTemplate, type Packaged, packageService, run } from '#test/packaged.ts'
@@ -18,6 +19,7 @@ import {
 } from '#test/template.ts'
 import { unzip } from '#test/zip.ts'
 
+const readerRole = 'arn:aws:iam::111122223333:role/highwater'
 let packaged: Packaged
 beforeAll(async () => {
   packaged = await packageService()
@@ -171,8 +173,27 @@ describe('npm run template', () => {
     expect(text).not.toMatch(/serverless|highwater-prod/i)
     expect(text).toMatch(/FunctionName: !Sub \$\{AWS::StackName\}-audit/)
   })
+})
 
-  it('passes cfn-lint', async context => {
-    await lintTemplate(plainFile, context)
-  }, 120_000)
+describe('cfn-lint finds nothing', () => {
+  it('in the packaged template, nor in the plain one', async context => {
+    await lintTemplate(packaged.templateFile, context)
+    await lintTemplate(join(packaged.archives, 'highwater.template.yaml'), context)
+  })
+
+  it('in the template of the pod identity', context =>
+    lintTemplate('docs/run/kubernetes/eks/pod-identity.yaml', context))
+
+  it.for([
+    { more: [] },
+    { more: ['--mode', 'both', '--remediate', '--cluster', 'prod'] },
+    { more: ['--mode', 'kubelet', '--cluster', 'prod'] },
+    { more: ['--mode', 'kubelet', '--cluster', 'prod', '--role-arn', readerRole] },
+  ])('in what permissions $more prints', async ({ more }, context) => {
+    const { stdout, code } = await inProcess(['permissions', '--format', 'cloudformation', ...more])
+    expect(code).toBe(0)
+    const file = join(temporaryFolder(), 'member.yaml')
+    writeFileSync(file, stdout)
+    await lintTemplate(file, context)
+  })
 })

@@ -12,7 +12,6 @@ import { readerStatements, remediatorStatements } from '#pipeline/access/permiss
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
-import { lintTemplate } from '#test/packaged.ts'
 import { instantiate, ofType, parseTemplate, type Stack } from '#test/template.ts'
 
 const account = { partition: 'aws', account: '111122223333', clusters: null }
@@ -211,18 +210,4 @@ describe('the role in another account', () => {
       entry('arn:aws:iam::111122223333:role/highwater'),
     )
   })
-})
-
-it('passes cfn-lint', { timeout: 120_000 }, async context => {
-  for (const more of [
-    [],
-    ['--mode', 'both', '--remediate', '--cluster', 'prod'],
-    ['--mode', 'kubelet', '--cluster', 'prod'],
-  ]) {
-    const { stdout, code } = await inProcess(['permissions', '--format', 'cloudformation', ...more])
-    expect(code).toBe(0)
-    const file = join(temporaryFolder(), 'member.yaml')
-    writeFileSync(file, stdout)
-    await lintTemplate(file, context)
-  }
 })

@@ -28,12 +28,12 @@ const run = '2026-11-21T05-00-00Z'
 const stateMachineArn = 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater'
 const policy = `
 pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4 }
-fanOut: { aboveNodes: 40, nodesPerShard: 25 }
+fanOut: { aboveNodes: 8, nodesPerShard: 10 }
 `
 const scenarios: Scenario[] = [
-  fleet({ nodes: 60, seed: 'a', cluster: 'fleet-a', podsPerNode: 4 }),
-  fleet({ nodes: 30, seed: 'b', cluster: 'fleet-b', podsPerNode: 4 }),
-  incidents,
+  fleet({ nodes: 22, seed: 'a', cluster: 'fleet-a', podsPerNode: 1 }),
+  fleet({ nodes: 6, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
+  fleet({ nodes: 3, seed: 'c', cluster: 'other', podsPerNode: 2 }),
 ]
 
 /** A bucket each, so that two runs of the same tick know nothing of each other. */
@@ -82,7 +82,7 @@ describe('the state machine', () => {
 
 describe('a large fleet', () => {
   it('is handed over by the tick, read in shards, and told as one function tells it, byte for byte', async () => {
-    const here = await world()
+    const here = await world([...scenarios.slice(0, 2), incidents])
     const handed = await here.handOver()
     expect(handed).toMatchObject({ runId: run, state: 'fanned-out' })
     expect(here.lab.executions()).toMatchObject([{ name: run, input: { run } }])
@@ -145,7 +145,7 @@ describe('a large fleet', () => {
   it('is none where it is small, a dry run, or a few nodes by their names', async () => {
     const here = await world(
       scenarios.slice(0, 1),
-      policy.replace('aboveNodes: 40', 'aboveNodes: 60'),
+      policy.replace('aboveNodes: 8', 'aboveNodes: 22'),
     )
     const handed = (event: object) =>
       invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
@@ -221,7 +221,7 @@ fanOut: { nodesPerShard: 10 }
     expect(await large.handOver()).toMatchObject({ state: 'fanned-out' })
     await execute({ run }, large.functions)
     expect(large.findings().clusters).toMatchObject([
-      { name: 'fleet-a', coverage: { nodes: 60, read: 60 } },
+      { name: 'fleet-a', coverage: { nodes: 22, read: 22 } },
     ])
     expect(told(large.findings())).toBe(told(await alone(large)))
   })
@@ -250,7 +250,8 @@ fanOut: { nodesPerShard: 10 }
     ['proxy', 'published'],
   ])('of 60 nodes at an SSM pace for 44 nodes, in mode %s, is %s', async (mode, state) => {
     const pace = `pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 0.1 }`
-    const here = await world(scenarios.slice(0, 1), `modes: [{ mode: ${mode} }]\n${pace}\n`)
+    const large = fleet({ nodes: 60, podsPerNode: 1 })
+    const here = await world([large], `modes: [{ mode: ${mode} }]\n${pace}\n`)
     expect(await here.handOver()).toMatchObject({ state })
   })
 
@@ -260,7 +261,7 @@ fanOut: { nodesPerShard: 10 }
       /not handed to many functions, and this one has read what it could: .*StartExecution.*Grant states:StartExecution/,
     )
     expect(here.findings()).toMatchObject({
-      clusters: [{ name: 'fleet-a', coverage: { read: 60 } }],
+      clusters: [{ name: 'fleet-a', coverage: { read: 22 } }],
     })
     expect(here.findings().run.inputErrors).toHaveLength(1)
   })
@@ -334,7 +335,7 @@ describe('a tick', () => {
     )
     expect(here.lab.executions()).toHaveLength(mostExecutions)
     expect(here.findings()).toMatchObject({
-      clusters: [{ name: 'fleet-a', coverage: { read: 60 } }],
+      clusters: [{ name: 'fleet-a', coverage: { read: 22 } }],
     })
   })
 
@@ -397,8 +398,8 @@ describe('a function that dies', () => {
         reason,
       })),
     )
-    expect(lost.length).toBeGreaterThan(10)
-    const coverage = { nodes: 60, read: 60 - lost.length, notRead: lost.length }
+    expect(lost.length).toBeGreaterThan(2)
+    const coverage = { nodes: 22, read: 22 - lost.length, notRead: lost.length }
     expect(clusters.find(({ name }) => name === 'fleet-a')).toMatchObject({ coverage })
     const other = (document: FindingsDocument) =>
       document.findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)
@@ -423,8 +424,8 @@ describe('a function that dies', () => {
         .filter(({ grade }) => grade === null)
         .map(({ name, coverage: { nodes, notRead } }) => ({ name, nodes, notRead })),
     ).toEqual([
-      { name: 'fleet-a', nodes: 60, notRead: 60 },
-      { name: 'fleet-b', nodes: 30, notRead: 30 },
+      { name: 'fleet-a', nodes: 22, notRead: 22 },
+      { name: 'fleet-b', nodes: 6, notRead: 6 },
     ])
     const reasons = Map.groupBy(notAudited, ({ cluster }) => cluster)
     expect(reasons.get('fleet-a')?.[0]?.reason).toMatch(
@@ -483,10 +484,7 @@ describe('a slip of the pen', () => {
           faults: { endpoint: 'closed-port' as const },
         })),
       }
-      const here = await world(
-        [away, ...others],
-        policy.replace('aboveNodes: 40', 'aboveNodes: 20'),
-      )
+      const here = await world([away, ...others], policy.replace('aboveNodes: 8', 'aboveNodes: 4'))
       const event = { clusters: ['fleet-*'], nodegroups }
       const { runId } = await onDemand(event)
       const state = (answer: Promise<{ state: string }>) =>
@@ -541,7 +539,7 @@ describe('trouble', () => {
         faults: { endpoint: 'closed-port' as const },
       })),
     }
-    const here = await world([away, ...others], policy.replace('aboveNodes: 40', 'aboveNodes: 20'))
+    const here = await world([away, ...others], policy.replace('aboveNodes: 8', 'aboveNodes: 4'))
     await here.handOver()
     await execute({ run }, here.functions)
     expect(here.findings().notAudited.find(({ cluster }) => cluster === 'fleet-a')).toMatchObject({
@@ -586,7 +584,7 @@ describe('trouble', () => {
     writeFileSync(here.inRun(`fan-out/clusters/${number}/records`), '')
     await execute({ run }, here.functions)
     const lost = here.findings().notAudited.filter(({ cluster }) => cluster === 'fleet-b')
-    expect(lost).toHaveLength(30)
+    expect(lost).toHaveLength(6)
     expect(lost[0]?.reason).toMatch(
       /did not come to its end at any try: .*PutObject runs\/.*records\/0.ndjson.gz/,
     )

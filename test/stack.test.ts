@@ -99,36 +99,6 @@ describe('the parameters', () => {
     for (const name of Object.keys(Parameters))
       expect(text).toMatch(new RegExp(`"Ref":"${name}"|\\$\\{${name}\\}`))
   })
-
-  it('reach it from the command line and by the stage; a name that there is not is refused', {
-    timeout: 130_000,
-  }, async () => {
-    const dev = await packageService(
-      '--stage',
-      'dev',
-      '--param=schedule=rate(2 hours)',
-      '--param=flexibleWindowMinutes=0',
-    )
-    try {
-      const { resources } = instantiate(dev.template)
-      expect(resources.AuditSchedule?.Properties).toMatchObject({
-        ScheduleExpression: 'rate(2 hours)',
-        State: 'DISABLED',
-        FlexibleTimeWindow: { Mode: 'OFF' },
-      })
-      expect(resources.AuditLambdaFunction?.Properties.FunctionName).toBe('highwater-dev-audit')
-      expect(
-        Object.keys(resources).filter(
-          name => name.endsWith('Document') || name === 'NoReportAlarm',
-        ),
-      ).toEqual([])
-    } finally {
-      dev.remove()
-    }
-    await expect(packageService('--param=shedule=rate(2 hours)')).rejects.toMatchObject({
-      stdout: expect.stringMatching(/no parameter shedule. There are: schedule, timezone/),
-    })
-  })
 })
 
 describe('the functions', () => {

@@ -75,7 +75,8 @@ export async function execute(
     names.map(name => [name, name.startsWith(readerOf('')) ? read : task]),
   )
   const machine = new StateMachine(definition as unknown as StateMachineDefinition, {
-    validationOptions: { checkArn: false },
+    // fan-out.test.ts validates the definition, once.
+    validationOptions: { noValidate: true },
   })
   const { result } = machine.run(input as Parameters<typeof machine.run>[0], {
     overrides: {

@@ -5,10 +5,10 @@ import {
   remediationNodes,
   remediationScenario,
 } from '#lab/scenarios/remediation.ts'
+import { askIn, get } from '#lab/test/support.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { mainFileOf, send, sha256 } from '#test/lab-changes.ts'
 import { WatchedNode } from '#test/watched-node.ts'
-import { askIn, get } from './support.ts'
 
 const nodes = new Map(remediationNodes().map(node => [node.key, node]))
 const patience = { timeout: 50_000, interval: 50 }

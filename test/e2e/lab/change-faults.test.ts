@@ -9,10 +9,10 @@ import {
   remediationScenario,
   successorOf,
 } from '#lab/scenarios/remediation.ts'
+import { askIn } from '#lab/test/support.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { mainFileOf, pingStatusOf, sha256 } from '#test/lab-changes.ts'
 import { WatchedNode } from '#test/watched-node.ts'
-import { askIn } from './support.ts'
 
 const patience = { timeout: 50_000, interval: 50 }
 const long = { timeout: 60_000 }

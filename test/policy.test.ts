@@ -216,9 +216,9 @@ logRotation:
 
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {
     const text =
-      'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: no-such-rule, until: 2026-12-31, reason: x }\n'
+      'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: pear-drift, until: 2026-12-31, reason: x }\n'
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
-      /severities.*image-gc-duee[\s\S]*team\.yaml:3:\d+: waivers\.0\.rule.*peer-drift/,
+      /^team\.yaml:1:15: severities: .*image-gc-duee.*Did you mean image-gc-due\?\nteam\.yaml:3:13: waivers\.0\.rule: No such name\. Did you mean peer-drift\?/,
     )
   })
 

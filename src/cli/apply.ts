@@ -58,7 +58,7 @@ passed nodes or objects over; 4 it broke off.`,
 
 async function runApply(file: string, options: ApplyOptions): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
-  const run = await withRemediation(options, async live =>
+  const run = await withRemediation({ ...options, plannedModes: plan.snapshot.modes }, async live =>
     remediate(plan, await approvalOf(options), {
       ...live,
       resume: options.resume === true,

@@ -1,13 +1,14 @@
 /** `highwater audit`: read a fleet or a snapshot, replay, judge, report. */
 
-import { existsSync, mkdirSync, realpathSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { rules } from '#judge/rules/index.ts'
-import { messageOf } from '#model/error-message.ts'
-import type { Severity } from '#model/finding.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/format-id.ts'
+import { matchesGlob } from '#model/glob.ts'
 import { type LanguageId, languageIds } from '#model/language.ts'
+import { didYouMean } from '#model/nearest.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { selectsEverything } from '#model/selection.ts'
@@ -23,17 +24,20 @@ import { formats, formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
 import type { Language } from '#report/languages/language.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { auditExitCode, isSnapshotOfNothing } from './exit-code.ts'
+import { auditExitCode, isSnapshotOfNothing, type UnreadLimit, unreadLimits } from './exit-code.ts'
+import { makeFolder } from './folder.ts'
 import {
   addFleetOptions,
+  addFormatOption,
+  type FailOn,
   type FleetOptions,
   failOnOption,
   parseText,
   policyOf,
-  runSignal,
   selectionOf,
 } from './options.ts'
 import { openProgress } from './progress.ts'
+import { runSignal } from './signals.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
@@ -45,7 +49,11 @@ export interface AuditOptions extends FleetOptions {
   store?: string
   format: FormatId | 'text'
   outputs: MoreFormat[]
-  failOn: Severity | 'none'
+  failOn: FailOn | null
+  failOnUnread: UnreadLimit
+  rule: string[]
+  skipRule: string[]
+  severity?: Severity
   allNodes?: boolean
   plan?: boolean
   language?: LanguageId
@@ -60,11 +68,6 @@ export function auditCommand(): Command {
       '--out <dir>',
       `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
       'highwater-out',
-    )
-    .addOption(
-      new Option('--format <format>', 'what to print')
-        .choices(['text', ...alwaysFormats, ...moreFormats])
-        .default('text'),
     )
     .addOption(
       new Option(
@@ -86,9 +89,21 @@ export function auditCommand(): Command {
       parseText,
     )
     .addOption(failOnOption())
+    .addOption(
+      new Option('--fail-on-unread <what>', 'exit 3 when a node, or a whole cluster, is not read')
+        .choices(unreadLimits)
+        .default('cluster'),
+    )
+    .addOption(ruleOption('--rule <id>', 'only this rule; repeatable, * stands for any characters'))
+    .addOption(ruleOption('--skip-rule <id>', 'all rules but this one; likewise'))
+    .addOption(
+      new Option('--severity <severity>', 'only findings that are at least this severe').choices(
+        severities,
+      ),
+    )
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
-  return addFleetOptions(command)
+  return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
     .addHelpText(
       'after',
       `
@@ -99,12 +114,34 @@ Examples:
   highwater audit --snapshot highwater-out/${snapshotName} --format json --fail-on high
 
 Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad usage or
-bad input; 3 something could not be read; 4 failed, nothing published.`,
+bad input; 3 something was not read (--fail-on-unread); 4 failed, nothing published.`,
     )
     .action(async (options: AuditOptions) => {
       process.exitCode = await runAudit(options)
     })
 }
+
+const ruleOption = (flags: string, description: string) =>
+  new Option(flags, description).argParser(collectRule).default([], 'none')
+
+function collectRule(pattern: string, before: string[]): string[] {
+  const ids = rules.map(({ id }) => id)
+  if (!ids.some(id => matchesGlob(pattern, id)))
+    throw new InvalidArgumentError(`No rule is called so.${didYouMean(pattern, ids)}`)
+  return [...before, pattern]
+}
+
+/** The rules that run. */
+function chosenRules({ rule, skipRule }: AuditOptions): typeof rules {
+  const has = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
+  return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
+}
+
+/** Such a run is not remembered, and compared with none. */
+const isPart = (options: AuditOptions): boolean =>
+  !selectsEverything(selectionOf(options)) ||
+  options.rule.length + options.skipRule.length > 0 ||
+  options.severity !== undefined
 
 function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
   const asked = text.split(',').map(id => id.trim())
@@ -119,6 +156,10 @@ function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
 const isMoreFormat = (id: string): id is MoreFormat => moreFormats.some(format => format === id)
 
 async function runAudit(options: AuditOptions): Promise<number> {
+  if (options.failOn?.isNew === true && options.store === undefined)
+    throw new OperatorError(
+      '--fail-on new:SEVERITY needs --store, where earlier runs are remembered',
+    )
   const policy = auditPolicyOf(options)
   const result = await auditInto(options, policy)
   const language = languages[policy.report.language]
@@ -141,7 +182,7 @@ async function runAudit(options: AuditOptions): Promise<number> {
     else if (isForPeople)
       process.stdout.write(placesText(location ?? '', options.snapshot, language))
   }
-  return auditExitCode(result, options.failOn)
+  return auditExitCode(result, options)
 }
 
 function auditPolicyOf(options: AuditOptions): Policy {
@@ -183,7 +224,8 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       source: isSaved ? 'snapshot' : 'live',
       version,
       policy,
-      rules,
+      rules: chosenRules(options),
+      leastSeverity: options.severity,
       formats: formatsWith(
         [
           ...policy.report.formats,
@@ -197,7 +239,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },
-      isPart: !selectsEverything(selectionOf(options)),
+      isPart: isPart(options),
       plan: options.plan
         ? snapshot =>
             planBeside(snapshot ?? options.snapshot ?? null, {
@@ -225,15 +267,16 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
 /** Runs are in the order in which their nodes were read, a saved one among the live ones. */
 async function historyOf(options: AuditOptions, policy: Policy): Promise<History | null> {
   if (options.store === undefined) return null
-  const { snapshot, kubeconfig, context, inCluster } = options
+  const { snapshot, kubeconfig, context, allContexts, inCluster } = options
   const isEnumerated =
     snapshot === undefined &&
     kubeconfig === undefined &&
     context.length === 0 &&
+    allContexts !== true &&
     inCluster === undefined
   return openHistory({
     store: await storeAt(options.store),
-    isWhole: selectsEverything(selectionOf(options)),
+    isWhole: !isPart(options),
     scope: isEnumerated ? scopeOf(policy) : null,
     ...policy.history,
   })
@@ -249,12 +292,6 @@ function snapshotWriter({ out, snapshot }: AuditOptions) {
     realpathSync(target) === realpathSync(snapshot)
   )
     return null
-  try {
-    mkdirSync(out, { recursive: true })
-  } catch (error) {
-    throw new OperatorError(`The folder ${resolve(out)} cannot be made: ${messageOf(error)}`, {
-      isBadInput: false,
-    })
-  }
+  makeFolder(out)
   return openSnapshot(target)
 }

@@ -1,12 +1,13 @@
 /** `highwater collect`: read a fleet into a snapshot, to audit it later or elsewhere. */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, runSignal } from './options.ts'
+import { makeFolder } from './folder.ts'
+import { addFleetOptions, type FleetOptions } from './options.ts'
 import { openProgress } from './progress.ts'
+import { runSignal } from './signals.ts'
 import { liveRecords } from './source.ts'
 
 interface CollectOptions extends FleetOptions {
@@ -27,7 +28,7 @@ export function collectCommand(): Command {
 async function collectInto(options: CollectOptions): Promise<number> {
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
-  mkdirSync(dirname(options.out), { recursive: true })
+  makeFolder(dirname(options.out))
   const snapshot = openSnapshot(options.out)
   const read = { nodes: 0, errors: 0 }
   try {

@@ -1,12 +1,13 @@
 /** `highwater diff`: what changed between two saved audits. */
-import { Command, Option } from 'commander'
-import type { Severity } from '#model/finding.ts'
+import { Command } from 'commander'
 import { diff } from '#pipeline/diff.ts'
 import { diffText } from './diff-text.ts'
 import { diffExitCode } from './exit-code.ts'
 import {
+  addFormatOption,
   addPolicyOption,
   addSelectionOptions,
+  type FailOn,
   failOnOption,
   policyFile,
   type SelectionOptions,
@@ -18,18 +19,15 @@ import { version } from './version.ts'
 interface DiffOptions extends SelectionOptions {
   policy?: string
   format: 'text' | 'json'
-  failOn: Severity | 'none'
+  failOn: FailOn | null
 }
 
 export function diffCommand(): Command {
   const command = new Command('diff')
     .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
     .argument('<new>', 'likewise, of a later one')
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
     .addOption(failOnOption())
-  return addPolicyOption(addSelectionOptions(command))
+  return addFormatOption(addPolicyOption(addSelectionOptions(command)))
     .addHelpText(
       'after',
       `

@@ -1,6 +1,7 @@
 /** A check-up as a terminal tells it: what is wrong first, then what to paste. */
 import { type Check, type CheckState, type ClusterCheckup, checkStates } from '#model/checkup.ts'
 import { clean, painter, type Screen, type Style, wrap } from './terminal.ts'
+import { verbosity } from './verbosity.ts'
 
 const stateStyles: Record<CheckState, Style> = {
   missing: ['bold', 'red'],
@@ -53,11 +54,14 @@ export function checkupText(
   const bySeverity = checks.toSorted(
     (left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state),
   )
+  const isShown = (found: CheckState) => found !== 'ok' || verbosity.isVerbose
+  const hidden = checks.filter(({ state: found }) => !isShown(found)).length
   const lines = [
     ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(
       line => paint('bold', line),
     ),
-    ...bySeverity.flatMap(row),
+    ...bySeverity.filter(({ state: found }) => isShown(found)).flatMap(row),
+    ...(hidden > 0 ? [`  ${hidden} checks ok (--verbose lists them)`] : []),
     // To paste: as it is, so nothing of it is wrapped. Names in it are those of AWS and Kubernetes, which allow no control characters.
     ...fixes.flatMap(({ target, text }) => [
       '',

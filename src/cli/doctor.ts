@@ -1,9 +1,10 @@
 /** `highwater doctor`: whether an audit could read what its mode promises, and what is missing for it. */
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { type Checkup, type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
 import { checkupText } from './doctor-text.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, runSignal } from './options.ts'
+import { addFleetOptions, addFormatOption, type FleetOptions } from './options.ts'
+import { runSignal } from './signals.ts'
 import { liveCheckups } from './source.ts'
 import { screenOf } from './terminal.ts'
 
@@ -13,12 +14,8 @@ interface DoctorOptions extends FleetOptions {
 }
 
 export function doctorCommand(): Command {
-  const command = new Command('doctor')
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
-    .option('--remediate', 'also what applying plans needs')
-  return addFleetOptions(command)
+  const command = new Command('doctor').option('--remediate', 'also what applying plans needs')
+  return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `

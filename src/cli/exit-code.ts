@@ -3,26 +3,43 @@ import { type Severity, severities } from '#model/finding.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/remediation.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import type { DiffResult } from '#pipeline/diff.ts'
+import type { FailOn } from './options.ts'
 
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
 
-/** @param failOn the least severity that makes the run fail; `none`: no finding does */
+export const unreadLimits = ['none', 'node', 'cluster'] as const
+/** What must be unread for exit code 3. */
+export type UnreadLimit = (typeof unreadLimits)[number]
+
 export function auditExitCode(
   { document, nodes, deliveries, ruleErrors }: AuditResult,
-  failOn: Severity | 'none',
+  { failOn, failOnUnread }: { failOn: FailOn | null; failOnUnread: UnreadLimit },
 ): number {
   if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null))
     return exitCode.failed
   if (isSnapshotOfNothing({ document, nodes })) return exitCode.badInput
-  if (isAnyAtLeast(failOn, document.findings)) return exitCode.findings
-  // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
-  const isUnread = nodes.some(
-    ({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate',
-  )
-  const isCut =
-    document.run.inputErrors.length > 0 || document.notAudited.some(({ node }) => node === null)
+  const { findings, delta } = document
+  const counted = failOn?.isNew
+    ? findings.filter(({ id }) => delta.new.includes(id) || delta.regressed?.includes(id))
+    : findings
+  if (isAnyAtLeast(failOn, counted)) return exitCode.findings
   const hasFailures = ruleErrors.length > 0 || deliveries.some(({ error }) => error !== null)
-  return isUnread || isCut || hasFailures ? exitCode.unread : exitCode.ok
+  return hasFailures || isUnread({ document, nodes }, failOnUnread) ? exitCode.unread : exitCode.ok
+}
+
+function isUnread(
+  { document, nodes }: Pick<AuditResult, 'document' | 'nodes'>,
+  limit: UnreadLimit,
+): boolean {
+  if (limit === 'none') return false
+  const { run, notAudited, clusters } = document
+  if (run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)) return true
+  if (limit === 'cluster')
+    return clusters.some(
+      ({ coverage: { nodes: all, read, partlyRead } }) => all > 0 && read + partlyRead === 0,
+    )
+  // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
+  return nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
 }
 
 /** No node, and no cluster that was looked through for garbage. */
@@ -35,10 +52,7 @@ export const isSnapshotOfNothing = ({
   clusters.every(({ coverage }) => coverage.clusterGc === undefined)
 
 /** What is waived, fixed or unchanged fails no run. */
-export function diffExitCode(
-  { document, isUnread }: DiffResult,
-  failOn: Severity | 'none',
-): number {
+export function diffExitCode({ document, isUnread }: DiffResult, failOn: FailOn | null): number {
   const { new: added, worse } = document.findings
   if (
     isAnyAtLeast(
@@ -74,8 +88,8 @@ export function remediationExitCode(
   return !isOver || (wanted === 'verified' && has('skipped')) ? exitCode.unread : exitCode.ok
 }
 
-function isAnyAtLeast(failOn: Severity | 'none', found: { severity: Severity }[]): boolean {
-  if (failOn === 'none') return false
-  const least = severities.indexOf(failOn)
+function isAnyAtLeast(failOn: FailOn | null, found: { severity: Severity }[]): boolean {
+  if (failOn === null) return false
+  const least = severities.indexOf(failOn.severity)
   return found.some(({ severity }) => severities.indexOf(severity) <= least)
 }

@@ -1,10 +1,11 @@
 /** `highwater explain`: what a rule means, why it matters, and how to end what it found. */
 
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { didYouMean } from '#model/nearest.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { explainedRules, ruleNames } from '#pipeline/shelves.ts'
 import { explanationText, rulesTable } from './explain-text.ts'
+import { addFormatOption } from './options.ts'
 import { screenOf } from './terminal.ts'
 
 interface ExplainOptions {
@@ -12,14 +13,11 @@ interface ExplainOptions {
 }
 
 export function explainCommand(): Command {
-  return new Command('explain')
-    .argument(
-      '[rule]',
-      'its id, as a finding names it, or a family; without it, a table of all rules',
-    )
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
+  const command = new Command('explain').argument(
+    '[rule]',
+    'its id, as a finding names it, or a family; without it, a table of all rules',
+  )
+  return addFormatOption(command)
     .addHelpText(
       'after',
       `

@@ -4,7 +4,7 @@ import type { ClusterTrend } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { exitCode } from './exit-code.ts'
 import { nodeHistoryText } from './history-text.ts'
-import { parseText } from './options.ts'
+import { addFormatOption, parseText } from './options.ts'
 import { storeAt } from './store.ts'
 import { screenOf } from './terminal.ts'
 import { trendsText } from './trends-text.ts'
@@ -17,7 +17,7 @@ interface HistoryOptions {
 }
 
 export function historyCommand(): Command {
-  return new Command('history')
+  const command = new Command('history')
     .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
     .requiredOption(
       '--store <place>',
@@ -34,9 +34,7 @@ export function historyCommand(): Command {
         .argParser(parseDays)
         .default(30),
     )
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
+  return addFormatOption(command)
     .addHelpText(
       'after',
       `

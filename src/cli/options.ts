@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { messageOf } from '#model/error-message.ts'
-import { severities } from '#model/finding.ts'
-import { notReached } from '#model/not-reached.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
@@ -24,8 +24,11 @@ export interface PlaceOptions {
   tag: Record<string, string>
   kubeconfig?: string
   context: string[]
+  allContexts?: boolean
   inCluster?: string
   mode?: ReadMode
+  /** How a plan's clusters were read. */
+  plannedModes?: Plan['snapshot']['modes']
   policy?: string
   /** Whether nodes are to be changed. */
   remediate?: boolean
@@ -65,10 +68,44 @@ export const addPolicyOption = (command: Command): Command =>
     parseText,
   )
 
+/** Findings that make a run exit 1; null: none does. */
+export interface FailOn {
+  severity: Severity
+  /** Only those that the run before did not have. */
+  isNew: boolean
+}
+
 export const failOnOption = () =>
-  new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe')
-    .choices([...severities, 'none'])
-    .default('none')
+  new Option(
+    '--fail-on <severity>',
+    `exit 1 when a finding is at least this severe: ${severities.join(', ')}, or none; new:high counts only what is new`,
+  )
+    .argParser(parseFailOn)
+    .default(null, 'none')
+
+function parseFailOn(text: string): FailOn | null {
+  if (text === 'none') return null
+  const severity = severities.find(one => one === text.replace(/^new:/, ''))
+  if (severity === undefined)
+    throw new InvalidArgumentError(
+      `Allowed choices are ${severities.join(', ')}, each also as new:SEVERITY, and none.`,
+    )
+  return { severity, isNew: text.startsWith('new:') }
+}
+
+/** `--format`, also as `-o` and `--output`, as kubectl has it. */
+export function addFormatOption(
+  command: Command,
+  choices: readonly string[] = ['text', 'json'],
+): Command {
+  const [preset = ''] = choices
+  return command
+    .addOption(
+      new Option('-o, --format <format>', 'what to print').choices(choices).default(preset),
+    )
+    .addOption(new Option('--output <format>').choices(choices).hideHelp())
+    .on('option:output', (format: string) => command.setOptionValue('format', format))
+}
 
 /** Where the nodes are and which of them. */
 export const addFleetOptions = (command: Command): Command =>
@@ -96,10 +133,14 @@ export function addPlaceOptions(command: Command): Command {
     )
     .option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS', parseText)
     .addOption(
-      new Option('--context <name>', 'a context of the kubeconfig; repeatable')
+      new Option(
+        '--context <name>',
+        'a context of the kubeconfig; repeatable, * stands for any characters',
+      )
         .argParser(collectText)
         .default([], 'its current one'),
     )
+    .option('--all-contexts', 'every context of the kubeconfig')
     .option(
       '--in-cluster <name>',
       'the cluster in whose pod this runs, by its service account; reports call it by that name',
@@ -165,7 +206,10 @@ export function policyOf(options: PlaceOptions): Policy {
   const { region, tag, mode } = options
   return {
     ...policy,
-    modes: mode === undefined ? policy.modes : [{ match: {}, mode }],
+    modes:
+      mode === undefined
+        ? [...modeSelections(options.plannedModes), ...policy.modes]
+        : [{ match: {}, mode }],
     ...(region.length > 0 && {
       narrowedFrom: policy.accounts,
       accounts: policy.accounts.map(account => ({ ...account, regions: region })),
@@ -173,6 +217,9 @@ export function policyOf(options: PlaceOptions): Policy {
     clusters: { ...policy.clusters, tags: { ...policy.clusters.tags, ...tag } },
   }
 }
+
+const modeSelections = (modes: PlaceOptions['plannedModes'] = {}): Policy['modes'] =>
+  Object.entries(modes).map(([cluster, mode]) => ({ match: { cluster }, mode }))
 
 /** The policy of that file, or of the working directory. @throws OperatorError */
 export function policyFile(file: string | undefined): Policy {
@@ -182,7 +229,7 @@ export function policyFile(file: string | undefined): Policy {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OperatorError(`The policy ${path} cannot be read: ${messageOf(error)}`)
+    throw new OperatorError(`The policy ${path} cannot be read: ${fileFault(error)}`)
   }
   return parsePolicy(text, path, policyTerms)
 }
@@ -192,67 +239,11 @@ export function textOf(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new OperatorError(`The ${what} ${file} cannot be read: ${messageOf(error)}`)
+    throw new OperatorError(`The ${what} ${file} cannot be read: ${fileFault(error)}`)
   }
 }
 
-const stopSignals = ['SIGINT', 'SIGTERM'] as const
-
-/** An abort signal for the run's deadline and for Ctrl-C (or SIGTERM, as a CI sends it); its reason says which, in the words that unread nodes will carry. */
-export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
-  const controller = new AbortController()
-  const timer = setTimeout(
-    () => controller.abort(new Error(notReached(`run's deadline of ${deadlineMs / 1000} s`))),
-    deadlineMs,
-  )
-  const interrupt = () => {
-    process.stderr.write(
-      '\nStopping: the report will have what was read so far. Once more to leave at once.\n',
-    )
-    controller.abort(new Error(notReached('run was interrupted')))
-  }
-  for (const name of stopSignals) process.once(name, interrupt)
-  return {
-    signal: controller.signal,
-    end: () => {
-      clearTimeout(timer)
-      for (const name of stopSignals) process.removeListener(name, interrupt)
-    },
-  }
-}
-
-/**
- * For a run that changes nodes: Ctrl-C, or the deadline, lets it send nothing more and wait for what is under way; Ctrl-C again lets it wait for nothing;
- * a third one leaves at once.
- */
-export function pausingSignals(deadlineMs: number | undefined): {
-  stop: AbortSignal
-  end: AbortSignal
-  close: () => void
-} {
-  const [stop, end] = [new AbortController(), new AbortController()]
-  const timer =
-    deadlineMs === undefined
-      ? null
-      : setTimeout(
-          () => stop.abort(new Error(`the deadline of ${deadlineMs / 1000} s was reached`)),
-          deadlineMs,
-        )
-  const interrupt = () => {
-    if (stop.signal.aborted) {
-      end.abort(new Error('the run was interrupted'))
-      close()
-    } else {
-      process.stderr.write(
-        '\nPausing: nothing more is sent, and what is under way is waited for. Once more to wait for nothing.\n',
-      )
-      stop.abort(new Error('the run was interrupted'))
-    }
-  }
-  const close = () => {
-    if (timer !== null) clearTimeout(timer)
-    for (const name of stopSignals) process.removeListener(name, interrupt)
-  }
-  for (const name of stopSignals) process.on(name, interrupt)
-  return { stop: stop.signal, end: end.signal, close }
-}
+const fileFault = (error: unknown): string =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    ? 'there is no such file'
+    : messageOf(error)

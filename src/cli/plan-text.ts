@@ -17,12 +17,23 @@ const shownSnippetLines = 40
 const shownContentLines = 400
 const shownObjects = 20
 
-/** Ends with a newline. @param file where the plan was written */
-export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Screen): string {
+export interface PrintedPlan {
+  /** Where the plan was written. */
+  file: string
+  /** The options by which its clusters were found, as they were given: `--region eu-west-1`. */
+  place: string[]
+}
+
+/** Ends with a newline. */
+export function planTextFor(
+  plan: Plan,
+  { file, place }: PrintedPlan,
+  { hasColour, columns }: Screen,
+): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
-  if (plan.deletions !== undefined) return deletionTextFor(plan, file, paint, width)
+  if (plan.deletions !== undefined) return deletionTextFor(plan, { file, place }, paint, width)
   const untouched = [
     counted(never.length, 'never touched'),
     counted(refused.length, 'refused'),
@@ -55,13 +66,13 @@ export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Sc
           ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`),
         ]),
     '',
-    ...approvalLines(plan, file, width),
+    ...approvalLines(plan, { file, place }, width),
   ]
   return `${lines.join('\n')}\n`
 }
 
 /** Every object stands in the file; here each kind with its oldest. */
-function deletionTextFor(plan: Plan, file: string, paint: Paint, width: number): string {
+function deletionTextFor(plan: Plan, printed: PrintedPlan, paint: Paint, width: number): string {
   const { id, createdAt, deletions = [], notDeleted = [] } = plan
   const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
   const lines = [
@@ -96,7 +107,7 @@ function deletionTextFor(plan: Plan, file: string, paint: Paint, width: number):
       wrap(clean(`${cluster}: ${resource}: ${why}`, 1000), width, '  ', '    '),
     ),
     '',
-    ...approvalLines(plan, file, width),
+    ...approvalLines(plan, printed, width),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -233,7 +244,7 @@ function waveOf(wave: readonly string[], index: number): string {
   return `${nodesOf(wave.length)}: ${clean(wave.slice(0, shownNodes).join(', '), 600)}${more}`
 }
 
-function approvalLines(plan: Plan, file: string, width: number): string[] {
+function approvalLines(plan: Plan, { file, place }: PrintedPlan, width: number): string[] {
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
     return wrap(
       `Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`,
@@ -246,7 +257,12 @@ function approvalLines(plan: Plan, file: string, width: number): string[] {
     `Digest: ${plan.digest}`,
     'Nothing is changed by it. To approve exactly this, and to do it:',
     `  highwater approve ${quoted(file)} --digest ${plan.digest}${acting} --by "YOUR NAME"`,
-    `  highwater apply ${quoted(file)} --approval ${quoted(approvalFileOf(file))} --store s3://BUCKET/PREFIX`,
+    `  highwater ${['apply', file, '--approval', approvalFileOf(file), ...place].map(quoted).join(' ')}`,
+    ...wrap(
+      'The journal is then kept in a folder here. If several people or machines apply plans, add --store s3://BUCKET/PREFIX to both.',
+      width,
+      '',
+    ),
   ]
 }
 

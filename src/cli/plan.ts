@@ -1,6 +1,6 @@
 /** `highwater plan`: what would be changed on which nodes, and what that would do. It changes nothing. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
@@ -17,14 +17,15 @@ import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { exitCode } from './exit-code.ts'
 import {
   addFleetOptions,
+  addFormatOption,
   type FleetOptions,
   parseText,
   policyOf,
-  runSignal,
   selectionOf,
 } from './options.ts'
 import { planTextFor } from './plan-text.ts'
 import { openProgress } from './progress.ts'
+import { runSignal } from './signals.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { screenOf } from './terminal.ts'
 import { version } from './version.ts'
@@ -39,6 +40,7 @@ interface PlanOptions extends FleetOptions {
   deletions?: boolean
   allowActAtOnce?: boolean
   out: string
+  force?: boolean
   format: 'text' | 'json'
 }
 
@@ -86,10 +88,8 @@ export function planCommand(): Command {
     )
     .option('--allow-act-at-once', 'also where the new thresholds act at once on what is there now')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
-  return addFleetOptions(command)
+    .option('--force', 'overwrite a plan that is there and may be approved')
+  return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `
@@ -155,7 +155,9 @@ function planOf(options: PlanOptions): Planner {
 }
 
 async function runPlan(options: PlanOptions): Promise<number> {
-  const { plan, inputErrors, unread } = await withSnapshot(options, planOf(options))
+  const planner = planOf(options)
+  rejectPlanInPlace(options)
+  const { plan, inputErrors, unread } = await withSnapshot(options, planner)
   const text = planText(plan)
   try {
     writeFileSync(options.out, text)
@@ -165,11 +167,35 @@ async function runPlan(options: PlanOptions): Promise<number> {
     })
   }
   process.stdout.write(
-    options.format === 'json' ? text : planTextFor(plan, options.out, screenOf(process.stdout)),
+    options.format === 'json'
+      ? text
+      : planTextFor(
+          plan,
+          { file: options.out, place: placeArguments(options) },
+          screenOf(process.stdout),
+        ),
   )
   for (const error of inputErrors.slice(0, 10))
     process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)
   return inputErrors.length > 0 || unread > 0 ? exitCode.unread : exitCode.ok
+}
+
+/** An approval names the plan's digest: overwritten, the approved plan is lost. */
+function rejectPlanInPlace({ out, force }: PlanOptions): void {
+  if (force !== true && existsSync(out) && statSync(out).isFile() && statSync(out).size > 0)
+    throw new OperatorError(
+      `${out} exists, and may be an approved plan: give another --out, or --force`,
+    )
+}
+
+/** Who applies the plan finds its clusters by the same options. */
+function placeArguments(options: PlanOptions): string[] {
+  const { region, tag, kubeconfig, context, inCluster, policy } = options
+  const tags = Object.entries(tag).map(([key, value]) => `${key}=${value}`)
+  const given = { region, tag: tags, kubeconfig, context, 'in-cluster': inCluster, policy }
+  return Object.entries(given).flatMap(([name, values = []]) =>
+    [values].flat().flatMap(value => [`--${name}`, value]),
+  )
 }
 
 /** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */

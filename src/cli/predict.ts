@@ -8,8 +8,9 @@ import { type Predicted, predict } from '#pipeline/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { storyOf } from '#report/story.ts'
 import { exitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, parseText, runSignal } from './options.ts'
+import { addFleetOptions, addFormatOption, type FleetOptions, parseText } from './options.ts'
 import { openProgress } from './progress.ts'
+import { runSignal } from './signals.ts'
 import { liveRecords, savedRecords } from './source.ts'
 
 interface PredictOptions extends FleetOptions {
@@ -46,10 +47,7 @@ export function predictCommand(): Command {
         parseFill,
       ),
     )
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
-  return addFleetOptions(command)
+  return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `

@@ -1,4 +1,7 @@
-/** Progress of a live run: one rewritten line on a terminal, one line a minute elsewhere. */
+/** Progress of a live run: one rewritten line on a terminal; elsewhere a line for each cluster, and one a minute. */
+import { clean } from './terminal.ts'
+import { verbosity } from './verbosity.ts'
+
 const quietEveryMs = 60_000
 const redrawEveryMs = 120
 
@@ -14,6 +17,7 @@ export function openProgress(
   stream: NodeJS.WriteStream,
   now: () => number = () => performance.now(),
 ): Progress {
+  if (verbosity.isQuiet) return { expect() {}, nodeRead() {}, end() {} }
   const startMs = now()
   const expected = new Map<string, number>()
   let read = 0
@@ -31,7 +35,8 @@ export function openProgress(
   return {
     expect(cluster, nodes) {
       expected.set(cluster, nodes)
-      maybeDraw()
+      if (stream.isTTY) maybeDraw()
+      else stream.write(`reading ${count(nodes)} nodes of cluster ${clean(cluster)}\n`)
     },
     nodeRead() {
       read += 1

@@ -1,14 +1,15 @@
 /** What the commands that change nodes share: the place of the journal, the signals that end them, and progress messages. */
 
 import { randomUUID } from 'node:crypto'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { EksBehind } from '#pipeline/remediation/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/options.ts'
 import { eksNames } from '#pipeline/remediation/verify.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { keyFor } from './keys.ts'
-import { type PlaceOptions, parseText, pausingSignals, policyOf } from './options.ts'
+import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
+import { pausingSignals } from './signals.ts'
 import { liveRecords, liveTargets } from './source.ts'
 import { defaultStore, folderWarning, storeAt } from './store.ts'
 import { clean } from './terminal.ts'
@@ -20,16 +21,12 @@ export interface RemediationOptions extends PlaceOptions {
 }
 
 export const addStoreOption = (command: Command): Command =>
-  command
-    .option(
-      '--store <place>',
-      'where the journal and the lease are: s3://bucket/prefix, or a folder',
-      parseText,
-      defaultStore,
-    )
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
+  addFormatOption(command).option(
+    '--store <place>',
+    'where the journal and the lease are: s3://bucket/prefix, or a folder',
+    parseText,
+    defaultStore,
+  )
 
 /** Progress goes to standard error. @throws OperatorError */
 export async function withRemediation(

@@ -64,7 +64,8 @@ async function namedEndpoints(
   options: PlaceOptions & { cluster?: string[] },
   policy: Policy,
 ): Promise<NamedEndpoint[] | null> {
-  const isByFile = options.kubeconfig !== undefined || options.context.length > 0
+  const isByFile =
+    options.kubeconfig !== undefined || options.context.length > 0 || options.allContexts === true
   if (!isByFile && options.inCluster === undefined) return null
   if (isByFile && options.inCluster !== undefined)
     throw new OperatorError(
@@ -89,12 +90,9 @@ async function namedEndpoints(
     )
   // Loaded only where it is needed: client-node is large, and most runs need none of it.
   if (options.inCluster !== undefined) return [await endpointAround(options.inCluster)]
-  const { kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
-  const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
-  const endpoints = []
-  for (const context of contexts)
-    endpoints.push(await kubeconfigEndpoint(options.kubeconfig ?? null, context))
-  return endpoints
+  const { kubeconfigEndpoints } = await import('#clients/kubeconfig.ts')
+  const contexts = options.allContexts === true ? ['*'] : options.context
+  return kubeconfigEndpoints(options.kubeconfig ?? null, contexts)
 }
 
 /** The cluster in whose pod this runs. @throws OperatorError */
@@ -109,9 +107,10 @@ export function savedRecords(
   options: FleetOptions,
   signal?: AbortSignal,
 ): AsyncIterable<SnapshotRecord | MalformedLine> {
-  const { kubeconfig, context, inCluster, region, tag } = options
+  const { kubeconfig, context, allContexts, inCluster, region, tag } = options
   const isLive =
     kubeconfig !== undefined ||
+    allContexts === true ||
     inCluster !== undefined ||
     context.length > 0 ||
     region.length > 0 ||

@@ -1,6 +1,6 @@
 /** `highwater verify`: whether a plan has arrived on its nodes, by highwater or by hand. It changes nothing. */
 
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
@@ -11,15 +11,16 @@ import { parsePlan } from '#remediate/plan/file.ts'
 import { verificationExitCode } from './exit-code.ts'
 import {
   addFleetOptions,
+  addFormatOption,
   type FleetOptions,
   parseText,
   policyOf,
-  runSignal,
   selectionOf,
   textOf,
 } from './options.ts'
 import { openProgress } from './progress.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
+import { runSignal } from './signals.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { painter, type Screen, screenOf, wrap } from './terminal.ts'
 
@@ -36,10 +37,7 @@ export function verifyCommand(): Command {
       'nodes of a snapshot that was taken after the change, instead of the live ones',
       parseText,
     )
-    .addOption(
-      new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'),
-    )
-  return addFleetOptions(command)
+  return addFormatOption(addFleetOptions(command))
     .addHelpText(
       'after',
       `
@@ -61,8 +59,9 @@ are not yet verified, or could not be read; 4 failed.`,
     })
 }
 
-async function runVerify(file: string, options: VerifyOptions): Promise<number> {
+async function runVerify(file: string, given: VerifyOptions): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
+  const options = { ...given, plannedModes: plan.snapshot.modes }
   const steps = chosenSteps(plan, selectionOf(options))
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)

@@ -1,5 +1,7 @@
 /** Why an AWS call failed, said once for every service: credentials, rights, pace, network. What only one service says stands in its client. */
+import { awsRegions } from '#facts/aws/regions.ts'
 import { messageOf } from '#model/error-message.ts'
+import { didYouMean } from '#model/nearest.ts'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 
 export interface AwsCall {
@@ -14,6 +16,20 @@ export interface AwsCall {
   grant: string
 }
 
+function credentialHint(): string {
+  const { AWS_PROFILE: profile = '' } = process.env
+  return profile === ''
+    ? 'Set a profile, log in, or run where a role is attached'
+    : `Does ~/.aws/config have the profile ${profile} (AWS_PROFILE), and are you logged in?`
+}
+
+/** An AWS endpoint that no DNS knows: most often a slip in the region. */
+function regionHint(region: string, code: string | null): string {
+  const isUnknown = (code === 'ENOTFOUND' || code === 'EAI_AGAIN') && !awsRegions.includes(region)
+  const meant = didYouMean(region, awsRegions)
+  return isUnknown ? `: highwater knows no region ${region}.${meant || ' Check its name'}` : ''
+}
+
 /** The failure in one paragraph for people; `status` is set where AWS answered at all. */
 export function awsFailure(
   error: unknown,
@@ -23,9 +39,7 @@ export function awsFailure(
   const where = `${service} ${what} in ${region}`
   const fail = (message: string) => requestFailure(error, `${where}: ${message}`)
   if (name === 'CredentialsProviderError')
-    return fail(
-      `no AWS credentials were found (${text}). Set a profile, log in, or run where a role is attached`,
-    )
+    return fail(`no AWS credentials were found (${text}). ${credentialHint()}`)
   if (/ExpiredToken|TokenExpired/.test(name))
     return fail(`the AWS credentials have expired (${text}). Log in again`)
   if (
@@ -64,7 +78,8 @@ export function awsFailure(
       { cause: error },
     )
   const failure = connectionFailure(error, host)
-  return new RequestFailure(failure.kind, `${where}: ${failure.message}`, { cause: error })
+  const message = regionHint(region, code) || `: ${failure.message}`
+  return new RequestFailure(failure.kind, `${where}${message}`, { cause: error })
 }
 
 const notAllowed = 'not allowed ('

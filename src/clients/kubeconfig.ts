@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { type Cluster, KubeConfig } from '@kubernetes/client-node'
 import { messageOf } from '#model/error-message.ts'
+import { matchesGlob } from '#model/glob.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { KubernetesEndpoint } from './kubernetes.ts'
 
@@ -12,6 +13,47 @@ const credentialRenewMs = 60_000
 export interface NamedEndpoint {
   context: string
   endpoint: KubernetesEndpoint
+}
+
+/**
+ * Contexts of a kubeconfig by their names, `*` for any characters.
+ * @param file  null: $KUBECONFIG, else ~/.kube/config
+ * @param patterns  empty: the current context
+ * @throws OperatorError
+ */
+export async function kubeconfigEndpoints(
+  file: string | null,
+  patterns: readonly string[],
+): Promise<NamedEndpoint[]> {
+  const all = loadedConfig(file)
+    .getContexts()
+    .map(({ name }) => name)
+  const names = patterns.flatMap(pattern => {
+    const found = pattern.includes('*') ? all.filter(name => matchesGlob(pattern, name)) : [pattern]
+    if (found.length === 0)
+      throw new OperatorError(
+        `${file ?? 'the default kubeconfig'} has no context like "${pattern}". It has: ${all.join(', ') || 'none'}`,
+      )
+    return found
+  })
+  const wanted = patterns.length === 0 ? [null] : [...new Set(names)]
+  const endpoints = []
+  for (const name of wanted) endpoints.push(await kubeconfigEndpoint(file, name))
+  return endpoints
+}
+
+/** @throws OperatorError */
+function loadedConfig(file: string | null): KubeConfig {
+  const config = new KubeConfig()
+  try {
+    if (file !== null && !existsSync(file)) throw new Error('there is no such file')
+    if (file === null) config.loadFromDefault()
+    else config.loadFromFile(file)
+  } catch (cause) {
+    const from = file ?? 'the default kubeconfig'
+    throw new OperatorError(`${from} cannot be read: ${messageOf(cause)}`, { cause })
+  }
+  return config
 }
 
 /**
@@ -24,15 +66,8 @@ export async function kubeconfigEndpoint(
   file: string | null,
   contextName: string | null,
 ): Promise<NamedEndpoint> {
-  const config = new KubeConfig()
+  const config = loadedConfig(file)
   const from = file ?? 'the default kubeconfig'
-  try {
-    if (file !== null && !existsSync(file)) throw new Error('there is no such file')
-    if (file === null) config.loadFromDefault()
-    else config.loadFromFile(file)
-  } catch (cause) {
-    throw new OperatorError(`${from} cannot be read: ${messageOf(cause)}`, { cause })
-  }
   const contexts = config.getContexts().map(context => context.name)
   const name = contextName ?? config.getCurrentContext()
   if (!contexts.includes(name)) {

@@ -2,6 +2,7 @@
 
 import type { DurableFix } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
+import type { ReadMode } from './read-mode.ts'
 import type { RawObject } from './record.ts'
 import type { Subject } from './subject.ts'
 
@@ -226,6 +227,15 @@ export interface NotDeleted {
   why: string
 }
 
+/** What the plan was made from. */
+export interface PlannedSnapshot {
+  takenAt: string
+  account: string | null
+  region: string | null
+  /** How each changed cluster was read: `apply` and `verify` read it so again. Absent: by mode `proxy`. */
+  modes?: Record<string, ReadMode>
+}
+
 export interface Plan {
   schema: typeof planSchema
   /** The first 16 characters of the digest. */
@@ -234,7 +244,7 @@ export interface Plan {
   digest: string
   /** RFC 3339: the snapshot's time. */
   createdAt: string
-  snapshot: { takenAt: string; account: string | null; region: string | null }
+  snapshot: PlannedSnapshot
   cohorts: PlanCohort[]
   /** By cluster and node. */
   steps: PlanStep[]

@@ -7,7 +7,13 @@ import type { RuleError } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
 import { withShownNames } from '#judge/samples.ts'
 import { idleWaivers } from '#judge/waivers.ts'
-import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
+import {
+  type Finding,
+  type FindingsDocument,
+  type RunInfo,
+  type Severity,
+  severities,
+} from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import type {
@@ -45,6 +51,8 @@ export interface ConclusionContext {
   /** What was before, and what the next run is to know; null: nothing is remembered. */
   history: History | null
   options?: JudgementOptions
+  /** Findings that are less severe are left out. */
+  leastSeverity?: Severity
   /** Only some clusters, groups or nodes were chosen. */
   isPart?: boolean
   /** Makes a plan of what was found, from the snapshot that was kept (null: none was); never throws. Absent: none is asked for. */
@@ -106,6 +114,17 @@ export async function audit(
   return conclude(judged, snapshot, context)
 }
 
+function atLeast(least: Severity | undefined, result: Judged['result']): Judged['result'] {
+  if (least === undefined) return result
+  const isSevere = ({ severity }: Finding) =>
+    severities.indexOf(severity) <= severities.indexOf(least)
+  return {
+    ...result,
+    findings: result.findings.filter(isSevere),
+    waived: result.waived.filter(isSevere),
+  }
+}
+
 /** The second half: what was judged is compared, rendered, published and remembered. @param judged every node named, unless nothing is remembered */
 export async function conclude(
   judged: Judged,
@@ -115,7 +134,7 @@ export async function conclude(
   const { policy, rules, formats, history } = context
   const enters = context.onStage ?? (() => undefined)
   const { header, nodes, tags, inputErrors, lostLines } = judged
-  const { ruleErrors, garbage, ...result } = judged.result
+  const { ruleErrors, garbage, ...result } = atLeast(context.leastSeverity, judged.result)
   const whole: FindingsDocument = {
     schema: 'highwater.findings/1',
     run: {

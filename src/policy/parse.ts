@@ -1,11 +1,13 @@
 /** highwater.yaml → Policy: all mistakes are named at once, with their place in the file. */
 
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type * as z from 'zod'
 import { messageOf } from '#model/error-message.ts'
 import { inputLimits } from '#model/input-limits.ts'
+import { didYouMean } from '#model/nearest.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
-import { type PolicyTerms, policySchema } from './schema.ts'
+import { type PolicyTerms, policyJsonSchema, policySchema } from './schema.ts'
 
 /**
  * @param text  YAML (or JSON, which is YAML)
@@ -37,17 +39,63 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
         .join('\n'),
     )
   }
-  const parsed = policySchema(terms).safeParse(plain(document, file) ?? {})
+  const parsed = policySchema(terms).safeParse(plain(document, file) ?? {}, { reportInput: true })
   if (parsed.success) return parsed.data
-  const mistakes = parsed.error.issues.map(issue => {
-    const node = document.getIn(issue.path, true)
-    const at =
-      typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
-        ? place(Number(node.range[0]))
-        : file
-    return `${at}: ${issue.path.join('.') || 'the file'}: ${issue.message}`
-  })
+  const mistakes = parsed.error.issues
+    .map(issue => ({ issue, offset: offsetOf(document, issue) }))
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ issue, offset }) => {
+      const path = issue.path.join('.') || 'the file'
+      return `${offset < 0 ? file : place(offset)}: ${path}: ${wordsOf(issue, terms)}`
+    })
   throw new OperatorError(mistakes.join('\n'))
+}
+
+type Issue = z.core.$ZodIssue
+
+/** Where the mistake is: a key that is not known has a place of its own. -1: the file as a whole. */
+function offsetOf(document: ReturnType<typeof parseDocument>, issue: Issue): number {
+  const node = document.getIn(issue.path, true)
+  if (issue.code === 'unrecognized_keys' && isMap(node)) {
+    const { key } = node.items.find(item => String(item.key) === issue.keys[0]) ?? {}
+    if (isNode(key) && key.range) return key.range[0]
+  }
+  return isNode(node) && node.range ? node.range[0] : -1
+}
+
+/** With the name that was meant, where one is alike, in place of a list of all names. */
+function wordsOf(issue: Issue, terms: PolicyTerms): string {
+  const { code, message, path } = issue
+  if (code === 'unrecognized_keys') {
+    const known = keysAt(policyJsonSchema(terms), path)
+    return `${message}.${issue.keys.map(key => didYouMean(key, known)).join('')}`
+  }
+  const isMissing = code === 'invalid_type' && message.endsWith('received undefined')
+  if (isMissing) return `${String(path.at(-1))} is missing`
+  if (code !== 'invalid_value' || issue.values.length <= longestList) return message
+  const written = typeof issue.input === 'string' ? issue.input : ''
+  return `No such name.${didYouMean(written, issue.values.map(String)) || ' highwater explain lists all rules.'}`
+}
+
+const longestList = 20
+
+/** What a JSON Schema allows there. */
+function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
+  let at = schema
+  for (const step of path)
+    at =
+      typeof step === 'number'
+        ? memberOf(at, 'items')
+        : (memberOf(memberOf(at, 'properties'), String(step)) ??
+          memberOf(at, 'additionalProperties'))
+  const names = Object.values(memberOf(memberOf(at, 'propertyNames'), 'enum') ?? {})
+  return [...Object.keys(memberOf(at, 'properties') ?? {}), ...names]
+}
+
+const memberOf = (value: unknown, key: string): object | undefined => {
+  const member: unknown =
+    typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+  return typeof member === 'object' && member !== null ? member : undefined
 }
 
 const prototypeKey = '__proto__'

@@ -1,6 +1,6 @@
 /** Writes a snapshot, record by record, gzipped where the name ends in `.gz`. The file appears under its name only when it is complete. */
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -30,6 +30,9 @@ export function openLines<Line extends object>(path: string): LineWriter<Line> {
   const input = new PassThrough()
   const file = createWriteStream(partial)
   const done = path.endsWith('.gz') ? pipeline(input, createGzip(), file) : pipeline(input, file)
+  // A process that leaves at once leaves nothing half-written.
+  const removeAtExit = () => rmSync(partial, { force: true })
+  process.once('exit', removeAtExit)
   let failure: unknown = null
   done.catch(error => {
     failure = error
@@ -45,11 +48,13 @@ export function openLines<Line extends object>(path: string): LineWriter<Line> {
       input.end()
       await done
       await rename(partial, path)
+      process.removeListener('exit', removeAtExit)
     },
     async discard() {
       input.destroy()
       await done.catch(() => undefined)
       await rm(partial, { force: true })
+      process.removeListener('exit', removeAtExit)
     },
   }
 }

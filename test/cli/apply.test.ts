@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remediationExitCode } from '#cli/exit-code.ts'
-import { pausingSignals } from '#cli/options.ts'
+import { pausingSignals } from '#cli/signals.ts'
 import { folderStore } from '#clients/folder-store.ts'
 import { defaultKeyFile, fileMacKey } from '#clients/key-file.ts'
 import type { Approval } from '#model/plan.ts'
@@ -195,15 +195,27 @@ describe('the exit code of a rollback', () => {
 })
 
 describe('Ctrl-C', () => {
-  it('first pauses, then lets nothing be waited for, and then is left to the system', () => {
+  it('first pauses, then waits for nothing, then leaves at once; two at the same moment count as one', () => {
     const before = process.listenerCount('SIGTERM')
     const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => said.mockRestore())
-    const { stop, end } = pausingSignals(undefined)
+    let nowMs = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
+    onTestFinished(() => clock.mockRestore())
+    const left = vi.spyOn(process, 'exit').mockReturnValue(undefined as never)
+    onTestFinished(() => left.mockRestore())
+    const { stop, end, close } = pausingSignals(undefined)
+    process.emit('SIGTERM')
     process.emit('SIGTERM')
     expect([stop.aborted, end.aborted]).toEqual([true, false])
     expect(said).toHaveBeenCalledWith(expect.stringContaining('Pausing: nothing more is sent'))
+    nowMs += 1000
     process.emit('SIGTERM')
-    expect([end.aborted, process.listenerCount('SIGTERM')]).toEqual([true, before])
+    expect([end.aborted, left.mock.calls]).toEqual([true, []])
+    nowMs += 1000
+    process.emit('SIGTERM')
+    expect(left.mock.calls).toEqual([[143]])
+    close()
+    expect(process.listenerCount('SIGTERM')).toBe(before)
   })
 })

@@ -57,9 +57,7 @@ describe('highwater plan', () => {
     expect(stdout).toContain('── nodeadm')
     expect(stdout).toContain(`highwater approve ${out} --digest ${digest} --by "YOUR NAME"`)
     expect(stdout).toContain('Nothing is changed by it. To approve exactly this, and to do it:')
-    expect(stdout).toMatch(
-      /highwater apply \S+ --approval \S+\.approval\.json --store s3:\/\/BUCKET\/PREFIX/,
-    )
+    expect(stdout).toMatch(/highwater apply \S+ --approval \S+\.approval\.json --policy \S+\n/)
   })
 
   it('prints the very file with --format json', async () => {

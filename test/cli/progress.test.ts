@@ -39,8 +39,9 @@ describe('openProgress', () => {
     expect(written.at(-1)).toBe('\r\u001b[2K')
   })
 
-  it('writes a plain line a minute where nobody watches', () => {
+  it('writes a line for each cluster and one a minute without a terminal', () => {
     expect(run(false)).toEqual([
+      'reading 300 nodes of cluster prod\n',
       'reading 120 of 300 nodes in 1 cluster · 2.0/s · 1 min 30 s left\n',
       'reading 240 of 300 nodes in 1 cluster · 2.0/s · 30 s left\n',
     ])

@@ -6,6 +6,7 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
+import type { ReadMode } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { savedAudit } from '#pipeline/saved/saved-audit.ts'
@@ -139,6 +140,7 @@ async function readFleet(
   const images = new FleetImageDigests()
   const inputErrors: string[] = []
   const releases = new Map<string, string>()
+  const modes: Record<string, ReadMode> = {}
   let head: PlanHead | null = null
   for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] }, signal)) {
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
@@ -151,6 +153,7 @@ async function readFleet(
     if (record.kind === 'Objects') pods.takeObjects(prune(record))
     if (record.kind === 'Node') {
       const node = nodeInput(prune(record))
+      if (record.mode !== undefined) modes[record.cluster] = record.mode
       pods.takeNode(node)
       logFiles.takeNode(node, nodeIdentity(node.node))
       images.takeNode(node)
@@ -166,7 +169,7 @@ async function readFleet(
       `${file} does not begin with a snapshot's first line, so it is not known when it was taken`,
     )
   return {
-    head,
+    head: { ...head, modes },
     pods,
     logFiles,
     images,

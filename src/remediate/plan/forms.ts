@@ -4,6 +4,7 @@ import { isPlace } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { approvalSchema, deletionKinds, planMethods, planSchema } from '#model/plan.ts'
+import { readModes } from '#model/read-mode.ts'
 import { subjectKinds } from '#model/subject.ts'
 import { isMoment } from '#model/what-if.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
@@ -164,7 +165,12 @@ export const planForm = z.strictObject({
   id: name,
   digest: hash,
   createdAt: time,
-  snapshot: z.strictObject({ takenAt: time, account: text.nullable(), region: text.nullable() }),
+  snapshot: z.strictObject({
+    takenAt: time,
+    account: text.nullable(),
+    region: text.nullable(),
+    modes: z.record(name, z.enum(readModes)).optional(),
+  }),
   cohorts: z.array(cohort),
   steps: z.array(step),
   never: leftAlone,

@@ -13,6 +13,7 @@ import {
   type Plan,
   type PlanCohort,
   type PlannedDeletion,
+  type PlannedSnapshot,
   type PlanStep,
   type Pulls,
   planSchema,
@@ -70,11 +71,7 @@ interface Cohort {
   planned: PlannedNode[]
 }
 
-export interface PlanHead {
-  takenAt: string
-  account: string | null
-  region: string | null
-}
+export type PlanHead = PlannedSnapshot
 
 /** A plan with nothing in it but this, under its digest. */
 export function planOfDeletions(
@@ -159,17 +156,20 @@ export class PlanBuilder {
   }
 
   /** @param wavePercents of a cohort, after its first node */
-  close({ takenAt, account, region }: PlanHead, wavePercents: readonly number[]): Plan {
+  close({ modes = {}, ...snapshot }: PlanHead, wavePercents: readonly number[]): Plan {
     const cohorts = [...this.#cohorts]
       .map(([id, cohort]) => cohortOf(id, cohort))
       .sort(
         (a, b) =>
           byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name) || byText(a.id, b.id),
       )
+    const read = Object.entries(modes).filter(([name]) =>
+      cohorts.some(({ cluster }) => cluster === name),
+    )
     const body = {
       schema: planSchema,
-      createdAt: takenAt,
-      snapshot: { takenAt, account, region },
+      createdAt: snapshot.takenAt,
+      snapshot: { ...snapshot, ...(read.length > 0 && { modes: Object.fromEntries(read) }) },
       cohorts,
       steps: this.#steps.sort(byNode),
       never: this.#never.sort(byNode),

@@ -1,0 +1,23 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { messageOf } from '#model/error-message.ts'
+import { OperatorError } from '#model/operator-error.ts'
+
+/**
+ * Makes the folder and those above it, one by one: where a file system refuses new folders, as /proc does, Node's own `recursive` never returns.
+ * @throws OperatorError
+ */
+export function makeFolder(path: string): void {
+  const folder = resolve(path)
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return
+  if (found !== undefined)
+    throw new OperatorError(`The folder ${folder} cannot be made: a file of that name exists`)
+  try {
+    makeFolder(dirname(folder))
+    mkdirSync(folder)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`The folder ${folder} cannot be made: ${messageOf(error)}`)
+  }
+}

@@ -1,0 +1,83 @@
+/** Ctrl-C, SIGTERM (as a CI sends it) and deadlines: what is under way ends in order, and a second signal ends it at once. */
+import { constants } from 'node:os'
+import { notReached } from '#model/not-reached.ts'
+
+const stopSignals = ['SIGINT', 'SIGTERM'] as const
+/** Both a process group and a parent may pass the same Ctrl-C on. */
+const doubledMs = 500
+
+/** @param stop called with 1 at the first signal, 2 at the second; from the last of `stops` on the process exits @returns what ends the listening */
+function onSignals(stops: number, stop: (count: number) => void): () => void {
+  let count = 0
+  let lastMs = Number.NEGATIVE_INFINITY
+  const listen = (name: NodeJS.Signals) => {
+    const isDoubled = performance.now() - lastMs < doubledMs
+    if (isDoubled) return
+    lastMs = performance.now()
+    count += 1
+    // The exit code that a shell gives to a process that a signal has ended.
+    if (count > stops) process.exit(128 + constants.signals[name])
+    stop(count)
+  }
+  const listeners = stopSignals.map(name => [name, () => listen(name)] as const)
+  for (const [name, listener] of listeners) process.on(name, listener)
+  return () => {
+    for (const [name, listener] of listeners) process.removeListener(name, listener)
+  }
+}
+
+/** An abort signal for the run's deadline and for Ctrl-C; its reason says which, in the words that unread nodes will carry. */
+export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
+  const controller = new AbortController()
+  const timer = setTimeout(
+    () => controller.abort(new Error(notReached(`run's deadline of ${deadlineMs / 1000} s`))),
+    deadlineMs,
+  )
+  const close = onSignals(1, () => {
+    process.stderr.write(
+      '\nStopping: the report will have what was read so far. Once more to leave at once.\n',
+    )
+    controller.abort(new Error(notReached('run was interrupted')))
+  })
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearTimeout(timer)
+      close()
+    },
+  }
+}
+
+/**
+ * For a run that changes nodes: Ctrl-C, or the deadline, lets it send nothing more and wait for what is under way; Ctrl-C again lets it wait for nothing;
+ * a third one leaves at once.
+ */
+export function pausingSignals(deadlineMs: number | undefined): {
+  stop: AbortSignal
+  end: AbortSignal
+  close: () => void
+} {
+  const [stop, end] = [new AbortController(), new AbortController()]
+  const timer =
+    deadlineMs === undefined
+      ? null
+      : setTimeout(
+          () => stop.abort(new Error(`the deadline of ${deadlineMs / 1000} s was reached`)),
+          deadlineMs,
+        )
+  const closeSignals = onSignals(2, () => {
+    const reason = new Error('the run was interrupted')
+    if (stop.signal.aborted) end.abort(reason)
+    else {
+      process.stderr.write(
+        '\nPausing: nothing more is sent, and what is under way is waited for. Once more to wait for nothing.\n',
+      )
+      stop.abort(reason)
+    }
+  })
+  const close = () => {
+    if (timer !== null) clearTimeout(timer)
+    closeSignals()
+  }
+  return { stop: stop.signal, end: end.signal, close }
+}

@@ -171,8 +171,10 @@ export interface PlanStep {
   expect: ExpectedSetting[]
   /** What it must show again after a rollback. */
   expectBack: ExpectedSetting[]
-  /** The rest of the running configuration, by field: a digest of each, 16 hex characters. Absent: the kubelet was not read. */
+  /** The rest of the configuration, by field: a digest of each, 16 hex characters. Absent: it was not read. */
   others?: Record<string, string>
+  /** `disk`: `others` is what files, drop-ins and flags come to (mode ssm). Absent: it is what the kubelet runs with. */
+  othersOn?: 'disk'
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState

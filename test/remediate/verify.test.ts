@@ -10,8 +10,9 @@ import { readyPodsOf } from '#remediate/pods.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { settleMs } from '#remediate/verify/verify-health.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { inputOf } from '#test/at-the-door.ts'
-import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
+import { type FleetNode, fleetNode, mainFile, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
 const appliedAt = '2026-11-21T10:00:00Z'
 const at = '2026-11-21T10:05:00Z'
@@ -257,6 +258,73 @@ describe('a node whose kubelet was not asked', () => {
     expect(verified({ ...unasked, configz: null, errors })).toEqual(
       notYet(/^what its kubelet runs with was not read: SSM: no answer$/),
     )
+  })
+})
+
+describe('a node in mode ssm is compared with what its disk came to before', () => {
+  const bySsm = { mode: 'ssm', configz: null } as const
+
+  /** Planned and verified by what lies on its disk alone. */
+  async function verifiedOnDisk(before: FleetNode, after: FleetNode): Promise<Verification> {
+    const known: FleetNode = { family: 'AL2', pods: [readyPod('web', 'web')], ...before }
+    const [planned] = (await planOf({ ...known, record: bySsm }, wanted.slice(0, 2))).steps
+    if (planned === undefined) throw new Error('nothing was planned')
+    expect(planned.othersOn).toBe('disk')
+    step = planned
+    const text = planned.content
+    const { node, host, ...rest } = fleetNode({ ...known, text, file: JSON.parse(text), ...after })
+    const ready = {
+      ...{ type: 'Ready', status: 'True', lastHeartbeatTime: at },
+      lastTransitionTime: '2026-11-01T00:00:00Z',
+    }
+    const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
+    const read = inputOf({
+      ...{ ...rest, ...bySsm, host: { ...host, kubelet: { ...kubelet, startedAt: restartedAt } } },
+      node: { ...node, status: { ...node.status, conditions: [ready] } },
+    })
+    const fresh = withConfigurationOnDisk(read).input
+    return verifyStep(planned, fresh, planned.after, ['shop/web'], at, appliedAt)
+  }
+
+  const quiet = { '10-ours.conf': { eventRecordQPS: 7 } }
+
+  it.each<[string, FleetNode]>([
+    ['one file', {}],
+    ['a drop-in', { dropIns: quiet }],
+    ['a flag', { flags: ['--registry-qps=4'] }],
+  ])('and is verified if only the promised fields differ: %s', async (_, before) => {
+    expect(await verifiedOnDisk(before, {})).toEqual({ state: 'verified' })
+  })
+
+  it.each<[string, FleetNode, FleetNode, RegExp]>([
+    [
+      'a drop-in that lets anybody in',
+      { dropIns: quiet },
+      {
+        dropIns: { ...quiet, '99-evil.conf': { authentication: { anonymous: { enabled: true } } } },
+      },
+      /: authentication$/,
+    ],
+    [
+      'a drop-in less',
+      { dropIns: { ...quiet, '20-more.conf': { staticPodPath: '/etc/pods' } } },
+      { dropIns: quiet },
+      /: staticPodPath$/,
+    ],
+    ['a new flag', {}, { flags: ['--pod-manifest-path', '/tmp/evil'] }, /: --pod-manifest-path$/],
+    [
+      'a file with another field',
+      {},
+      {
+        file: {
+          ...mainFile,
+          ...{ imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50, maxPods: 7 },
+        },
+      },
+      /: maxPods$/,
+    ],
+  ])('and is wrong with %s', async (_, before, after, why) => {
+    expect(await verifiedOnDisk(before, after)).toEqual(wrong(why))
   })
 })
 

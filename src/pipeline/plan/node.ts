@@ -100,7 +100,6 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
     )
   const { host: _host, staysSet = [], says, ...file } = change
   const expect = expectedOf(start.changes, running)
-  const others = otherSettings(record, expect)
   return {
     state: 'planned',
     planned: {
@@ -110,7 +109,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
       expectBack: expect
         .filter(({ field }) => !staysSet.includes(field))
         .map(({ field }) => ({ field, value: valueAt(running, field) ?? null })),
-      ...(others !== undefined && { others }),
+      others: otherSettings(record, expect),
       kubeletStartedAt: kubeletStartedAt(record),
       before,
       after,

@@ -107,6 +107,7 @@ const step = z
     expect: settings,
     expectBack: settings,
     others: digests.optional(),
+    othersOn: z.literal('disk').optional(),
     kubeletStartedAt: time.nullable(),
     before: state,
     after: state,

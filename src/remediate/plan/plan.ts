@@ -39,12 +39,15 @@ export interface CohortFacts {
   isStatusKept: boolean
 }
 
+/** What the step leaves alone. */
+export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
+
 export interface PlannedNode {
   change: Omit<FileChange, 'host' | 'staysSet' | 'says'>
   instanceId: string
   expect: ExpectedSetting[]
   expectBack: ExpectedSetting[]
-  others?: PlanStep['others']
+  others?: OtherSettings
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState
@@ -240,7 +243,7 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
     lastsUntil,
     expect,
     expectBack,
-    ...(others !== undefined && { others }),
+    ...others,
     kubeletStartedAt,
     before,
     after,

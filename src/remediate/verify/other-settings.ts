@@ -1,31 +1,39 @@
-/** What of a kubelet's configuration a step leaves alone: each field by a digest, so that a plan carries no value. */
+/** What of a kubelet's configuration, running or on disk, a step leaves alone: each field by a digest, so that a plan carries no value. */
+
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import type { NodeInput } from '#model/node-input.ts'
+import { mapOf } from '#model/config-value.ts'
+import type { Host, NodeInput } from '#model/node-input.ts'
 import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
-import { leavesOf } from '#remediate/merge.ts'
+import type { RawObject } from '#model/record.ts'
+import { byText } from '#model/text-order.ts'
+import { leavesOf, merged } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
+import type { OtherSettings } from '#remediate/plan/plan.ts'
 
 /** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
 const digestLength = 16
 
-/** Whether the kubelet itself was read. What files come to lacks what the kubelet makes of them, so only its own words are compared. */
-const isAsked = ({ mode, errors }: NodeInput): boolean =>
+/** Whether the kubelet itself was read. If not, the record has what its files, drop-ins and flags come to. */
+export const isAsked = ({ mode, errors }: NodeInput): boolean =>
   mode !== 'ssm' && !errors.some(({ what }) => what === 'configz')
 
 /**
  * By field, without what the step changes; of a map, the keys that it leaves alone.
- * @returns undefined: the kubelet was not read
+ * @param record with the configuration on disk if configz is unread
+ * @returns empty: neither was read
  */
 export function otherSettings(
   record: NodeInput,
   expect: readonly ExpectedSetting[],
-): Record<string, string> | undefined {
-  const running = record.configuration?.printed ?? null
-  if (running === null || !isAsked(record)) return undefined
+): OtherSettings {
+  const printed = record.configuration?.printed ?? null
+  if (printed === null) return {}
+  const isOnDisk = !isAsked(record)
+  const settings = isOnDisk ? { ...onDisk(record.host), ...printed } : printed
   const { kubeletVersion } = nodeIdentity(record.node)
   const changed = new Set(expect.map(({ field }) => field))
-  const digests = Object.entries(running).flatMap(([field, value]) => {
+  const digests = Object.entries(settings).flatMap(([field, value]) => {
     const meant = leavesOf({ [field]: value })
       .filter(([path]) => !changed.has(path) && !changed.has(field))
       .map(([path, leaf]) => [
@@ -35,16 +43,43 @@ export function otherSettings(
       .filter(([, meaning]) => meaning !== '')
     return meant.length === 0 ? [] : [[field, sha256(canonicalJson(meant)).slice(0, digestLength)]]
   })
-  return Object.fromEntries(digests)
+  return { others: Object.fromEntries(digests), ...(isOnDisk && { othersOn: 'disk' }) }
 }
 
-/** Fields that the step should have left alone, and that are not as they were. */
+/** Fields of file and drop-ins, merged in the kubelet's order, and flags: also those that the replay of a start leaves out. */
+function onDisk(host: Host | null): RawObject {
+  const { files = [], commandLine = [] } = host?.kubelet ?? {}
+  const contentsOf = (role: string) =>
+    files
+      .filter(file => file.role === role)
+      .toSorted((a, b) => byText(a.path ?? '', b.path ?? ''))
+      .map(({ content }) => mapOf(content))
+  const {
+    kind: _kind,
+    apiVersion: _version,
+    ...fields
+  } = [...contentsOf('config'), ...contentsOf('drop-in')].reduce(merged, {})
+  return { ...fields, ...flagsOf(commandLine) }
+}
+
+/** Each flag with its values, also those in words of their own. */
+function flagsOf(commandLine: readonly string[]): Record<string, string> {
+  const flags: Record<string, string> = {}
+  let name = ''
+  for (const word of commandLine) {
+    if (word.startsWith('--')) name = word.split('=', 1)[0] ?? word
+    if (name !== '') flags[name] = `${flags[name] ?? ''} ${word}`
+  }
+  return flags
+}
+
+/** Fields that the step should have left alone, and that are not as they were. Files lack the kubelet's defaults, so like is compared with like. */
 function changedOthers(
-  { others, expect }: Pick<PlanStep, 'others' | 'expect'>,
+  { others, othersOn, expect }: OtherSettings & Pick<PlanStep, 'expect'>,
   fresh: NodeInput,
 ): string[] {
-  const found = otherSettings(fresh, expect)
-  if (others === undefined || found === undefined) return []
+  const { others: found, othersOn: foundOn } = otherSettings(fresh, expect)
+  if (others === undefined || found === undefined || othersOn !== foundOn) return []
   return [...new Set([...Object.keys(others), ...Object.keys(found)])]
     .filter(field => others[field] !== found[field])
     .toSorted()
@@ -54,7 +89,7 @@ const shownFields = 6
 
 /** Null: they are all as they were. For people. */
 export function whyOthersChanged(
-  step: Pick<PlanStep, 'others' | 'expect'>,
+  step: OtherSettings & Pick<PlanStep, 'expect'>,
   fresh: NodeInput,
 ): string | null {
   const changed = changedOthers(step, fresh)

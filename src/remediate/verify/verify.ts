@@ -15,7 +15,7 @@ import { instanceIdOf } from '#remediate/plan/never.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
 import { hashOnDisk } from './on-disk.ts'
-import { whyOthersChanged } from './other-settings.ts'
+import { isAsked, whyOthersChanged } from './other-settings.ts'
 import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
 
 const shownDoubts = 4
@@ -99,7 +99,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   const unmet = unmetIn(step, fresh, running)
   const found = hashOnDisk(step, fresh)
   const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
-  const isAsked = fresh.mode !== 'ssm' && !fresh.errors.some(({ what }) => what === 'configz')
+  const isRunning = isAsked(fresh)
   const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
   if (unmet.length > 0) {
     const instead = unmet.map(setting => differing(setting, running)).join(', ')
@@ -108,7 +108,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
         state: 'wrong',
         why: `${step.path} is neither as it was nor as planned (${shownHash(found)}): ${instead}`,
       }
-    else if (found === step.newSha256 && (!isAsked || hasRestarted === true))
+    else if (found === step.newSha256 && (!isRunning || hasRestarted === true))
       yield {
         state: 'wrong',
         why: `${step.path} is as planned, and something takes its place: ${instead}`,
@@ -126,7 +126,7 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
       state: isForeign ? 'wrong' : 'not-yet',
       why: `it runs with the change, but ${step.path} does not say so (${shownHash(found)}): its next start may lose it`,
     }
-  if (isAsked || hasRestarted === true) return
+  if (isRunning || hasRestarted === true) return
   yield {
     state: 'not-yet',
     why:

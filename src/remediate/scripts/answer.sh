@@ -13,7 +13,8 @@ bare() {
 for tool in awk tr cat date mktemp rm wc; do
   has "$tool" || { bare "the program $tool is not on this node"; exit 0; }
 done
-private_folder || { bare 'no private folder could be made'; exit 0; }
+# Names of files without a folder are in there.
+if ! private_folder || ! cd "$W"; then bare 'no private folder could be made'; exit 0; fi
 trap 'rm -rf "$W"' EXIT
 trap 'exit 143' HUP INT TERM
 
@@ -45,22 +46,22 @@ holds() {
     END { exit !found }' "$1" 2>/dev/null
 }
 
-# ask NAME SECONDS COMMAND…: its output into $W/NAME; where that fails, $why says so. What goes while `find` walks was not there.
+# ask NAME SECONDS COMMAND…: its output into NAME; where that fails, $why says so. What goes while `find` walks was not there.
 ask() {
   name=$1
   allowed=$2
   shift 2
   why=
   has "$1" || { why="the program $1 is not on this node"; return 1; }
-  run "$allowed" "$@" >"$W/$name" 2>"$W/error" </dev/null
+  run "$allowed" "$@" >"$name" 2>error </dev/null
   code=$?
   [ "$code" -ne 0 ] || return 0
-  if [ "$1,$code" = find,1 ] && [ -s "$W/error" ] && ! holds "$W/error" '' 'No such file or directory'; then return 0; fi
-  : >"$W/$name"
+  if [ "$1,$code" = find,1 ] && [ -s error ] && ! holds error '' 'No such file or directory'; then return 0; fi
+  : >"$name"
   case $code in
     124 | 137 | 143) why="$1 did not answer within $seconds seconds" ;;
     *)
-      why=$(awk 'NR == 1 { print substr($0, 1, 400) }' "$W/error")
+      why=$(awk 'NR == 1 { print substr($0, 1, 400) }' error)
       [ "$code" -eq 125 ] || why="$1 failed with exit code $code: $why"
       ;;
   esac
@@ -68,15 +69,15 @@ ask() {
 }
 
 # unread WHAT WHY
-unread() { WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(cut(without_users(ENVIRON["WHY"]), 300)) "}" }' >>"$W/unread"; }
+unread() { WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(cut(without_users(ENVIRON["WHY"]), 300)) "}" }' >>unread; }
 
-# pick NAME ROOT [KEEP]: that part of the JSON in $W/NAME.
-pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$W/$1" 2>/dev/null; }
+# pick NAME ROOT [KEEP]: that part of the JSON in NAME.
+pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$1" 2>/dev/null; }
 
 # part NAME SOURCE ROOT [KEEP]: the same into the answer's part NAME.
 part() {
-  if pick "$2" "$3" "${4:-}" >"$W/part.$1" && [ -s "$W/part.$1" ]; then return 0; fi
-  rm -f "$W/part.$1"
+  if pick "$2" "$3" "${4:-}" >"part.$1" && [ -s "part.$1" ]; then return 0; fi
+  rm -f "part.$1"
   return 1
 }
 
@@ -92,9 +93,9 @@ members() {
   comma=
   printf '{'
   for member in "$@"; do
-    [ -s "$W/part.$group$member" ] || continue
+    [ -s "part.$group$member" ] || continue
     printf '%s"%s":' "$comma" "$member"
-    cat "$W/part.$group$member"
+    cat "part.$group$member"
     comma=',
 '
   done
@@ -102,28 +103,28 @@ members() {
 }
 
 whole() {
-  joined "$W/unread" >"$W/part.host.unread"
-  printf '"highwater.host/1"' >"$W/part.host.schema"
-  members host. schema kubelet filesystems containerd bottlerocket logrotate logrotateRuns journald logs kernel podLogDirectories logLines unread >"$W/part.host"
-  rm -f "$W/part.runtime"
-  members runtime. images containers sandboxes imageFs >"$W/runtime"
-  if [ "$(wc -c <"$W/runtime")" -gt 2 ]; then cat "$W/runtime" >"$W/part.runtime"; fi
-  printf '"highwater.inspect/1"' >"$W/part.schema"
-  printf '"%s"' "$instance" >"$W/part.instanceId"
-  printf '"%s"' "$at" >"$W/part.at"
-  members '' schema instanceId nodeName at host runtime configz >"$W/whole"
-  echo >>"$W/whole"
+  joined unread >part.host.unread
+  printf '"highwater.host/1"' >part.host.schema
+  members host. schema kubelet filesystems containerd bottlerocket logrotate logrotateRuns journald logs kernel podLogDirectories logLines diskUse unread >part.host
+  rm -f part.runtime
+  members runtime. images containers sandboxes imageFs >runtime
+  if [ "$(wc -c <runtime)" -gt 2 ]; then cat runtime >part.runtime; fi
+  printf '"highwater.inspect/1"' >part.schema
+  printf '"%s"' "$instance" >part.instanceId
+  printf '"%s"' "$at" >part.at
+  members '' schema instanceId nodeName at host runtime configz >whole
+  echo >>whole
 }
 
 # packed: smaller, where the node has what that takes.
 packed() {
   { has gzip && has base64 && has sha256sum; } || return 1
-  sum=$(run 5 sha256sum <"$W/whole") || return 1
+  sum=$(run 5 sha256sum <whole) || return 1
   {
-    printf '{"schema":"highwater.inspect/1","encoding":"gzip+base64","bytes":%d,"sha256":"%s","data":"' "$(wc -c <"$W/whole")" "${sum%% *}"
-    run 5 gzip -9 -c <"$W/whole" | base64 | tr -d '\n'
+    printf '{"schema":"highwater.inspect/1","encoding":"gzip+base64","bytes":%d,"sha256":"%s","data":"' "$(wc -c <whole)" "${sum%% *}"
+    run 5 gzip -9 -c <whole | base64 | tr -d '\n'
     printf '"}\n'
-  } >"$W/packed"
+  } >packed
 }
 
 fits() { [ "$(wc -c <"$1")" -le "$most" ]; }
@@ -132,42 +133,42 @@ fits() { [ "$(wc -c <"$1")" -le "$most" ]; }
 finish() {
   all_seconds=58
   # Where there is no room now, lists may have been cut off before.
-  awk 'BEGIN { for (i = 0; i < 2000; i++) print "0123456789" }' >"$W/room" 2>/dev/null
-  if [ "$(wc -c <"$W/room")" -ne 22000 ]; then
+  awk 'BEGIN { for (i = 0; i < 2000; i++) print "0123456789" }' >room 2>/dev/null
+  if [ "$(wc -c <room)" -ne 22000 ]; then
     bare 'there is no room left for the files that the script itself needs'
     return
   fi
-  [ -f "$W/unread" ] || : >"$W/unread"
+  [ -f unread ] || : >unread
   whole
-  if [ "$(tr -dc '\177' <"$W/whole" | wc -c)" -gt 0 ]; then
+  if [ "$(tr -dc '\177' <whole | wc -c)" -gt 0 ]; then
     unread text 'not all of it was UTF-8: each byte beyond ASCII is a question mark'
-    for file in "$W"/part.* "$W/unread"; do
-      tr '\177' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$W/${file##*/}"
+    for file in part.* unread; do
+      tr '\177' '?' <"$file" >ascii && cat ascii >"${file##*/}"
     done
     whole
   fi
-  run 20 awk -v root= -v keep= -v hide=0 "$json" "$W/whole" >/dev/null 2>&1
+  run 20 awk -v root= -v keep= -v hide=0 "$json" whole >/dev/null 2>&1
   code=$?
   if [ "$code" -eq 1 ]; then
     bare 'the answer that was put together is no JSON'
     return
   fi
-  if fits "$W/whole"; then
-    cat "$W/whole"
+  if fits whole; then
+    cat whole
     return
   fi
   # SSM keeps the beginning, which has length and hash of all that lies in S3.
   if [ "$output" = full ] && packed; then
-    cat "$W/packed"
+    cat packed
     return
   fi
   # What is left out first is what decides least; what is small goes back in once there is room.
-  cat "$W/unread" >"$W/all_unread"
+  cat unread >all_unread
   out=
-  for spare in host.logLines host.logs host.podLogDirectories runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
+  for spare in host.logLines host.diskUse host.logs host.podLogDirectories runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
     if small; then break; fi
-    [ -s "$W/part.$spare" ] || continue
-    cat "$W/part.$spare" >"$W/spare.$spare"
+    [ -s "part.$spare" ] || continue
+    cat "part.$spare" >"spare.$spare"
     out="$spare $out"
     without "$out"
   done
@@ -178,26 +179,26 @@ finish() {
   for spare in $out; do
     rest=
     for other in $out; do [ "$other" = "$spare" ] || rest="$rest $other"; done
-    cat "$W/spare.$spare" >"$W/part.$spare"
+    cat "spare.$spare" >"part.$spare"
     without "$rest"
     if small; then out=$rest; else without "$out"; fi
   done
   small
-  cat "$W/small"
+  cat small
 }
 
 # without SPARES: the whole anew, but for these parts, each named.
 without() {
-  cat "$W/all_unread" >"$W/unread"
+  cat all_unread >unread
   for part in $1; do
-    rm -f "$W/part.$part"
+    rm -f "part.$part"
     case $part in configz) part='the running configuration' ;; esac
     unread "$part" 'left out: the answer would not fit into the 24,000 characters that SSM keeps'
   done
   whole
 }
 
-# small: the answer into $W/small, as it is or packed; exit code 1 where neither fits.
+# small: the answer into small, as it is or packed; exit code 1 where neither fits.
 small() {
-  if fits "$W/whole"; then cat "$W/whole" >"$W/small"; elif packed && fits "$W/packed"; then cat "$W/packed" >"$W/small"; else return 1; fi
+  if fits whole; then cat whole >small; elif packed && fits packed; then cat packed >small; else return 1; fi
 }

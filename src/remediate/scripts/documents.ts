@@ -187,11 +187,9 @@ export const readableScriptOf = (
 ): string =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
 
-/** Lines that are nothing but a comment stay in the repository, and so does half of what a line is set in: a document has its limit. */
+/** Comments, empty lines and indentation stay in the repository: a document has its limit. No text in the scripts depends on them. */
 const withoutComments = (script: string) =>
-  script
-    .replace(/^[ \t]*#.*\n/gm, '')
-    .replace(/^(?: {2})+/gm, indent => ' '.repeat(indent.length / 2))
+  script.replace(/^[ \t]*#.*\n/gm, '').replace(/^[ \t]+|^\n/gm, '')
 
 /** The content, to the byte: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
 export function contentOf(document: Document, readFile: (file: string) => string): string {
@@ -205,10 +203,7 @@ export function contentOf(document: Document, readFile: (file: string) => string
         action: 'aws:runShellScript',
         name: step,
         precondition: { StringEquals: ['platformType', 'Linux'] },
-        inputs: {
-          timeoutSeconds,
-          runCommand: [...begin, ...scriptOf(document, readFile).split('\n')],
-        },
+        inputs: { timeoutSeconds, runCommand: [...begin, scriptOf(document, readFile)] },
       },
     ],
   }

@@ -12,36 +12,36 @@ of_root() { holds "$1/status" '^Uid:[^0-9]+0[^0-9]+0[^0-9]'; }
 of_service() {
   if holds "$1/cgroup" "/(system|runtime|podruntime)[.]slice/|/(snap[.])?$2[-.a-z0-9]*[.]service\$" '/user[.]slice/|/machine[.]slice/'; then return 0; fi
   [ -n "$asked" ] || { asked=yes; ask main 5 systemctl show "$2.service" -p MainPID; }
-  holds "$W/main" "^MainPID=${1##*/}\$"
+  holds main "^MainPID=${1##*/}\$"
 }
 
-# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args. Where there are several,
+# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into NAME.args. Where there are several,
 # which of them is meant is not known: $several names them.
 process() {
   pid=
   several=
   parent=
   asked=
-  : >"$W/main"
-  : >"$W/$1.args"
+  : >main
+  : >"$1.args"
   for folder in "$R"/proc/[0-9]*; do
     { IFS= read -r comm <"$folder/comm"; } 2>/dev/null || continue
     [ "$comm" = "$1" ] || continue
     if holds "$folder/cgroup" 'kubepods|/docker[-/]|cri-containerd'; then continue; fi
     if ! of_root "$folder" || ! of_service "$folder" "$1"; then continue; fi
-    tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/try" 2>/dev/null
-    [ -s "$W/try" ] || continue
+    tr '\n\000' '\001\n' <"$folder/cmdline" >try 2>/dev/null
+    [ -s try ] || continue
     above=$(awk '$1 == "PPid:" { print $2 }' "$folder/status" 2>/dev/null)
     # A child that has not become another program yet is no second one.
     [ -z "$pid" ] || [ "$above" != "$pid" ] || continue
     [ -z "$pid" ] || [ "$parent" = "${folder##*/}" ] || several="${several:-$pid} and ${folder##*/}"
     pid=${folder##*/}
     parent=$above
-    cat "$W/try" >"$W/$1.args"
+    cat try >"$1.args"
   done
   if [ -n "$several" ]; then
     pid=
-    : >"$W/$1.args"
+    : >"$1.args"
   fi
   [ -n "$pid" ]
 }
@@ -71,7 +71,7 @@ sum_of() {
   case $sumless in *'did not answer'*) return ;; esac
   bytes=$(size_of "$1")
   [ "${bytes:-$((hash_most + 1))}" -le "$hash_most" ] || return
-  if ! ask sum 5 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' "$W/sum"); fi
+  if ! ask sum 5 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' sum); fi
 }
 
 # size_of FILE: in bytes; not every `wc` knows them without reading all.
@@ -101,7 +101,7 @@ file_entry() {
     printf ',"content":'
     if [ -s "$3" ]; then tr '\n' ' ' <"$3"; else printf null; fi
     printf '}\n'
-  } >>"$W/files"
+  } >>files
   hashless=
 }
 
@@ -173,7 +173,7 @@ of_kind() {
 }
 
 # Of the fields that say where to look: NAME, a tab, the value, of each file as the kubelet reads them; `?` where a file may say what was not seen.
-: >"$W/fields"
+: >fields
 fields_of() {
   awk '
     /^[ \t]*#/ { next }
@@ -187,12 +187,12 @@ fields_of() {
       if (value ~ /^"[^"\\]*"$|^\047[^\047]*\047$/) value = substr(value, 2, length(value) - 2)
       else if (value !~ /^[A-Za-z\/][^"\047{}#]*$/) { print "?"; next }
       print name "\t" value
-    }' "$1" >>"$W/fields"
+    }' "$1" >>fields
 }
 
 # configuration_file PATH ROLE: as it is where it is JSON, else as text. What the kubelet does not read need not be a configuration.
 configuration_file() {
-  : >"$W/content"
+  : >content
   kind=KubeletConfiguration
   seen='?'
   [ "$2" != nodeadm ] || kind=NodeConfig
@@ -202,19 +202,19 @@ configuration_file() {
     [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
     hashless=yes
   else
-    tr '\000' '\001' <"$R$1" | awk 'NR == 1 { sub(/^\357\273\277/, "") } { print }' >"$W/text"
-    seen=$W/content
-    if ! run 15 awk -v root= -v keep= -v hide=1 "$json" "$W/text" >"$W/content" 2>/dev/null || [ ! -s "$W/content" ]; then
-      seen=$W/text
-      if ! without_yaml_secrets "$W/text" >"$W/content"; then
+    tr '\000' '\001' <"$R$1" | awk 'NR == 1 { sub(/^\357\273\277/, "") } { print }' >text
+    seen=content
+    if ! run 15 awk -v root= -v keep= -v hide=1 "$json" text >content 2>/dev/null || [ ! -s content ]; then
+      seen=text
+      if ! without_yaml_secrets text >content; then
         seen='?'
-        : >"$W/content"
+        : >content
         [ "$2" = ignored ] || unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
       fi
     fi
   fi
-  case $2,$seen in config,'?' | drop-in,'?') echo '?' >>"$W/fields" ;; config,* | drop-in,*) fields_of "$seen" ;; esac
-  [ ! -e "$R$1" ] || file_entry "$1" "$2" "$W/content"
+  case $2,$seen in config,'?' | drop-in,'?') echo '?' >>fields ;; config,* | drop-in,*) fields_of "$seen" ;; esac
+  [ ! -e "$R$1" ] || file_entry "$1" "$2" content
   hashless=
 }
 
@@ -260,8 +260,8 @@ flag_lines() {
 }
 
 # ── the kubelet: its process, its files, its flags ──
-: >"$W/files"
-if process containerd; then containerd_config=$(flag config "$W/containerd.args"); else containerd_config=; fi
+: >files
+if process containerd; then containerd_config=$(flag config containerd.args); else containerd_config=; fi
 containerds=$several
 if process kubelet; then
   awk "$lib"'
@@ -273,17 +273,17 @@ if process kubelet; then
       if (is_secret(name) && $0 !~ /=(true|false)$/) $0 = substr($0, 1, index($0, "=")) "(removed)"
     }
     /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) && !is_switch(name) }
-    NR <= 300 { print jstr(cut($0, 4000)) }' "$W/kubelet.args" >"$W/lines"
-  joined "$W/lines" >"$W/part.kubelet.commandLine"
-  awk 'length($0) > 4000 { cut++ } END { if (NR > 300) print "it has " NR " arguments, of which 300 are told"; if (cut) print "an argument was cut to 4000 characters" }' "$W/kubelet.args" >"$W/names"
-  while IFS= read -r why; do unread 'kubelet command line' "$why"; done <"$W/names"
+    NR <= 300 { print jstr(cut($0, 4000)) }' kubelet.args >lines
+  joined lines >part.kubelet.commandLine
+  awk 'length($0) > 4000 { cut++ } END { if (NR > 300) print "it has " NR " arguments, of which 300 are told"; if (cut) print "an argument was cut to 4000 characters" }' kubelet.args >names
+  while IFS= read -r why; do unread 'kubelet command line' "$why"; done <names
   ticks=100
   if has getconf; then ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100; fi
   awk -v ticks="${ticks:-100}" "$lib"'
     FNR == NR { if ($1 == "btime") boot = $2; next }
     { sub(/^.*\) /, ""); if (boot && $20 ~ /^[0-9]+$/) printf "%s", jstr(iso(boot + int($20 / ticks))) }' \
-    "$R/proc/stat" "$R/proc/$pid/stat" >"$W/part.kubelet.startedAt" 2>/dev/null
-  [ -s "$W/part.kubelet.startedAt" ] || unread 'the start of the process' 'its times in /proc could not be read'
+    "$R/proc/stat" "$R/proc/$pid/stat" >part.kubelet.startedAt 2>/dev/null
+  [ -s part.kubelet.startedAt ] || unread 'the start of the process' 'its times in /proc could not be read'
   unit=$(awk -F/ '$NF ~ /\.service$/ { print $NF; exit }' "$R/proc/$pid/cgroup" 2>/dev/null)
 else
   [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs; its files were looked for where they usually lie'
@@ -293,13 +293,13 @@ unit=${unit:-kubelet.service}
 kubelets=$several
 [ -z "$kubelets" ] || unread 'kubelet process' "several run ($kubelets): which of them is the one of this node is not known, so none is told"
 
-: >"$W/units"
+: >units
 {
   if ask unit 5 systemctl show "$unit" -p FragmentPath -p DropInPaths -p EnvironmentFiles -p EnvironmentFile; then
-    awk '/^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) print p[i] }' "$W/unit" >"$W/units"
-    cat "$W/units"
-    awk '/^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); print p[i] } }' "$W/unit"
-    [ -s "$W/units" ] || [ -z "$pid" ] || unread 'kubelet environment' "with which flags $unit starts is not known: none of its files was named"
+    awk '/^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) print p[i] }' unit >units
+    cat units
+    awk '/^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); print p[i] } }' unit
+    [ -s units ] || [ -z "$pid" ] || unread 'kubelet environment' "with which flags $unit starts is not known: none of its files was named"
   elif [ -n "$pid" ]; then
     unread 'kubelet environment' "with which flags $unit starts is not known: $why"
   fi
@@ -307,19 +307,19 @@ kubelets=$several
     "$R/etc/default/kubelet" "$R/etc/sysconfig/kubelet" "$R/var/snap/kubelet-eks/current/args"; do
     [ ! -e "$file" ] || printf '%s\n' "${file#"$R"}"
   done
-} | awk '!seen[$0]++' >"$W/paths"
-[ -z "$kubelets" ] || : >"$W/paths"
+} | awk '!seen[$0]++' >paths
+[ -z "$kubelets" ] || : >paths
 while IFS= read -r path; do
   if ! readable "$path"; then
     [ ! -e "$R$path" ] || unread "kubelet environment $path" "$why"
     continue
   fi
-  case $path in *.service | *.conf) flag_lines "$R$path" unit >"$W/content" ;; *) flag_lines "$R$path" >"$W/content" ;; esac
-  [ ! -s "$W/content" ] || file_entry "$path" environment "$W/content"
-done <"$W/paths"
+  case $path in *.service | *.conf) flag_lines "$R$path" unit >content ;; *) flag_lines "$R$path" >content ;; esac
+  [ ! -s content ] || file_entry "$path" environment content
+done <paths
 
-config=$(flag config "$W/kubelet.args")
-folder=$(flag config-dir "$W/kubelet.args")
+config=$(flag config kubelet.args)
+folder=$(flag config-dir kubelet.args)
 if [ -z "$config" ] && [ -z "$pid" ] && [ -z "$kubelets" ]; then
   for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json /var/lib/kubelet/config.yaml; do
     [ -e "$R$path" ] || continue
@@ -329,12 +329,12 @@ if [ -z "$config" ] && [ -z "$pid" ] && [ -z "$kubelets" ]; then
 fi
 case $config in
   '')
-    [ -n "$pid" ] || echo '?' >>"$W/fields"
+    [ -n "$pid" ] || echo '?' >>fields
     [ -n "$pid$kubelets" ] || unread 'kubelet file' 'none lies where it usually does'
     ;;
   /*) configuration_file "$config" config ;;
   *)
-    echo '?' >>"$W/fields"
+    echo '?' >>fields
     unread "kubelet file $config" 'its path is a relative one'
     ;;
 esac
@@ -351,7 +351,7 @@ unlined() {
   where=$1
   what=$2
   shift 2
-  if ask odd 5 find "$where" -path "*$newline*" "$@" && [ -s "$W/odd" ]; then unread "$what" 'a name there has a line end in it: that was not read'; fi
+  if ask odd 5 find "$where" -path "*$newline*" "$@" && [ -s odd ]; then unread "$what" 'a name there has a line end in it: that was not read'; fi
 }
 
 # drop_ins FOLDER ROLE: every file below it, in the order in which the kubelet walks it.
@@ -360,17 +360,17 @@ drop_ins() {
   [ "$2" = ignored ] || doubt='?'
   if ! ask names 5 find "$R$1" ! -type d ! -path "*$newline*"; then
     unread "drop-ins in $1" "$why"
-    echo "${doubt:-}" >>"$W/fields"
+    echo "${doubt:-}" >>fields
     return
   fi
-  ordered 500 "$W/names" >"$W/sorted"
+  ordered 500 names >sorted
   unlined "$R$1" "drop-ins in $1" ! -type d -name '*.conf'
   many=0
   while IFS= read -r path; do
     many=$((many + 1))
     if [ "$many" -gt 50 ]; then
       unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'
-      echo "${doubt:-}" >>"$W/fields"
+      echo "${doubt:-}" >>fields
       break
     fi
     path=${path#"$R"}
@@ -378,7 +378,7 @@ drop_ins() {
       *.conf) configuration_file "$path" "$2" ;;
       *) configuration_file "$path" ignored ;;
     esac
-  done <"$W/sorted"
+  done <sorted
 }
 case $folder in
   '')
@@ -393,18 +393,18 @@ esac
 # What a plan wrote for nodeadm: the next one adds to it.
 piece=/etc/eks/nodeadm.d/50-highwater.yaml
 [ ! -e "$R$piece" ] || configuration_file "$piece" nodeadm
-joined "$W/files" >"$W/part.kubelet.files"
-[ -n "$kubelets" ] || members kubelet. startedAt commandLine files >"$W/part.host.kubelet"
+joined files >part.kubelet.files
+[ -n "$kubelets" ] || members kubelet. startedAt commandLine files >part.host.kubelet
 
-node=$(flag hostname-override "$W/kubelet.args")
+node=$(flag hostname-override kubelet.args)
 [ -n "$node$kubelets" ] || { IFS= read -r node <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || node=
-json_string "$node" >"$W/part.nodeName"
+json_string "$node" >part.nodeName
 
 # field NAME: what the files of the kubelet come to there.
-field() { FIELD=$1 awk -F '\t' '$1 == ENVIRON["FIELD"] { value = $2 } END { print value }' "$W/fields"; }
+field() { FIELD=$1 awk -F '\t' '$1 == ENVIRON["FIELD"] { value = $2 } END { print value }' fields; }
 
 # ── the container runtime ──
-endpoint=$(flag container-runtime-endpoint "$W/kubelet.args")
+endpoint=$(flag container-runtime-endpoint kubelet.args)
 [ -n "$endpoint" ] || endpoint=$(field containerRuntimeEndpoint)
 [ -n "$endpoint" ] || [ ! -e "$R/run/containerd/containerd.sock" ] || endpoint=unix:///run/containerd/containerd.sock
 case $endpoint in /*) endpoint=unix://$endpoint ;; esac
@@ -440,24 +440,24 @@ for list in imageFilesystems containerFilesystems; do
   f="$f /status/$list/[]/timestamp /status/$list/[]/fsId/mountpoint /status/$list/[]/usedBytes/value /status/$list/[]/inodesUsed/value"
 done
 cri runtime.imageFs runtime.imageFs /status "$f" imagefsinfo -o json
-if [ -s "$W/part.runtime.imageFs" ] && ! holds "$W/part.runtime.imageFs" mountpoint; then
+if [ -s part.runtime.imageFs ] && ! holds part.runtime.imageFs mountpoint; then
   # Before 1.29 crictl prints the one filesystem itself.
-  rm -f "$W/part.runtime.imageFs"
-  if pick cri /status '/status/timestamp /status/fsId/mountpoint /status/usedBytes/value /status/inodesUsed/value' >"$W/one" && holds "$W/one" mountpoint; then
-    { printf '{"imageFilesystems":['; cat "$W/one"; printf ']}'; } >"$W/part.runtime.imageFs"
+  rm -f part.runtime.imageFs
+  if pick cri /status '/status/timestamp /status/fsId/mountpoint /status/usedBytes/value /status/inodesUsed/value' >one && holds one mountpoint; then
+    { printf '{"imageFilesystems":['; cat one; printf ']}'; } >part.runtime.imageFs
   else
     unread runtime.imageFs 'crictl imagefsinfo names no filesystem'
   fi
 fi
 
 # ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
-: >"$W/info"
+: >info
 if [ -n "$hangs" ]; then unread 'crictl info' 'crictl did not answer before, so it was not asked again'; elif ask info 8 crictl info; then :; else unread 'crictl info' "$why"; fi
-if [ -s "$W/info" ] && ! pick info '' >"$W/whole"; then
+if [ -s info ] && ! pick info '' >whole; then
   unread 'crictl info' 'what it printed is no JSON'
-  : >"$W/info"
+  : >info
 fi
-if [ -s "$W/info" ]; then
+if [ -s info ]; then
   part containerd.sandboxImage info /config/sandboxImage
   part containerd.snapshotter info /config/containerd/snapshotter
   part containerd.discardUnpackedLayers info /config/containerd/discardUnpackedLayers
@@ -474,10 +474,12 @@ toml() {
     function setting(full, value,  text, name) {
       text = value
       gsub(/^["\047]|["\047]$/, "", text)
-      if (full ~ /^plugins\.(io\.containerd\.grpc\.v1\.)?cri\.sandbox_image$/ || full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.pinned_images\.sandbox$/) told("sandboxImage", text)
-      else if (full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.pinned_images$/) { if (match(value, /sandbox *= *["\047][^"\047]*/)) { text = substr(value, RSTART, RLENGTH); sub(/^sandbox *= *["\047]/, "", text); told("sandboxImage", text) } }
-      else if (full ~ /^plugins\.(io\.containerd\.grpc\.v1\.)?cri\.containerd\.snapshotter$/ || full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.snapshotter$/) told("snapshotter", text)
-      else if (full ~ /^plugins\.(io\.containerd\.grpc\.v1\.)?cri\.containerd\.discard_unpacked_layers$/ || full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.discard_unpacked_layers$/) { if (text ~ /^(true|false)$/) told("discardUnpackedLayers", text) }
+      # Versions 2 and 3 name the plugins differently.
+      sub(/^plugins\.((io\.containerd\.grpc\.v1\.)?cri|io\.containerd\.cri\.v1\.images)\.(containerd\.)?/, "cri.", full)
+      if (full ~ /^cri\.(sandbox_image|pinned_images\.sandbox)$/) told("sandboxImage", text)
+      else if (full == "cri.pinned_images") { if (match(value, /sandbox *= *["\047][^"\047]*/)) { text = substr(value, RSTART, RLENGTH); sub(/^sandbox *= *["\047]/, "", text); told("sandboxImage", text) } }
+      else if (full == "cri.snapshotter") told("snapshotter", text)
+      else if (full == "cri.discard_unpacked_layers") { if (text ~ /^(true|false)$/) told("discardUnpackedLayers", text) }
       else if (full ~ /\.registry\.config_path$/) told("configPath", text)
       else if (full ~ /\.registry\.mirrors\..*\.endpoint$/) {
         name = full
@@ -504,12 +506,12 @@ toml() {
     }'
 }
 containerd_config=${containerd_config:-/etc/containerd/config.toml}
-: >"$W/toml"
+: >toml
 if [ -n "$containerds" ]; then
   unread 'containerd files' "several processes of containerd run ($containerds): which of them the kubelet uses is not known"
 elif readable "$containerd_config"; then
-  toml "$R$containerd_config" >"$W/toml"
-  awk -F '\t' '$1 == "import" { print $2 }' "$W/toml" >"$W/imports"
+  toml "$R$containerd_config" >toml
+  awk -F '\t' '$1 == "import" { print $2 }' toml >imports
   skipped=
   while IFS= read -r pattern; do
     case $pattern in /*) ;; *) pattern=${containerd_config%/*}/$pattern ;; esac
@@ -523,35 +525,35 @@ elif readable "$containerd_config"; then
     # shellcheck disable=SC2086
     for file in "$R"$pattern; do
       [ -e "$file" ] || continue
-      if readable "${file#"$R"}"; then toml "$file" >>"$W/toml"; else
+      if readable "${file#"$R"}"; then toml "$file" >>toml; else
         unread "containerd file ${file#"$R"}" "$why"
         skipped=yes
       fi
     done
-  done <"$W/imports"
+  done <imports
   # What is imported goes before what imports it.
   if [ -n "$skipped" ]; then
-    awk -F '\t' '$1 == "configPath" || $1 ~ /^mirror /' "$W/toml" >"$W/some"
-    cat "$W/some" >"$W/toml"
+    awk -F '\t' '$1 == "configPath" || $1 ~ /^mirror /' toml >some
+    cat some >toml
   fi
 else
   unread "containerd file $containerd_config" "$why"
 fi
 for key in sandboxImage snapshotter discardUnpackedLayers; do
-  [ ! -s "$W/part.containerd.$key" ] || continue
-  value=$(KEY=$key awk -F '\t' '$1 == ENVIRON["KEY"] { v = $2 } END { print v }' "$W/toml")
+  [ ! -s "part.containerd.$key" ] || continue
+  value=$(KEY=$key awk -F '\t' '$1 == ENVIRON["KEY"] { v = $2 } END { print v }' toml)
   case $key,$value in
     *,) ;;
-    discardUnpackedLayers,*) printf '%s' "$value" >"$W/part.containerd.$key" ;;
-    *) json_string "$value" >"$W/part.containerd.$key" ;;
+    discardUnpackedLayers,*) printf '%s' "$value" >"part.containerd.$key" ;;
+    *) json_string "$value" >"part.containerd.$key" ;;
   esac
 done
-[ -s "$W/part.containerd.sandboxImage" ] || unread containerd.sandboxImage 'neither crictl info nor the files of containerd name it'
+[ -s part.containerd.sandboxImage ] || unread containerd.sandboxImage 'neither crictl info nor the files of containerd name it'
 
 # Of mirrors only the registry's and the hosts' names.
 {
-  awk -F '\t' '$1 ~ /^mirror / { sub(/^mirror /, "", $1); print "inline" "\t" $1 "\t" "host" "\t" $2 }' "$W/toml"
-  if [ -s "$W/info" ]; then
+  awk -F '\t' '$1 ~ /^mirror / { sub(/^mirror /, "", $1); print "inline" "\t" $1 "\t" "host" "\t" $2 }' toml
+  if [ -s info ]; then
     pick info /config/registry/mirrors '/config/registry/mirrors/*/endpoint' | tr -d '\n' | awk '{
       while (match($0, /"[^"]*":[{]"endpoint":[[][^]]*[]]/)) {
         one = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
@@ -563,8 +565,8 @@ done
     }'
   fi
   {
-    awk -F '\t' '$1 == "configPath" { print $2 }' "$W/toml"
-    [ ! -s "$W/info" ] || pick info /config/registry/configPath | tr -d '"'
+    awk -F '\t' '$1 == "configPath" { print $2 }' toml
+    [ ! -s info ] || pick info /config/registry/configPath | tr -d '"'
     echo
   } | tr ':' '\n' | awk '/^\// && !seen[$0]++' | while IFS= read -r certs; do
     for file in "$R$certs"/*/hosts.toml; do
@@ -594,12 +596,12 @@ done
       printf "%s{\"registry\":%s%s,\"hosts\":[%s]}", (i > 1 ? "," : ""), jstr(name), (name in server ? ",\"server\":" jstr(server[name]) : ""), hosts[name]
     }
     printf "]"
-  }' >"$W/mirrors" && cat "$W/mirrors" >"$W/part.containerd.mirrors"
-if [ ! -s "$W/toml" ] && [ ! -s "$W/info" ]; then rm -f "$W/part.containerd.mirrors"; fi
-members containerd. sandboxImage snapshotter discardUnpackedLayers mirrors >"$W/part.host.containerd"
+  }' >mirrors && cat mirrors >part.containerd.mirrors
+if [ ! -s toml ] && [ ! -s info ]; then rm -f part.containerd.mirrors; fi
+members containerd. sandboxImage snapshotter discardUnpackedLayers mirrors >part.host.containerd
 
 # ── filesystems, by what lies on them ──
-: >"$W/lines"
+: >lines
 filesystem() {
   [ -e "$R$2" ] || { unread "filesystem $1" "there is no $2"; return; }
   ask df 5 df -P -k "$R$2" || { unread "filesystem $1" "$why"; return; }
@@ -615,18 +617,18 @@ filesystem() {
       place = ENVIRON["PLACE"]
       if (place != "" && index(mount, place) == 1) { mount = substr(mount, length(place) + 1); if (mount == "") mount = "/" }
     }
-    FNR == NR { if (FNR > 1) { numbers(); if (device != "" && $1 ~ /^[0-9]+$/ && $3 ~ /^-?[0-9]+$/) { d = device; m = mount; size = $1; left = $3 } } next }
+    FNR == NR { if (FNR > 1) { numbers(); if (device != "" && $1 ~ /^[0-9]+$/ && $3 ~ /^-?[0-9]+$/) { d = device; m = mount; size = $1; used = $2; left = $3 } } next }
     FNR > 1 { numbers(); if (device != "" && $1 ~ /^[0-9]+$/ && $1 > 0 && $3 ~ /^[0-9]+$/) { inodes = $1; free = $3 } }
     END {
       if (d == "") exit 1
-      printf "{\"role\":%s,\"device\":%s,\"mount\":%s,\"capacityBytes\":%.0f,\"availableBytes\":%.0f", jstr(ENVIRON["ROLE"]), jstr(d), jstr(m), size * 1024, (left > 0 ? left : 0) * 1024
-      if (inodes != "") printf ",\"inodes\":%.0f,\"inodesFree\":%.0f", inodes, free
+      printf "%s", "{" kv("role", jstr(ENVIRON["ROLE"])) "," kv("device", jstr(d)) "," kv("mount", jstr(m)) "," kv("capacityBytes", size * 1024) "," kv("usedBytes", used * 1024) "," kv("availableBytes", (left > 0 ? left : 0) * 1024)
+      if (inodes != "") printf "%s", "," kv("inodes", inodes) "," kv("inodesFree", free)
       print "}"
-    }' "$W/df" "$W/inodes" >>"$W/lines" || unread "filesystem $1" 'what df printed is not of the form that is known'
+    }' df inodes >>lines || unread "filesystem $1" 'what df printed is not of the form that is known'
 }
 # mount_of LIST: where the runtime says that it keeps them.
 mount_of() {
-  tr -d '\n' <"$W/part.runtime.imageFs" | LIST=$1 awk '{
+  tr -d '\n' <part.runtime.imageFs | LIST=$1 awk '{
     at = index($0, "\"" ENVIRON["LIST"] "\":[")
     if (!at) exit
     $0 = substr($0, at)
@@ -634,9 +636,9 @@ mount_of() {
     if (match($0, /"mountpoint":"\/[^"\\]*"/)) print substr($0, RSTART + 14, RLENGTH - 15)
   }'
 }
-root_dir=$(flag root-dir "$W/kubelet.args")
+root_dir=$(flag root-dir kubelet.args)
 if [ -n "$kubelets" ]; then unread 'filesystem nodefs' 'several kubelets run'; else filesystem nodefs "${root_dir:-/var/lib/kubelet}"; fi
-if [ -s "$W/part.runtime.imageFs" ]; then
+if [ -s part.runtime.imageFs ]; then
   images=$(mount_of imageFilesystems)
   if [ -n "$images" ]; then filesystem imagefs "$images"; else unread 'filesystem imagefs' 'crictl imagefsinfo names no path'; fi
   layers=$(mount_of containerFilesystems)
@@ -646,7 +648,7 @@ else
 fi
 pod_logs=$(field podLogsDir)
 pod_logs=${pod_logs:-/var/log/pods}
-if [ -n "$kubelets" ] || holds "$W/fields" '^[?]'; then pod_logs=; fi
+if [ -n "$kubelets" ] || holds fields '^[?]'; then pod_logs=; fi
 case $pod_logs in
   /*) filesystem logs "$pod_logs" ;;
   *)
@@ -654,10 +656,10 @@ case $pod_logs in
     for what in 'filesystem logs' 'log files' podLogDirectories; do unread "$what" 'where the kubelet keeps them is not known: not all of its configuration was read'; done
     ;;
 esac
-joined "$W/lines" >"$W/part.host.filesystems"
+joined lines >part.host.filesystems
 
 # ── logs: who rotates them, and what lies there ──
-: >"$W/lines"
+: >lines
 many=0
 # An entry for each block, and one for what stands before them.
 for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/.[!.]*; do
@@ -678,8 +680,8 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
   sum_of "$file"
   changed=
   if has stat; then changed=$(stat -c %Y "$file" 2>/dev/null); fi
-  : >"$W/strange"
-  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum CHANGED=$changed STRANGE=$W/strange awk "$lib"'
+  : >strange
+  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum CHANGED=$changed STRANGE=strange awk "$lib"'
     BEGIN {
       changed = ENVIRON["CHANGED"] ~ /^[0-9]+$/ ? "\"" iso(ENVIRON["CHANGED"] + 0) "\"" : "null"
       n_known = split("addextension allowhardlink compress compressext copy copytruncate create createolddir daily dateext dateformat datehourago dateyesterday delaycompress extension hourly ifempty ignoreduplicates include mailfirst maillast maxage maxsize minage minsize minutes missingok monthly noallowhardlink nocompress nocopy nocopytruncate nocreate nocreateolddir nodateext nodelaycompress noignoreduplicates nomail nomissingok noolddir norenamecopy nosharedscripts noshred notifempty olddir renamecopy rotate sharedscripts size start su tabooext taboopat weekly yearly", all_known, " ")
@@ -748,36 +750,36 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/
       if (odd || inside || script || pending) exit 1
       flush()
       if (strange) print strange >ENVIRON["STRANGE"]
-    }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
-  cat "$W/content" >>"$W/lines"
-  [ ! -s "$W/strange" ] || unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not told'
-  awk '$1 == "include" { sub(/^[ \t]*include[ \t=]*/, ""); gsub(/["\047\r]|[ \t]+$/, ""); sub(/\/$/, ""); if ($0 != "/etc/logrotate.d") print }' "$file" >"$W/names"
-  while IFS= read -r included; do unread "logrotate file $included" "$path includes it, and only /etc/logrotate.d is looked into"; done <"$W/names"
+    }' >content || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
+  cat content >>lines
+  [ ! -s strange ] || unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not told'
+  awk '$1 == "include" { sub(/^[ \t]*include[ \t=]*/, ""); gsub(/["\047\r]|[ \t]+$/, ""); sub(/\/$/, ""); if ($0 != "/etc/logrotate.d") print }' "$file" >names
+  while IFS= read -r included; do unread "logrotate file $included" "$path includes it, and only /etc/logrotate.d is looked into"; done <names
 done
-joined "$W/lines" >"$W/part.host.logrotate"
+joined lines >part.host.logrotate
 
 # A run each: who starts it, when, and when it last was. What a timer does not tell, no cron line makes up for.
-: >"$W/lines"
+: >lines
 if ! ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
   unread 'runs of logrotate' "$why"
-elif ! holds "$W/timer" '^ActiveState='; then
+elif ! holds timer '^ActiveState='; then
   unread 'runs of logrotate' 'what it printed is not of the form that is known'
 else
-  if holds "$W/timer" '^ActiveState=active'; then
+  if holds timer '^ActiveState=active'; then
     awk '
       /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
-      END { if (!n) print "timer\t" }' "$W/timer" >>"$W/lines"
+      END { if (!n) print "timer\t" }' timer >>lines
   fi
   # Of a job only when, and whether it is for the files of /etc: the command may hold anything.
-  : >"$W/unsure"
-  : >"$W/unsure"
+  : >unsure
+  : >unsure
   # jobs FILE FORM: a table of cron; a script that cron starts; a unit; something else.
   jobs() {
-    : >"$W/when"
+    : >when
     path=${1#"$R"}
     [ -e "$1" ] || return
-    if ! readable "$path"; then echo "$path was not read: $why" >>"$W/unsure"; return; fi
-    tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path UNSURE=$W/unsure awk '
+    if ! readable "$path"; then echo "$path was not read: $why" >>unsure; return; fi
+    tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path UNSURE=unsure awk '
       BEGIN { form = ENVIRON["FORM"] }
       /^ *#/ || !/(^|[ \/;&|(=])logrotate([ ;&|)"\047]|$)/ { next }
       (form == "table" && !/^ *[0-9*@]/) || (form == "unit" && !/^ *Exec/) { next }
@@ -798,14 +800,14 @@ else
         # Without a file, as with one that is named elsewhere, what it does is not to be seen.
         if (ours && form ~ /table|script/) print when
         else print ENVIRON["FILE"] " calls logrotate, for what is not known" >ENVIRON["UNSURE"]
-      }' >"$W/when"
+      }' >when
   }
   for every in hourly daily weekly monthly; do
-    [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>"$W/lines"
+    [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>lines
     for file in "$R/etc/cron.$every"/*; do
       if [ ! -x "$file" ] || [ -d "$file" ] || [ "${file##*/}" = logrotate ]; then continue; fi
       jobs "$file" script
-      if [ -s "$W/when" ]; then printf 'cron\t%s\n' "$every" >>"$W/lines"; fi
+      if [ -s when ]; then printf 'cron\t%s\n' "$every" >>lines; fi
     done
   done
   for file in "$R/etc/crontab" "$R"/etc/cron.d/* "$R/var/spool/cron/root" "$R/var/spool/cron/crontabs/root"; do
@@ -815,7 +817,7 @@ else
     esac
     case $file in *'~' | *.rpmsave | *.rpmorig | *.rpmnew) continue ;; esac
     jobs "$file" table
-    awk '{ print "cron\t" $0 }' "$W/when" >>"$W/lines"
+    awk '{ print "cron\t" $0 }' when >>lines
   done
   jobs "$R/etc/anacrontab" other
   jobs "$R/etc/rc.local" other
@@ -823,7 +825,7 @@ else
     case ${file##*/} in logrotate.service) continue ;; esac
     jobs "$file" unit
   done
-  UNSURE=$W/unsure awk -F '\t' "$lib"'
+  UNSURE=unsure awk -F '\t' "$lib"'
     function one(by, when) { return "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80))) }
     FNR == NR { if (/^LastTriggerUSec=/) { sub(/^[^=]*=/, ""); last = $0 } next }
     seen[$0]++ || n == 20 { next }
@@ -833,17 +835,17 @@ else
     END {
       if ((getline why <ENVIRON["UNSURE"]) < 1) why = ""
       printf "{%s%s,\"unsure\":%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]"), (why == "" ? "null" : jstr(cut(why, 200)))
-    }' "$W/timer" "$W/lines" >"$W/part.host.logrotateRuns"
+    }' timer lines >part.host.logrotateRuns
 fi
 
-: >"$W/found"
+: >found
 counted=yes
 [ -n "$pod_logs" ] || counted=
 [ -z "$counted" ] || has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
 for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
   if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
   [ ! -h "$R$place" ] || { unread "log files in $place" 'it is a link, and is not followed'; continue; }
-  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else
+  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat some >>found; else
     unread "log files in $place" "$why"
     counted=
   fi
@@ -855,7 +857,7 @@ if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
       { sub(/^.* -> .?/, ""); sub(/.$/, "") }
       ($0 !~ /\/\.\.(\/|$)/) && (index($0, ENVIRON["PODS"]) == 1 || index($0, ENVIRON["PLAIN"]) == 1 || index($0, ENVIRON["DOCKER"]) == 1) { next }
       { n++ }
-      END { if (n) print n }' "$W/links")
+      END { if (n) print n }' links)
     [ -z "$strange" ] || unread 'log files behind links in /var/log/containers' "links that lead to other places than logs of pods are not followed: $strange"
   else
     unread 'log files behind links in /var/log/containers' "$why"
@@ -863,6 +865,7 @@ if [ -n "$counted" ] && [ -d "$R/var/log/containers" ]; then
 fi
 # The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
 [ -z "$counted" ] || run 10 awk -v place="$R" "$lib"'
+  function counts(files, bytes) { return kv("files", files + 0) "," kv("bytes", bytes + 0) }
   $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9]+$/ || seen[$1]++ { next }
   {
     size = $2; age = $3; name = $0
@@ -872,7 +875,7 @@ fi
     total += size
     base = name
     sub(/^.*\//, "", base)
-    one = "{\"path\":" jstr(cut(name, 500)) ",\"bytes\":" size ",\"modifiedAt\":\"" iso(age) "\"}"
+    one = "{" kv("path", jstr(cut(name, 500))) "," kv("bytes", size) "," kv("modifiedAt", jstr(iso(age))) "}"
     for (i = most; i > 0 && sizes[i] < size + 0; i--) { sizes[i + 1] = sizes[i]; shows[i + 1] = shows[i] }
     if (i < 10) { sizes[i + 1] = size + 0; shows[i + 1] = one; if (most < 10) most++ }
     if (base ~ /\.log[.-].|\.log\.?[0-9]+(\.gz)?$|\.tmp$|\.gz$|\.bz2$|\.xz$|-[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]/) {
@@ -882,18 +885,18 @@ fi
     }
   }
   END {
-    printf "{\"files\":%d,\"bytes\":%.0f,\"biggest\":[", files, total
+    printf "%s", "{" counts(files, total) "," kv("biggest", "[")
     for (i = 1; i <= most; i++) printf "%s%s", (i > 1 ? "," : ""), shows[i]
-    printf "],\"rotatedByKubelet\":{\"files\":%d,\"bytes\":%.0f},\"rotatedByOthers\":{\"files\":%d,\"bytes\":%.0f,\"sample\":[%s]}}", own, own_bytes, foreign, foreign_bytes, sample
-  }' "$W/found" >"$W/part.host.logs" 2>"$W/error" || { rm -f "$W/part.host.logs"; unread 'log files' 'there was no time to count them'; }
+    printf "%s", "]," kv("rotatedByKubelet", "{" counts(own, own_bytes) "}") "," kv("rotatedByOthers", "{" counts(foreign, foreign_bytes) "," kv("sample", "[" sample "]") "}") "}"
+  }' found >part.host.logs 2>error || { rm -f part.host.logs; unread 'log files' 'there was no time to count them'; }
 
 if [ -z "$pod_logs" ]; then :; elif [ ! -d "$R$pod_logs" ]; then
   unread podLogDirectories "there is no $pod_logs"
 elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
-  awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(cut(substr($0, length(place) + 1), 400)) }' "$W/names" >"$W/lines"
-  joined "$W/lines" >"$W/part.host.podLogDirectories"
+  awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(cut(substr($0, length(place) + 1), 400)) }' names >lines
+  joined lines >part.host.podLogDirectories
   unlined "$R$pod_logs" podLogDirectories -mindepth 1 -maxdepth 1 -type d
-  [ "$(wc -l <"$W/names")" -le 2000 ] || { rm -f "$W/part.host.podLogDirectories"; unread podLogDirectories 'there are more than 2,000'; }
+  [ "$(wc -l <names)" -le 2000 ] || { rm -f part.host.podLogDirectories; unread podLogDirectories 'there are more than 2,000'; }
 else
   unread podLogDirectories "$why"
 fi
@@ -910,11 +913,11 @@ main="$R/etc/systemd/journald.conf"
       for (i = 2; i <= n; i++) { one = names[i]; for (j = i - 1; j > 0 && names[j] > one; j--) names[j + 1] = names[j]; names[j + 1] = one }
       for (i = 1; i <= n; i++) print last[names[i]]
     }'
-} >"$W/names"
+} >names
 while IFS= read -r file; do
   [ -e "$file" ] || continue
   if readable "${file#"$R"}"; then cat "$file"; echo; else unread "journald file ${file#"$R"}" "$why"; fi
-done <"$W/names" | tr '\000' '\002' | awk "$lib"'
+done <names | tr '\000' '\002' | awk "$lib"'
   /^\[/ { inside = /^\[Journal\]/ }
   inside && /^(Storage|(System|Runtime)(MaxUse|KeepFree|MaxFileSize|MaxFiles)|MaxRetentionSec|MaxFileSec|RateLimitIntervalSec|RateLimitBurst)[ \t]*=/ {
     name = $0; sub(/[ \t]*=.*$/, "", name)
@@ -922,13 +925,13 @@ done <"$W/names" | tr '\000' '\002' | awk "$lib"'
     if (!(name in values)) order[++n] = name
     values[name] = value
   }
-  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(cut(values[order[i]], 100)); printf "}" }' >"$W/part.journald.limits"
+  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(cut(values[order[i]], 100)); printf "}" }' >part.journald.limits
 if ask usage 8 journalctl --disk-usage; then
-  awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' "$W/usage" >"$W/part.journald.diskUsage"
+  awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' usage >part.journald.diskUsage
 else
   unread 'journald disk usage' "$why"
 fi
-members journald. limits diskUsage >"$W/part.host.journald"
+members journald. limits diskUsage >part.host.journald
 
 # ── the kernel ──
 first_line() {
@@ -936,26 +939,26 @@ first_line() {
   { IFS= read -r line <"$1"; } 2>/dev/null
   [ -n "$line" ]
 }
-if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >"$W/part.kernel.release"; else unread kernel.release '/proc does not tell'; fi
-if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
+if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >part.kernel.release; else unread kernel.release '/proc does not tell'; fi
+if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >part.kernel.cmdline; else unread kernel.cmdline '/proc does not tell'; fi
 groups="$R/sys/fs/cgroup"
 if [ -e "$groups/cgroup.controllers" ]; then
-  printf 2 >"$W/part.kernel.cgroupVersion"
-  awk '$1 == "nr_descendants" && $2 ~ /^[0-9]+$/ { printf "%d", $2 + 1 }' "$groups/cgroup.stat" >"$W/part.kernel.memoryCgroups" 2>/dev/null
+  printf 2 >part.kernel.cgroupVersion
+  awk '$1 == "nr_descendants" && $2 ~ /^[0-9]+$/ { printf "%d", $2 + 1 }' "$groups/cgroup.stat" >part.kernel.memoryCgroups 2>/dev/null
   # Newer kernels count those of the memory controller apart.
-  awk '$1 == "nr_dying_descendants" { all = $2 } $1 == "nr_dying_subsys_memory" { memory = $2 } END { if (memory == "") memory = all; if (memory ~ /^[0-9]+$/) printf "%d", memory }' "$groups/cgroup.stat" >"$W/part.kernel.dyingMemoryCgroups" 2>/dev/null
-  [ -s "$W/part.kernel.memoryCgroups" ] || unread kernel.memoryCgroups 'cgroup.stat does not tell'
+  awk '$1 == "nr_dying_descendants" { all = $2 } $1 == "nr_dying_subsys_memory" { memory = $2 } END { if (memory == "") memory = all; if (memory ~ /^[0-9]+$/) printf "%d", memory }' "$groups/cgroup.stat" >part.kernel.dyingMemoryCgroups 2>/dev/null
+  [ -s part.kernel.memoryCgroups ] || unread kernel.memoryCgroups 'cgroup.stat does not tell'
 elif [ -d "$groups/memory" ]; then
-  printf 1 >"$W/part.kernel.cgroupVersion"
+  printf 1 >part.kernel.cgroupVersion
   count=$(awk '$1 == "memory" && $3 ~ /^[0-9]+$/ { print $3 + 0 }' "$R/proc/cgroups" 2>/dev/null)
   if [ -n "$count" ]; then
-    printf '%s' "$count" >"$W/part.kernel.memoryCgroups"
+    printf '%s' "$count" >part.kernel.memoryCgroups
     # Those that are counted and have no folder any more are dying.
     if ask names 8 find "$groups/memory" -type d; then
-      alive=$(wc -l <"$W/names")
+      alive=$(wc -l <names)
       dying=$((count - alive))
       [ "$dying" -ge 0 ] || dying=0
-      printf '%s' "$dying" >"$W/part.kernel.dyingMemoryCgroups"
+      printf '%s' "$dying" >part.kernel.dyingMemoryCgroups
     else
       unread kernel.dyingMemoryCgroups "$why"
     fi
@@ -965,14 +968,14 @@ elif [ -d "$groups/memory" ]; then
 else
   unread kernel.cgroupVersion '/sys/fs/cgroup is neither of the two forms'
 fi
-members kernel. release cmdline cgroupVersion memoryCgroups dyingMemoryCgroups >"$W/part.host.kernel"
+members kernel. release cmdline cgroupVersion memoryCgroups dyingMemoryCgroups >part.host.kernel
 
 # ── what the kubelet said last of GC and eviction ──
 if [ -n "$kubelets" ]; then unread logLines 'several kubelets run'; elif ask journal 10 journalctl -u "$unit" -n 20000 --no-pager -q -o short-iso; then
-  tr '\000' '\002' <"$W/journal" | awk "$lib"'
+  tr '\000' '\002' <journal | awk "$lib"'
     /image_gc_manager|[Ii]mage garbage|[Gg]arbage collect|ImageGC|ContainerGC|FreeDiskSpace|eviction_manager|[Ee]viction manager|[Ee]victed|attempting to reclaim|must evict/ { kept[n++ % 40] = cut($0, 2000) }
-    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(cut(without_secrets(kept[i % 40]), 300)) }' >"$W/lines"
-  joined "$W/lines" >"$W/part.host.logLines"
+    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(cut(without_secrets(kept[i % 40]), 300)) }' >lines
+  joined lines >part.host.logLines
 else
   unread logLines "$why"
 fi
@@ -984,12 +987,135 @@ if [ -n "$kubelets" ]; then
 elif [ ! -r "$pem" ]; then
   unread 'the running configuration' 'this node has no client certificate of its kubelet, so port 10250 was not asked'
 elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key "$pem" https://127.0.0.1:10250/configz; then
-  if run 5 awk -v root= -v keep= -v hide=1 "$json" "$W/configz" >"$W/part.configz" 2>/dev/null && holds "$W/part.configz" '"kubeletconfig"'; then :; else
-    rm -f "$W/part.configz"
+  if run 5 awk -v root= -v keep= -v hide=1 "$json" configz >part.configz 2>/dev/null && holds part.configz '"kubeletconfig"'; then :; else
+    rm -f part.configz
     unread 'the running configuration' 'what port 10250 answered is no configz'
   fi
 else
   unread 'the running configuration' "$why"
+fi
+
+# ── what holds the disks: a fixed list of folders, the snapshots of containerd, deleted files that are open ──
+device_of() { [ -z "$1" ] || stat -L -c %d "$R$1" 2>/dev/null; }
+root_dir=${root_dir:-/var/lib/kubelet}
+nodefs=$(device_of "$root_dir")
+imagefs=$(device_of "${images:-}")
+missed=0
+: >folders
+: >orphans
+
+# measure HOLDER FOLDER: the space that it takes on nodefs or imagefs. `du` fails where a file goes while it walks, and has its sum all the same.
+measure() {
+  if [ ! -d "$R$2" ] || [ -h "$R$2" ]; then return; fi
+  case $(device_of "$2") in '') return ;; "$nodefs") on=nodefs ;; "$imagefs") on=imagefs ;; *) return ;; esac
+  run 6 du -xks "$R$2" >du 2>/dev/null
+  [ -s du ] || { missed=$((missed + 1)); return; }
+  run 6 du -xs --inodes "$R$2" >inodes 2>/dev/null
+  HOLDER=$1 FOLDER=$2 ON=$on awk "$lib"'
+    FNR == NR { bytes = $1 * 1024; next }
+    { inodes = "," kv("inodes", $1) }
+    END { print "{" kv("holder", jstr(ENVIRON["HOLDER"])) "," kv("path", jstr(ENVIRON["FOLDER"])) "," kv("on", jstr(ENVIRON["ON"])) "," kv("bytes", bytes) inodes "}" }' du inodes >>folders
+}
+
+# orphans FOLDER: folders of pods there, named by their UID, that have no sandbox.
+orphans() {
+  if [ ! -d "$R$1" ] || [ -h "$R$1" ]; then return; fi
+  run 6 du -xk -d 1 "$R$1" >du 2>/dev/null
+  if [ ! -s du ] || [ ! -s part.runtime.sandboxes ]; then missed=$((missed + 1)); return; fi
+  TOP=$R$1 PLACE=$R awk "$lib"'
+    FNR == NR { known = known $0; next }
+    {
+      size = $1
+      sub(/^[0-9]+[ \t]+/, "")
+      uid = $0
+      sub(/^.*[\/_]/, "", uid)
+      if ($0 == ENVIRON["TOP"] || index(known, "\"" uid "\"") || n++ >= 50) next
+      print "{" kv("path", jstr(cut(substr($0, length(ENVIRON["PLACE"]) + 1), 400))) "," kv("bytes", size * 1024) "}"
+    }' part.runtime.sandboxes du >>orphans
+}
+
+if [ -n "$kubelets" ] || [ -z "$nodefs" ]; then unread diskUse 'where the kubelet keeps its files is not known'; else
+  measure kubelet "$root_dir"
+  measure pods "$root_dir/pods"
+  orphans "$root_dir/pods"
+  if [ -n "$pod_logs" ]; then measure podLogs "$pod_logs"; orphans "$pod_logs"; fi
+  case ${images:-} in
+    */io.containerd.snapshotter.*)
+      measure content "${images%/*}/io.containerd.content.v1.content"
+      measure containerd "${images%/*}/io.containerd.metadata.v1.bolt"
+      ;;
+  esac
+  for pair in logs:/var/log journal:/var/log/journal coreDumps:/var/lib/systemd/coredump coreDumps:/var/crash packages:/var/cache \
+    temporary:/tmp temporary:/var/tmp docker:/var/lib/docker system:/opt system:/home system:/root system:/etc system:/boot \
+    system:/var/lib/amazon system:/var/lib/snapd system:/usr; do
+    measure "${pair%%:*}" "${pair#*:}"
+  done
+  joined folders >part.use.folders
+  joined orphans >part.use.orphans
+  snapshots() {
+    out=$1
+    shift
+    ask "$out" 9 ctr -a "${endpoint#unix://}" -n k8s.io snapshots --snapshotter "$snapshotter" "$@"
+  }
+  snapshotter=overlayfs
+  [ ! -s part.containerd.snapshotter ] || snapshotter=$(tr -dc 'a-z0-9-' <part.containerd.snapshotter)
+  if [ -s part.runtime.containers ] && [ -s part.runtime.sandboxes ] \
+    && snapshots tree ls && snapshots usage usage -b; then
+    awk "$lib"'
+      FNR == 1 { file++ }
+      file == 1 { containers = containers $0; next }
+      file == 2 { sandboxes = sandboxes $0; next }
+      FNR == 1 { next }
+      file == 3 { kind[$1] = $NF; if (NF > 2) parent[$1] = $(NF - 1); next }
+      { bytes[$1] = $(NF - 1); inodes[$1] = $NF }
+      function ids(list, sandbox,  n, i, chunk, id) {
+        n = split(list, chunk, /"id":"/)
+        for (i = 2; i <= n; i++) {
+          id = chunk[i]
+          sub(/".*/, "", id)
+          of[id] = sandbox ? "sandbox" : (chunk[i] ~ /CONTAINER_RUNNING/ ? "running" : "dead")
+        }
+      }
+      END {
+        ids(containers, 0)
+        ids(sandboxes, 1)
+        for (key in kind) {
+          if (kind[key] == "Committed") continue
+          who = key ~ /^extract-/ ? "unpacking" : (key in of ? of[key] : "leftover")
+          use[key] = who == "sandbox" ? "running" : who
+          deep = 0
+          for (layer = parent[key]; layer != "" && deep++ < 500; layer = parent[layer])
+            if (who != "sandbox") use[layer] = "inUse"
+            else if (use[layer] == "") use[layer] = "pinned"
+        }
+        for (key in bytes) {
+          who = use[key] == "" ? "unused" : use[key]
+          count[who]++
+          sum[who] += bytes[key]
+          files[who] += inodes[key]
+        }
+        for (who in count) print "{" kv("use", jstr(who)) "," kv("count", count[who]) "," kv("bytes", sum[who]) "," kv("inodes", files[who]) "}"
+      }' part.runtime.containers part.runtime.sandboxes tree usage >lines
+    joined lines >part.use.snapshots
+  else
+    unread 'snapshots of containerd' "${why:-the list of containers was not read}"
+  fi
+  # The files of a container are on an overlay of imagefs. Processes end while `find` walks.
+  run 8 find "$R"/proc/[0-9]*/fd -lname '*(deleted)' -exec stat -L -c '%d:%i %d %b %B' '{}' + >deleted 2>/dev/null
+  if [ "$?" -gt 1 ]; then missed=$((missed + 1)); else
+    cat "$R/proc/self/mountinfo" 2>/dev/null | NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk "$lib"'
+      / - overlay / { split($3, d, ":"); on[d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576] = ENVIRON["IMAGEFS"] }
+      / - / || seen[$1]++ { next }
+      {
+        disk = $2 in on ? on[$2] : $2
+        name = disk == ENVIRON["NODEFS"] ? "nodefs" : (disk == ENVIRON["IMAGEFS"] ? "imagefs" : "")
+        if (name != "") { files[name]++; bytes[name] += $3 * $4 }
+      }
+      END { for (name in files) print "{" kv("on", jstr(name)) "," kv("files", files[name]) "," kv("bytes", bytes[name]) "}" }' - deleted >lines
+    joined lines >part.use.deletedFiles
+  fi
+  printf '%s' "$missed" >part.use.missed
+  members use. folders orphans snapshots deletedFiles missed >part.host.diskUse
 fi
 
 [ -z "$sumless" ] || unread 'hashes of files' "$sumless"

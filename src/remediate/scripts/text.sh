@@ -13,6 +13,8 @@ function jstr(s) {
   gsub("[\001-\037\177]", "?", s)
   return "\"" utf8(s) "\""
 }
+# A member of an object. Counts are whole: a number that awk would print with an exponent is not.
+function kv(k, v) { return jstr(k) ":" (v ~ /^[0-9.e+]+$/ ? sprintf("%.0f", v) : v) }
 # Where a text is no UTF-8 each of its bytes beyond ASCII becomes \177; the one that prints the answer looks for those.
 function utf8(s,  rest) {
   if (s !~ /[\200-\377]/) return s

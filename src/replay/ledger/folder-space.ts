@@ -1,6 +1,7 @@
 /** What the node measured of its own folders, each without the folders below it that have a line of their own. */
 import type { DiskHolder } from '#model/disk-ledger.ts'
 import type { MeasuredFolder as Folder, HostDiskUse } from '#model/node-input.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import type { Amount, PodUse } from './pod-use.ts'
 
@@ -26,13 +27,19 @@ export const measuredHolders = Object.keys(holders)
 
 type MeasuredFolder = Required<Pick<Folder, 'holder' | 'path' | 'bytes'>> & Amount
 
-export function folderEntries(use: HostDiskUse, disk: Disk, pods: PodUse | null): Entry[] {
+export function folderEntries(
+  node: PreparedNode,
+  use: HostDiskUse,
+  disk: Disk,
+  pods: PodUse | null,
+): Entry[] {
+  const orphans = orphansOf(node, use)
   const all = (use.folders ?? [])
     .filter(({ on }) => on === disk)
     .map(({ holder = '', path = '', bytes = 0, inodes = 0 }) => ({ holder, path, bytes, inodes }))
   const deleted = use.deletedFiles?.find(({ on }) => on === disk)
   return [
-    ...all.flatMap(folder => entriesOf(folder, ownSpace(folder, all), use, pods)),
+    ...all.flatMap(folder => entriesOf(folder, ownSpace(folder, all), orphans, pods)),
     {
       holder: 'deleted-open-files',
       bytes: deleted?.bytes ?? 0,
@@ -40,6 +47,19 @@ export function folderEntries(use: HostDiskUse, disk: Disk, pods: PodUse | null)
       source: '/proc',
     },
   ]
+}
+
+interface Orphan {
+  path: string
+  bytes: number
+}
+
+/** A pod that is about to start has a folder before it has a sandbox. */
+function orphansOf({ input }: PreparedNode, { orphans = [] }: HostDiskUse): Orphan[] {
+  const uids = new Set(input.pods?.map(({ metadata }) => metadata?.uid))
+  return orphans
+    .map(({ path = '', bytes = 0 }) => ({ path, bytes }))
+    .filter(({ path }) => !uids.has(path.replace(/^.*[/_]/, '')))
 }
 
 /** Without the measured folders inside it; of those that lie in each other only the outermost counts. */
@@ -60,16 +80,16 @@ const isBelow = (inner: MeasuredFolder, outer: MeasuredFolder) =>
 function entriesOf(
   { holder, path }: MeasuredFolder,
   own: Amount,
-  use: HostDiskUse,
+  orphans: Orphan[],
   pods: PodUse | null,
 ): Entry[] {
   const known = holders[holder]
   if (known === undefined) return []
   const isPods = holder === 'pods'
   if (!isPods && holder !== 'podLogs') return [{ holder: known, ...own, source: 'du' }]
-  const orphaned = (use.orphans ?? [])
-    .filter(orphan => orphan.path?.startsWith(`${path}/`))
-    .reduce((sum, { bytes = 0 }) => sum + bytes, 0)
+  const orphaned = orphans
+    .filter(orphan => orphan.path.startsWith(`${path}/`))
+    .reduce((sum, { bytes }) => sum + bytes, 0)
   const ofPods = Math.max(0, own.bytes - orphaned)
   // Logs of containers that run, by the statistics: the others are of dead ones.
   const alive = isPods ? ofPods : Math.min(ofPods, pods?.logs.bytes ?? ofPods)

@@ -42,7 +42,8 @@ function filesystemLedger(
   const use = node.host?.diskUse
   const entries = merged([
     ...(node.filesystems.layout === null ? [] : runtimeEntries(node, disk, pods)),
-    ...(use === undefined ? podEntries(node, disk, pods) : folderEntries(use, disk, pods)),
+    ...(use === undefined ? [] : folderEntries(node, use, disk, pods)),
+    ...podEntries(node, disk, pods),
     ...reservedBlocks(node, disk, state),
   ])
   const isMeasured = use?.missed === 0 && use.snapshots !== undefined
@@ -71,11 +72,17 @@ function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): En
   return [...(holdsContainers ? layers : []), ...(holdsImages ? imageEntries(node, pods) : [])]
 }
 
+/** By the statistics, where the node did not measure the folder. */
 function podEntries(node: PreparedNode, disk: Disk, pods: PodUse | null): Entry[] {
   if (pods === null || disk !== 'nodefs') return []
-  const ofVolumes: Entry = { holder: 'pod-volumes', ...pods.volumes, source: 'stats summary' }
-  const ofLogs: Entry = { holder: 'container-logs', ...pods.logs, source: 'stats summary' }
-  return areLogsElsewhere(node) ? [ofVolumes] : [ofVolumes, ofLogs]
+  const isMeasured = (holder: string) =>
+    node.host?.diskUse?.folders?.some(folder => folder.holder === holder) === true
+  const entries: Entry[] = []
+  if (!isMeasured('pods'))
+    entries.push({ holder: 'pod-volumes', ...pods.volumes, source: 'stats summary' })
+  if (!isMeasured('podLogs') && !areLogsElsewhere(node))
+    entries.push({ holder: 'container-logs', ...pods.logs, source: 'stats summary' })
+  return entries
 }
 
 function areLogsElsewhere({ host }: PreparedNode): boolean {

@@ -499,3 +499,101 @@ it(
     }
   },
 )
+
+describe('what holds the disks', () => {
+  const [running, dead, sandbox] = ['1', '3', '2'].map(digit => digit.repeat(64))
+  const containers = [
+    { id: running, state: 'CONTAINER_RUNNING' },
+    { id: dead, state: 'CONTAINER_EXITED' },
+  ]
+  const ctr = `case "$*" in
+    *' ls') ${prints(
+      [
+        'KEY PARENT KIND',
+        `${running} sha256:b Active`,
+        `${dead} sha256:a Active`,
+        `${sandbox} sha256:p Active`,
+        'feedface sha256:a Active',
+        'extract-1-x sha256:d sha256:b Active',
+        'sha256:a Committed',
+        'sha256:b sha256:a Committed',
+        'sha256:c sha256:a Committed',
+        'sha256:p Committed',
+      ].join('\n'),
+    )}
+    ;;
+    *' usage -b') ${prints(
+      [
+        'KEY SIZE INODES',
+        `${running} 10 1`,
+        `${dead} 20 1`,
+        `${sandbox} 1 1`,
+        'feedface 40 2',
+        'extract-1-x sha256:d 80 2',
+        'sha256:a 100 3',
+        'sha256:b 200 3',
+        'sha256:c 4294967296 3',
+        'sha256:p 7 1',
+      ].join('\n'),
+    )}
+    ;;
+    esac`
+  const pods = [{ id: sandbox, state: 'SANDBOX_READY', metadata: { uid: 'living' } }]
+  const node = (tools: Record<string, string>) =>
+    withFiles(
+      { '/var/lib/kubelet/pods/living/x': 'x', '/var/lib/kubelet/pods/gone/x': 'x' },
+      {
+        crictl: crictl({
+          ps: prints(JSON.stringify({ containers })),
+          pods: prints(JSON.stringify({ items: pods })),
+        }),
+        du: `for last; do :; done
+          case "$*" in *'-d 1'*) for child in "$last"/*; do echo "8 $child"; done ;; esac
+          echo "40 $last"`,
+        ...tools,
+      },
+    )
+  const uses = (answer: InspectAnswer) =>
+    Object.fromEntries(
+      (answer.host.diskUse as { snapshots: { use: string; bytes: number }[] }).snapshots.map(
+        ({ use, bytes }) => [use, bytes],
+      ),
+    )
+
+  it(
+    'is told of snapshots by their use, and of folders of pods without a sandbox',
+    generous,
+    () => {
+      const answer = told(node({ ctr }))
+      expect(uses(answer)).toEqual({
+        running: 11,
+        dead: 20,
+        leftover: 40,
+        unpacking: 80,
+        inUse: 300,
+        pinned: 7,
+        unused: 4_294_967_296,
+      })
+      const { orphans, folders, missed } = answer.host.diskUse as Record<string, unknown>
+      expect(orphans).toContainEqual({ path: '/var/lib/kubelet/pods/gone', bytes: 8192 })
+      expect(orphans).not.toContainEqual(
+        expect.objectContaining({ path: '/var/lib/kubelet/pods/living' }),
+      )
+      expect(folders).toContainEqual({
+        holder: 'pods',
+        path: '/var/lib/kubelet/pods',
+        on: 'nodefs',
+        bytes: 40_960,
+        inodes: 40,
+      })
+      expect(missed).toBe(0)
+    },
+  )
+
+  it('counts what could not be measured, and says why snapshots are not told', generous, () => {
+    const answer = told(node({ du: 'exit 1' }))
+    expect((answer.host.diskUse as { missed: number }).missed).toBeGreaterThan(0)
+    expect((answer.host.diskUse as { snapshots?: unknown }).snapshots).toBeUndefined()
+    expect(whyUnread(answer, 'snapshots of containerd')).toMatch(/ctr is not on this node/)
+  })
+})

@@ -1,7 +1,8 @@
 /** A node's history on one screen: what it was, how its disk filled, what was found on it and when. */
 
-import type { NodeFacts, NodeHistory } from '#model/history.ts'
-import { languages } from '#report/languages/index.ts'
+import type { DiskHolder } from '#model/disk-ledger.ts'
+import type { Happening, NodeFacts, NodeHistory } from '#model/history.ts'
+import { english } from '#report/languages/language.ts'
 import { formatBytes, formatPercent } from '#report/numbers.ts'
 import { growthNotes } from '#report/views/growth.ts'
 import { bars } from './bars.ts'
@@ -9,6 +10,7 @@ import { clean, painter, type Screen, wrap } from './terminal.ts'
 
 const shownDays = 14
 const shownRules = 20
+const shownHappenings = 20
 const shownThresholds = 8
 const widest = 120
 
@@ -33,7 +35,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
         ...wrap(settingsText(days, last), width, '  '),
         ...section(diskTitle(last), [
           ...lineOfDays(days, width),
-          ...growthNotes({ growth }, languages.en).flatMap(note =>
+          ...growthNotes({ growth }, english).flatMap(note =>
             wrap(note.replaceAll('\u00a0', ' '), width, '  '),
           ),
           ...days.slice(0, shownDays).flatMap(day => dayLines(day, width)),
@@ -41,6 +43,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
         ...(days.length > shownDays
           ? [`  … and ${days.length - shownDays} more days (--format json has all)`]
           : []),
+        ...section('What happened', happenedLines(days, width)),
         ...section('Found on it', ruleLines(days, width)),
         '',
       ].join('\n')
@@ -148,6 +151,50 @@ function evictionText(thresholds: NodeFacts['thresholds']): string {
   return nearest.margin < 0
     ? `eviction: below ${nearest.signal}`
     : `${formatBytes(nearest.margin)} until eviction`
+}
+
+/** Of an eviction also why: the thresholds, what held the disk and the order, as they were read last before it. */
+function happenedLines(days: Day[], width: number): string[] {
+  return days
+    .toSorted((a, b) => (a.day < b.day ? -1 : 1))
+    .flatMap(({ happened }) => happened)
+    .slice(-shownHappenings)
+    .flatMap(one => [
+      ...wrap(happenedText(one), width, '  ', '    '),
+      ...(one.what === 'evicted' ? whyEvicted(one, days, width) : []),
+    ])
+}
+
+const whatHappened: Record<Happening['what'], string> = {
+  evicted: 'evicted',
+  'image-gc-failed': 'image GC failed on',
+  'image-deleted': 'image GC deleted',
+  condition: 'condition',
+  reboot: 'restarted:',
+}
+
+const happenedText = ({ at, what, subject, message }: Happening): string =>
+  `${at.slice(0, 16).replace('T', ' ')} UTC  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
+
+function whyEvicted({ at, subject }: Happening, days: Day[], width: number): string[] {
+  const before = days.find(day => day.at <= at)
+  // Only a reading after it tells what filled the disk, where none was before.
+  const read = before ?? days.find(day => day.held.length > 0)
+  if (read === undefined) return []
+  const rank = read.firstVictims.indexOf(subject)
+  const order = read.firstVictims.map(name => clean(name)).join(', ')
+  const disk = read.thresholds?.filter(({ signal }) => /fs\./.test(signal)) ?? []
+  return [
+    `read ${read.at.slice(0, 16).replace('T', ' ')} UTC: evicts below ${disk.map(({ signal, value }) => `${clean(signal)} ${clean(value)}`).join(', ') || 'unknown thresholds'}`,
+    ...(read.held.length === 0
+      ? []
+      : [
+          `held by ${read.held.map(({ holder, bytes }) => `${english.words.ledger.holders[holder as DiskHolder] ?? clean(holder)} ${formatBytes(bytes)}`).join(', ')}`,
+        ]),
+    ...(order === ''
+      ? []
+      : [`first victims: ${order}${rank < 0 ? '' : ` (this pod was number ${rank + 1})`}`]),
+  ].flatMap(text => wrap(text.replaceAll('\u00a0', ' '), width, '      ', '        '))
 }
 
 /** Each rule with the days on which it failed, the last ones first. */

@@ -37,6 +37,7 @@ import { settleFixes } from './fixes/fix.ts'
 import { FixFacts } from './fixes/fix-facts.ts'
 import { commandsOf } from './fixes/steps.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
+import { happeningsOf, withEvents } from './history/happenings.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, toldOnce } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
@@ -96,6 +97,7 @@ class RunningJudgement implements Judgement {
   /** Outcome counts per node. `AuditedNode.outcomes` is the same object and is updated until `close`. */
   readonly #nodeOutcomes = new Map<string, OutcomeCounts>()
   readonly #notAudited: NotAudited[] = []
+  readonly #audited: AuditedNode[] = []
   readonly #ruleErrors: RuleError[] = []
   readonly #emptyReasons = new Map<string, string>()
   readonly #auditedPrediction = openAuditedPredictions()
@@ -223,7 +225,7 @@ class RunningJudgement implements Judgement {
       else if (rule.kind === 'cohort') this.#cohorts.get(rule)?.take(subject, kept)
       else this.#contexts.get(rule)?.take(subject, kept)
     }
-    return {
+    const audited: AuditedNode = {
       cluster,
       identity,
       at: input.at ?? prediction.at,
@@ -233,6 +235,17 @@ class RunningJudgement implements Judgement {
       prediction: this.#auditedPrediction(subject, prediction),
       ...(prediction.ledger && { ledger: prediction.ledger }),
       outcomes: this.#outcomesOf(cluster, identity.name),
+      happened: happeningsOf(input, input.at ?? prediction.at),
+    }
+    this.#audited.push(audited)
+    return audited
+  }
+
+  /** Events are read when all of a cluster has been. */
+  #addEvents(): void {
+    for (const audited of this.#audited) {
+      const { events } = this.#clusterState(audited.cluster).facts.of(audited.identity.name)
+      audited.happened = withEvents(audited, events)
     }
   }
 
@@ -287,6 +300,7 @@ class RunningJudgement implements Judgement {
       for (const { subject, outcome } of members.outcomes(this.#policy, factsOf))
         this.#count(rule, subject, outcome)
     const contextOf = (cluster: string, node: string) => factsOf(cluster).of(node)
+    this.#addEvents()
     for (const [rule, members] of this.#contexts)
       for (const { subject, outcome } of members.outcomes(contextOf, this.#policy))
         this.#count(rule, subject, outcome)

@@ -78,9 +78,20 @@ export interface FillReading {
   imagefsUsedBytes: number | null
 }
 
+/** Something that happened on a node between two runs. */
+export interface Happening {
+  /** RFC 3339. */
+  at: string
+  what: 'evicted' | 'image-gc-failed' | 'image-deleted' | 'condition' | 'reboot'
+  /** `namespace/name` of a pod; a condition; an image; the node. */
+  subject: string
+  /** The kubelet's own words. */
+  message: string
+}
+
 /**
  * A line of `history/nodes/<cluster>/<day>.ndjson.gz`: facts of one node from the last reading of
- * that day. At most 2,048 bytes.
+ * that day. At most 4,096 bytes.
  */
 export interface NodeFacts {
   node: string
@@ -108,6 +119,12 @@ export interface NodeFacts {
   thresholds: { signal: string; value: string; hard: boolean; margin: number | null }[] | null
   /** How full its disks were, in this reading and earlier ones; null: not known since when it runs, or no disk was ever read. */
   fill: FillSeries | null
+  /** By time, those of all runs of the day. */
+  happened: Happening[]
+  /** What held the most on its disks, largest first. */
+  held: { filesystem: string; holder: string; bytes: number }[]
+  /** Whom the kubelet would have evicted first for disk, in its order. */
+  firstVictims: string[]
   /** Rules that fail on it, waived ones included. */
   rules: string[]
   /** What could not be read, and why; empty: nothing was missed. */

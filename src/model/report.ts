@@ -13,6 +13,7 @@ import type {
 import type { GarbageOverview } from './garbage-overview.ts'
 import type {
   ClusterTrend,
+  Happening,
   NodeGrowth,
   PastFinding,
   RememberedFinding,
@@ -46,6 +47,8 @@ export interface AuditedNode {
   growth?: NodeGrowth
   /** Absent: the size of no filesystem is known. */
   ledger?: NodeLedger
+  /** Absent: nothing is known to have happened. */
+  happened?: Happening[]
 }
 
 /** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */

@@ -33,12 +33,16 @@ const reason = 'Evicted'
 /** Maximum number of evictions kept per node. */
 const mostRecorded = 500
 
-/** Evicted pods of the last hour. Failed pods stay for weeks until pod GC, so older ones are left out. */
-export function recordedEvictions(pods: readonly KubernetesPod[], at: string): Eviction[] {
+/** Evicted pods of the window, by default the last hour. Failed pods stay for weeks until pod GC, so older ones are left out. */
+export function recordedEvictions(
+  pods: readonly KubernetesPod[],
+  at: string,
+  windowMs?: number,
+): Eviction[] {
   const evicted = pods.flatMap(pod => {
     const { metadata, status } = pod
     const time = status?.phase === 'Failed' && status.reason === reason ? failedAt(pod) : null
-    if (time === null || !isWithin(time, at)) return []
+    if (time === null || !isWithin(time, at, windowMs)) return []
     const [namespace, name] = [metadata?.namespace ?? '', metadata?.name ?? '']
     const message = bounded(String(status?.message ?? ''), 1024)
     return [

@@ -1,16 +1,18 @@
-/** The few facts of a node that are kept for a day, in at most 2,048 bytes, whatever its names and texts are. */
+/** The few facts of a node that are kept for a day, in at most 4,096 bytes, whatever its names and texts are. */
 
 import { bounded } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, FirstVictims } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
+import { merged } from './happenings.ts'
 
-export const nodeFactsMaxBytes = 2048
+export const nodeFactsMaxBytes = 4096
 const textLength = 160
 const keptRules = 24
 const keptThresholds = 12
+const keptHolders = 4
 
 /** Rules by node, of findings that name every one. */
 export function rulesByNode(
@@ -34,7 +36,7 @@ export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluste
  * @param fill its readings, this one among them
  */
 export function nodeFacts(
-  { identity, at, mode, coverage, prediction }: AuditedNode,
+  { identity, at, mode, coverage, prediction, ledger, happened = [] }: AuditedNode,
   met: MetNode,
   rules: string[],
   runId: string,
@@ -74,6 +76,9 @@ export function nodeFacts(
           margin,
         })) ?? null,
     fill,
+    happened,
+    held: heldOf(ledger),
+    firstVictims: victimsOf(eviction?.firstVictims ?? null),
     rules: failing.slice(0, keptRules),
     missed: bounded(met.missed, textLength),
     leftOut:
@@ -82,6 +87,20 @@ export function nodeFacts(
   }
   return fitted(facts)
 }
+
+/** The largest lines of all its disks. */
+const heldOf = (ledger: AuditedNode['ledger']): NodeFacts['held'] =>
+  (ledger?.filesystems ?? [])
+    .flatMap(({ filesystem, lines }) =>
+      lines.map(({ holder, bytes }) => ({ filesystem, holder, bytes })),
+    )
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, keptHolders)
+
+const victimsOf = (first: FirstVictims[] | null): string[] =>
+  (first?.find(({ signal }) => signal === 'nodefs.available')?.pods ?? []).map(
+    ({ namespace, name }) => bounded(`${namespace}/${name}`, 120),
+  )
 
 const short = (text: string | null) => text && bounded(text, 60)
 
@@ -105,10 +124,18 @@ function fitted(facts: NodeFacts): NodeFacts {
   while (isTooLong(kept) && kept.thresholds?.length)
     kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
   if (isTooLong(kept)) kept = { ...kept, missed: bounded(kept.missed, 20) }
+  while (isTooLong(kept) && kept.happened.length > 0)
+    kept = { ...kept, happened: kept.happened.slice(1) }
   while (isTooLong(kept) && kept.fill?.readings.length)
     kept = { ...kept, fill: { ...kept.fill, readings: kept.fill.readings.slice(1) } }
   return kept
 }
+
+/** What happened before the earlier run of the day happened that day, too. */
+const withEarlier = (facts: NodeFacts, earlier: NodeFacts | undefined): NodeFacts =>
+  earlier === undefined
+    ? facts
+    : fitted({ ...facts, happened: merged(earlier.happened, facts.happened) })
 
 /** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */
 export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
@@ -116,7 +143,8 @@ export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
   for (const facts of now) {
     const earlier = day.get(facts.node)
     if (earlier === undefined || facts.coverage !== 'notRead' || earlier.coverage === 'notRead')
-      day.set(facts.node, facts)
+      day.set(facts.node, withEarlier(facts, earlier))
+    else day.set(facts.node, { ...earlier, happened: merged(earlier.happened, facts.happened) })
   }
   return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
 }

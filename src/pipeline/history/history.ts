@@ -3,10 +3,12 @@
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { growthOf, withReading } from '#judge/history/fill.ts'
+import { merged } from '#judge/history/happenings.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
 import { mergedDay, nodeFacts, nodeKey, rulesByNode } from '#judge/history/node-facts.ts'
 import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { openSharedParts } from '#judge/shared-parts.ts'
+import { bounded } from '#judge/text.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { MetNode } from '#model/delta.ts'
 import { messageOf } from '#model/error-message.ts'
@@ -115,6 +117,8 @@ export function openHistory({
       const fills = run.nodes.map((node, index) =>
         withReading(earlier.fills.get(keyOf(nodes[index]!)) ?? null, node),
       )
+      for (const [index, node] of run.nodes.entries())
+        noteRestart(node, earlier.fills.get(keyOf(nodes[index]!)) ?? null)
       const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
       if (!isWhole) {
         const delta = { new: [], resolved: [], worse: [], regressed: [] }
@@ -165,6 +169,16 @@ export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clust
     clusters.names,
     Object.entries(clusters.tags),
   ])
+
+/** Another boot id than in the run before: the machine was started anew in between. */
+function noteRestart(node: AuditedNode, before: FillSeries | null): void {
+  const { bootId, name } = node.identity
+  if (before === null || bootId === null || bounded(bootId, 40) === before.bootId) return
+  const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
+  node.happened = merged(node.happened ?? [], [
+    { at: node.at, what: 'reboot', subject: name, message },
+  ])
+}
 
 const keyOf = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 

@@ -58,6 +58,19 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     })
     .nullable()
     .default(null),
+  // Lines from before they were kept have none.
+  happened: z
+    .array(
+      z.object({
+        at: z.string(),
+        what: z.enum(['evicted', 'image-gc-failed', 'image-deleted', 'condition', 'reboot']),
+        subject: z.string(),
+        message: z.string(),
+      }),
+    )
+    .default([]),
+  held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
+  firstVictims: z.array(z.string()).default([]),
   rules: z.array(z.string()),
   missed: z.string(),
   leftOut: count,

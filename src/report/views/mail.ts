@@ -26,6 +26,7 @@ import {
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import type { NextView } from './next.ts'
+import { nightText } from './night.ts'
 import { type NoticesView, noticesView } from './notices.ts'
 import { outlookView } from './outlook.ts'
 import { type PlanView, planView } from './plan.ts'
@@ -55,6 +56,8 @@ export interface MailView {
     next: NextView | null
     worst: string | null
     scope: string
+    /** What happened on the nodes since the run before; null: nothing is known. */
+    night: string | null
     /** What can be freed; null: not known. */
     freeable: string | null
     /** Since the last run; null: no earlier run. */
@@ -145,6 +148,7 @@ export function mailView(
       worst,
       scope,
       freeable,
+      night: nightText(report, language),
       change: changeText(changes, language),
       trend: mailTrend(report, fold, language),
       tally: tally(findings, language).map(({ severity, word, count }) => ({

@@ -41,7 +41,7 @@ describe('the facts of a node and day', () => {
     expect(Math.max(...lines.map(line => Buffer.byteLength(line)))).toBeLessThanOrEqual(
       nodeFactsMaxBytes + 1,
     )
-    expect(nodeFactsMaxBytes).toBe(2048)
+    expect(nodeFactsMaxBytes).toBe(4096)
     expect(gzipSync(lines.join('')).length / nodes.length).toBeLessThan(300)
     expect(JSON.parse(lines[0]!)).toMatchObject({
       coverage: 'read',

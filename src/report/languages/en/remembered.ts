@@ -84,4 +84,18 @@ const returned = {
     `${ending} on ${on}, open before since ${since}`,
 }
 
-export const remembered = { growth, trends, week, returned }
+const night = {
+  line: (since: string, parts: string[]) => `Since ${since}: ${parts.join(', ')}`,
+  evicted: (pods: number, nodes: number) =>
+    `${counted(pods, 'pod')} evicted on ${counted(nodes, 'node')}`,
+  pressure: (changes: number, nodes: number) =>
+    `${counted(changes, 'change')} of a pressure condition on ${counted(nodes, 'node')}`,
+  imageGcFailed: (times: number, nodes: number) =>
+    `${counted(times, 'failed image GC', 'failed image GCs')} on ${counted(nodes, 'node')}`,
+  imagesDeleted: (images: number, nodes: number) =>
+    `${counted(images, 'image')} deleted on ${counted(nodes, 'node')}`,
+  reboots: (times: number, nodes: number) =>
+    `${counted(times, 'restart')} of ${counted(nodes, 'node')}`,
+}
+
+export const remembered = { night, growth, trends, week, returned }

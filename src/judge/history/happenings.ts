@@ -1,0 +1,103 @@
+/** What happened on a node since it was last read, from all that still shows it: pods, events, conditions, the kubelet's log. */
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { isWithin } from '#judge/events/events.ts'
+import { recordedEvictions } from '#judge/events/evictions.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import type { Happening } from '#model/history.ts'
+import type { NodeInput } from '#model/node-input.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
+
+/** Of a daily run and one that is late. */
+const windowMs = 26 * 3_600_000
+const mostKept = 8
+const messageLength = 220
+
+const ofEvents: Readonly<Record<string, Happening['what']>> = {
+  Evicted: 'evicted',
+  FreeDiskSpaceFailed: 'image-gc-failed',
+  ImageGCFailed: 'image-gc-failed',
+  Rebooted: 'reboot',
+}
+const watchedConditions: ReadonlySet<string> = new Set([
+  'DiskPressure',
+  'MemoryPressure',
+  'PIDPressure',
+  'Ready',
+])
+/** Upstream: pkg/kubelet/images/image_gc_manager.go freeSpace. */
+const imageRemoval =
+  /^(\S{19,30}) .*Removing image to free bytes" imageID="([^"]{1,80})" size=(\d+)/
+
+/** By time, from what was read of the node itself. */
+export function happeningsOf(input: NodeInput, at: string): Happening[] {
+  const recorded = recordedEvictions(input.pods ?? [], at, windowMs).map(
+    ({ namespace, name, time, message }) =>
+      happening(time ?? at, 'evicted', `${namespace}/${name}`, message),
+  )
+  return merged(
+    [],
+    [...recorded, ...fromConditions(input, at), ...fromLog(input.host?.logLines ?? [], at)],
+  )
+}
+
+/** With those that only events show. */
+export const withEvents = (
+  { happened = [], identity, at }: AuditedNode,
+  events: readonly NodeEvent[] | null,
+): Happening[] => merged(happened, fromEvents(events ?? [], identity.name, at))
+
+function fromEvents(events: readonly NodeEvent[], node: string, at: string): Happening[] {
+  return events.flatMap(({ reason, pod, message, lastTime }) => {
+    const what = ofEvents[reason]
+    if (what === undefined || !isWithin(lastTime, at, windowMs)) return []
+    const subject = pod === null ? node : `${pod.namespace}/${pod.name}`
+    return [happening(lastTime ?? at, what, subject, message)]
+  })
+}
+
+function fromConditions({ node }: NodeInput, at: string): Happening[] {
+  return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
+    const isNews = watchedConditions.has(type) && isWithin(lastTransitionTime ?? null, at, windowMs)
+    if (!isNews || lastTransitionTime === undefined) return []
+    return [happening(lastTransitionTime, 'condition', type, `${type} is ${status ?? 'Unknown'}`)]
+  })
+}
+
+function fromLog(lines: readonly string[], at: string): Happening[] {
+  return lines.flatMap(line => {
+    const [, time = '', image = '', size = ''] = imageRemoval.exec(line) ?? []
+    const ms = Date.parse(time.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+    if (Number.isNaN(ms) || !isWithin(new Date(ms).toISOString(), at, windowMs)) return []
+    return [
+      happening(new Date(ms).toISOString(), 'image-deleted', image, `${size} bytes by the CRI`),
+    ]
+  })
+}
+
+const happening = (
+  at: string,
+  what: Happening['what'],
+  subject: string,
+  message: string,
+): Happening => ({
+  at,
+  what,
+  subject: bounded(subject, nameLength),
+  message: bounded(message, messageLength),
+})
+
+/** Each once: the same act in the same minute. Evictions are kept before all else. */
+export function merged(before: readonly Happening[], now: readonly Happening[]): Happening[] {
+  const all = new Map<string, Happening>()
+  for (const one of [...before, ...now]) {
+    const minute = one.what === 'evicted' ? '' : one.at.slice(0, 16)
+    const key = `${one.what} ${one.subject} ${minute}`
+    if (!all.has(key)) all.set(key, one)
+  }
+  const weight = ({ what }: Happening) => Number(what !== 'evicted')
+  return [...all.values()]
+    .toSorted((a, b) => weight(a) - weight(b) || byText(b.at, a.at))
+    .slice(0, mostKept)
+    .toSorted((a, b) => byText(a.at, b.at))
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { happeningsOf, merged, withEvents } from '#judge/history/happenings.ts'
+import type { Happening } from '#model/history.ts'
+import { inputOf } from '#test/at-the-door.ts'
+import { buildNode, takenAt } from '#test/node-builder.ts'
+import { auditedNode, sharedDisk } from '#test/report-builder.ts'
+
+const evicted = (name: string, time: string) => ({
+  metadata: { namespace: 'shop', name, uid: name },
+  status: {
+    phase: 'Failed',
+    reason: 'Evicted',
+    message: 'The node was low on resource: ephemeral-storage.',
+    conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: time }],
+  },
+})
+
+describe('what happened', () => {
+  it('is told by Evicted pods of a day, conditions and the log of the kubelet', () => {
+    const { record } = buildNode({
+      record: {
+        pods: [evicted('web', '2026-11-20T03:12:00Z'), evicted('old', '2026-11-10T03:12:00Z')],
+        host: {
+          logLines: [
+            '2026-11-20T03:11:00+0000 n kubelet[9]: I1120 03:11:00 9 image_gc_manager.go:480] "Removing image to free bytes" imageID="sha256:a" size=77',
+          ],
+        },
+      },
+    })
+    const node = record.node as { status: Record<string, unknown> }
+    node.status.conditions = [
+      { type: 'DiskPressure', status: 'True', lastTransitionTime: '2026-11-20T03:11:30Z' },
+      { type: 'Ready', status: 'True', lastTransitionTime: '2026-10-01T00:00:00Z' },
+    ]
+    const found = happeningsOf(inputOf(record), takenAt)
+    expect(found.map(({ at, what, subject }) => [at, what, subject])).toEqual([
+      ['2026-11-20T03:11:00.000Z', 'image-deleted', 'sha256:a'],
+      ['2026-11-20T03:11:30Z', 'condition', 'DiskPressure'],
+      ['2026-11-20T03:12:00Z', 'evicted', 'shop/web'],
+    ])
+  })
+
+  it('is told by events of pods whose records show nothing, each once', () => {
+    const event = {
+      reason: 'Evicted',
+      pod: { namespace: 'shop', name: 'web' },
+      message: 'low',
+      count: 1,
+      firstTime: null,
+      lastTime: '2026-11-21T00:00:00Z',
+    }
+    const node = { ...auditedNode('n', sharedDisk(60)), at: takenAt, happened: [] }
+    const found = withEvents(node, [event, event, { ...event, reason: 'Pulled' }])
+    expect(found).toEqual([
+      { at: '2026-11-21T00:00:00Z', what: 'evicted', subject: 'shop/web', message: 'low' },
+    ])
+  })
+
+  it('keeps evictions when there is no room for all', () => {
+    const one = (what: Happening['what'], minute: number): Happening => ({
+      at: `2026-11-21T00:${String(minute).padStart(2, '0')}:00Z`,
+      what,
+      subject: `s${minute}`,
+      message: '',
+    })
+    const many = Array.from({ length: 20 }, (_, minute) => one('condition', minute))
+    const kept = merged(many, [one('evicted', 1)])
+    expect(kept).toHaveLength(8)
+    expect(kept.filter(({ what }) => what === 'evicted')).toHaveLength(1)
+  })
+})

@@ -38,6 +38,7 @@ export interface NodeExample {
   host?: NodeSubject['host']
   mode?: ReadMode
   unread?: Partial<Record<Source, string>>
+  isKubeletDown?: boolean
   doubts?: Partial<Record<Need, string>>
 }
 
@@ -129,96 +130,77 @@ export function exampleContext({
   }
 }
 
+const exampleIdentity: Omit<NodeIdentity, 'name'> = {
+  group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
+  owner: 'managed-nodegroup',
+  isEksctl: false,
+  amiFamily: 'AL2023',
+  operatingSystem: 'linux',
+  instanceType: 'm5.xlarge',
+  instanceId: null,
+  bootId: null,
+  kubeletVersion: 'v1.34.1-eks-0000000',
+  ready: 'True',
+}
+const healthyConditions = {
+  ...{ MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False' },
+  Ready: 'True',
+}
+const exampleConfiguration: KubeletConfiguration = {
+  evictionHard: {
+    'memory.available': '100Mi',
+    'nodefs.available': '10%',
+    'nodefs.inodesFree': '5%',
+  },
+  imageGCHighThresholdPercent: 80,
+  imageGCLowThresholdPercent: 70,
+}
+const calmImageGc: ImageGcPrediction = {
+  enabled: true,
+  highThresholdPercent: 80,
+  lowThresholdPercent: 70,
+  triggered: false,
+  usagePercent: 40,
+  bytesUntilTrigger: 39 * gibibyte,
+  startsAboveUsedPercent: 79,
+  startsBelowAvailableBytes: 21 * gibibyte,
+  bytesToFree: 0,
+  reachesLow: true,
+  freedBytes: 0,
+  shortfallBytes: 0,
+  error: null,
+  deletions: null,
+  kept: null,
+}
+const sharedFilesystems: Filesystems = {
+  ...{ nodefs: disk, imagefs: disk, containerfs: disk },
+  ...{ layout: 'shared', layoutCertainty: 'certain' },
+}
+
+const orNull = <Part extends object>(usual: Part, given: Partial<Part> | null | undefined) =>
+  given === null ? null : { ...usual, ...given }
+
 export function exampleSubject(
   example: NodeExample,
   name = 'ip-10-0-1-2.ec2.internal',
 ): NodeSubject {
-  const {
-    identity,
-    conditions,
-    configuration,
-    filesystems,
-    imageGC,
-    thresholds,
-    nextStart,
-    unread,
-    doubts,
-  } = example
-  const allFilesystems: Filesystems = {
-    nodefs: disk,
-    imagefs: disk,
-    containerfs: disk,
-    layout: 'shared',
-    layoutCertainty: 'certain',
-    ...filesystems,
-  }
-  const eviction: EvictionPrediction = {
-    ...calmEviction,
-    thresholds: thresholds ?? defaultThresholds,
-    ...example.eviction,
-  }
+  const { configuration, imageGC, nextStart, unread } = example
+  const filesystems: Filesystems = { ...sharedFilesystems, ...example.filesystems }
   return {
     cluster: 'prod',
     at: example.at ?? exampleTime,
-    identity: {
-      name,
-      group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
-      owner: 'managed-nodegroup',
-      isEksctl: false,
-      amiFamily: 'AL2023',
-      operatingSystem: 'linux',
-      instanceType: 'm5.xlarge',
-      instanceId: null,
-      bootId: null,
-      kubeletVersion: 'v1.34.1-eks-0000000',
-      ready: 'True',
-      ...identity,
-    },
-    conditions: {
-      MemoryPressure: 'False',
-      DiskPressure: 'False',
-      PIDPressure: 'False',
-      Ready: 'True',
-      ...conditions,
-    },
-    configuration:
-      configuration === null
-        ? null
-        : {
-            evictionHard: {
-              'memory.available': '100Mi',
-              'nodefs.available': '10%',
-              'nodefs.inodesFree': '5%',
-            },
-            imageGCHighThresholdPercent: 80,
-            imageGCLowThresholdPercent: 70,
-            ...configuration,
-          },
+    identity: { name, ...exampleIdentity, ...example.identity },
+    conditions: { ...healthyConditions, ...example.conditions },
+    configuration: orNull(exampleConfiguration, configuration),
     isConfigurationOnDisk: false,
-    filesystems: allFilesystems,
-    disks: allFilesystems,
-    imageGC:
-      imageGC === null
-        ? null
-        : {
-            enabled: true,
-            highThresholdPercent: 80,
-            lowThresholdPercent: 70,
-            triggered: false,
-            usagePercent: 40,
-            bytesUntilTrigger: 39 * gibibyte,
-            startsAboveUsedPercent: 79,
-            startsBelowAvailableBytes: 21 * gibibyte,
-            bytesToFree: 0,
-            reachesLow: true,
-            freedBytes: 0,
-            shortfallBytes: 0,
-            error: null,
-            deletions: null,
-            kept: null,
-            ...imageGC,
-          },
-    eviction,
+    filesystems,
+    disks: filesystems,
+    imageGC: orNull(calmImageGc, imageGC),
+    eviction: {
+      ...calmEviction,
+      thresholds: example.thresholds ?? defaultThresholds,
+      ...example.eviction,
+    },
     nextStart: nextStart ?? null,
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
@@ -231,12 +213,13 @@ export function exampleSubject(
     mode: example.mode ?? 'proxy',
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
+    isKubeletDown: example.isKubeletDown ?? false,
     missing: {
       ...(!nextStart && { nextStart: "the files on the node's disk were not read (mode proxy)" }),
       ...(configuration === null && { configuration: 'configz: not read' }),
       ...(imageGC === null && { imageGC: 'configz: not read' }),
       ...(example.pods === null && { pods: 'pods: not read' }),
     },
-    doubts: doubts ?? {},
+    doubts: example.doubts ?? {},
   }
 }

@@ -48,6 +48,8 @@ export interface NodeSubject {
   coverage: CoverageState
   /** The sources that its mode promises and that could not be read, and why. */
   unread: Partial<Record<Source, string>>
+  /** Nothing listens on its kubelet's port. */
+  isKubeletDown: boolean
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>
   /** What stays open about a need that is known: it can turn out worse than it looks. */

@@ -52,6 +52,7 @@ export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeS
     mode,
     coverage: coverageState(unread, input),
     unread,
+    isKubeletDown: input.errors.some(({ isKubeletDown }) => isKubeletDown),
     missing: {
       ...(withoutConfiguration !== null && { configuration: withoutConfiguration }),
       ...(!isSized && { disks: withoutSummary }),

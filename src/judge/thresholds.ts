@@ -2,6 +2,7 @@
 
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Evidence } from '#model/finding.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/image-gc-trigger.ts'
@@ -155,14 +156,15 @@ export function soundImageGc(
 /** The image-GC percentages to set along with a new `imagefs.available` threshold in percent; nothing where the running ones are sound beside it. */
 export function imageGcBeside(
   threshold: string,
-  highThresholdPercent: number,
+  {
+    imageGCHighThresholdPercent: highPercent = configurationDefaults.imageGCHighThresholdPercent,
+  }: KubeletConfiguration,
   policy: Policy,
 ): Partial<ImageGcPercentages> {
   const evictionPercent = Number.parseFloat(threshold)
   if (
     !threshold.endsWith('%') ||
-    100 - startsAboveUsedPercent(highThresholdPercent) - evictionPercent >=
-      policy.assumedGrowthPercent
+    100 - startsAboveUsedPercent(highPercent) - evictionPercent >= policy.assumedGrowthPercent
   )
     return {}
   return soundImageGc(evictionPercent, policy) ?? {}

@@ -47,6 +47,8 @@ export interface ReadError {
   message: string
   /** The API server's HTTP status, where it answered and somebody goes by it. */
   status?: number
+  /** Nothing listens on the kubelet's port: its connection was refused. */
+  isKubeletDown?: true
 }
 
 export interface SnapshotHeader {

@@ -2,7 +2,7 @@
 import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type { Host, KnownImages, NodeInput, Runtime, Summary } from '#model/node-input.ts'
 import { defaultReadMode } from '#model/read-mode.ts'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord, ReadError } from '#model/record.ts'
 
 /** @param record as `prune` leaves it: each part is cut to the shape of its type (shapes.ts), so a field has its type or is absent. */
 export function nodeInput(record: NodeRecord): NodeInput {
@@ -19,6 +19,12 @@ export function nodeInput(record: NodeRecord): NodeInput {
     runtime: (runtime as Runtime | null | undefined) ?? null,
     host: (host as Host | null | undefined) ?? null,
     known: (known as KnownImages | null | undefined) ?? null,
-    errors: errors ?? [],
+    errors: (errors ?? []).map(withCause),
   }
 }
+
+/** The API server's words for a kubelet without a listener. Source: net.Dial, `dial tcp 10.0.1.2:10250: connect: connection refused`. */
+const refusedKubelet = /:10250\b.*connection refused|connection refused.*:10250\b/
+
+const withCause = (error: ReadError): ReadError =>
+  refusedKubelet.test(error.message) ? { ...error, isKubeletDown: true } : error

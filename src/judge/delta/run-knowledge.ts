@@ -2,7 +2,7 @@
 
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
-import type { NotAudited } from '#model/finding.ts'
+import type { ClusterResult, NotAudited } from '#model/finding.ts'
 import type { Subject } from '#model/subject.ts'
 
 /** `undecided`: not read, or its outcome is unknown; `notFailing`: passing or absent; `open`: failing or not, the document does not say. */
@@ -40,7 +40,7 @@ const wholeCluster = ({ rule, cluster }: OnSubject): OnSubject => ({
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
 
 /** Where rules name nodes: by rule and cluster, because a text for each node and rule of a large fleet would be much. */
-function namesIn(found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
+function namesIn(found: readonly (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
   const names = new Map<string, Set<string>>()
   const add = (rule: string, cluster: string, nodes: readonly string[]) => {
     const key = keyOf(rule, cluster)
@@ -56,165 +56,203 @@ function namesIn(found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
   }
 }
 
-/** @param when how sentences name it */
-export function knowledgeOf(
-  { document, nodes, ruleErrors }: ComparedRun,
-  when: 'before' | 'now',
-): Knowledge {
-  const { run, clusters, findings, waived, unknowns, notAudited } = document
-  const rules = new Set(run.rules)
-  const failing = namesIn([...findings, ...waived])
-  const undecided = namesIn(unknowns)
-  for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(rule, cluster, [node])
-  const unread = new Set(
-    nodes
-      ?.filter(({ coverage }) => coverage === 'notRead')
-      .map(({ cluster, name }) => keyOf(cluster, name)) ??
-      notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
-  )
-  const present = new Set(nodes?.map(({ cluster, name }) => keyOf(cluster, name)))
-  const groups = new Map<string, number>()
-  for (const { cluster, group } of nodes ?? [])
-    groups.set(groupKey(cluster, group), (groups.get(groupKey(cluster, group)) ?? 0) + 1)
-  const reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
-  const touched = new Set([...findings, ...waived, ...unknowns].map(subjectKey))
-  const gathered = new Set(
-    [...findings, ...waived].filter(finding => finding.places !== undefined).map(subjectKey),
-  )
-  const failingRules = new Set(
-    [...findings, ...waived].map(({ rule, cluster }) => keyOf(rule, cluster)),
-  )
-  const unnamed = new Set(
-    [...findings, ...waived, ...unknowns]
-      .filter(({ nodes: { count, sample } }) => count > sample.length)
-      .map(subjectKey),
-  )
-  const listsBroken = new Set(notAudited.filter(isListBroken).map(({ cluster }) => cluster))
-  const areClustersMissing = notAudited.some(({ cause }) => cause === 'clusters')
-  const areLinesLost = (run.lostLines ?? 0) > 0
-  const isPartial = (cluster: string) =>
-    areLinesLost || areClustersMissing || listsBroken.has(cluster)
-  const clusterNamed = new Map(clusters.map(cluster => [cluster.name, cluster]))
-  const nodeCount = (cluster: string) => clusterNamed.get(cluster)?.coverage.nodes ?? 0
-  /** A rule that threw there, and the document does not say which. */
-  const isBroken = (cluster: string) =>
-    ruleErrors === null && (clusterNamed.get(cluster)?.outcomes.error ?? 0) > 0
+/** @param when how sentences name the run */
+export const knowledgeOf = (run: ComparedRun, when: 'before' | 'now'): Knowledge =>
+  new RunKnowledge(run, when)
 
-  const unlessNamed = (cluster: string) => (clusterNamed.has(cluster) ? null : false)
+class RunKnowledge implements Knowledge {
+  readonly #run: ComparedRun
+  readonly #when: 'before' | 'now'
+  /** Open and waived. */
+  readonly #all: readonly ComparedFinding[]
+  readonly #rules: ReadonlySet<string>
+  readonly #failing: ReturnType<typeof namesIn>
+  readonly #undecided: ReturnType<typeof namesIn>
+  readonly #unread: ReadonlySet<string>
+  readonly #present: ReadonlySet<string>
+  /** Number of nodes by group. */
+  readonly #groups = new Map<string, number>()
+  /** Why a rule is unknown, by subject. */
+  readonly #reasons: ReadonlyMap<string, string>
+  /** Subjects with a failing or unknown outcome. */
+  readonly #touched: ReadonlySet<string>
+  /** Subjects of which not every node is named. */
+  readonly #unnamed: ReadonlySet<string>
+  /** Subjects whose finding stands for many places. */
+  readonly #gathered: ReadonlySet<string>
+  /** By rule and cluster. */
+  readonly #failingRules: ReadonlySet<string>
+  readonly #clusters: ReadonlyMap<string, ClusterResult>
+  readonly #brokenLists: ReadonlySet<string>
+  readonly #isWhollyPartial: boolean
 
-  /** State of a node that no list names. */
-  function presence(cluster: string, isThere: () => boolean | null): State {
-    const isListed = nodes === null ? unlessNamed(cluster) : isThere()
-    if (isListed) return 'passing'
-    if (isPartial(cluster)) return nodes === null && nodeCount(cluster) > 0 ? 'open' : 'undecided'
-    return isListed === null ? 'notFailing' : 'absent'
+  constructor(run: ComparedRun, when: 'before' | 'now') {
+    const { document, nodes, ruleErrors } = run
+    const { clusters, findings, waived, unknowns, notAudited } = document
+    this.#run = run
+    this.#when = when
+    this.#all = [...findings, ...waived]
+    this.#rules = new Set(document.run.rules)
+    this.#failing = namesIn(this.#all)
+    this.#undecided = namesIn(unknowns)
+    for (const { rule, cluster, node } of ruleErrors ?? [])
+      this.#undecided.add(rule, cluster, [node])
+    this.#unread = new Set(
+      nodes
+        ?.filter(({ coverage }) => coverage === 'notRead')
+        .map(({ cluster, name }) => keyOf(cluster, name)) ??
+        notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
+    )
+    this.#present = new Set(nodes?.map(({ cluster, name }) => keyOf(cluster, name)))
+    for (const { cluster, group } of nodes ?? []) {
+      const key = groupKey(cluster, group)
+      this.#groups.set(key, (this.#groups.get(key) ?? 0) + 1)
+    }
+    this.#reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
+    const seen = [...this.#all, ...unknowns]
+    this.#touched = new Set(seen.map(subjectKey))
+    this.#unnamed = new Set(
+      seen.filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
+    )
+    this.#gathered = new Set(this.#all.filter(({ places }) => places !== undefined).map(subjectKey))
+    this.#failingRules = new Set(this.#all.map(({ rule, cluster }) => keyOf(rule, cluster)))
+    this.#clusters = new Map(clusters.map(cluster => [cluster.name, cluster]))
+    this.#brokenLists = new Set(notAudited.filter(isListBroken).map(({ cluster }) => cluster))
+    this.#isWhollyPartial =
+      (document.run.lostLines ?? 0) > 0 || notAudited.some(({ cause }) => cause === 'clusters')
   }
 
-  function stateOf(finding: OnSubject, name: string): State {
-    const { rule, cluster } = finding
-    if (!rules.has(rule)) return 'undecided'
-    if (failing.has(rule, cluster, name)) return 'failing'
-    if (undecided.has(rule, cluster, name) || unread.has(keyOf(cluster, name))) return 'undecided'
-    if (unnamed.has(subjectKey(finding)) || isBroken(cluster)) return 'open'
-    return presence(cluster, () => present.has(keyOf(cluster, name)))
-  }
-
-  function stateOfUnnamed(finding: OnSubject): State {
-    const { rule, cluster, subject } = finding
-    if (!rules.has(rule)) return 'undecided'
-    if (touched.has(subjectKey(finding)) || isBroken(cluster)) return 'open'
-    // The group has nodes; whether they are the same ones is unknown.
-    return presence(cluster, () => (groups.has(groupKey(cluster, subject)) ? null : false))
-  }
-
-  /** State of a finding without nodes: on the cluster itself, or on objects in it. */
-  function stateOfCluster(finding: ComparedFinding): State {
-    const { rule, cluster } = finding
-    const whole = subjectKey(wholeCluster(finding))
-    if (!rules.has(rule) || reasons.has(subjectKey(finding)) || reasons.has(whole))
-      return 'undecided'
-    if (touched.has(subjectKey(finding)) || gathered.has(whole)) return 'failing'
-    if (finding.places !== undefined && failingRules.has(keyOf(rule, cluster))) return 'failing'
-    if (isBroken(cluster)) return 'open'
-    // Cluster garbage was not read.
-    if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined)
-      return 'undecided'
-    if (isPartial(cluster)) return 'undecided'
-    return clusterNamed.has(cluster) ? 'passing' : 'absent'
-  }
-
-  const reasonFor = (finding: OnSubject, node: string | undefined) =>
-    reasons.get(subjectKey(finding)) ??
-    reasons.get(subjectKey(wholeCluster(finding))) ??
-    notAudited.find(
-      entry =>
-        entry.cluster === finding.cluster &&
-        (entry.node === null ? isListBroken(entry) : entry.node === node),
-    )?.reason
-
-  function statesOf(finding: ComparedFinding): Nodes {
+  statesOf(finding: ComparedFinding): Nodes {
     const { count, sample } = finding.nodes
     const states = noStates()
     for (const name of sample) {
-      const state = states[stateOf(finding, name)]
+      const state = states[this.#stateOf(finding, name)]
       state.count++
       state.names.push(name)
     }
-    if (count > sample.length) states[stateOfUnnamed(finding)].count += count - sample.length
-    if (count === 0) states[stateOfCluster(finding)].count++
+    if (count > sample.length) states[this.#stateOfUnnamed(finding)].count += count - sample.length
+    if (count === 0) states[this.#stateOfCluster(finding)].count++
     return states
   }
 
-  return {
-    statesOf,
-    isPresent: (cluster, node) => present.has(keyOf(cluster, node)),
-    isPartial,
-    nodeCount,
-    otherDrift({ rule, cluster }, names) {
-      const others = [...findings, ...waived].filter(
-        other =>
-          other.cluster === cluster &&
-          other.rule !== rule &&
-          isDrift(other) &&
-          other.isCarried !== true,
-      )
-      return [
-        ...new Set(
-          others
-            .filter(({ nodes: { sample } }) => sample.some(name => names.includes(name)))
-            .map(other => other.rule),
-        ),
-      ]
-    },
-    places: ({ rule, cluster }) =>
-      [...findings, ...waived]
-        .filter(other => other.rule === rule && other.cluster === cluster)
-        .reduce((sum, other) => sum + (other.places ?? 1), 0),
-    undecidedCount: ({ rule, cluster, subject }) =>
-      unknowns
-        .filter(unknown => subjectKey(unknown) === subjectKey({ rule, cluster, subject }))
-        .reduce((sum, unknown) => sum + unknown.nodes.count, 0),
-    successors({ cluster, subject }) {
-      if (!clusterNamed.has(cluster)) return [`the cluster ${cluster} is not there`]
-      const count = groups.get(groupKey(cluster, subject)) ?? 0
-      return count > 0
-        ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`]
-        : []
-    },
-    doubts(finding, { undecided, open }) {
-      if (!rules.has(finding.rule)) return [`the rule did not run ${when}`]
-      const why = reasonFor(finding, undecided.names[0])
-      if (finding.nodes.count === 0 && undecided.count > 0)
-        return [`not known ${when}: ${why ?? 'not checked'}`]
-      return [
-        undecided.count > 0
-          ? `not known ${when} of ${listed(undecided)}${why === undefined ? '' : ` (${why})`}`
-          : '',
-        open.count > 0
-          ? `open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named`
-          : '',
-      ].filter(text => text !== '')
-    },
+  isPresent(cluster: string, node: string): boolean {
+    return this.#present.has(keyOf(cluster, node))
+  }
+
+  isPartial(cluster: string): boolean {
+    return this.#isWhollyPartial || this.#brokenLists.has(cluster)
+  }
+
+  nodeCount(cluster: string): number {
+    return this.#clusters.get(cluster)?.coverage.nodes ?? 0
+  }
+
+  otherDrift({ rule, cluster }: ComparedFinding, names: readonly string[]): string[] {
+    const others = this.#all.filter(
+      other =>
+        other.cluster === cluster &&
+        other.rule !== rule &&
+        isDrift(other) &&
+        other.isCarried !== true &&
+        other.nodes.sample.some(name => names.includes(name)),
+    )
+    return [...new Set(others.map(other => other.rule))]
+  }
+
+  places({ rule, cluster }: ComparedFinding): number {
+    return this.#all
+      .filter(other => other.rule === rule && other.cluster === cluster)
+      .reduce((sum, other) => sum + (other.places ?? 1), 0)
+  }
+
+  undecidedCount(finding: ComparedFinding): number {
+    return this.#run.document.unknowns
+      .filter(unknown => subjectKey(unknown) === subjectKey(finding))
+      .reduce((sum, unknown) => sum + unknown.nodes.count, 0)
+  }
+
+  successors({ cluster, subject }: ComparedFinding): string[] {
+    if (!this.#clusters.has(cluster)) return [`the cluster ${cluster} is not there`]
+    const count = this.#groups.get(groupKey(cluster, subject)) ?? 0
+    return count > 0
+      ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`]
+      : []
+  }
+
+  doubts(finding: ComparedFinding, { undecided, open }: Pick<Nodes, 'undecided' | 'open'>) {
+    const when = this.#when
+    if (!this.#rules.has(finding.rule)) return [`the rule did not run ${when}`]
+    const why = this.#reasonFor(finding, undecided.names[0])
+    if (finding.nodes.count === 0 && undecided.count > 0)
+      return [`not known ${when}: ${why ?? 'not checked'}`]
+    const because = why === undefined ? '' : ` (${why})`
+    return [
+      ...(undecided.count > 0 ? [`not known ${when} of ${listed(undecided)}${because}`] : []),
+      ...(open.count > 0
+        ? [`open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named`]
+        : []),
+    ]
+  }
+
+  #reasonFor(finding: OnSubject, node: string | undefined): string | undefined {
+    return (
+      this.#reasons.get(subjectKey(finding)) ??
+      this.#reasons.get(subjectKey(wholeCluster(finding))) ??
+      this.#run.document.notAudited.find(
+        entry =>
+          entry.cluster === finding.cluster &&
+          (entry.node === null ? isListBroken(entry) : entry.node === node),
+      )?.reason
+    )
+  }
+
+  /** A rule that threw there, and the document does not name it. */
+  #isBroken(cluster: string): boolean {
+    return this.#run.ruleErrors === null && (this.#clusters.get(cluster)?.outcomes.error ?? 0) > 0
+  }
+
+  /** State of a node that no list names. @param isThere null: unknown */
+  #presence(cluster: string, isThere: boolean | null): State {
+    const isNamed = this.#clusters.has(cluster) ? null : false
+    const isListed = this.#run.nodes === null ? isNamed : isThere
+    if (isListed) return 'passing'
+    if (this.isPartial(cluster))
+      return this.#run.nodes === null && this.nodeCount(cluster) > 0 ? 'open' : 'undecided'
+    return isListed === null ? 'notFailing' : 'absent'
+  }
+
+  #stateOf(finding: OnSubject, name: string): State {
+    const { rule, cluster } = finding
+    if (!this.#rules.has(rule)) return 'undecided'
+    if (this.#failing.has(rule, cluster, name)) return 'failing'
+    if (this.#undecided.has(rule, cluster, name) || this.#unread.has(keyOf(cluster, name)))
+      return 'undecided'
+    if (this.#unnamed.has(subjectKey(finding)) || this.#isBroken(cluster)) return 'open'
+    return this.#presence(cluster, this.isPresent(cluster, name))
+  }
+
+  #stateOfUnnamed(finding: OnSubject): State {
+    const { rule, cluster, subject } = finding
+    if (!this.#rules.has(rule)) return 'undecided'
+    if (this.#touched.has(subjectKey(finding)) || this.#isBroken(cluster)) return 'open'
+    // The group has nodes; whether they are the same ones is unknown.
+    return this.#presence(cluster, this.#groups.has(groupKey(cluster, subject)) ? null : false)
+  }
+
+  /** State of a finding without nodes: on the cluster itself, or on objects in it. */
+  #stateOfCluster(finding: ComparedFinding): State {
+    const { rule, cluster, places } = finding
+    const [own, whole] = [subjectKey(finding), subjectKey(wholeCluster(finding))]
+    if (!this.#rules.has(rule) || this.#reasons.has(own) || this.#reasons.has(whole))
+      return 'undecided'
+    if (this.#touched.has(own) || this.#gathered.has(whole)) return 'failing'
+    if (places !== undefined && this.#failingRules.has(keyOf(rule, cluster))) return 'failing'
+    if (this.#isBroken(cluster)) return 'open'
+    const known = this.#clusters.get(cluster)
+    // Cluster garbage was not read.
+    if (known !== undefined && known.coverage.clusterGc === undefined) return 'undecided'
+    if (this.isPartial(cluster)) return 'undecided'
+    return known === undefined ? 'absent' : 'passing'
   }
 }
 

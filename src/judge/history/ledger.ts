@@ -7,7 +7,7 @@ import {
   type Delta,
   type MetNode,
 } from '#model/delta.ts'
-import type { FindingsDocument, NotAudited, UnknownOutcome } from '#model/finding.ts'
+import type { Finding, FindingsDocument, NotAudited, UnknownOutcome } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
 import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
@@ -31,6 +31,8 @@ export interface Ledger {
   run: Omit<RememberedRun, 'runId'>
 }
 
+type Changes = ReadonlyMap<string, { change: Change; why: string[] }>
+
 /**
  * @param last null: there is none, and so nothing is new
  * @param day of this run, YYYY-MM-DD in UTC
@@ -44,144 +46,136 @@ export function nextLedger(
 ): Ledger {
   const split = last && splitAbsent(last, now, now.scope, forgetBefore)
   const previous = split?.compared ?? null
-  const before = new Map(
-    previous
-      ? [...previous.document.findings, ...previous.document.waived].map(finding => [
-          finding.id,
-          finding,
-        ])
-      : [],
-  )
-  const past = new Map(previous?.past.map(finding => [finding.id, finding]))
+  const before = byId(previous ? [...previous.document.findings, ...previous.document.waived] : [])
+  const past = byId(previous?.past ?? [])
   const compared = previous && last && firstMet(compareRuns(previous, now), now, last, now.scope)
-  const changes =
-    compared === null ? new Map<string, { change: Change; why: string[] }>() : changesById(compared)
-  const { findings, waived } = now.document
-  const all = [...findings, ...waived]
+  const changes: Changes = compared === null ? new Map() : changesById(compared)
+  const all = [...now.document.findings, ...now.document.waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
-  const ids = new Set(since.keys())
+  const unseen = [...before.values()].filter(({ id }) => !since.has(id))
+  // Not checked today: kept as last seen until a run can check it.
+  const carried = unseen.filter(({ id }) => isUnchecked(changes.get(id)?.change))
+  const ended = endedOf(unseen, changes, newcomersOf(previous, now), day)
+  const returned = all.flatMap(({ id }) => {
+    const finding = before.has(id) ? undefined : past.get(id)
+    return finding === undefined || !isRepair(finding.ended) ? [] : [finding]
+  })
+  const kept = [...past.values()].filter(({ id, on }) => !since.has(id) && on >= forgetBefore)
+  const runBefore = last &&
+    previous &&
+    compared && {
+      takenAt: previous.document.run.takenAt,
+      delta: compared,
+      ended,
+      closed: closedSince(previous, now.document),
+      returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({
+        ...{ id, since: firstDay, ended: how, on },
+      })),
+      hidden: carried
+        .filter(isOpen)
+        .map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
+      absent: absentClusters(split?.absent ?? null, last, now.scope),
+      unread: unreadSince(compared, previous),
+    }
+  const run = rememberedRun(now, { since, carried, past: [...kept, ...ended] }, day)
+  return {
+    since,
+    delta: deltaOf(changes, since, ended, returned),
+    before: runBefore,
+    run: withAbsent(run, split?.absent ?? null),
+  }
+}
+
+const byId = <Item extends { id: string }>(items: readonly Item[]): Map<string, Item> =>
+  new Map(items.map(item => [item.id, item]))
+
+const isUnchecked = (change: Change | undefined): boolean =>
+  change === undefined || change === 'cannotTell'
+
+const isOpen = ({ waived }: RememberedFinding): boolean => waived === null
+
+/** Nodes that the run before did not have. */
+function newcomersOf(previous: RememberedRun | null, now: RunToCompare): MetNode[] {
+  const met = new Set(previous?.nodes.map(keyOfNode))
+  return now.nodes.filter(node => !met.has(keyOfNode(node)))
+}
+
+const endedOf = (
+  unseen: readonly RememberedFinding[],
+  changes: Changes,
+  newcomers: MetNode[],
+  day: string,
+): PastFinding[] =>
+  unseen.flatMap((finding): PastFinding[] => {
+    const change = changes.get(finding.id)?.change
+    if (change === undefined || change === 'cannotTell') return []
+    const { id, rule, cluster, subject, title, severity, since, lastSeen } = finding
+    const ended = endingOf(change, finding, newcomers)
+    return [{ id, rule, cluster, subject, title, severity, since, lastSeen, ended, on: day }]
+  })
+
+function deltaOf(
+  changes: Changes,
+  since: ReadonlyMap<string, string>,
+  ended: readonly PastFinding[],
+  returned: readonly PastFinding[],
+): Ledger['delta'] {
   const idsOf = (matches: (id: string, change: Change) => boolean) =>
     [...changes]
       .filter(([id, { change }]) => matches(id, change))
       .map(([id]) => id)
       .toSorted()
-
-  const unseen = [...before.values()].filter(({ id }) => !ids.has(id))
-  // Not checked today: kept as last seen until a run can check it.
-  const carried = unseen.filter(
-    ({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id),
-  )
-  const met = new Set(previous?.nodes.map(keyOfNode))
-  const newcomers = now.nodes.filter(node => !met.has(keyOfNode(node)))
-  const ended = unseen.flatMap((finding): PastFinding[] => {
-    const change = changes.get(finding.id)?.change
-    if (change === undefined || change === 'cannotTell') return []
-    const { id, rule, cluster, subject, title, severity, lastSeen } = finding
-    return [
-      {
-        id,
-        rule,
-        cluster,
-        subject,
-        title,
-        severity,
-        since: finding.since,
-        lastSeen,
-        ended: endingOf(change, finding, newcomers),
-        on: day,
-      },
-    ]
-  })
-  const resolved = ended.filter(({ ended: how }) => isRepair(how)).map(({ id }) => id)
-  const remembered = (finding: FindingsDocument['findings'][number]): RememberedFinding => {
-    const {
-      id,
-      rule,
-      severity,
-      confidence,
-      cluster,
-      subject,
-      nodes,
-      places,
-      title,
-      evidence,
-      waived: waiver,
-    } = finding
-    // The comparison reads only these kinds of evidence.
-    const kept = evidence.filter(({ kind }) => kind === 'layer' || kind === 'waiver')
-    return {
-      id,
-      rule,
-      severity,
-      confidence,
-      cluster,
-      subject,
-      nodes,
-      ...(places !== undefined && { places }),
-      title,
-      evidence: kept,
-      waived: waiver,
-      since: since.get(id) ?? day,
-      lastSeen: day,
-    }
-  }
-  const returned = all.flatMap(({ id }) => {
-    const finding = before.has(id) ? undefined : past.get(id)
-    return finding === undefined || !isRepair(finding.ended) ? [] : [finding]
-  })
-  const isOpen = ({ waived: waiver }: RememberedFinding) => waiver === null
-  const stillOpen = carried.filter(isOpen)
   return {
-    since,
-    delta: {
-      new: idsOf((id, change) => change === 'new' && ids.has(id)),
-      resolved: resolved.toSorted(),
-      worse: idsOf((_, change) => change === 'worse' || change === 'waiverExpired'),
-      regressed: returned.map(({ id }) => id).toSorted(),
+    new: idsOf((id, change) => change === 'new' && since.has(id)),
+    resolved: ended
+      .filter(({ ended: how }) => isRepair(how))
+      .map(({ id }) => id)
+      .toSorted(),
+    worse: idsOf((_, change) => change === 'worse' || change === 'waiverExpired'),
+    regressed: returned.map(({ id }) => id).toSorted(),
+  }
+}
+
+interface Kept {
+  since: ReadonlyMap<string, string>
+  carried: readonly RememberedFinding[]
+  past: PastFinding[]
+}
+
+function rememberedRun(
+  now: RunToCompare,
+  { since, carried, past }: Kept,
+  day: string,
+): Ledger['run'] {
+  const { run, clusters, unknowns, notAudited, findings, waived } = now.document
+  const remembered = (finding: Finding) =>
+    rememberedFinding(finding, since.get(finding.id) ?? day, day)
+  return {
+    schema: 'highwater.history/1',
+    document: {
+      ...{ run, clusters, unknowns, notAudited },
+      findings: [...findings.map(remembered), ...carried.filter(isOpen).map(asCarried)],
+      waived: [
+        ...waived.map(remembered),
+        ...carried.filter(finding => !isOpen(finding)).map(asCarried),
+      ],
     },
-    before: last &&
-      previous &&
-      compared && {
-        takenAt: previous.document.run.takenAt,
-        delta: compared,
-        ended,
-        closed: closedSince(previous, now.document),
-        returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({
-          id,
-          since: firstDay,
-          ended: how,
-          on,
-        })),
-        hidden: stillOpen.map(finding =>
-          hiddenFinding(finding, changes.get(finding.id)?.why ?? []),
-        ),
-        absent: absentClusters(split?.absent ?? null, last, now.scope),
-        unread: unreadSince(compared, previous),
-      },
-    run: withAbsent(
-      {
-        schema: 'highwater.history/1',
-        document: {
-          run: now.document.run,
-          clusters: now.document.clusters,
-          unknowns: now.document.unknowns,
-          notAudited: now.document.notAudited,
-          findings: [...findings.map(remembered), ...stillOpen.map(asCarried)],
-          waived: [
-            ...waived.map(remembered),
-            ...carried.filter(finding => !isOpen(finding)).map(asCarried),
-          ],
-        },
-        nodes: now.nodes,
-        ruleErrors: now.ruleErrors,
-        past: [
-          ...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore),
-          ...ended,
-        ],
-        readings: readingsOf(now, now.scope, day),
-      },
-      split?.absent ?? null,
-    ),
+    nodes: now.nodes,
+    ruleErrors: now.ruleErrors,
+    past,
+    readings: readingsOf(now, now.scope, day),
+  }
+}
+
+function rememberedFinding(finding: Finding, since: string, lastSeen: string): RememberedFinding {
+  const { id, rule, severity, confidence, cluster, subject, nodes, places, title, waived } = finding
+  return {
+    ...{ id, rule, severity, confidence, cluster, subject, nodes },
+    ...(places !== undefined && { places }),
+    title,
+    // The comparison reads only these kinds of evidence.
+    evidence: finding.evidence.filter(({ kind }) => kind === 'layer' || kind === 'waiver'),
+    ...{ waived, since, lastSeen },
   }
 }
 

@@ -190,7 +190,7 @@ describe('a declared setting', () => {
     const both = declares(says(high(70), 'nodeadm', ['--image-gc-high-threshold=75']))
     const { confidence, consequence, evidence } = failing(both, running(75))
     expect(confidence).toBe('certain')
-    expect(consequence).toContain('the flag of the same launch template takes its place')
+    expect(consequence).toContain('the flag in launch template web version 4 flags takes its place')
     expect(evidence).not.toContainEqual(expect.objectContaining({ what: 'disk' }))
     expect(layers(both, running(75))).toEqual(['flags'])
     // Neither runs: then nobody knows.

@@ -85,7 +85,9 @@ function whoHas(disks: readonly { volume: string | null }[]): string {
   const them = disks.length === 1 ? 'it' : 'them'
   const available = disks.filter(({ volume }) => volume !== null).length
   if (available === 0) return `no PersistentVolume names ${them}`
+  const volumes =
+    available === 1 ? 'PersistentVolume that names' : `${available} PersistentVolumes that name`
   return available === disks.length
-    ? `no claim has the ${counted(available, 'PersistentVolume').replace(/^1 /, '')} that ${available === 1 ? 'names' : 'name'} ${them}`
+    ? `no claim has the ${volumes} ${them}`
     : `no PersistentVolume names ${them}, but ${available}, which no claim has`
 }

@@ -14,9 +14,6 @@ const unsaid: Record<Source, string> = {
   runtime: 'which images and containers it has',
 }
 
-const isRefused = (reason: string) =>
-  reason.includes('connection refused') && /:10250\b/.test(reason)
-
 const titles = {
   partly: 'A node was only partly read',
   readOnNode: 'A kubelet does not report what was read on the node itself',
@@ -37,7 +34,10 @@ export const unreadNode = nodeRule({
     sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
   },
   examples: {
-    bad: { unread: { summary: 'HTTP 503: dial tcp 10.0.1.2:10250: connect: connection refused' } },
+    bad: {
+      unread: { summary: 'HTTP 503: dial tcp 10.0.1.2:10250: connect: connection refused' },
+      isKubeletDown: true,
+    },
     good: {},
   },
 
@@ -67,7 +67,7 @@ export const unreadNode = nodeRule({
       partly(source).length > 0 ? partly(source) : [said[source]],
     )
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
-    const isDown = sources.some(([, reason]) => isRefused(reason))
+    const isDown = subject.isKubeletDown
     // Data read on the node itself replaces most of what the kubelet's endpoints return.
     const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
     // If no mode can read the rest of such a node, the operator cannot fix it.

@@ -158,8 +158,7 @@ function lossToOwnFlag(
   const [flag] = flags
   if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runs(running, path))
     return null
-  const source = flag.where.startsWith('launch template') ? 'launch template' : 'user data'
-  const why = `the flag of the same ${source} takes its place`
+  const why = `the flag in ${flag.where} takes its place`
   return { path, layer: 'flags', value, where, by: 'declared', why, confidence: 'certain' }
 }
 

@@ -75,9 +75,7 @@ export const lostDefaultThreshold = nodeRule({
       fix: {
         config: {
           evictionHard: { ...present, ...added },
-          ...(imagefs === undefined
-            ? {}
-            : imageGcBeside(imagefs, configuration.imageGCHighThresholdPercent ?? 85, policy)),
+          ...(imagefs === undefined ? {} : imageGcBeside(imagefs, configuration, policy)),
         },
       },
     }

@@ -86,7 +86,7 @@ export const unwatchedImagefs = nodeRule({
       fix: {
         config: {
           evictionHard: { ...configuration.evictionHard, 'imagefs.available': threshold },
-          ...imageGcBeside(threshold, configuration.imageGCHighThresholdPercent ?? 85, policy),
+          ...imageGcBeside(threshold, configuration, policy),
         },
       },
     }
@@ -134,7 +134,7 @@ function ofOneDisk(
     fix: {
       config: {
         evictionHard: { ...configuration.evictionHard, 'nodefs.available': threshold },
-        ...imageGcBeside(threshold, configuration.imageGCHighThresholdPercent ?? 85, policy),
+        ...imageGcBeside(threshold, configuration, policy),
       },
     },
   }

@@ -1,7 +1,6 @@
 /** The body of one HTTP answer, within the limits of its kind and of the process. */
 import type { IncomingMessage } from 'node:http'
-import { pipeline, Transform } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import {
   answersInFlightMaxBytes,
   maxCompressionRatio,
@@ -37,25 +36,26 @@ export async function readBody(
   options: BodyOptions,
 ): Promise<AnswerBody> {
   const { question, maxBytes, isCut, signal } = options
+  const isPacked = response.headers['content-encoding'] === 'gzip'
   const chunks: Buffer[] = []
   let release: () => void = nothingHeld
   let bytes = 0
-  let packedBytes = 0
   try {
-    for await (const chunk of unpacked(response, length => (packedBytes += length))) {
+    for await (const chunk of response) {
       bytes += chunk.length
       chunks.push(chunk)
       if (bytes > maxBytes && isCut) break
       if (bytes > maxBytes) throw tooLarge(`${question} is larger than ${maxBytes} bytes`)
-      if (bytes > smallAnswerMaxBytes && bytes > maxCompressionRatio * packedBytes)
-        throw tooLarge(`${question} is more than ${maxCompressionRatio} times as long as its gzip`)
       if (bytes > smallAnswerMaxBytes && release === nothingHeld) {
         options.onWait(true)
         release = await answersInFlight.take(maxBytes, signal)
         options.onWait(false)
       }
     }
-    return { bytes: Buffer.concat(chunks, Math.min(bytes, maxBytes)), release }
+    const [only] = chunks
+    const received = chunks.length === 1 && only ? only : Buffer.concat(chunks)
+    const whole = isPacked ? unpacked(received, options) : received
+    return { bytes: whole.subarray(0, maxBytes), release }
   } catch (cause) {
     release()
     signal.throwIfAborted()
@@ -66,22 +66,25 @@ export async function readBody(
   }
 }
 
-function unpacked(
-  response: IncomingMessage,
-  onPacked: (bytes: number) => void,
-): AsyncIterable<Buffer> {
-  if (response.headers['content-encoding'] !== 'gzip') {
-    onPacked(Number.POSITIVE_INFINITY)
-    return response
+/** In one step: a stream for each answer costs more than the unpacking. */
+function unpacked(packed: Buffer, { question, maxBytes, isCut }: BodyOptions): Buffer {
+  const believableBytes = Math.max(smallAnswerMaxBytes, maxCompressionRatio * packed.length)
+  const maxOutputLength = Math.min(maxBytes, believableBytes)
+  try {
+    return gunzipSync(packed, { maxOutputLength })
+  } catch (error) {
+    if (!isTooLong(error)) throw error
+    // What is cut says little as JSON, and less unpacked.
+    if (isCut) return Buffer.alloc(0)
+    throw tooLarge(
+      maxBytes <= believableBytes
+        ? `${question} is larger than ${maxBytes} bytes`
+        : `${question} is more than ${maxCompressionRatio} times as long as its gzip`,
+    )
   }
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      onPacked(chunk.length)
-      done(null, chunk)
-    },
-  })
-  // An error on the way reaches the reader of the last stream.
-  return pipeline(response, counted, createGunzip(), () => undefined)
 }
+
+const isTooLong = (error: unknown): boolean =>
+  error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
 
 const tooLarge = (what: string) => new RequestFailure('too-large', `the answer to ${what}`)

@@ -354,8 +354,8 @@ export class KubernetesClient {
       const done = (error: unknown, answer?: Answer) => {
         clearTimeout(timer)
         signal.removeEventListener('abort', abort)
-        if (answer) resolve(answer)
-        else reject(error)
+        if (answer) return resolve(answer)
+        reject(error)
         ended.abort(error)
       }
       const request = (url.protocol === 'http:' ? http : https).request(url, {

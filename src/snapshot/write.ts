@@ -4,7 +4,7 @@ import { createWriteStream, rmSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
+import { constants, createGzip } from 'node:zlib'
 import type { SnapshotRecord } from '#model/record.ts'
 
 export interface LineWriter<Line> {
@@ -29,7 +29,9 @@ export function openLines<Line extends object>(path: string): LineWriter<Line> {
   const partial = `${path}.${randomUUID()}.partial`
   const input = new PassThrough()
   const file = createWriteStream(partial)
-  const done = path.endsWith('.gz') ? pipeline(input, createGzip(), file) : pipeline(input, file)
+  const done = path.endsWith('.gz')
+    ? pipeline(input, createGzip({ level: constants.Z_BEST_SPEED }), file)
+    : pipeline(input, file)
   // A process that leaves at once leaves nothing half-written.
   const removeAtExit = () => rmSync(partial, { force: true })
   process.once('exit', removeAtExit)

@@ -84,9 +84,17 @@ function errorCode(error: unknown): string | null {
 
 const foreignTextMaxLength = 8192
 
+/** No word is cut: half a secret has no form by which it is found. A text without white space is one word. */
+function wholeWords(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  let end = maxLength
+  while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1
+  return text.slice(0, end === 0 ? maxLength : end)
+}
+
 /** Foreign text on its way into a message: without secrets and control characters, white space folded, cut at `maxLength`. */
 export function oneLine(text: string, maxLength = 300): string {
-  const folded = redact(text.slice(0, foreignTextMaxLength))
+  const folded = redact(wholeWords(text, foreignTextMaxLength))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
   return folded.length > maxLength ? `${folded.slice(0, maxLength)}…` : folded

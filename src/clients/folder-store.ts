@@ -16,6 +16,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '#model/error-message.ts'
+import { inputLimits } from '#model/input-limits.ts'
 import { checkKey, type Store } from './store.ts'
 
 const partialSuffix = '.partial'
@@ -24,7 +25,11 @@ const lockSuffix = '.lock'
 const lockStaleMs = 10_000
 const lockPollMs = 20
 
-export function folderStore(folder: string): Store {
+/** @param readMaxBytes a longer file is not read */
+export function folderStore(
+  folder: string,
+  readMaxBytes: number = inputLimits.storedObject.maxBytes,
+): Store {
   const place = (key: string) => join(folder, ...checkKey(key).split('/'))
 
   /** Writes beside the target and lets `settle` put it in place. */
@@ -50,7 +55,11 @@ export function folderStore(folder: string): Store {
     location: folder,
     async read(key) {
       try {
-        const body = await readFile(place(key))
+        const path = place(key)
+        const { size } = await stat(path)
+        if (size > readMaxBytes)
+          throw new Error(`${path} has ${size} bytes: more than ${readMaxBytes} are not read`)
+        const body = await readFile(path)
         return { body, version: versionOf(body) }
       } catch (error) {
         if (isNoFile(error)) return null

@@ -48,6 +48,8 @@ export const inputLimits = {
   policy: { maxBytes: 256 * KiB },
   /** An object of the store: findings and journals of a fleet. */
   storedObject: { maxBytes: 256 * MiB },
+  /** What the functions of a fan-out leave for each other, and marks of a run: a few MB for the largest cluster. */
+  storedJson: { maxBytes: 256 * MiB, maxValues: 3_000_000, maxDepth: 128 },
 } satisfies Record<string, InputLimit | JsonLimit>
 
 /** Bytes of large answers that a process holds at once, from the first byte until they are parsed. */

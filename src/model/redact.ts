@@ -30,7 +30,7 @@ const plainForms = [
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[a-z0-9._-]{1,64})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
 const tokenStart =
-  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,3}-|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_/
+  /xox|xapp|gh[oprsu]_|npm_|_pat|_oat|gl[a-z]{2,5}-|whsec_|hv[bsr]\.|pypi|k_|sk-|dop_|k8s-aws|hooks\.|googleapis|webhook\.|ya29|dapi|shp[a-z]{2}_|hf_/
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
 
 const isPlain = (text: string) =>
@@ -69,12 +69,13 @@ const replacements: readonly (readonly [RegExp, string])[] = [
   [/(?:IQoJb3|F[wQ]oGZXIv|F[wQ]oDYXdz)[\w+/=%-]{8,}/g, removed],
   [/k8s-aws-v1\.[\w=-]{4,}/g, removed],
   [bootstrapToken, removed],
-  [/(?:gh[oprsu]_|github_pat_|npm_|dckr_pat_|dckr_oat_|glpat-|gldt-|glrt-)\w[\w-]{15,}/g, removed],
+  [/(?:gh[oprsu]_|github_pat_|npm_|dckr_pat_|dckr_oat_)\w[\w-]{15,}/g, removed],
+  [/gl(?:pat|oas|dt|rtr?|cbt|ptt|ft|imt|agent|soat|ffct)-\w[\w.-]{15,}/g, removed],
   [/(?:xox[abeoprs]|xapp)-[\w-]{8,}/g, removed],
   [/(hooks\.slack\.com|chat\.googleapis\.com|webhook\.office\.com)\/[^\s"'<>]+/g, `$1/${removed}`],
   [/AIza[\w-]{20,}|ya29\.[\w.-]{8,}|GOCSPX-[\w-]{8,}|1\/\/0[\w-]{16,}/g, removed],
   [/[\w~.]{3}8Q~[\w.~-]{20,}/g, removed],
-  [/(?:[prs]k_(?:live|test)_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
+  [/(?:[prs]k_(?:live|test)_|whsec_|sk-(?:proj-|ant-)?)[A-Za-z0-9]\w{15,}/g, removed],
   [
     /(?<![A-Za-z0-9])(?:dapi|shp(?:at|ca|pa|ss)_|hf_|NRAK-|AGE-SECRET-KEY-)[A-Za-z0-9]{12,}/g,
     removed,

@@ -88,7 +88,7 @@ export interface ResumedAnswer {
   action: 'resume'
   /** Those that were not at their end, and what the policy has approved. */
   runs: RanOne[]
-  /** For people: what was refused because it has no valid seal. The function fails then. */
+  /** For people: what was refused because it has no valid seal, and was not named before. The function fails then. */
   unsealed: string[]
 }
 

@@ -154,6 +154,12 @@ function notedRun(run: RemediationRun, at: string): NotedRun {
   }
 }
 
+/** Places of refused objects that a report names already. */
+export async function namedPlaces(store: Store): Promise<ReadonlySet<string>> {
+  const { list } = await ownList(store)
+  return new Set(list.refused.map(({ key }) => `${store.location}/${key}`))
+}
+
 /** For a report. Empty if there is no list, or the store does not answer. */
 export async function noticesIn(store: Store, now: Date): Promise<RemediationNotices> {
   const list = await listToShow(store).catch(() => null)

@@ -30,6 +30,14 @@ async function bucket(): Promise<Store> {
 const text = async (store: Store, key: string) => (await store.read(key))?.body.toString() ?? null
 const version = async (store: Store, key: string) => (await store.read(key))?.version ?? ''
 
+it('reads no file of a folder that is longer than its limit', async () => {
+  await folderStore(folder).write('a', 'x'.repeat(101), json)
+  await folderStore(folder).write('b', 'x'.repeat(100), json)
+  const limited = folderStore(folder, 100)
+  await expect(limited.read('a')).rejects.toThrow(/a has 101 bytes: more than 100 are not read/)
+  expect((await limited.read('b'))?.body).toHaveLength(100)
+})
+
 describe.each<[string, () => Store | Promise<Store>]>([
   ['a folder', () => folderStore(join(folder, 'not', 'yet', 'there'))],
   ['an S3 bucket', bucket],

@@ -360,6 +360,25 @@ describe('asked to go on', () => {
     })
   })
 
+  it('fails once for a forged run, names it, and goes on with the others each time', async () => {
+    const until = new Date(Date.now() + 24 * 3_600_000).toISOString()
+    const { bucket, id, refused } = await begun(new Date().toISOString(), until)
+    const folder = join(bucket, 'remediation', 'runs', 'ffffffffffffffff')
+    mkdirSync(folder)
+    for (const name of ['run.json', 'plan.json']) writeFileSync(join(folder, name), '{"a":1}\n')
+    await expect(invokeRemediate({ action: 'resume' })).rejects.toThrow(
+      /runs\/f{16}\/plan\.json has no valid seal/,
+    )
+    expect(existsSync(join(bucket, 'remediation', 'runs', id, 'report.json'))).toBe(true)
+    const keys = ['plan.json', 'run.json'].map(name => `remediation/runs/${'f'.repeat(16)}/${name}`)
+    expect(refused()).toEqual(keys)
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
+      runs: [{ id: 'f'.repeat(16), state: 'refused' }],
+      unsealed: [],
+    })
+    expect(refused()).toEqual(keys)
+  })
+
   it('says of a run that may not go on why, and costs no other', async () => {
     const { id } = await begun('2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z')
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({

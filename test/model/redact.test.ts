@@ -15,6 +15,13 @@ const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
 
 describe('a secret in a text', () => {
   it.each([
+    ...['glpat-', 'gloas-', 'glrt-', 'glcbt-ab_', 'glptt-', 'glagent-'],
+    ...['whsec_', 'rk_live_', 'npm_', 'gho_', 'xapp-'],
+  ])('has a public prefix: %s', prefix => {
+    expect(redact(`pushing ${prefix}abcdefghij0123456789 failed`)).toBe('pushing (removed) failed')
+  })
+
+  it.each([
     ['a JWT', `the token ${jwt} has expired`, 'the token (removed) has expired'],
     [
       'a JWT over lines',

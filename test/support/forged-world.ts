@@ -217,7 +217,7 @@ export class ForgedWorld {
         ),
       verifyBack: async steps =>
         keyed(steps, ({ node }) =>
-          this.nodes.get(node)?.sha256 === oldSha256
+          this.nodes.get(node)?.sha256 === oldSha256 && !this.unwell.has(node)
             ? { state: 'verified' }
             : { state: 'wrong', why: 'it is there still' },
         ),

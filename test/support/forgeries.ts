@@ -348,6 +348,22 @@ export function describeForgeries(cases: number): void {
       expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn]))
     })
 
+    it.each([
+      ['that no approver approved', false, 1],
+      ['that an approver approved', true, 3],
+    ])(
+      'lets a policy %s say how many nodes may fail on the way back',
+      async (_, isApproved, sent) => {
+        const world = new ForgedWorld(own, { ...base, keys: memoryKeys })
+        for (const { node } of done.steps) world.unwell.add(node)
+        const lenient = '{"remediation":{"pauseMs":0,"maxErrors":1000,"maxConcurrency":1}}\n'
+        if (isApproved) await world.approvePolicy(lenient)
+        else world.objects.set('highwater.yaml', Buffer.from(lenient))
+        await world.answer({ action: 'rollback', run: done.id, despiteErrors: false })
+        expect(world.sent.map(({ action }) => action)).toEqual(Array(sent).fill('rollback'))
+      },
+    )
+
     it.each(['Ada Lovelace', 'policy'])(
       'changes no node by an approval of %s that the key of runs seals alone',
       async by => {

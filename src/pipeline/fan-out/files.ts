@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { Store } from '#clients/store.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { messageOf } from '#model/error-message.ts'
+import { inputLimits } from '#model/input-limits.ts'
+import { jsonFlaw } from '#model/json-flaw.ts'
 import type { ReadError, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { runKey } from '#publish/run.ts'
@@ -100,7 +102,11 @@ export async function readFile<T>(
 
 /** Null: it is not there. @throws as readFile */
 export const readJson = <T>(store: Store, key: string): Promise<T | null> =>
-  readFile(store, key, body => JSON.parse(body.toString('utf8')) as T)
+  readFile(store, key, body => {
+    const flaw = jsonFlaw(body, inputLimits.storedJson)
+    if (flaw !== null) throw new Error(flaw)
+    return JSON.parse(body.toString('utf8')) as T
+  })
 
 export const writeJson = (store: Store, key: string, value: unknown): Promise<void> =>
   store.write(key, `${JSON.stringify(value)}\n`, 'application/json')

@@ -44,6 +44,8 @@ export interface RemediationService {
   keys: SealKeys
   /** Notes what has no valid seal: the mail of the next audit names it. */
   onUnsealed: (error: Unsealed) => void
+  /** Places of objects that an earlier call refused: a call fails only for a new one. */
+  named: ReadonlySet<string>
   /** Approves nothing by itself unless an approver has approved it. */
   policy: Policy
   /** Of this policy, or why it has none. */

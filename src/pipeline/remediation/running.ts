@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
 import { messageOf } from '#model/error-message.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { HeldApproval, Plan } from '#model/plan.ts'
+import { approverOf, type HeldApproval, type Plan } from '#model/plan.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
 import type {
   ApplyAsked,
@@ -60,8 +61,12 @@ async function applied(
   service: RemediationService,
   skipChanged = false,
 ): Promise<RemediationRun> {
-  if (service.policyApproval instanceof OperatorError) throw service.policyApproval
-  return remediate(plan, approval, { ...optionsOf(service), resume: true, skipChanged })
+  const { policyApproval } = service
+  if (policyApproval instanceof OperatorError) throw policyApproval
+  // Who approved the policy is proved by the key of approvals, and not by the one that seals its word for a plan.
+  const proved =
+    approval.by === byPolicy ? { ...approval, identity: approverOf(policyApproval) } : approval
+  return remediate(plan, proved, { ...optionsOf(service), resume: true, skipChanged })
 }
 
 /** @throws OperatorError */
@@ -95,7 +100,7 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
   const runs: RanOne[] = []
   const unsealed: string[] = []
   const note = (error: Unsealed) => {
-    unsealed.push(error.message)
+    if (!service.named.has(error.place)) unsealed.push(error.message)
     service.onUnsealed(error)
   }
   for (const run of await openRuns(service.store)) {
@@ -164,9 +169,15 @@ export async function rollBackRun(
 ): Promise<RunAnswered> {
   return {
     action: 'rollback',
-    ...answerOf(await takeBack(run, { ...optionsOf(service), despiteErrors })),
+    ...answerOf(await takeBack(run, { ...optionsOf(backBy(service)), despiteErrors })),
   }
 }
+
+/** The way back needs no approved policy, but a policy that no approver approved does not say how many nodes may fail on it. */
+const backBy = (service: RemediationService): RemediationService =>
+  service.policyApproval instanceof OperatorError
+    ? { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
+    : service
 
 function optionsOf({ store, policy, stop, end, effects }: RemediationService): RemediateOptions {
   return {

@@ -17,7 +17,7 @@ import {
   storeOf,
   timeLimit,
 } from '#pipeline/service/runtime.ts'
-import { keepNotices } from '#remediate/notices.ts'
+import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
 import { actingPolicy } from './acting-policy.ts'
@@ -32,7 +32,10 @@ const sendingShare = 0.5
 const endShare = 0.93
 
 /** Where a call finds everything. */
-export type RemediationPlace = Omit<RemediationService, 'policy' | 'policyApproval' | 'runtime'> & {
+export type RemediationPlace = Omit<
+  RemediationService,
+  'policy' | 'policyApproval' | 'runtime' | 'named'
+> & {
   runtime: RemediationService['runtime'] & Pick<ServiceRuntime, 'parsePolicy'>
   policyGrants: PolicyGrants
 }
@@ -155,6 +158,7 @@ export async function serviceOf(place: RemediationPlace): Promise<RemediationSer
     place.onUnsealed(policyApproval)
   return {
     ...place,
+    named: await namedPlaces(store),
     policyApproval,
     policy:
       policyApproval instanceof OperatorError

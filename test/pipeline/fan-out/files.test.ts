@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { folderStore } from '#clients/folder-store.ts'
+import { readJson } from '#pipeline/fan-out/files.ts'
+import { temporaryFolder } from '#test/cli.ts'
+
+it.each([
+  ['is nested too deep', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+  ['has too many values', `[${'0,'.repeat(3_100_000)}0]`],
+])('a file between two functions that %s is broken, and is not parsed', async (_, text) => {
+  const store = folderStore(temporaryFolder())
+  await store.write('run.json', text, 'application/json')
+  await expect(readJson(store, 'run.json')).rejects.toThrow(
+    /run\.json is broken: .*(deeper|values)/,
+  )
+})

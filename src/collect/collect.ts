@@ -1,6 +1,5 @@
 /** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
 
-import { pMapIterable } from 'p-map'
 import { type FailureKind, RequestFailure } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
@@ -21,6 +20,7 @@ import type {
   ResourceName,
 } from '#model/record.ts'
 import { type Selection, selectsAllNodes, selectsNode } from '#model/selection.ts'
+import { asCompleted } from './as-completed.ts'
 import type {
   ClusterCollector,
   ClusterInAws,
@@ -220,10 +220,7 @@ function readNodes(
     options.inspector === null
       ? pace.concurrency
       : Math.max(pace.concurrency, 2 * commandInstancesMax)
-  return pMapIterable(nodes, node => readNode(cluster, node, options, context), {
-    concurrency: atOnce,
-    backpressure: Math.max(4 * pace.concurrency, atOnce),
-  })
+  return asCompleted(nodes, node => readNode(cluster, node, options, context), atOnce)
 }
 
 /** Objects without a node or an owner can be judged only if the whole cluster is selected. */

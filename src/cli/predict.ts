@@ -42,8 +42,8 @@ export function predictCommand(): Command {
     )
     .addOption(
       repeatable(
-        '--fill <fs=rate>',
-        'while nodefs, imagefs or containerfs fills, e.g. nodefs=50Mi/s',
+        '--fill <what=rate>',
+        'while nodefs, imagefs, containerfs, their .inodes, memory or pids fill, e.g. nodefs=50Mi/s',
         parseFill,
       ),
     )

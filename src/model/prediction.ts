@@ -254,21 +254,62 @@ export type AllocatablePrediction = Record<string, string | boolean | null> & {
   matchesNode: boolean | null
 }
 
-/** What happens on a node whose disk fills; `atMs` counts from the prediction's `at`. */
-export type TimelineEvent = { atMs: number } & (
+/** Disk space, or a number of inodes. */
+export interface SpaceBounds {
+  least: number
+  likely: number
+  most: number
+}
+
+/**
+ * What happens on a node that fills. `atMs`, `earliestMs` and `latestMs` count from the prediction's `at`: the likely time and its bounds.
+ * `certain`: it happens whatever is unknown of the node.
+ */
+export type TimelineEvent = {
+  atMs: number
+  earliestMs: number
+  latestMs: number
+  certainty: Certainty
+} & TimelineDetail
+
+export type TimelineDetail =
   | {
       event: 'imageGC'
-      detail: { images: string[]; bytesToFree: number; freedBytes: number; error: string | null }
+      detail: {
+        images: string[]
+        bytesToFree: number
+        /** As the kubelet counts: listed sizes of images that went for space. */
+        freedBytes: number
+        /** On the disk. */
+        frees: SpaceBounds
+        error: string | null
+      }
     }
   | { event: 'condition'; detail: { condition: string; status: boolean } }
   | {
       event: 'reclaim'
-      detail: { signal: Signal; containers: number; images: string[]; isEnough: boolean }
+      detail: {
+        signal: Signal
+        containers: number
+        images: string[]
+        /** On the disk. */
+        frees: SpaceBounds
+        isEnough: boolean
+      }
     }
-  | { event: 'evict'; detail: PodName & { signal: string; freedBytes: number } }
+  | {
+      event: 'evict'
+      detail: PodName & {
+        signal: string
+        freedBytes: number
+        freedInodes: number
+        freedMemoryBytes: number
+        freedProcesses: number
+      }
+    }
   | { event: 'recovered'; detail: { availableBytes: number } }
+  /** `filesystem`: a name in `--fill`. */
   | { event: 'full'; detail: { filesystem: string } }
-)
 
 /**
  * What the kubelet would say to the files on the node's disk at its next start: `errors` empty means that it would start.

@@ -2,12 +2,25 @@
 import { OperatorError } from './operator-error.ts'
 import { parseQuantity, quantityNumber, signOf } from './quantity.ts'
 
-const filesystemNames = ['nodefs', 'imagefs', 'containerfs'] as const
-export type FilesystemName = (typeof filesystemNames)[number]
+const fillTargets = [
+  'nodefs',
+  'imagefs',
+  'containerfs',
+  'nodefs.inodes',
+  'imagefs.inodes',
+  'containerfs.inodes',
+  'memory',
+  'pids',
+] as const
+
+/** What fills: bytes of a filesystem, its inodes, memory of pods, processes. */
+export type FillTarget = (typeof fillTargets)[number]
+export type FilesystemName = Extract<FillTarget, 'nodefs' | 'imagefs' | 'containerfs'>
 
 export interface Fill {
-  filesystem: FilesystemName
-  bytesPerSecond: number
+  target: FillTarget
+  /** Bytes, inodes or processes. */
+  perSecond: number
 }
 
 /** One field of the running configuration, as if it had always been so. Undefined: the field is not set. */
@@ -26,22 +39,22 @@ export interface WhatIf {
 
 export const asItIs: WhatIf = { at: null, changes: [], fills: [] }
 
-const fillForm = /^(\w+)=([^/\s]+)\/s$/
+const fillForm = /^([\w.]+)=([^/\s]+)\/s$/
 
 /** `nodefs=50Mi/s`. @throws OperatorError */
 export function parseFill(text: string): Fill {
   const [, name, rate = ''] = fillForm.exec(text) ?? []
-  const filesystem = filesystemNames.find(known => known === name)
-  if (filesystem === undefined)
+  const target = fillTargets.find(known => known === name)
+  if (target === undefined)
     throw new OperatorError(
-      `A fill is written FILESYSTEM=QUANTITY/s, like nodefs=50Mi/s, of ${filesystemNames.join(', ')}; not ${text}`,
+      `A fill is written WHAT=QUANTITY/s, like nodefs=50Mi/s, of ${fillTargets.join(', ')}; not ${text}`,
     )
-  const bytesPerSecond = rateOf(rate)
-  if (bytesPerSecond === null)
+  const perSecond = rateOf(rate)
+  if (perSecond === null)
     throw new OperatorError(
       `${text} fills by no positive quantity: write one as Kubernetes does, like 50Mi/s or 1.5Gi/s`,
     )
-  return { filesystem, bytesPerSecond }
+  return { target, perSecond }
 }
 
 function rateOf(text: string): number | null {

@@ -1,4 +1,4 @@
-/** A node's timeline from what was read of it: what is not known of its images is decided as it most likely is, and said. */
+/** A node's timeline from what was read of it, and what is assumed beyond that. */
 
 import type { NodeInput } from '#model/node-input.ts'
 import type { TimelineEvent, Unknown } from '#model/prediction.ts'
@@ -8,9 +8,10 @@ import type { EvictionConfig } from './eviction/config.ts'
 import type { NodeCondition } from './eviction/signals.ts'
 import type { ImageEvidence } from './image-gc/evidence.ts'
 import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
+import { freedByOf, imageSpaceOf } from './image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
 import type { PreparedNode } from './prepare.ts'
-import { deadUser, type TimelineImage, timelineOf } from './timeline.ts'
+import { deadUser, expiringUser, type TimelineImage, timelineOf } from './timeline/timeline.ts'
 
 interface TimelineSettings {
   imageGc: ImageGcPolicy | null
@@ -26,8 +27,8 @@ export function predictTimeline(
   const { imageGc = null, eviction = '' } = settings ?? {}
   if (imageGc === null || typeof eviction === 'string' || node.layout === null)
     return unpredictable(unknowns)
-  unknowns.push(...assumptions)
   const dead = new Set(deadContainers(node.input))
+  const expiring = new Set(node.containerGc.prediction?.periodic.removals.map(({ id }) => id))
   const events = timelineOf({
     startMs: node.atMs,
     kubelet: node.kubelet,
@@ -39,32 +40,43 @@ export function predictTimeline(
     fills,
     pods: node.activePods,
     podStats: node.podStats,
-    images: timelineImages(node, dead),
-    deadContainers: dead.size,
-    // Where it is not known it was long ago: what is too old goes in the first round.
+    images: timelineImages(node, dead, expiring),
+    freedBy: freedByOf(node.images.images, imageSpaceOf(node)),
+    deadContainers: [...dead].filter(id => !expiring.has(id)).length,
+    // If the start is unknown, it was long ago: what is too old goes in the first round.
     beganGcMs: node.kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
+    gcLoopStart: node.kubeletStart,
     conditions: reportedNow(node),
   })
-  return events ?? unpredictable(unknowns)
+  if (events === null) return unpredictable(unknowns)
+  unknowns.push(...assumptions, ...(node.kubeletStart === null ? [unknownPhase] : []))
+  if (node.filesystems.layoutCertainty === 'likely') unknowns.push(likelyLayout)
+  return events
 }
 
 const assumptions: readonly Unknown[] = [
   {
-    what: 'timeline.images',
+    what: 'timeline.bytes',
     effect:
-      'images whose use, age or pin is not known are taken for unused, old and not pinned; each is taken to give back the size that the runtime tells',
-  },
-  {
-    what: 'timeline.phase',
-    effect:
-      'the clocks of image GC and eviction are taken to start together at that moment: the real ones come up to 5 min and 10 s later',
+      'what a deletion frees is estimated from the space that all images take: frees has the bounds; an image unpacks to at most 3.5 times its packed size',
   },
   {
     what: 'timeline.pods',
     effect:
-      'what fills the disk is taken to be no pod of the node, and nothing to come in the place of evicted pods',
+      'no pod of the node fills it, and no pod replaces an evicted one; a victim frees what it used at the reading, within 5 %',
   },
 ]
+
+const unknownPhase: Unknown = {
+  what: 'timeline.phase',
+  effect: 'the start of the kubelet is unknown: image GC runs within 5 min of the time shown',
+}
+
+const likelyLayout: Unknown = {
+  what: 'filesystems.layout',
+  effect:
+    'that images and nodefs are on one disk is very likely, not certain: the timeline assumes it',
+}
 
 function unpredictable(unknowns: Unknown[]): null {
   unknowns.push({
@@ -83,36 +95,40 @@ const reportedNow = ({ reported }: PreparedNode): NodeCondition[] =>
 function timelineImages(
   { input, imageEvidence, images }: PreparedNode,
   dead: ReadonlySet<string>,
+  expiring: ReadonlySet<string>,
 ): TimelineImage[] {
   const pods = podsOfContainers(input)
   const evidence = new Map((imageEvidence.images ?? []).map(image => [image.image, image]))
+  const userOf = (containerId: string): string | null => {
+    if (expiring.has(containerId)) return expiringUser
+    return dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null)
+  }
   return images.images.map(
-    ({ image, sizeBytes, isPinned, keptBecause, firstDetected, lastUsed }) => {
-      const users = usersOf(evidence.get(image), pods, dead)
+    ({ image, sizeBytes, isPinned, isInUse, keptBecause, firstDetected, lastUsed }) => {
+      const known = evidence.get(image)
+      const users = usersOf(known, userOf)
+      const isTaken = keptBecause === 'sandbox' || users.includes(null)
+      const isListed = known?.known.firstDetectedMs !== null
       return {
         id: image,
         sizeBytes: sizeBytes ?? 0,
-        isPinned: isPinned === true,
-        isHeld: keptBecause === 'sandbox' || users.includes(null),
+        isPinned,
+        isHeld: isTaken || (users.length === 0 && isInUse === null ? null : false),
         pods: users.filter(user => user !== null),
-        firstDetectedMs: firstDetected.earliestMs,
+        firstDetectedMs: isListed ? firstDetected.earliestMs : null,
+        firstDetectedLatestMs: firstDetected.latestMs,
         lastUsedMs: lastUsed.earliestMs,
       }
     },
   )
 }
 
-/** Each pod once; null: a container that belongs to no pod we know. */
+/** Each user once; null: a container of no known pod. */
 const usersOf = (
   evidence: ImageEvidence | undefined,
-  pods: ReadonlyMap<string, string>,
-  dead: ReadonlySet<string>,
+  userOf: (containerId: string) => string | null,
 ): (string | null)[] => [
-  ...new Set(
-    (evidence?.users ?? []).map(({ containerId }) =>
-      dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null),
-    ),
-  ),
+  ...new Set((evidence?.users ?? []).map(({ containerId }) => userOf(containerId))),
 ]
 
 /** `namespace/name` by the container's id. */

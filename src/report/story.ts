@@ -11,7 +11,9 @@ import type {
   ImageGcPrediction,
   LostThreshold,
   NodePrediction,
+  RankedPod,
   Signal,
+  SpaceBounds,
   TimelineEvent,
 } from '#model/prediction.ts'
 import { isWatched } from '#model/watched-signals.ts'
@@ -22,6 +24,7 @@ import {
   formatCount,
   formatDuration,
   formatPercent,
+  formatRange,
   formatUtc,
 } from './numbers.ts'
 import { loserText, originText } from './origins.ts'
@@ -184,7 +187,9 @@ function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): s
   if (thresholds.length === 0)
     lines.push('there is no threshold: nothing is ever evicted for pressure')
   if (conditions.length > 0)
-    lines.push(`reports ${conditions.join(', ')}: the node is tainted and refuses pods`)
+    lines.push(
+      `reports ${conditions.join(', ')}: the node is tainted, ${refusedPods(conditions)} are refused`,
+    )
   if (actsOn.length > 0)
     lines.push(`acts on ${actsOn.length === 1 ? actsOn[0] : `any one of ${actsOn.join(', ')}`}`)
   if (nodeReclaim.length > 0)
@@ -207,11 +212,26 @@ function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): s
     lines.push(
       ...ranking.pods
         .slice(0, shownPods)
-        .map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${foldedLine(pod.reason, 120)})`),
+        .map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${rankText(pod, eviction)})`),
     )
     lines.push(...more(ranking.pods.length, shownPods))
   }
   return lines
+}
+
+/** Upstream: eviction_manager.go Admit. Memory alone refuses no pod with requests. */
+const refusedPods = (conditions: readonly string[]) =>
+  conditions.every(condition => condition === 'MemoryPressure')
+    ? 'new BestEffort pods'
+    : 'new pods that are not critical'
+
+/** A protected pod stays in upstream's order and is passed over. */
+function rankText(pod: RankedPod, eviction: EvictionPrediction): string {
+  const known = eviction.protected?.find(
+    ({ namespace, name: podName }) => namespace === pod.namespace && podName === pod.name,
+  )
+  const reason = foldedLine(pod.reason, 120)
+  return known === undefined ? reason : `never evicted: ${known.reason}; ${reason}`
 }
 
 const isCount = (signal: Signal) => signal.endsWith('inodesFree') || signal === 'pid.available'
@@ -319,9 +339,14 @@ function timelineLines(timeline: TimelineEvent[] | null | undefined): string[] {
   if (timeline.length === 0) return ['nothing happens within a day']
   const lines = timeline
     .slice(0, shownEvents)
-    .map(event => `+${clock(event.atMs)}  ${eventText(event)}`)
+    .map(event => `+${clock(event.atMs)}  ${eventText(event)} (${boundsText(event)})`)
   return [...lines, ...more(timeline.length, shownEvents)]
 }
+
+const boundsText = ({ earliestMs, latestMs, certainty }: TimelineEvent) =>
+  `${certainty === 'possible' ? 'possibly, ' : ''}+${clock(earliestMs)} to +${clock(latestMs)}`
+
+const freesText = ({ least, most }: SpaceBounds) => `frees ${formatRange(least, most, formatBytes)}`
 
 /** Hours, minutes and seconds, in a column. */
 function clock(ms: number): string {
@@ -333,13 +358,13 @@ function clock(ms: number): string {
 function eventText({ event, detail }: TimelineEvent): string {
   switch (event) {
     case 'imageGC':
-      return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}${detail.error === null ? '' : ': not enough'}`
+      return `image GC deletes ${counted(detail.images.length, 'image')}, counts ${formatBytes(detail.freedBytes)} of ${formatBytes(detail.bytesToFree)}, ${freesText(detail.frees)}${detail.error === null ? '' : ': not enough'}`
     case 'condition':
       return detail.status
-        ? `${detail.condition}: tainted, new pods are refused`
+        ? `${detail.condition}: tainted, ${refusedPods([detail.condition])} are refused`
         : `${detail.condition} ends`
     case 'reclaim':
-      return `for ${detail.signal} collects ${counted(detail.containers, 'dead container')} and ${counted(detail.images.length, 'unused image')}${detail.isEnough ? ', and that is enough' : ''}`
+      return `for ${detail.signal} collects ${counted(detail.containers, 'dead container')} and ${counted(detail.images.length, 'unused image')}${detail.images.length === 0 ? '' : `, ${freesText(detail.frees)}`}${detail.isEnough ? ', and that is enough' : ''}`
     case 'evict':
       return `evicts ${podName(detail)} for ${detail.signal}`
     case 'recovered':

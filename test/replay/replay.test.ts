@@ -574,7 +574,7 @@ describe('whatever stands in a record', () => {
     const whatIf = {
       at: null,
       changes: [{ path: ['imageGCHighThresholdPercent'], value: 5 }],
-      fills: [{ filesystem: 'nodefs', bytesPerSecond: 1e9 }],
+      fills: [{ target: 'nodefs', perSecond: 1e9 }],
     } as const
     const paths = pathsOf(whole)
     fc.assert(

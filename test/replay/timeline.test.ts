@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { TimelineEvent } from '#model/prediction.ts'
+import type { FillTarget } from '#model/what-if.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
+import { timelineMs } from '#replay/timeline/story.ts'
 import {
   deadUser,
+  expiringUser,
   type TimelineImage,
   type TimelineInput,
-  timelineMs,
   timelineOf,
-} from '#replay/timeline.ts'
+} from '#replay/timeline/timeline.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')
@@ -49,9 +51,23 @@ const image = (
   isHeld: false,
   pods: [],
   firstDetectedMs: startMs - 60 * minute,
+  firstDetectedLatestMs: startMs - 60 * minute,
   lastUsedMs: Number.NEGATIVE_INFINITY,
   ...options,
 })
+
+/** Deletions that free exactly what the kubelet counts. */
+const listedSizes =
+  (images: readonly TimelineImage[]): TimelineInput['freedBy'] =>
+  ids => {
+    const bytes = images
+      .filter(({ id }) => ids.includes(id))
+      .reduce((total, { sizeBytes }) => total + sizeBytes, 0)
+    return {
+      bytes: { least: bytes, likely: bytes, most: bytes },
+      inodes: { least: 0, likely: 0, most: 0 },
+    }
+  }
 
 const defaults: KubeletConfiguration = { evictionHard: { 'nodefs.available': '10%' } }
 const policy = {
@@ -68,17 +84,23 @@ interface Options extends Partial<TimelineInput> {
   imagefsGib?: number
 }
 
+const observed = (gib: number) => ({
+  available: gib * GiB,
+  capacity: 100 * GiB,
+  time: '2026-11-20T23:59:50Z',
+})
+const disksOf = (gib: number, imagefsGib = gib) => ({
+  'nodefs.available': observed(gib),
+  'imagefs.available': observed(imagefsGib),
+  'containerfs.available': observed(imagefsGib),
+})
+
 function timeline({
   configuration = defaults,
   availableGib = 50,
   imagefsGib = availableGib,
   ...options
 }: Options = {}): TimelineEvent[] {
-  const observed = (gib: number) => ({
-    available: gib * GiB,
-    capacity: 100 * GiB,
-    time: '2026-11-20T23:59:50Z',
-  })
   const events = timelineOf({
     startMs,
     kubelet,
@@ -86,17 +108,15 @@ function timeline({
     imageGc: policy,
     evictionImageGc: policy,
     layout: { dedicatedImageFs: false, splitContainerImageFs: false },
-    observations: {
-      'nodefs.available': observed(availableGib),
-      'imagefs.available': observed(imagefsGib),
-      'containerfs.available': observed(imagefsGib),
-    },
+    observations: disksOf(availableGib, imagefsGib),
     fills: [],
     pods: [],
     podStats: statsOf({}),
     images: [],
     deadContainers: 0,
+    freedBy: listedSizes(options.images ?? []),
     beganGcMs: Number.NEGATIVE_INFINITY,
+    gcLoopStart: { earliestMs: startMs, latestMs: startMs },
     conditions: [],
     ...options,
   })
@@ -104,12 +124,15 @@ function timeline({
   return events
 }
 
+/** Without what is freed beside bytes. */
+const shownKeys = /^(?!frees$|freed(Inodes|MemoryBytes|Processes)$)/
 const brief = (events: TimelineEvent[]) =>
-  events.map(({ atMs, event, detail }) => `${atMs / 1000} ${event} ${JSON.stringify(detail)}`)
-const fill = (
-  bytesPerSecond: number,
-  filesystem: 'nodefs' | 'imagefs' | 'containerfs' = 'nodefs',
-) => [{ filesystem, bytesPerSecond }]
+  events.map(({ atMs, event, certainty, detail }) => {
+    const shown = Object.entries(detail).filter(([key]) => shownKeys.test(key))
+    const perhaps = certainty === 'possible' ? 'possibly ' : ''
+    return `${perhaps}${atMs / 1000} ${event} ${JSON.stringify(Object.fromEntries(shown))}`
+  })
+const fill = (perSecond: number, target: FillTarget = 'nodefs') => [{ target, perSecond }]
 
 describe('timelineOf', () => {
   it('has no events where nothing fills and nothing is due', () => {
@@ -117,7 +140,7 @@ describe('timelineOf', () => {
   })
 
   it('knows nothing of a disk that is not observed', () => {
-    const input = { observations: {}, fills: fill(1) }
+    const input = { observations: {}, fills: fill(1), images: [], pods: [], gcLoopStart: null }
     expect(
       timelineOf({
         ...({} as TimelineInput),
@@ -154,8 +177,9 @@ describe('timelineOf', () => {
       '370 evict {"namespace":"default","name":"big","signal":"nodefs.available","freedBytes":3221225472}',
       '372 recovered {"availableBytes":13606322176}',
       '402 reclaim {"signal":"nodefs.available","images":["used"],"containers":0,"isEnough":true}',
+      'possibly 407.824 recovered {"availableBytes":10762584066}',
       '412 evict {"namespace":"default","name":"small","signal":"nodefs.available","freedBytes":1073741824}',
-      '414 recovered {"availableBytes":11349786624}',
+      'possibly 414 recovered {"availableBytes":11349786624}',
       '522.24 full {"filesystem":"nodefs"}',
     ])
   })
@@ -166,8 +190,17 @@ describe('timelineOf', () => {
     const gc = events.filter(({ event }) => event === 'imageGC')
     expect(gc[0]).toEqual({
       atMs: 0,
+      earliestMs: 0,
+      latestMs: 2000,
+      certainty: 'certain',
       event: 'imageGC',
-      detail: { images: ['i0', 'i1'], bytesToFree: 5 * GiB, freedBytes: 6 * GiB, error: null },
+      detail: {
+        images: ['i0', 'i1'],
+        bytesToFree: 5 * GiB,
+        freedBytes: 6 * GiB,
+        frees: { least: 6 * GiB, likely: 6 * GiB, most: 6 * GiB },
+        error: null,
+      },
     })
     // 21 GiB, and above 84 % again once 5 GiB are written: 5,120 s, so in the round after 5,100 s.
     expect(gc[1]).toMatchObject({ atMs: 5_400_000, detail: { images: ['i2', 'i3'] } })
@@ -301,7 +334,7 @@ describe('timelineOf', () => {
         images: [image('old', 1)],
         beganGcMs: startMs - agoMs,
       })[0]?.atMs
-    expect(ages(10 * minute)).toBe(55 * minute)
+    expect(ages(10.5 * minute)).toBe(50 * minute)
     expect(ages(61 * minute)).toBe(0)
   })
 
@@ -319,7 +352,14 @@ describe('timelineOf', () => {
       imageGc: null,
     })
     expect(events).toEqual([
-      { atMs: Math.floor((1024 / 3) * 1000), event: 'full', detail: { filesystem: 'nodefs' } },
+      {
+        atMs: Math.floor((1024 / 3) * 1000),
+        earliestMs: Math.floor((1024 / 3) * 1000) - 1000,
+        latestMs: Math.floor((1024 / 3) * 1000) + 2000,
+        certainty: 'certain',
+        event: 'full',
+        detail: { filesystem: 'nodefs' },
+      },
     ])
   })
 
@@ -359,5 +399,114 @@ describe('timelineOf', () => {
       imageGc: null,
     })
     expect(evict).toMatchObject({ event: 'evict', detail: { freedBytes: 12 } })
+  })
+
+  const minutes = (events: TimelineEvent[], name: TimelineEvent['event']) =>
+    events
+      .filter(({ event }) => event === name)
+      .map(({ earliestMs, latestMs, certainty }) => ({ earliestMs, latestMs, certainty }))
+
+  it('runs image GC at the phase of the kubelet, within its startup', () => {
+    const gcLoopStart = {
+      earliestMs: startMs - 7 * minute,
+      latestMs: startMs - 7 * minute + 20_000,
+    }
+    const events = timeline({ availableGib: 15, images: [image('a', GiB)], gcLoopStart })
+    // The second round: 3 min from now.
+    expect(minutes(events, 'imageGC')[0]).toEqual({
+      earliestMs: 3 * minute - 1000,
+      latestMs: 3 * minute + 20_000 + 2 * 20 + 2000,
+      certainty: 'certain',
+    })
+  })
+
+  it('leaves five minutes to image GC where the start of the kubelet is unknown', () => {
+    const events = timeline({ availableGib: 15, images: [image('a', GiB)], gcLoopStart: null })
+    expect(minutes(events, 'imageGC')[0]).toEqual({
+      earliestMs: 0,
+      latestMs: 5 * minute + 2000,
+      certainty: 'certain',
+    })
+  })
+
+  it('bounds eviction by both ends of an unknown phase of image GC', () => {
+    // The trigger is passed after 26 s, the eviction threshold after 180 s, unless image GC has run.
+    const [condition] = timeline({
+      availableGib: 17,
+      fills: fill(40 * MiB),
+      images: Array.from({ length: 3 }, (_, index) => image(`i${index}`, 3 * GiB)),
+      pods: [pod('a')],
+      gcLoopStart: null,
+    }).filter(({ event }) => event === 'condition')
+    expect(condition?.earliestMs).toBeLessThan(180_000)
+    expect(condition?.latestMs).toBeGreaterThan(5 * minute)
+  })
+
+  it('evicts pod by pod while memory is below its threshold, and frees what each used', () => {
+    const names = ['a', 'b', 'c']
+    const events = timeline({
+      configuration: { evictionHard: { 'memory.available': '100Mi' } },
+      imageGc: null,
+      observations: {
+        ...disksOf(50),
+        'memory.available': { available: 90 * MiB, capacity: GiB, time: '2026-11-20T23:59:50Z' },
+      },
+      pods: names.map(name => pod(name)),
+      podStats: podStatsOf({
+        pods: names.map((name, index) => ({
+          podRef: { name, namespace: 'default', uid: name },
+          memory: { workingSetBytes: (9 - index) * MiB },
+          containers: [{ name: 'c' }],
+        })),
+      }),
+      fills: fill(MiB, 'memory'),
+    })
+    // 9 MiB do not reach the threshold, 17 do. 1 MiB/s takes them again within 10 s.
+    expect(brief(events).filter(text => text.includes('evict'))).toEqual([
+      expect.stringContaining('0 evict {"namespace":"default","name":"a"'),
+      expect.stringContaining('2 evict {"namespace":"default","name":"b"'),
+      expect.stringContaining('14 evict {"namespace":"default","name":"c"'),
+    ])
+  })
+
+  it.each([
+    { target: 'nodefs.inodes' as const, signal: 'nodefs.inodesFree' },
+    { target: 'pids' as const, signal: 'pid.available' },
+  ])('lets $target run out', ({ target, signal }) => {
+    const events = timeline({
+      configuration: { evictionHard: { [signal]: '50' } },
+      imageGc: null,
+      observations: { ...disksOf(50), [signal]: { available: 100, capacity: 1000, time: null } },
+      pods: [pod('a')],
+      podStats: statsOf({ a: {} }),
+      fills: fill(5, target),
+    })
+    expect(brief(events)).toEqual([
+      `20 full {"filesystem":"${target}"}`,
+      expect.stringMatching(/^20 condition/),
+      expect.stringMatching(/^20 evict/),
+    ])
+  })
+
+  it('frees an image whose dead container the next container GC removes', () => {
+    const options = { availableGib: 15, configuration: {}, imageGc: policy }
+    const images = [image('dead', GiB, { pods: [expiringUser] })]
+    const rounds = timeline({ ...options, images }).map(({ atMs, event, detail }) => ({
+      atMs,
+      event,
+      images: 'images' in detail && detail.images,
+    }))
+    expect(rounds).toEqual([
+      { atMs: 0, event: 'imageGC', images: [] },
+      { atMs: 5 * minute, event: 'imageGC', images: ['dead'] },
+    ])
+  })
+
+  it('does not let eviction delete an image that the kubelet listed less than the minimum age ago', () => {
+    const young = image('young', 5 * GiB, { firstDetectedMs: null })
+    const events = timeline({ availableGib: 9, images: [young], pods: [pod('a')], imageGc: null })
+    expect(events.find(({ event }) => event === 'evict')?.atMs).toBe(0)
+    // Its first detection is the first pass, and the minimum age is 2 min.
+    expect(minutes(events, 'reclaim')[0]?.earliestMs).toBeGreaterThanOrEqual(2 * minute - 1000)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { hard, soft } from '#judge/example.ts'
-import type { NodePrediction, TimelineEvent } from '#model/prediction.ts'
+import type { NodePrediction, TimelineDetail, TimelineEvent } from '#model/prediction.ts'
 import { storyOf } from '#report/story.ts'
 import { buildNode } from '#test/node-builder.ts'
 
@@ -119,7 +119,7 @@ describe('storyOf', () => {
     for (const said of [
       'MET nodefs.available < 10Gi: 9.0 GiB left',
       'calm memory.available < 1Gi for 1 min 30 s: 60.0 GiB left',
-      'reports DiskPressure: the node is tainted and refuses pods',
+      'reports DiskPressure: the node is tainted, new pods that are not critical are refused',
       'acts on nodefs.available',
       'first collects dead containers, then every unused image',
       'evicts x/a and may evict x/b',
@@ -161,32 +161,47 @@ describe('storyOf', () => {
   })
 
   it('tells a timeline by the clock', () => {
+    const frees = { least: 1024, likely: 2048, most: 3072 }
+    const at = (atMs: number, detail: TimelineDetail): TimelineEvent => ({
+      atMs,
+      earliestMs: atMs,
+      latestMs: atMs + 12_000,
+      certainty: atMs < 10_000 ? 'certain' : 'possible',
+      ...detail,
+    })
     const timeline: TimelineEvent[] = [
-      {
-        atMs: 0,
+      at(0, {
         event: 'imageGC',
-        detail: { images: ['i'], bytesToFree: 2048, freedBytes: 1024, error: 'not enough' },
-      },
-      { atMs: 10_000, event: 'condition', detail: { condition: 'DiskPressure', status: true } },
-      {
-        atMs: 10_000,
+        detail: { images: ['i'], bytesToFree: 2048, freedBytes: 1024, frees, error: 'not enough' },
+      }),
+      at(10_000, { event: 'condition', detail: { condition: 'DiskPressure', status: true } }),
+      at(10_000, { event: 'condition', detail: { condition: 'MemoryPressure', status: true } }),
+      at(10_000, {
         event: 'reclaim',
-        detail: { signal: 'nodefs.available', containers: 2, images: [], isEnough: true },
-      },
-      {
-        atMs: 3_661_000,
+        detail: { signal: 'nodefs.available', containers: 2, images: ['i'], frees, isEnough: true },
+      }),
+      at(3_661_000, {
         event: 'evict',
-        detail: { namespace: 'x', name: 'a', signal: 'nodefs.available', freedBytes: 1 },
-      },
-      { atMs: 3_662_000, event: 'recovered', detail: { availableBytes: 1 } },
-      { atMs: 3_663_000, event: 'condition', detail: { condition: 'DiskPressure', status: false } },
-      { atMs: 36_000_000, event: 'full', detail: { filesystem: 'nodefs' } },
+        detail: {
+          namespace: 'x',
+          name: 'a',
+          signal: 'nodefs.available',
+          freedBytes: 1,
+          freedInodes: 0,
+          freedMemoryBytes: 0,
+          freedProcesses: 0,
+        },
+      }),
+      at(3_662_000, { event: 'recovered', detail: { availableBytes: 1 } }),
+      at(3_663_000, { event: 'condition', detail: { condition: 'DiskPressure', status: false } }),
+      at(36_000_000, { event: 'full', detail: { filesystem: 'nodefs' } }),
     ]
     const text = told(story({ timeline }))
     for (const said of [
-      'Then +00:00:00 image GC deletes 1 image, counts 1.0 KiB of 2.0 KiB: not enough',
-      '+00:00:10 DiskPressure: tainted, new pods are refused',
-      '+00:00:10 for nodefs.available collects 2 dead containers and 0 unused images, and that is enough',
+      'Then +00:00:00 image GC deletes 1 image, counts 1.0 KiB of 2.0 KiB, frees 1.0–3.0 KiB: not enough (+00:00:00 to +00:00:12)',
+      '+00:00:10 DiskPressure: tainted, new pods that are not critical are refused (possibly, +00:00:10 to +00:00:22)',
+      '+00:00:10 MemoryPressure: tainted, new BestEffort pods are refused',
+      '+00:00:10 for nodefs.available collects 2 dead containers and 1 unused image, frees 1.0–3.0 KiB, and that is enough',
       '+01:01:01 evicts x/a for nodefs.available',
       '+01:01:02 no threshold is met any more',
       '+01:01:03 DiskPressure ends',

@@ -59,7 +59,7 @@ export interface Pass {
 
 export interface PassOutcome {
   conditions: readonly NodeCondition[]
-  /** Any of them; none: the pass does nothing. */
+  /** Any of them. Without signals that were not observed, on which it may act too. */
   actsOn: readonly Signal[]
   /** Whether it acts at all, where it may. */
   acts: Certainty
@@ -133,7 +133,7 @@ export function evictionPass(pass: Pass): PassOutcome {
     kinds.every(({ length }) => length === reclaim.length)
   return {
     conditions,
-    actsOn,
+    actsOn: actsOn.filter(signal => pass.observations[signal] !== undefined),
     acts,
     nodeReclaim: reclaim,
     reclaims: isReclaimSure ? 'certain' : 'possible',

@@ -45,8 +45,8 @@ function timeOf(given: string | null | undefined): number | null | undefined {
   return instantMs(given) ?? undefined
 }
 
-/** From the process, or the control group that is made for it, to its loops. */
-const startupMs = 60_000
+/** The longest time from the start of the process, or of its control group, to its loops. The real kubelet took 1 to 2 s. */
+const startupMs = 20_000
 
 /** When the kubelet's loops began. Null: not known, or not before the record was read, which cannot be. */
 export function kubeletStartOf(

@@ -40,7 +40,7 @@ export const replayPart: Part = {
       }),
       anotherSetting(records),
       measured('a day of a filling disk, from the record', 20, runs, () => {
-        const fills = [{ filesystem: 'nodefs' as const, bytesPerSecond: 400_000 }]
+        const fills = [{ target: 'nodefs' as const, perSecond: 400_000 }]
         for (const record of records.slice(0, 20))
           replay(calm(record), readAt, { ...asItIs, fills })
       }),

@@ -1,0 +1,119 @@
+/**
+ * Disk space that the deletion of images frees. The kubelet counts the sizes that the CRI lists: on containerd those are packed
+ * layers, and a shared layer counts once for each image. On the disk lie unpacked layers, each once.
+ */
+import type { SpaceBounds } from '#model/prediction.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
+
+/** An image unpacks to at most so many times its packed size. Images of distributions and languages come to 2 to 3. */
+const mostUnpacking = 3.5
+
+/** Unpacked layers take at least so much of their packed size. */
+const leastUnpacking = 0.9
+
+interface Listed {
+  image: string
+  sizeBytes: number | null
+  isInUse: boolean | null
+}
+
+/** What is known of all images together. Null: not read. */
+export interface ImageSpace {
+  /** Unpacked layers of all images. */
+  layerBytes: number | null
+  layerInodes: number | null
+  /** Those that no container uses. */
+  unusedBytes: number | null
+  unusedInodes: number | null
+  /** Whether containerd deletes packed layers once they are unpacked. */
+  isPackedDiscarded: boolean | null
+}
+
+export type FreedSpace = Record<'bytes' | 'inodes', SpaceBounds>
+
+/** Bounds of what the deletion of `images` frees, whatever else is deleted before. */
+export type FreedBy = (images: readonly string[]) => FreedSpace
+
+export function freedByOf(listed: readonly Listed[], space: ImageSpace): FreedBy {
+  const sizes = new Map(listed.map(({ image, sizeBytes }) => [image, sizeBytes ?? 0]))
+  const unused = new Set(listed.filter(({ isInUse }) => isInUse !== true).map(({ image }) => image))
+  const sizeOf = (images: Iterable<string>) =>
+    [...images].reduce((total, image) => total + (sizes.get(image) ?? 0), 0)
+  const listedBytes = sizeOf(sizes.keys())
+  const listedUnusedBytes = sizeOf(unused)
+  return images => {
+    if (images.length === 0) return { bytes: nothing, inodes: nothing }
+    const size = sizeOf(images)
+    const others = [...sizes.keys()].filter(image => !images.includes(image))
+    const largestOther = Math.max(0, ...others.map(image => sizes.get(image) ?? 0))
+    const isUnused = images.every(image => unused.has(image))
+    const { layerBytes, unusedBytes } = space
+    const least = Math.max(
+      0,
+      (layerBytes ?? 0) - mostUnpacking * (listedBytes - size),
+      isUnused ? (unusedBytes ?? 0) - mostUnpacking * (listedUnusedBytes - size) : 0,
+    )
+    const most = Math.min(
+      mostUnpacking * size,
+      (layerBytes ?? Number.POSITIVE_INFINITY) - leastUnpacking * largestOther,
+      isUnused ? (unusedBytes ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY,
+    )
+    const share = (all: number | null, ofUnused: number | null): number | null => {
+      if (isUnused && ofUnused !== null && listedUnusedBytes > 0)
+        return (ofUnused * size) / listedUnusedBytes
+      return all === null || listedBytes === 0 ? null : (all * size) / listedBytes
+    }
+    const packed = space.isPackedDiscarded === true ? 0 : size
+    const inodes = share(space.layerInodes, space.unusedInodes) ?? 0
+    const likely =
+      (share(layerBytes, unusedBytes) ?? size) + (space.isPackedDiscarded === false ? size : 0)
+    return {
+      bytes: bounds(least, likely, most + packed),
+      inodes: bounds(
+        0,
+        inodes,
+        (isUnused ? space.unusedInodes : null) ?? space.layerInodes ?? inodes,
+      ),
+    }
+  }
+}
+
+const nothing: SpaceBounds = { least: 0, likely: 0, most: 0 }
+
+function bounds(least: number, likely: number, most: number): SpaceBounds {
+  const high = Math.max(least, most)
+  return {
+    least: Math.round(least),
+    likely: Math.round(Math.min(high, Math.max(least, likely))),
+    most: Math.round(high),
+  }
+}
+
+/** From containerd's own list of snapshots if the node gave it, else from what the runtime counts without writable layers. */
+export function imageSpaceOf({ input, host, summary }: PreparedNode): ImageSpace {
+  const snapshots = host?.diskUse?.snapshots
+  const sumOf = (amount: 'bytes' | 'inodes', ...uses: string[]): number | null =>
+    snapshots === undefined
+      ? null
+      : snapshots
+          .filter(({ use = '' }) => uses.includes(use))
+          .reduce((total, snapshot) => total + (snapshot[amount] ?? 0), 0)
+  const imageFs = summary?.node?.runtime?.imageFs
+  const writable = (amount: 'usedBytes' | 'inodesUsed') =>
+    (summary?.pods ?? [])
+      .flatMap(({ containers = [] }) => containers)
+      .reduce((total, { rootfs }) => total + Math.max(0, rootfs?.[amount] ?? 0), 0)
+  const runtimeOf = (amount: 'usedBytes' | 'inodesUsed'): number | null => {
+    const used = imageFs?.[amount]
+    // A runtime without containerd counts whole images.
+    return used === undefined ? null : Math.max(0, used - writable(amount))
+  }
+  const layers = ['inUse', 'pinned', 'unused']
+  return {
+    layerBytes: sumOf('bytes', ...layers) ?? runtimeOf('usedBytes'),
+    layerInodes: sumOf('inodes', ...layers) ?? runtimeOf('inodesUsed'),
+    unusedBytes: sumOf('bytes', 'unused'),
+    unusedInodes: sumOf('inodes', 'unused'),
+    isPackedDiscarded: input.host?.containerd?.discardUnpackedLayers ?? null,
+  }
+}

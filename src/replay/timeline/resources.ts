@@ -1,0 +1,116 @@
+/** What fills up on a node: bytes and inodes of its filesystems, memory, processes. */
+import type { Observation, Signal } from '#model/prediction.ts'
+import type { FilesystemName, Fill, FillTarget } from '#model/what-if.ts'
+import { type DiskLayout, placementOf } from '#replay/eviction/layout.ts'
+import type { Observations } from '#replay/eviction/observations.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+
+export interface Resource {
+  name: FillTarget
+  capacity: number
+  available: number
+  perSecond: number
+  isFull: boolean
+}
+
+/** By signal. Signals of one disk share one resource. */
+export type Resources = ReadonlyMap<Signal, Resource>
+
+const filesystems: readonly FilesystemName[] = ['nodefs', 'imagefs', 'containerfs']
+
+/** Null: a filesystem is not observed, or what fills is not. */
+export function resourcesOf(
+  observations: Observations,
+  layout: DiskLayout,
+  fills: readonly Fill[],
+  kubelet: Kubelet,
+): Resources | null {
+  const resources = new Map<Signal, Resource>()
+  const take = (signal: Signal, name: FillTarget, shared?: Resource) => {
+    const observed = observations[signal]
+    const resource = shared ?? (observed ? resourceFrom(name, observed) : undefined)
+    if (resource) resources.set(signal, resource)
+  }
+  const placement = placementOf(layout, kubelet)
+  for (const [suffix, part] of [
+    ['available', ''],
+    ['inodesFree', '.inodes'],
+  ] as const) {
+    take(`nodefs.${suffix}`, `nodefs${part}`)
+    const nodefs = resources.get(`nodefs.${suffix}`)
+    take(`imagefs.${suffix}`, `imagefs${part}`, placement === 'shared' ? nodefs : undefined)
+    const containers = placement === 'split' ? nodefs : resources.get(`imagefs.${suffix}`)
+    take(`containerfs.${suffix}`, `containerfs${part}`, containers)
+  }
+  take('memory.available', 'memory')
+  take('allocatableMemory.available', 'memory')
+  take('pid.available', 'pids')
+  if (!resources.has('nodefs.available') || !resources.has('imagefs.available')) return null
+  for (const { target, perSecond } of fills) {
+    const filled = new Set(signalsOf(target).flatMap(signal => resources.get(signal) ?? []))
+    if (filled.size === 0) return null
+    for (const resource of filled) resource.perSecond += perSecond
+  }
+  return resources
+}
+
+const resourceFrom = (name: FillTarget, { capacity, available }: Observation): Resource => ({
+  name,
+  capacity,
+  available: Math.max(0, available),
+  perSecond: 0,
+  isFull: false,
+})
+
+/** Memory that pods use is missing from both signals. */
+function signalsOf(target: FillTarget): Signal[] {
+  if (target === 'memory') return ['memory.available', 'allocatableMemory.available']
+  if (target === 'pids') return ['pid.available']
+  const filesystem = filesystems.find(name => target.startsWith(name)) ?? 'nodefs'
+  return [target.endsWith('.inodes') ? `${filesystem}.inodesFree` : `${filesystem}.available`]
+}
+
+/** Fills all for so long. Calls back with what is full by then, and after how many ms. */
+export function fillFor(
+  resources: Iterable<Resource>,
+  elapsedMs: number,
+  onFull: (resource: Resource, afterMs: number) => void,
+): void {
+  for (const resource of resources) {
+    const { perSecond, available } = resource
+    if (perSecond === 0 || resource.isFull) continue
+    const taken = Math.floor((perSecond * elapsedMs) / 1000)
+    resource.available = Math.max(0, available - taken)
+    if (taken < available) continue
+    resource.isFull = true
+    onFull(resource, Math.floor((available / perSecond) * 1000))
+  }
+}
+
+export function free(resource: Resource | undefined, amount: number): void {
+  if (resource === undefined || amount <= 0) return
+  resource.available = Math.min(resource.capacity, resource.available + amount)
+  resource.isFull = false
+}
+
+/** As the kubelet observes it now: without a time, so each pass takes it for new. */
+export function observationsOf(resources: Resources, read: Observations): Observations {
+  const observed: Observations = {}
+  for (const signal of Object.keys(read) as Signal[]) {
+    const resource = resources.get(signal)
+    observed[signal] = resource
+      ? { available: resource.available, capacity: resource.capacity, time: null }
+      : read[signal]
+  }
+  return observed
+}
+
+/** Time until less than `required` is available; infinite if it never is. */
+export const untilBelowMs = (
+  { available, perSecond, isFull }: Resource,
+  required: number,
+): number => {
+  if (available < required) return 0
+  if (perSecond === 0 || isFull) return Number.POSITIVE_INFINITY
+  return Math.ceil(((available - required + 1) / perSecond) * 1000)
+}

@@ -1,0 +1,476 @@
+/**
+ * One course of events on a node that fills, under one assumption on what no record shows.
+ *
+ * Replays       the loops of pkg/kubelet/kubelet.go  StartGarbageCollection (5 min), pkg/kubelet/eviction/eviction_manager.go  Start (10 s),
+ *               by their own replays: image-gc/collector.ts, eviction/synchronize.ts
+ * Kept exactly  eviction every 10 s, and again as soon as an evicted pod is cleaned up; image GC every 5 min; what the kubelet counts as freed
+ * Left out      pulls, restarts, replacements of evicted pods
+ */
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
+import {
+  containerGcPeriodMs,
+  evictionMonitoringPeriodMs,
+  podCleanupPollMs,
+} from '#facts/kubelet/periods.ts'
+import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
+import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction.ts'
+import { quantityNumber } from '#model/quantity.ts'
+import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
+import { isCriticalPod } from '#replay/eviction/protected.ts'
+import { type Eviction, type Outcome, synchronize } from '#replay/eviction/synchronize.ts'
+import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
+import { deleteUnusedImages, garbageCollect } from '#replay/image-gc/collector.ts'
+import { detectImages, type ImageGcState, type RuntimeImages } from '#replay/image-gc/records.ts'
+import { amountToFree } from '#replay/image-gc/usage.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import type { Assumption } from './assumptions.ts'
+import {
+  fillFor,
+  free,
+  observationsOf,
+  type Resource,
+  type Resources,
+  resourcesOf,
+  untilBelowMs,
+} from './resources.ts'
+import { deadUser, expiringUser, type TimelineImage, type TimelineInput } from './timeline.ts'
+
+export const timelineMs = 24 * 60 * 60_000
+
+/** A pass, a round and a deletion take some time themselves. */
+const lateMs = 2_000
+
+/** How long the clean-up of an evicted pod may take, beyond its grace period. */
+const cleanupMs = 10_000
+
+/** Measured usage of a pod, and what its eviction frees, differ by so much. */
+const usageError = 0.05
+
+export interface StoryEvent {
+  /** Since the start of the timeline. */
+  atMs: number
+  /** Equal for the same event in other courses. */
+  key: string
+  what: TimelineDetail
+}
+
+interface World {
+  input: TimelineInput
+  assumption: Assumption
+  resources: Resources
+  nowMs: number
+  pods: Pod[]
+  images: Map<string, TimelineImage>
+  imageGcState: ImageGcState
+  deadContainers: number
+  isFailing: boolean
+  round: number
+  events: StoryEvent[]
+  /** By key without its number. */
+  counts: Map<string, number>
+  /** Pod that was evicted last: pressure comes and goes between evictions. */
+  lastEvicted: string
+}
+
+/** Null: what fills is not observed. */
+export function storyOf(input: TimelineInput, assumption: Assumption): StoryEvent[] | null {
+  const resources = resourcesOf(input.observations, input.layout, input.fills, input.kubelet)
+  if (resources === null) return null
+  const images = input.images.map(image => assumed(image, assumption))
+  const world: World = {
+    input,
+    assumption,
+    resources,
+    nowMs: input.startMs,
+    pods: assumption.isReversed ? input.pods.toReversed() : [...input.pods],
+    images: new Map(
+      (assumption.isReversed ? images.toReversed() : images).map(one => [one.id, one]),
+    ),
+    imageGcState: stateOf(images, input.beganGcMs),
+    deadContainers: input.deadContainers,
+    isFailing: false,
+    round: assumption.firstRound,
+    events: [],
+    counts: new Map(),
+    lastEvicted: '',
+  }
+  run(world)
+  return world.events
+}
+
+function run(world: World): void {
+  const { input } = world
+  const endMs = input.startMs + timelineMs
+  let state = startedState(input)
+  let passMs = firstPassMs(world)
+  let expiryMs = input.images.some(({ pods }) => pods.includes(expiringUser))
+    ? expiryOf(world)
+    : Number.POSITIVE_INFINITY
+  let wasMet = false
+  for (;;) {
+    const gcMs = nextRoundMs(world)
+    const nextMs = Math.min(gcMs, passMs, expiryMs)
+    if (nextMs >= endMs) break
+    advance(world, nextMs)
+    if (expiryMs === nextMs) {
+      dropUser(world, expiringUser)
+      expiryMs = Number.POSITIVE_INFINITY
+      continue
+    }
+    if (gcMs === nextMs) {
+      imageGcRound(world)
+      world.round++
+      continue
+    }
+    const passed = evictionPass(world, state)
+    state = passed.state
+    const isMet = state.firstObserved.length > 0
+    if (wasMet && !isMet) push(world, `recovered ${world.lastEvicted}`, recovery(world))
+    wasMet = isMet
+    passMs = isOver(world, passed.outcome)
+      ? nextRoundMs(world) + 1
+      : nextPassMs(world, state, passed.pauseMs)
+  }
+  if ([...world.resources.values()].some(({ perSecond }) => perSecond > 0)) advance(world, endMs)
+}
+
+/** What is reported was seen just before, as far as is known. */
+const startedState = ({ eviction, conditions, startMs }: TimelineInput): EvictionState => ({
+  ...startEviction(eviction),
+  conditions,
+  conditionsLastObserved: Object.fromEntries(conditions.map(condition => [condition, startMs])),
+})
+
+const firstPassMs = ({ input, assumption }: World): number =>
+  input.startMs + (assumption.passes === 'tardy' ? evictionMonitoringPeriodMs : 0)
+
+/** When container GC has removed what it removes of what was read. */
+const expiryOf = ({ input, assumption }: World): number =>
+  input.startMs + (assumption.passes === 'prompt' ? 1 : containerGcPeriodMs)
+
+/** Nothing is left that eviction could take: until image GC frees space, the node just fills. */
+function isOver(
+  { pods, images, deadContainers, imageGcState }: World,
+  { evictions, candidates, isEnough, reclaimed }: Outcome,
+): boolean {
+  if (candidates.length === 0 || evictions.length > 0 || isEnough) return false
+  if (reclaimed.includes('containers') && deadContainers > 0) return false
+  const isLeft =
+    reclaimed.includes('images') &&
+    [...images.values()].some(
+      image => !isHeld(image) && !image.isPinned && imageGcState.records.has(image.id),
+    )
+  return !isLeft && pods.every(isCriticalPod)
+}
+
+// Clocks
+
+/** The next round of image GC in which anything may happen. */
+function nextRoundMs(world: World): number {
+  const { assumption, input, resources, images, imageGcState } = world
+  const policy = input.imageGc
+  const isQuiet =
+    imageGcState.records.size === images.size && (policy === null || policy.maximumAgeMs === 0)
+  const imagefs = resources.get('imagefs.available')
+  if (!isQuiet || imagefs === undefined) return assumption.roundMs(world.round)
+  if (policy === null) return Number.POSITIVE_INFINITY
+  const belowBytes = startsBelowAvailableBytes(imagefs.capacity, policy.highThresholdPercent)
+  const triggerMs = world.nowMs + untilBelowMs(imagefs, belowBytes)
+  if (triggerMs > input.startMs + timelineMs) return Number.POSITIVE_INFINITY
+  while (assumption.roundMs(world.round) < triggerMs) {
+    world.round++
+    world.isFailing = false
+  }
+  return assumption.roundMs(world.round)
+}
+
+/** A calm kubelet does nothing that shows until something is due. */
+function nextPassMs(world: World, state: EvictionState, pauseMs: number): number {
+  const { nowMs, assumption } = world
+  const isCalm = state.firstObserved.length === 0 && state.conditions.length === 0
+  const gridMs = nowMs + pauseMs
+  const dueMs = Math.min(...dueTimes(world, state))
+  if (pauseMs !== evictionMonitoringPeriodMs) return gridMs
+  // What a round of image GC changes is seen afterwards.
+  const untilMs = Math.max(nowMs + 1, Math.min(dueMs, nextRoundMs(world) + 1))
+  if (isCalm && untilMs > gridMs) {
+    if (assumption.passes === 'regular') {
+      const periods = Math.ceil((untilMs - nowMs) / evictionMonitoringPeriodMs)
+      return nowMs + periods * evictionMonitoringPeriodMs
+    }
+    if (assumption.passes === 'tardy' && untilMs === dueMs)
+      return dueMs + evictionMonitoringPeriodMs + lateMs
+    return untilMs
+  }
+  if (dueMs > gridMs || dueMs <= nowMs) return gridMs
+  if (assumption.passes === 'prompt') return dueMs
+  return assumption.passes === 'tardy' ? dueMs + evictionMonitoringPeriodMs + lateMs : gridMs
+}
+
+/** When thresholds begin to be met, their grace periods end, and conditions end. */
+function dueTimes({ resources, nowMs, input }: World, state: EvictionState): number[] {
+  const times: number[] = []
+  for (const { signal, value } of state.thresholds) {
+    const resource = resources.get(signal)
+    if (!resource) continue
+    const required = quantityNumber(getThresholdQuantity(value, resource.capacity))
+    const untilMs = untilBelowMs(resource, required)
+    if (untilMs > 0) times.push(nowMs + untilMs)
+  }
+  for (const { threshold, atMs } of state.firstObserved)
+    if (threshold.gracePeriodMs > 0) times.push(atMs + threshold.gracePeriodMs)
+  if (state.firstObserved.length === 0)
+    for (const condition of state.conditions)
+      times.push(
+        (state.conditionsLastObserved[condition] ?? nowMs) +
+          input.eviction.pressureTransitionPeriodMs,
+      )
+  return times.filter(ms => ms > nowMs)
+}
+
+function advance(world: World, toMs: number): void {
+  const fromMs = world.nowMs
+  fillFor(new Set(world.resources.values()), toMs - fromMs, ({ name }, afterMs) => {
+    world.nowMs = fromMs + afterMs
+    push(world, `full ${name}`, { event: 'full', detail: { filesystem: name } })
+  })
+  world.nowMs = toMs
+}
+
+// Images
+
+const isHeld = ({ isHeld: isTaken, pods }: TimelineImage) => isTaken === true || pods.length > 0
+
+/** If the least is freed, what may keep an image does. */
+function assumed(image: TimelineImage, { frees }: Assumption): TimelineImage {
+  if (frees > 0)
+    return { ...image, isPinned: image.isPinned === true, isHeld: image.isHeld === true }
+  return {
+    ...image,
+    isPinned: image.isPinned !== false,
+    isHeld: image.isHeld !== false,
+    firstDetectedMs: image.firstDetectedMs === null ? null : image.firstDetectedLatestMs,
+  }
+}
+
+/** Images that the kubelet has not listed yet have no record: the next detection makes it. */
+const stateOf = (images: TimelineImage[], beganGcMs: number): ImageGcState => ({
+  records: new Map(
+    images.flatMap(({ id, firstDetectedMs, lastUsedMs, sizeBytes, isPinned }) =>
+      firstDetectedMs === null
+        ? []
+        : [[id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned: isPinned === true }]],
+    ),
+  ),
+  isInitialized: true,
+  beganGcMs,
+})
+
+const runtimeOf = ({ images }: World): RuntimeImages => ({
+  images: [...images.values()].map(image => ({ ...image, isPinned: image.isPinned === true })),
+  inUse: new Set([...images.values()].filter(isHeld).map(({ id }) => id)),
+})
+
+function between({ least, likely, most }: SpaceBounds, { frees }: Assumption): number {
+  const share = Math.abs(2 * frees - 1)
+  return Math.round(likely + share * ((frees < 0.5 ? least : most) - likely))
+}
+
+function deleted(world: World, ids: readonly string[]) {
+  const frees = world.input.freedBy(ids)
+  free(world.resources.get('imagefs.available'), between(frees.bytes, world.assumption))
+  free(world.resources.get('imagefs.inodesFree'), between(frees.inodes, world.assumption))
+  for (const id of ids) world.images.delete(id)
+  return frees.bytes
+}
+
+/** Consecutive failures produce one event. */
+function imageGcRound(world: World): void {
+  const { input, nowMs, imageGcState, assumption } = world
+  const imagefs = world.resources.get('imagefs.available')
+  if (input.imageGc === null || imagefs === undefined) {
+    detectImages(imageGcState, nowMs, nowMs, runtimeOf(world), input.kubelet)
+    return
+  }
+  const stats = { capacityBytes: imagefs.capacity, availableBytes: imagefs.available }
+  const round = garbageCollect(
+    imageGcState,
+    nowMs,
+    input.imageGc,
+    runtimeOf(world),
+    stats,
+    input.kubelet,
+  )
+  const images = round.deleted.map(({ id }) => id)
+  const bytesToFree = Math.max(
+    0,
+    amountToFree({ ...stats, usagePercent: 0 }, input.imageGc.lowThresholdPercent),
+  )
+  if (images.length > 0 || (round.error !== null && !world.isFailing)) {
+    const frees = deleted(world, images)
+    const detail = { images, bytesToFree, freedBytes: round.freedBytes, frees, error: round.error }
+    const what: TimelineDetail = { event: 'imageGC', detail }
+    const number = world.round - assumption.firstRound
+    push(world, input.gcLoopStart ? `imageGC round ${world.round}` : `imageGC ${number}`, what)
+  }
+  world.isFailing = round.error !== null
+}
+
+/** An image was last used when a detection last saw its user. */
+function dropUser(world: World, name: string): void {
+  const detectedMs = world.assumption.roundMs(world.round - 1)
+  for (const image of world.images.values()) {
+    if (!image.pods.includes(name)) continue
+    world.images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
+    const record = world.imageGcState.records.get(image.id)
+    if (record && detectedMs > world.input.startMs)
+      record.lastUsedMs = Math.max(record.lastUsedMs, detectedMs)
+  }
+}
+
+// Eviction
+
+function evictionPass(world: World, state: EvictionState) {
+  const { eviction: config, kubelet, layout, podStats, observations } = world.input
+  const collected: Collected = {
+    images: [],
+    containers: 0,
+    frees: { least: 0, likely: 0, most: 0 },
+  }
+  const { state: after, outcome } = synchronize(state, {
+    nowMs: world.nowMs,
+    observations: observationsOf(world.resources, observations),
+    pods: world.pods,
+    podStats,
+    layout,
+    config,
+    kubelet,
+    reclaim: kinds => reclaim(world, kinds, collected),
+  })
+  const conditionsIn = (from: readonly string[], notIn: readonly string[], status: boolean) => {
+    for (const condition of from.filter(one => !notIn.includes(one)))
+      push(world, `condition ${condition} ${status} ${world.lastEvicted}`, {
+        event: 'condition',
+        detail: { condition, status },
+      })
+  }
+  conditionsIn(outcome.conditions, state.conditions, true)
+  const { picked, isEnough } = outcome
+  if (picked && (collected.images.length > 0 || collected.containers > 0))
+    push(world, `reclaim ${world.lastEvicted}`, {
+      event: 'reclaim',
+      detail: { signal: picked.signal, ...collected, isEnough },
+    })
+  for (const eviction of outcome.evictions) evict(world, eviction)
+  conditionsIn(state.conditions, outcome.conditions, false)
+  return { state: after, outcome, pauseMs: pauseAfter(outcome.evictions, world.assumption) }
+}
+
+type Collected = Omit<
+  Extract<TimelineDetail, { event: 'reclaim' }>['detail'],
+  'signal' | 'isEnough'
+>
+
+function reclaim(world: World, kinds: readonly ReclaimKind[], collected: Collected) {
+  const { input, resources, nowMs, imageGcState } = world
+  if (kinds.includes('containers')) {
+    collected.containers = world.deadContainers
+    world.deadContainers = 0
+    dropUser(world, deadUser)
+    dropUser(world, expiringUser)
+  }
+  if (kinds.includes('images')) {
+    const round = deleteUnusedImages(
+      imageGcState,
+      nowMs,
+      input.evictionImageGc,
+      runtimeOf(world),
+      input.kubelet,
+    )
+    collected.images = round.deleted.map(({ id }) => id)
+    collected.frees = deleted(world, collected.images)
+  }
+  return observationsOf(resources, input.observations)
+}
+
+/** What the pod used is free at once: the kubelet waits for that before it passes again. */
+function evict(world: World, { pod, signal, exceeded }: Eviction): void {
+  const { resources, input, assumption } = world
+  const used = usageOf(pod, input)
+  const factor = 1 + usageError * (2 * assumption.frees - 1)
+  const give = (resource: Resource | undefined, amount: number) =>
+    free(resource, Math.round(amount * factor))
+  give(resources.get('containerfs.available'), used.layers.bytes)
+  give(resources.get('containerfs.inodesFree'), used.layers.inodes)
+  give(resources.get('nodefs.available'), used.files.bytes)
+  give(resources.get('nodefs.inodesFree'), used.files.inodes)
+  give(resources.get('memory.available'), used.memoryBytes)
+  give(resources.get('allocatableMemory.available'), used.memoryBytes)
+  give(resources.get('pid.available'), used.processes)
+  world.pods = world.pods.filter(other => other !== pod)
+  dropUser(world, nameOf(pod))
+  const detail = {
+    namespace: pod.namespace,
+    name: pod.name,
+    signal: signal ?? exceeded?.limit ?? '',
+    freedBytes: used.layers.bytes + used.files.bytes,
+    freedInodes: used.layers.inodes + used.files.inodes,
+    freedMemoryBytes: used.memoryBytes,
+    freedProcesses: used.processes,
+  }
+  world.lastEvicted = nameOf(pod)
+  push(world, `evict ${nameOf(pod)}`, { event: 'evict', detail })
+}
+
+function usageOf(pod: Pod, { podStats }: TimelineInput) {
+  const stats = podStatsOf(podStats, pod)
+  const { containers = [], volumes = [] } = stats ?? {}
+  const local = volumes.filter(({ name }) =>
+    pod.volumes.some(known => known.name === name && known.isLocal),
+  )
+  const layers = containers.map(({ rootfs }) => rootfs)
+  const files = [...containers.map(({ logs }) => logs), ...local]
+  const totals = (all: readonly { usedBytes: number | null; inodesUsed: number | null }[]) => ({
+    bytes: sum(all.map(({ usedBytes }) => usedBytes)),
+    inodes: sum(all.map(({ inodesUsed }) => inodesUsed)),
+  })
+  return {
+    layers: totals(layers),
+    files: totals(files),
+    memoryBytes: sum([stats?.memory?.workingSetBytes ?? null]),
+    processes: sum([stats?.processCount ?? null]),
+  }
+}
+
+const nameOf = ({ namespace, name }: PodName) => `${namespace}/${name}`
+const sum = (values: readonly (number | null)[]) =>
+  values.reduce<number>((total, value) => total + Math.max(0, value ?? 0), 0)
+
+/** After an eviction the next pass follows the pods' end, found by a look each second. */
+function pauseAfter(evictions: readonly Eviction[], { passes }: Assumption): number {
+  if (evictions.length === 0) return evictionMonitoringPeriodMs
+  if (passes === 'prompt') return podCleanupPollMs
+  const graceMs = evictions.reduce((total, one) => total + one.gracePeriodSeconds * 1000, 0)
+  return podCleanupPollMs + graceMs + (passes === 'tardy' ? cleanupMs : 0)
+}
+
+// Events
+
+/** Of the resource that is closest to its end. */
+function recovery({ resources }: World): TimelineDetail {
+  const disks = (['nodefs.available', 'imagefs.available'] as const).flatMap(
+    signal => resources.get(signal) ?? [],
+  )
+  const lowest = disks.reduce((least, disk) =>
+    disk.available * least.capacity < least.available * disk.capacity ? disk : least,
+  )
+  return { event: 'recovered', detail: { availableBytes: lowest.available } }
+}
+
+/** An event that can happen several times is numbered. */
+function push(world: World, name: string, what: TimelineDetail): void {
+  const number = (world.counts.get(name) ?? 0) + 1
+  world.counts.set(name, number)
+  world.events.push({ atMs: world.nowMs - world.input.startMs, key: `${name} ${number}`, what })
+}

@@ -98,7 +98,7 @@ function pruneNode(record: NodeRecord): NodeRecord {
   return {
     kind,
     cluster,
-    at: at && redact(at),
+    at: typeof at === 'string' ? redact(at) : undefined,
     ...(isReadMode(mode) && { mode }),
     node: (keepRedacted(node, nodeShape, 'node') ?? {}) as KubernetesNode,
     ...redacted(given('configz', configz, configzShape, withoutSecretFields)),

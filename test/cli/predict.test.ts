@@ -224,7 +224,7 @@ describe('highwater predict', () => {
 
   it.each([
     [['--set', 'imageGcHighThresholdPercent=1'], 'did you mean imageGCHighThresholdPercent?'],
-    [['--fill', 'rootfs=1Mi/s'], 'A fill is written FILESYSTEM=QUANTITY/s'],
+    [['--fill', 'rootfs=1Mi/s'], 'A fill is written WHAT=QUANTITY/s'],
     [['--fill', 'nodefs=fast/s'], 'by no positive quantity'],
     [['--at', 'tomorrow'], 'is no time'],
   ])('%j is refused with a sentence, exit 2', async (args, message) => {

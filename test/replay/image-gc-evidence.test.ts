@@ -519,7 +519,7 @@ describe('the times of an image', () => {
     {
       what: 'the host',
       more: { host: { kubelet: { startedAt: time(start) } } },
-      expected: [start, start + minute],
+      expected: [start, start + 20_000],
     },
     {
       what: 'the summary',
@@ -554,7 +554,7 @@ describe('the times of an image', () => {
         known: { kubeletStartedAt: time(now + 1) },
         host: { kubelet: { startedAt: time(start) } },
       },
-      expected: [start, start + minute],
+      expected: [start, start + 20_000],
     },
   ])("the kubelet's start is told by $what", ({ more, expected }) => {
     const { kubeletStart } = read(more)

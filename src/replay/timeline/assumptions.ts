@@ -54,8 +54,8 @@ function ofKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
 }
 
 /** Steps in which an unknown phase is tried. */
-const stepMs = 10_000
-const coarseStepMs = 60_000
+const stepMs = 20_000
+const coarseStepMs = 100_000
 
 function ofUnknownStart(nowMs: number): Assumption[] {
   const clock = (phaseMs: number) => ({

@@ -77,8 +77,8 @@ export function fillFor(
   onFull: (resource: Resource, afterMs: number) => void,
 ): void {
   for (const resource of resources) {
-    const { perSecond, available } = resource
-    if (perSecond === 0 || resource.isFull) continue
+    const { perSecond, available, isFull } = resource
+    if (isFull) continue
     const taken = Math.floor((perSecond * elapsedMs) / 1000)
     resource.available = Math.max(0, available - taken)
     if (taken < available) continue

@@ -20,6 +20,7 @@ import { isCriticalPod } from '#replay/eviction/protected.ts'
 import { type Eviction, type Outcome, synchronize } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import { deleteUnusedImages, garbageCollect } from '#replay/image-gc/collector.ts'
+import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { detectImages, type ImageGcState, type RuntimeImages } from '#replay/image-gc/records.ts'
 import { amountToFree } from '#replay/image-gc/usage.ts'
 import type { Pod } from '#replay/pods/pod.ts'
@@ -59,12 +60,16 @@ interface World {
   input: TimelineInput
   assumption: Assumption
   resources: Resources
+  /** Those that fill. */
+  filling: readonly Resource[]
   nowMs: number
   pods: Pod[]
   images: Map<string, TimelineImage>
   imageGcState: ImageGcState
   deadContainers: number
   isFailing: boolean
+  /** Until then no round of image GC finds anything to delete, unless a pod is evicted. */
+  barrenUntilMs: number
   round: number
   events: StoryEvent[]
   /** By key without its number. */
@@ -82,6 +87,7 @@ export function storyOf(input: TimelineInput, assumption: Assumption): StoryEven
     input,
     assumption,
     resources,
+    filling: [...new Set(resources.values())].filter(({ perSecond }) => perSecond > 0),
     nowMs: input.startMs,
     pods: assumption.isReversed ? input.pods.toReversed() : [...input.pods],
     images: new Map(
@@ -90,6 +96,7 @@ export function storyOf(input: TimelineInput, assumption: Assumption): StoryEven
     imageGcState: stateOf(images, input.beganGcMs),
     deadContainers: input.deadContainers,
     isFailing: false,
+    barrenUntilMs: 0,
     round: assumption.firstRound,
     events: [],
     counts: new Map(),
@@ -132,7 +139,7 @@ function run(world: World): void {
       ? nextRoundMs(world) + 1
       : nextPassMs(world, state, passed.pauseMs)
   }
-  if ([...world.resources.values()].some(({ perSecond }) => perSecond > 0)) advance(world, endMs)
+  advance(world, endMs)
 }
 
 /** What is reported was seen just before, as far as is known. */
@@ -177,10 +184,11 @@ function nextRoundMs(world: World): number {
   if (policy === null) return Number.POSITIVE_INFINITY
   const belowBytes = startsBelowAvailableBytes(imagefs.capacity, policy.highThresholdPercent)
   const triggerMs = world.nowMs + untilBelowMs(imagefs, belowBytes)
-  if (triggerMs > input.startMs + timelineMs) return Number.POSITIVE_INFINITY
-  while (assumption.roundMs(world.round) < triggerMs) {
+  const fromMs = Math.max(triggerMs, world.barrenUntilMs)
+  if (fromMs > input.startMs + timelineMs) return Number.POSITIVE_INFINITY
+  while (assumption.roundMs(world.round) < fromMs) {
+    if (assumption.roundMs(world.round) < triggerMs) world.isFailing = false
     world.round++
-    world.isFailing = false
   }
   return assumption.roundMs(world.round)
 }
@@ -231,7 +239,7 @@ function dueTimes({ resources, nowMs, input }: World, state: EvictionState): num
 
 function advance(world: World, toMs: number): void {
   const fromMs = world.nowMs
-  fillFor(new Set(world.resources.values()), toMs - fromMs, ({ name }, afterMs) => {
+  fillFor(world.filling, toMs - fromMs, ({ name }, afterMs) => {
     world.nowMs = fromMs + afterMs
     push(world, `full ${name}`, { event: 'full', detail: { filesystem: name } })
   })
@@ -315,11 +323,23 @@ function imageGcRound(world: World): void {
     push(world, input.gcLoopStart ? `imageGC round ${world.round}` : `imageGC ${number}`, what)
   }
   world.isFailing = round.error !== null
+  if (world.isFailing && images.length === 0) world.barrenUntilMs = grownUpMs(world, input.imageGc)
+}
+
+/** When the next unused image reaches the minimum age; infinite: there is none. */
+function grownUpMs(world: World, { minimumAgeMs }: ImageGcPolicy): number {
+  const times = [...world.images.values()].flatMap(image => {
+    const record = world.imageGcState.records.get(image.id)
+    const isCandidate = record && !record.isPinned && !isHeld(image)
+    return isCandidate ? [record.firstDetectedMs + minimumAgeMs] : []
+  })
+  return Math.min(...times.filter(ms => ms > world.nowMs))
 }
 
 /** An image was last used when a detection last saw its user. */
 function dropUser(world: World, name: string): void {
   const detectedMs = world.assumption.roundMs(world.round - 1)
+  world.barrenUntilMs = 0
   for (const image of world.images.values()) {
     if (!image.pods.includes(name)) continue
     world.images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })

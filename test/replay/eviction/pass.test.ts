@@ -405,7 +405,7 @@ describe('what the pass before may have left', () => {
       available: {},
       unobserved: new Set(['pid.available']),
     })
-    expect(outcome).toMatchObject({ actsOn: ['pid.available'], acts: 'possible', conditions: [] })
+    expect(outcome).toMatchObject({ actsOn: [], acts: 'possible', conditions: [] })
     expect(
       passOf({ configuration: hard({ 'pid.available': '100' }), available: {} }).actsOn,
     ).toEqual([])

@@ -11,7 +11,8 @@ import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
 import { freedByOf, imageSpaceOf } from './image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
 import type { PreparedNode } from './prepare.ts'
-import { deadUser, expiringUser, type TimelineImage, timelineOf } from './timeline/timeline.ts'
+import { deadUser, expiringUser, type TimelineImage } from './timeline/input.ts'
+import { timelineOf } from './timeline/timeline.ts'
 
 interface TimelineSettings {
   imageGc: ImageGcPolicy | null

@@ -5,14 +5,14 @@ import type { FillTarget } from '#model/what-if.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
-import { timelineMs } from '#replay/timeline/story.ts'
 import {
   deadUser,
   expiringUser,
   type TimelineImage,
   type TimelineInput,
-  timelineOf,
-} from '#replay/timeline/timeline.ts'
+} from '#replay/timeline/input.ts'
+import { timelineMs } from '#replay/timeline/story.ts'
+import { timelineOf } from '#replay/timeline/timeline.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')

@@ -26,6 +26,7 @@ import { amountToFree } from '#replay/image-gc/usage.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { Assumption } from './assumptions.ts'
+import { deadUser, expiringUser, type TimelineImage, type TimelineInput } from './input.ts'
 import {
   fillFor,
   free,
@@ -35,7 +36,6 @@ import {
   resourcesOf,
   untilBelowMs,
 } from './resources.ts'
-import { deadUser, expiringUser, type TimelineImage, type TimelineInput } from './timeline.ts'
 
 export const timelineMs = 24 * 60 * 60_000
 

@@ -10,10 +10,7 @@ import { clusterName, percent } from './values.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** @param valueMistakes  what is wrong with a KubeletConfiguration field's value, by the place from the field down */
-export const expectationKeys = (
-  valueMistakes: (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>,
-) => ({
+const limits = {
   alertPercent: percent
     .default(defaultPolicy.alertPercent)
     .describe('disk usage at which the team’s own alert fires'),
@@ -35,6 +32,14 @@ export const expectationKeys = (
     .min(1)
     .default(defaultPolicy.deadContainers)
     .describe('dead containers on one node that are a pile'),
+  logRetentionMinutes: z
+    .number()
+    .min(1)
+    .default(defaultPolicy.logRetentionMinutes)
+    .describe('container logs that are gone sooner are kept too short'),
+}
+
+const podsAndImages = {
   criticalPods: z
     .array(z.string().min(1))
     .default(defaultPolicy.criticalPods)
@@ -75,49 +80,67 @@ export const expectationKeys = (
     .nullable()
     .default(defaultPolicy.reachableRegistries)
     .describe('registry hosts that the nodes can pull from, * as above; by default every one'),
-  logRetentionMinutes: z
-    .number()
-    .min(1)
-    .default(defaultPolicy.logRetentionMinutes)
-    .describe('container logs that are gone sooner are kept too short'),
-  logRotation: z
-    .record(
-      z.string().regex(/^\/./, 'the path of a file of logrotate'),
-      z
-        .strictObject({
-          sha256: z
-            .string()
-            .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
-            .nullable()
-            .default(null)
-            .describe('of the file as it is wanted, byte by byte'),
-          content: z
-            .string()
-            .max(50_000)
-            .nullable()
-            .default(null)
-            .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
-          directives: z
-            .record(
-              z.string().regex(/^[a-z]+$/, 'a directive of logrotate'),
-              z.union([z.string(), z.number(), z.boolean()]),
-            )
-            .default({})
-            .describe(
-              'in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set',
-            ),
-        })
-        .refine(
-          ({ sha256, content }) =>
-            sha256 === null || content === null || sha256 === hashOf(content),
-          { path: ['sha256'], message: 'the content has another SHA-256' },
-        ),
-    )
-    .default(defaultPolicy.logRotation)
-    .describe(
-      'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
-    ),
-  baseline: z
+}
+
+const logRotation = z
+  .record(
+    z.string().regex(/^\/./, 'the path of a file of logrotate'),
+    z
+      .strictObject({
+        sha256: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
+          .nullable()
+          .default(null)
+          .describe('of the file as it is wanted, byte by byte'),
+        content: z
+          .string()
+          .max(50_000)
+          .nullable()
+          .default(null)
+          .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
+        directives: z
+          .record(
+            z.string().regex(/^[a-z]+$/, 'a directive of logrotate'),
+            z.union([z.string(), z.number(), z.boolean()]),
+          )
+          .default({})
+          .describe(
+            'in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set',
+          ),
+      })
+      .refine(
+        ({ sha256, content }) => sha256 === null || content === null || sha256 === hashOf(content),
+        { path: ['sha256'], message: 'the content has another SHA-256' },
+      ),
+  )
+  .default(defaultPolicy.logRotation)
+  .describe(
+    'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
+  )
+
+const clusterGarbage = z
+  .strictObject({
+    enabled: z.boolean().default(defaultPolicy.clusterGarbage.enabled),
+    kinds: z
+      .array(z.enum(garbageKinds))
+      .default(defaultPolicy.clusterGarbage.kinds)
+      .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
+    minAgeHours: z
+      .number()
+      .min(0)
+      .default(defaultPolicy.clusterGarbage.minAgeHours)
+      .describe(
+        'what finished, was deleted or was last renewed later than that is not called garbage',
+      ),
+  })
+  .default(defaultPolicy.clusterGarbage)
+  .describe('which objects of a cluster are checked for uncollected garbage')
+
+type ValueMistakes = (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>
+
+const baselineOf = (valueMistakes: ValueMistakes) =>
+  z
     .array(
       z.strictObject({
         match: z
@@ -142,22 +165,13 @@ export const expectationKeys = (
       }),
     )
     .default(defaultPolicy.baseline)
-    .describe('what nodes are meant to run with; of several that match, a later one’s fields win'),
-  clusterGarbage: z
-    .strictObject({
-      enabled: z.boolean().default(defaultPolicy.clusterGarbage.enabled),
-      kinds: z
-        .array(z.enum(garbageKinds))
-        .default(defaultPolicy.clusterGarbage.kinds)
-        .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
-      minAgeHours: z
-        .number()
-        .min(0)
-        .default(defaultPolicy.clusterGarbage.minAgeHours)
-        .describe(
-          'what finished, was deleted or was last renewed later than that is not called garbage',
-        ),
-    })
-    .default(defaultPolicy.clusterGarbage)
-    .describe('which objects of a cluster are checked for uncollected garbage'),
+    .describe('what nodes are meant to run with; of several that match, a later one’s fields win')
+
+/** @param valueMistakes mistakes in a KubeletConfiguration field's value, by the path from the field down */
+export const expectationKeys = (valueMistakes: ValueMistakes) => ({
+  ...limits,
+  ...podsAndImages,
+  logRotation,
+  baseline: baselineOf(valueMistakes),
+  clusterGarbage,
 })

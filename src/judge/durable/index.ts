@@ -1,10 +1,23 @@
-import { autoMode } from './auto-mode.ts'
 import { bottlerocket } from './bottlerocket.ts'
 import type { DurableTarget } from './durable.ts'
 import { eksctl } from './eksctl.ts'
 import { karpenter } from './karpenter.ts'
 import { launchTemplate } from './launch-template.ts'
 import { nodeadm } from './nodeadm.ts'
+
+const snippet = `# EKS Auto Mode fixes the kubelet's configuration; the disk's size is all that can be changed.
+apiVersion: eks.amazonaws.com/v1
+kind: NodeClass
+spec:
+  ephemeralStorage:
+    size: # larger than now, for example 160Gi
+`
+
+const autoMode: DurableTarget = {
+  target: 'auto-mode',
+  isFor: ({ owner }) => owner === 'auto-mode',
+  snippet: () => snippet,
+}
 
 /** Who makes nodes before what their image reads: the first that fits is the one. */
 export const durableTargets: readonly DurableTarget[] = [

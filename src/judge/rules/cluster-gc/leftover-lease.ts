@@ -2,11 +2,17 @@ import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
-import { isPassedOver } from '#judge/garbage/leases.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
+
+/** The collector follows the owner within seconds: a lease that nobody has renewed for so long it has passed over. */
+const isPassedOver = (
+  { state, renewedMs }: NodeLeaseGarbage,
+  nowMs: number,
+  minAgeHours: number,
+): boolean => state === 'collectable' && renewedMs !== null && isOld(renewedMs, nowMs, minAgeHours)
 
 const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
   node: 'ip-10-0-9-9.ec2.internal',

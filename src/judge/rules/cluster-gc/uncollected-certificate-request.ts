@@ -1,12 +1,24 @@
 import { line } from '#judge/evidence.ts'
-import { doubtOfVersion, evidenceOfVersion } from '#judge/garbage/assumed-version.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { counted } from '#judge/text.ts'
-import type { CertificateRequest } from '#model/cluster-garbage.ts'
+import { bounded, counted } from '#judge/text.ts'
+import type { CertificateRequest, ControlPlane } from '#model/cluster-garbage.ts'
+import type { Evidence } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
+
+const doubtOfVersion = ({ isAssumed }: ControlPlane): { confidence?: 'likely' } =>
+  isAssumed ? { confidence: 'likely' } : {}
+
+function evidenceOfVersion({ version, isAssumed }: ControlPlane): Evidence[] {
+  if (!isAssumed) return []
+  const value =
+    version === null
+      ? 'not known, the newest is assumed'
+      : `not known, assumed that of the newest kubelet: ${bounded(version)}`
+  return [line('object', 'version of the control plane', value)]
+}
 
 const request = (overdue: string | null): CertificateRequest => ({
   ...{

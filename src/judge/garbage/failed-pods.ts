@@ -66,7 +66,7 @@ export function* stayingPods(
           found.map(({ reason }) => reason ?? 'its containers failed'),
         ),
         controllersOf(found),
-        ...oldest(found.map(endOf), nowMs, 'first'),
+        ...oldest(found, endOf, nowMs, 'first'),
         line('object', 'pods', named(found)),
         ...(threshold.isAssumed
           ? [line('object', 'threshold of pod GC', thresholdTold(threshold))]

@@ -5,6 +5,7 @@ import { bounded, counted, nameLength, span } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
+import { kubectl, said } from './kubectl.ts'
 
 interface Named {
   namespace: string
@@ -42,6 +43,24 @@ export const byPlace = <Item extends Named>(
 /** Words of `kubectl` for a place: none of a cluster-scoped object. */
 export const inNamespace = (namespace: string): string[] =>
   namespace === '' ? [] : ['-n', namespace]
+
+/** `kubectl get Job import -n shop -o yaml` */
+export const getYaml = (kind: string, { namespace, name }: Named): string =>
+  kubectl('get', said(kind), said(name), ...inNamespace(namespace), '-o', 'yaml')
+
+/** Groups in the order of their keys. */
+export const inGroups = <Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): [key: string, items: Item[]][] =>
+  [...Map.groupBy(items, keyOf)].toSorted(([a], [b]) => byText(a, b))
+
+/** The largest group first. */
+export const byFrequency = <Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): [key: string, items: Item[]][] =>
+  inGroups(items, keyOf).toSorted(([, a], [, b]) => b.length - a.length)
 
 /** `cart-0, cart-1 and 3 more` */
 export function named(items: readonly { name: string }[], shown = namesShown): string {
@@ -99,13 +118,14 @@ export const reasonOf = (what: string, items: readonly { name: string }[]): Clus
   reasonCount: items.length,
 })
 
-/** Evidence of the earliest of these times; none where no time is known. */
-export function oldest(
-  times: readonly (number | null)[],
+/** Evidence of the earliest time; none if no time is known. */
+export function oldest<Item>(
+  items: readonly Item[],
+  timeOf: (item: Item) => number | null,
   nowMs: number,
   what = 'oldest',
 ): ClusterEvidence[] {
-  const known = times.filter(time => time !== null)
+  const known = items.map(timeOf).filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
   return [{ kind: 'object', what, value: ago(firstMs, nowMs), since: { firstMs, nowMs } }]

@@ -21,11 +21,7 @@ export function releasedSince(
 ): ClusterEvidence[] {
   const untold = volumes.filter(({ sinceMs }) => sinceMs === null)
   return [
-    ...oldest(
-      volumes.map(({ sinceMs }) => sinceMs),
-      nowMs,
-      'first was released',
-    ),
+    ...oldest(volumes, ({ sinceMs }) => sinceMs, nowMs, 'first was released'),
     ...(untold.length === 0
       ? []
       : [
@@ -35,11 +31,7 @@ export function releasedSince(
             ([all]) => `${all}, by age of the volume`,
           ),
         ]),
-    ...oldest(
-      untold.map(({ createdMs }) => createdMs),
-      nowMs,
-      'first of these was made',
-    ),
+    ...oldest(untold, ({ createdMs }) => createdMs, nowMs, 'first of these was made'),
   ]
 }
 

@@ -1,7 +1,6 @@
 import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { byPlace, getYaml, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { owned } from '#judge/garbage/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -68,24 +67,9 @@ export const blockedForegroundDeletion = clusterRule({
                 dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed',
               ),
             ),
-          ...oldest(
-            found.map(({ sinceMs }) => sinceMs),
-            nowMs,
-            'first was deleted',
-          ),
+          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),
         ],
-        commands: first
-          ? [
-              kubectl(
-                'get',
-                said(first.kind),
-                said(first.name),
-                ...inNamespace(first.namespace),
-                '-o',
-                'yaml',
-              ),
-            ]
-          : [],
+        commands: first ? [getYaml(first.kind, first)] : [],
       }
     }
   },

@@ -1,7 +1,6 @@
 import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byPlace, inNamespace, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { byPlace, getYaml, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
 import { owned, totalOf } from '#judge/garbage/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -71,24 +70,9 @@ export const danglingOwner = clusterRule({
                 ),
               ]
             : []),
-          ...oldest(
-            found.map(({ createdMs }) => createdMs),
-            nowMs,
-            'oldest was made',
-          ),
+          ...oldest(found, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
         ],
-        commands: first
-          ? [
-              kubectl(
-                'get',
-                said(first.kind),
-                said(first.name),
-                ...inNamespace(first.namespace),
-                '-o',
-                'yaml',
-              ),
-            ]
-          : [],
+        commands: first ? [getYaml(first.kind, first)] : [],
       }
     }
   },

@@ -74,11 +74,7 @@ export const jobWithoutTtl = clusterRule({
             [found.length, failed],
             ([all, bad]) => `${all}, of these ${bad} failed`,
           ),
-          ...oldest(
-            found.map(({ finishedMs }) => finishedMs),
-            nowMs,
-            'first finished',
-          ),
+          ...oldest(found, ({ finishedMs }) => finishedMs, nowMs, 'first finished'),
           line('object', 'Jobs', named(found)),
         ],
         commands: [

@@ -65,11 +65,7 @@ export const leftoverLease = clusterRule({
         ...(late > 0
           ? [line('object', 'leases that the garbage collector should have taken', String(late))]
           : []),
-        ...oldest(
-          found.map(({ renewedMs }) => renewedMs),
-          nowMs,
-          'first to be renewed no more',
-        ),
+        ...oldest(found, ({ renewedMs }) => renewedMs, nowMs, 'first to be renewed no more'),
         line('object', 'leases', named(found)),
       ],
       commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names.map(said))],

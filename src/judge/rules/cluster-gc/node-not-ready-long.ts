@@ -57,11 +57,7 @@ export const nodeNotReadyLong = clusterRule({
       evidence: [
         line('object', 'nodes', named(found)),
         line('object', 'conditions', reasons.slice(0, 5).join(', ')),
-        ...oldest(
-          found.map(({ sinceMs }) => sinceMs),
-          nowMs,
-          'first',
-        ),
+        ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first'),
       ],
       commands: [kubectl('describe', 'node', said(first.name))],
     }

@@ -53,11 +53,7 @@ export const nodeWithoutInstance = clusterRule({
         ...left
           .slice(0, 5)
           .map(({ node, instanceId }) => line('object', `${node} names`, instanceId)),
-        ...oldest(
-          left.map(({ sinceMs }) => sinceMs),
-          nowMs,
-          'first was Ready last',
-        ),
+        ...oldest(left, ({ sinceMs }) => sinceMs, nowMs, 'first was Ready last'),
       ],
       commands: [kubectl('delete', 'node', said(first.node))],
     }

@@ -1,10 +1,9 @@
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
+import { byPlace, inGroups, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
 
 const none = { dangling: [], blocked: [] }
 const orphan = (hoursAgo: number): OwnerGarbage['orphaned'][number] => ({
@@ -35,12 +34,10 @@ export const orphanedDependent = clusterRule({
     const nowMs = Date.parse(at)
     const left = orphaned.filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(left, cluster)) {
-      const kinds = [
-        ...Map.groupBy(
-          found,
-          ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`,
-        ),
-      ].toSorted(([a], [b]) => byText(a, b))
+      const kinds = inGroups(
+        found,
+        ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`,
+      )
       const running = found.filter(({ replicas }) => (replicas ?? 0) > 0)
       const [first] = found
       yield {
@@ -51,11 +48,7 @@ export const orphanedDependent = clusterRule({
         consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'was' : 'were'} made by a controller that is gone or has let go${running.length > 0 ? `; ${stillRuns(running, found.length)}` : ''}.`,
         evidence: [
           ...kinds.slice(0, 5).map(([what, objects]) => reasonOf(what, objects)),
-          ...oldest(
-            found.map(({ createdMs }) => createdMs),
-            nowMs,
-            'oldest was made',
-          ),
+          ...oldest(found, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
         ],
         commands: first
           ? [

@@ -55,11 +55,7 @@ export const overdueJobTtl = clusterRule({
           ...(finalizers.length > 0
             ? [line('object', 'finalizers', finalizers.slice(0, 5).join(', '))]
             : []),
-          ...oldest(
-            found.map(({ expiresMs }) => expiresMs),
-            nowMs,
-            'first was due',
-          ),
+          ...oldest(found, ({ expiresMs }) => expiresMs, nowMs, 'first was due'),
           line('object', 'Jobs', named(found)),
         ],
         commands: found

@@ -1,6 +1,6 @@
 import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
+import { inGroups, isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -84,9 +84,7 @@ export const pendingCertificateRequest = clusterRule({
     if (!first) return
     const pending = waiting.filter(({ state }) => state === 'pending').length
     const serving = waiting.filter(({ signer }) => signer === kubeletServing)
-    const signers = [...Map.groupBy(waiting, ({ signer }) => signer)].toSorted(([a], [b]) =>
-      byText(a, b),
-    )
+    const signers = inGroups(waiting, ({ signer }) => signer)
     const requestors = [...new Set(waiting.map(({ requestor }) => requestor))].toSorted()
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
@@ -101,11 +99,7 @@ export const pendingCertificateRequest = clusterRule({
             line('object', `signer ${signer}`, counted(length, 'request')),
           ),
         line('object', 'asked by', named(requestors.map(name => ({ name })))),
-        ...oldest(
-          waiting.map(({ sinceMs }) => sinceMs),
-          nowMs,
-          'longest',
-        ),
+        ...oldest(waiting, ({ sinceMs }) => sinceMs, nowMs, 'longest'),
         line('object', 'requests', named(waiting)),
       ],
       commands: [kubectl('describe', 'csr', said(first.name))],

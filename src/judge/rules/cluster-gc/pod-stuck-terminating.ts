@@ -1,11 +1,17 @@
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byNamespace, controllersOf, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
+import {
+  byFrequency,
+  byNamespace,
+  controllersOf,
+  isOld,
+  oldest,
+  reasonOf,
+} from '#judge/garbage/garbage.ts'
 import { whyPodStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { TerminatingPod } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
 
 const hanging = (hoursAgo: number): TerminatingPod => ({
   namespace: 'shop',
@@ -44,9 +50,7 @@ export const podStuckTerminating = clusterRule({
     for (const [subject, found] of byNamespace(
       terminating.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)),
     )) {
-      const reasons = [...Map.groupBy(found, whyPodStays)].toSorted(
-        ([a, one], [b, other]) => other.length - one.length || byText(a, b),
-      )
+      const reasons = byFrequency(found, whyPodStays)
       yield {
         subject,
         count: found.length,
@@ -55,11 +59,7 @@ export const podStuckTerminating = clusterRule({
         evidence: [
           ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
           controllersOf(found),
-          ...oldest(
-            found.map(({ sinceMs }) => sinceMs),
-            nowMs,
-            'grace period was over',
-          ),
+          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'grace period was over'),
         ],
         commands: found
           .slice(0, 1)

@@ -1,12 +1,10 @@
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
+import { byFrequency, byPlace, getYaml, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
 import { heldObjects } from '#judge/garbage/held-objects.ts'
 import { whyFinalizersStay } from '#judge/garbage/holders.ts'
-import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
 
 const held = (hoursAgo: number): HeldObject => ({
   ...{
@@ -45,9 +43,7 @@ export const stuckFinalizer = clusterRule({
       isOld(sinceMs, nowMs, minAgeHours),
     )
     for (const [subject, found] of byPlace(own, cluster)) {
-      const holders = [
-        ...Map.groupBy(found, ({ finalizers }) => whyFinalizersStay(finalizers)),
-      ].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+      const holders = byFrequency(found, ({ finalizers }) => whyFinalizersStay(finalizers))
       const [first] = found
       yield {
         subject,
@@ -61,24 +57,9 @@ export const stuckFinalizer = clusterRule({
               objects.map(({ kind, name }) => ({ name: `${kind} ${name}` })),
             ),
           ),
-          ...oldest(
-            found.map(({ sinceMs }) => sinceMs),
-            nowMs,
-            'first was deleted',
-          ),
+          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),
         ],
-        commands: first
-          ? [
-              kubectl(
-                'get',
-                said(first.resource),
-                said(first.name),
-                ...inNamespace(first.namespace),
-                '-o',
-                'yaml',
-              ),
-            ]
-          : [],
+        commands: first ? [getYaml(first.resource, first)] : [],
       }
     }
   },

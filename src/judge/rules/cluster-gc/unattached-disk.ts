@@ -1,6 +1,6 @@
 import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -51,9 +51,7 @@ export const unattachedDisk = clusterRule({
       }
     const sized = left.map(each => ({ ...each, isEbs: true }))
     const available = left.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
-    const types = [...Map.groupBy(left, ({ volumeType }) => volumeType ?? 'unknown type')].toSorted(
-      ([a], [b]) => byText(a, b),
-    )
+    const types = inGroups(left, ({ volumeType }) => volumeType ?? 'unknown type')
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
@@ -66,11 +64,7 @@ export const unattachedDisk = clusterRule({
         ...types
           .slice(0, 5)
           .map(([what, { length }]) => line('object', what, counted(length, 'volume'))),
-        ...oldest(
-          left.map(({ createdMs }) => createdMs),
-          nowMs,
-          'oldest was made',
-        ),
+        ...oldest(left, ({ createdMs }) => createdMs, nowMs, 'oldest was made'),
         ...(available.length === 0
           ? []
           : [line('object', 'Available PersistentVolumes that name them', named(available))]),

@@ -79,10 +79,7 @@ export const uncollectedCertificateRequest = clusterRule({
         ...reasons
           .toSorted(([a], [b]) => byText(a, b))
           .map(([what, { length }]) => line('object', what, counted(length, 'request'))),
-        ...oldest(
-          left.map(({ sinceMs }) => sinceMs),
-          nowMs,
-        ),
+        ...oldest(left, ({ sinceMs }) => sinceMs, nowMs),
         line('object', 'requests', named(left)),
       ],
       commands: [

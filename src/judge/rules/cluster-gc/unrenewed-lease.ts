@@ -57,11 +57,7 @@ export const unrenewedLease = clusterRule({
       consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: no kubelet is connected.`,
       evidence: [
         line('object', 'leases that are not renewed', String(found.length)),
-        ...oldest(
-          found.map(({ renewedMs }) => renewedMs),
-          nowMs,
-          'first to be renewed no more',
-        ),
+        ...oldest(found, ({ renewedMs }) => renewedMs, nowMs, 'first to be renewed no more'),
         line('object', 'nodes', named(found)),
       ],
       commands: [kubectl('get', 'lease', said(first.name), '-n', 'kube-node-lease', '-o', 'yaml')],

@@ -1,11 +1,17 @@
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
+import {
+  byFrequency,
+  byPlace,
+  inNamespace,
+  isOld,
+  oldest,
+  reasonOf,
+} from '#judge/garbage/garbage.ts'
 import { whyVolumeStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
-import { byText } from '#model/text-order.ts'
 
 const claim = (hoursAgo: number): HeldVolumeObject => ({
   namespace: 'shop',
@@ -43,9 +49,7 @@ export const volumeHeldInDeletion = clusterRule({
     const left = held.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(left, cluster)) {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
-      const reasons = [...Map.groupBy(found, whyVolumeStays)].toSorted(
-        ([a, one], [b, other]) => other.length - one.length || byText(a, b),
-      )
+      const reasons = byFrequency(found, whyVolumeStays)
       const [first] = found
       yield {
         subject,
@@ -54,11 +58,7 @@ export const volumeHeldInDeletion = clusterRule({
         consequence: `${counted(found.length, noun)} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, objects]) => reasonOf(reason, objects)),
-          ...oldest(
-            found.map(({ sinceMs }) => sinceMs),
-            nowMs,
-            'first was deleted',
-          ),
+          ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),
         ],
         commands: first
           ? [

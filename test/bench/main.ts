@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- PART [--nodes N] [--pods N] [--runs N] [--json]`: how fast and how large, on this machine, with the peer beside us.
  *
- * With --json only `{"schema":"highwater.bench/1",…}`, medians of all runs.
+ * With --record the rows go into docs/benchmarks.md, too. With --json only `{"schema":"highwater.bench/1",…}`, medians of all runs.
  */
 import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -13,6 +13,7 @@ import { fanOutPart } from './parts/fan-out.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
 import { servicePart } from './parts/service.ts'
+import { record, type Target } from './record.ts'
 
 export interface Part {
   name: string
@@ -21,6 +22,8 @@ export interface Part {
   /** Default of `--pods` and of `--runs`; absent: the part has no such option. */
   podsPerNode?: number
   runs?: number
+  /** What docs/benchmarks.md compares the rows with. */
+  targets?(rows: readonly Row[]): Target[]
   /** @param say takes lines that stand beside the table */
   run(nodes: number, say: (line: string) => void, options: PartOptions): Promise<Row[]>
 }
@@ -57,6 +60,7 @@ async function main(args: string[]): Promise<number> {
     return refuse(messageOf(error))
   }
   const rows = await part.run(counts.nodes, line => process.stderr.write(`${line}\n`), counts)
+  if (options.values.record) record(part.name, rows, part.targets?.(rows) ?? [])
   process.stdout.write(isJson ? `${JSON.stringify(documentOf(part, rows))}\n` : tableOf(rows))
   return 0
 }
@@ -70,6 +74,7 @@ const parse = (args: string[]) =>
       pods: { type: 'string' },
       runs: { type: 'string' },
       json: { type: 'boolean' },
+      record: { type: 'boolean' },
     },
   })
 
@@ -91,7 +96,7 @@ function countsOf(part: Part, values: { nodes?: string; pods?: string; runs?: st
 
 function refuse(message: string): number {
   process.stderr.write(
-    `${message}\nUsage: npm run bench -- PART [--nodes N] [--pods N] [--runs N] [--json]\n`,
+    `${message}\nUsage: npm run bench -- PART [--nodes N] [--pods N] [--runs N] [--json] [--record]\n`,
   )
   return 2
 }

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import type { ServerStart, ServerUsage } from '../audit/fleet-server.ts'
 import type { FloorWork } from '../audit/floor.ts'
 import { summaryPath } from '../audit/paths.ts'
+import { auditTargets } from '../audit/targets.ts'
 import type { Part } from '../main.ts'
 import { median, type Row } from '../measure.ts'
 import { measuredAudit } from '../measured-audit.ts'
@@ -37,25 +38,40 @@ export const auditPart: Part = {
   name: 'audit',
   nodes: 5000,
   runs: usualRuns,
+  targets: auditTargets,
 
-  async run(nodes, say, { runs = usualRuns }) {
-    const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
-    const fleet = await startServer(nodes, folder)
-    try {
-      const contenders = await contendersOf(fleet, say)
-      const samples = new Map<string, Sample[]>()
-      for (let round = 0; round < runs; round++)
-        for (const contender of contenders) {
-          const sample = await fleet.sample(contender)
-          samples.set(contender.name, [...(samples.get(contender.name) ?? []), sample])
-          say(toldOf(contender, sample))
-        }
-      return contenders.map(({ name, nodes: read }) => rowOf(name, read, samples.get(name) ?? []))
-    } finally {
-      fleet.server.kill()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  },
+  run: (nodes, say, { runs = usualRuns }) => auditRows(nodes, { runs, hasPeers: true, say }),
+}
+
+interface AuditRowsOptions {
+  /** Rounds, beside one audit that is not measured. */
+  runs: number
+  /** Also kubectl, where it is installed, and client-node. */
+  hasPeers: boolean
+  say(line: string): void
+}
+
+export async function auditRows(
+  nodes: number,
+  { runs, hasPeers, say }: AuditRowsOptions,
+): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
+  const fleet = await startServer(nodes, folder)
+  try {
+    const own = await ownContenders(fleet)
+    const contenders = hasPeers ? [...own, ...(await peersOf(fleet, say))] : own
+    const samples = new Map<string, Sample[]>()
+    for (let round = 0; round < runs; round++)
+      for (const contender of contenders) {
+        const sample = await fleet.sample(contender)
+        samples.set(contender.name, [...(samples.get(contender.name) ?? []), sample])
+        say(toldOf(contender, sample))
+      }
+    return contenders.map(({ name, nodes: read }) => rowOf(name, read, samples.get(name) ?? []))
+  } finally {
+    fleet.server.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 interface Contender {
@@ -112,7 +128,7 @@ async function startServer(nodes: number, folder: string): Promise<Fleet> {
 }
 
 /** The first audit is not measured: it shows which requests an audit makes, and fills the server's memory. */
-async function contendersOf(fleet: Fleet, say: (line: string) => void): Promise<Contender[]> {
+async function ownContenders(fleet: Fleet): Promise<Contender[]> {
   const { names, folder, kubeconfig, connection } = fleet
   const audit: Contender = {
     name: 'audit',
@@ -123,18 +139,20 @@ async function contendersOf(fleet: Fleet, say: (line: string) => void): Promise<
   const work: FloorWork = { ...connection, concurrency, requests: server.requests }
   const workFile = join(folder, 'floor.json')
   writeFileSync(workFile, JSON.stringify(work))
+  const floor = [programs.floor, workFile]
+  return [audit, { name: 'floor', nodes: names.length, run: () => measuredProcess(floor) }]
+}
+
+async function peersOf(fleet: Fleet, say: (line: string) => void): Promise<Contender[]> {
+  const { names, folder, kubeconfig } = fleet
   const namesFile = join(folder, 'names.json')
   const few = names.slice(0, clientNodeNodes)
   writeFileSync(namesFile, JSON.stringify(few))
-  const clientNode = [programs.clientNode, kubeconfig, String(concurrency), namesFile]
-  const contenders: Contender[] = [
-    audit,
-    { name: 'floor', nodes: names.length, run: () => measuredProcess([programs.floor, workFile]) },
-    { name: 'client-node', nodes: few.length, run: () => measuredProcess(clientNode) },
-  ]
-  if (await isThere('kubectl')) contenders.push(kubectl(fleet))
-  else say('kubectl is not installed here, so it is not measured')
-  return contenders
+  const args = [programs.clientNode, kubeconfig, String(concurrency), namesFile]
+  const clientNode = { name: 'client-node', nodes: few.length, run: () => measuredProcess(args) }
+  if (await isThere('kubectl')) return [clientNode, kubectl(fleet)]
+  say('kubectl is not installed here, so it is not measured')
+  return [clientNode]
 }
 
 function kubectl({ names, kubeconfig, folder }: Fleet): Contender {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
-import { policyJsonSchema } from '#policy/schema.ts'
 
 describe('parsePolicy', () => {
   it.each(['', '# nothing decided yet\n', '{}'])(
@@ -327,12 +326,4 @@ logRotation:
       /^team\.yaml:1:\d+: /,
     )
   })
-})
-
-it('publishes a JSON Schema for editors, which knows every key', async () => {
-  const schema = policyJsonSchema(policyTerms)
-  expect(Object.keys(schema.properties ?? {}).sort()).toEqual(Object.keys(defaultPolicy).sort())
-  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot(
-    '../docs/highwater.schema.json',
-  )
 })

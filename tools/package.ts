@@ -5,11 +5,13 @@
  * Everything is compiled in, so the package has no dependencies.
  */
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
+import { compile } from 'json-schema-to-typescript'
+import { schemasOf } from './schemas.ts'
 
 const { plugins } = createRequire(import.meta.url)('../src/handlers/bundle.cjs')
 const root = join(import.meta.dirname, '..')
@@ -18,10 +20,13 @@ const dist = join(root, 'dist')
 const assets = [
   'events/scheduled.json',
   'lab/machines/stand-ins/*.sh',
+  'src/report/languages/*.json',
   'src/remediate/scripts/*.sh',
   'templates/member-account.yaml',
   'test/fixtures/real/*.json',
 ]
+/** Formats that programs of others read and write. */
+const typed = ['snapshot', 'findings', 'prediction', 'plan']
 /** Started by `programUrl`. */
 const programs = globSync('lab/machines/programs/*.ts', { cwd: root })
 
@@ -30,12 +35,12 @@ const packedLanguages: Plugin = {
   name: 'packed-languages',
   setup: build =>
     build.onLoad({ filter: /languages[\\/].*\.json$/ }, ({ path }) => {
-      const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')))
-      const packed = brotliCompressSync(text).toString('base64')
+      const asset = relative(root, path)
       return {
-        contents: `import { brotliDecompressSync } from 'node:zlib'
-export default JSON.parse(brotliDecompressSync(Buffer.from('${packed}', 'base64')).toString())`,
+        contents: `import { readAsset } from '#asset.ts'
+export default JSON.parse(readAsset('${asset}'))`,
         loader: 'js',
+        resolveDir: root,
       }
     }),
 }
@@ -105,7 +110,26 @@ writeFileSync(
   join(dist, 'assets.br'),
   brotliCompressSync(JSON.stringify(Object.fromEntries(texts))),
 )
+mkdirSync(join(dist, 'schemas'))
+mkdirSync(join(dist, 'types'))
+for (const [name, schema] of Object.entries(schemasOf(true))) {
+  writeFileSync(join(dist, `schemas/${name}.schema.json`), JSON.stringify(schema))
+  if (typed.includes(name))
+    writeFileSync(join(dist, `types/${name}.d.ts`), await typesOf(schema, name))
+}
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), licensesOf(metafile))
+
+type Schema = Parameters<typeof compile>[0]
+
+/** Without comments about the schema itself. */
+async function typesOf(schema: object, name: string): Promise<string> {
+  const options = { bannerComment: '', additionalProperties: true, unknownAny: true }
+  const types = await compile(schema as Schema, name, options)
+  return types.replace(
+    / \*\s*(?:\* )?This interface was referenced by .*\n \* via the `definition` .*\n/g,
+    '',
+  )
+}
 
 /** Who wrote the packages that are compiled in, and under which license. Equal texts stand once. */
 function licensesOf({ inputs }: Metafile): string {

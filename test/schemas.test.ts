@@ -1,0 +1,96 @@
+/** The published schemas, and that what we write keeps to them. `npm run schemas` writes them anew. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { incidents } from '#lab/scenarios/incidents.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { json } from '#report/formats/json.ts'
+import { highwater } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { schemaErrors } from '#test/json-schema.ts'
+import { auditLive, labOf } from '#test/lab-audit.ts'
+import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { morningReport, quietReport } from '#test/report-builder.ts'
+import { type FormatName, fileText, schemasOf } from '#tools/schemas.ts'
+
+const published = schemasOf(true)
+const strict = schemasOf(false)
+const errorsOf = (name: FormatName, schemas = strict) =>
+  schemaErrors(schemas[name] as Record<string, unknown>)
+const folder = mkdtempSync(join(tmpdir(), 'highwater-schemas-'))
+const snapshot = join(folder, 'snapshot.ndjson.gz')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+it.each(Object.keys(published) as FormatName[])('docs/schemas has %s as it is', name => {
+  const file = `docs/schemas/${name}.schema.json`
+  expect(readFileSync(file, 'utf8'), 'npm run schemas').toBe(fileText(published[name]))
+  expect(published[name].$id).toBe(`urn:highwater:schema:${name}:1`)
+})
+
+it('know every key of the policy', () => {
+  const keys = Object.keys(published.policy.properties ?? {}).sort()
+  expect(keys).toEqual(Object.keys(defaultPolicy).sort())
+})
+
+describe('what we write', () => {
+  it('findings', async () => {
+    await labOf([incidents])
+    const { document, nodes } = await auditLive({ snapshotPath: snapshot })
+    expect(document.findings.length).toBeGreaterThan(3)
+    const idleWaivers = [
+      { rule: 'job-without-ttl', match: { namespace: 'batch' }, until: '2026-12-31' },
+    ]
+    const quiet = { ...quietReport(nodes), document: { ...document, idleWaivers } }
+    for (const report of [morningReport(), quiet])
+      expect(errorsOf('findings')(JSON.parse(json.render(report)))).toEqual([])
+  })
+
+  it('a snapshot, line by line, as the audit left it', () => {
+    const lines = gunzipSync(readFileSync(snapshot)).toString().trim().split('\n')
+    expect(lines.length).toBeGreaterThan(20)
+    const errors = errorsOf('snapshot')
+    expect(lines.flatMap(line => errors(JSON.parse(line)))).toEqual([])
+  })
+
+  it('predictions, with their ledgers', async () => {
+    const args = ['--snapshot', snapshot, '--fill', 'nodefs=50Mi/s', '--format', 'json']
+    const { stdout } = await highwater(['predict', ...args])
+    const prediction = JSON.parse(stdout)
+    expect(errorsOf('prediction')(prediction)).toEqual([])
+    const ledgers = prediction.nodes.flatMap(
+      ({ ledger }: { ledger: object | null }) => ledger ?? [],
+    )
+    expect(ledgers.length).toBeGreaterThan(5)
+    expect(ledgers.flatMap(errorsOf('ledger'))).toEqual([])
+  })
+
+  it('plans and approvals', async () => {
+    const out = join(folder, 'plan.json')
+    const nodes = snapshotOf([fleetNode({ name: 'a' }), fleetNode({ name: 'b' })])
+    const set = [
+      '--set',
+      'imageGCHighThresholdPercent=70',
+      '--set',
+      'imageGCLowThresholdPercent=60',
+    ]
+    await inProcess(['plan', '--snapshot', nodes, '--out', out, ...set])
+    const plan = JSON.parse(readFileSync(out, 'utf8'))
+    expect(plan.steps).toHaveLength(2)
+    expect(errorsOf('plan')(plan)).toEqual([])
+    await inProcess(['approve', out, '--digest', plan.digest, '--by', 'Ada Lovelace'])
+    const sealed = JSON.parse(readFileSync(join(folder, 'plan.approval.json'), 'utf8'))
+    expect(errorsOf('approval', published)(sealed)).toEqual([])
+  })
+})
+
+it('refuse what the contract does not have', () => {
+  const { document } = morningReport()
+  const [errors, lenient] = [errorsOf('findings'), errorsOf('findings', published)]
+  expect(errors({ ...document, more: 1 })).not.toEqual([])
+  expect(lenient({ ...document, more: 1 })).toEqual([])
+  expect(lenient({ ...document, schema: 'highwater.findings/2' })).not.toEqual([])
+  const [cluster] = document.clusters
+  expect(errors({ ...document, clusters: [{ ...cluster, grade: 'E' }] })).not.toEqual([])
+})

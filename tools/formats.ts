@@ -1,0 +1,32 @@
+/** The documents that highwater writes and reads, as `tools/schemas.ts` publishes them. */
+import type { NodeLedger } from '#model/disk-ledger.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { SnapshotRecord } from '#model/record.ts'
+
+export interface Prediction {
+  schema: 'highwater.prediction/1'
+  nodes: NodePrediction[]
+}
+
+/** Fields of `others` that all steps of a cohort share are in the file once, at the cohort. */
+export interface PlanFile extends Omit<Plan, 'cohorts' | 'steps'> {
+  cohorts: (PlanCohort & Pick<Partial<PlanStep>, 'others'>)[]
+  steps: PlanStep[]
+}
+
+export interface Formats {
+  /** `highwater.findings/1`: `findings.json`, and what `highwater audit --format json` prints. */
+  findings: FindingsDocument
+  /** `highwater.prediction/1`: what `highwater predict --format json` prints. */
+  prediction: Prediction
+  /** `highwater.snapshot/1`: one line of a snapshot. Kubernetes and AWS objects have the fields of their APIs. */
+  snapshot: SnapshotRecord
+  /** `highwater.plan/1`: what `highwater plan` writes. */
+  plan: PlanFile
+  /** `highwater.approval/1`: what `highwater approve` writes. */
+  approval: Approval
+  /** `highwater.ledger/1`: what holds a node's disks; in predictions. */
+  ledger: NodeLedger
+}

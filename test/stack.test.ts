@@ -69,7 +69,7 @@ function parametersDocument({ Parameters }: Template): string {
   return [
     '# Parameters of the stack',
     '',
-    "Written by a test from [serverless.yml](../serverless.yml): `npx vitest run test/stack.test.ts -u` writes it anew. With the framework they are set by `--param='NAME=VALUE'`, or for a stage under `params`; with CloudFormation alone they are parameters of the template, and begin with a capital letter.",
+    "Written by a test from [serverless.yml](../serverless.yml): `npm run docs` writes it anew. With the framework they are set by `--param='NAME=VALUE'`, or for a stage under `params`; with CloudFormation alone they are parameters of the template, and begin with a capital letter.",
     '',
     '| parameter | default | |',
     '| --- | --- | --- |',

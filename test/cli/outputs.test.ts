@@ -51,7 +51,7 @@ describe('highwater audit', () => {
     async id => {
       const { stdout, read } = await audited('--format', id)
       expect(stdout).toBe(read(formatsWith([id]).find(format => format.id === id)!.name))
-      expect(stdout.length).toBeGreaterThan(100)
+      expect(stdout).not.toBe('')
     },
   )
 

@@ -276,8 +276,8 @@ describe('a live audit', () => {
       .toString()
       .trim()
       .split('\n')
-    // Events, budgets, pods and the version beside the other lists; of discovery one for each of seven groups.
-    const objectLists = nodeClasses.length + garbageResources.length + 4 + 7
+    // The others are events, budgets, pods, the version, and volumes and instances of EC2.
+    const objectLists = nodeClasses.length + garbageResources.length + 6
     expect(lines.map(line => JSON.parse(line).kind)).toEqual([
       'Snapshot',
       'Cluster',

@@ -80,6 +80,7 @@ const schema = z.strictObject({
     list(z.regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'host names in lower case')),
   ),
   HIGHWATER_SHOWS_OWN_TOKEN: optional(z.enum(['yes', 'no'])),
+  HIGHWATER_REMEDIATION: optional(z.enum(['on', 'off'])),
   HIGHWATER_MEMBER_ROLE_ARNS: optional(list(z.regex(rolePattern, 'ARNs of IAM roles'))),
   HIGHWATER_KUBELET_ROLE_ARNS: optional(list(z.regex(rolePattern, 'ARNs of IAM roles'))),
   HIGHWATER_POLICY_RECIPIENTS: optional(
@@ -134,6 +135,7 @@ export function parseSettings(environment: Record<string, string | undefined>): 
       memberRoles: data.HIGHWATER_MEMBER_ROLE_ARNS ?? [],
       kubeletRoles: data.HIGHWATER_KUBELET_ROLE_ARNS ?? [],
       showsOwnToken: data.HIGHWATER_SHOWS_OWN_TOKEN === 'yes',
+      plans: data.HIGHWATER_REMEDIATION === 'on',
       mail: mailGrants(data, recipients),
       inspectOutputBucket: data.HIGHWATER_INSPECT_OUTPUT_BUCKET ?? null,
     },

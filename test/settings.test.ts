@@ -19,6 +19,7 @@ const noGrants = {
   memberRoles: [],
   kubeletRoles: [],
   showsOwnToken: false,
+  plans: false,
   mail: [],
   inspectOutputBucket: null,
 }
@@ -66,6 +67,7 @@ describe('parseSettings', () => {
       ...whole,
       HIGHWATER_WEBHOOK_HOSTS: 'chat.example.com, *.example.net',
       HIGHWATER_SHOWS_OWN_TOKEN: 'yes',
+      HIGHWATER_REMEDIATION: 'on',
       HIGHWATER_MEMBER_ROLE_ARNS: 'arn:aws:iam::444455556666:role/highwater,arn:aws:iam::*:role/x',
       HIGHWATER_POLICY_RECIPIENTS: 'Team.example.com,kim@example.org',
       HIGHWATER_INSPECT_OUTPUT_BUCKET: 'answers',
@@ -75,6 +77,7 @@ describe('parseSettings', () => {
       memberRoles: ['arn:aws:iam::444455556666:role/highwater', 'arn:aws:iam::*:role/x'],
       kubeletRoles: [],
       showsOwnToken: true,
+      plans: true,
       mail: ['a@example.com', 'b@example.com', 'team.example.com', 'kim@example.org'],
       inspectOutputBucket: 'answers',
     })

@@ -167,6 +167,7 @@ describe('the functions', () => {
           'arn:aws:iam::111122223333:role/highwater-kubelet',
         ],
         showsOwnToken: false,
+        plans: true,
         mail: ['example.com', 'team.example.com'],
         inspectOutputBucket: 'answers',
       },

@@ -9,6 +9,8 @@ export interface PolicyGrants {
   kubeletRoles: string[]
   /** Whether kubelets may see the token of the run itself. */
   showsOwnToken: boolean
+  /** Whether `remediation.mode` may be `plan`. */
+  plans: boolean
   /** Addresses that may get mail, and domains (without `@`) of which every address may. Lower case. */
   mail: string[]
   /** Bucket that `inspectOutput` may name; null: none. */

@@ -18,6 +18,7 @@ const grants: PolicyGrants = {
   memberRoles: ['arn:aws:iam::444455556666:role/highwater'],
   kubeletRoles: ['arn:aws:iam::111122223333:role/highwater-prod-SeenByKubeletsRole-*'],
   showsOwnToken: false,
+  plans: false,
   mail: ['example.com', 'kim@other.test'],
   inspectOutputBucket: 'answers',
 }
@@ -82,6 +83,14 @@ report:
 `
   const whole = parsePolicy(text, 'policy', policyTerms)
   expect(of(text)).toEqual({ policy: whole, refused: [] })
+  const planning = 'remediation: { mode: plan }'
+  expect(of(planning, { plans: true }).policy.remediation.mode).toBe('plan')
+  expect(of(planning)).toMatchObject({
+    policy: { remediation: { mode: 'off' } },
+    refused: [
+      "remediation.mode of the policy is refused: the stack's parameter remediation (HIGHWATER_REMEDIATION) does not allow plan",
+    ],
+  })
   const own = 'modes: [{ mode: kubelet }]\nkubelet: { useOwnToken: true }'
   expect(of(own, { showsOwnToken: true }).refused).toEqual([])
   expect(of(own, { showsOwnToken: true }).policy.modes).toHaveLength(1)

@@ -17,6 +17,7 @@ export const serviceEnvironment = {
   HIGHWATER_APPROVAL_KEY_ID: labApprovalKey,
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'team@example.com',
+  HIGHWATER_REMEDIATION: 'on',
   HIGHWATER_MEMBER_ROLE_ARNS: 'arn:aws:iam::444455556666:role/highwater',
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   POWERTOOLS_METRICS_DISABLED: 'true',

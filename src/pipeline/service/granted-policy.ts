@@ -26,6 +26,7 @@ export function grantedPolicy(policy: Policy, grants: PolicyGrants): GrantedPoli
     policy: {
       ...granted,
       ...grantedAccounts(policy, grants, refuse),
+      remediation: grantedRemediation(policy, grants, refuse),
       inspectOutput: grantedOutput(policy, grants, refuse),
       report: grantedReport(policy.report, grants, refuse),
     },
@@ -90,6 +91,17 @@ function withModes(policy: Policy, grants: PolicyGrants, refuse: Refuse): Policy
     kubelet: defaultPolicy.kubelet,
     modes: policy.modes.filter(({ mode }) => mode !== 'kubelet'),
   }
+}
+
+/** A stack that changes no node makes no plans, whoever writes the policy file. */
+function grantedRemediation(
+  { remediation }: Policy,
+  { plans }: PolicyGrants,
+  refuse: Refuse,
+): Policy['remediation'] {
+  if (remediation.mode === 'off' || plans) return remediation
+  refuse('remediation.mode', [remediation.mode], 'remediation (HIGHWATER_REMEDIATION)')
+  return { ...remediation, mode: 'off' }
 }
 
 function grantedOutput(

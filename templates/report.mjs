@@ -124,7 +124,7 @@
   const findings = document.getElementById('findings')
   const found = all('[data-severity]', findings)
   if (found.length > 1) {
-    const cards = all('article[data-severity]', findings)
+    const cards = all('details[data-severity]', findings)
     const place = cards[0]?.parentElement
     const orders = {
       nodes: (a, b) => b.dataset.nodes - a.dataset.nodes,
@@ -289,6 +289,7 @@
     const { section, wanted } = parse()
     if (wanted.size > 0 && bars.has(section)) {
       bars.get(section)(wanted)
+      document.getElementById(section).open = true
       document.getElementById(section).scrollIntoView()
       return
     }

@@ -6,7 +6,10 @@ import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, ContextRule } from './rule.ts'
 
 /** What of a node decides where its outcome counts, and how certain it can be. */
-export type JudgedNode = Pick<NodeSubject, 'cluster' | 'identity' | 'isConfigurationOnDisk'>
+export type JudgedNode = Pick<
+  NodeSubject,
+  'cluster' | 'identity' | 'isConfigurationOnDisk' | 'mode'
+>
 
 export type KeptNode = JudgedNode & Pick<NodeSubject, 'at'>
 
@@ -16,7 +19,8 @@ export const keptNode = ({
   identity,
   at,
   isConfigurationOnDisk,
-}: NodeSubject): KeptNode => ({ ...{ cluster, identity, at, isConfigurationOnDisk } })
+  mode,
+}: NodeSubject): KeptNode => ({ ...{ cluster, identity, at, isConfigurationOnDisk, mode } })
 
 export interface Member {
   subject: KeptNode

@@ -29,6 +29,7 @@ import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { declarationOf } from './drift/declared.ts'
 import type { Declaration, DeclaredNode } from './drift/declared-source.ts'
+import { isEndedByBoth } from './ended-by.ts'
 import { line } from './evidence.ts'
 import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
 import type { Wishes } from './fixes/agreement.ts'
@@ -158,7 +159,12 @@ class RunningJudgement implements Judgement {
         asCertainAsFacts(rule, subject, outcome.failing),
         identity,
       )
-    if (outcome.state === 'unknown') this.#tally(rule, cluster, group).unknown(name, outcome.reason)
+    if (outcome.state === 'unknown')
+      this.#tally(rule, cluster, group).unknown(
+        name,
+        outcome.reason,
+        isEndedByBoth(rule.needs, subject.mode),
+      )
     if (outcome.state === 'error')
       this.#ruleErrors.push({
         rule: rule.id,

@@ -35,6 +35,7 @@ export class Tally {
   readonly subject: Subject
   readonly #failings = new Map<string, Variant<NodeFailing>>()
   readonly #reasons = new Map<string, Variant<string>>()
+  #isEndedByBoth = true
 
   constructor(rule: RuleOfNodes, cluster: string, subject: Subject) {
     this.rule = rule
@@ -49,8 +50,10 @@ export class Tally {
     })
   }
 
-  unknown(node: string, reason: string): void {
+  /** @param isEnded whether mode `both` would decide it */
+  unknown(node: string, reason: string, isEnded: boolean): void {
     add(this.#reasons, node, bounded(reason))
+    if (!isEnded) this.#isEndedByBoth = false
   }
 
   /** Takes in what another tally of the same rule has gathered. */
@@ -59,6 +62,7 @@ export class Tally {
       for (const node of nodes) add(this.#failings, node, value)
     for (const { value, nodes } of other.#reasons.values())
       for (const node of nodes) add(this.#reasons, node, value)
+    if (!other.#isEndedByBoth) this.#isEndedByBoth = false
   }
 
   /** Every node that the finding is about. */
@@ -111,6 +115,7 @@ export class Tally {
         others.length === 0
           ? main.value
           : `${main.value} (and ${counted(others.length, 'more reason')})`,
+      ...(this.#isEndedByBoth && { endedBy: 'mode-both' }),
     }
   }
 }

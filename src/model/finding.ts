@@ -172,6 +172,8 @@ export interface UnknownOutcome {
   subject: Subject
   nodes: NodeSample
   reason: string
+  /** Reading the nodes in mode `both` decides it; absent: not known to. */
+  endedBy?: 'mode-both'
 }
 
 export const notAuditedCauses = [
@@ -220,12 +222,49 @@ export interface RunInfo {
   lostLines?: number
 }
 
+/** `setting`: fields of KubeletConfiguration end it; `event`: something else does. */
+export const causeKinds = ['setting', 'event'] as const
+export type CauseKind = (typeof causeKinds)[number]
+
+/** A field to set, `evictionHard.imagefs.available` for an entry of a map. */
+export interface CauseSetting {
+  path: string
+  /** What the nodes run now; empty: not set, or unknown. */
+  now: string[]
+  /** The values to set, that of most nodes first. */
+  values: { value: string; subjects: { cluster: string; subject: Subject }[] }[]
+}
+
+export interface CausePlace {
+  cluster: string
+  nodes: number
+  subjects: Subject[]
+}
+
+/** Findings that one change ends. */
+export interface Cause {
+  kind: CauseKind
+  severity: Severity
+  /** Of its worst finding. */
+  rule: string
+  /** The nodes run the kubelet's default. */
+  isDefault: boolean
+  /** Empty for events. */
+  settings: CauseSetting[]
+  nodes: { count: number; places: CausePlace[] }
+  commands: string[]
+  /** Ids, worst first. */
+  findings: string[]
+}
+
 export interface FindingsDocument {
   schema: 'highwater.findings/1'
   run: RunInfo
   clusters: ClusterResult[]
   findings: Finding[]
   waived: Finding[]
+  /** Only in the published document: worst first, each finding in one. */
+  causes?: Cause[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
   /** Waivers of the policy that cover nothing that was found; absent: of none is that known, or only a part of the fleet was chosen. */

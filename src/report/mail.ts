@@ -3,14 +3,14 @@ import type { AuditReport, Delivery, RenderedMail } from '#model/report.ts'
 import { renderMailHtml, renderMailText } from './compiled-templates.js'
 import { english } from './languages/language.ts'
 import { wrapText } from './text.ts'
-import { type MailOptions, mailView } from './views/mail.ts'
+import { type MailOptions, type MailView, mailView } from './views/mail.ts'
 import { mailBrief } from './views/mail-brief.ts'
 
 export { hasNews } from './views/mail-changes.ts'
 export { reportLink } from './views/mail-remainder.ts'
 
-/** Gmail clips mails above about 102 KB. */
-const htmlLimitBytes = 88_000
+/** Gmail clips mails above about 102 KB; a mail that is read in the morning is far smaller. */
+const htmlLimitBytes = 60_000
 /**
  * Shares of the usual length of foreign texts, tried in order until the mail fits. It always fits
  * with the last.
@@ -18,6 +18,18 @@ const htmlLimitBytes = 88_000
 const shares = [1, 0.5, 0.2]
 const textColumns = 78
 const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: english }
+
+/** Commands stay on one line of the text, so that they can be copied: `wrapText` breaks at spaces. */
+const unbroken = (view: MailView): MailView => ({
+  ...view,
+  causes: view.causes && {
+    ...view.causes,
+    cards: view.causes.cards.map(card => ({
+      ...card,
+      commands: card.commands.map(command => command.replaceAll(' ', '\u00a0')),
+    })),
+  },
+})
 
 /**
  * @param deliveries results of the channels so far. If none has a link that `reportLink` accepts,
@@ -40,7 +52,7 @@ export function renderMail(
   return {
     subject: view.subject,
     html,
-    text: wrapText(renderMailText(view), textColumns),
+    text: wrapText(renderMailText(unbroken(view)), textColumns),
     brief: mailBrief(view),
   }
 }

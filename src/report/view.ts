@@ -1,11 +1,19 @@
 /** Everything that the page shows, computed. Templates only place it. */
-import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
+import { causesOf } from '#report/causes.ts'
 import { idleWaiverText } from '#report/idle-waivers.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
+import {
+  type CauseDetails,
+  type CausesView,
+  causeOfNodes,
+  causesView,
+} from '#report/views/causes.ts'
+import { type ChangesView, changesView } from '#report/views/changes.ts'
 import { type ClusterGcView, clusterGcView } from '#report/views/cluster-garbage.ts'
+import { type ClustersView, clustersView } from '#report/views/clusters.ts'
 import {
   type FindingsView,
   findingsView,
@@ -19,18 +27,13 @@ import {
 import { type FleetView, fleetView, groupNodes } from '#report/views/fleet.ts'
 import { type LedgersView, ledgersView } from '#report/views/ledger.ts'
 import { type Moment, momentOf } from '#report/views/moment.ts'
-import { type NewsView, newsView } from '#report/views/news.ts'
 import { type NoticesView, noticesView } from '#report/views/notices.ts'
-import { type OpportunitiesView, opportunitiesView } from '#report/views/opportunities.ts'
 import { type OutlookView, outlookView } from '#report/views/outlook.ts'
-import { type OverviewView, overviewView } from '#report/views/overview.ts'
-import { type PaperView, paperView } from '#report/views/paper.ts'
 import { type PlanView, planView } from '#report/views/plan.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type TrendsView, trendsView } from '#report/views/trends.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
-import { changesOf } from '#report/views/what-to-change.ts'
 
 export interface PageView {
   /** `tag`: language of the page; `source`: language of texts from the audit, if different. */
@@ -44,18 +47,19 @@ export interface PageView {
   /** The owner of this part of the fleet; null: the whole fleet. */
   audience: string | null
   verdict: VerdictView
-  news: NewsView
-  outlook: OutlookView
+  causes: CausesView
+  outlook: PageOutlook
+  /** Null: no earlier run is known. */
+  changes: ChangesView | null
+  clusters: ClustersView
   /** Null: no finding about a disk. */
   ledgers: LedgersView | null
-  opportunities: OpportunitiesView
   findings: FindingsView
   /** Null: no plan was requested. */
   plan: PlanView | null
   /** Null: remediation has changed and refused nothing in the last week. */
   notices: NoticesView | null
   thresholds: ThresholdsView
-  overview: OverviewView
   /** Null: no earlier day is recorded. */
   trends: TrendsView | null
   fleet: FleetView
@@ -70,7 +74,11 @@ export interface PageView {
   unknownsCount: string
   notAuditedCount: string
   remainder: RemainderView
-  paper: PaperView
+}
+
+/** Each node with the step that ends its cause. */
+type PageOutlook = Omit<OutlookView, 'rows'> & {
+  rows: (OutlookView['rows'][number] & { step: { anchor: string; text: string } | null })[]
 }
 
 const shownWaived = 300
@@ -83,21 +91,19 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const { document, nodes } = report
   const titleOf = titlesOf(report, language)
   const sorted = document.findings.toSorted(worstFirst)
-  const isGarbage = ({ family }: Finding) => family === 'cluster-gc'
-  const ofNodes = sorted.filter(finding => !isGarbage(finding))
-  const garbage = sorted.filter(isGarbage)
   const waived = document.waived.toSorted(worstFirst)
   const explained = oneOfEachRule([...waived, ...sorted])
-  const page = anchorsOf([ofNodes, garbage], explained)
+  const page = anchorsOf(sorted, explained)
   const on = { page, titleOf, language }
   const groups = groupNodes(report, language)
-  const outlook = outlookView(
-    report,
-    language,
-    changesOf(report, ({ id }) => page.ofFinding(id), language),
+  const found = causesOf(report)
+  const causes = causesView(found, on, page.ofFinding)
+  const indexOf = causeOfNodes(found)
+  const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
+    indexOf(cluster, name, group),
   )
-  const verdict = verdictView(report, { outlook, titleOf, language, fold: language.line })
-  const view = {
+  const verdict = verdictView(report, { outlook, causeCount: found.length, language })
+  return {
     tag: language.tag,
     sourceTag: sourceTag(language),
     words,
@@ -107,19 +113,19 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     audience:
       report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict,
-    news: newsView(report, page.ofFinding, language),
-    outlook,
+    causes,
+    outlook: withSteps(outlook, [...causes.shown, ...causes.rest]),
+    changes: changesView(report, on),
+    clusters: clustersView(report, groups, language),
     ledgers: ledgersView(report, shownLedgers, language),
-    opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id), language),
-    findings: findingsView(ofNodes, on),
+    findings: findingsView(sorted, on),
     plan: planView(report.plan ?? null, language),
     notices: noticesView(report.notices, language),
     thresholds: thresholdsView(nodes, language),
-    overview: overviewView(groups, language),
     trends: trendsView(report, language),
-    fleet: fleetView(groups, language, listedBytes),
+    fleet: fleetView(groups, report.assumptions, language, listedBytes),
     nodesCount: count(nodes.length),
-    clusterGc: clusterGcView(report, garbage, on),
+    clusterGc: clusterGcView(report, on),
     waived: {
       rows: waived.slice(0, shownWaived).map(finding => waivedView(finding, on)),
       leftOut:
@@ -134,22 +140,22 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     notAuditedCount: count(document.notAudited.length),
     remainder: remainderView(report, language),
   }
-  return { ...view, paper: paperView(report, view, language) }
 }
 
+const withSteps = (outlook: OutlookView, causes: CauseDetails[]): PageOutlook => ({
+  ...outlook,
+  rows: outlook.rows.map(row => {
+    const cause = row.cause === null ? undefined : causes[row.cause]
+    return { ...row, step: cause ? { anchor: cause.anchor, text: cause.step } : null }
+  }),
+})
+
 /** Texts of the script, and those that it recognises in cells when it sorts. */
-const scriptWords = ({
-  script,
-  severityNames,
-  numbers,
-  outlook,
-  none,
-  unknown,
-}: Language['words']) =>
+const scriptWords = ({ script, severityNames, numbers, next, none, unknown }: Language['words']) =>
   JSON.stringify({
     ...script,
     severities: severityNames,
     durations: numbers.durations,
-    least: [outlook.now, none],
-    notKnown: [unknown, outlook.never],
+    least: [next.now, none],
+    notKnown: [unknown],
   })

@@ -60,6 +60,9 @@ const stepsOfRule: Partial<Record<string, readonly Step[]>> = {
   'useless-eviction': ['cordon', 'session'],
 }
 
+/** Rules whose commands help at once, whatever else is to be set. */
+const firstAid: readonly string[] = ['eviction-due']
+
 const isDnsName = (name: string): boolean =>
   name.length <= 253 &&
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
@@ -84,12 +87,13 @@ function allCommands(
 ): string[] {
   if (fix.commands.length > 0) return fix.commands.map(command => inPlace(command, place))
   const named = node !== null && isDnsName(node.name) ? node : null
-  if (Object.keys(fix.config).length > 0)
-    return named?.instanceId ? [planOf(subject, named, place)] : []
-  // What Auto Mode nodes can have is text for their NodeClass.
-  if (fix.durable.length > 0) return []
-  const steps = stepsOfRule[rule] ?? stepsOfFamily[family]
-  return steps.flatMap(step => stepCommand(step, subject, named, place))
+  const plan =
+    Object.keys(fix.config).length > 0 && named?.instanceId ? [planOf(subject, named, place)] : []
+  // Fields to set are a step, and so is text for where the nodes come from.
+  const isSettled =
+    Object.keys(fix.config).length + fix.durable.length > 0 && !firstAid.includes(rule)
+  const steps = isSettled ? [] : (stepsOfRule[rule] ?? stepsOfFamily[family])
+  return [...plan, ...steps.flatMap(step => stepCommand(step, subject, named, place))]
 }
 
 /** Our own commands begin with their program, so that options of place can follow it. */

@@ -1,3 +1,4 @@
+import { causeRecords, causesOf } from '#report/causes.ts'
 import type { Format } from '#report/format.ts'
 
 /** The findings document itself (the contract `highwater.findings/1`). */
@@ -5,7 +6,7 @@ export const json: Format = {
   id: 'json',
   name: 'findings.json',
   contentType: 'application/json',
-  render: ({ document }) => `${lines(document)}\n`,
+  render: report => `${lines({ ...report.document, causes: causeRecords(causesOf(report)) })}\n`,
 }
 
 /** A line for each entry of its lists: half the size of indented JSON, and still fit for grep and diff. */

@@ -1,11 +1,11 @@
 import { basics } from './en/basics.ts'
+import { ofCauses } from './en/causes.ts'
 import { ofFindings } from './en/findings.ts'
 import { ofGarbage } from './en/garbage.ts'
 import { ofLedger } from './en/ledger.ts'
 import { ofMail } from './en/mail.ts'
 import { ofNodes } from './en/nodes.ts'
 import { ofPage } from './en/page.ts'
-import { ofPaper } from './en/paper.ts'
 import { remembered } from './en/remembered.ts'
 import { summary } from './en/summary.ts'
 import { ofTerminal } from './en/terminal.ts'
@@ -15,13 +15,13 @@ export const en = {
   ...basics,
   ...ofPage,
   ...summary,
+  ...ofCauses,
   ...ofFindings,
   ...ofThresholds,
   ...ofNodes,
   ...ofGarbage,
   ...ofLedger,
   ...remembered,
-  ...ofPaper,
   ...ofMail,
   ...ofTerminal,
 }

@@ -1,7 +1,7 @@
 /** Anchors of findings and rules on the page. */
 import type { Finding } from '#model/finding.ts'
 
-/** Number of cards in each section; further findings are in rows. */
+/** Number of findings with details; further ones are in rows. */
 export const shownCards = 50
 
 /** Anchors are the same in every run, if ids are valid. */
@@ -13,10 +13,9 @@ export interface PageAnchors {
 }
 
 /**
- * @param sections the findings of each section, in display order; @param rules one finding of each
- * rule on the page
+ * @param findings in display order; @param rules one finding of each rule on the page
  */
-export function anchorsOf(sections: Finding[][], rules: Finding[]): PageAnchors {
+export function anchorsOf(findings: Finding[], rules: Finding[]): PageAnchors {
   const taken = new Set<string>()
   const anchor = (prefix: string, id: string) => {
     const own = `${prefix}-${/^[\w-]{1,80}$/.test(id) ? id : 'x'}`
@@ -26,7 +25,7 @@ export function anchorsOf(sections: Finding[][], rules: Finding[]): PageAnchors 
   }
   const cards = new Map<Finding, string>()
   const byId = new Map<string, string>()
-  for (const finding of sections.flatMap(section => section.slice(0, shownCards))) {
+  for (const finding of findings.slice(0, shownCards)) {
     cards.set(finding, anchor('finding', finding.id))
     if (!byId.has(finding.id)) byId.set(finding.id, cards.get(finding)!)
   }

@@ -2,11 +2,11 @@
  * Cluster garbage: for each cluster one table of leftover objects and what becomes of them, then
  * the findings with their fixes.
  */
-import type { Finding, Severity } from '#model/finding.ts'
+import type { Severity } from '#model/finding.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type FindingsView, findingsView, type Shown } from './findings.ts'
+import type { Shown } from './findings.ts'
 import { costText, gapText, rowName, sizeText } from './garbage-words.ts'
 import { type JudgedGarbage, type JudgedRow, judgedGarbage } from './judged-garbage.ts'
 import { nameLimit } from './node.ts'
@@ -14,7 +14,7 @@ import type { Rows } from './remainder.ts'
 
 const dayMs = 86_400_000
 /** Rows of all tables together, to keep the page light. The first cluster always has its table. */
-const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20, open: 3 }
+const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20 }
 
 interface GarbageRowView {
   name: string
@@ -51,18 +51,16 @@ export interface ClusterGcView {
   clusters: GarbageClusterView[]
   /** Clusters without a table, one line each. */
   others: Rows<{ name: string; about: string }>
-  findings: FindingsView
 }
 
-/** @param sorted the findings on cluster garbage, worst first */
-export function clusterGcView(report: AuditReport, sorted: Finding[], on: Shown): ClusterGcView {
+export function clusterGcView(report: AuditReport, on: Shown): ClusterGcView {
   const { language } = on
   const judged = judgedGarbage(report)
   const tables = tablesOf(judged)
   const others = judged.slice(tables.length)
   return {
     coverage: coverageText(report, language),
-    clusters: tables.map((judged, index) => clusterView(judged, index < limits.open, on)),
+    clusters: tables.map((judged, index) => clusterView(judged, index === 0, on)),
     others: {
       rows: others
         .slice(0, limits.clusters)
@@ -75,7 +73,6 @@ export function clusterGcView(report: AuditReport, sorted: Finding[], on: Shown)
           ? language.words.garbage.clustersLeftOut(others.length - limits.clusters)
           : null,
     },
-    findings: findingsView(sorted, on),
   }
 }
 

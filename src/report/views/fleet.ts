@@ -1,13 +1,12 @@
 /**
  * The nodes of a fleet, group by group, worst first. Small groups are drawn node by node; of large
- * ones the page draws the distribution and the worst few nodes. Other nodes are in a table, or only
+ * ones the page draws the worst few nodes. Other nodes are in a table, or only
  * counted if the table is full: the numbers always add up.
  */
 
-import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type DistributionView, distributions } from './distribution.ts'
 import { subjectText } from './findings.ts'
 import { GaugedNode, type NodeView, nameLimit, nodeView } from './node.ts'
 import { type NodeRow, nodeRow, rowBytes } from './node-rows.ts'
@@ -20,8 +19,6 @@ const fleetLimits = {
   drawnOfMany: 24,
   many: 1000,
   drawnGroups: 40,
-  drawnDistributions: 75,
-  drawnDistributionsOfManyGroups: 30,
   listedNodes: 5000,
 }
 
@@ -30,7 +27,6 @@ interface GroupView {
   title: string
   about: string
   caption: string
-  distributions: DistributionView[]
   drawnTitle: string
   nodes: NodeView[]
   rows: NodeRow[]
@@ -64,6 +60,7 @@ export const groupAnchor = (index: number) => `group-${index + 1}`
 /** @param listedBytes limit for the rows on the page; nodes beyond it are counted */
 export function fleetView(
   groups: NodeGroup[],
+  assumptions: Assumptions,
   language: Language,
   listedBytes = Number.POSITIVE_INFINITY,
 ): FleetView {
@@ -72,12 +69,6 @@ export function fleetView(
   const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
   const isMany = nodeCount > fleetLimits.many
   let drawable = isMany ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
-  let figures =
-    fleetLimits[
-      groups.length > fleetLimits.drawnGroups
-        ? 'drawnDistributionsOfManyGroups'
-        : 'drawnDistributions'
-    ]
   const list = rowsWithin(listedBytes, isMany, language)
   const anchored = new Set<string>()
   const drawnGroups = groups
@@ -88,24 +79,23 @@ export function fleetView(
       const isSmall = members.length <= fleetLimits.smallGroup
       const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
       const rows = list.rowsOf(members.slice(drawnCount))
-      const shown = isSmall ? [] : distributions(members, id, language).slice(0, figures)
       drawable -= drawnCount
-      figures -= shown.length
       return {
         anchor: groupAnchor(groupIndex),
         title,
         about: aboutText(group, language),
         caption: words.caption(title),
-        distributions: shown,
         drawnTitle: isSmall ? '' : words.nearest(drawnCount),
         nodes: members
           .slice(0, drawnCount)
-          .map(({ node, gauges }, index) =>
+          .map((member, index) =>
             nodeView(
-              node,
-              gauges,
-              `${id}n${index + 1}`,
-              anchorOnce(node.identity.name, anchored),
+              member,
+              {
+                id: `${id}n${index + 1}`,
+                anchor: anchorOnce(member.node.identity.name, anchored),
+                assumptions,
+              },
               language,
             ),
           ),
@@ -130,7 +120,7 @@ function restView(
 ): RestView | null {
   if (groups.length === 0) return null
   const { words } = language
-  const title = words.overview.moreGroups(groups.length)
+  const title = words.fleet.moreGroups(groups.length)
   const views = groups.map((group, index) => ({
     anchor: groupAnchor(fleetLimits.drawnGroups + index),
     title: group.title,

@@ -70,9 +70,9 @@ export function seenTime(
   of: keyof ActingTimes,
   language: Language,
 ): Noted {
-  const { growth: words, outlook } = language.words
+  const { growth: words, next } = language.words
   const [middle, first, last] = [usual[of] ?? null, soonest[of] ?? null, latest[of] ?? null]
-  if (middle === 0) return { text: outlook.now, note: '' }
+  if (middle === 0) return { text: next.nowShort, note: '' }
   const isForeseen = (ms: number | null): ms is number => ms !== null && ms <= horizonMs
   const shown = (ms: number) => language.duration(coarse(ms))
   if (!isForeseen(middle))

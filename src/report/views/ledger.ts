@@ -86,6 +86,12 @@ function isOn(
   return sample.includes(name) || (isOnGroup && count === sizes.get(groupKey(node)))
 }
 
+/** The largest consumer and the largest holders of each disk, in one line. */
+export const fillText = (ledger: NodeLedger, language: Language): string =>
+  language.words.clauses(
+    [consumerText(ledger, language), ...briefOf(ledger, language)].filter(text => text !== null),
+  )
+
 /** A line for each disk. */
 function briefOf(ledger: NodeLedger, language: Language): string[] {
   const { ledger: words } = language.words

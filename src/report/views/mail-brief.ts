@@ -1,10 +1,10 @@
 /**
- * A mail in a few lines, for messengers: verdict, next evictions, changes, worst findings, link to
+ * A mail in a few lines, for messengers: verdict, next evictions, changes, worst causes, link to
  * the report.
  */
 import type { MailView } from './mail.ts'
 
-const shownFindings = 5
+const shownCauses = 5
 const shownInputErrors = 3
 const shownRuns = 3
 const limit = 3000
@@ -16,28 +16,27 @@ export function mailBrief({
   audience,
   cutShort,
   verdict,
-  findings,
+  causes,
   hidden,
   ended,
   notices,
   report,
 }: MailView): string {
   const { brief: words } = all.mail
-  const listed = [...(findings?.list ?? []), ...(findings?.lines ?? [])]
-  const more = listed.length > shownFindings || (findings?.leftOut ?? null) !== null
+  const listed = [...(causes?.cards ?? []), ...(causes?.lines ?? [])]
+  const more = listed.length > shownCauses || (causes?.leftOut ?? null) !== null
   const lines = [
     subject,
     audience,
     cutShort && words.cutShort(cutShort.title, cutShort.text),
-    verdict.next?.brief ?? null,
+    ...verdict.next.map(({ state, name, where }) => words.next(state, name, where)),
     verdict.change,
     ...listed
-      .slice(0, shownFindings)
-      .map(({ severityWord, label, title, where, nodeCount }) =>
-        words.finding(severityWord, label, title, all.list([where, nodeCount].filter(Boolean))),
+      .slice(0, shownCauses)
+      .map(({ severityWord, label, title, where, step }) =>
+        words.cause(severityWord, label, title, where, step),
       ),
     more ? words.more : null,
-    findings?.standing ?? null,
     hidden &&
       all.said(
         hidden.title,

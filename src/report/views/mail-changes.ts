@@ -23,8 +23,6 @@ export interface ListedFinding {
 export interface MailChanges {
   /** Changed, then urgent, then better; each worst first. */
   listed: ListedFinding[]
-  /** Unchanged and not urgent: only counted. */
-  standing: Finding[]
   ended: PastFinding[]
   /**
    * Open in the last run, could not be checked in this one; those that could be checked in the last
@@ -60,7 +58,6 @@ export function mailChanges(
   if (!before)
     return {
       listed: sorted.map(finding => ({ finding, kind: null, why: [] })),
-      standing: [],
       ended: [],
       hidden: [],
       absent: null,
@@ -92,7 +89,6 @@ export function mailChanges(
             ? []
             : [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
       })),
-    standing: sorted.filter(finding => !isListed(finding)),
     ended,
     hidden,
     absent: absentText(before, language),
@@ -187,15 +183,6 @@ export function absentText(
     findings.length,
     tallyTexts(findings, language),
   )
-}
-
-/**
- * Counts of the findings that the mail does not list: `7 findings unchanged: 4 high, 3 low`. Null:
- * none.
- */
-export function standingText(standing: Finding[], language: Language): string | null {
-  if (standing.length === 0) return null
-  return language.words.changes.standing(standing.length, tallyTexts(standing, language))
 }
 
 /**

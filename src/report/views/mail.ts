@@ -1,21 +1,19 @@
 /** Everything that a mail says, computed. Both templates only place it. */
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
+import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { tally } from './findings.ts'
-import { type LedgersView, ledgersView } from './ledger.ts'
+import { type MailCausesView, mailCausesView } from './mail-causes.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
 import {
   type MailEndedView,
-  type MailFindingsView,
   type MailHiddenView,
   mailEndedView,
-  mailFindingsView,
   mailHiddenView,
 } from './mail-findings.ts'
-import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import {
   type MailDeliveriesView,
@@ -25,16 +23,15 @@ import {
 } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
-import type { NextView } from './next.ts'
 import { nightText } from './night.ts'
 import { type NoticesView, noticesView } from './notices.ts'
-import { outlookView } from './outlook.ts'
+import { type OutlookRow, outlookView } from './outlook.ts'
 import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
+const shownNext = 3
 const shownNotices = 5
-const shownLedgers = 12
 
 export interface MailView {
   /** `tag`: language of the mail; `source`: language of texts from the audit, if different. */
@@ -52,9 +49,8 @@ export interface MailView {
   cutShort: { title: string; text: string } | null
   verdict: SeverityMark & {
     headline: string
-    /** Nodes that evict first, and when; null: unknown for every node. */
-    next: NextView | null
-    worst: string | null
+    /** The nodes that evict now or next. */
+    next: Pick<OutlookRow, 'name' | 'where' | 'state' | 'isNow' | 'fill'>[]
     scope: string
     /** What happened on the nodes since the run before; null: nothing is known. */
     night: string | null
@@ -74,15 +70,11 @@ export interface MailView {
     undelivered: string | null
   }
   /** Null without findings. */
-  findings: MailFindingsView | null
-  /** What holds the disks of the worst nodes; null: no finding about a disk. */
-  ledgers: LedgersView | null
+  causes: MailCausesView | null
   /** Null: every known finding could be checked. */
   hidden: MailHiddenView | null
   /** Null: no finding ended. */
   ended: MailEndedView | null
-  /** Null: no leftover objects. */
-  garbage: MailGarbageView | null
   /** Null: no plan was requested. */
   plan: PlanView | null
   /** Null: remediation has changed and refused nothing in the last week. */
@@ -117,12 +109,21 @@ export function mailView(
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
   const outlook = outlookView(report, language)
-  const { severity, headline, next, worst, scope, freeable, gaps, complete } = verdictView(report, {
+  const causes = causesOf(report)
+  const { severity, headline, scope, freeable, gaps, complete } = verdictView(report, {
     outlook,
-    titleOf,
+    causeCount: causes.length,
     language,
-    fold,
   })
+  const next = outlook.rows
+    .slice(0, shownNext)
+    .map(({ name, where, state, isNow, fill }) => ({
+      name: fold(name, 80),
+      where: fold(where, 100),
+      state,
+      isNow,
+      fill: isNow ? fill : null,
+    }))
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   const mailed = mailDeliveriesView(deliveries, fold, language)
@@ -137,7 +138,7 @@ export function mailView(
       { headline, scope, evicting: outlook.evicting, isCutShort: cutShort !== null, owner },
       language,
     ),
-    preview: cutShort?.text ?? next?.brief ?? worst ?? scope,
+    preview: cutShort?.text ?? previewText(next, scope, language),
     snapshot: words.mail.snapshot(language.utc(run.takenAt)),
     audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
     cutShort,
@@ -145,7 +146,6 @@ export function mailView(
       ...severityMark(severity),
       headline,
       next,
-      worst,
       scope,
       freeable,
       night: nightText(report, language),
@@ -165,14 +165,9 @@ export function mailView(
           ? words.report.undelivered(mailed.failures.map(({ channel }) => channel))
           : null,
     },
-    findings:
-      findings.length + changes.listed.length > 0
-        ? mailFindingsView(changes, fold, titleOf, language)
-        : null,
-    ledgers: ledgersView(report, shownLedgers, language),
+    causes: mailCausesView(causes, changes, { fold, titleOf, language }),
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
-    garbage: mailGarbageView(report, fold, language),
     plan: planView(report.plan ?? null, language, fold),
     notices: noticesView(report.notices, language, fold, shownNotices),
     notAudited: lost
@@ -189,6 +184,16 @@ export function mailView(
       fold(run.region ?? words.unknown, 40),
     ),
   }
+}
+
+/** The first nodes in one line. */
+function previewText(
+  next: MailView['verdict']['next'],
+  scope: string,
+  { words }: Language,
+): string {
+  if (next.length === 0) return scope
+  return `${words.next.evictFirst} ${words.list(next.map(({ state, name }) => `${name} ${state}`))}`
 }
 
 function changeText(

@@ -1,12 +1,13 @@
 /** One node's card: its identity, its bars, or why it has none. */
 import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { growthNotes } from './growth.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
 import { type Moment, momentOf } from './moment.ts'
+import { stressText } from './outlook.ts'
 
 interface BarView extends Ladder {
   id: string
@@ -53,10 +54,8 @@ export const modeRights: Readonly<Record<ReadMode, string[]>> = {
 }
 
 export function nodeView(
-  node: AuditedNode,
-  gauges: Gauge[],
-  id: string,
-  anchor: string | null,
+  { node, gauges }: GaugedNode,
+  { id, anchor, assumptions }: { id: string; anchor: string | null; assumptions: Assumptions },
   language: Language,
 ): NodeView {
   const { words: all, line } = language
@@ -86,7 +85,11 @@ export function nodeView(
     coverage: all.coverage[node.coverage],
     isRead: node.coverage === 'read',
     at: momentOf(node.at, language),
-    notes: [...notesOf(node, language), ...growthNotes(node, language)],
+    notes: [
+      ...notesOf(node, language),
+      ...growthNotes(node, language),
+      ...[stressText(node, assumptions, language) ?? []].flat(),
+    ],
     reasons:
       gauges.length === 0 && reasons.length === 0
         ? [{ what: words.disk, message: words.nothingObserved }]

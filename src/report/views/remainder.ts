@@ -1,12 +1,14 @@
-/** The end of the page: undecided, not audited, passed, and how everything was read. */
+/** The end of the page: undecided, not audited, and how everything was read. */
+
+import type { UnknownOutcome } from '#model/finding.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditReport } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
-import { nodeCountText, subjectText } from './findings.ts'
 import { modeRights, nameLimit } from './node.ts'
 import { hasNodes } from './verdict.ts'
 
-const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
+const remainderLimits = { unknowns: 100, notAudited: 500, inputErrors: 50 }
 
 /** The rows that fit, and a sentence for the others. */
 export interface Rows<Row> {
@@ -14,25 +16,18 @@ export interface Rows<Row> {
   leftOut: string | null
 }
 
+/** Undecided checks with one reason. */
+interface UnknownGroup {
+  checks: string
+  reason: string
+  where: string
+  /** What makes them decidable; empty: unknown. */
+  ends: string
+}
+
 export interface RemainderView {
-  unknowns: Rows<{
-    rule: string
-    cluster: string
-    subject: string
-    nodeCount: string
-    reason: string
-  }>
+  unknowns: Rows<UnknownGroup>
   notAudited: Rows<{ cluster: string; node: string; reason: string }>
-  outcomes: Rows<{
-    name: string
-    pass: string
-    fail: string
-    unknown: string
-    notApplicable: string
-    error: string
-  }>
-  quietRules: string[]
-  quietRulesCount: string
   run: { what: string; value: string }[]
   inputErrors: Rows<string>
 }
@@ -41,24 +36,14 @@ export function remainderView(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
   language: Language,
 ): RemainderView {
-  const { words: all, line, count } = language
+  const { words: all, line } = language
   const words = all.remainder
-  const { run, clusters, findings, waived, unknowns, notAudited } = document
-  const spoken = new Set([...findings, ...waived, ...unknowns].map(({ rule }) => rule))
-  // If nothing was read, no rule ran and none passed.
-  const hasPassed = clusters.some(({ outcomes }) => outcomes.pass > 0)
-  const quiet = hasPassed ? run.rules.filter(rule => !spoken.has(rule)) : []
+  const { run, clusters, unknowns, notAudited } = document
   return {
     unknowns: rowsOf(
-      unknowns,
+      unknownGroups(unknowns),
       remainderLimits.unknowns,
-      ({ rule, cluster, subject, nodes, reason }) => ({
-        rule: line(rule, 80),
-        cluster: line(cluster, nameLimit),
-        subject: subjectText(subject, language),
-        nodeCount: nodeCountText(nodes, language),
-        reason: line(reason, 400),
-      }),
+      group => unknownGroup(group, language),
       language,
     ),
     notAudited: rowsOf(
@@ -74,23 +59,6 @@ export function remainderView(
       }),
       language,
     ),
-    outcomes: rowsOf(
-      clusters,
-      remainderLimits.clusters,
-      ({ name, outcomes: { pass, fail, unknown, notApplicable, error } }) => ({
-        name: line(name, nameLimit),
-        pass: count(pass),
-        fail: count(fail),
-        unknown: count(unknown),
-        notApplicable: count(notApplicable),
-        error: count(error),
-      }),
-      language,
-    ),
-    quietRules: quiet.map(rule => line(rule, 80)),
-    quietRulesCount: hasPassed
-      ? words.quietRules(quiet.length, run.rules.length)
-      : words.noRulePassed,
     run: [
       { what: words.snapshotTaken, value: language.utc(run.takenAt) },
       { what: words.source, value: run.source === 'live' ? words.live : words.saved },
@@ -100,7 +68,7 @@ export function remainderView(
       { what: words.account, value: line(run.account ?? all.unknown, 60) },
       { what: words.region, value: line(run.region ?? all.unknown, 60) },
       { what: 'highwater', value: line(run.version, 60) },
-      { what: words.rules, value: all.list(run.rules.map(rule => line(rule, 80))) },
+      { what: words.rules, value: language.count(run.rules.length) },
     ],
     inputErrors: rowsOf(
       run.inputErrors,
@@ -108,6 +76,25 @@ export function remainderView(
       error => line(error, 400),
       language,
     ),
+  }
+}
+
+/** The reason of most checks first. */
+const unknownGroups = (unknowns: UnknownOutcome[]): UnknownOutcome[][] =>
+  [...Map.groupBy(unknowns, ({ reason }) => reason).values()].toSorted(
+    (a, b) => b.length - a.length || byText(a[0]!.reason, b[0]!.reason),
+  )
+
+function unknownGroup(group: UnknownOutcome[], language: Language): UnknownGroup {
+  const { words, line, count } = language
+  const clusters = new Set(group.map(({ cluster }) => cluster))
+  const rules = new Set(group.map(({ rule }) => rule))
+  const ended = group.filter(({ endedBy }) => endedBy === 'mode-both').length
+  return {
+    checks: count(group.length),
+    reason: line(group[0]!.reason, 400),
+    where: words.remainder.checksOf(rules.size, clusters.size),
+    ends: ended === 0 ? '' : words.remainder.modeBoth(ended, group.length),
   }
 }
 

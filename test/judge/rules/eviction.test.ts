@@ -250,6 +250,37 @@ describe('unwatched-imagefs', () => {
 })
 
 describe('eviction-due', () => {
+  const fixOf = (gib: number, value: string, available: number) => {
+    const threshold = { ...hard('nodefs.available', gib, available), value }
+    const outcome = outcomeOf(
+      evictionDue,
+      exampleSubject({
+        thresholds: [threshold],
+        configuration: { evictionHard: { 'nodefs.available': value, 'memory.available': '1Gi' } },
+        eviction: {
+          signals: {
+            'nodefs.available': {
+              capacityBytes: 100 * 1024 ** 3,
+              availableBytes: available,
+              time: null,
+            },
+          },
+        },
+      }),
+      defaultPolicy,
+    )
+    return outcome.state === 'fail' ? outcome.failing.fix : null
+  }
+
+  it('puts the default back where only the raised threshold is met', () => {
+    expect(fixOf(30, '30%', 27)).toEqual({
+      config: { evictionHard: { 'nodefs.available': '10%', 'memory.available': '1Gi' } },
+    })
+    // The default would be met too: the disk is full.
+    expect(fixOf(30, '30%', 9)).toBeUndefined()
+    expect(fixOf(10, '10%', 9)).toBeUndefined()
+  })
+
   const unmet = (signal: Signal): EvaluatedThreshold => ({
     ...hard(signal, 10),
     resolved: null,

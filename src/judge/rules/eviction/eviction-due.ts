@@ -1,7 +1,8 @@
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
   conditionOf,
@@ -11,6 +12,7 @@ import {
   shownAmount,
   whyUnobserved,
 } from '#judge/thresholds.ts'
+import { withEntries } from '#judge/values.ts'
 import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
 /** Several stand for upstream's own choice between equals. */
@@ -53,9 +55,15 @@ export const evictionDue = nodeRule({
       yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
     const separate = met.filter(threshold => !isTwin(threshold, met))
+    const raised = separate.flatMap(threshold => aboveDefault(threshold, subject) ?? [])
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     yield {
-      consequence: [...separate.map(consequenceOf), ...reclaimed(eviction)].join(' '),
+      consequence: [
+        ...separate.map(threshold =>
+          consequenceOf(threshold, conditions[conditionOf(threshold.signal)] === 'True'),
+        ),
+        ...reclaimed(eviction),
+      ].join(' '),
       evidence: [
         ...separate.flatMap(threshold => [
           configuredAt(threshold, configuration),
@@ -95,12 +103,38 @@ export const evictionDue = nodeRule({
         ...reported.map(condition =>
           line('node', `node condition ${condition}`, conditions[condition] ?? 'not reported'),
         ),
+        ...raised.map(({ signal, preset }) =>
+          line('computed', `the kubelet's default of ${signal}`, `${preset}, not met`),
+        ),
       ],
+      ...(raised.length > 0 && {
+        fix: {
+          config: withEntries(
+            'evictionHard',
+            configuration,
+            Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset])),
+          ),
+        },
+      }),
     }
   },
 })
 
-function consequenceOf(threshold: EvaluatedThreshold): string {
+/** A threshold that is met, and would not be with the kubelet's default; null: another one. */
+function aboveDefault(
+  { signal, hard, value, resolved, margin }: EvaluatedThreshold,
+  { identity, eviction }: Satisfied<'eviction'>,
+): { signal: Signal; preset: string } | null {
+  const preset = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)[signal]
+  const capacity = eviction.signals[signal]?.capacityBytes ?? null
+  if (!hard || preset === undefined || preset === value || !preset.endsWith('%')) return null
+  if (resolved === null || margin === null || capacity === null) return null
+  const isMet = resolved + margin < (capacity * Number.parseFloat(preset)) / 100
+  return isMet ? null : { signal, preset }
+}
+
+/** @param isReported the node has the condition already */
+function consequenceOf(threshold: EvaluatedThreshold, isReported: boolean): string {
   const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
   const shown = (count: number) => shownAmount(threshold, count)
   const below =
@@ -108,7 +142,7 @@ function consequenceOf(threshold: EvaluatedThreshold): string {
       ? `below ${value}`
       : `${shown(resolved + margin)}, below ${shown(resolved)}`
   return hard
-    ? `${signal} is ${below}: within ${evictionSeconds} s the kubelet reports ${conditionOf(signal)} and evicts, one pod a pass.`
+    ? `${signal} is ${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and evicts, one pod a pass.`
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
 

@@ -70,25 +70,19 @@ const waived = {
 }
 
 const remainder = {
-  passed: 'Passed',
-  outcomes: 'Outcomes of each cluster, and rules without findings',
-  outcomesCaption: 'Outcomes, one for each rule and subject',
   columns: {
     cluster: 'Cluster',
-    pass: 'Pass',
-    fail: 'Fail',
-    unknown: 'Unknown',
-    notApplicable: 'Not applicable',
-    error: 'Error',
-    rule: 'Rule',
-    subject: 'Subject',
-    nodes: 'Nodes',
     node: 'Node',
     why: 'Why',
+    checks: 'Checks',
+    where: 'Where',
+    ends: 'What decides them',
   },
-  quietRules: (count: number, all: number) =>
-    `${formatCount(count)} of ${counted(all, 'rule')} found nothing and could decide everywhere${count > 0 ? ':' : '.'}`,
-  noRulePassed: 'No rule passed: nothing was read.',
+  checksOf: (rules: number, clusters: number) =>
+    `${counted(rules, 'rule')} in ${counted(clusters, 'cluster')}`,
+  /** `all`: number of checks with this reason. */
+  modeBoth: (count: number, all: number) =>
+    `mode both${count === all ? '' : `: ${formatCount(count)} of ${formatCount(all)}`}`,
   undecided: 'Undecided',
   undecidedCaption: 'Checks without the data to decide, and why. They do not count as passed',
   allDecided: 'Every rule could decide.',

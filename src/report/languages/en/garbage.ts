@@ -66,7 +66,6 @@ const garbage = {
   notRead: 'Not read:',
   moreClusters: 'More clusters',
   clustersLeftOut: (count: number) => `${counted(count, 'more cluster')} not listed here.`,
-  findingsOnIt: 'Findings on it',
   caption: (cluster: string) => `Leftover objects in ${cluster}`,
   nothingToClean: 'nothing to clean up',
   toClean: (count: number) => `${counted(count, 'kind')} of object to clean up`,
@@ -83,16 +82,6 @@ const garbage = {
     'Costs: EBS list price of us-east-1; provisioned IOPS and throughput only for disks read from EC2.',
   cost: (usd: string) => `about ${usd}\u00a0USD a month`,
   gap: (why: string, needs: string[]) => `${why}. Incomplete: ${needs.join(', ')}.`,
-  mail: {
-    title: (cost: string | null) => `Cluster garbage${cost === null ? '' : `: ${cost}`}`,
-    more: (count: number) => `and ${counted(count, 'more cluster')}, in the report.`,
-    kind: (name: string, count: number, size: string | null) =>
-      `${name}: ${formatCount(count)}${size === null ? '' : ` (${size})`}`,
-    kinds: (kinds: string[], more: number) =>
-      `${kinds.join('; ')}${more > 0 ? `; and ${counted(more, 'more kind')}` : ''}${kinds.length > 0 ? '.' : ''}`,
-    gap: (gap: string) => `Not read: ${gap}`,
-    moreGaps: (count: number) => `and ${counted(count, 'more list')} not read.`,
-  },
 }
 
 export const ofGarbage = { garbage }

@@ -69,8 +69,6 @@ const changes = {
     unreadNewcomers: (count: number) =>
       `${counted(count, 'new node or cluster', 'new nodes or clusters')} not fully read`,
   },
-  standing: (count: number, tallied: string[]) =>
-    `${findings(count)} unchanged: ${tallied.join(', ')}. See the report.`,
   nothing: (time: string) => `Nothing has changed since the run of ${time}.`,
   some: (time: string, counts: string[]) => `Since the run of ${time}: ${counts.join(', ')}.`,
   absent: (names: string[], more: number, count: number, tallied: string[]) => {
@@ -82,30 +80,13 @@ const changes = {
   moreHidden: (count: number, tallied: string[]) =>
     `and ${counted(count, 'more finding')}: ${tallied.join(', ')}.`,
   ended: 'Ended',
+  title: 'Changes since the last run',
+  none: 'no change',
+  /** The time of the run is between the two. */
+  comparedBefore: 'Compared with the run of ',
+  comparedAfter: ': ',
+  moreInDiff: (count: number) => `${formatCount(count)} more: highwater diff lists all.`,
   moreEnded: (count: number) => `and ${counted(count, 'more finding')}.`,
-}
-
-const listed = {
-  some: (shown: number, all: number) =>
-    `${shown} of ${formatCount(all)} findings that changed or are urgent`,
-  changedAndUrgent: 'Changed or urgent',
-  urgent: 'Urgent',
-  worst: (shown: number, all: number) => `The worst ${shown} of ${formatCount(all)} findings`,
-  all: (count: number) => (count === 1 ? 'The finding' : `All ${findings(count)}`),
-  more: (count: number, tallied: string[]) =>
-    `and ${counted(count, 'more finding')} in the report: ${tallied.join(', ')}.`,
-  configInReport: (count: number) =>
-    `${counted(count, 'line')} of KubeletConfiguration in the report`,
-  inReport: (commands: number, targets: string[], moreTargets: number) => {
-    const named = `${targets.join(', ')}${moreTargets > 0 ? ` and ${formatCount(moreTargets)} more` : ''}`
-    const parts = [
-      ...(commands > 0 ? [counted(commands, 'command')] : []),
-      ...(targets.length > 0 ? [`text for new nodes (${named})`] : []),
-    ]
-    return `In the report: ${parts.join(' and ')}.`
-  },
-  whatToDo: 'Fix:',
-  inConfiguration: 'In KubeletConfiguration:',
 }
 
 const notAudited = {
@@ -156,10 +137,9 @@ const mail = {
   headings: {
     cutShort: 'THIS RUN WAS CUT SHORT',
     verdict: 'VERDICT',
-    findings: 'FINDINGS',
+    causes: 'CAUSES',
     hidden: 'NOT CHECKED TODAY',
     ended: 'ENDED',
-    garbage: 'CLUSTER GARBAGE',
     plan: 'PLAN',
     nodeChanges: 'CHANGES TO NODES',
     notAudited: 'NOT AUDITED',
@@ -168,8 +148,9 @@ const mail = {
   /** A mail in a few lines, for messengers. */
   brief: {
     cutShort: (title: string, text: string) => `${title}: ${text}`,
-    finding: (severity: string, label: string | null, title: string, where: string) =>
-      `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}`,
+    next: (state: string, name: string, where: string) => `${state}: ${name} (${where})`,
+    cause: (severity: string, label: string | null, title: string, where: string, step: string) =>
+      `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}. Step: ${step}`,
     more: '- more in the report',
     hidden: (severity: string, title: string, where: string) => `${severity}: ${title} (${where})`,
     ended: (title: string, where: string, how: string) => `${title} (${where}): ${how}`,
@@ -178,4 +159,4 @@ const mail = {
   },
 }
 
-export const ofMail = { subject, changes, listed, notAudited, cutShort, report, mail }
+export const ofMail = { subject, changes, notAudited, cutShort, report, mail }

@@ -69,21 +69,13 @@ const node = {
   notCertain: 'not certain',
 }
 
-const distribution = {
-  title: (disk: string) => `${disk}: distribution of nodes`,
-  spread: (count: number, lowest: string, median: string, ninetieth: string, highest: string) =>
-    `${nodes(count)}: lowest ${lowest} used, median ${median}, 90th percentile ${ninetieth}, highest ${highest}.`,
-  unknown: (count: number) => `${nodes(count)}: unknown.`,
-  marksOf: (count: number, others: number) =>
-    `The marks apply to ${nodes(count)}, not to the other ${formatCount(others)}.`,
-}
-
 const fleet = {
   title: 'Nodes and their high-water marks',
   noNode: 'No node was found.',
   legend: 'How to read the pictures',
   whereNow: 'current use',
   keptFree: 'kept free by hard eviction',
+  moreGroups: (count: number) => counted(count, 'more group'),
   withoutGroup: 'Nodes without a group',
   fargate: 'Fargate nodes',
   nearest: (count: number) => `The ${count === 1 ? 'node' : `${count} nodes`} nearest to eviction`,
@@ -109,4 +101,4 @@ const fleet = {
     `${nodes(count)} neither drawn nor listed, to keep the page light. The snapshot has all of them.`,
 }
 
-export const ofNodes = { gauge, node, distribution, fleet }
+export const ofNodes = { gauge, node, fleet }

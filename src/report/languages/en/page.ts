@@ -8,25 +8,6 @@ const page = {
   /** The time is between the two. */
   snapshotBefore: 'Snapshot of ',
   snapshotAfter: '',
-  sections: 'Sections',
-  contents: {
-    news: 'New',
-    outlook: 'Next to break',
-    fleet: 'Fleet',
-    trends: 'Trends',
-    opportunities: 'Opportunities',
-    findings: 'Findings',
-    plan: 'Plan',
-    nodeChanges: 'Changes to nodes',
-    thresholds: 'Thresholds',
-    nodes: 'Nodes',
-    garbage: 'Cluster garbage',
-    waived: 'Waived',
-    passed: 'Passed',
-    undecided: 'Undecided',
-    notAudited: 'Not audited',
-    howRead: 'How it was read',
-  },
 }
 
 /** Texts, not functions: they are part of the page. `{shown}` and `{all}` are numbers. */

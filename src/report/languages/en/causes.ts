@@ -1,0 +1,107 @@
+/** Causes, the nodes next to break, and the table of clusters. */
+import { counted, formatCount } from '#report/numbers.ts'
+
+const nodes = (count: number) => counted(count, 'node')
+const clusters = (count: number) => counted(count, 'cluster')
+const findings = (count: number) => counted(count, 'finding')
+
+const causes = {
+  title: 'Causes',
+  none: 'No findings in what was read.',
+  /** `value` null: not set. */
+  setting: (path: string, value: string | null) =>
+    value === null ? `${path} is not set` : `${path} is ${value}`,
+  byDefault: (statement: string) => `${statement}, the kubelet's default`,
+  cause: 'Cause:',
+  step: 'Step:',
+  set: (settings: string[]) => `set ${settings.join(', ')}`,
+  moreSettings: (count: number) => counted(count, 'more field'),
+  value: (path: string, value: string) => `${path} ${value}`,
+  /** `others`: other values, each with its place. */
+  valueBut: (path: string, value: string, others: string[]) =>
+    `${path} ${value} (${others.join('; ')})`,
+  other: (value: string, place: string) => `${value} on ${place}`,
+  others: (value: string, count: number) => `${value} on ${counted(count, 'group')}`,
+  ends: (count: number) => `Ends ${findings(count)}.`,
+  within: (nodeCount: number, clusterCount: number) =>
+    `${nodes(nodeCount)} in ${clusters(clusterCount)}`,
+  objects: (count: number) => counted(count, 'place'),
+  details: (findingCount: number, commandCount: number) =>
+    [findings(findingCount), ...(commandCount > 0 ? [counted(commandCount, 'command')] : [])].join(
+      ', ',
+    ),
+  more: (count: number, tallied: string[]) =>
+    `${counted(count, 'more cause')}: ${tallied.join(', ')}`,
+  inReport: (text: string) => `${text}. See the report.`,
+  moreFindings: (count: number) => `and ${counted(count, 'more finding')}`,
+  moreCommands: (count: number) => `and ${counted(count, 'more command')} with the findings`,
+}
+
+const next = {
+  title: 'Next to break',
+  counts: 'Nodes by what happens next',
+  caption: 'Nodes that evict now, then those observed to reach eviction, then by headroom',
+  columns: {
+    node: 'Node',
+    state: 'Eviction',
+    disk: 'Disk',
+    imageGc: 'Image GC',
+    victims: 'First evicted',
+    cause: 'Cause and step',
+  },
+  now: 'evicts now',
+  nowShort: 'now',
+  left: (bytes: string, percent: string) => `${bytes} (${percent}) left`,
+  disk: (title: string, used: string) => `${title} ${used} used`,
+  gcDue: 'due now',
+  gcIn: (bytes: string) => `after ${bytes}`,
+  gcOff: 'off',
+  gcUnknown: 'unknown',
+  below: (signal: string, threshold: string) => `${signal} below ${threshold}`,
+  bands: {
+    now: (count: number) => `${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
+    soon: (count: number) => `${nodes(count)} within 7 days at observed growth`,
+    close: (count: number) => `${nodes(count)} with under 5\u00a0% headroom`,
+    near: (count: number) => `${nodes(count)} with 5 to 15\u00a0%`,
+    calm: (count: number) => `${nodes(count)} with over 15\u00a0%`,
+    unknown: (count: number) => `no forecast for ${nodes(count)}`,
+  },
+  basis:
+    'Headroom is the space above the nearest eviction threshold. A time is given only if growth was observed, and only as far ahead as four times the observation.',
+  leftOut: (count: number) => `${counted(count, 'more node')} under Nodes.`,
+  nothing: 'No node is near eviction, as far as nodes were read.',
+  noVictim: 'no pod can be evicted',
+  oneOf: (count: number, pods: string) => `one of ${formatCount(count)} equal candidates: ${pods}`,
+  andThen: (first: string, rest: string[]) => `${first}, then ${rest.join(', ')}`,
+  evictFirst: 'Next to break:',
+  stress: (growth: string, period: string, parts: string[]) =>
+    `Stress test, not a forecast: if a disk grew by ${growth} of its capacity in ${period}: ${parts.join('; ')}.`,
+  stressDisk: (disk: string, imageGc: string, eviction: string, first: string) =>
+    `${disk}: image GC ${imageGc}, eviction ${eviction}, ${first}`,
+  after: (duration: string) => `after ${duration}`,
+  never: 'never',
+  acts: {
+    'image-gc': 'image GC first',
+    eviction: 'eviction first',
+    either: 'eviction may be first',
+    nothing: 'nothing acts',
+  },
+}
+
+const clusterTable = {
+  title: 'Clusters',
+  caption: 'Clusters, the worst grade first. A cluster links to its findings',
+  columns: {
+    cluster: 'Cluster',
+    grade: 'Grade',
+    read: 'Nodes read',
+    findings: 'Findings',
+    headroom: 'Least headroom',
+    outcomes: 'Checks: pass, fail, unknown',
+  },
+  notRead: 'NOT READ',
+  partly: (read: string, count: number) => `${read}, ${formatCount(count)} partly`,
+  outcomes: (pass: string, fail: string, unknown: string) => `${pass}, ${fail}, ${unknown}`,
+}
+
+export const ofCauses = { causes, next, clusterTable }

@@ -1,0 +1,93 @@
+/** Causes in a mail: the worst three with a command, the next in one line each, the rest counted. */
+import type { FoundCause } from '#report/causes.ts'
+import type { Language } from '#report/languages/language.ts'
+import type { TitleOf } from '#report/rule-words.ts'
+import type { Fold } from '#report/text.ts'
+import { causeView, moreCauses } from './causes.ts'
+import type { MailChanges } from './mail-changes.ts'
+import { type SeverityMark, severityMark } from './mail-palette.ts'
+
+const shown = { cards: 3, lines: 6, commands: 2 }
+
+interface MailLine extends SeverityMark {
+  severityWord: string
+  /** `New`, `Worse`; null: nothing changed, or no earlier run. */
+  label: string | null
+  title: string
+  ownTitle: string | null
+  where: string
+  step: string
+}
+
+interface MailCard extends MailLine {
+  statement: string | null
+  ends: string | null
+  commands: string[]
+}
+
+export interface MailCausesView {
+  cards: MailCard[]
+  lines: MailLine[]
+  leftOut: string | null
+}
+
+interface MailWords {
+  fold: Fold
+  titleOf: TitleOf
+  language: Language
+}
+
+/** Null without findings. */
+export function mailCausesView(
+  causes: FoundCause[],
+  changes: MailChanges,
+  words: MailWords,
+): MailCausesView | null {
+  if (causes.length === 0) return null
+  const cards = causes.map((cause, index) => mailCard(cause, index, changes, words))
+  const rest = causes.slice(shown.cards + shown.lines)
+  return {
+    cards: cards.slice(0, shown.cards),
+    lines: cards.slice(shown.cards, shown.cards + shown.lines),
+    leftOut:
+      rest.length === 0
+        ? null
+        : words.language.words.causes.inReport(moreCauses(rest, words.language)),
+  }
+}
+
+function mailCard(
+  cause: FoundCause,
+  index: number,
+  changes: MailChanges,
+  { fold, titleOf, language }: MailWords,
+): MailCard {
+  const view = causeView(cause, index, { titleOf, language })
+  // The worst causes need more than one command, the others one to begin with.
+  const commands = view.commands.slice(0, index === 0 ? shown.commands : 1)
+  return {
+    ...severityMark(cause.severity),
+    severityWord: view.severityWord,
+    label: labelOf(cause, changes, language),
+    title: fold(view.title, 160),
+    ownTitle: view.ownTitle === null ? null : fold(view.ownTitle, 160),
+    statement: view.statement === null ? null : fold(view.statement, 160),
+    where: fold(view.where, 160),
+    step: fold(view.step, 240),
+    ends: view.ends,
+    // Half a command does something else.
+    commands: commands.filter(command => fold(command, 400) === command),
+  }
+}
+
+/** What is new about its worst finding that changed. */
+function labelOf(
+  { findings }: FoundCause,
+  { listed, since }: MailChanges,
+  { words }: Language,
+): string | null {
+  if (since === null) return null
+  const ids = new Set(findings.map(({ id }) => id))
+  const kind = listed.find(({ finding, kind }) => ids.has(finding.id) && kind !== 'unchanged')?.kind
+  return kind == null ? null : words.changes.labels[kind]
+}

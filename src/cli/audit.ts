@@ -55,6 +55,7 @@ export interface AuditOptions extends FleetOptions {
   skipRule: string[]
   severity?: Severity
   allNodes?: boolean
+  verbose?: boolean
   plan?: boolean
   language?: LanguageId
 }
@@ -102,6 +103,7 @@ export function auditCommand(): Command {
       ),
     )
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
+    .option('-v, --verbose', 'print every cause and finding, and what each finding does')
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
     .addHelpText(
@@ -171,7 +173,11 @@ async function runAudit(options: AuditOptions): Promise<number> {
   )
   process.stdout.write(
     isForPeople
-      ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors(), language)
+      ? summaryText(result, {
+          hasColour: process.stdout.isTTY && process.stdout.hasColors(),
+          isVerbose: options.verbose,
+          language,
+        })
       : (file?.body ?? ''),
   )
   for (const { channel, location, error } of result.deliveries) {

@@ -1,8 +1,7 @@
 /** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
 
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,12 +13,9 @@ import { incidents, incidentsAfter } from '#lab/scenarios/incidents.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import { messageOf } from '#model/error-message.ts'
-import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
-import { languages } from '#report/languages/index.ts'
 import { exitCode } from './exit-code.ts'
-import { summaryText } from './summary.ts'
 
 const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
@@ -142,7 +138,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
       process.stdout.write(
         `This tick was published and mailed before, so nothing was read, written or sent again. For the next: --morning ${Math.min(morning.number + 1, mornings.length)}; to start afresh: rm -r ${out}\n`,
       )
-    else await printSummary(join(out, 'findings.json'))
+    else process.stdout.write(`${readFileSync(join(out, 'email.txt'), 'utf8')}\n`)
     process.stdout.write(demoPlaces(out))
     return exitCode.ok
   } catch (error) {
@@ -159,17 +155,6 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
 /** Out of the lab's bucket to where an audit would write. @throws Error when somebody has removed part of it */
 function copyRun(kept: string, out: string): void {
   for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
-}
-
-async function printSummary(findings: string): Promise<void> {
-  const document: FindingsDocument = JSON.parse(await readFile(findings, 'utf8'))
-  process.stdout.write(
-    summaryText(
-      { document, ruleErrors: [] },
-      process.stdout.isTTY && process.stdout.hasColors(),
-      languages.en,
-    ),
-  )
 }
 
 function demoPlaces(out: string): string {

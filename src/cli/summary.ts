@@ -1,252 +1,247 @@
-/** The audit in one screen of a terminal. Everything foreign in it is folded to one line of printable text. */
-
+/**
+ * The audit in one screen of a terminal: verdict, causes with their steps, one line per finding.
+ * Everything foreign in it is folded to one line of printable text.
+ */
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
+import { causesOf } from '#report/causes.ts'
 import { idleWaiverText } from '#report/idle-waivers.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
-import { mostUrgentFirst } from '#report/statements.ts'
-import { freeableText, ledgersView } from '#report/views/ledger.ts'
+import { causeView, moreCauses } from '#report/views/causes.ts'
+import { isClusterRead, worstClusterFirst } from '#report/views/clusters.ts'
+import { worstFirst } from '#report/views/findings.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
+import { outlookView } from '#report/views/outlook.ts'
+import { verdictView } from '#report/views/verdict.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
-const shownFindings = 10
-const shownNotAudited = 8
-const shownLedgers = 12
 const width = 78
+const shown = { clusters: 12, causes: 6, findings: 20, notAudited: 5, next: 3, changes: 8 }
+const everything = 1000
 
 const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, first, rest)
 
-/** Ends with a newline. @param hasColour whether to write terminal escapes */
+export interface SummaryOptions {
+  /** Whether to write terminal escapes. */
+  hasColour: boolean
+  /** All causes, findings and reasons, and what each finding does. */
+  isVerbose?: boolean
+  language: Language
+}
+
+interface Summary extends Required<SummaryOptions> {
+  report: AuditReport
+  paint: Paint
+  titleOf: TitleOf
+  words: Language['words']['terminal']
+  limit(of: keyof typeof shown): number
+}
+
+/** Ends with a newline. */
 export function summaryText(
-  {
-    document,
-    ruleErrors,
-    before,
-    ruleTitles,
-    nodes,
-  }: Pick<AuditResult, 'document' | 'ruleErrors'> &
-    Partial<Pick<AuditResult, 'before' | 'ruleTitles' | 'nodes'>>,
-  hasColour: boolean,
-  language: Language,
+  { report, ruleErrors }: Pick<AuditResult, 'report' | 'ruleErrors'>,
+  { hasColour, isVerbose = false, language }: SummaryOptions,
 ): string {
+  const { document } = report
   const { terminal: words } = language.words
-  const titleOf = titlesOf({ document, ruleTitles }, language)
-  const paint = painter(hasColour)
-  const lines = ['', ...clusterLines(document, language), '']
-  lines.push(
-    ...(before
-      ? sinceLines({ document, before }, language, titleOf)
-      : changeLines(document, language, titleOf)),
-  )
-  for (const finding of worst(document.findings))
-    lines.push(...findingLines(finding, paint, language, titleOf))
-  const more = document.findings.length - shownFindings
-  if (more > 0) lines.push(words.moreFindings(more), '')
-  if (document.findings.length === 0) lines.push(words.noFindings, '')
-  if (nodes !== undefined) lines.push(...ledgerLines({ document, nodes }, language))
-  lines.push(...notAuditedLines(document, words))
-  for (const waiver of (document.idleWaivers ?? []).slice(0, shownNotAudited))
-    lines.push(...wrap(idleWaiverText(waiver, language), '! ', '  '))
-  for (const message of document.run.inputErrors.slice(0, shownNotAudited))
-    lines.push(...wrap(words.input(clean(message)), '! '))
-  for (const { rule, node, message } of ruleErrors.slice(0, shownNotAudited))
-    lines.push(...wrap(words.ruleFailed(rule, clean(node), clean(message)), '! '))
+  const on: Summary = {
+    ...{ report, hasColour, isVerbose, language, words },
+    paint: painter(hasColour),
+    titleOf: titlesOf(report, language),
+    limit: of => (isVerbose ? everything : shown[of]),
+  }
+  const notes = [
+    ...(document.idleWaivers ?? []).map(waiver => idleWaiverText(waiver, language)),
+    ...document.run.inputErrors.map(message => words.input(clean(message))),
+    ...ruleErrors.map(({ rule, node, message }) =>
+      words.ruleFailed(rule, clean(node), clean(message)),
+    ),
+  ]
+  const lines = [
+    '',
+    ...verdictLines(on),
+    ...notAuditedLines(on),
+    ...clusterLines(on),
+    ...changeLines(on),
+    ...causeLines(on),
+    ...findingLines(on),
+    ...notes.slice(0, on.limit('notAudited')).flatMap(note => wrap(note, '! ', '  ')),
+  ]
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-/** What can be freed, and what holds the disks of the worst nodes. */
-function ledgerLines(report: Pick<AuditResult, 'document' | 'nodes'>, language: Language) {
-  const ledgers = ledgersView(report, shownLedgers, language)
-  const freeable = freeableText(report.nodes, language)
-  if (ledgers === null) return freeable === null ? [] : [freeable, '']
+function verdictLines({ report, language, paint, words, limit }: Summary): string[] {
+  const outlook = outlookView(report, language)
+  const verdict = verdictView(report, { outlook, causeCount: causesOf(report).length, language })
+  const { severity } = verdict
+  const style = severity === 'none' || severity === 'unread' ? 'bold' : severityStyles[severity]
   return [
-    ...(freeable === null ? [] : [clean(freeable)]),
-    ...ledgers.nodes.flatMap(({ name, consumer, brief }) => [
-      ...wrap(clean(name), '- ', '  '),
-      ...[...(consumer === null ? [] : [consumer]), ...brief].flatMap(text =>
-        wrap(clean(text), '  ', '    '),
-      ),
-    ]),
-    ...(ledgers.leftOut === null ? [] : [ledgers.leftOut]),
+    ...wrap(verdict.headline, '').map(line => paint(style, line)),
+    verdict.scope,
+    ...(verdict.gaps.length > 0
+      ? wrap(
+          `${language.words.verdict.notCovered} ${language.words.list(verdict.gaps.map(({ text }) => text))}`,
+          '',
+        )
+      : []),
+    ...outlook.rows
+      .slice(0, Math.min(limit('next'), shown.next))
+      .flatMap(({ name, state, where }) => wrap(words.next(name, state, where), '  ', '    ')),
     '',
   ]
 }
 
-function clusterLines(
-  { clusters, findings }: FindingsDocument,
-  { words: all }: Language,
-): string[] {
-  const words = all.terminal
+function clusterLines({ report, language, words, paint, limit }: Summary): string[] {
+  const { clusters, findings } = report.document
+  if (clusters.length < 2 && clusters.every(isClusterRead)) return []
   const { columns } = words
-  const names = clusters.map(({ name }) => clean(name))
-  const wide = Math.min(
-    32,
-    names.reduce((most, name) => Math.max(most, columnsOf(name)), columnsOf(columns.cluster)),
-  )
-  const gradeWide = Math.max(5, columnsOf(columns.grade))
-  const row = (cells: string[]) =>
-    `${padTo(cells[0] ?? '', wide)}  ${cells.slice(1).join('  ')}`.trimEnd()
-  const rows = clusters.map(({ grade, coverage }, index) => {
-    const own = findings.filter(finding => finding.cluster === clusters[index]?.name)
-    const counts = severities.map(
-      severity => [severity, own.filter(finding => finding.severity === severity).length] as const,
+  const sorted = clusters.toSorted(worstClusterFirst)
+  const wide = Math.min(30, Math.max(...sorted.map(({ name }) => columnsOf(clean(name))), 7))
+  const row = (name: string, grade: string, read: string, rest: string) => {
+    const first = `${padTo(cut(clean(name), wide), wide)}  ${padTo(grade, 5)}  ${padTo(read, 18)}  `
+    return wrap(rest, first, ' '.repeat(columnsOf(first)))
+  }
+  const shownClusters = sorted.slice(0, limit('clusters'))
+  const rows = shownClusters.flatMap(cluster => {
+    const { name, grade, coverage } = cluster
+    const read = `${coverage.read}/${coverage.nodes}`
+    const tally = tallyOf(
+      findings.filter(finding => finding.cluster === name),
+      language,
     )
-    const read = `${coverage.read}/${coverage.nodes}`.padStart(9)
-    const said = counts
-      .filter(([, number]) => number > 0)
-      .map(([severity, number]) => words.tallied(number, all.severityNames[severity]))
-    return row([
-      cut(names[index] ?? '', wide),
-      padTo(grade ?? '–', gradeWide),
-      padTo(coverage.partlyRead > 0 ? words.partly(read, coverage.partlyRead) : read, 20),
-      all.list(said) || words.nothingFound,
-    ])
+    return row(
+      name,
+      grade ?? '–',
+      coverage.partlyRead > 0 ? words.partly(read, coverage.partlyRead) : read,
+      isClusterRead(cluster) ? tally : paint('bold', language.words.clusterTable.notRead),
+    )
   })
+  const more = sorted.length - shownClusters.length
   return [
-    row([
-      columns.cluster,
-      padTo(columns.grade, gradeWide),
-      padTo(`    ${columns.read}`, 20),
-      columns.findings,
-    ]),
+    ...row(columns.cluster, columns.grade, columns.read, columns.findings),
     ...rows,
+    ...(more > 0 ? [words.moreClusters(more)] : []),
+    '',
   ]
 }
 
-/** What the mail tells of the run before, and of each finding that is worse or cannot be listed a line. Nothing where nothing changed. */
-function sinceLines(
-  run: Required<Pick<AuditResult, 'document' | 'before'>>,
-  language: Language,
-  titleOf: TitleOf,
-): string[] {
-  const { terminal: words, changes } = language.words
-  const { listed, hidden, counts, absent } = mailChanges(run, language)
+const tallyOf = (findings: Finding[], { words }: Language) =>
+  words.list(
+    severities.flatMap(severity => {
+      const count = findings.filter(finding => finding.severity === severity).length
+      return count > 0 ? [words.terminal.tallied(count, words.severityNames[severity])] : []
+    }),
+  ) || words.none
+
+/** What changed since the last run. */
+function changeLines({ report, language, words, titleOf, limit }: Summary): string[] {
+  const { changes, list } = language.words
+  const { listed, hidden, ended, counts, absent, since } = mailChanges(report, language)
+  if (since === null) return []
+  const where = ({ cluster, subject }: Pick<Finding, 'cluster' | 'subject'>) =>
+    list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
   const rows = [
     ...listed
-      .filter(({ kind }) => kind !== 'unchanged' && kind !== 'better')
-      .map(({ finding, kind }) => ({ finding, label: kind && changes.labels[kind] })),
+      .filter(({ kind }) => kind !== 'unchanged')
+      .map(({ finding, kind }) => ({ finding, label: changes.labels[kind ?? 'new'] })),
     ...hidden.map(finding => ({ finding, label: changes.labels.unclear })),
+    ...ended.map(finding => ({ finding, label: language.words.returned.endings[finding.ended] })),
   ]
-  const wide = columnsIn(rows.slice(0, shownFindings).map(({ label }) => label ?? ''))
-  const lines = rows
-    .slice(0, shownFindings)
-    .flatMap(({ finding, label }) => changedLine(finding, label ?? '', wide, language, titleOf))
-  const more = rows.length - shownFindings
-  const said = [
-    ...(counts.length > 0 ? [words.since(counts)] : []),
-    ...(absent === null ? [] : wrap(clean(absent, 1000), '')),
-  ]
-  return said.length + lines.length === 0
-    ? []
-    : [...said, ...lines, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
-}
-
-/** @param wide how many columns the longest label of the block takes */
-function changedLine(
-  finding: ChangedFinding,
-  label: string,
-  wide: number,
-  { words: all }: Language,
-  titleOf: TitleOf,
-): string[] {
-  const { severity, cluster, subject } = finding
-  const where = all.list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
-  const listed = all.terminal.changedFinding(
-    all.severityNames[severity],
-    clean(titleOf(finding).title),
-    where,
-  )
-  return wrap(`${padTo(label.toLowerCase(), wide)}  ${listed}`, '  ', ' '.repeat(wide + 4))
-}
-
-const columnsIn = (labels: string[]) =>
-  labels.reduce((most, label) => Math.max(most, columnsOf(label)), 0)
-
-type ChangedFinding = Pick<Finding, 'rule' | 'title' | 'severity' | 'cluster' | 'subject'>
-
-/** As far as a findings document says it. Nothing where nothing changed, or no run before is known. */
-function changeLines(
-  { delta, findings, waived }: FindingsDocument,
-  language: Language,
-  titleOf: TitleOf,
-): string[] {
-  const { terminal: words, changes } = language.words
-  const back = new Set(delta.regressed)
-  const fresh = delta.new.filter(id => !back.has(id))
-  const worse = delta.worse ?? []
-  const counts = [
-    [fresh.length, changes.counts.new],
-    [back.size, changes.counts.back],
-    [worse.length, changes.counts.worse],
-    [delta.resolved.length, changes.counts.resolved],
-  ] as const
-  const said = counts.filter(([count]) => count > 0).map(([count, text]) => text(count))
-  if (said.length === 0) return []
-  const how = new Map([
-    ...fresh.map(id => [id, changes.labels.new] as const),
-    ...worse.map(id => [id, changes.labels.worse] as const),
-    ...[...back].map(id => [id, changes.labels.back] as const),
-  ])
-  const changed = worst([...findings, ...waived].filter(({ id }) => how.has(id)))
-  const rows = changed.flatMap(finding =>
-    changedLine(
-      finding,
-      how.get(finding.id) ?? '',
-      columnsIn([...how.values()]),
-      language,
-      titleOf,
-    ),
-  )
-  const more = how.size - changed.length
-  return [words.since(said), ...rows, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
-}
-
-const worst = (findings: Finding[]) => findings.toSorted(mostUrgentFirst).slice(0, shownFindings)
-
-function findingLines(
-  finding: Finding,
-  paint: Paint,
-  { words }: Language,
-  titleOf: TitleOf,
-): string[] {
-  const { severity, rule, cluster, subject, nodes, consequence } = finding
-  const { title, ownTitle } = titleOf(finding)
-  const head = wrap(
-    `${padTo(words.severities[severity].toUpperCase(), 8)}  ${clean(title)}`,
-    '',
-    '          ',
-  )
-  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' || nodes.count === 0 ? '' : `: ${nodeNames(nodes, words.terminal)}`} (${rule})`
+  const more = rows.length - limit('changes')
   return [
-    ...head.map((line, index) => (index === 0 ? paint(severityStyles[severity], line) : line)),
-    ...(ownTitle === null ? [] : wrap(clean(ownTitle), '          ')),
-    ...wrap(where, '          '),
-    ...wrap(clean(consequence, 420), '          ').map(line => paint('dim', line)),
+    words.since(counts.length > 0 ? counts : [changes.none]),
+    ...(absent === null ? [] : wrap(clean(absent, 1000), '')),
+    ...rows
+      .slice(0, limit('changes'))
+      .flatMap(({ finding, label }) =>
+        wrap(
+          words.changedFinding(label.toLowerCase(), clean(titleOf(finding).title), where(finding)),
+          '  ',
+          '    ',
+        ),
+      ),
+    ...(more > 0 ? [`  ${words.more(more)}`] : []),
     '',
   ]
 }
 
-function nodeNames({ count, sample }: Finding['nodes'], words: Words): string {
-  const names = sample.slice(0, 2).map(name => clean(name))
-  return count > names.length ? words.nodes(count, names) : names.join(', ')
+const indent = ' '.repeat(10)
+
+function causeLines({ report, language, paint, titleOf, words, limit }: Summary): string[] {
+  const { causes: own } = language.words
+  const causes = causesOf(report)
+  if (causes.length === 0) return []
+  const lines = causes.slice(0, limit('causes')).flatMap((cause, index) => {
+    const view = causeView(cause, index, { titleOf, language })
+    const head = wrap(
+      `${padTo(view.severityWord.toUpperCase(), 8)}  ${clean(view.title)}`,
+      '',
+      indent,
+    )
+    const ends = view.ends === null ? '' : `. ${view.ends}`
+    return [
+      ...head.map((line, row) => (row === 0 ? paint(severityStyles[cause.severity], line) : line)),
+      ...wrap(clean(view.where, 1000), indent),
+      ...(view.statement === null
+        ? []
+        : wrap(`${own.cause} ${clean(view.statement, 1000)}`, indent)),
+      ...wrap(`${own.step} ${clean(view.step, 1000)}${ends}`, indent),
+      // Commands stay on one line, so that they can be copied.
+      ...view.commands
+        .slice(0, index === 0 ? 2 : 1)
+        .map(command => `${indent}  ${clean(command, 1000)}`),
+      '',
+    ]
+  })
+  const rest = causes.slice(limit('causes'))
+  return [
+    ...lines,
+    ...(rest.length > 0 ? [...wrap(words.verbose(moreCauses(rest, language)), ''), ''] : []),
+  ]
 }
 
-type Words = Language['words']['terminal']
+/** One line each; what each does with `isVerbose`. */
+function findingLines({ report, language, paint, titleOf, words, isVerbose, limit }: Summary) {
+  const findings = report.document.findings.toSorted(worstFirst)
+  if (findings.length === 0)
+    return hasRead(report.document)
+      ? [words.noFindings, '']
+      : [language.words.clusterTable.notRead, '']
+  const lines = findings.slice(0, limit('findings')).flatMap(finding => {
+    const { severity, cluster, subject, rule, consequence } = finding
+    const head = `${padTo(language.words.severityNames[severity], 8)}  ${clean(cluster)}/${clean(subject.name)}: `
+    const title = cut(clean(titleOf(finding).title), Math.max(80 - columnsOf(head), 24))
+    return [
+      paint(severityStyles[severity], `${head}${title}`),
+      ...(isVerbose ? wrap(`${clean(consequence, 420)} (${rule})`, indent) : []),
+    ]
+  })
+  const more = findings.length - limit('findings')
+  return [...lines, ...(more > 0 ? [words.moreFindings(more)] : []), '']
+}
 
-function notAuditedLines({ notAudited }: FindingsDocument, words: Words): string[] {
-  if (notAudited.length === 0) return []
-  const lines = notAudited.slice(0, shownNotAudited).flatMap(({ cluster, node, reason }) => {
+const hasRead = ({ clusters }: FindingsDocument) => clusters.some(isClusterRead)
+
+function notAuditedLines({ report, words, limit }: Summary): string[] {
+  const { notAudited } = report.document
+  // The same reason once, with the number of places.
+  const groups = [...Map.groupBy(notAudited, ({ reason }) => reason).values()]
+  if (groups.length === 0) return []
+  const lines = groups.slice(0, limit('notAudited')).flatMap(places => {
+    const { cluster, node, reason } = places[0]!
     const who =
       node === null ? words.cluster(clean(cluster)) : words.node(clean(cluster), clean(node))
-    return wrap(`${who}: ${clean(reason, 420)}`, '  ', '    ')
+    const others = places.length > 1 ? words.andOthers(places.length - 1) : ''
+    return wrap(`${who}${others}: ${clean(reason, 420)}`, '  ', '    ')
   })
-  const more = notAudited.length - shownNotAudited
+  const more = groups.length - limit('notAudited')
   return [
     words.notAudited(notAudited.length),
     ...lines,
-    ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []),
+    ...(more > 0 ? [`  ${words.more(more)}`] : []),
     '',
   ]
 }

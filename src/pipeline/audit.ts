@@ -23,8 +23,6 @@ import type {
   Delivery,
   RemediationNotices,
   RenderedFile,
-  RuleTitles,
-  RunBefore,
 } from '#model/report.ts'
 import type { PlanBeside } from '#pipeline/plan/result.ts'
 import type { Channel } from '#publish/channel.ts'
@@ -80,9 +78,8 @@ export interface AuditResult {
   deliveries: Delivery[]
   /** Rules that threw: our mistakes. */
   ruleErrors: RuleError[]
-  /** Null: no run before is known. */
-  before: RunBefore | null
-  ruleTitles?: RuleTitles
+  /** What page and mails are made of. */
+  report: AuditReport
 }
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
@@ -197,8 +194,7 @@ export async function conclude(
     files,
     deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered],
     ruleErrors,
-    before: report.before ?? null,
-    ruleTitles: report.ruleTitles,
+    report,
   }
 }
 

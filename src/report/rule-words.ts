@@ -50,7 +50,7 @@ export function firstAdvice(finding: Pick<Finding, 'rule' | 'docs'>, language: L
   const { fix } = docsIn(language, finding)
   const sentence =
     language.rules[finding.rule] === undefined
-      ? /^.{1,100}?[.:;](?=\s)/
+      ? /^.{1,240}?[.:;](?=\s|$)/
       : /^.+?(?:\.(?=\s|$)|\u3002)/
   return sentence.exec(fix)?.[0].slice(0, -1) ?? fix
 }

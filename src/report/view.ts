@@ -13,7 +13,7 @@ import {
 } from '#report/views/causes.ts'
 import { type ChangesView, changesView } from '#report/views/changes.ts'
 import { type ClusterGcView, clusterGcView } from '#report/views/cluster-garbage.ts'
-import { type ClustersView, clustersView } from '#report/views/clusters.ts'
+import { type ClustersView, clustersView, isClusterRead } from '#report/views/clusters.ts'
 import {
   type FindingsView,
   findingsView,
@@ -97,7 +97,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const on = { page, titleOf, language }
   const groups = groupNodes(report, language)
   const found = causesOf(report)
-  const causes = causesView(found, on, page.ofFinding)
+  const causes = causesView(found, on, page.ofFinding, document.clusters.some(isClusterRead))
   const indexOf = causeOfNodes(found)
   const outlook = outlookView(report, language, ({ cluster, identity: { name, group } }) =>
     indexOf(cluster, name, group),

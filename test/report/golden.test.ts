@@ -91,9 +91,8 @@ it('the mail', async () => {
 })
 
 it('the terminal', async () => {
-  const { document, before = null } = report
   const ruleErrors = [{ rule: 'peer-drift', cluster: 'prod-eu', node: 'n1', message: 'boom' }]
-  const summary = summaryText({ document, before, ruleErrors }, false, english)
+  const summary = summaryText({ report, ruleErrors }, { hasColour: false, language: english })
   const { prediction } = buildNode()
   const pods = ['a', 'b'].map((name, rank) => ({
     namespace: 'x',

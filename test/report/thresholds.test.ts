@@ -242,7 +242,7 @@ describe('none', () => {
       `${words.setting.sisterWatches('!none | nodefs.available', false)} | ${words.setting.lost('by')} the configured evictionHard (likely) | 15%`,
     ],
     [
-      `the layout is ${words.overview.bands.unknown}`,
+      `the layout is ${words.unknown}`,
       { ...ownDisks, filesystems: { ...ownDisks.filesystems, layout: null } },
       `!none | ${words.setting.watchNotKnown('nodefs.available')} | ${words.setting.lost('by')} the configured evictionHard (likely) | 15%`,
     ],
@@ -373,7 +373,7 @@ describe('what could not be read', () => {
     )
     const nodes = nodesOf(prediction)
     expect(hard(nodes, 'nodefs.available')).toBe(
-      `${words.thresholds.parts.hard} | nodefs.available | ${words.overview.bands.unknown} |  |  |  |  | `,
+      `${words.thresholds.parts.hard} | nodefs.available | ${words.unknown} |  |  |  |  | `,
     )
     expect(lines(nodes).map(line => line.split(' | ')[2])).not.toContain('none')
     expect(thresholdsView(nodes, english).cohorts[0]!.variants).toEqual([

@@ -49,7 +49,7 @@ async function takePictures(
         fullPage: true,
         scale: 'css',
       })
-      for (const section of await page.locator('main > section[id]').all()) {
+      for (const section of await page.locator('main > section[id], main > details[id]').all()) {
         const id = await section.getAttribute('id')
         const box = await section.boundingBox()
         if (box === null || box.height > 6000) continue
@@ -64,6 +64,24 @@ async function takePictures(
       await context.close()
     }
   }
+}
+
+/** Screens that a reader scrolls through with everything closed. */
+async function measure(browser: Browser, sources: Record<string, string>): Promise<void> {
+  for (const [name, file] of Object.entries(sources))
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ] as const) {
+      const context = await browser.newContext({ viewport: { width, height } })
+      const page = await context.newPage()
+      await page.goto(pathToFileURL(file).href)
+      const pixels = await page.evaluate<number>('document.documentElement.scrollHeight')
+      process.stdout.write(
+        `${name} at ${width} x ${height}: ${pixels} pixels, ${(pixels / height).toFixed(1)} screens\n`,
+      )
+      await context.close()
+    }
 }
 
 /** Those that docs/ keeps, each below 200 KB: `--docs` makes only them. */
@@ -151,6 +169,7 @@ if (browserPath === null) {
   const browser = await openBrowser()
   try {
     const sources = sourcesOf(values.demo, folder)
+    await measure(browser, sources)
     await (values.docs ? keepPictures(browser, sources) : takePictures(browser, sources, folder))
   } finally {
     await browser.close()

@@ -7,7 +7,7 @@ import type { PageAnchors } from './anchors.ts'
 import { shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 
-const limits = { settings: 4, others: 2, findings: 20, commands: 6, adviceLength: 200 }
+const limits = { settings: 2, others: 2, findings: 20, commands: 6, adviceLength: 260 }
 
 export interface CauseView {
   anchor: string
@@ -18,6 +18,8 @@ export interface CauseView {
   /** The setting that causes it; null: no setting does. */
   statement: string | null
   where: string
+  /** In a list of many: the node and its cluster, or their numbers. */
+  shortWhere: string
   /** The setting to set, or the first sentence of the rule's advice. */
   step: string
   /** Null: it ends one finding. */
@@ -27,6 +29,8 @@ export interface CauseView {
 
 export interface CauseDetails extends CauseView {
   about: string
+  /** The first command, shown at once; null: there is none. */
+  command: string | null
   consequence: string
   findings: { title: string; where: string; anchor: string | null }[]
   findingsLeftOut: string | null
@@ -38,6 +42,8 @@ export interface CausesView {
   shown: CauseDetails[]
   rest: CauseDetails[]
   restTitle: string | null
+  /** Shown without causes. */
+  none: string
 }
 
 interface Shown {
@@ -47,12 +53,13 @@ interface Shown {
 
 const shownCauses = 12
 
-export const causeAnchor = (index: number) => `cause-${index + 1}`
+const causeAnchor = (index: number) => `cause-${index + 1}`
 
 export function causesView(
   causes: FoundCause[],
   on: Shown,
   anchorOf: PageAnchors['ofFinding'],
+  isRead: boolean,
 ): CausesView {
   const views = causes.map((cause, index) => causeDetails(cause, index, on, anchorOf))
   const rest = causes.slice(shownCauses)
@@ -61,6 +68,7 @@ export function causesView(
     shown: views.slice(0, shownCauses),
     rest: views.slice(shownCauses),
     restTitle: rest.length === 0 ? null : moreCauses(rest, on.language),
+    none: isRead ? on.language.words.causes.none : on.language.words.verdict.nothingRead,
   }
 }
 
@@ -80,6 +88,7 @@ export function causeView(
     ...shownTitle(titleOf(titled(cause)), language),
     statement: statementOf(cause, language),
     where: whereText(cause, language),
+    shortWhere: shortWhere(cause, language),
     step: stepText(cause, language),
     ends: cause.findings.length > 1 ? words.causes.ends(cause.findings.length) : null,
     commands: cause.commands
@@ -110,6 +119,7 @@ function causeDetails(
   return {
     ...causeView(cause, index, on),
     about: words.details(findings.length, commands.length),
+    command: commands[0] === undefined ? null : language.line(commands[0], 1000),
     consequence: language.line(findings[0]!.consequence, 1200),
     findings: findings
       .slice(0, limits.findings)
@@ -154,6 +164,15 @@ function whereText({ findings, nodes: { count, places } }: FoundCause, language:
         )
   if (subjects === 1) return words.said(place, words.nodeCount(count))
   return words.causes.within(count, places.length)
+}
+
+function shortWhere(cause: FoundCause, language: Language): string {
+  const { words, line } = language
+  const { cluster, nodes, subject } = cause.findings[0]!
+  const name = nodes.sample[0] ?? subject.name
+  return cause.nodes.count === 1
+    ? words.of(line(name, nameLimit), line(cluster, nameLimit))
+    : whereText(cause, language)
 }
 
 function stepText({ settings, findings }: FoundCause, language: Language): string {

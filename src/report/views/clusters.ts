@@ -33,7 +33,7 @@ export function clustersView(
   language: Language,
 ): ClustersView {
   const { words } = language
-  const sorted = clusters.toSorted(worstFirst)
+  const sorted = clusters.toSorted(worstClusterFirst)
   const findingsOf = Map.groupBy(findings, ({ cluster }) => cluster)
   const headroomOf = leastHeadroom(groups)
   return {
@@ -71,7 +71,7 @@ export const isClusterRead = ({ coverage: { read, partlyRead } }: ClusterResult)
   read + partlyRead > 0
 
 /** Clusters that were not read come first: nothing is known of them. */
-export const worstFirst = (a: ClusterResult, b: ClusterResult): number =>
+export const worstClusterFirst = (a: ClusterResult, b: ClusterResult): number =>
   Number(isClusterRead(a)) - Number(isClusterRead(b)) ||
   byText(b.grade ?? '', a.grade ?? '') ||
   byText(a.name, b.name)

@@ -55,7 +55,7 @@ export interface FleetView {
   listedBytes: number
 }
 
-export const groupAnchor = (index: number) => `group-${index + 1}`
+const groupAnchor = (index: number) => `group-${index + 1}`
 
 /** @param listedBytes limit for the rows on the page; nodes beyond it are counted */
 export function fleetView(

@@ -255,10 +255,7 @@ export function describeGauge({ usedPercent, summary, marks }: Gauge, language: 
   return `${now} ${marks.length > 0 ? marksText(marks, language) : words.noMarks}`
 }
 
-export const marksText = (
-  marks: Mark[],
-  { words: { gauge: words }, percent: shown }: Language,
-): string =>
+const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: Language): string =>
   words.marksAre(
     inOrder(marks).map(({ name, setting, percent }) =>
       words.markAt(name, shown(Math.max(percent, 0)), setting),

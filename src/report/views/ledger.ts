@@ -14,6 +14,7 @@ import { worstFirst } from './findings.ts'
 
 const nameLimit = 80
 const briefRows = 4
+const fillRows = 2
 /** A line below this share of the used bytes is added to "other". */
 const shownShare = 0.002
 
@@ -86,11 +87,23 @@ function isOn(
   return sample.includes(name) || (isOnGroup && count === sizes.get(groupKey(node)))
 }
 
-/** The largest consumer and the largest holders of each disk, in one line. */
-export const fillText = (ledger: NodeLedger, language: Language): string =>
-  language.words.clauses(
-    [consumerText(ledger, language), ...briefOf(ledger, language)].filter(text => text !== null),
+/** The two largest holders of the fullest disk and the largest consumer, in one line. */
+export function fillText(ledger: NodeLedger, language: Language): string {
+  const { words, bytes } = language
+  const [disk] = ledger.filesystems.toSorted(
+    (a, b) => b.usedBytes / b.capacityBytes - a.usedBytes / a.capacityBytes,
   )
+  const holders = (disk?.lines ?? []).toSorted((a, b) => b.bytes - a.bytes).slice(0, fillRows)
+  const [owner] = ledger.owners
+  return words.list([
+    ...holders.map(line =>
+      words.ledger.briefRow(bytes(line.bytes), words.ledger.holders[line.holder]),
+    ),
+    ...(owner === undefined
+      ? []
+      : [words.ledger.briefRow(bytes(owner.bytes), groupName(owner, language))]),
+  ])
+}
 
 /** A line for each disk. */
 function briefOf(ledger: NodeLedger, language: Language): string[] {

@@ -23,7 +23,10 @@ export function mailBrief({
   report,
 }: MailView): string {
   const { brief: words } = all.mail
-  const listed = [...(causes?.cards ?? []), ...(causes?.lines ?? [])]
+  const listed = [
+    ...(causes?.cards ?? []),
+    ...(causes?.lines ?? []).map(line => ({ ...line, step: null })),
+  ]
   const more = listed.length > shownCauses || (causes?.leftOut ?? null) !== null
   const lines = [
     subject,

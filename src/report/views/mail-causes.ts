@@ -1,13 +1,13 @@
-/** Causes in a mail: the worst three with a command, the next in one line each, the rest counted. */
+/** Causes in a mail: the worst three with their step, the next in one line each, the rest counted. */
 import type { FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { causeView, moreCauses } from './causes.ts'
+import { type CauseView, causeView, moreCauses } from './causes.ts'
 import type { MailChanges } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
-const shown = { cards: 3, lines: 6, commands: 2 }
+const shown = { cards: 3, lines: 5, commands: [2, 1, 0] }
 
 interface MailLine extends SeverityMark {
   severityWord: string
@@ -16,10 +16,10 @@ interface MailLine extends SeverityMark {
   title: string
   ownTitle: string | null
   where: string
-  step: string
 }
 
 interface MailCard extends MailLine {
+  step: string
   statement: string | null
   ends: string | null
   commands: string[]
@@ -44,27 +44,36 @@ export function mailCausesView(
   words: MailWords,
 ): MailCausesView | null {
   if (causes.length === 0) return null
-  const cards = causes.map((cause, index) => mailCard(cause, index, changes, words))
+  const { fold, titleOf, language } = words
+  const listed = causes.slice(0, shown.cards + shown.lines)
+  const views = listed.map((cause, index) => causeView(cause, index, { titleOf, language }))
+  const cards = listed.map((cause, index) => mailCard(cause, views[index]!, index, changes, words))
+  const short = views.slice(shown.cards).map(({ shortWhere }) => shortWhere)
   const rest = causes.slice(shown.cards + shown.lines)
   return {
     cards: cards.slice(0, shown.cards),
-    lines: cards.slice(shown.cards, shown.cards + shown.lines),
-    leftOut:
-      rest.length === 0
-        ? null
-        : words.language.words.causes.inReport(moreCauses(rest, words.language)),
+    lines: cards
+      .slice(shown.cards, shown.cards + shown.lines)
+      .map((card, index) => lineOf(card, fold(short[index]!, 160))),
+    leftOut: rest.length === 0 ? null : language.words.causes.inReport(moreCauses(rest, language)),
   }
+}
+
+function lineOf(
+  { severity, tone, glyph, severityWord, label, title, ownTitle }: MailCard,
+  where: string,
+): MailLine {
+  return { severity, tone, glyph, severityWord, label, title, ownTitle, where }
 }
 
 function mailCard(
   cause: FoundCause,
+  view: CauseView,
   index: number,
   changes: MailChanges,
-  { fold, titleOf, language }: MailWords,
+  { fold, language }: MailWords,
 ): MailCard {
-  const view = causeView(cause, index, { titleOf, language })
-  // The worst causes need more than one command, the others one to begin with.
-  const commands = view.commands.slice(0, index === 0 ? shown.commands : 1)
+  const commands = view.commands.slice(0, shown.commands[index] ?? 0)
   return {
     ...severityMark(cause.severity),
     severityWord: view.severityWord,

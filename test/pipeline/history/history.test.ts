@@ -98,27 +98,25 @@ describe('two consecutive runs', () => {
         store,
       ])
       const [, news = ''] =
-        /<section id="news"([\s\S]*?)<\/section>/.exec(
+        /<details class="section" id="changes"([\s\S]*?)<\/details>/.exec(
           readFileSync(join(out, 'report.html'), 'utf8'),
         ) ?? []
       return news
     }
-    expect(await newsOf(20, [soundNode('a'), soundNode('b')])).toContain(
-      english.words.news.noEarlierRun,
-    )
+    expect(await newsOf(20, [soundNode('a'), soundNode('b')])).toBe('')
     const second = await newsOf(21, [badNode('a'), soundNode('b')])
     expect(second).toContain(
       'Compared with the run of <time datetime="2026-11-20T07:00:00.000Z">2026-11-20 07:00 UTC</time>',
     )
     expect(second).toMatch(/<span class="word">New<\/span>.*<a href="#finding-[\w-]+">/)
-    expect(second).not.toContain('Fixed')
+    expect(second).not.toContain(english.words.returned.endings.fixed)
     expect(await newsOf(22, [soundNode('a'), soundNode('b')])).toContain(
-      '<span class="word">Fixed</span>',
+      `<span class="word">${english.words.returned.endings.fixed}</span>`,
     )
     expect(await newsOf(23, [badNode('a'), soundNode('b')])).toContain(
       '<span class="word">Back again</span>',
     )
-    expect(await newsOf(24, [badNode('a'), soundNode('b')])).toContain('No finding has changed')
+    expect(await newsOf(24, [badNode('a'), soundNode('b')])).toContain(english.words.changes.none)
   })
 
   it('differ from a run without history in nothing but first days and delta', async () => {
@@ -165,7 +163,7 @@ it('says in its summary what the mail says, and names what nobody can tell', asy
   expect(await said(20, [badNode('a')])).not.toContain(english.words.terminal.since(['']))
   const unread = await said(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
   expect(unread).toContain(terminal.since([counts.new(1), counts.unclear(1, 0), counts.unread(1)]))
-  expect(unread).toMatch(/ medium: .* \(prod, nodegroup workers\)/)
+  expect(unread).toMatch(/ unclear: .* \(prod, nodegroup workers\)/)
   const [, resolved] = /(\d+) resolved/.exec(await said(22, [soundNode('a')])) ?? []
   expect(resolved).toBe('2')
   await said(23, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }, soundNode('c')])

@@ -140,12 +140,12 @@ describe('with every message marked', () => {
     },
   )
 
-  it.each(Object.entries(reports))('the summary has none: %s', (_, { document, before }) => {
+  it.each(Object.entries(reports))('the summary has none: %s', (_, report) => {
     const ruleErrors = [{ rule: 'Zz', cluster: 'Zz', node: 'Zz', message: 'Zz' }]
-    for (const run of [
-      { document, ruleErrors },
-      { document, ruleErrors, before: before ?? null },
-    ])
-      expect(strangeWords(unmarked(summaryText(run, false, marked)))).toEqual([])
+    const options = { hasColour: false, language: marked }
+    for (const isVerbose of [true, false])
+      expect(
+        strangeWords(unmarked(summaryText({ report, ruleErrors }, { ...options, isVerbose }))),
+      ).toEqual([])
   })
 })

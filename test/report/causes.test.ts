@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import type { Finding } from '#model/finding.ts'
+import { causeRecords, causesOf } from '#report/causes.ts'
+import { english } from '#report/languages/language.ts'
+import { renderMail } from '#report/mail.ts'
+import { pageView } from '#report/view.ts'
+import { mailView } from '#report/views/mail.ts'
+import { outlookView } from '#report/views/outlook.ts'
+import {
+  auditedNode,
+  clusterResult,
+  finding,
+  morningReport,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+} from '#test/report-builder.ts'
+
+const morning = morningReport()
+const high = (value: number) => ({
+  config: { imageGCHighThresholdPercent: value, imageGCLowThresholdPercent: value - 10 },
+  durable: [],
+  commands: [`highwater plan ${value}`],
+})
+const on = (rule: string, cluster: string, group: string, more: Partial<Finding> = {}) =>
+  finding('medium', {
+    id: `${rule} ${cluster} ${group}`,
+    rule,
+    cluster,
+    subject: nodegroup(group),
+    nodes: { count: 1, sample: [`${cluster}-${group}`] },
+    ...more,
+  })
+const rulesIn = (causes: ReturnType<typeof causesOf>) =>
+  causes.map(({ findings }) => findings.map(({ rule }) => rule))
+
+describe('causes', () => {
+  it('have each finding once, the worst first', () => {
+    const causes = causesOf(morning)
+    expect(causes.flatMap(({ findings }) => findings.map(({ id }) => id)).toSorted()).toEqual(
+      morning.document.findings.map(({ id }) => id).toSorted(),
+    )
+    const order = ['critical', 'high', 'medium', 'low', 'info']
+    const ranks = causes.map(({ severity }) => order.indexOf(severity))
+    expect(ranks).toEqual(ranks.toSorted((a, b) => a - b))
+  })
+
+  it('are one for a default that is the same in every cluster, with the values of most nodes first', () => {
+    const findings = ['a', 'b', 'c'].map((cluster, index) =>
+      on('alert-before-image-gc', cluster, 'general', { fix: high(index === 2 ? 66 : 80) }),
+    )
+    const nodes = findings.map(({ cluster, nodes: { sample } }) =>
+      auditedNode(sample[0]!, sharedDisk(40), { cluster }),
+    )
+    const causes = causesOf(quietReport(nodes, { findings }))
+    expect(causes).toHaveLength(1)
+    const [{ kind, isDefault, settings, nodes: where, commands }] = causes as [(typeof causes)[0]]
+    expect({ kind, isDefault, count: where.count, clusters: where.places.length }).toEqual({
+      kind: 'setting',
+      isDefault: true,
+      count: 3,
+      clusters: 3,
+    })
+    expect(settings[0]).toMatchObject({ path: 'imageGCHighThresholdPercent', now: ['85'] })
+    expect(settings[0]!.values.map(({ value, subjects }) => [value, subjects.length])).toEqual([
+      ['80', 2],
+      ['66', 1],
+    ])
+    expect(commands).toEqual(['highwater plan 80', 'highwater plan 66'])
+  })
+
+  it('take in what follows from them on the same nodes, and nothing of other nodes', () => {
+    const fix = {
+      config: { evictionHard: { 'nodefs.available': '10%' } },
+      durable: [],
+      commands: [],
+    }
+    const evicts = on('eviction-due', 'a', 'x', { family: 'eviction', severity: 'critical', fix })
+    const loop = on('eviction-loop', 'a', 'x', { family: 'eviction' })
+    const elsewhere = on('eviction-loop', 'a', 'y', { family: 'eviction' })
+    expect(rulesIn(causesOf(quietReport([], { findings: [loop, elsewhere, evicts] })))).toEqual([
+      ['eviction-due', 'eviction-loop'],
+      ['eviction-loop'],
+    ])
+    // A disk that is full by itself does not explain how its image GC is set.
+    const full = { ...evicts, fix: { ...fix, config: {} } }
+    expect(rulesIn(causesOf(quietReport([], { findings: [loop, full] })))).toEqual([
+      ['eviction-due'],
+      ['eviction-loop'],
+    ])
+  })
+
+  it('are records without the findings themselves in the document', () => {
+    for (const { findings } of causeRecords(causesOf(morning)))
+      for (const id of findings) expect(typeof id).toBe('string')
+  })
+})
+
+describe('without observed growth', () => {
+  const nodes = [2, 40, 60, 89, 91].map(used => auditedNode(`n${used}`, sharedDisk(used)))
+  const outlook = outlookView(quietReport(nodes), english)
+
+  it('there is headroom and no time', () => {
+    expect(outlook.rows.map(({ name }) => name)).toEqual(['n91', 'n89'])
+    for (const { state, note, isNow } of outlook.rows)
+      if (!isNow) expect(`${state} ${note}`).not.toMatch(/\d (?:s|min|h|d)\b|within|in about/)
+    expect(outlook.evicting).toBe(2)
+  })
+
+  it('no time stands in mail, subject or list', () => {
+    const mail = renderMail(quietReport(nodes, { findings: [finding('high')] }), [])
+    const { next } = mailView(quietReport(nodes), [], 1, {
+      owner: null,
+      unsubscribe: [],
+      language: english,
+    }).verdict
+    for (const text of [mail.subject, mail.brief, ...next.map(({ state }) => state)])
+      expect(text).not.toMatch(/in \d+\u00a0(?:min|h|d)|within \d/)
+  })
+})
+
+describe('numbers', () => {
+  it('are the same on page, in mail, terminal and document', () => {
+    const { verdict, causes, findings, clusters } = pageView(morning, english)
+    const mail = mailView(morning, [], 1, { owner: null, unsubscribe: [], language: english })
+    const records = causeRecords(causesOf(morning))
+    expect(mail.verdict.headline).toBe(verdict.headline)
+    expect(causes.count).toBe(String(records.length))
+    expect(findings.count).toBe(String(morning.document.findings.length))
+    expect(records.flatMap(record => record.findings)).toHaveLength(
+      morning.document.findings.length,
+    )
+    expect(clusters.count).toBe(String(morning.document.clusters.length))
+    expect(mail.verdict.tally.map(({ count }) => Number(count))).toEqual(
+      verdict.tally.map(({ count }) => Number(count)),
+    )
+  })
+})
+
+it('a mail of 5,000 nodes in 32 clusters stays below 60 KB and names at most 12 causes', () => {
+  const clusters = Array.from({ length: 32 }, (_, index) => clusterResult(`cluster-${index}`))
+  const nodes = Array.from({ length: 5000 }, (_, index) =>
+    auditedNode(
+      `ip-10-0-${index >> 8}-${index & 255}.ec2.internal`,
+      sharedDisk(20 + (index % 75)),
+      { cluster: `cluster-${index % 32}` },
+    ),
+  )
+  const findings = clusters.flatMap(({ name }) =>
+    Array.from({ length: 30 }, (_, index) =>
+      on(`rule-${index}`, name, `group-${index}`, { fix: { ...high(80), config: {} } }),
+    ),
+  )
+  const report = {
+    ...quietReport(nodes),
+    document: { ...quietReport(nodes, { findings }).document, clusters },
+  }
+  const { html } = renderMail(report, [])
+  expect(Buffer.byteLength(html)).toBeLessThan(60_000)
+  const { causes } = mailView(report, [], 1, { owner: null, unsubscribe: [], language: english })
+  expect(causes!.cards.length + causes!.lines.length).toBeLessThanOrEqual(12)
+})

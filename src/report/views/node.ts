@@ -7,7 +7,7 @@ import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { growthNotes } from './growth.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
 import { type Moment, momentOf } from './moment.ts'
-import { stressText } from './outlook.ts'
+import { stressText } from './stress.ts'
 
 interface BarView extends Ladder {
   id: string

@@ -220,27 +220,3 @@ function victimsText(
     )
   return rest.length === 0 ? first : words.andThen(first, rest)
 }
-
-/** What a node's disks would do if they grew fast: an assumption, and named as one. */
-export function stressText(
-  node: AuditedNode,
-  assumptions: Assumptions,
-  language: Language,
-): string | null {
-  const { next: words } = language.words
-  const time = (ms: number | null | undefined) =>
-    ms === null || ms === undefined ? words.never : words.after(language.duration(roundMs(ms)))
-  const parts = diskOutlooks(node, assumptions).map(({ title, imageGcMs, evictionMs, first }) =>
-    words.stressDisk(title, time(imageGcMs), time(evictionMs), words.acts[first]),
-  )
-  return parts.length === 0
-    ? null
-    : words.stress(
-        language.percent(assumptions.growthPercent),
-        language.duration(assumptions.imageGcPeriodMs),
-        parts,
-      )
-}
-
-/** Rounded to minutes: an estimate has no seconds. */
-const roundMs = (ms: number): number => Math.round(ms / 60_000) * 60_000

@@ -11,6 +11,7 @@ import { byText } from '#model/text-order.ts'
 /** Of a daily run and one that is late. */
 const windowMs = 26 * 3_600_000
 const mostKept = 8
+const joiningMs = 120_000
 const messageLength = 220
 
 const ofEvents: Readonly<Record<string, Happening['what']>> = {
@@ -56,10 +57,13 @@ function fromEvents(events: readonly NodeEvent[], node: string, at: string): Hap
   })
 }
 
+/** What a node shows since it joined is no news. */
 function fromConditions({ node }: NodeInput, at: string): Happening[] {
+  const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
   return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
     const isNews = watchedConditions.has(type) && isWithin(lastTransitionTime ?? null, at, windowMs)
     if (!isNews || lastTransitionTime === undefined) return []
+    if (Date.parse(lastTransitionTime) <= joinedMs) return []
     return [happening(lastTransitionTime, 'condition', type, `${type} is ${status ?? 'Unknown'}`)]
   })
 }

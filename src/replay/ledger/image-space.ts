@@ -42,7 +42,7 @@ function measured(node: PreparedNode, snapshots: Snapshots): Entry[] {
   })
   const unused = of('unused').bytes
   // Layers do not say that their image is pinned: of those that nothing uses, by the sizes in the CRI.
-  const sizes = sizesByGroup(node, image => image.users.length === 0)
+  const sizes = sizesByGroup(node, image => image.users.length === 0 && !isSandboxImage(image))
   const pinnedShare = share(sizes?.['images-pinned'] ?? 0, sizes?.['images-unused'] ?? 0)
   const pinned = Math.round(unused * pinnedShare)
   const isSplit = pinned > 0 && pinned < unused
@@ -113,6 +113,9 @@ export function sizesByGroup(
   }
   return sizes
 }
+
+/** Its layers are those that sandboxes use. */
+const isSandboxImage = ({ names }: Image) => names.some(name => /(?:^|\/)pause[^/]*$/.test(name))
 
 function groupOf({ isPinned, users }: Image): ImageGroup {
   if (isPinned === true) return 'images-pinned'

@@ -161,17 +161,20 @@ function consumerText({ owners }: NodeLedger, language: Language): string | null
   return language.words.ledger.consumer(groupName(first, language), language.bytes(first.bytes))
 }
 
-/** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: neither is known of any node. */
+/** `31 GiB can be freed now, 120 GiB are unusable behind thresholds`; null: neither is known of any node, or both are 0. */
 export function freeableText(nodes: readonly AuditedNode[], language: Language): string | null {
   const { words, bytes } = language
   const all = nodes.flatMap(({ ledger }) => ledger?.freeable ?? [])
   const sum = (of: (one: Freeable) => number | null) =>
     all.reduce((total, one) => total + (of(one) ?? 0), 0)
   const [free, unusable] = [sum(one => one.totalBytes), sum(one => one.unusableBytes)]
-  if (free + unusable === 0) return null
-  return unusable === 0
-    ? words.ledger.freeableOnly(bytes(free))
-    : words.ledger.freeable(bytes(free), bytes(unusable))
+  // The users of images, dead containers and debris show only on the node itself.
+  const isWhole = all.every(one => one.unusedImageBytes !== null && one.debrisBytes !== null)
+  if (all.length === 0 || free + unusable === 0) return null
+  if (isWhole) return words.ledger.freeable(bytes(free), bytes(unusable))
+  return free === 0
+    ? words.ledger.unusableOnly(bytes(unusable))
+    : words.ledger.atLeastFreeable(bytes(free), bytes(unusable))
 }
 
 function titleOf(

@@ -66,7 +66,10 @@ const ledger = {
   consumer: (owner: string, bytes: string) => `Largest consumer: ${owner}, ${bytes}`,
   freeable: (free: string, unusable: string) =>
     `${free} can be freed now, ${unusable} are unusable behind thresholds`,
-  freeableOnly: (free: string) => `${free} can be freed now`,
+  atLeastFreeable: (free: string, unusable: string) =>
+    `At least ${free} can be freed now, ${unusable} are unusable behind thresholds`,
+  unusableOnly: (unusable: string) =>
+    `${unusable} are unusable behind thresholds; what can be freed is not known`,
   free: {
     title: 'What can be freed',
     nextImageGcBytes: (bytes: string) => `${bytes} by the next image GC`,

@@ -2,6 +2,7 @@
 
 import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/cluster-input.ts'
 import type { ReadObjects } from '#model/cluster-objects.ts'
+import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type {
@@ -30,6 +31,8 @@ export interface NodeExample {
   containerGC?: NodeSubject['containerGC']
   localStorageEvictions?: NodeSubject['localStorageEvictions']
   allocatable?: NodeSubject['allocatable']
+  /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
+  held?: Partial<Record<DiskHolder, number>>
   node?: NodeSubject['node']
   pods?: NodeSubject['pods']
   /** Null: not read. */
@@ -180,6 +183,44 @@ const sharedFilesystems: Filesystems = {
 const orNull = <Part extends object>(usual: Part, given: Partial<Part> | null | undefined) =>
   given === null ? null : { ...usual, ...given }
 
+/** Of a node that measured everything. */
+const measuredHost: NodeSubject['host'] = { diskUse: { folders: [], snapshots: [], missed: 0 } }
+
+function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
+  const lines = Object.entries(held).map(([holder, gib]) => {
+    const bytes = gib * gibibyte
+    return {
+      holder: holder as DiskHolder,
+      ...{ bytes, lowBytes: bytes, highBytes: bytes, inodes: null },
+      source: 'du' as const,
+    }
+  })
+  return {
+    schema: 'highwater.ledger/1',
+    filesystems: [
+      {
+        filesystem: 'nodefs',
+        capacityBytes: exampleCapacityBytes,
+        usedBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
+        usedInodes: null,
+        lines,
+      },
+    ],
+    pods: [],
+    owners: [],
+    namespaces: [],
+    freeable: {
+      nextImageGcBytes: null,
+      unusedImageBytes: null,
+      deadContainerBytes: null,
+      unrotatedLogBytes: null,
+      debrisBytes: null,
+      totalBytes: 0,
+      unusableBytes: null,
+    },
+  }
+}
+
 export function exampleSubject(
   example: NodeExample,
   name = 'ip-10-0-1-2.ec2.internal',
@@ -205,11 +246,12 @@ export function exampleSubject(
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
+    ledger: ledgerOf(example.held ?? {}),
     node: example.node ?? {},
     pods: example.pods === undefined ? [] : example.pods,
     summary: example.summary === undefined ? {} : example.summary,
     runtime: example.runtime ?? null,
-    host: example.host ?? null,
+    host: example.host ?? (example.held ? measuredHost : null),
     mode: example.mode ?? 'proxy',
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},

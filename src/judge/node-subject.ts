@@ -1,5 +1,6 @@
 /** One node as the rules see it. */
 
+import type { NodeLedger } from '#model/disk-ledger.ts'
 import type { CoverageState } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
@@ -37,6 +38,8 @@ export interface NodeSubject {
   containerGC: { removals: ContainerRemoval[] } | null
   localStorageEvictions: LocalStorageEviction[] | null
   allocatable: AllocatablePrediction | null
+  /** What holds its disks. */
+  ledger: NodeLedger | null
   /** As read, in the API's own shapes. */
   node: KubernetesNode
   pods: readonly KubernetesPod[] | null
@@ -65,6 +68,7 @@ export type Need =
   | 'containerGC'
   | 'localStorageEvictions'
   | 'allocatable'
+  | 'ledger'
   | 'pods'
   | 'summary'
   | 'runtime'

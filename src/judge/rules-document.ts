@@ -19,6 +19,7 @@ const needMeans: Record<Need, string[]> = {
   containerGC: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
   localStorageEvictions: ['`configz`', '`stats/summary`', 'pods'],
   allocatable: ['`configz`', 'the Node object'],
+  ledger: ['`stats/summary`', 'what the node measured of its disks (`host.diskUse`)'],
   pods: ['pods'],
   summary: ['`stats/summary`'],
   runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],

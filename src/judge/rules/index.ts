@@ -50,6 +50,7 @@ import { uselessEviction } from './eviction/useless-eviction.ts'
 import { zeroMinReclaimThrash } from './eviction/zero-min-reclaim-thrash.ts'
 import { alertBeforeImageGc } from './image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from './image-gc/eviction-before-image-gc.ts'
+import { idleImages } from './image-gc/idle-images.ts'
 import { imageAgeGcChurn } from './image-gc/image-age-gc-churn.ts'
 import { imageGcDead } from './image-gc/image-gc-dead.ts'
 import { imageGcDisabled } from './image-gc/image-gc-disabled.ts'
@@ -59,6 +60,7 @@ import { narrowGcBand } from './image-gc/narrow-gc-band.ts'
 import { requiredImageAtRisk } from './image-gc/required-image-at-risk.ts'
 import { strandedDisk } from './image-gc/stranded-disk.ts'
 import { truncatedImageList } from './image-gc/truncated-image-list.ts'
+import { unexplainedDiskUse } from './image-gc/unexplained-disk-use.ts'
 import { unpinnedSandboxImage } from './image-gc/unpinned-sandbox-image.ts'
 import { unreachableGcLowThreshold } from './image-gc/unreachable-gc-low-threshold.ts'
 import { deadRegistry } from './image-pull/dead-registry.ts'
@@ -70,6 +72,7 @@ import { memoryCgroupLeak } from './kernel/memory-cgroup-leak.ts'
 import { unsupportedVersion } from './kernel/unsupported-version.ts'
 import { ineffectiveLogRotation } from './logs/ineffective-log-rotation.ts'
 import { invalidLogSize } from './logs/invalid-log-size.ts'
+import { logDebris } from './logs/log-debris.ts'
 import { logRetentionTooShort } from './logs/log-retention-too-short.ts'
 import { logRotationDrift } from './logs/log-rotation-drift.ts'
 import { logRotationOvershoot } from './logs/log-rotation-overshoot.ts'
@@ -101,6 +104,7 @@ export const rules: readonly Rule[] = [
   evictionLoop,
   failedPods,
   graceLongerThanFillTime,
+  idleImages,
   imageAgeGcChurn,
   imageGcDead,
   imageGcDisabled,
@@ -113,6 +117,7 @@ export const rules: readonly Rule[] = [
   jobWithoutTtl,
   leftoverLease,
   localStorageLimitExceeded,
+  logDebris,
   logRetentionTooShort,
   logRotationDrift,
   logRotationOvershoot,
@@ -148,6 +153,7 @@ export const rules: readonly Rule[] = [
   truncatedImageList,
   unattachedDisk,
   uncollectedCertificateRequest,
+  unexplainedDiskUse,
   unpinnedSandboxImage,
   unreachableGcLowThreshold,
   unreachableMinReclaim,

@@ -1,0 +1,31 @@
+import { heldBy, heldEvidence, heldText } from '#judge/held.ts'
+import { nodeRule } from '#judge/rule.ts'
+
+const least = { percent: 10, gib: 5 }
+
+export const unexplainedDiskUse = nodeRule({
+  id: 'unexplained-disk-use',
+  family: 'image-gc',
+  severity: 'medium',
+  needs: ['ledger'],
+  docs: {
+    title: 'Much of the disk is held by something that no measurement shows',
+    why: 'Images, pods, logs, the kubelet and the host were measured, and the disk holds more. No garbage collection of the kubelet frees it.',
+    fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
+    sources: ['docs/dev/formats.md highwater.ledger/1'],
+  },
+  examples: {
+    bad: { held: { 'not-explained': 20 } },
+    good: { held: { 'not-explained': 1, 'images-in-use': 20 } },
+  },
+  // Only a measurement on the node shows it.
+  appliesTo: ({ host }) => host?.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
+
+  *judge({ ledger }) {
+    for (const held of heldBy(ledger, ['not-explained'], least))
+      yield {
+        consequence: `${heldText(held)} is held by nothing that was measured: the kubelet cannot free it.`,
+        evidence: heldEvidence(held),
+      }
+  },
+})

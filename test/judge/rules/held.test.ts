@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { exampleSubject, type NodeExample } from '#judge/example.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { NodeRule } from '#judge/rule.ts'
+import { idleImages } from '#judge/rules/image-gc/idle-images.ts'
+import { unexplainedDiskUse } from '#judge/rules/image-gc/unexplained-disk-use.ts'
+import { logDebris } from '#judge/rules/logs/log-debris.ts'
+import { defaultPolicy } from '#model/policy.ts'
+
+const state = (rule: NodeRule, example: NodeExample) =>
+  outcomeOf(rule, exampleSubject(example), defaultPolicy).state
+
+describe('rules on what holds the disk', () => {
+  it.each([
+    { rule: unexplainedDiskUse, held: { 'not-explained': 10 }, is: 'fail' },
+    { rule: unexplainedDiskUse, held: { 'not-explained': 9.9 }, is: 'pass' },
+    { rule: unexplainedDiskUse, held: { unread: 50 }, is: 'pass' },
+    { rule: logDebris, held: { 'log-debris': 0.5, 'orphaned-pods': 0.5 }, is: 'fail' },
+    { rule: logDebris, held: { 'log-debris': 0.9 }, is: 'pass' },
+    { rule: idleImages, held: { 'images-unused': 20 }, is: 'fail' },
+    { rule: idleImages, held: { 'images-unused': 19, 'images-pinned': 30 }, is: 'pass' },
+  ])('$rule.id with $held: $is', ({ rule, held, is }) => {
+    expect(state(rule, { held })).toBe(is)
+  })
+
+  it('do not apply where the node did not measure', () => {
+    for (const rule of [unexplainedDiskUse, logDebris, idleImages])
+      expect(state(rule, {})).toBe('notApplicable')
+    const host = { diskUse: { folders: [], snapshots: [], missed: 1 } }
+    expect(state(unexplainedDiskUse, { held: { 'not-explained': 50 }, host })).toBe('notApplicable')
+  })
+})

@@ -47,6 +47,18 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'check which permissions an audit has, and which are missing; changes nothing',
     load: async () => (await import('./doctor.ts')).doctorCommand(),
   },
+  init: {
+    summary: 'write a policy to begin with: highwater.yaml, every setting a comment',
+    load: async () => (await import('./policy.ts')).initCommand(),
+  },
+  policy: {
+    summary: 'check a policy: mistakes, and waivers that end soon',
+    load: async () => (await import('./policy.ts')).policyCommand(),
+  },
+  baseline: {
+    summary: 'print waivers with an end for all findings of an audit',
+    load: async () => (await import('./policy.ts')).baselineCommand(),
+  },
   permissions: {
     summary: 'print the roles and policies that a mode needs, ready to apply',
     load: async () => (await import('./permissions.ts')).permissionsCommand(),
@@ -133,7 +145,8 @@ async function programFor(args: string[]): Promise<Command> {
   }
   if (isCompletion) (await import('@bomb.sh/tab/commander')).default(program)
   else program.command('complete [shell]').description('print the completion script of a shell')
-  for (const command of [program, ...program.commands]) command.exitOverride()
+  for (const command of [program, ...program.commands.flatMap(one => [one, ...one.commands])])
+    command.exitOverride()
   return program
 }
 

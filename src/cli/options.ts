@@ -38,7 +38,7 @@ export interface FleetOptions extends SelectionOptions, PlaceOptions {
   deadline: number
 }
 
-const defaultPolicyFile = 'highwater.yaml'
+export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
 /** Which of the nodes. */
@@ -64,7 +64,7 @@ export function addSelectionOptions(command: Command): Command {
 export const addPolicyOption = (command: Command): Command =>
   command.option(
     '--policy <file>',
-    `what your team decided (default: ${defaultPolicyFile}, where there is one)`,
+    `what your team decided (default: ${policyFileName}, where there is one)`,
     parseText,
   )
 
@@ -223,8 +223,8 @@ const modeSelections = (modes: PlaceOptions['plannedModes'] = {}): Policy['modes
 
 /** The policy of that file, or of the working directory. @throws OperatorError */
 export function policyFile(file: string | undefined): Policy {
-  if (file === undefined && !existsSync(defaultPolicyFile)) return defaultPolicy
-  const path = file ?? defaultPolicyFile
+  if (file === undefined && !existsSync(policyFileName)) return defaultPolicy
+  const path = file ?? policyFileName
   let text: string
   try {
     text = readFileSync(path, 'utf8')

@@ -1,0 +1,133 @@
+/** `highwater init`, `policy check` and `baseline`: a policy to begin with, whether it is one, and waivers for what is there today. */
+import { existsSync, writeFileSync } from 'node:fs'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { stringify } from 'yaml'
+import type { FindingsDocument } from '#model/finding.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Waiver } from '#model/policy.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
+import { parsePolicy } from '#policy/parse.ts'
+import { parseText, policyFileName, textOf } from './options.ts'
+import { clean } from './terminal.ts'
+
+const dayMs = 86_400_000
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
+
+/** Every line that sets something is a comment: the defaults hold until somebody decides. */
+const firstPolicy = `# What your team decided. Every key has a default; docs/policy.md explains them all.
+# "highwater policy check" names each mistake with its line.
+
+# Which clusters: all of the account and region, unless named. * stands for any characters.
+# clusters: { names: ['prod-*'] }
+
+# How nodes are read: proxy (default), ssm, both or kubelet. The first match counts.
+# modes:
+#   - match: { cluster: 'prod-*' }
+#     mode: both
+
+# From how full a disk your monitoring alerts.
+# alertPercent: 80
+
+# The severity of a rule, where yours differs from its own.
+# severities: { image-gc-due: info }
+
+# What you accept until a day. "highwater baseline" writes these for all findings of today.
+# waivers:
+#   - rule: peer-drift
+#     match: { cluster: staging }
+#     until: ${dayOf(Date.now() + 90 * dayMs)}
+#     reason: replaced with the next AMI
+`
+
+export function initCommand(): Command {
+  return new Command('init')
+    .argument('[file]', 'the policy to write', policyFileName)
+    .action((file: string) => {
+      if (existsSync(file)) throw new OperatorError(`${file} exists: nothing was written`)
+      writeFileSync(file, firstPolicy)
+      process.stdout.write(`${file} is written. Every setting in it is a comment.\n`)
+    })
+}
+
+export function policyCommand(): Command {
+  const command = new Command('policy')
+  command
+    .command('check')
+    .description('name each mistake of a policy, and the waivers that have ended or will soon')
+    .argument('[file]', 'the policy', policyFileName)
+    .action((file: string) => {
+      const { waivers } = parsePolicy(textOf(file, 'policy'), file, policyTerms)
+      const count = `${waivers.length} waiver${waivers.length === 1 ? '' : 's'}`
+      const lines = [`${file} is a policy, with ${count}.`, ...endingLines(waivers, Date.now())]
+      process.stdout.write(`${lines.join('\n')}\n`)
+    })
+  return command
+}
+
+const soonDays = 7
+
+function endingLines(waivers: readonly Waiver[], nowMs: number): string[] {
+  const [today, soon] = [dayOf(nowMs), dayOf(nowMs + soonDays * dayMs)]
+  return waivers.flatMap(({ rule, until, reason }) => {
+    const ending = until < today ? `ended on ${until}` : `ends on ${until}`
+    return until > soon ? [] : [clean(`The waiver of ${rule} ${ending}: ${reason}`, 300)]
+  })
+}
+
+interface BaselineOptions {
+  reason: string
+  until?: string
+}
+
+export function baselineCommand(): Command {
+  return new Command('baseline')
+    .argument('[findings]', 'of an audit', 'highwater-out/findings.json')
+    .requiredOption('--reason <text>', 'why all of it is accepted for now', parseText)
+    .addOption(
+      new Option('--until <day>', 'the last day on which the waivers hold')
+        .argParser(parseDay)
+        .default(undefined, '90 days after the audit'),
+    )
+    .addHelpText(
+      'after',
+      `
+Waivers hide nothing: waived findings are listed apart, and count again after that day.
+
+Example:
+  highwater baseline --reason 'there before we began' >> highwater.yaml`,
+    )
+    .action((file: string, options: BaselineOptions) => {
+      const document = findingsOf(file)
+      process.stdout.write(stringify({ waivers: baselineOf(document, options) }))
+    })
+}
+
+function parseDay(text: string): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text)))
+    throw new InvalidArgumentError('A day is written 2026-12-31.')
+  return text
+}
+
+/** @throws OperatorError */
+function findingsOf(file: string): FindingsDocument {
+  try {
+    const document: FindingsDocument = JSON.parse(textOf(file, 'findings'))
+    if (document.schema === 'highwater.findings/1') return document
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new OperatorError(`${file} is no findings.json of an audit`)
+}
+
+/** One for each finding. Waivers of equal findings would be equal, too. */
+function baselineOf(
+  { run, findings }: FindingsDocument,
+  { reason, until = dayOf(Date.parse(run.takenAt) + 90 * dayMs) }: BaselineOptions,
+): Waiver[] {
+  return findings.map(({ rule, cluster, subject: { kind, namespace, name } }) => ({
+    rule,
+    match: { cluster, kind, ...(namespace !== null && { namespace }), name },
+    until,
+    reason,
+  }))
+}

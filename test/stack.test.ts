@@ -405,6 +405,18 @@ describe('the alarms', () => {
   })
 })
 
+describe('a stack that nobody hears of', () => {
+  const saysSo = (parameters: Record<string, string>) =>
+    'NobodyHears' in instantiate(packaged.template, parameters).outputs
+
+  it('says so in its outputs', () => {
+    expect(saysSo({})).toBe(true)
+    expect(saysSo({ Sender: 'a@example.com' })).toBe(true)
+    expect(saysSo({ Sender: 'a@example.com', Recipients: 'b@example.com' })).toBe(false)
+    expect(saysSo({ AlarmEmail: 'a@example.com' })).toBe(false)
+  })
+})
+
 describe('the documents', () => {
   const hashes = (of: Stack) =>
     Object.fromEntries(
@@ -414,8 +426,10 @@ describe('the documents', () => {
       ]),
     )
 
-  it('that run on nodes have the content whose hash the sender pins; those that change one are there only with remediation', () => {
-    expect(hashes(stack)).toEqual(inspectDocumentHashes)
+  it('that run on nodes have the content whose hash the sender pins; those that read one are there only if a mode needs them, those that change one only with remediation', () => {
+    expect(hashes(stack)).toEqual({})
+    const reading = instantiate(packaged.template, { ReadsBySsm: 'yes' })
+    expect(hashes(reading)).toEqual(inspectDocumentHashes)
     expect(hashes(whole)).toEqual({ ...inspectDocumentHashes, ...applyDocumentHashes })
     for (const { Properties } of ofType(whole, 'AWS::SSM::Document'))
       expect(Properties).toMatchObject({

@@ -7,7 +7,7 @@ import { type CauseView, causeView, moreCauses } from './causes.ts'
 import type { MailChanges } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
-const shown = { cards: 3, lines: 5, commands: [2, 1, 0] }
+const shown = { cards: 3, lines: 4, commands: [2, 1, 0] }
 
 interface MailLine extends SeverityMark {
   severityWord: string

@@ -53,7 +53,7 @@ export const permissionsDocument = (): string =>
   [
     '# Permissions',
     '',
-    'Written by a test from the permissions that stand beside the calls (`src/clients/`, `src/collect/`): `vitest run test/permissions.test.ts -u` writes it anew. `highwater permissions --mode MODE` prints a mode’s part ready to apply, for your account and clusters; `highwater doctor --mode MODE` tries what is granted, and says what is missing for which reading.',
+    'Written by a test from the permissions that stand beside the calls (`src/clients/`, `src/collect/`): `npm run docs` writes it anew. `highwater permissions --mode MODE` prints a mode’s part ready to apply, for your account and clusters; `highwater doctor --mode MODE` tries what is granted, and says what is missing for which reading.',
     '',
     'None of it but [what applies plans](#remediation) changes anything in a cluster or on a node. Where a right is missing, the audit still runs, and the report says what it could therefore not read.',
     '',

@@ -1,6 +1,6 @@
 /**
  * What the packaged template lets each function's role do, as moto checks it: of S3 it asks about the object, of all else about everything and without
- * conditions, so these are taken as wide. That the template narrows them is tested in test/permissions.test.ts.
+ * conditions, so these are taken as wide. That the template narrows them is tested in test/pipeline/permissions.test.ts.
  */
 import { packageService } from '#test/packaged.ts'
 import { instantiate } from '#test/template.ts'

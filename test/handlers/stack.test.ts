@@ -90,7 +90,9 @@ describe('the parameters', () => {
   })
 
   it('are told in docs/parameters.md', async () => {
-    await expect(parametersDocument(packaged.template)).toMatchFileSnapshot('../docs/parameters.md')
+    await expect(parametersDocument(packaged.template)).toMatchFileSnapshot(
+      '../../docs/parameters.md',
+    )
   })
 
   it('are each used', () => {
@@ -525,7 +527,7 @@ describe('who may do what', () => {
   })
 
   it('has no action and no resource with a star where AWS allows a narrower one', () => {
-    // What IAM lets each action be narrowed to is in facts/aws/iam.ts, and test/permissions.test.ts compares.
+    // What IAM lets each action be narrowed to is in facts/aws/iam.ts, and test/pipeline/permissions.test.ts compares.
     // The policy of a key says * of that key alone.
     const grants = grantsIn({ ...whole, resources: withoutKeys(whole.resources) })
     expect(grants.flatMap(({ Action }) => Action).filter(action => action.includes('*'))).toEqual(

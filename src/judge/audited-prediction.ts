@@ -47,7 +47,7 @@ export function openAuditedPredictions(): (
 }
 
 const namedVictims = 3
-const toldSignals: ReadonlySet<Signal> = new Set([
+const reportedSignals: ReadonlySet<Signal> = new Set([
   'memory.available',
   'nodefs.available',
   'imagefs.available',
@@ -57,7 +57,7 @@ function firstVictims({ rankings, protected: spared }: EvictionPrediction): Firs
   if (rankings === null) return null
   const never = new Set(spared?.map(({ namespace, name }) => `${namespace}/${name}`))
   return rankings.flatMap(({ signal, pods }) => {
-    if (!toldSignals.has(signal)) return []
+    if (!reportedSignals.has(signal)) return []
     const order = pods.filter(({ namespace, name }) => !never.has(`${namespace}/${name}`))
     const named = order
       .slice(0, namedVictims)

@@ -63,7 +63,7 @@ export class ClusterFacts implements ClusterContext {
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** As last asked for: every rule asks of every node. */
-  readonly #told = new Map<string, readonly NodeEvent[]>()
+  readonly #eventsByNode = new Map<string, readonly NodeEvent[]>()
 
   /** A cluster may come twice: before its nodes, and again when a list broke off. */
   takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterInput): void {
@@ -115,9 +115,10 @@ export class ClusterFacts implements ClusterContext {
   }
 
   #eventsOf(node: string): readonly NodeEvent[] {
-    const told = this.#told.get(node) ?? together([...(this.#events.get(node)?.values() ?? [])])
-    this.#told.set(node, told)
-    return told
+    const known =
+      this.#eventsByNode.get(node) ?? together([...(this.#events.get(node)?.values() ?? [])])
+    this.#eventsByNode.set(node, known)
+    return known
   }
 
   /** The same event may come twice, on two pages or in both of its forms: it counts once, as it was last. */
@@ -130,7 +131,7 @@ export class ClusterFacts implements ClusterContext {
     const known = events.get(key)
     if (known === undefined || isLater(event, known)) events.set(key, event)
     this.#events.set(node, events)
-    this.#told.delete(node)
+    this.#eventsByNode.delete(node)
   }
 }
 

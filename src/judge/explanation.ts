@@ -85,7 +85,7 @@ function casesOf({ examples }: RuleOfNodes): [Case[], Case[]] {
 
 const isPolicyKey = (key: string | symbol): key is keyof Policy =>
   typeof key === 'string' && Object.hasOwn(defaultPolicy, key)
-/** Words that nobody writes but to name a key. */
+/** Words that can only be keys. */
 const camelCase = /\b[a-z]+[A-Z]\w*/g
 
 /** The keys that it asks for while it judges its examples, and those that its documentation names: an example need not go every way. */

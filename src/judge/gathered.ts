@@ -109,7 +109,7 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
       .slice(0, reasonsShown)
       .map(([what, count]) => line('object', what, counted(count, noun))),
     ...(rest > 0 ? [line('object', 'other reasons', counted(rest, noun))] : []),
-    ...[...totals].map(([what, { amounts, told }]) => line('object', what, told(amounts))),
+    ...[...totals].map(([what, { amounts, textOf }]) => line('object', what, textOf(amounts))),
     ...[...shares].map(([what, all]) => line('object', what, sharesText(all))),
     ...[...firsts].map(([what, { firstMs, nowMs }]) => line('object', what, ago(firstMs, nowMs))),
     ...[...names].map(([what, all]) =>

@@ -40,7 +40,7 @@ import { commandsOf } from './fixes/steps.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { happeningsOf, withEvents } from './history/happenings.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
-import { inOrder, toldOnce } from './merged-judgements.ts'
+import { inOrder, withoutRepeats } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { JudgementResult, RuleError } from './result.ts'
@@ -350,7 +350,7 @@ class RunningJudgement implements Judgement {
         ...groups.flatMap(group => group.unknownOutcome(this.#allNodes) ?? []),
         ...garbage.flatMap(({ unknowns }) => unknowns),
       ].toSorted(byUnknown),
-      notAudited: toldOnce(this.#notAudited),
+      notAudited: withoutRepeats(this.#notAudited),
       delta: { new: [], resolved: [] },
       ruleErrors: inOrder(this.#ruleErrors),
       garbage: garbage.flatMap(({ overview }) => overview ?? []).toSorted(byCluster),

@@ -11,7 +11,7 @@ export const mergedJudgements = (results: readonly JudgementResult[]): Judgement
   findings: results.flatMap(({ findings }) => findings).toSorted(byFinding),
   waived: results.flatMap(({ waived }) => waived).toSorted(byFinding),
   unknowns: results.flatMap(({ unknowns }) => unknowns).toSorted(byUnknown),
-  notAudited: toldOnce(results.flatMap(({ notAudited }) => notAudited)),
+  notAudited: withoutRepeats(results.flatMap(({ notAudited }) => notAudited)),
   delta: { new: [], resolved: [] },
   ruleErrors: inOrder(results.flatMap(({ ruleErrors }) => ruleErrors)),
   garbage: results
@@ -20,7 +20,7 @@ export const mergedJudgements = (results: readonly JudgementResult[]): Judgement
 })
 
 /** Sorted; the same of the same node once. */
-export const toldOnce = (entries: readonly NotAudited[]): NotAudited[] =>
+export const withoutRepeats = (entries: readonly NotAudited[]): NotAudited[] =>
   [...new Map(entries.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
     (a, b) =>
       byText(a.cluster, b.cluster) ||

@@ -44,7 +44,7 @@ export interface NodeSubject {
   node: KubernetesNode
   pods: readonly KubernetesPod[] | null
   summary: Summary | null
-  /** What only the node itself knows; nobody asks it in mode `proxy`. */
+  /** What only the node itself knows; not read in mode `proxy`. */
   runtime: Runtime | null
   host: Host | null
   mode: ReadMode

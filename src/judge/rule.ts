@@ -121,8 +121,8 @@ export interface ClusterEvidence extends Evidence {
   shares?: ReadonlyMap<string, number>
   /** Of the first of them. */
   since?: { firstMs: number; nowMs: number }
-  /** Amounts that add up, place by place; `told` makes the value of them. */
-  total?: { amounts: readonly number[]; told(amounts: readonly number[]): string }
+  /** Amounts that add up, place by place; `textOf` makes the value. */
+  total?: { amounts: readonly number[]; textOf(amounts: readonly number[]): string }
   /** Names that stand in no namespace, or with it. */
   names?: readonly { name: string }[]
 }

@@ -20,13 +20,13 @@ export const withoutLogrotateSecrets = (entries: unknown): unknown =>
 function withoutFileSecrets(entry: unknown): unknown {
   if (!isRawObject(entry) || entry.directives === undefined) return entry
   const { sha256, modifiedAt, directives, ...rest } = entry
-  const told = isRawObject(directives) ? Object.entries(directives) : []
-  const kept = told.flatMap(([name, value]) => {
+  const entries = isRawObject(directives) ? Object.entries(directives) : []
+  const kept = entries.flatMap(([name, value]) => {
     const cut = name === 'patterns' ? patternsIn(value) : cutDirective(name.toLowerCase(), value)
     return cut === undefined ? [] : [[name, cut] as const]
   })
   // Of a file that is none of logrotate's not even the hash: short secrets can be guessed from it.
-  const isForeign = kept.length < told.length && kept.every(([name]) => name === 'patterns')
+  const isForeign = kept.length < entries.length && kept.every(([name]) => name === 'patterns')
   const changed =
     modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt))
       ? { modifiedAt }

@@ -344,7 +344,7 @@ export const hostShape: ShapeOf<Host> = {
     discardUnpackedLayers: 'boolean',
     mirrors: list({ registry: 'text', server: 'text', hosts: list('text') }),
   },
-  /** Settings as declared, of a node whose files nobody sees. */
+  /** Settings as declared, of a node whose files are not readable. */
   bottlerocket: {
     kubernetes: bottlerocketSettings,
     containerRuntime: containerRuntimeSettings,

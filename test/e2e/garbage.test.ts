@@ -350,7 +350,11 @@ describe('cluster garbage', () => {
           'issued-past-deadline',
           'csr-issued',
         ],
-        ['pod-stuck-terminating', 'nobody takes away the finalizer example.com/flush', 'worker-9'],
+        [
+          'pod-stuck-terminating',
+          'no known controller removes the finalizer example.com/flush',
+          'worker-9',
+        ],
         [
           'pod-stuck-terminating',
           'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',

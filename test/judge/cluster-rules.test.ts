@@ -132,11 +132,7 @@ describe('findings', () => {
     expect(finding?.evidence.slice(0, 4)).toEqual([
       { kind: 'places', what: 'places', value: '40' },
       { kind: 'object', what: 'reasons', value: 'Evicted: 40, NodeShutdown: 40' },
-      {
-        kind: 'object',
-        what: 'controlled by',
-        value: 'ReplicaSet cart-7d9c6bf5c8: 70, nobody: 10',
-      },
+      { kind: 'object', what: 'controlled by', value: 'ReplicaSet cart-7d9c6bf5c8: 70, none: 10' },
       { kind: 'object', what: 'first', value: expect.stringMatching(/^2 days ago /) },
     ])
     expect(finding?.evidence.length).toBeLessThanOrEqual(24)

@@ -131,7 +131,7 @@ function namedTemplate(named: NamedTemplate, context: ClusterContext): Template 
   return { id: entries[0]?.launchTemplateId || null, name, version, entries }
 }
 
-/** `$Latest` and `$Default` were read with the others, and came back as numbers: the highest, and the one that nobody names by its number. */
+/** `$Latest` and `$Default` were read with the others, and came back as numbers: the highest, and the one that no nodegroup names by its number. */
 function versionNamed(
   named: string,
   versions: readonly LaunchTemplateVersion[],

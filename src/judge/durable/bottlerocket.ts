@@ -21,8 +21,7 @@ export const bottlerocket: DurableTarget = {
 
   snippet(request) {
     const { settings, notes } = bottlerocketTerms(request)
-    if (isEmpty(settings))
-      return comments(['Bottlerocket can be told nothing of this fix.', ...notes])
+    if (isEmpty(settings)) return comments(['Bottlerocket takes no part of this fix.', ...notes])
     return `${comments([...inUserData, ...notes])}${bottlerocketToml(settings)}`
   },
 }

@@ -10,7 +10,7 @@ import { comments } from './writing.ts'
 export interface DurableTarget {
   target: DurableFix['target']
   isFor(origin: Origin): boolean
-  /** What cannot be set there is told in comments. */
+  /** Comments name what cannot be set there. */
   snippet(request: DurableRequest): string
 }
 

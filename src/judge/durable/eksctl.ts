@@ -19,7 +19,7 @@ export const eksctl: DurableTarget = {
 
   snippet(request) {
     const { text, notes } = settingsOf(request)
-    if (text === '') return comments(['eksctl can be told nothing of this fix.', ...notes])
+    if (text === '') return comments(['eksctl takes no part of this fix.', ...notes])
     const list = request.origin.owner === 'eksctl' ? 'nodeGroups' : 'managedNodeGroups'
     return `${comments([...inClusterConfig, ...notes])}${list}:
   - name: ${quotedName(request.group.name, 'my-nodegroup')}

@@ -18,7 +18,7 @@ export const launchTemplate: DurableTarget = {
   snippet(request) {
     if (request.origin.amiFamily === 'Windows') return windowsUserData(request)
     const { script, leftOut } = al2Script(request, inUserData)
-    return script === '' ? comments(['AL2 can be told nothing of this fix.', ...leftOut]) : script
+    return script === '' ? comments(['AL2 takes no part of this fix.', ...leftOut]) : script
   },
 }
 
@@ -100,8 +100,7 @@ function windowsUserData(request: DurableRequest): string {
         'eksctl passes no flags to Windows kubelets: the nodegroup needs a launch template of your own.',
       ]
     : []
-  if (isEmpty(config))
-    return comments(['Windows nodes can be told nothing of this fix.', ...leftOut])
+  if (isEmpty(config)) return comments(['Windows nodes take no part of this fix.', ...leftOut])
   return `<powershell>
 ${comments([...inWindows, ...eksctl, ...leftOut])}[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"
 & $EKSBootstrapScriptFile -EKSClusterName 'my-cluster' -KubeletExtraArgs '${flags(config)}' 3>&1 4>&1 5>&1 6>&1

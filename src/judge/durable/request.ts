@@ -15,7 +15,7 @@ export interface Proposal {
   origin: Origin
   /** KubeletConfiguration fields; maps come whole. Their keys and values may be the node's own, so they are not to be trusted. */
   config: RawObject
-  /** Sentences for whoever applies it: what else is to be done, and why something cannot be set. */
+  /** Sentences for the operator: what else is to be done, and why something cannot be set. */
   notes?: readonly string[]
 }
 

@@ -95,7 +95,7 @@ export function allEvictions(
   )
 }
 
-export interface ToldEviction {
+export interface EvictionCause {
   /** What was low; null: the pod was over a limit of its own, or the message is another. */
   resource: string | null
   /** The pod had not begun to run. */
@@ -111,7 +111,7 @@ const resourceOfCondition: Readonly<Record<string, string>> = {
 }
 
 /** Upstream: pkg/kubelet/eviction/helpers.go evictionMessage; eviction_manager.go Admit. */
-export function readEvictionMessage(message: string): ToldEviction {
+export function readEvictionMessage(message: string): EvictionCause {
   const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
   const [, condition] =
     /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []

@@ -200,7 +200,7 @@ function softThresholds(fix: Draft): void {
 function imageAges(fix: Draft): void {
   const [most, least] = ['imageMaximumGCAge', 'imageMinimumGCAge'] as const
   const maximum = durationMs(fix.text(most)) ?? 0
-  // Upstream: SetDefaults_KubeletConfiguration: 0s is what nobody set.
+  // Upstream: SetDefaults_KubeletConfiguration: 0s means unset.
   const minimum =
     durationMs(fix.text(least)) || durationMs(configurationDefaults.imageMinimumGCAge ?? '') || 0
   if (maximum > 0 && maximum <= minimum)

@@ -24,7 +24,7 @@ const computed = ['cpu', 'memory', 'ephemeral-storage']
 
 /**
  * Without what would pin or spoil what the image computes.
- * @param isDeclared whoever runs the nodes has chosen these values himself @param sizes the group's instance types
+ * @param isDeclared the operator has chosen these values @param sizes the group's instance types
  */
 export function durableReservations(
   { config, origin, fact, declaration }: Wish,

@@ -69,7 +69,7 @@ export function* stayingPods(
         ...oldest(found, endOf, nowMs, 'first'),
         line('object', 'pods', named(found)),
         ...(threshold.isAssumed
-          ? [line('object', 'threshold of pod GC', thresholdTold(threshold))]
+          ? [line('object', 'threshold of pod GC', thresholdText(threshold))]
           : []),
       ],
       commands: [
@@ -81,7 +81,7 @@ export function* stayingPods(
 }
 
 /** As the rule on the threshold says it. */
-export const thresholdTold = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
+export const thresholdText = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
   isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
 
 function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number): string {

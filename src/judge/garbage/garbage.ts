@@ -79,7 +79,7 @@ export const controllersOf = (
   sharesOf(
     'controlled by',
     items.map(({ controller }) =>
-      controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'nobody',
+      controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'none',
     ),
   )
 
@@ -101,8 +101,8 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
 export const summed = (
   what: string,
   amounts: readonly number[],
-  told: (amounts: readonly number[]) => string,
-): ClusterEvidence => ({ kind: 'object', what, value: told(amounts), total: { amounts, told } })
+  textOf: (amounts: readonly number[]) => string,
+): ClusterEvidence => ({ kind: 'object', what, value: textOf(amounts), total: { amounts, textOf } })
 
 /** Names that are known wherever they are read. */
 export const namedEvidence = (
@@ -144,7 +144,7 @@ const age = (ms: number): string =>
 export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number): boolean =>
   timeMs === null || nowMs - timeMs >= minAgeHours * 3_600_000
 
-/** From when on the rules call garbage what has another age than the policy's: what nobody needs hours for. */
+/** Minimum ages other than the policy's, where a controller acts within minutes. */
 export const leftHours = {
   /** The cloud's node lifecycle controller looks every few seconds: an hour is no delay of it. */
   nodeWithoutInstance: 1,

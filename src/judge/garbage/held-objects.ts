@@ -10,7 +10,7 @@ export const isOverdue = ({ expiresMs }: { expiresMs: number | null }, nowMs: nu
 
 /**
  * Without objects of other rules: owners that wait in a foreground deletion, and Jobs with expired TTL.
- * @param kinds what the policy has looked at: a rule that nobody asks tells nothing
+ * @param kinds kinds of the policy: a rule of another kind does not run
  */
 export function heldObjects(
   { held }: FinalizerGarbage,

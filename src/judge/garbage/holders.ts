@@ -13,7 +13,7 @@ export function whyPodStays({
   if (finalizers.length > 0 && isHeldOnly) return whyFinalizersStay(finalizers)
   if (nodeState === 'none') return 'it is on no node, and pod GC has not taken it'
   if (nodeState === 'gone') return `its node ${node} is gone, and pod GC has not taken it`
-  if (nodeState === 'not-ready') return `its node ${node} is not Ready, so nobody ends it`
+  if (nodeState === 'not-ready') return `its node ${node} is not Ready, so no kubelet ends it`
   if (finalizers.length > 0) return `its kubelet holds it, or else ${whyFinalizersStay(finalizers)}`
   return nodeState === 'not-read'
     ? `whether its node ${node} is there is not known`
@@ -40,7 +40,7 @@ export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObje
 }
 
 function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer): string {
-  if (controller === null) return `nobody takes away the finalizer ${finalizer}`
+  if (controller === null) return `no known controller removes the finalizer ${finalizer}`
   if (state === 'absent')
     return `the finalizer ${finalizer} is for ${controller}, and nothing in this cluster is called like it`
   if (state === 'stopped')

@@ -1,13 +1,13 @@
 /** Objects that are alike, in few words. */
 import type { OwnedGroup } from '#model/cluster-garbage.ts'
 
-/** By the first of them, so that groups have an order; `told`: `Pod cart-0, cart-1 and 3 more`. */
+/** By the first of them, so that groups have an order; `text`: `Pod cart-0, cart-1 and 3 more`. */
 export function owned<Group extends OwnedGroup>(
   group: Group,
-): Group & { name: string; told: string } {
+): Group & { name: string; text: string } {
   const { kind, names, count } = group
   const more = count > names.length ? ` and ${count - names.length} more` : ''
-  return { ...group, name: names[0] ?? '', told: `${kind} ${names.join(', ')}${more}` }
+  return { ...group, name: names[0] ?? '', text: `${kind} ${names.join(', ')}${more}` }
 }
 
 export const totalOf = (groups: readonly OwnedGroup[]): number =>

@@ -19,19 +19,19 @@ export function releasedSince(
   volumes: readonly ReleasedVolume[],
   nowMs: number,
 ): ClusterEvidence[] {
-  const untold = volumes.filter(({ sinceMs }) => sinceMs === null)
+  const undated = volumes.filter(({ sinceMs }) => sinceMs === null)
   return [
     ...oldest(volumes, ({ sinceMs }) => sinceMs, nowMs, 'first was released'),
-    ...(untold.length === 0
+    ...(undated.length === 0
       ? []
       : [
           summed(
             'since when is not known',
-            [untold.length],
+            [undated.length],
             ([all]) => `${all}, by age of the volume`,
           ),
         ]),
-    ...oldest(untold, ({ createdMs }) => createdMs, nowMs, 'first of these was made'),
+    ...oldest(undated, ({ createdMs }) => createdMs, nowMs, 'first of these was made'),
   ]
 }
 

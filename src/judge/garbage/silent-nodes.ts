@@ -7,7 +7,7 @@ export const isWithoutInstance = (
   nowMs: number,
 ): boolean => isOld(sinceMs, nowMs, leftHours.nodeWithoutInstance)
 
-/** But for those of which is told that their instance is gone. @param instances null: nobody tells of it */
+/** Without nodes whose instance is gone. @param instances null: unknown */
 export function silentNodes(
   { notReady }: NodeGarbage,
   instances: ClusterPrediction['instances'],

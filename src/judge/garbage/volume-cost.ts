@@ -1,4 +1,4 @@
-/** What volumes that nobody uses hold, and cost. */
+/** Capacity and cost of unused volumes. */
 import { isWholePrice, monthlyUsd, type VolumePerformance } from '#facts/aws/ebs-prices.ts'
 import type { ClusterEvidence } from '#judge/rule.ts'
 import { bytes } from '#judge/text.ts'

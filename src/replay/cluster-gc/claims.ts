@@ -104,7 +104,7 @@ function claimUsesOf(object: KubernetesPod): ClaimUse[] {
   })
 }
 
-/** `namespace/name` of each claim that the pod uses, whoever that claim belongs to. */
+/** `namespace/name` of each claim that the pod uses, also claims of other pods. */
 export const claimKeysOf = (pod: KubernetesPod): string[] =>
   claimUsesOf(pod).map(({ claim }) => claim)
 

@@ -112,7 +112,7 @@ class Cluster {
       this.#open[need]?.take(resource, object)
   }
 
-  /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
+  /** Null if no garbage was requested, as in a snapshot of nodes alone. */
   tell(takenAt: string): ClusterPrediction | null {
     const failed = this.#failed()
     const resources = this.#resources(failed)
@@ -121,7 +121,7 @@ class Cluster {
       resource => isGarbageResource(resource) || resource === versionResource,
     )
     if (!wasSearched) return null
-    const told = {
+    const head = {
       cluster: this.#name,
       at: takenAt,
       eks: this.#eks,
@@ -156,7 +156,7 @@ class Cluster {
       if (known[need] && doubts[need] === undefined && podsLeftOut !== null)
         doubts[need] = [podsLeftOut]
     return {
-      ...told,
+      ...head,
       ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }),
       missing,
       doubts,
@@ -187,10 +187,10 @@ class Cluster {
   }
 
   #controlPlane(): ControlPlane {
-    const told = [this.#eks?.version ?? null, this.#serverVersion].find(
-      version => featuresOf(version).minor !== null,
+    const version = [this.#eks?.version ?? null, this.#serverVersion].find(
+      each => featuresOf(each).minor !== null,
     )
-    return { version: told ?? this.#newestKubelet, isAssumed: told === undefined }
+    return { version: version ?? this.#newestKubelet, isAssumed: version === undefined }
   }
 
   #context(takenAt: string, resources: ClusterPrediction['resources']): SectionContext {

@@ -85,7 +85,7 @@ export interface CountedJob {
   outcome: 'Complete' | 'Failed' | null
 }
 
-/** Null of a Job that nobody controls. */
+/** Null: the Job has no controller. */
 export function countedJob(job: Job): CountedJob | null {
   const metadata = parseMetadata(job)
   const controller = metadata && controllerOf(metadata)

@@ -1,12 +1,12 @@
 /**
- * Leases: which the kubelets and API servers still renew, and which nobody will ever collect.
+ * Leases: which the kubelets still renew, and which will never be collected.
  *
  * Replays       pkg/kubelet/util/nodelease.go                                  SetNodeOwnerFunc
  *               component-helpers/apimachinery/lease/controller.go             Run
  *               pkg/controlplane/controller/apiserverleasegc/gc_controller.go  isLeaseExpired
  * Read at       1.24 to 1.37; identity leases since 1.26, with another label since 1.27
  * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set once, while there is none
- * Left out      the APIServerIdentity gate where someone switches it; leases of leader elections, which nobody collects
+ * Left out      the APIServerIdentity gate where someone switches it; leases of leader elections, which are not collected
  */
 import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
 import type { KubernetesNode, Lease } from '#model/kubernetes.ts'
@@ -15,7 +15,7 @@ import { type ObjectMetadata, type OwnerReference, parseMetadata, timeOf } from 
 /**
  * `held`: its owner is the node of that name; `ownerless`: the node lives, and its kubelet sets the owner at the next renewal; `stale-owner`: the
  * node is another one now: the garbage collector deletes the lease, a kubelet that lives creates it anew; `collectable`: the node is gone, and the
- * garbage collector follows; `leftover`: the node is gone, and nobody deletes the lease; `unknown`: nodes were not read, or something else owns it.
+ * garbage collector follows; `leftover`: the node is gone, and no collector deletes the lease; `unknown`: nodes were not read, or something else owns it.
  */
 export type NodeLeaseState =
   | 'held'

@@ -13,7 +13,7 @@ export class NamedOwners {
   readonly #named = new Set<string>()
   readonly #kinds: ReadonlySet<string>
 
-  /** @param dependents whoever may name one @param kinds those that are looked for */
+  /** @param dependents objects that may name an owner @param kinds of the owners */
   constructor(dependents: Iterable<OwnedObject>, kinds: ReadonlySet<string>) {
     this.#kinds = kinds
     for (const { ownerReferences } of dependents)

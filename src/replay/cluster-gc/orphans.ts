@@ -27,7 +27,7 @@ const marks: Readonly<Record<string, readonly Mark[]>> = {
 
 /** The kind of the controller; null where nothing says that there was one. @param resource `plural` or `plural.group` */
 export function madeBy(resource: string, object: ClusterObject): string | null {
-  // Nobody but these two makes any.
+  // Only these two make them.
   if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
   const metadata = object.metadata
   const found = marks[resource]?.find(([where, key]) => metadata?.[where]?.[key] !== undefined)

@@ -32,8 +32,8 @@ export interface Section<Need extends ClusterNeed> {
   open(): OpenSection<ClusterSections[Need]>
 }
 
-export interface OpenSection<Told> {
+export interface OpenSection<Result> {
   /** One of the section's objects, by resource; pods come with their nodes, too. Keep nothing of it that is not needed. */
   take(resource: string, object: ClusterObject): void
-  tell(context: SectionContext): Told
+  tell(context: SectionContext): Result
 }

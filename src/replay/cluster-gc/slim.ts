@@ -45,7 +45,7 @@ export const controllersIn = ({ metadata }: ClusterObject): ObjectReference[] =>
     .filter(({ controller }) => controller === true)
     .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
-/** Whoever takes it along: its controller, else the first of its owners. */
+/** The owner with which it is deleted: its controller, else its first owner. */
 export function keeperIn(metadata: ObjectMetadata): Controller | null {
   const [owner] = metadata.ownerReferences
   return controllerIn(metadata) ?? (owner ? { kind: owner.kind, name: owner.name } : null)

@@ -216,7 +216,7 @@ describe('volume-held-in-deletion', () => {
     [
       'another finalizer',
       { finalizers: [{ finalizer: 'x/y', controller: null, state: 'unknown' }], usedBy: [] },
-      'nobody takes away the finalizer x/y',
+      'no known controller removes the finalizer x/y',
     ],
     [
       'whose finalizer it is, and that he is not there',

@@ -229,7 +229,7 @@ describe('failed-pods and evicted-pods', () => {
       expect.objectContaining({
         kind: 'object',
         what: 'controlled by',
-        value: 'ReplicaSet x: 2, nobody: 1',
+        value: 'ReplicaSet x: 2, none: 1',
       }),
     )
     expect(found?.consequence).toContain('pod GC deletes never')
@@ -316,7 +316,7 @@ describe('pod-stuck-terminating', () => {
     [
       'on a node that is not',
       { nodeState: 'not-ready' },
-      'its node n is not Ready, so nobody ends it',
+      'its node n is not Ready, so no kubelet ends it',
     ],
     [
       'on a node that is gone',
@@ -326,17 +326,17 @@ describe('pod-stuck-terminating', () => {
     [
       'with a finalizer, on no node',
       { nodeState: 'none', node: null, finalizers: [audit] },
-      'nobody takes away the finalizer a/b',
+      'no known controller removes the finalizer a/b',
     ],
     [
       'with a finalizer, on a ready node',
       { finalizers: [audit] },
-      'its kubelet holds it, or else nobody takes away the finalizer a/b',
+      'its kubelet holds it, or else no known controller removes the finalizer a/b',
     ],
     [
       'let go by its kubelet, with a finalizer',
       { finalizers: [audit], isLetGo: true },
-      'nobody takes away the finalizer a/b',
+      'no known controller removes the finalizer a/b',
     ],
     [
       'held by a controller that is known',
@@ -346,7 +346,7 @@ describe('pod-stuck-terminating', () => {
     [
       'held by two',
       { nodeState: 'gone', finalizers: [audit, ofJob] },
-      'nobody takes away the finalizer a/b; the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+      'no known controller removes the finalizer a/b; the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
     ],
     [
       'on a node of which nothing is known',
@@ -371,7 +371,7 @@ describe('pod-stuck-terminating', () => {
     ]
     const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating } })
     const whose = found?.evidence.find(({ what }) => what === 'controlled by')?.value ?? ''
-    expect(whose).toMatch(/^StatefulSet cart: 2, Job [^\p{Cc}\p{Cf}]*y.*, nobody: 1$/u)
+    expect(whose).toMatch(/^StatefulSet cart: 2, Job [^\p{Cc}\p{Cf}]*y.*, none: 1$/u)
     expect(whose.length).toBeLessThan(400)
   })
   it('leaves a pod alone that has not hung for long', () => {

@@ -47,7 +47,7 @@ export const blockedForegroundDeletion = clusterRule({
     )) {
       const known = found.find(({ dependents }) => dependents.length > 0)
       const first = known ?? found[0]
-      const [by] = known?.dependents.map(each => owned(each).told) ?? []
+      const [by] = known?.dependents.map(each => owned(each).text) ?? []
       const waits = `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'waits' : 'wait'}`
       yield {
         subject,
@@ -64,7 +64,7 @@ export const blockedForegroundDeletion = clusterRule({
               line(
                 'object',
                 `${kind} ${name} waits for`,
-                dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed',
+                dependents.map(each => owned(each).text).join(', ') || 'nothing that was listed',
               ),
             ),
           ...oldest(found, ({ sinceMs }) => sinceMs, nowMs, 'first was deleted'),

@@ -57,7 +57,7 @@ export const danglingOwner = clusterRule({
               line(
                 'object',
                 `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`,
-                each.told,
+                each.text,
               ),
             ),
           summed('whose owner was replaced by another of its name', [replaced], String),

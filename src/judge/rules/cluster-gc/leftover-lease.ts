@@ -7,7 +7,7 @@ import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
 
-/** The collector follows the owner within seconds: a lease that nobody has renewed for so long it has passed over. */
+/** The collector follows the owner within seconds: it has missed a lease that was not renewed for so long. */
 const isPassedOver = (
   { state, renewedMs }: NodeLeaseGarbage,
   nowMs: number,

@@ -1,6 +1,6 @@
 import { line } from '#judge/evidence.ts'
 import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { failedPod, thresholdTold } from '#judge/garbage/failed-pods.ts'
+import { failedPod, thresholdText } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted, percent } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
@@ -60,7 +60,7 @@ export const terminatedPodsNearThreshold = clusterRule({
           'finished pods',
           `${count}, ${percent((count / limit) * 100)} of the threshold`,
         ),
-        line('object', 'threshold', thresholdTold(threshold)),
+        line('object', 'threshold', thresholdText(threshold)),
         line('object', 'where', namespaces.join(', ')),
         line('object', 'go first', first.join(', ')),
       ],

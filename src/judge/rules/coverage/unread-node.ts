@@ -73,11 +73,9 @@ export const unreadNode = nodeRule({
     // If no mode can read the rest of such a node, the operator cannot fix it.
     const isLimited =
       !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
-    const hasToldRest = configuration !== null && !isConfigurationOnDisk && summary !== null
+    const hasRest = configuration !== null && !isConfigurationOnDisk && summary !== null
     const isExpected =
-      isLimited &&
-      hasToldRest &&
-      sources.every(([source]) => source === 'host' || source === 'runtime')
+      isLimited && hasRest && sources.every(([source]) => source === 'host' || source === 'runtime')
     yield {
       ...(sources.every(([source]) => partly(source).length > 0) && {
         severity: 'medium' as const,

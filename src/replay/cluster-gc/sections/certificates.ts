@@ -43,7 +43,7 @@ class Certificates implements OpenSection<CertificateGarbage> {
   }
 
   tell({ nowMs, features }: SectionContext): CertificateGarbage {
-    const told = ({ request, certificate }: Kept): CertificateRequest[] => {
+    const requestsOf = ({ request, certificate }: Kept): CertificateRequest[] => {
       const metadata = parseMetadata(request)
       if (!metadata) return []
       const { name, createdMs } = metadata
@@ -58,11 +58,11 @@ class Certificates implements OpenSection<CertificateGarbage> {
         },
       ]
     }
-    return { requests: Array.from(this.#requests, told).flat() }
+    return { requests: Array.from(this.#requests, requestsOf).flat() }
   }
 }
 
-/** The API server lets nobody have both Approved and Denied. Upstream: pkg/apis/certificates/validation validateConditions. */
+/** The API server refuses a request with both Approved and Denied. Upstream: pkg/apis/certificates/validation validateConditions. */
 function stateOf(
   request: CertificateSigningRequest,
   { isIssued }: IssuedCertificate,

@@ -41,7 +41,7 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
       lists.set(key, known)
       return known
     }
-    const told = ({ namespace, name, sinceMs, expiresMs, names, ...of }: Held): HeldObject => {
+    const heldOf = ({ namespace, name, sinceMs, expiresMs, names, ...of }: Held): HeldObject => {
       const resource = shared.text(of.resource)
       return {
         resource,
@@ -55,8 +55,8 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
     }
     return {
       held: [
-        ...Array.from(this.#held, told),
-        ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? []).map(told),
+        ...Array.from(this.#held, heldOf),
+        ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? []).map(heldOf),
       ],
     }
   }

@@ -11,7 +11,7 @@ import { owners } from './owners.ts'
 import { pods } from './pods.ts'
 import { volumes } from './volumes.ts'
 
-/** Every section by its name, in the order in which they tell: first the one that takes most memory to do so, while the others have not told theirs. */
+/** Every section by its name, in the order in which they close: the one that needs most memory first. */
 export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
   owners,
   pods,

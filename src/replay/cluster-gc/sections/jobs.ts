@@ -92,7 +92,7 @@ function cronJobGarbage(
   const metadata = parseMetadata(cronJob)
   const history = metadata && histories.get(keyOf(metadata))
   if (!history) return null
-  const told = ({ limit, count, deletions }: CronJobHistory['successful']) => ({
+  const historyOf = ({ limit, count, deletions }: CronJobHistory['successful']) => ({
     limit,
     count,
     excess: deletions.length,
@@ -100,7 +100,7 @@ function cronJobGarbage(
   return {
     namespace: metadata.namespace,
     name: metadata.name,
-    successful: told(history.successful),
-    failed: told(history.failed),
+    successful: historyOf(history.successful),
+    failed: historyOf(history.failed),
   }
 }

@@ -39,7 +39,7 @@ class Leases implements OpenSection<LeaseGarbage> {
   }
 }
 
-/** One that nobody has ever renewed cannot be older than that. */
+/** A lease that was never renewed is not older than its creation. */
 const madeMs = (lease: Lease): number | null => timeOf(lease.metadata?.creationTimestamp)
 
 const slimLease = (lease: Lease): Lease => ({

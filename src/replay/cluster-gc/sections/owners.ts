@@ -1,7 +1,7 @@
 /**
  * Who owns what, of all that was listed. Objects that are alike (one kind, one namespace, the same owners) stand for each other, because the garbage
  * collector treats them alike. Pods come before their owners are listed, so an owner that went meanwhile would look as if it had been gone for long:
- * of pods it is only told which owners they hold, and of whom they are the owners.
+ * pods only show which owners they hold, and which objects they own.
  */
 import {
   garbageResource,
@@ -54,9 +54,9 @@ class Owners implements OpenSection<OwnerGarbage> {
   /** By resource, all that have owners, and do not go; but pods. */
   readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
   readonly #pods = new HoldingPods()
-  /** By resource, those of the other crowds that nobody owns, and that do not go. */
+  /** By resource, objects of the other crowds without owner and without deletionTimestamp. */
   readonly #crowds = new Map<string, Packed<ObjectMetadata>>()
-  /** By resource, whoever else may own something, and all that go. */
+  /** By resource, other possible owners, and all Terminating objects. */
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
@@ -88,7 +88,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     yield* this.#pods.holding(waiting)
   }
 
-  /** All that go, and whoever may own something; absent: none was seen. */
+  /** Terminating objects and possible owners; absent: none was seen. */
   #ownersIn(resource: string, named: NamedOwners, shared: SharedTexts): OwnedObject[] | undefined {
     const kind = garbageResource(resource)?.objectKind ?? resource
     const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
@@ -192,7 +192,7 @@ function listedKind(
 
 type DanglingFate = Omit<OwnerGarbage['dangling'][number], keyof OwnedGroup>
 
-/** What the collector would delete for certain, because nobody of those that it names is there. */
+/** Objects that the collector would delete for certain: none of their owners exists. */
 function dangling({ object, references, action, certainty }: CollectedObject): DanglingFate | null {
   const [first] = references
   if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null)

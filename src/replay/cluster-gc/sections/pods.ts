@@ -89,8 +89,8 @@ function finishedMs(status: KubernetesPod['status']): number | null {
 /** Source: EKS API reference, KubeControllerManagerConfigResponse. */
 function thresholdIn(eks: EksCluster | null): PodGarbage['threshold'] {
   const podGcConfig = eks?.kubeControllerManagerConfig?.podGcControllerConfig
-  const told = podGcConfig?.terminatedPodGcThreshold ?? null
-  return { pods: told ?? terminatedPodThreshold, isAssumed: told === null }
+  const threshold = podGcConfig?.terminatedPodGcThreshold ?? null
+  return { pods: threshold ?? terminatedPodThreshold, isAssumed: threshold === null }
 }
 
 function terminatedPod(pod: KeptPod | undefined): TerminatedPod | null {

@@ -129,7 +129,7 @@ const slimClaim = (claim: PersistentVolumeClaim): PersistentVolumeClaim => ({
   spec: claim.spec ?? {},
 })
 
-/** Only what the controller itself calls Released or Failed: of what its claim has just left nobody knows more. */
+/** Only volumes that the controller itself calls Released or Failed. */
 function releasedVolume(
   volume: PersistentVolume,
   outcome: SyncedVolume | undefined,

@@ -3,7 +3,13 @@
 import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { Command, Option } from 'commander'
-import { type ConfigurationChange, type Fill, parseFill, parseMoment } from '#model/what-if.ts'
+import {
+  type ConfigurationChange,
+  type Fill,
+  parseFill,
+  parseKubeletVersion,
+  parseMoment,
+} from '#model/what-if.ts'
 import { type Predicted, predict } from '#pipeline/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { storyOf } from '#report/story.ts'
@@ -18,6 +24,7 @@ interface PredictOptions extends FleetOptions {
   at?: string
   set: ConfigurationChange[]
   fill: Fill[]
+  kubelet?: string
   format: 'text' | 'json'
 }
 
@@ -32,6 +39,11 @@ export function predictCommand(): Command {
       '--at <time>',
       'at that moment instead of when it was read, RFC 3339; what was read holds until then, and container GC runs every minute',
       parseMoment,
+    )
+    .option(
+      '--kubelet <version>',
+      'with that kubelet, like 1.35: what it refuses, and what it does differently',
+      parseKubeletVersion,
     )
     .addOption(
       repeatable(
@@ -57,6 +69,7 @@ Examples:
                     --set imageGCLowThresholdPercent=60
   highwater predict --snapshot snapshot.ndjson.gz --set evictionHard.nodefs.available=15%
   highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
+  highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
 Exit codes: 0 every node asked for is in the answer; 2 one is not, or bad usage; 4 failed.`,
     )
@@ -79,7 +92,12 @@ async function runPredict(options: PredictOptions): Promise<number> {
   const found = new Set<string>()
   const output = options.format === 'json' ? jsonOutput() : textOutput()
   try {
-    const whatIf = { at: options.at ?? null, changes: options.set, fills: options.fill }
+    const whatIf = {
+      at: options.at ?? null,
+      changes: options.set,
+      fills: options.fill,
+      ...(options.kubelet !== undefined && { kubelet: options.kubelet }),
+    }
     for await (const predicted of predict(source, whatIf, ({ line }) => malformed.push(line))) {
       found.add(predicted.prediction.node)
       if (options.snapshot === undefined) progress.nodeRead()

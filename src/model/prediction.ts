@@ -254,6 +254,27 @@ export type AllocatablePrediction = Record<string, string | boolean | null> & {
   matchesNode: boolean | null
 }
 
+/** What another kubelet minor changes on a node. */
+export interface KubeletUpgrade {
+  from: string | null
+  to: string
+  /** Upstream's texts with which the new kubelet would not start: refused fields, removed flags, cgroup v1. */
+  errors: string[]
+  /** False: the files were not read, so the running configuration was validated. */
+  isFromFiles: boolean
+  /** Settings that come out different with the same files: defaults, fields that it drops. */
+  changedSettings: ChangedSetting[]
+  /** Feature gates by their state in use. */
+  changedGates: ChangedSetting[]
+}
+
+export interface ChangedSetting {
+  field: string
+  /** Null: not set. */
+  before: unknown
+  after: unknown
+}
+
 /** Disk space, or a number of inodes. */
 export interface SpaceBounds {
   least: number
@@ -395,6 +416,8 @@ export interface NodePrediction {
   nextStart: NextStartPrediction | null
   /** Only of a filling disk that was asked for. Null: what it depends on is not known. */
   timeline?: TimelineEvent[] | null
+  /** With `--kubelet`: the rest of the prediction is of that version. */
+  upgrade?: KubeletUpgrade
   /** Null: the size of no filesystem is known. */
   ledger: NodeLedger | null
   unknowns: Unknown[]

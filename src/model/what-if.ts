@@ -35,9 +35,19 @@ export interface WhatIf {
   at: string | null
   changes: readonly ConfigurationChange[]
   fills: readonly Fill[]
+  /** Another kubelet version. Absent: the node's own. */
+  kubelet?: string
 }
 
 export const asItIs: WhatIf = { at: null, changes: [], fills: [] }
+
+/** `1.35` or `v1.35.4`. @throws OperatorError */
+export function parseKubeletVersion(text: string): string {
+  const [, minor, patch = '.0'] = /^v?(1\.\d{1,3})(\.\d{1,3})?$/.exec(text) ?? []
+  if (minor === undefined)
+    throw new OperatorError(`${text} is no kubelet version: write it like 1.35 or v1.35.4`)
+  return `v${minor}${patch}`
+}
 
 const fillForm = /^([\w.]+)=([^/\s]+)\/s$/
 

@@ -38,7 +38,7 @@ export async function* predict(
     yield {
       prediction: replay(input, takenAt, whatIf),
       before:
-        whatIf.changes.length === 0
+        whatIf.changes.length === 0 && whatIf.kubelet === undefined
           ? null
           : replay(input, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
     }

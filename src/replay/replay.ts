@@ -38,6 +38,7 @@ import {
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
+import { kubeletUpgrade, withKubelet } from './kubelet-upgrade.ts'
 import { nodeLedger } from './ledger/ledger.ts'
 import { oomScores } from './oom-score.ts'
 import { predictAllocatable } from './predict-allocatable.ts'
@@ -50,7 +51,10 @@ import { type PreparedNode, prepareNode } from './prepare.ts'
  * @param takenAt the snapshot's time, for a record without its own
  */
 export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
-  const configured = withConfigurationOnDisk(input)
+  const { kubelet } = whatIf
+  const configured = withConfigurationOnDisk(
+    kubelet === undefined ? input : withKubelet(input, kubelet),
+  )
   const unknowns: Unknown[] = [...configured.unknowns]
   const changed = withChanges(configured.input, whatIf.changes)
   const node = prepareNode(changed, takenAt, whatIf.at, configured.input)
@@ -98,6 +102,8 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
     prediction.refusals = refusalsOf(changed.configuration, node)
+  if (kubelet !== undefined)
+    prediction.upgrade = kubeletUpgrade(prepareNode(input, takenAt, whatIf.at), kubelet)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
   }

@@ -9,6 +9,7 @@ import type {
   Filesystems,
   ImageDeletion,
   ImageGcPrediction,
+  KubeletUpgrade,
   LostThreshold,
   NodePrediction,
   RankedPod,
@@ -64,6 +65,7 @@ export function storyOf(
     ['Disk', diskLines(prediction)],
     ['Holds it', ledgerLines(prediction)],
     ['Refused', refusedLines(prediction)],
+    ['Upgrade', upgradeLines(prediction.upgrade)],
     ['Image GC', imageGcLines(prediction.imageGC)],
     ['Eviction', evictionLines(prediction)],
     ['Limits', limitLines(prediction)],
@@ -119,6 +121,25 @@ const refusedLines = ({ refusals }: NodePrediction): string[] =>
   (refusals ?? []).map(
     text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
   )
+
+function upgradeLines(upgrade: KubeletUpgrade | undefined): string[] {
+  if (upgrade === undefined) return []
+  const { to, errors, isFromFiles, changedSettings, changedGates } = upgrade
+  const shown = (value: unknown) =>
+    value === null ? 'not set' : foldedLine(JSON.stringify(value), 80)
+  const gates = changedGates.map(({ field, after }) => `${field} ${after === true ? 'on' : 'off'}`)
+  return [
+    ...(errors.length === 0
+      ? [
+          `kubelet ${name(to)} starts with ${isFromFiles ? 'the files on the disk' : 'the running configuration'}`,
+        ]
+      : errors.map(text => `kubelet ${name(to)} would not start: ${foldedLine(text, 400)}`)),
+    ...changedSettings.map(
+      ({ field, before, after }) => `${field}: ${shown(before)} → ${shown(after)}`,
+    ),
+    ...(gates.length === 0 ? [] : [`feature gates: ${gates.join(', ')}`]),
+  ]
+}
 
 function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
   if (imageGC === null) return ['not known, see below']

@@ -131,6 +131,8 @@ const sinceMinor = {
   /** The error about too little freed names the disk's use, no longer how much was wanted. */
   imageGcShortfallNamesUsage: 35,
   flushFrequencyPositive: 35,
+  /** `--pod-infra-container-image` is an unknown flag. */
+  sandboxImageFlagRemoved: 35,
   /** The error about a missing `NodeLogQuery` gate names `enableSystemLogQuery`. Before, `enableSystemLogHandler`. */
   logQueryErrorNamesField: 35,
   imageMinimumGCAgeValidated: 36,

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { parseKubeletVersion } from '#model/what-if.ts'
+import { replayOf } from '#test/at-the-door.ts'
+
+const takenAt = '2026-11-21T00:00:00Z'
+const file = {
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  kind: 'KubeletConfiguration',
+  imageMinimumGCAge: '-1s',
+}
+
+function upgrade(to: string, host: object = {}, configuration: object = {}) {
+  const record = {
+    kind: 'Node',
+    cluster: 'prod',
+    node: { metadata: { name: 'n' }, status: { nodeInfo: { kubeletVersion: 'v1.29.3' } } },
+    configz: { kubeletconfig: configuration },
+    host: { kubelet: { commandLine: ['kubelet', '--config=/etc/k.json'], ...host } },
+  }
+  const kubelet = parseKubeletVersion(to)
+  return replayOf(record, takenAt, { at: null, changes: [], fills: [], kubelet })
+}
+
+const withFile = (content: object, ...flags: string[]) => ({
+  commandLine: ['kubelet', '--config=/etc/k.json', ...flags],
+  files: [{ path: '/etc/k.json', role: 'config', content }],
+})
+
+describe('another kubelet version', () => {
+  it('is that of the whole prediction', () => {
+    const prediction = upgrade('1.35')
+    expect(prediction.kubeletVersion).toBe('v1.35.0')
+    expect(prediction.upgrade).toMatchObject({ from: 'v1.29.3', to: 'v1.35.0' })
+  })
+
+  it('refuses fields that the old one took', () => {
+    expect(upgrade('1.35', withFile(file)).upgrade?.errors).toEqual([])
+    expect(upgrade('1.36', withFile(file)).upgrade?.errors.join()).toContain('imageMinimumGCAge')
+  })
+
+  it('does not know a flag that was removed', () => {
+    const flags = withFile({ ...file, imageMinimumGCAge: '2m' }, '--pod-infra-container-image=p:1')
+    expect(upgrade('1.34', flags).upgrade?.errors).toEqual([])
+    expect(upgrade('1.35', flags).upgrade?.errors).toEqual([
+      'failed to parse kubelet flag: unknown flag: --pod-infra-container-image',
+    ])
+  })
+
+  it('lists new defaults and gates that change, from the files', () => {
+    const { upgrade: changed } = upgrade('1.30', withFile({ ...file, imageMinimumGCAge: '2m' }))
+    expect(changed?.isFromFiles).toBe(true)
+    expect(changed?.changedSettings.map(({ field }) => field)).toContain('evictionHard')
+    expect(changed?.changedGates).toContainEqual({
+      field: 'ImageMaximumGCAge',
+      before: false,
+      after: true,
+    })
+  })
+
+  it('validates the running configuration where the files were not read', () => {
+    const { upgrade: changed } = upgrade('1.36', {}, { imageMinimumGCAge: '-1s' })
+    expect(changed?.isFromFiles).toBe(false)
+    expect(changed?.errors.join()).toContain('imageMinimumGCAge')
+  })
+
+  it.each(['1', 'latest', '1.35-eks', ''])('%j is no version', text => {
+    expect(() => parseKubeletVersion(text)).toThrow('no kubelet version')
+  })
+})

@@ -43,10 +43,10 @@ export const asItIs: WhatIf = { at: null, changes: [], fills: [] }
 
 /** `1.35` or `v1.35.4`. @throws OperatorError */
 export function parseKubeletVersion(text: string): string {
-  const [, minor, patch = '.0'] = /^v?(1\.\d{1,3})(\.\d{1,3})?$/.exec(text) ?? []
-  if (minor === undefined)
+  const [, release, patch = '.0'] = /^v?(1\.\d{1,3})(\.\d{1,3})?$/.exec(text) ?? []
+  if (release === undefined)
     throw new OperatorError(`${text} is no kubelet version: write it like 1.35 or v1.35.4`)
-  return `v${minor}${patch}`
+  return `v${release}${patch}`
 }
 
 const fillForm = /^([\w.]+)=([^/\s]+)\/s$/

@@ -43,7 +43,7 @@ export const isImageGcStopped = (
 
 /**
  * What a running configuration comes to. configz always shows the four fields; a record written by hand may leave them at their defaults.
- * A duration that Go cannot read, which no kubelet prints, is left out. Null: the percentages are no whole numbers.
+ * Null: the percentages are no whole numbers, or the ages no durations.
  */
 export function imageGcPolicyOf(
   configuration: KubeletConfiguration,
@@ -58,24 +58,27 @@ export function imageGcPolicyOf(
     !Number.isSafeInteger(imageGCLowThresholdPercent)
   )
     return null
+  const minimumAgeMs = ageOf(configuration, 'imageMinimumGCAge')
+  const maximumAgeMs = kubelet.isGateOn('ImageMaximumGCAge')
+    ? ageOf(configuration, 'imageMaximumGCAge')
+    : 0
+  if (minimumAgeMs === null || maximumAgeMs === null) return null
   return {
     highThresholdPercent: imageGCHighThresholdPercent,
     lowThresholdPercent: imageGCLowThresholdPercent,
-    minimumAgeMs: ageOf(configuration, 'imageMinimumGCAge'),
-    maximumAgeMs: kubelet.isGateOn('ImageMaximumGCAge')
-      ? ageOf(configuration, 'imageMaximumGCAge')
-      : 0,
+    minimumAgeMs,
+    maximumAgeMs,
   }
 }
 
-const ageOf = (
+/** Null: it is no duration. */
+function ageOf(
   configuration: KubeletConfiguration,
   field: 'imageMinimumGCAge' | 'imageMaximumGCAge',
-): number => durationMs(configuration[field]) ?? durationMs(configurationDefaults[field]) ?? 0
-
-function durationMs(text: string | undefined): number | null {
+): number | null {
   try {
-    return text === undefined ? null : toMilliseconds(parseDuration(text))
+    const text = configuration[field] ?? configurationDefaults[field]
+    return text === undefined ? 0 : toMilliseconds(parseDuration(text))
   } catch {
     return null
   }

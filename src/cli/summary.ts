@@ -16,7 +16,14 @@ import { worstFirst } from '#report/views/findings.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
 import { outlookView } from '#report/views/outlook.ts'
 import { verdictView } from '#report/views/verdict.ts'
-import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
+import {
+  clean,
+  cutToColumns,
+  type Paint,
+  painter,
+  severityStyles,
+  wrap as wrapTo,
+} from './terminal.ts'
 
 const width = 78
 const shown = { clusters: 12, causes: 6, findings: 20, notAudited: 5, next: 3, changes: 8 }
@@ -99,9 +106,12 @@ function clusterLines({ report, language, words, paint, limit }: Summary): strin
   if (clusters.length < 2 && clusters.every(isClusterRead)) return []
   const { columns } = words
   const sorted = clusters.toSorted(worstClusterFirst)
-  const wide = Math.min(30, Math.max(...sorted.map(({ name }) => columnsOf(clean(name))), 7))
+  const wide = Math.min(
+    30,
+    Math.max(...[columns.cluster, ...sorted.map(({ name }) => clean(name))].map(columnsOf)),
+  )
   const row = (name: string, grade: string, read: string, rest: string) => {
-    const first = `${padTo(cut(clean(name), wide), wide)}  ${padTo(grade, 5)}  ${padTo(read, 18)}  `
+    const first = `${padTo(cutToColumns(clean(name), wide), wide)}  ${padTo(grade, 5)}  ${padTo(read, 18)}  `
     return wrap(rest, first, ' '.repeat(columnsOf(first)))
   }
   const shownClusters = sorted.slice(0, limit('clusters'))
@@ -213,7 +223,7 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
   const lines = findings.slice(0, limit('findings')).flatMap(finding => {
     const { severity, cluster, subject, rule, consequence } = finding
     const head = `${padTo(language.words.severityNames[severity], 8)}  ${clean(cluster)}/${clean(subject.name)}: `
-    const title = cut(clean(titleOf(finding).title), Math.max(80 - columnsOf(head), 24))
+    const title = cutToColumns(clean(titleOf(finding).title), Math.max(80 - columnsOf(head), 24))
     return [
       paint(severityStyles[severity], `${head}${title}`),
       ...(isVerbose ? wrap(`${clean(consequence, 420)} (${rule})`, indent) : []),

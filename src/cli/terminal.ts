@@ -41,6 +41,17 @@ export function clean(text: string, maxLength = 200): string {
 export const cut = (text: string, maxLength: number) =>
   text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 
+/** At most so many columns of a terminal, in which Han, Kana and Hangul take two. */
+export function cutToColumns(text: string, columns: number): string {
+  if (columnsOf(text) <= columns) return text
+  let shown = ''
+  for (const character of text) {
+    if (columnsOf(shown + character) >= columns) break
+    shown += character
+  }
+  return `${shown}…`
+}
+
 /** Breaks a text at blanks, and within what is written without any; the first line begins with `first`, the others with `rest`. */
 export function wrap(text: string, columns: number, first: string, rest = first): string[] {
   const lines: string[] = []

@@ -153,7 +153,7 @@ describe('templates/report.css', () => {
           expect(contrast(theme[name]!, theme[ground]!)).toBeGreaterThanOrEqual(4.5)
     },
   )
-  it.each(['used', 'used-image-gc', 'used-pressure', 'column'])(
+  it.each(['used', 'used-image-gc', 'used-pressure'])(
     'keeps the shape colour %s apart from its card (WCAG AA)',
     name => {
       for (const theme of themes)
@@ -167,9 +167,12 @@ describe('the colours of the mail', () => {
   const [light, dark] = themes
   const tones = [...severities, 'none', 'unread'] as const
   const mailStyle = readFileSync('templates/email.css', 'utf8')
-  const sources = ['email.hbs', 'partials/email-finding.hbs', 'partials/email-severity.hbs'].map(
-    file => readFileSync(`templates/${file}`, 'utf8'),
-  )
+  const sources = [
+    'email.hbs',
+    'partials/email-cause.hbs',
+    'partials/email-line.hbs',
+    'partials/email-severity.hbs',
+  ].map(file => readFileSync(`templates/${file}`, 'utf8'))
 
   it('are those of the page, in the light', () => {
     for (const tone of tones) expect(severityMark(tone).tone).toBe(light![tone])

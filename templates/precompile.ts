@@ -197,7 +197,7 @@ function literal(name: string, text: string): Template {
   return { name, path: name, program: Handlebars.parseWithoutProcessing(text) }
 }
 
-/** Without what the runtime has anyway, and with places that are made by a function. */
+/** Without what the runtime has anyway, and with functions for what is on every line. */
 const shorter = (code: string): string =>
   code
     .replace(
@@ -205,6 +205,15 @@ const shorter = (code: string): string =>
       'container.lookupProperty',
     )
     .replace(/\{"start":\{"line":(\d+),"column":(\d+)\},"end":\{[^}]*\}\}/g, 'at($1,$2)')
+    .replaceAll('lookupProperty(lookupProperty(data,"root"),"words")', 'words(data)')
+    .replace(
+      /\{"name":("[^"]+"),"data":data,"helpers":helpers,"partials":partials,"decorators":container\.decorators\}/g,
+      'part($1,data,helpers,partials)',
+    )
+    .replace(
+      /\{"name":("\w+"),"hash":\{\},"fn":(container\.\w+(?:\([^()]*\))?),"inverse":(container\.\w+(?:\([^()]*\))?),"data":data,"loc":(at\(\d+,\d+\))\}/g,
+      'block($1,$2,$3,data,$4)',
+    )
 
 function precompile(directory: string): string {
   const css = readFileSync(join(directory, 'report.css'), 'utf8')
@@ -238,6 +247,9 @@ function precompile(directory: string): string {
 import Handlebars from 'handlebars/runtime.js'
 
 const at = (line, column) => ({ start: { line, column }, end: { line, column } })
+const words = data => data.root.words
+const part = (name, data, helpers, partials) => ({ name, data, helpers, partials })
+const block = (name, fn, inverse, data, loc) => ({ name, hash: {}, fn, inverse, data, loc })
 const specifications = {
 ${specifications.join('\n')}
 }

@@ -11,6 +11,7 @@ import { join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { compile } from 'json-schema-to-typescript'
+import * as history from '#facts/kubelet/feature-gate-history.ts'
 import { schemasOf } from './schemas.ts'
 
 const { plugins } = createRequire(import.meta.url)('../src/handlers/bundle.cjs')
@@ -43,6 +44,44 @@ export default JSON.parse(readAsset('${asset}'))`,
         resolveDir: root,
       }
     }),
+}
+
+const packedGates = 'src/facts/kubelet/feature-gates.json'
+
+/** The history of 400 feature gates compresses to a sixth. */
+const packedHistory: Plugin = {
+  name: 'packed-history',
+  setup: build =>
+    build.onLoad({ filter: /[\\/]feature-gate-history\.ts$/ }, () => ({
+      contents: `import { readAsset } from '#asset.ts'
+export const { ${Object.keys(history).join(', ')} } = JSON.parse(readAsset('${packedGates}'))`,
+      loader: 'js',
+      resolveDir: root,
+    })),
+}
+
+/** Shells need no comments of the completion scripts; the first line of zsh's is none. */
+const bareCompletion: Plugin = {
+  name: 'bare-completion',
+  setup: build =>
+    build.onLoad({ filter: /@bomb\.sh[\\/]tab[\\/]dist[\\/].*\.mjs$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace(/^ *# .*\n/gm, ''),
+      loader: 'js',
+    })),
+}
+
+/** The SDK's list of credential providers brings those of Cognito along, which `src/clients` never calls. */
+const withoutCognito: Plugin = {
+  name: 'without-cognito',
+  setup(build) {
+    build.onResolve({ filter: /credential-provider-cognito-identity$/ }, ({ path }) => ({
+      path,
+      namespace: 'cognito',
+    }))
+    build.onLoad({ filter: /.*/, namespace: 'cognito' }, () => ({
+      contents: 'export const fromCognitoIdentity = null, fromCognitoIdentityPool = null',
+    }))
+  },
 }
 
 /**
@@ -94,18 +133,31 @@ const { metafile } = await build({
   target: 'node22',
   format: 'esm',
   mainFields: ['module', 'main'],
-  // CommonJS packages require Node's own modules.
-  banner: {
-    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-  },
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
-  plugins: [...plugins, onlyKubeconfig, packedLanguages],
+  plugins: [
+    ...plugins,
+    onlyKubeconfig,
+    packedLanguages,
+    packedHistory,
+    bareCompletion,
+    withoutCognito,
+  ],
 })
+// CommonJS packages require Node's own modules.
+for (const file of globSync('*.js', { cwd: dist })) {
+  const code = readFileSync(join(dist, file), 'utf8')
+  if (!/\brequire\b/.test(code)) continue
+  writeFileSync(
+    join(dist, file),
+    `import { createRequire as requireOf } from 'node:module';const require=requireOf(import.meta.url);${code}`,
+  )
+}
 const texts = assets.flatMap(pattern =>
   globSync(pattern, { cwd: root }).map(file => [file, readFileSync(join(root, file), 'utf8')]),
 )
+texts.push([packedGates, JSON.stringify(history)])
 writeFileSync(
   join(dist, 'assets.br'),
   brotliCompressSync(JSON.stringify(Object.fromEntries(texts))),

@@ -57,7 +57,7 @@ describe('the package', () => {
     expect(
       paths.filter(path => /(^|\/)(src|test|node_modules)\/|(?<!\.d)\.ts$/.test(path)),
     ).toEqual([])
-    expect(packed.unpackedSize).toBeLessThanOrEqual(3 * 1024 * 1024)
+    expect(packed.unpackedSize).toBeLessThan(3_000_000)
   })
 
   it.each([
@@ -88,6 +88,21 @@ describe('the package', () => {
     const { stdout } = await highwater(local, 'audit', ...args)
     expect(of(stdout)).toEqual(of(before))
     expect(of(before).length).toBeGreaterThan(20)
+  })
+
+  it('prints completion scripts that shells parse', async () => {
+    const { stdout } = await highwater(local, 'complete', 'bash')
+    expect(stdout).toContain('complete -F')
+    writeFileSync(join(work, 'completion.sh'), stdout)
+    expect((await highwater('bash', '-n', 'completion.sh')).code).toBe(0)
+    expect((await highwater(local, 'complete', 'zsh')).stdout).toMatch(/^#compdef highwater\n/)
+  })
+
+  it('runs in a clone under its own name, without a registry', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const clone = { cwd: resolve('.'), env: { ...env, npm_config_offline: 'true' } }
+    for (const args of [['highwater'], ['--no', '--', 'highwater']])
+      expect((await run('npx', [...args, '--version'], clone)).stdout).toBe(`${version}\n`)
   })
 
   it('exports the Lambda handlers', async () => {

@@ -13,6 +13,7 @@ import type { Host } from '#model/node-input.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
 import { isRawObject } from '#model/record.ts'
 import { startupErrors } from '#replay/configuration/validation/startup.ts'
+import { isEndpointChecked } from '#replay/configuration/validation/tracing.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { addsNothingTo } from './environment-file.ts'
@@ -52,12 +53,12 @@ export function predictNextStart(
     const effect = `${reason}: whether the kubelet would start again with the files on its disk is not known`
     return { prediction: null, unknowns: [{ what: 'nextStart.files', effect }] }
   }
-  const prediction = start(files, {
+  const { prediction, unknowns } = start(files, {
     kubeletVersion,
     operatingSystem,
     cgroupVersion: cgroupVersionOf(host),
   })
-  return { prediction, unknowns: doubts(files, kubeletVersion) }
+  return { prediction, unknowns: [...doubts(files, kubeletVersion), ...unknowns] }
 }
 
 /** Null: it is known what the files say. */
@@ -70,6 +71,13 @@ export function whyUndecided(files: KubeletFiles): string | null {
     .filter(file => !isRead(file))
   if (unparsed.length === 0) return null
   return `the fields of ${shownPaths(unparsed)} could not be read${because}`
+}
+
+function endpointDoubts({ tracing }: LoadedConfiguration): Unknown[] {
+  const endpoint = tracing?.endpoint ?? null
+  if (endpoint === null || isEndpointChecked(endpoint)) return []
+  const effect = 'the endpoint is not checked: a kubelet may refuse it and not start'
+  return [{ what: 'nextStart.tracing.endpoint', effect }]
 }
 
 const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
@@ -115,18 +123,21 @@ function cgroupVersionOf(host: Host | null): 1 | 2 | null {
   return version === 1 || version === 2 ? version : null
 }
 
-function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
+function start(files: KubeletFiles, kubelet: Kubelet): NextStart {
   const { kubeletVersion } = kubelet
   const hasDropIns = featuresOf(kubeletVersion).has('dropIns')
   const paths = [files.main, ...(hasDropIns ? files.dropIns : [])].flatMap(file =>
     file === null ? [] : [file.path],
   )
-  const refused = (error: string): NextStartPrediction => ({
-    files: paths,
-    errors: [error],
-    imageGCHighThresholdPercent: null,
-    imageGCLowThresholdPercent: null,
-    settings: null,
+  const refused = (error: string): NextStart => ({
+    prediction: {
+      files: paths,
+      errors: [error],
+      imageGCHighThresholdPercent: null,
+      imageGCLowThresholdPercent: null,
+      settings: null,
+    },
+    unknowns: [],
   })
   if (!hasDropIns && flagValue(files.commandLine, 'config-dir') !== null)
     return refused('failed to parse kubelet flag: unknown flag: --config-dir')
@@ -136,11 +147,14 @@ function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
     const withoutFlags = configurationFromFiles(files, kubelet)
     const configuration = withFlags(withoutFlags, flags, featuresOf(kubeletVersion))
     return {
-      files: paths,
-      errors: errorsOf(configuration, kubelet),
-      imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
-      imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
-      settings: startSettings(files, flags, { withoutFlags, configuration, kubelet }),
+      prediction: {
+        files: paths,
+        errors: errorsOf(configuration, kubelet),
+        imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
+        imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
+        settings: startSettings(files, flags, { withoutFlags, configuration, kubelet }),
+      },
+      unknowns: endpointDoubts(configuration),
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error

@@ -474,6 +474,29 @@ describe('environment files', () => {
   })
 })
 
+describe('tracing.endpoint', () => {
+  it.each([
+    ['localhost:4317', true],
+    ['dns:///collector.default', true],
+    ['collector:port', false],
+    ['user@collector:4317', false],
+    ['[::1%eth0]:4317', false],
+  ])('%s: checked is %s', (endpoint, isChecked) => {
+    const { prediction, unknowns } = predict([main({ tracing: { endpoint } })], 'v1.34.4')
+    expect(prediction?.errors).toEqual([])
+    const unchecked = unknowns.filter(({ what }) => what === 'nextStart.tracing.endpoint')
+    expect(unchecked).toHaveLength(isChecked ? 0 : 1)
+  })
+
+  it('refuses a scheme that gRPC does not know', () => {
+    const { prediction } = predict(
+      [main({ tracing: { endpoint: 'http://collector:4317' } })],
+      'v1.34.4',
+    )
+    expect(prediction?.errors[0]).toContain('unsupported scheme: http')
+  })
+})
+
 describe('the unit of the kubelet', () => {
   const running = [
     '/usr/bin/kubelet',

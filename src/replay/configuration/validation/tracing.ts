@@ -1,10 +1,9 @@
 /**
  * Traces, and metrics that are hidden.
  *
- * Replays       component-base  tracing/api/v1/config.go ValidateTracingConfiguration;  metrics/options.go ValidateShowHiddenMetricsVersion;
- *               net/url Parse, as far as a misspelt endpoint goes
+ * Replays       component-base  tracing/api/v1/config.go ValidateTracingConfiguration;  metrics/options.go ValidateShowHiddenMetricsVersion
  * Read at       1.24 to 1.37; traces since 1.25, behind a gate until 1.33
- * Left out      other endpoints that are no URL
+ * Left out      endpoints that only Go's URL parser can decide on: they count as not checked
  */
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
@@ -30,36 +29,25 @@ export function* tracingErrors(
     yield `tracing.samplingRatePerMillion: Invalid value: ${rate}: sampling rate per million must be less than or equal to one million`
   }
   if (endpoint === null) return
-  const url = endpoint.includes('//') ? endpoint : `dns://${endpoint}`
-  const why = endpointError(url)
-  if (why !== null) yield `tracing.endpoint: Invalid value: ${goQuote(url)}: ${why}`
+  const url = urlOf(endpoint)
+  const scheme = schemeOf(url)
+  if (scheme === null || schemes.includes(scheme)) return
+  yield `tracing.endpoint: Invalid value: ${goQuote(url)}: unsupported scheme: ${scheme}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`
 }
 
-const urlForm = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(.*)$/s
+const plainUrl = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?\/\/[\w.-]*(?::\d*)?(?:\/[\w./-]*)?$/
 
-function endpointError(url: string): string | null {
-  const [, scheme = '', rest = ''] = urlForm.exec(url) ?? []
-  const malformed = (why: string) => `parse ${goQuote(url)}: ${why}`
-  if (scheme === '' && url.startsWith(':')) return malformed('missing protocol scheme')
-  if (scheme === '' && !url.startsWith('/') && url.split('/', 1)[0]?.includes(':')) {
-    return malformed('first path segment in URL cannot contain colon')
-  }
-  const [, authority = '', path = ''] = /^\/\/([^/?#]*)([^?#]*)/.exec(rest) ?? []
-  const host = authority.slice(authority.lastIndexOf('@') + 1)
-  const portAt = host.indexOf(':', host.lastIndexOf(']') + 1)
-  const hasBracketBefore = host.slice(0, Math.max(portAt, 0)).includes('[')
-  const port = portAt < 0 || hasBracketBefore ? undefined : host.slice(portAt)
-  // A host may escape only what is no ASCII.
-  const [misescaped] =
-    /%(?![89A-Fa-f][0-9A-Fa-f]).{0,2}/.exec(host) ?? /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(path) ?? []
-  if (misescaped !== undefined) return malformed(`invalid URL escape ${goQuote(misescaped)}`)
-  const [wrong] = /[\s\\^`{|}]/.exec(host) ?? []
-  if (wrong !== undefined) return malformed(`invalid character ${goQuote(wrong)} in host name`)
-  if (port !== undefined && !/^:\d*$/.test(port))
-    return malformed(`invalid port ${goQuote(port.slice(port.lastIndexOf(':')))} after host`)
-  if (schemes.includes(scheme.toLowerCase())) return null
-  return `unsupported scheme: ${scheme.toLowerCase()}.  Options are none, dns, unix, or unix-abstract.  See https://github.com/grpc/grpc/blob/master/doc/naming.md`
+/** The scheme in lower case, empty where there is none; null: it takes Go's URL parser to decide on it. */
+function schemeOf(url: string): string | null {
+  const matched = plainUrl.exec(url)
+  return matched && (matched[1] ?? '').toLowerCase()
 }
+
+/** Upstream puts a scheme before what has none. */
+const urlOf = (endpoint: string) => (endpoint.includes('//') ? endpoint : `dns://${endpoint}`)
+
+/** Whether the replay decides on it. */
+export const isEndpointChecked = (endpoint: string): boolean => schemeOf(urlOf(endpoint)) !== null
 
 /** The whole texts. */
 export function* hiddenMetricsErrors(

@@ -139,7 +139,7 @@ function chosenRules({ rule, skipRule }: AuditOptions): typeof rules {
   return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
 }
 
-/** Such a run is not remembered, and compared with none. */
+/** Such a run is not remembered; only what it has read is compared. */
 const isPart = (options: AuditOptions): boolean =>
   !selectsEverything(selectionOf(options)) ||
   options.rule.length + options.skipRule.length > 0 ||
@@ -283,6 +283,7 @@ async function historyOf(options: AuditOptions, policy: Policy): Promise<History
   return openHistory({
     store: await storeAt(options.store),
     isWhole: !isPart(options),
+    isComparable: options.severity === undefined,
     scope: isEnumerated ? scopeOf(policy) : null,
     ...policy.history,
   })

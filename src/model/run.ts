@@ -53,6 +53,25 @@ export interface RunAnswer {
   clusters: { name: string; grade: Grade | null; coverage: Coverage }[]
   notAudited: number
   deliveries: Delivery[]
+  /** Null: this invocation judged nothing. */
+  summary: RunSummary | null
+  /** The report's address for a browser; null: no site serves it, or nothing was published. */
+  link: string | null
+}
+
+/** What an audit found, in short, in the language of the report. */
+export interface RunSummary {
+  verdict: string
+  /** The worst. */
+  causes: {
+    severity: Severity
+    title: string
+    where: string
+    step: string
+    command: string | null
+  }[]
+  /** The nodes that evict now or next, with the pods that are evicted first. */
+  next: { node: string; where: string; state: string; victims: string }[]
 }
 
 /** Whether the schedule began it: a run on demand has more in its name. */

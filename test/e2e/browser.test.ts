@@ -23,6 +23,10 @@ const { words } = english
 
 const morning = withWeek({ ...morningReport(), before: lastRun(), garbage: [overviewOf()] })
 
+/** Opens everything that is closed at first, so that it can be seen, used and checked. */
+const unfold = (page: Page) =>
+  page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+
 const filterOf = (page: Page) => page.getByRole('search', { name: words.script.filterFindings })
 
 describe.skipIf(browserPath === null)(
@@ -34,6 +38,13 @@ describe.skipIf(browserPath === null)(
       browser = await openBrowser()
     }, 120_000)
     afterAll(() => browser?.close())
+
+    async function violationsOf(page: Page): Promise<string[]> {
+      const { violations } = await page.evaluate<{
+        violations: { id: string; nodes: { html: string }[] }[]
+      }>('axe.run(document)')
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)
+    }
 
     /** What the browser complains of fails the test: a refused script among it. */
     async function open(
@@ -47,6 +58,7 @@ describe.skipIf(browserPath === null)(
         ...options,
       })
       const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
       const complaints: string[] = []
       page.on('console', message => complaints.push(message.text()))
       page.on('pageerror', error => complaints.push(error.message))
@@ -76,15 +88,14 @@ describe.skipIf(browserPath === null)(
         const { page, complaints } = await open(morning, '', options)
         if (!('javaScriptEnabled' in options)) {
           await page.evaluate(axe.source)
-          const { violations } = await page.evaluate<{
-            violations: { id: string; nodes: { html: string }[] }[]
-          }>('axe.run(document)')
-          expect(
-            violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`),
-          ).toEqual([])
+          expect(await violationsOf(page)).toEqual([])
+          await unfold(page)
+          expect(await violationsOf(page)).toEqual([])
         } else {
           expect(await page.locator('.filter, button').count()).toBe(0)
-          expect(await page.locator('article.finding').count()).toBe(8)
+          expect(await page.locator('#findings .finding').count()).toBe(8)
+          await page.locator('#findings > summary').click()
+          expect(await page.locator('#findings .finding:visible').count()).toBe(8)
         }
         const overflow = await page
           .evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
@@ -102,6 +113,7 @@ describe.skipIf(browserPath === null)(
         }),
       )
       const { page, complaints } = await open(quietReport(nodes))
+      await page.locator('#nodes > summary').click()
       const search = page
         .getByRole('search', { name: words.script.filterNodes })
         .getByLabel(words.script.searchNodes)
@@ -132,6 +144,7 @@ describe.skipIf(browserPath === null)(
       async hash => {
         const { page, complaints } = await open(morning, hash)
         expect(complaints).toEqual([])
+        await unfold(page)
         await filterOf(page).locator('select[name=severity]').selectOption('high')
         expect(await page.locator('#findings output').textContent()).toBe(
           hash.includes('?') ? '0 of 8 shown' : '4 of 8 shown',
@@ -155,8 +168,8 @@ describe.skipIf(browserPath === null)(
     })
 
     it('filters findings, says how many are shown, and keeps that in the address', async () => {
-      const { page } = await open(morning)
-      const shown = page.locator('#findings article:visible')
+      const { page } = await open(morning, '#findings')
+      const shown = page.locator('#findings .finding:visible')
       await filterOf(page).locator('select[name=severity]').selectOption('high')
       expect(await shown.count()).toBe(4)
       expect(await page.locator('#findings output').textContent()).toBe('4 of 8 shown')
@@ -166,17 +179,17 @@ describe.skipIf(browserPath === null)(
       expect(hash).toBe('#findings?text=imagefs+batch&severity=high')
       await page.context().close()
       const again = await open(morning, hash)
-      expect(await again.page.locator('#findings article:visible').count()).toBe(2)
+      expect(await again.page.locator('#findings .finding:visible').count()).toBe(2)
       await filterOf(again.page).getByRole('button', { name: 'Clear' }).click()
-      await expect.poll(() => again.page.locator('#findings article:visible').count()).toBe(8)
+      await expect.poll(() => again.page.locator('#findings .finding:visible').count()).toBe(8)
       await again.page.context().close()
     })
 
     it('orders findings otherwise, and back', async () => {
-      const { page } = await open(morning)
-      const first = page.locator('#findings article').first().locator('h3')
+      const { page } = await open(morning, '#findings')
+      const first = page.locator('#findings .finding').first().locator('.title')
       await filterOf(page).locator('select[name=sort]').selectOption('cluster')
-      expect(await page.locator('#findings article').last().getAttribute('data-cluster')).toBe(
+      expect(await page.locator('#findings .finding').last().getAttribute('data-cluster')).toBe(
         'staging',
       )
       await filterOf(page).locator('select[name=sort]').selectOption('nodes')
@@ -191,6 +204,7 @@ describe.skipIf(browserPath === null)(
         auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)),
       )
       const { page } = await open(quietReport(nodes))
+      await page.locator('#nodes > summary').click()
       await page.getByLabel(words.script.searchNodes).fill('IP-10-0-0-7')
       expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([
         expect.stringContaining('ip-10-0-0-7'),
@@ -206,6 +220,7 @@ describe.skipIf(browserPath === null)(
         auditedNode(`n${used}`, sharedDisk(used, { evictionHard: {} })),
       )
       const { page } = await open(quietReport(nodes))
+      await page.locator('#nodes > summary').click()
       await page.locator('.node-rows summary').click()
       const header = page.getByRole('columnheader', { name: words.fleet.columns.imageDisk })
       await header.getByRole('button').focus()
@@ -232,8 +247,9 @@ describe.skipIf(browserPath === null)(
       const { page } = await open(quietReport([], { findings: [finding('high', { fix })] }), '', {
         permissions: ['clipboard-read', 'clipboard-write'],
       })
-      await page.getByRole('button', { name: 'Copy' }).first().click()
-      await expect.poll(() => page.locator('.copy').first().textContent()).toBe('Copied')
+      await unfold(page)
+      await page.locator('#findings').getByRole('button', { name: 'Copy' }).first().click()
+      await expect.poll(() => page.locator('#findings .copy').first().textContent()).toBe('Copied')
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
         'imageGCHighThresholdPercent: 70',
       )
@@ -247,6 +263,7 @@ describe.skipIf(browserPath === null)(
           .locator('#rule-peer-drift')
           .evaluate(element => (element as unknown as { open: boolean }).open),
       ).toBe(true)
+      await unfold(page)
       await filterOf(page).locator('select[name=severity]').selectOption('low')
       await page.goto(`${page.url().split('#')[0]}#finding-a1`)
       await expect.poll(() => page.locator('#finding-a1').isVisible()).toBe(true)
@@ -263,9 +280,10 @@ describe.skipIf(browserPath === null)(
         quietReport([auditedNode(evil, sharedDisk(91), { cluster: evil })], { findings }),
       )
       expect(await page.title()).not.toBe('x')
-      expect(await page.locator('#findings h3').first().textContent()).toContain(
+      expect(await page.locator('#findings .finding .title').first().textContent()).toContain(
         `<script>document.title='x'</script>`,
       )
+      await unfold(page)
       await filterOf(page).locator('select[name=cluster]').selectOption({ index: 1 })
       expect(complaints).toEqual([])
       await page.context().close()

@@ -360,6 +360,26 @@ describe('on demand', () => {
     expect(existsSync(join(storeFolder, 'highwater-lab', 'runs'))).toBe(false)
   })
 
+  it('answers the verdict, the worst causes with their step, the first victims and the link', async () => {
+    await world()
+    const event = JSON.parse(readFileSync('events/on-demand.json', 'utf8'))
+    const { summary, link } = await invoke(event)
+    expect(link).toBeNull()
+    expect(summary!.verdict).toMatch(/^Critical/)
+    expect(summary!.causes[0]).toMatchObject({ severity: 'critical' })
+    expect(summary!.causes.length).toBeLessThanOrEqual(5)
+    for (const { title, where, step } of summary!.causes)
+      for (const text of [title, where, step]) expect(text).not.toBe('')
+    expect(summary!.next.length).toBeGreaterThan(0)
+    for (const { node, state, victims } of summary!.next)
+      for (const text of [node, state, victims]) expect(text).not.toBe('')
+    const published = await invoke(
+      { ...event, dryRun: false },
+      { HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com' },
+    )
+    expect(published.link).toBe(`https://reports.example.com/runs/${published.runId}/report.html`)
+  })
+
   it('publishes under a name of its own, and mails only when asked for', async () => {
     const { lab } = await world()
     const quiet = await invoke({})

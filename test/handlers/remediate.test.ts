@@ -541,7 +541,7 @@ describe('an event of remediation', () => {
   it('like events/plan.json is taken', () => {
     expect(parseRemediationEvent(JSON.parse(readFileSync('events/plan.json', 'utf8')))).toEqual({
       action: 'plan',
-      selection: { clusters: ['incidents'], nodegroups: [], nodes: [] },
+      selection: { clusters: [], nodegroups: [], nodes: [] },
       rules: ['eviction-before-image-gc'],
       findings: [],
       changes: [],

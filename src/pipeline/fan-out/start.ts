@@ -67,6 +67,8 @@ const answerOf = (runId: string, location: string): RunAnswer => ({
   clusters: [],
   notAudited: 0,
   deliveries: [{ channel: 'fan-out', location, link: null, error: null }],
+  summary: null,
+  link: null,
 })
 
 const countedAtOnce = 10

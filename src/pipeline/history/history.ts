@@ -35,6 +35,7 @@ import {
   trendsKey,
   update,
 } from './keys.ts'
+import { comparablePart, rememberedPart } from './part.ts'
 import { parsedFacts, parsedTrend } from './saved-facts.ts'
 import { type FoundRun, runBefore } from './saved-run.ts'
 
@@ -43,8 +44,10 @@ export interface HistoryOptions {
   /** Names the run: the same for every delivery of one tick. Runs are in the order of their ids. Absent: the time at which its nodes were read. */
   runId?: string
   retentionDays: number
-  /** False: only a part of the fleet was chosen. Then nothing is compared or kept, and findings only get their first days. */
+  /** False: only a part of the fleet was chosen. Then only that part is compared, and nothing is kept. */
   isWhole: boolean
+  /** False: findings were left out by severity, and would look fixed. Then nothing is compared. */
+  isComparable?: boolean
   /** Which place the run enumerates to find its clusters (`scopeOf`); null: none, somebody named or saved them. */
   scope: string | null
 }
@@ -73,6 +76,7 @@ export function openHistory({
   store,
   retentionDays,
   isWhole,
+  isComparable = true,
   scope,
   ...named
 }: HistoryOptions): History {
@@ -120,18 +124,14 @@ export function openHistory({
       for (const [index, node] of run.nodes.entries())
         noteRestart(node, earlier.fills.get(keyOf(nodes[index]!)) ?? null)
       const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
-      if (!isWhole) {
-        const delta = { new: [], resolved: [], worse: [], regressed: [] }
-        return { since: sinceOnly(found.run, run), delta, before: null, growth, trends: [] }
-      }
       const forgetBefore = dayBefore(day, retentionDays)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
-      const ledger = nextLedger(
-        found.run,
-        { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) },
-        day,
-        forgetBefore,
-      )
+      const now = { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }
+      if (!isWhole) {
+        const part = isComparable ? partCompared(found.run, now, day, forgetBefore) : notCompared
+        return { ...part, since: sinceOnly(found.run, run), growth, trends: [] }
+      }
+      const ledger = nextLedger(found.run, now, day, forgetBefore)
       const clusters = clustersOf(run, fills, day, runId)
       compared = { ledger, runId, day, forgetBefore, clusters }
       const trends = clusters.map(({ cluster, point }) => {
@@ -184,6 +184,30 @@ const keyOf = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 
 const dayBefore = (day: string, days: number) =>
   utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())
+
+type PartCompared = Pick<Compared, 'delta' | 'before'>
+
+const notCompared: PartCompared = {
+  delta: { new: [], resolved: [], worse: [], regressed: [] },
+  before: null,
+}
+
+function partCompared(
+  last: RememberedRun | null,
+  now: RunToCompare,
+  day: string,
+  forgetBefore: string,
+): PartCompared {
+  if (last === null) return notCompared
+  // No place was enumerated: a cluster that is not in the part is not gone.
+  const { delta, before } = nextLedger(
+    rememberedPart(last, now),
+    { ...comparablePart(now), scope: null },
+    day,
+    forgetBefore,
+  )
+  return { delta, before }
+}
 
 function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun): Map<string, string> {
   const known = [...(previous?.document.findings ?? []), ...(previous?.document.waived ?? [])]

@@ -3,7 +3,7 @@
 import type { Store } from '#clients/store.ts'
 import { rules } from '#judge/rules/index.ts'
 import { messageOf } from '#model/error-message.ts'
-import type { FindingsDocument, Severity } from '#model/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import type { RemediationNotices } from '#model/report.ts'
@@ -19,6 +19,8 @@ import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan/store.ts'
 import { formatsWith } from '#report/formats/index.ts'
 import { languages } from '#report/languages/index.ts'
+import { reportLink } from '#report/mail.ts'
+import { answerOf } from './answer.ts'
 import { nothingRead } from './nothing-read.ts'
 import type { Audited } from './run-watch.ts'
 import type { RunLimits, ServiceRuntime } from './runtime.ts'
@@ -117,7 +119,8 @@ export function openServiceReport(
             }),
     },
     async end(result) {
-      const answer = answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
+      const state = isDryRun ? 'dry-run' : 'published'
+      const answer = answerOf(runId, state, result, languages[policy.report.language])
       runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
       const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
       if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
@@ -160,6 +163,8 @@ export async function doneBefore(store: Store, runId: string): Promise<RunAnswer
       clusters: [],
       notAudited: 0,
       deliveries: done.deliveries,
+      summary: null,
+      link: reportLink(done.deliveries),
     }
   } catch {
     // A store that does not answer now: the channel meets the same trouble later, and the mail says it.
@@ -204,15 +209,4 @@ function reasonsOf({ notAudited }: FindingsDocument): Audited['reasons'] {
   return [...groups.values()]
     .slice(0, mostReasons)
     .map(places => ({ ...places[0]!, places: places.length }))
-}
-
-function answerOf(
-  runId: string,
-  state: RunAnswer['state'],
-  { document, deliveries }: AuditResult,
-): RunAnswer {
-  const findings: Partial<Record<Severity, number>> = {}
-  for (const { severity } of document.findings) findings[severity] = (findings[severity] ?? 0) + 1
-  const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))
-  return { runId, state, findings, clusters, notAudited: document.notAudited.length, deliveries }
 }

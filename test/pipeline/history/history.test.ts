@@ -246,6 +246,38 @@ describe('the store', () => {
     expect(part.document.delta.resolved).toEqual([])
   })
 
+  it('says of a node that was repaired what is fixed since the last run, and nothing of others', async () => {
+    const store = temporaryFolder()
+    const first = await audit(store, at(20), [badNode('a'), badNode('b'), soundNode('c')])
+    const part = await audit(
+      store,
+      at(21),
+      [soundNode('a'), badNode('b'), badNode('c')],
+      '--node',
+      'a',
+    )
+    const { resolved } = part.document.delta
+    expect(resolved).toContain(
+      first.document.findings.find(({ rule }) => rule === 'alert-before-image-gc')!.id,
+    )
+    expect(part.document.delta).toEqual({ new: [], resolved, worse: [], regressed: [] })
+    const other = await audit(store, at(21), [badNode('a'), badNode('b')], '--node', 'b')
+    expect(other.document.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+    const worse = await audit(store, at(21), [badNode('a'), badNode('c')], '--node', 'c')
+    expect(worse.document.delta.resolved).toEqual([])
+    // Left out by severity is not fixed.
+    const severe = await audit(
+      store,
+      at(21),
+      [badNode('a')],
+      '--node',
+      'a',
+      '--severity',
+      'critical',
+    )
+    expect(severe.document.delta.resolved).toEqual([])
+  })
+
   it('with a file that nobody understands goes on from the one before it, and says so', async () => {
     const store = temporaryFolder()
     await audit(store, at(20), [badNode('a')])

@@ -6,9 +6,12 @@ import type { ReadError } from './record.ts'
 
 /** Of EKS DescribeCluster. */
 export interface EksCluster {
+  name?: string
   arn?: string
   version?: string
   status?: string
+  tags?: Record<string, string>
+  accessConfig?: { authenticationMode?: string }
   computeConfig?: { enabled?: boolean }
   kubeControllerManagerConfig?: { podGcControllerConfig?: { terminatedPodGcThreshold?: number } }
 }
@@ -17,6 +20,7 @@ export interface EksCluster {
 export interface Nodegroup {
   nodegroupName?: string
   amiType?: string
+  tags?: Record<string, string>
   launchTemplate?: { id?: string; name?: string; version?: string }
 }
 

@@ -19,7 +19,6 @@ import { type Policy, readModeOf } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
 import {
   type ClusterRecord,
-  isRawObject,
   type MalformedLine,
   type NodeRecord,
   type SnapshotHeader,
@@ -27,6 +26,7 @@ import {
   snapshotSchema,
 } from '#model/record.ts'
 import { type Selection, selectsAllNodes, selectsCluster, selectsNode } from '#model/selection.ts'
+import { clusterInput } from '#snapshot/cluster-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
@@ -218,11 +218,13 @@ export function collectOptionsOf(
 }
 
 /** By the name that EKS has for it: a context of a kubeconfig may be called anything. */
-export const clusterInAws = (
-  { eks }: ClusterRecord,
+export function clusterInAws(
+  record: ClusterRecord,
   { region, credentials }: AwsPlace,
-): ClusterInAws | null =>
-  isRawObject(eks) && typeof eks.name === 'string' ? { name: eks.name, region, credentials } : null
+): ClusterInAws | null {
+  const name = clusterInput(record).eks?.name
+  return name === undefined ? null : { name, region, credentials }
+}
 
 /** What the deadline cut off is said in the snapshot, not thrown. */
 async function* untilAborted(

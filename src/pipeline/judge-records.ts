@@ -80,8 +80,8 @@ export async function judgeRecords(
     if (record.kind === 'Snapshot') header = record
     if (record.kind === 'Cluster') {
       areListsWhole &&= isListWhole(record)
-      tags.push(...tagsOf(record))
       const input = clusterInput(record)
+      tags.push(...tagsOf(input))
       judgement.takeCluster(input)
       clusters.takeCluster(input)
     }

@@ -8,10 +8,14 @@ export function merged(target: RawObject, patch: RawObject): RawObject {
   for (const [key, value] of Object.entries(patch)) {
     const before = entries.get(key)
     if (value === null) entries.delete(key)
-    else entries.set(key, isRawObject(value) ? merged(mapOf(before), value) : value)
+    else entries.set(key, mergedValue(before, value))
   }
   return Object.fromEntries(entries)
 }
+
+/** One value of a patch: a map is merged key by key, any other value replaces the one before. */
+export const mergedValue = (before: unknown, value: unknown): unknown =>
+  isRawObject(value) ? merged(mapOf(before), value) : value
 
 /** What `merged` needs to make one of the other; maps key by key. */
 export function patchBetween(from: RawObject, to: RawObject): RawObject {
@@ -42,5 +46,5 @@ export function valueAt(running: RawObject, path: string): unknown {
   const at = path.indexOf('.')
   const whole = running[at < 0 ? path : path.slice(0, at)]
   if (at < 0) return whole
-  return isRawObject(whole) ? whole[path.slice(at + 1)] : undefined
+  return mapOf(whole)[path.slice(at + 1)]
 }

@@ -10,9 +10,12 @@ import type { ClusterRecord, ObjectsRecord } from '#model/record.ts'
 import { keep, type ShapeOf } from './shape.ts'
 
 const eksShape: ShapeOf<EksCluster> = {
+  name: 'text',
   arn: 'text',
   version: 'text',
   status: 'text',
+  tags: 'texts',
+  accessConfig: { authenticationMode: 'text' },
   computeConfig: { enabled: 'boolean' },
   kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 'integer' } },
 }

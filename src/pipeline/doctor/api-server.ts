@@ -1,11 +1,12 @@
 /** The way to an API server, and what the identity may do there: SelfSubjectAccessReviews need no right of their own and change nothing. */
 
+import * as z from 'zod'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { attributesOf } from '#facts/kubernetes/rbac.ts'
 import type { Check } from '#model/checkup.ts'
 import { messageOf } from '#model/error-message.ts'
-import { type ClusterRecord, isRawObject } from '#model/record.ts'
+import type { ClusterRecord } from '#model/record.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'
 import { check, statusOf } from './checks.ts'
 
@@ -113,6 +114,8 @@ async function rightCheck(
   }
 }
 
+const reviewed = z.object({ status: z.object({ allowed: z.boolean() }) })
+
 /** @throws Error when the answer is none */
 export async function isAllowed(
   { kubernetes, signal, timeoutMs }: Asking,
@@ -125,18 +128,14 @@ export async function isAllowed(
     kind: 'SelfSubjectAccessReview',
     spec: { resourceAttributes },
   }
-  const answer = await kubernetes.postReview(
-    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    review,
-    { signal, timeoutMs },
+  const answer = reviewed.safeParse(
+    await kubernetes.postReview('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', review, {
+      signal,
+      timeoutMs,
+    }),
   )
-  if (
-    !isRawObject(answer) ||
-    !isRawObject(answer.status) ||
-    typeof answer.status.allowed !== 'boolean'
-  )
-    throw new Error('the answer is no SelfSubjectAccessReview')
-  return answer.status.allowed
+  if (answer.data === undefined) throw new Error('the answer is no SelfSubjectAccessReview')
+  return answer.data.status.allowed
 }
 
 async function isAbsent(

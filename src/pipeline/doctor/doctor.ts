@@ -11,10 +11,10 @@ import type { Check, ClusterCheckup } from '#model/checkup.ts'
 import { messageOf } from '#model/error-message.ts'
 import { type Policy, readModeOf } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
-import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { deletionRole, neededToDelete } from '#pipeline/access/deletion-permissions.ts'
 import { applyKubernetesRights, hasOutput, kubernetesRights } from '#pipeline/access/permissions.ts'
+import { clusterInput } from '#snapshot/cluster-input.ts'
 import { accountChecks } from './account.ts'
 import { rightChecks, wayToServer } from './api-server.ts'
 import { applyChecks } from './apply.ts'
@@ -83,19 +83,15 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     place === null || !needsRole
       ? null
       : await whoAsks({ ...place, credentials: credentialSource(null, null, place.region) }, signal)
+  const { eks } = clusterInput(record)
   const fixes = fixesOf(
     {
       mode,
       policy,
-      cluster:
-        isRawObject(record.eks) && typeof record.eks.name === 'string'
-          ? record.eks.name
-          : record.cluster,
+      cluster: eks?.name ?? record.cluster,
       region: place?.region ?? null,
-      isByConfigMap:
-        isRawObject(record.eks?.accessConfig) &&
-        record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
-      account: accountOf(record.eks?.arn, caller?.account ?? null),
+      isByConfigMap: eks?.accessConfig?.authenticationMode === 'CONFIG_MAP',
+      account: accountOf(eks?.arn ?? '', caller?.account ?? null),
       isRemediating: options.isRemediating,
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
       taker: taker?.principal ?? null,
@@ -182,11 +178,10 @@ async function whoAsks({ region, credentials }: AwsPlace, signal: AbortSignal) {
 }
 
 /** By the cluster's own ARN; where there is none, by who asks. */
-function accountOf(arn: unknown, account: string | null): Account {
-  const of = typeof arn === 'string' ? arn : ''
+function accountOf(arn: string, account: string | null): Account {
   return {
-    partition: partitionInArn(of) ?? 'aws',
-    account: accountInArn(of) ?? account ?? 'ACCOUNT',
+    partition: partitionInArn(arn) ?? 'aws',
+    account: accountInArn(arn) ?? account ?? 'ACCOUNT',
     clusters: null,
   }
 }

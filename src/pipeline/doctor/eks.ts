@@ -2,8 +2,9 @@
 import { untakenRole } from '#clients/aws-failure.ts'
 import type { Check } from '#model/checkup.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import { type ClusterRecord, isRawObject } from '#model/record.ts'
+import type { ClusterRecord } from '#model/record.ts'
 import { awsRights, type NeededRight } from '#pipeline/access/permissions.ts'
+import { clusterInput } from '#snapshot/cluster-input.ts'
 import { check, failedCall } from './checks.ts'
 
 /** Under which name discovery reports that a call failed. */
@@ -29,8 +30,9 @@ export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
   return checks
 }
 
-function callCheck({ eks, nodegroups, errors }: ClusterRecord, needed: NeededRight): Check {
+function callCheck(record: ClusterRecord, needed: NeededRight): Check {
   const { right, tells } = needed
+  const { eks, nodegroups, errors } = clusterInput(record)
   const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
   const [first] = failures
   if (first) {
@@ -48,7 +50,7 @@ function callCheck({ eks, nodegroups, errors }: ClusterRecord, needed: NeededRig
   }
   if (
     right === 'ec2:DescribeLaunchTemplateVersions' &&
-    !nodegroups?.some(({ launchTemplate }) => isRawObject(launchTemplate))
+    !nodegroups?.some(({ launchTemplate }) => launchTemplate)
   )
     return check(right, 'ok', 'not needed: no nodegroup names a launch template')
   return check(

@@ -11,7 +11,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { leavesOf } from '#remediate/merge.ts'
+import { leavesOf, valueAt } from '#remediate/merge.ts'
 
 export interface PlanChoice {
   /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
@@ -212,10 +212,7 @@ function isNews(
   running: RawObject,
   kubeletVersion: string | null,
 ): boolean {
-  const [field, key] = splitPath(leaf)
-  const whole = running[field]
-  const entry = key !== null && isRawObject(whole) ? whole[key] : undefined
-  const present = key === null ? whole : entry
+  const present = valueAt(running, leaf)
   return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
 }
 

@@ -11,13 +11,7 @@ import {
   type PlannedDeletion,
 } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import {
-  type ClusterRecord,
-  isRawObject,
-  type ObjectsRecord,
-  type RawObject,
-  type SnapshotHeader,
-} from '#model/record.ts'
+import type { ClusterRecord, ObjectsRecord, RawObject, SnapshotHeader } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { byText } from '#model/text-order.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
@@ -93,7 +87,7 @@ class Deletions {
     seen.nodes.add(nodeIdentity(node).name)
     if (pods === null) return
     seen.resources.add('pods')
-    for (const pod of pods) if (isRawObject(pod)) this.#take(cluster, 'failedPods', pod)
+    for (const pod of pods) this.#take(cluster, 'failedPods', { ...pod })
   }
 
   takeObjects({ cluster, resource, items }: ObjectsRecord): void {

@@ -10,31 +10,27 @@ import { configurationStructs } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Host, NodeInput } from '#model/node-input.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { byText } from '#model/text-order.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { merged } from '#remediate/merge.ts'
+import { mergedValue } from '#remediate/merge.ts'
 import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 import { predictAllocatable } from '#replay/predict-allocatable.ts'
 
 /** The fields of a patch as they would run. */
 export const changesOf = (patch: RawObject, running: RawObject): ConfigurationChange[] =>
-  Object.entries(patch).map(([field, value]) => {
-    const before = running[field]
-    return {
-      path: [field],
-      value: isRawObject(value) ? merged(mapOf(before), value) : (value ?? undefined),
-    }
-  })
+  Object.entries(patch).map(([field, value]) => ({
+    path: [field],
+    value: mergedValue(running[field], value) ?? undefined,
+  }))
 
 /**
  * Managers that pin CPUs or memory keep a state that has to fit the reservations, else the next start fails.
  * Upstream: pkg/kubelet/cm/cpumanager/policy_static.go validateState; pkg/kubelet/cm/memorymanager/memory_manager.go validateReservedMemory
  */
 export function reservationTrap(running: RawObject, patch: RawObject): string | null {
-  const names = (field: string, key: string) =>
-    isRawObject(patch[field]) && Object.hasOwn(patch[field], key)
+  const names = (field: string, key: string) => Object.hasOwn(mapOf(patch[field]), key)
   const isReserved = (key: string) => names('kubeReserved', key) || names('systemReserved', key)
   if (running.cpuManagerPolicy === 'static' && isReserved('cpu'))
     return 'its CPU manager is static: the state that it keeps would not fit other reservations, and the kubelet would not start'

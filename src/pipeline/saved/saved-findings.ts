@@ -4,7 +4,7 @@ import { bounded, nameLength } from '#judge/text.ts'
 import type { ComparedRun } from '#model/delta.ts'
 import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { isRawObject, snapshotSchema } from '#model/record.ts'
+import { snapshotSchema } from '#model/record.ts'
 import { subjectKinds } from '#model/subject.ts'
 import { chunksOf } from '#snapshot/read.ts'
 
@@ -79,10 +79,11 @@ export async function savedFindings(path: string): Promise<ComparedRun['document
   const written = await textOf(path)
   if (written === null) return null
   const value = parsed(written)
-  if (!isRawObject(value) || typeof value.schema !== 'string') return null
-  if (value.schema !== findingsSchema)
+  const { data } = z.object({ schema: z.string() }).safeParse(value)
+  if (data === undefined) return null
+  if (data.schema !== findingsSchema)
     throw new OperatorError(
-      `${path} is of schema ${JSON.stringify(value.schema.slice(0, 60))}; compared are ${snapshotSchema} (snapshot.ndjson.gz) and ${findingsSchema} (findings.json)`,
+      `${path} is of schema ${JSON.stringify(data.schema.slice(0, 60))}; compared are ${snapshotSchema} (snapshot.ndjson.gz) and ${findingsSchema} (findings.json)`,
     )
   const read = document.safeParse(value)
   if (read.success) return read.data
@@ -116,7 +117,7 @@ async function textOf(path: string): Promise<string | null> {
 
 function isSnapshotLine(written: string): boolean {
   const line = parsed(written.slice(0, written.indexOf('\n')))
-  return isRawObject(line) && typeof line.kind === 'string'
+  return z.object({ kind: z.string() }).safeParse(line).success
 }
 
 function parsed(written: string): unknown {

@@ -4,7 +4,8 @@
  */
 import { type DeletionKind, deletionKinds, type PlannedDeletion } from '#model/plan.ts'
 import type { DeletionPolicy } from '#model/policy.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
+import { type DeletableObject, deletableObject, isTime } from './deletable-object.ts'
 
 /** More go with the next plan: a person reads them. */
 export const mostDeletions = 2000
@@ -18,7 +19,7 @@ interface Deletable {
   /** Finalizers that do not speak against it: a controller takes them away by itself. None is ever taken away by force. */
   finalizers: readonly string[]
   /** Since when it could go, and why; null: it may not. */
-  ended(object: RawObject): { since: string; why: string } | null
+  ended(object: DeletableObject): { since: string; why: string } | null
 }
 
 /** By the word of the policy. */
@@ -30,8 +31,9 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     finalizers: [],
     // Whether its node is gone is asked beside; one with an owner is collected with it.
     ended({ metadata, spec }) {
-      if (namespaceOf(metadata) !== 'kube-node-lease' || ownersOf(metadata).length > 0) return null
-      const renewTime = isRawObject(spec) ? spec.renewTime : null
+      if (metadata.namespace !== 'kube-node-lease' || metadata.ownerReferences.length > 0)
+        return null
+      const { renewTime } = spec
       return isTime(renewTime)
         ? {
             since: renewTime,
@@ -46,21 +48,12 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     propagationPolicy: null,
     finalizers: [],
     ended({ metadata, status }) {
-      if (
-        !isRawObject(status) ||
-        status.phase !== 'Failed' ||
-        ownersOf(metadata).some(({ kind }) => kind === 'Node')
-      )
+      if (status.phase !== 'Failed' || metadata.ownerReferences.some(({ kind }) => kind === 'Node'))
         return null
-      const since =
-        endOfPod(status) ??
-        (isRawObject(metadata) && isTime(metadata.creationTimestamp)
-          ? metadata.creationTimestamp
-          : null)
+      const created = metadata.creationTimestamp
+      const since = endOfPod(status) ?? (isTime(created) ? created : null)
       const reason =
-        typeof status.reason === 'string' && /^\w{1,60}$/.test(status.reason)
-          ? ` (${status.reason})`
-          : ''
+        status.reason !== undefined && /^\w{1,60}$/.test(status.reason) ? ` (${status.reason})` : ''
       return since === null ? null : { since, why: `Failed${reason} since ${since}` }
     },
   },
@@ -71,12 +64,9 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     finalizers: [],
     // With a time to live, or a controller that keeps a history, another one decides.
     ended({ metadata, spec, status }) {
-      if (
-        ownersOf(metadata).length > 0 ||
-        (isRawObject(spec) && typeof spec.ttlSecondsAfterFinished === 'number')
-      )
+      if (metadata.ownerReferences.length > 0 || spec.ttlSecondsAfterFinished !== undefined)
         return null
-      const ended = listOf(isRawObject(status) ? status.conditions : null).find(
+      const ended = status.conditions.find(
         ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
       )
       const since = ended?.lastTransitionTime
@@ -95,18 +85,11 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
     finalizers: ['kubernetes.io/pv-protection'],
     // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; without it the time is unknown.
     ended({ spec, status }) {
-      if (
-        !isRawObject(spec) ||
-        !isRawObject(status) ||
-        status.phase !== 'Released' ||
-        spec.persistentVolumeReclaimPolicy !== 'Retain'
-      )
+      if (status.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Retain')
         return null
       const since = status.lastPhaseTransitionTime
-      const csi =
-        isRawObject(spec.csi) && typeof spec.csi.volumeHandle === 'string'
-          ? ` ${spec.csi.volumeHandle.slice(0, 100)}`
-          : ''
+      const handle = spec.csi.volumeHandle
+      const csi = handle === undefined ? '' : ` ${handle.slice(0, 100)}`
       return isTime(since)
         ? {
             since,
@@ -117,26 +100,15 @@ export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
   },
 }
 
-const isTime = (value: unknown): value is string =>
-  typeof value === 'string' && value.length < 40 && !Number.isNaN(Date.parse(value))
-const listOf = (value: unknown): RawObject[] =>
-  Array.isArray(value) ? value.filter(isRawObject) : []
-const ownersOf = (metadata: unknown): RawObject[] =>
-  isRawObject(metadata) ? listOf(metadata.ownerReferences) : []
-const namespaceOf = (metadata: unknown): unknown =>
-  isRawObject(metadata) ? metadata.namespace : null
-
-/** The latest of what its status tells. */
-function endOfPod(status: RawObject): string | null {
+/** The latest time in a pod's status. */
+function endOfPod(status: DeletableObject['status']): string | null {
   const statuses = [
-    status.containerStatuses,
-    status.initContainerStatuses,
-    status.ephemeralContainerStatuses,
-  ].flatMap(listOf)
-  const ends = statuses.map(({ state }) =>
-    isRawObject(state) && isRawObject(state.terminated) ? state.terminated.finishedAt : null,
-  )
-  const changes = listOf(status.conditions).map(({ lastTransitionTime }) => lastTransitionTime)
+    ...status.containerStatuses,
+    ...status.initContainerStatuses,
+    ...status.ephemeralContainerStatuses,
+  ]
+  const ends = statuses.map(({ state }) => state.terminated.finishedAt)
+  const changes = status.conditions.map(({ lastTransitionTime }) => lastTransitionTime)
   const times = [...ends, ...changes, status.startTime].filter(isTime)
   return times.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
 }
@@ -144,17 +116,17 @@ function endOfPod(status: RawObject): string | null {
 /** Null: it stays. @param nowMs of the clock that its times were written by, as nearly as is known */
 export function deletable(
   kind: DeletionKind,
-  object: RawObject,
+  raw: RawObject,
   olderThanHours: number,
   nowMs: number,
 ): Omit<PlannedDeletion, 'cluster' | 'kind' | 'resource'> | null {
+  const object = deletableObject(raw)
   const { metadata } = object
   const { isNamespaced, finalizers, ended } = deletables[kind]
-  if (!isRawObject(metadata) || metadata.deletionTimestamp !== undefined) return null
+  if (metadata.deletionTimestamp !== undefined) return null
   const { name, uid, namespace, resourceVersion } = metadata
   if (!isName(name) || !isName(uid) || (isNamespaced && !isName(namespace))) return null
-  const held = Array.isArray(metadata.finalizers) ? metadata.finalizers : []
-  if (held.some(finalizer => !finalizers.includes(String(finalizer)))) return null
+  if (metadata.finalizers.some(finalizer => !finalizers.includes(String(finalizer)))) return null
   const end = ended(object)
   const ageMs = end === null ? Number.NaN : nowMs - Date.parse(end.since)
   if (end === null || !(ageMs >= olderThanHours * 3_600_000)) return null
@@ -169,8 +141,8 @@ export function deletable(
 }
 
 /** As it may stand in a path, too. */
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' &&
+const isName = (value: string | undefined): value is string =>
+  value !== undefined &&
   /^[a-zA-Z0-9]([\w.:-]{0,251}[a-zA-Z0-9])?$/.test(value) &&
   !value.includes('..')
 

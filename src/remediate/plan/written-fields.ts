@@ -71,16 +71,14 @@ function ofNodeConfig(content: RawObject): RawObject {
 }
 
 const ofSettings = (settings: unknown): RawObject =>
-  isRawObject(settings)
-    ? Object.fromEntries(
-        Object.entries(settings).map(([setting, value]) => [
-          Object.hasOwn(bottlerocketSettings, setting)
-            ? (bottlerocketSettings[setting]?.[0] ?? setting)
-            : setting,
-          value,
-        ]),
-      )
-    : {}
+  Object.fromEntries(
+    Object.entries(mapOf(settings)).map(([setting, value]) => [
+      Object.hasOwn(bottlerocketSettings, setting)
+        ? (bottlerocketSettings[setting]?.[0] ?? setting)
+        : setting,
+      value,
+    ]),
+  )
 
 /** JSON is YAML, too. */
 function parsed(content: string): RawObject | null {

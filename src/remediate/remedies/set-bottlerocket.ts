@@ -41,7 +41,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
         refused: `${setting} needs Bottlerocket ${bottlerocketSince[setting]} or later, the node runs ${release ?? 'an unknown one'}`,
       }
     const keys = bottlerocketKeys[setting]
-    const entries = isRawObject(value) ? Object.entries(value) : []
+    const entries = Object.entries(mapOf(value))
     const unknown = entries.find(([key]) => keys !== undefined && !keys.includes(key))
     if (unknown !== undefined)
       return { refused: `Bottlerocket's ${setting} has no key ${unknown[0].slice(0, 60)}` }
@@ -81,9 +81,8 @@ function wayBack(
   if (isRawObject(value)) {
     const set = mapOf(before)
     const keys = Object.keys(value).filter(key => !Object.hasOwn(set, key))
-    const known = keys.flatMap(key =>
-      isRawObject(ran) && isValue(ran[key]) ? [[key, ran[key]] as const] : [],
-    )
+    const running = mapOf(ran)
+    const known = keys.flatMap(key => (isValue(running[key]) ? [[key, running[key]] as const] : []))
     const staysSet = keys.filter(key => !known.some(([name]) => name === key))
     return { ...(known.length > 0 && { back: Object.fromEntries(known) }), staysSet }
   }

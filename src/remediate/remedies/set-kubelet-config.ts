@@ -16,7 +16,7 @@ import { mapOf } from '#model/config-value.ts'
 import type { Host, HostFile } from '#model/node-input.ts'
 import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { leavesOf, merged } from '#remediate/merge.ts'
+import { leavesOf, merged, mergedValue } from '#remediate/merge.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { longestContent } from './content.ts'
 import { styleOf } from './json-text.ts'
@@ -141,11 +141,7 @@ function mainFile(
   const next = new Map(Object.entries(content))
   for (const [field, value] of Object.entries(patch)) {
     if (value === null) next.delete(field)
-    else
-      next.set(
-        field,
-        isRawObject(value) ? merged(mapOf(content[field] ?? node.running[field]), value) : value,
-      )
+    else next.set(field, mergedValue(content[field] ?? node.running[field], value))
   }
   const replaced = Object.fromEntries(next)
   const change = {

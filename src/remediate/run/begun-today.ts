@@ -1,13 +1,14 @@
 /** Which nodes were begun on a day by the policy's word, in the store, so that two runs at once do not begin more than it allows. */
+import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { isRawObject } from '#model/record.ts'
 
-interface Ledger {
-  schema: 'highwater.begun/1'
+const ledgerSchema = z.object({
+  schema: z.literal('highwater.begun/1'),
   /** `cluster/node`, by run. */
-  runs: Record<string, string[]>
-}
+  runs: z.record(z.string(), z.array(z.string())),
+})
+type Ledger = z.infer<typeof ledgerSchema>
 
 const rounds = 10
 /** UTC. */
@@ -53,22 +54,13 @@ export async function beginToday(
 }
 
 function runsOf(text: string, place: string): Record<string, string[]> {
-  const ledger = parsed(text)
-  const runs =
-    isRawObject(ledger) && ledger.schema === 'highwater.begun/1' && isRawObject(ledger.runs)
-      ? ledger.runs
-      : null
-  const lists = Object.entries(runs ?? {}).flatMap(([run, nodes]) =>
-    Array.isArray(nodes) && nodes.every(node => typeof node === 'string')
-      ? [[run, nodes] as const]
-      : [],
-  )
-  if (runs === null || lists.length !== Object.keys(runs).length)
+  const ledger = ledgerSchema.safeParse(parsed(text))
+  if (ledger.data === undefined)
     throw new OperatorError(
       `${place} does not say which nodes were begun today, so by the policy's word no more are. Remove it to begin anew`,
       { isBadInput: false },
     )
-  return Object.fromEntries(lists)
+  return ledger.data.runs
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,25 @@
 /** PodDisruptionBudgets: which pods one covers, and how many of them may be disrupted. */
-import { isRawObject, type RawObject } from '#model/record.ts'
+import * as z from 'zod'
+import type { RawObject } from '#model/record.ts'
+
+const requirement = z.object({
+  key: z.string().optional().catch(undefined),
+  operator: z.string().optional().catch(undefined),
+  values: z.array(z.unknown()).catch([]),
+})
+const selector = z.object({
+  matchLabels: z.record(z.string(), z.unknown()).catch({}),
+  matchExpressions: z
+    .array(requirement.nullable().catch(null))
+    .catch([])
+    .transform(items => items.filter(item => item !== null)),
+})
+const schema = z.object({
+  metadata: z.object({ namespace: z.string(), name: z.string().catch('') }),
+  spec: z.object({ selector: selector.nullable().catch(null) }),
+  // A budget that no controller has looked at yet allows none.
+  status: z.object({ disruptionsAllowed: z.number().catch(0) }).catch({ disruptionsAllowed: 0 }),
+})
 
 export interface Budget {
   name: string
@@ -10,40 +30,35 @@ export interface Budget {
 
 /** Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
 export function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null {
-  const { metadata, spec, status } = item
-  if (!isRawObject(metadata) || !isRawObject(spec) || typeof metadata.namespace !== 'string')
-    return null
-  const selector = isRawObject(spec.selector) ? spec.selector : null
-  const allowed = isRawObject(status) ? status.disruptionsAllowed : undefined
+  const { data } = schema.safeParse(item)
+  if (data === undefined) return null
+  const { metadata, spec, status } = data
   return {
     namespace: metadata.namespace,
     budget: {
-      name: String(metadata.name ?? ''),
-      // A budget that no controller has looked at yet allows none.
-      allowed: typeof allowed === 'number' ? allowed : 0,
-      matches: labels => selector !== null && isSelected(selector, labels),
+      name: metadata.name,
+      allowed: status.disruptionsAllowed,
+      matches: labels => spec.selector !== null && isSelected(spec.selector, labels),
     },
   }
 }
 
 function isSelected(
-  { matchLabels, matchExpressions }: RawObject,
+  { matchLabels, matchExpressions }: z.infer<typeof selector>,
   labels: Readonly<Record<string, unknown>>,
 ): boolean {
-  const pairs = isRawObject(matchLabels) ? Object.entries(matchLabels) : []
-  const expressions = Array.isArray(matchExpressions) ? matchExpressions.filter(isRawObject) : []
   return (
-    pairs.every(([key, value]) => labels[key] === value) &&
-    expressions.every(expression => isMet(expression, labels))
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(expression => isMet(expression, labels))
   )
 }
 
 function isMet(
-  { key, operator, values }: RawObject,
+  { key, operator, values }: z.infer<typeof requirement>,
   labels: Readonly<Record<string, unknown>>,
 ): boolean {
   const value = labels[String(key)]
-  const isAmong = Array.isArray(values) && values.includes(value)
+  const isAmong = values.includes(value)
   if (operator === 'Exists') return value !== undefined
   if (operator === 'DoesNotExist') return value === undefined
   return operator === 'In' ? value !== undefined && isAmong : !isAmong

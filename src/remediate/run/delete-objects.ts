@@ -48,9 +48,7 @@ async function deleteObject(deletion: PlannedDeletion, context: DeletionContext)
     const changed =
       whyChanged(deletion, object, context) ?? (await whyNodeIsThere(deletion, context))
     if (changed !== null) return { state: 'changed', why: changed }
-    const resourceVersion = String(
-      isRawObject(object.metadata) ? object.metadata.resourceVersion : '',
-    )
+    const resourceVersion = String(mapOf(object.metadata).resourceVersion)
     const { propagationPolicy } = deletables[deletion.kind]
     const wanted = { uid: deletion.uid, resourceVersion, propagationPolicy }
     await kubernetes.deleteObject(path, { ...wanted, isDryRun: true }, options)

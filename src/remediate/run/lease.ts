@@ -2,10 +2,10 @@
  * One apply at a time for each cluster: a lease in the store, renewed while somebody works. Clocks of different machines are not compared where that
  * could matter: a run that finds a lease taken watches its renewal, and takes it over if it was not renewed for its whole duration.
  */
+import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { isRawObject } from '#model/record.ts'
 import type { Clock } from './clock.ts'
 
 export interface LeaseOptions {
@@ -32,18 +32,19 @@ export interface Sighting {
   sinceMs: number
 }
 
-interface LeaseText {
-  schema: 'highwater.lease/1'
-  /** Null: given back. */
-  holder: string | null
-  /** As its holder calls it. */
-  cluster?: string
-  run: string
-  ttlMs: number
+const leaseSchema = z.object({
+  schema: z.literal('highwater.lease/1'),
+  /** Null: released. */
+  holder: z.string().nullable(),
+  /** The holder's name of the cluster. */
+  cluster: z.string().optional(),
+  run: z.string(),
+  ttlMs: z.number(),
   /** RFC 3339, both by the holder's clock. */
-  renewedAt: string
-  expiresAt: string
-}
+  renewedAt: z.string(),
+  expiresAt: z.string().refine(time => !Number.isNaN(Date.parse(time))),
+})
+type LeaseText = z.infer<typeof leaseSchema>
 
 /** Clocks that are set by a service differ by less. What expired longer ago is not waited for. */
 const skewMs = 15 * 60_000
@@ -205,26 +206,11 @@ function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | n
   return `${JSON.stringify(lease)}\n`
 }
 
-/** Null: not of ours. */
+/** Null: the text is not a lease of highwater. */
 function parse(text: string): LeaseText | null {
   try {
-    const lease: unknown = JSON.parse(text)
-    return isLease(lease) ? lease : null
+    return leaseSchema.safeParse(JSON.parse(text)).data ?? null
   } catch {
     return null
   }
-}
-
-function isLease(value: unknown): value is LeaseText {
-  if (!isRawObject(value)) return false
-  const { schema, holder, cluster, run, ttlMs, renewedAt, expiresAt } = value
-  return (
-    schema === 'highwater.lease/1' &&
-    (holder === null || typeof holder === 'string') &&
-    (cluster === undefined || typeof cluster === 'string') &&
-    typeof run === 'string' &&
-    typeof ttlMs === 'number' &&
-    typeof renewedAt === 'string' &&
-    !Number.isNaN(Date.parse(String(expiresAt)))
-  )
 }

@@ -3,6 +3,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { agentEndpoints, vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { parseThresholdConfig, thresholdsMet } from '#replay/eviction/thresholds.ts'
+import { amountToFree, usagePercentOf } from '#replay/image-gc/usage.ts'
 
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md')]
 const read = (file: string) => readFileSync(file, 'utf8')
@@ -94,5 +97,71 @@ describe('docs/air-gapped.md', () => {
     )
     expect(rows).toEqual(vpcEndpoints.map(({ name, type, when }) => ({ name, type, when })))
     for (const name of agentEndpoints) expect(text).toContain(`\`${name}\``)
+  })
+})
+
+describe('README.md', () => {
+  it('has at most 8 KB', () => {
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(8192)
+  })
+
+  it('names the minors that are proved, and the others', () => {
+    const minors = (text: string) =>
+      [...text.matchAll(/1\.(\d+)(?: to 1\.(\d+))?/g)].flatMap(([, from = '', to = from]) =>
+        Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index),
+      )
+    const row = (name: string) =>
+      read('README.md')
+        .split('\n')
+        .find(line => line.startsWith(`| Kubernetes, ${name}`)) ?? ''
+    const proved = globSync('test/vectors/v1.*').map(path => Number(path.split('v1.')[1]))
+    expect(minors(row('proved'))).toEqual(proved.toSorted((a, b) => a - b))
+    expect(minors(row('by the same tables')).filter(minor => proved.includes(minor))).toEqual([])
+  })
+})
+
+/** A disk of 100 GiB, looked at in steps of 0.1 %, drawn with one character for 2 %. */
+function figure(name: string, high: number, low: number, evictionHard: Record<string, string>) {
+  const capacity = 100 * 1024 ** 3
+  const availableAt = (tenths: number) => Math.floor((capacity * (1000 - tenths)) / 1000)
+  const first = (isMet: (available: number) => boolean) =>
+    Array.from({ length: 1001 }, (_, tenths) => tenths).find(tenths => isMet(availableAt(tenths)))!
+  const thresholds = parseThresholdConfig({ evictionHard }, featuresOf('v1.34.0'))
+  const starts = first(available => usagePercentOf(capacity, available) >= high)
+  const evicts = first(available => {
+    const observed = { available, capacity, time: null }
+    const observations = { 'nodefs.available': observed, 'imagefs.available': observed }
+    return thresholdsMet(thresholds, observations, false).length > 0
+  })
+  const usage = { capacityBytes: capacity, availableBytes: 0, usagePercent: 100 }
+  const frees = 1000 - Math.round((1000 * amountToFree(usage, low)) / capacity)
+  const bar = Array.from({ length: 51 }, () => '-')
+  for (const [mark, tenths] of [
+    ['L', frees],
+    ['G', starts - 1],
+    ['E', evicts - 1],
+  ] as const)
+    bar[Math.round(tenths / 20)] = mark
+  const percent = (tenths: number) => `${Math.round(tenths / 10)} %`
+  const marks = `L ${percent(frees)}, G ${percent(starts - 1)}, E ${percent(evicts - 1)}`
+  return `${name}\n0 % ${bar.join('')} 100 %\n${marks}\n`
+}
+
+describe('docs/image-gc-and-eviction.md', () => {
+  it('shows what the replay computes', () => {
+    const figures = [
+      figure('Amazon Linux 2023: 85/80, nodefs.available<10%', 85, 80, {
+        'nodefs.available': '10%',
+      }),
+      figure('upstream: 85/80, nodefs.available<10%, imagefs.available<15%', 85, 80, {
+        'nodefs.available': '10%',
+        'imagefs.available': '15%',
+      }),
+      figure('85/80, nodefs.available<20%', 85, 80, { 'nodefs.available': '20%' }),
+      figure('70/60, nodefs.available<10%', 70, 60, { 'nodefs.available': '10%' }),
+    ].join('\n')
+    const text = read('docs/image-gc-and-eviction.md')
+    const [, shown] = /<!-- figures -->\n```text\n([^`]*)```\n<!-- \/figures -->/.exec(text) ?? []
+    expect(shown).toBe(figures)
   })
 })

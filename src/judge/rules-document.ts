@@ -9,6 +9,7 @@ import { mostSubjects } from './cluster-rules.ts'
 import { mostLooseNodes } from './loose-nodes.ts'
 import type { Need } from './node-subject.ts'
 import type { Rule } from './rule.ts'
+import { symptoms } from './symptoms.ts'
 
 const needMeans: Record<Need, string[]> = {
   configuration: ['`configz`'],
@@ -55,6 +56,14 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '# Rules',
     '',
     'Written by a test from the rules themselves (`src/judge/rules/`): `vitest run test/judge -u` writes it anew.',
+    '',
+    '## Index by symptom',
+    '',
+    '| you see | rules |',
+    '| --- | --- |',
+    ...Object.entries(symptoms).map(
+      ([symptom, ids]) => `| ${symptom} | ${ids.map(id => `[${id}](#${id})`).join(', ')} |`,
+    ),
     '',
     '## Outcomes, coverage, grades',
     '',

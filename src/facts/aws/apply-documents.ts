@@ -19,21 +19,3 @@ export const applyPaths = {
   nodeadm: ['/etc/eks/nodeadm.d/50-highwater.yaml'],
   'drop-in': ['/etc/kubernetes/kubelet/config.json.d/90-highwater.conf'],
 } as const
-
-/** The only settings.kubernetes of Bottlerocket that are ever set, and whose canonical JSON the hashes are of. */
-export const applyBottlerocketKeys = [
-  'container-log-max-files',
-  'container-log-max-size',
-  'container-log-max-workers',
-  'container-log-monitor-interval',
-  'eviction-hard',
-  'eviction-max-pod-grace-period',
-  'eviction-soft',
-  'eviction-soft-grace-period',
-  'image-gc-high-threshold-percent',
-  'image-gc-low-threshold-percent',
-  'image-maximum-gc-age',
-  'image-minimum-gc-age',
-  'kube-reserved',
-  'system-reserved',
-] as const

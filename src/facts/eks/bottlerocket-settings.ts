@@ -2,6 +2,8 @@
  * Which KubeletConfiguration field each of Bottlerocket's `settings.kubernetes.*` becomes.
  * Source: bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config. A setting that is not here decides nothing that is read.
  */
+import { isPlannable } from '#facts/kubelet/fields.ts'
+
 type Kind = 'number' | 'text' | 'boolean' | 'map' | 'list'
 
 export const bottlerocketSettings: Readonly<Record<string, readonly [field: string, kind: Kind]>> =
@@ -41,6 +43,11 @@ export const bottlerocketSettings: Readonly<Record<string, readonly [field: stri
     'topology-manager-policy': ['topologyManagerPolicy', 'text'],
     'topology-manager-scope': ['topologyManagerScope', 'text'],
   }
+
+/** The only settings that are ever set. A plan binds their canonical JSON. */
+export const plannableSettings: readonly string[] = Object.entries(bottlerocketSettings).flatMap(
+  ([setting, [field]]) => (isPlannable(field) ? [setting] : []),
+)
 
 /** Numbers that Bottlerocket takes as text only. Source: bottlerocket-settings-sdk, IntegerPercent */
 export const bottlerocketTexts: ReadonlySet<string> = new Set([

@@ -5,9 +5,9 @@ import {
   bottlerocketSince,
   bottlerocketTexts,
   hasBottlerocketRelease,
+  plannableSettings,
 } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
-import { isPlannable } from '#facts/kubelet/fields.ts'
 import { mapOf } from '#model/config-value.ts'
 import type { Host } from '#model/node-input.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -17,9 +17,6 @@ import type { NodeToSet, Remedied } from './remedy.ts'
 
 const settingOf = new Map(
   Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]),
-)
-const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field]]) =>
-  isPlannable(field) ? [setting] : [],
 )
 
 /**
@@ -109,7 +106,9 @@ function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string }
 }
 
 const allowedOf = (kubernetes: RawObject): RawObject =>
-  Object.fromEntries(Object.entries(kubernetes).filter(([setting]) => plannable.includes(setting)))
+  Object.fromEntries(
+    Object.entries(kubernetes).filter(([setting]) => plannableSettings.includes(setting)),
+  )
 
 /** Of the settings that a plan may change, as they are now, hex; null: unread. */
 export function settingsSha256(host: Host | null): string | null {

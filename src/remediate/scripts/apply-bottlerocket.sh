@@ -5,10 +5,10 @@
 # shellcheck disable=SC2034,SC2154
 
 calm_seconds=10
-allowed='container-log-max-files container-log-max-size container-log-max-workers container-log-monitor-interval eviction-hard eviction-max-pod-grace-period eviction-soft eviction-soft-grace-period image-gc-high-threshold-percent image-gc-low-threshold-percent image-maximum-gc-age image-minimum-gc-age kube-reserved system-reserved'
+allowed=$(printf '%s\n' "$settable" | awk '{ printf "%s%s", (NR > 1 ? " " : ""), $1 }')
 
-# Of the files, in turn: one canonical JSON; what a later one says stands. With `only`, no more than the paths there are in the first but not in
-# the second, as words. Exit code 1: it has a form, a key or a value that is not known here.
+# Of the files, in turn: one canonical JSON; what a later one says stands. With `only=yes`, no more than the paths there are in the first but not in
+# the second, as words. With `only=strange`, the first path and value that no plan sets, by $settable and $value_forms. Exit code 1: it has a form, a key or a value that is not known here.
 merge='
 function fail() { wrong = 1; exit 1 }
 function takes_value(path,  v) {
@@ -31,7 +31,21 @@ function kind(name, what) {
 function sort(list, count,  i, j, one) {
   for (i = 2; i <= count; i++) { one = list[i]; for (j = i - 1; j > 0 && list[j] > one; j--) list[j + 1] = list[j]; list[j + 1] = one }
 }
-BEGIN { split(allowed, words, " "); for (i in words) known[words[i]] = 1 }
+function fits(path, v,  top, inner, at) {
+  at = index(path, "/")
+  top = at ? substr(path, 1, at - 1) : path
+  inner = at ? substr(path, at + 1) : "-"
+  gsub(/"/, "", v)
+  if (at > 0 && keys[top] == "-") return 0
+  return index("|" keys[top] "|", "|" inner "|") > 0 && length(v) <= most && v ~ form[value[top]]
+}
+BEGIN {
+  n_rows = split(ENVIRON["FORMS"], rows, "\n")
+  for (i = 1; i <= n_rows; i++) { at = index(rows[i], " "); form[substr(rows[i], 1, at - 1)] = "^(" substr(rows[i], at + 1) ")$" }
+  n_rows = split(ENVIRON["ROWS"], rows, "\n")
+  for (i = 1; i <= n_rows; i++) { split(rows[i], words, " "); known[words[1]] = 1; value[words[1]] = words[2]; keys[words[1]] = words[3] }
+  most = ENVIRON["MOST"] + 0
+}
 {
   rest = $0
   if (substr(rest, 1, 1) != "{") fail()
@@ -56,6 +70,10 @@ BEGIN { split(allowed, words, " "); for (i in words) known[words[i]] = 1 }
 END {
   if (wrong || NR == 0) exit 1
   sort(order, n)
+  if (only == "strange") {
+    for (i = 1; i <= n; i++) if (!fits(order[i], values[order[i]])) { print substr(order[i] " " values[order[i]], 1, 80); exit }
+    exit
+  }
   if (only) {
     for (i = 1; i <= n; i++) if (there[ARGV[1], order[i]] && !there[ARGV[2], order[i]]) { gsub(/\//, ".", order[i]); printf "%s%s", (some++ ? " " : ""), order[i] }
     exit
@@ -74,7 +92,7 @@ END {
   printf "}"
 }
 '
-merged() { awk -v allowed="$allowed" -v only="${only:-}" "$merge" "$@" 2>/dev/null; }
+merged() { ROWS=$settable FORMS=$value_forms MOST=$longest_value awk -v only="${only:-}" "$merge" "$@" 2>/dev/null; }
 only=
 
 # compact FILE ROOT KEEP: strict JSON in one line, into $W/compact.
@@ -114,7 +132,11 @@ patched() {
   decoded 16384 || return 1
   why='the parameter Content holds no JSON of settings that may be changed'
   compact "$W/new" /set /set && merged "$W/compact" >"$W/patch" || return 1
-  compact "$W/new" /back /back && merged "$W/compact" >"$W/back"
+  compact "$W/new" /back /back && merged "$W/compact" >"$W/back" || return 1
+  only=strange
+  strange=$(merged "$W/patch" && merged "$W/back")
+  only=
+  [ -z "$strange" ] || { why="it sets what no plan sets: $strange"; return 1; }
 }
 unpack() {
   patched || return 1

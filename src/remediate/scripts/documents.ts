@@ -136,6 +136,7 @@ export const applyDocuments: readonly Document[] = [
     step: 'apply',
     timeoutSeconds: '1200',
     begin: [],
+    table: 'settings',
     files: ['node.sh', 'text.sh', 'json.sh', 'change.sh', 'apply-bottlerocket.sh'],
   },
   {

@@ -12,7 +12,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { applyBottlerocketKeys, type applyPaths } from '#facts/aws/apply-documents.ts'
+import type { applyPaths } from '#facts/aws/apply-documents.ts'
+import { plannableSettings } from '#facts/eks/bottlerocket-settings.ts'
 import { logrotateDirectives } from '#facts/logrotate.ts'
 import { ChangedNode, type Faults, packed, type Sent, sha256 } from '#test/changed-node.ts'
 import { type NodeRoot, type Platform, platforms } from '#test/node-root.ts'
@@ -1223,7 +1224,7 @@ describe('on Bottlerocket', () => {
     JSON.stringify(
       Object.fromEntries(
         Object.entries(value)
-          .filter(([name]) => (applyBottlerocketKeys as readonly string[]).includes(name))
+          .filter(([name]) => plannableSettings.includes(name))
           .toSorted(([a], [b]) => (a < b ? -1 : 1))
           .map(([name, inner]) => [
             name,
@@ -1378,16 +1379,22 @@ describe('on Bottlerocket', () => {
     ['a way back of other settings', { set: patch, back: { 'server-key': 'x' } }],
     ['no way back', { set: patch }],
     ['settings alone, as they are', patch],
-  ])('refuses %s', generous, async (_, content) => {
-    const { node, send } = setting()
-    expect(
-      (await send('apply', { Content: packed(JSON.stringify(content)) })).answer,
-    ).toMatchObject({
-      outcome: 'refused',
-      reason: expect.stringMatching(/no JSON of settings that may be changed/),
-    })
-    expect(node.told('calls')).toBe('')
-  })
+    [
+      'a way back to a value that no plan sets',
+      { set: patch, back: { 'image-minimum-gc-age': 'forever' } },
+      /it sets what no plan sets: image-minimum-gc-age "forever"/,
+    ],
+  ])(
+    'refuses %s',
+    generous,
+    async (_, content, reason = /no JSON of settings that may be changed/) => {
+      const { node, send } = setting()
+      expect(
+        (await send('apply', { Content: packed(JSON.stringify(content)) })).answer,
+      ).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(reason) })
+      expect(node.told('calls')).toBe('')
+    },
+  )
 
   it('names what a rollback leaves set, because it was not set before', generous, async () => {
     const wanted = {
@@ -1420,7 +1427,30 @@ describe('on Bottlerocket', () => {
     ],
     ['a value with a quote', { 'image-gc-high-threshold-percent': '"; x' }, /no JSON of settings/],
     ['a map deeper than there is', { 'eviction-hard': { a: { b: '1' } } }, /no JSON of settings/],
-    ['a value where a map is', { 'eviction-hard': '10%' }, /map on one side/],
+    ['a value where a map is', { 'eviction-hard': '10%' }, /no plan sets: eviction-hard "10%"/],
+    [
+      'a map where a value is',
+      { 'container-log-max-files': { cpu: '1' } },
+      /no plan sets: container-log-max-files\/cpu/,
+    ],
+    [
+      'a percentage above 100',
+      { 'image-gc-high-threshold-percent': '170' },
+      /no plan sets: image-gc-high-threshold-percent "170"/,
+    ],
+    [
+      'a signal that there is not',
+      { 'eviction-hard': { 'evil.available': '10%' } },
+      /no plan sets: eviction-hard\/evil.available/,
+    ],
+    [
+      'a map with the mark of a plain value',
+      { 'container-log-max-files': { '-': '1' } },
+      /no plan sets: container-log-max-files\/-/,
+    ],
+    ['a text as a number', { 'container-log-max-files': 'many' }, /no plan sets/],
+    ['a long value', { 'container-log-max-size': `${'1'.repeat(60)}Mi` }, /no plan sets/],
+    ['a value of two lines', { 'container-log-max-size': '1Mi\n2' }, /no JSON of settings/],
     ['another result', { 'image-gc-high-threshold-percent': '71' }, /another hash than NewSha256/],
     ['no object', [], /no JSON of settings/],
   ])('refuses %s', generous, async (_, wanted, reason) => {
@@ -1467,7 +1497,7 @@ describe('on Bottlerocket', () => {
     [
       'a value that the API refuses',
       {},
-      { 'image-gc-high-threshold-percent': '170' },
+      { 'image-gc-high-threshold-percent': 70 },
       'failed',
       /Failed PATCH/,
     ],

@@ -3,12 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  applyAgentVersion,
-  applyBottlerocketKeys,
-  applyDocumentHashes,
-  applyPaths,
-} from '#facts/aws/apply-documents.ts'
+import { applyAgentVersion, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import {
   applyDocuments,
@@ -136,8 +131,11 @@ describe('the documents that change a node', () => {
         paths.map(path => `${method} ${path}`),
       ),
     )
-    expect(/^allowed='([^']*)'$/m.exec(readFile('apply-bottlerocket.sh'))?.[1]?.split(' ')).toEqual(
-      [...applyBottlerocketKeys],
+    expect(scriptTables.settings).toContain(
+      "settable='container-log-max-files integer -\ncontainer-log-max-size quantity -\n",
+    )
+    expect(scriptTables.settings).toContain(
+      '\nkube-reserved quantity cpu|memory|ephemeral-storage\n',
     )
     expect(readFile('change.sh')).toContain(`older than ${applyAgentVersion}`)
   })

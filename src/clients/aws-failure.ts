@@ -37,7 +37,8 @@ export function awsFailure(
 ): RequestFailure {
   const { name, text, status, code } = awsError(error)
   const where = `${service} ${what} in ${region}`
-  const fail = (message: string) => requestFailure(error, `${where}: ${message}`)
+  const fail = (message: string, refusal?: 'right' | 'role') =>
+    requestFailure(error, `${where}: ${message}`, refusal)
   if (name === 'CredentialsProviderError')
     return fail(`no AWS credentials were found (${text}). ${credentialHint()}`)
   if (/ExpiredToken|TokenExpired/.test(name))
@@ -52,13 +53,14 @@ export function awsFailure(
     )
   if (name === 'RequestTimeTooSkewed')
     return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
-  if (untakenRole(text) !== null)
+  if (isRoleRefused(text))
     return fail(
-      `${notAllowed}${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
+      `not allowed (${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
+      'role',
     )
   // EC2 has a word of its own.
   if (/AccessDenied|UnauthorizedOperation/.test(name))
-    return fail(`${notAllowed}${text}). Grant ${grant} to this identity`)
+    return fail(`not allowed (${text}). Grant ${grant} to this identity`, 'right')
   if (isThrottling(error))
     return fail(
       `AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`,
@@ -82,22 +84,22 @@ export function awsFailure(
   return new RequestFailure(failure.kind, `${where}${message}`, { cause: error })
 }
 
-const notAllowed = 'not allowed ('
-
-/** Whether a failure's words tell of a right that is missing. */
-export const isAboutRight = (message: string) => message.includes(`: ${notAllowed}`)
-
-/** The role that could not be taken, where a failure's words tell of one: STS names it, and never says which of the reasons it is. */
-export const untakenRole = (message: string): string | null =>
-  /is not authorized to perform: sts:AssumeRole on resource: (arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+)/.exec(
-    message,
-  )?.[1] ?? null
+/** STS names the role that was refused, never the reason. Its error has the name of any other refused call. */
+const isRoleRefused = (text: string): boolean =>
+  /is not authorized to perform: sts:AssumeRole on resource: arn:[\w-]+:iam::\d{12}:role\//.test(
+    text,
+  )
 
 /** A failure that AWS answered, or that came before any answer, in the client's own words. */
-export function requestFailure(error: unknown, message: string): RequestFailure {
+export function requestFailure(
+  error: unknown,
+  message: string,
+  refusal: 'right' | 'role' | null = null,
+): RequestFailure {
   const { status } = awsError(error)
   return new RequestFailure('http', message, {
     ...(status === null ? {} : { status }),
+    refusal,
     cause: error,
   })
 }

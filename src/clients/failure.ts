@@ -1,5 +1,6 @@
 /** Why a call to the outside failed, in a form that people and the retry loop both understand. */
 import { messageOf } from '#model/error-message.ts'
+import type { ReadError } from '#model/record.ts'
 import { redact } from '#model/redact.ts'
 
 export type FailureKind =
@@ -18,6 +19,8 @@ export class RequestFailure extends Error {
   readonly kind: FailureKind
   readonly status: number | null
   readonly retryAfterMs: number | null
+  /** What AWS refused; null: the call failed for another reason. */
+  readonly refusal: ReadError['refusal'] | null
   /** The answer's own text, cut: never shown unescaped. */
   readonly body: unknown
 
@@ -27,6 +30,7 @@ export class RequestFailure extends Error {
     details: {
       status?: number
       retryAfterMs?: number | null
+      refusal?: ReadError['refusal'] | null
       body?: unknown
       cause?: unknown
     } = {},
@@ -36,8 +40,15 @@ export class RequestFailure extends Error {
     this.kind = kind
     this.status = details.status ?? null
     this.retryAfterMs = details.retryAfterMs ?? null
+    this.refusal = details.refusal ?? null
     this.body = details.body
   }
+}
+
+/** A failed call as an entry of what could not be read. */
+export function readErrorOf(what: ReadError['what'], error: unknown): ReadError {
+  const refusal = error instanceof RequestFailure ? error.refusal : null
+  return { what, message: messageOf(error), ...(refusal && { refusal }) }
 }
 
 const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|EPROTO)/

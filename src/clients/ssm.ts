@@ -11,7 +11,7 @@ import {
   SSMClient,
 } from '@aws-sdk/client-ssm'
 import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
-import { messageOf } from '#model/error-message.ts'
+
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
@@ -222,7 +222,7 @@ export class SsmApi {
   }
 
   /** Why the answers of commands may not be read, by action; nothing is sent: the command asked for is one that there never was. */
-  async answersUnreadable(signal: AbortSignal): Promise<Map<string, string>> {
+  async answersUnreadable(signal: AbortSignal): Promise<Map<string, unknown>> {
     const CommandId = '00000000-0000-4000-8000-000000000000'
     const questions: [action: string, ask: () => Promise<unknown>][] = [
       [
@@ -241,7 +241,7 @@ export class SsmApi {
           ),
       ],
     ]
-    const reasons = new Map<string, string>()
+    const reasons = new Map<string, unknown>()
     for (const [action, ask] of questions) {
       try {
         await this.call(action, signal, ask, isThrottling)
@@ -250,7 +250,7 @@ export class SsmApi {
         const isUnknown =
           error instanceof RequestFailure &&
           /^(Invalid|Invocation)/.test(awsError(error.cause).name)
-        if (!isUnknown) reasons.set(`ssm:${action}`, messageOf(error))
+        if (!isUnknown) reasons.set(`ssm:${action}`, error)
       }
     }
     return reasons

@@ -3,12 +3,13 @@
 import pMap, { pMapIterable } from 'p-map'
 import { credentialSource } from '#clients/credentials.ts'
 import { EksApi } from '#clients/eks.ts'
+import { readErrorOf } from '#clients/failure.ts'
 import type { KubeletIdentity } from '#clients/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
 import { accountInArn } from '#model/arn.ts'
 import { fullClusterName, matchesCluster } from '#model/cluster-name.ts'
-import { messageOf } from '#model/error-message.ts'
+
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type RawObject, type ReadError } from '#model/record.ts'
@@ -35,7 +36,7 @@ interface Place extends AwsPlace {
 interface Listing {
   place: Place
   names: string[]
-  error: string | null
+  error: ReadError | null
 }
 
 const describedAtOnce = 5
@@ -79,7 +80,7 @@ export async function* discover(
     for (const { place, error } of failed) {
       const cluster = fullClusterName(await accounts.of(place), place.region, '*')
       yield {
-        record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] },
+        record: { kind: 'Cluster', cluster, errors: error === null ? [] : [error] },
         endpoint: null,
         place,
       }
@@ -135,7 +136,7 @@ async function listing(place: Place, signal: AbortSignal): Promise<Listing> {
     return { place, names: await place.eks.listClusters(signal), error: null }
   } catch (error) {
     signal.throwIfAborted()
-    return { place, names: [], error: messageOf(error) }
+    return { place, names: [], error: readErrorOf('clusters', error) }
   }
 }
 
@@ -151,7 +152,7 @@ async function describe(
     try {
       return await read()
     } catch (error) {
-      errors.push({ what, message: messageOf(error) })
+      errors.push(readErrorOf(what, error))
       return null
     }
   }
@@ -207,7 +208,7 @@ export async function targetAt(
     return { record, ...wayTo(described, name, place, policy, errors), place, errors }
   } catch (error) {
     signal.throwIfAborted()
-    errors.push({ what: 'cluster', message: messageOf(error) })
+    errors.push(readErrorOf('cluster', error))
     return { record, ...noWay, place, errors }
   } finally {
     eks.close()

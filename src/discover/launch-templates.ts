@@ -2,8 +2,8 @@
 
 import type { CredentialSource } from '#clients/credentials.ts'
 import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
-import { RequestFailure } from '#clients/failure.ts'
-import { messageOf } from '#model/error-message.ts'
+import { RequestFailure, readErrorOf } from '#clients/failure.ts'
+
 import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 
 interface Place {
@@ -22,13 +22,12 @@ export async function launchTemplatesOf(
   if (wanted.length === 0) return []
   const ec2 = new Ec2Api(region, credentials)
   const found: LaunchTemplate[] = []
-  const fail = (message: string) => errors.push({ what: 'launchTemplates', message })
   try {
     for (const [index, template] of wanted.entries()) {
       try {
         const { templates, unread } = await ec2.launchTemplates(template, signal)
         found.push(...templates)
-        unread.forEach(fail)
+        errors.push(...unread.map(message => ({ what: 'launchTemplates' as const, message })))
       } catch (error) {
         const status = error instanceof RequestFailure ? error.status : null
         // One version that is gone refuses the whole request: the others are asked for by themselves.
@@ -36,11 +35,12 @@ export async function launchTemplatesOf(
           wanted.push(...template.versions.map(version => ({ ...template, versions: [version] })))
           continue
         }
-        const message = messageOf(error)
+        const readError = readErrorOf('launchTemplates', error)
         const left = wanted.length - index - 1
         // What is refused once, or too late, is so for every template: said once.
         const isForAll = status !== 400
-        fail(isForAll && left > 0 ? `${message} (and ${left} more)` : message)
+        const more = isForAll && left > 0 ? ` (and ${left} more)` : ''
+        errors.push({ ...readError, message: `${readError.message}${more}` })
         if (isForAll) break
       }
     }

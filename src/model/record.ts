@@ -47,6 +47,8 @@ export interface ReadError {
   message: string
   /** The API server's HTTP status, where it answered and somebody goes by it. */
   status?: number
+  /** AWS refused the call: a right is missing, or the role could not be assumed. */
+  refusal?: 'right' | 'role'
   /** Nothing listens on the kubelet's port: its connection was refused. */
   isKubeletDown?: true
 }

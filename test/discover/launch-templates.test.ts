@@ -100,6 +100,7 @@ describe('launch templates', () => {
     expect(record?.errors).toEqual([
       {
         what: 'launchTemplates',
+        refusal: 'right',
         message: expect.stringMatching(
           /not allowed .*Grant ec2:DescribeLaunchTemplateVersions .*\(and 2 more\)$/,
         ),

@@ -4,7 +4,6 @@ import type { KubernetesClient } from '#clients/kubernetes.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import type { Check } from '#model/checkup.ts'
-import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { clusterInAws } from '#pipeline/fleet.ts'
@@ -39,7 +38,7 @@ export async function accountChecks(
       checks.push(check(right, 'ok', 'answered'))
     } catch (error) {
       signal.throwIfAborted()
-      checks.push(failedCall({ right, tells }, messageOf(error)))
+      checks.push(failedCall({ right, tells }, error))
     }
   }
   return checks

@@ -1,7 +1,7 @@
 /** The words and forms that all checks share. */
-import { isAboutRight } from '#clients/aws-failure.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
+import { messageOf } from '#model/error-message.ts'
 import type { NeededRight } from '#pipeline/access/permissions.ts'
 
 export const check = (
@@ -14,9 +14,11 @@ export const check = (
   without: state === 'ok' || state === 'note' ? null : without,
 })
 
-/** AWS says itself what is not allowed; everything else is in the way. */
-export const failedCall = ({ right, tells }: NeededRight, message: string): Check =>
-  check(right, isAboutRight(message) ? 'missing' : 'failed', message, tells)
+/** A right is missing if AWS refused the call; any other failure says nothing about it. */
+export function failedCall({ right, tells }: NeededRight, error: unknown): Check {
+  const isRefused = error instanceof RequestFailure && error.refusal !== null
+  return check(right, isRefused ? 'missing' : 'failed', messageOf(error), tells)
+}
 
 export const statusOf = (error: unknown): number | null =>
   error instanceof RequestFailure ? error.status : null

@@ -1,11 +1,10 @@
 /** What discovery could read of a cluster in AWS: the calls are the reading's own, so the check is what they answered. */
-import { untakenRole } from '#clients/aws-failure.ts'
 import type { Check } from '#model/checkup.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import { awsRights, type NeededRight } from '#pipeline/access/permissions.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
-import { check, failedCall } from './checks.ts'
+import { check } from './checks.ts'
 
 /** Under which name discovery reports that a call failed. */
 const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
@@ -17,7 +16,7 @@ const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
 }
 
 export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
-  const untaken = (record.errors ?? []).find(({ message }) => untakenRole(message) !== null)
+  const untaken = (record.errors ?? []).find(({ refusal }) => refusal === 'role')
   if (untaken !== undefined)
     return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
   const checks: Check[] = []
@@ -37,7 +36,8 @@ function callCheck(record: ClusterRecord, needed: NeededRight): Check {
   const [first] = failures
   if (first) {
     const more = failures.length > 1 ? ` (and ${failures.length - 1} more of its kind)` : ''
-    return failedCall(needed, `${first.message}${more}`)
+    const state = first.refusal === undefined ? 'failed' : 'missing'
+    return check(right, state, `${first.message}${more}`, tells)
   }
   if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
     if (

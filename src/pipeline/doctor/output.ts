@@ -20,22 +20,23 @@ export async function outputChecks(
   { signal, needed }: Asking,
 ): Promise<Check[]> {
   const store = s3Store({ ...place, bucket: output.bucket, prefix: outputFolder(output), signal })
-  const reasonOf = async (ask: () => Promise<unknown>): Promise<string | null> => {
+  const errorOf = async (call: () => Promise<unknown>): Promise<unknown> => {
     try {
-      await ask()
+      await call()
       return null
     } catch (error) {
       signal.throwIfAborted()
-      return messageOf(error)
+      return error
     }
   }
   const neededOf = (right: string): NeededRight => needed.get(right) ?? { right, tells: '' }
   const [mayList, mayRead] = [neededOf('s3:ListBucket'), neededOf('s3:GetObject')]
   const what = `inspectOutput ${store.location}`
-  const unlisted = await reasonOf(async () => store.list('')[Symbol.asyncIterator]().next())
+  const unlisted = await errorOf(async () => store.list('')[Symbol.asyncIterator]().next())
   if (unlisted !== null) {
     const listing = failedCall(mayList, unlisted)
-    if (listing.state !== 'missing') return [check(what, 'failed', unlisted, mayRead.tells)]
+    if (listing.state !== 'missing')
+      return [check(what, 'failed', messageOf(unlisted), mayRead.tells)]
     return [
       listing,
       check(
@@ -46,7 +47,7 @@ export async function outputChecks(
       ),
     ]
   }
-  const unread = await reasonOf(() => store.read('highwater-doctor'))
+  const unread = await errorOf(() => store.read('highwater-doctor'))
   return [
     check(mayList.right, 'ok', 'answered'),
     unread === null ? check(mayRead.right, 'ok', 'answered') : failedCall(mayRead, unread),

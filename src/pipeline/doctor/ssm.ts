@@ -7,7 +7,6 @@ import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import type { Check } from '#model/checkup.ts'
-import { messageOf } from '#model/error-message.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/access/permissions.ts'
@@ -78,7 +77,7 @@ async function documentChecks(
     return [check(right.right, 'ok', 'answered'), ...checks]
   } catch (error) {
     signal.throwIfAborted()
-    return [failedCall(right, messageOf(error)), ...checks]
+    return [failedCall(right, error), ...checks]
   }
 }
 
@@ -145,7 +144,7 @@ async function agentChecks(
     ]
   } catch (error) {
     signal.throwIfAborted()
-    return [failedCall(right, messageOf(error))]
+    return [failedCall(right, error)]
   }
 }
 

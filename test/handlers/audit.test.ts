@@ -361,7 +361,7 @@ describe('on demand', () => {
   })
 
   it('answers the verdict, the worst causes with their step, the first victims and the link', async () => {
-    await world()
+    await world(fleet({ nodes: 30 }))
     const event = JSON.parse(readFileSync('events/on-demand.json', 'utf8'))
     const { summary, link } = await invoke(event)
     expect(link).toBeNull()

@@ -10,6 +10,7 @@ import { english } from '#report/languages/language.ts'
 import { hasNews, renderMail, reportLink } from '#report/mail.ts'
 import { worstFirst } from '#report/views/findings.ts'
 import { type MailView, mailView } from '#report/views/mail.ts'
+import { mailChanges } from '#report/views/mail-changes.ts'
 import {
   assumptions,
   auditedNode,
@@ -220,6 +221,121 @@ describe('the mail of a second morning', () => {
     isNew: true,
     why: ['unknown now of ip-10-0-9-9 (configz: HTTP 503)'],
     ...more,
+  })
+  const viewOf = (report: AuditReport) =>
+    mailView(report, [linked], 1, { owner: null, unsubscribe: [], language: english })
+
+  it('names findings that could not be checked: those of the last run first, worst first', () => {
+    const report = second({
+      hidden: [
+        hidden('a', { severity: 'low' }),
+        hidden('b'),
+        hidden('c', { isNew: false, severity: 'high' }),
+        hidden('d', { isNew: false, severity: 'info' }),
+      ],
+    })
+    const { hidden: view } = viewOf(report)
+    expect(view!.list.map(({ severity, title }) => [severity, title])).toEqual([
+      ['critical', 'Pods are evicted (b)'],
+      ['low', 'Pods are evicted (a)'],
+      ['high', 'Pods are evicted (c)'],
+    ])
+    expect(view!.title).toBe(words.changes.hidden(4))
+    expect(view!.leftOut).toBe(words.changes.moreHidden(1, ['1 info']))
+    expect(view!.list[0]!.why).toBe('unknown now of ip-10-0-9-9 (configz: HTTP 503)')
+    expect(viewOf(second({})).hidden).toBeNull()
+  })
+  it('has no news of findings that could not be checked before, either', () => {
+    const still = second({ hidden: [hidden('a', { isNew: false })] })
+    expect(hasNews(still, [stored])).toBe(false)
+    expect(viewOf(still).verdict.change).toBe(words.changes.nothing('2026-11-20 05:00 UTC'))
+    expect(viewOf(still).hidden!.list).toHaveLength(1)
+  })
+  it('names what ended, worst first, and how, and counts the rest', () => {
+    const report = second({
+      ended: [
+        ended('b', 'replaced'),
+        ended('a', 'fixed'),
+        ended('c', 'gone', { severity: 'critical' }),
+        ended('d', 'moved', { severity: 'low' }),
+      ],
+    })
+    const { ended: view, verdict } = viewOf(report)
+    expect(view!.list.map(({ title, how }) => [title, how])).toEqual([
+      ['Image GC is dead (c)', words.returned.endings.gone],
+      ['Image GC is dead (a)', words.returned.endings.fixed],
+      ['Image GC is dead (b)', words.returned.endings.replaced],
+    ])
+    expect(view!.leftOut).toBe(words.changes.moreEnded(1))
+    const { counts } = words.changes
+    expect(verdict.change).toBe(
+      words.changes.some('2026-11-20 05:00 UTC', [
+        counts.moved(1),
+        counts.resolved(2),
+        counts.gone(1),
+      ]),
+    )
+    expect(viewOf(second({})).ended).toBeNull()
+  })
+  it('tells moved, unclear and waived findings apart', () => {
+    const [, , unwatched] = morning.document.findings.toSorted(worstFirst)
+    const [waived] = morning.document.waived
+    const report = second({
+      delta: deltaWith([
+        [waived!.id, change('waivedSince', 'waived until 2026-12-31: known')],
+        [early!.id, change('moved', 'started on 1 node: a')],
+        [unwatched!.id, change('cannotTell', 'open before on 1 node')],
+      ]),
+    })
+    const { listed, counts } = mailChanges(report, english)
+    expect(
+      listed
+        .filter(({ kind }) => kind !== 'unchanged')
+        .map(({ finding, kind, why }) => [finding.id, kind, why]),
+    ).toEqual([
+      [early!.id, 'moved', ['started on 1 node: a']],
+      [unwatched!.id, 'unclear', ['open before on 1 node']],
+      [waived!.id, 'waived', ['waived until 2026-12-31: known']],
+    ])
+    const countWords = words.changes.counts
+    expect(counts).toEqual([countWords.unclear(1, 0), countWords.moved(1), countWords.waived(1)])
+    const labels = viewOf(report).causes!.cards.map(({ label }) => label)
+    expect(labels).toContain(words.changes.labels.moved)
+  })
+  it('says in its subject what changed', () => {
+    const before = { delta: deltaWith([[early!.id, change('new')]]) }
+    const report = second(before)
+    const { subject } = viewOf(report)
+    const { counts } = mailChanges(report, english)
+    expect(counts).toEqual([words.changes.counts.new(1)])
+    for (const part of [words.subject.evicting('Critical', 2), counts[0]!, words.findingCount(8)])
+      expect(subject).toContain(part)
+    expect(viewOf(second({})).subject).toBe(
+      `${words.subject.nothingNew(words.subject.evicting('Critical', 2), ['1 critical, 4 high, 2 medium, 1 low'], words.subject.someClusters(2, 3))} - highwater 2026-11-21`,
+    )
+  })
+  it('puts subject, change, causes, endings and link into its brief, in this order', () => {
+    const report = second({
+      delta: deltaWith([[early!.id, change('new')]]),
+      ended: [ended('a', 'fixed')],
+      hidden: [hidden('h')],
+    })
+    const { brief, subject } = renderMail(report, [linked])
+    const view = viewOf(report)
+    const parts = [
+      subject,
+      view.verdict.change!,
+      ...view.causes!.cards.map(({ title }) => title),
+      'Pods are evicted (h)',
+      'Image GC is dead (a)',
+      link,
+    ]
+    const places = parts.map(part => brief.indexOf(part))
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    const evil = renderMail(hostileReport('x'.repeat(10_000)), [linked]).brief
+    expect(evil.length).toBeLessThanOrEqual(3000)
+    expect(evil.endsWith(link)).toBe(true)
   })
   it('says which clusters are not in it, and what stood there', () => {
     const names = ['b', 'c', 'd'].map(cluster => ({ cluster, severities: [], isNew: true }))

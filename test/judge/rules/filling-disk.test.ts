@@ -138,7 +138,7 @@ describe('image-gc-never-first', () => {
       },
     }
     expect(failingOf(imageGcNeverFirst, node).consequence).toBe(
-      'nodefs.available has 10.0 GiB left before the hard threshold, 25 min at the assumed growth, and image GC does not look at it: the kubelet then reports DiskPressure. It collects nothing there first, then evicts shop/web-0, shop/web-1, shop/web-2.',
+      'nodefs.available has 10.0 GiB left before the hard threshold, and image GC does not look at it: the kubelet then reports DiskPressure. It collects nothing there first, then evicts shop/web-0, shop/web-1, shop/web-2.',
     )
     expect(shownValue(imageGcNeverFirst, oneDisk(200), 'nodefs.inodesFree margin')).toBe('150')
     expect(shownValue(imageGcNeverFirst, oneDisk(200), 'met at the assumed growth in')).toBe(

@@ -5,7 +5,6 @@ import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import { float32Rounding, withEntries } from '#judge/values.ts'
-import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
@@ -70,7 +69,7 @@ export const graceLongerThanFillTime = nodeRule({
       yield {
         // The growth is assumed, not seen.
         confidence: 'likely',
-        consequence: `At ${growth(policy)} ${shownAmount(soft, between)} of ${signal} are used up in ${span(filledMs)}: then ${ends}. The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
+        consequence: `The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything, and only ${shownAmount(soft, between)} of ${signal} lie below it: then ${ends}. In the stress test of policy assumedGrowthPercent they are used up sooner${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
         evidence: [
           configuredAt(soft, configuration),
           ...(hard ? [configuredAt(hard, configuration)] : []),
@@ -97,9 +96,6 @@ export const graceLongerThanFillTime = nodeRule({
 })
 
 type Subject = Satisfied<'eviction'>
-
-const growth = ({ assumedGrowthPercent }: Policy) =>
-  `${percent(assumedGrowthPercent)} of the disk in ${gcMinutes} min`
 
 const capacityOf = (
   signal: Signal,

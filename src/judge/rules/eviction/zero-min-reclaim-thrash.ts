@@ -1,9 +1,9 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
-import { bounded, percent, span } from '#judge/text.ts'
+import { bounded, span } from '#judge/text.ts'
 import {
   assumedGrowth,
   conditionOf,
@@ -18,7 +18,6 @@ import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
-const gcMinutes = imageGcPeriodMs / 60_000
 /** Those of containerfs follow these, and cannot be set. */
 const diskSignals: readonly Signal[] = [
   'nodefs.available',
@@ -86,7 +85,7 @@ export const zeroMinReclaimThrash = nodeRule({
       ...failing(
         near,
         configuration,
-        `The node still reports DiskPressure, and only ${margins.join(' and ')} are left above the threshold: at ${percent(policy.assumedGrowthPercent)} of the disk in ${gcMinutes} min it is met again before the ${span(periodMs)} of its transition period are over, and pods are evicted for a few bytes again.`,
+        `The node still reports DiskPressure, and only ${margins.join(' and ')} are left above the threshold: in the stress test of policy assumedGrowthPercent it is met again before the ${span(periodMs)} of its transition period are over, and pods are evicted for a few bytes again.`,
       ),
       // The growth is assumed, and what was met is not seen any more.
       confidence: 'likely',

@@ -1,8 +1,8 @@
 import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bytes, exactBytes, percent, span } from '#judge/text.ts'
-import { fillMs, soundImageGc } from '#judge/thresholds.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { soundImageGc } from '#judge/thresholds.ts'
 import { startsAboveUsedPercent, startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 
@@ -40,7 +40,7 @@ export const alertBeforeImageGc = nodeRule({
     const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
     const gap = capacity ? gapBetween(capacity, high, policy) : null
     yield {
-      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`,
+      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.`}`,
       evidence: [
         line('policy', 'policy alertPercent', String(policy.alertPercent)),
         line('configz', 'imageGCHighThresholdPercent', String(high)),
@@ -62,11 +62,5 @@ export const alertBeforeImageGc = nodeRule({
 function gapBetween(capacity: number, high: number, policy: Policy) {
   const alert = Math.ceil(((100 - policy.alertPercent) * capacity) / 100)
   const trigger = startsBelowAvailableBytes(capacity, high)
-  return {
-    capacity,
-    alert,
-    trigger,
-    bytes: alert - trigger,
-    fillMs: fillMs(alert - trigger, capacity, policy),
-  }
+  return { capacity, alert, trigger, bytes: alert - trigger }
 }

@@ -2,14 +2,8 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { line } from '#judge/evidence.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
-import { bytes, exactBytes, percent, span } from '#judge/text.ts'
-import {
-  assumedGrowth,
-  configuredAt,
-  fillMs,
-  soundImageGc,
-  whyUnobserved,
-} from '#judge/thresholds.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { assumedGrowth, configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
 import { startsBelowAvailableBytes } from '#model/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
@@ -126,13 +120,11 @@ function failing(
   const trigger = startsBelowAvailableBytes(capacity, high)
   const margin = trigger - first.resolved
   const marginPercent = percent((margin / capacity) * 100)
-  const filledMs = fillMs(Math.abs(margin), capacity, policy)
-  const time = Number.isFinite(filledMs) ? `${span(filledMs)} at the growth assumed` : ''
   return {
     consequence:
       margin <= 0
-        ? `Below ${evictsBelow} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)}${time && ` (${time})`} later`}. Eviction deletes every unused image, then pods.`
-        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk${time && `, ${time}`}) can fill within one GC period, and pods are evicted first.`,
+        ? `Below ${evictsBelow} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)} later`}. Eviction deletes every unused image, then pods.`
+        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period, and pods are evicted first.`,
     evidence: [
       ...configured,
       line('summary', 'image filesystem capacity', exactBytes(capacity)),

@@ -145,7 +145,7 @@ function failing(
       signal === 'nodefs.inodesFree' || filesystems.layoutCertainty === 'certain'
         ? 'certain'
         : 'likely',
-    consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold${Number.isFinite(inMs) ? `, ${span(inMs)} at the assumed growth` : ''}, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
+    consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
     evidence: [
       configuredAt(threshold, configuration),
       line(

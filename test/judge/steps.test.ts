@@ -58,9 +58,10 @@ it('gives first aid for a node that evicts', () => {
 })
 
 it('plans fields to set, on nodes that Systems Manager reaches', () => {
+  const subject = { ...eviction, rule: 'alert-before-image-gc' }
   const fix = { ...noFix, config: { imageGCHighThresholdPercent: 70 } }
-  expect(commandsOf({ ...eviction, fix }, node, onEks)).toEqual([
+  expect(commandsOf({ ...subject, fix }, node, onEks)).toEqual([
     'highwater plan --region eu-west-1 --cluster prod --mode both --nodegroup general',
   ])
-  expect(commandsOf({ ...eviction, fix }, { ...node, instanceId: null }, onEks)).toEqual([])
+  expect(commandsOf({ ...subject, fix }, { ...node, instanceId: null }, onEks)).toEqual([])
 })

@@ -136,7 +136,7 @@ describe('a further language', () => {
     )
     const read = (name: string) => readFileSync(join(out, name), 'utf8')
     expect(read('report.ko.html')).toContain('<html lang="ko">')
-    expect(read('email.ko.txt')).toContain('발견 항목')
+    expect(read('email.ko.txt')).toContain('전체 보고서')
     expect(read('owners/payments/report.html')).toContain('<html lang="ja">')
     expect(sent['all ko']?.subject).toMatch(/^심각, 지금 노드 2개 축출 중: /)
     expect(sent.all?.subject).toMatch(/^Critical, 2 nodes evict now: /)
@@ -157,11 +157,7 @@ describe('highwater audit --language', () => {
       language,
     ])
     // A language without translations shows English.
-    const words: Partial<Record<LanguageId, RegExp>> = {
-      ko: /발견 항목/,
-      ja: /検出事項/,
-      zh: /发现项/,
-    }
+    const words: Partial<Record<LanguageId, RegExp>> = { ko: /보고서/, ja: /レポート/, zh: /报告/ }
     expect(code).toBe(0)
     expect(stdout).toMatch(words[language] ?? /Report: {3}/)
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain(

@@ -45,6 +45,19 @@ const named = ({ findings }: FindingsDocument, ids: string[]) =>
     return `${finding?.rule} on ${finding?.subject.name}`
   })
 
+/** Findings without a setting, a command or a durable change. */
+const withoutStep = ({ findings }: FindingsDocument) =>
+  findings
+    .filter(
+      ({ fix: { config, commands, durable } }) =>
+        Object.keys(config).length + commands.length + durable.length === 0,
+    )
+    .map(({ rule, subject }) => `${rule} on ${subject.name}`)
+
+/** Commands of Kubernetes name their context, all others their region. */
+const placeOf = (command: string) =>
+  (command.startsWith('kubectl') ? / --context \S/ : / --region \S/).test(command)
+
 it('shows on the second morning what was repaired, on the third that it is lost, and nothing else', async () => {
   const out = temporaryFolder()
   const first = await morning(out, 1)
@@ -53,6 +66,9 @@ it('shows on the second morning what was repaired, on the third that it is lost,
       subject.name === repaired &&
       ['alert-before-image-gc', 'eviction-before-image-gc'].includes(rule),
   )
+  expect(withoutStep(first.document)).toEqual([])
+  const commands = first.document.findings.flatMap(({ fix }) => fix.commands)
+  expect(commands.filter(command => !placeOf(command))).toEqual([])
   const ids = mended.map(({ id }) => id).toSorted()
   expect(ids).toHaveLength(2)
   expect(first.document.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })

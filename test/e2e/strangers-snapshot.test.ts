@@ -3,7 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
-import { highwater, temporaryFolder } from '#test/cli.ts'
+import { highwater, signalledHighwater, temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -50,4 +52,40 @@ it('with a configz of 5,000 levels is reported, and names the line', async () =>
   expect(stderr).not.toContain('highwater made a mistake')
   expect([0, 3, 4], stderr.slice(-500)).toContain(code)
   expect(report).toContain('line 3')
+})
+
+/** 13 GB of blank lines in 13 MB. */
+function endlessSnapshot(folder: string): string {
+  const file = join(folder, 'endless.ndjson.gz')
+  const blank = gzipSync(Buffer.alloc(64 * 1024 * 1024, 10))
+  const whole = [gzipSync(`${JSON.stringify(header)}\n`), ...Array<Buffer>(200).fill(blank)]
+  writeFileSync(file, Buffer.concat(whole))
+  return file
+}
+
+it.skipIf(process.platform !== 'linux').each([
+  ['plan', 'SIGINT'],
+  ['plan', 'SIGTERM'],
+  ['verify', 'SIGINT'],
+  ['verify', 'SIGTERM'],
+] as const)('%s ends by %s while it reads an endless file', async (command, signal) => {
+  const folder = temporaryFolder()
+  const file = endlessSnapshot(folder)
+  const policy = join(folder, 'highwater.yaml')
+  writeFileSync(policy, '{}')
+  const plan = join(folder, 'plan.json')
+  const fleet = ['--policy', policy, '--snapshot']
+  if (command === 'verify')
+    await inProcess([
+      ...['plan', ...fleet, snapshotOf([fleetNode({ name: 'a' })]), '--out', plan],
+      ...['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50'],
+    ])
+  const args = command === 'plan' ? ['--out', plan] : [plan]
+  const run = await signalledHighwater([command, ...args, ...fleet, file], signal, file)
+  expect(run.stdout).toBe('')
+  expect(run.stderr).toContain('not reached before the run was interrupted')
+  expect(run.stderr).not.toContain('highwater made a mistake')
+  expect(run.code).toBe(4)
+  expect(run.elapsedMs).toBeLessThan(15_000)
+  if (command === 'plan') expect(existsSync(plan)).toBe(false)
 })

@@ -1,6 +1,6 @@
 /** The command line as a user runs it: a process of its own. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -74,6 +74,32 @@ export async function killedHighwater(
   await Promise.race([due, ended])
   child.kill('SIGKILL')
   await ended
+}
+
+/** The same, sent a signal while it has that file open. @returns with how long it took from there */
+export async function signalledHighwater(
+  args: string[],
+  signal: NodeJS.Signals,
+  openFile: string,
+): Promise<Run & { elapsedMs: number }> {
+  const child = start(args, {})
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].on('data', chunk => (output[name] += chunk))
+  const ended = new Promise<number | null>(done => child.on('close', done))
+  const isRead = () => {
+    try {
+      const folder = `/proc/${child.pid}/fd`
+      return readdirSync(folder).some(fd => readlinkSync(`${folder}/${fd}`) === openFile)
+    } catch {
+      return false
+    }
+  }
+  while (child.exitCode === null && !isRead()) await delay(10)
+  const startMs = performance.now()
+  child.kill(signal)
+  const code = await ended
+  return { code, ...output, elapsedMs: performance.now() - startMs }
 }
 
 function start(args: string[], { env = {}, cwd }: Place) {

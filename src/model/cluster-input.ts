@@ -21,6 +21,8 @@ export interface Nodegroup {
   nodegroupName?: string
   amiType?: string
   tags?: Record<string, string>
+  /** GiB; absent where a launch template has the volumes. */
+  diskSize?: number
   launchTemplate?: { id?: string; name?: string; version?: string }
 }
 
@@ -52,6 +54,12 @@ export interface NodeClass {
   spec?: {
     amiFamily?: string
     amiSelectorTerms?: { alias?: string }[]
+    blockDeviceMappings?: {
+      deviceName?: string
+      rootVolume?: boolean
+      ebs?: { volumeSize?: string }
+    }[]
+    instanceStorePolicy?: string
     kubelet?: Record<string, unknown>
     /** Null: there is user data, and it was not read. */
     userData?: KubeletSource[] | null

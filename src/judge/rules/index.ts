@@ -27,6 +27,7 @@ import { deadContainerPile } from './container-gc/dead-container-pile.ts'
 import { unreadNode } from './coverage/unread-node.ts'
 import { baselineDrift } from './drift/baseline-drift.ts'
 import { changedNotRestarted } from './drift/changed-not-restarted.ts'
+import { diskDiffersFromNodeClass } from './drift/disk-differs-from-node-class.ts'
 import { lostOnTheWay } from './drift/lost-on-the-way.ts'
 import { peerDrift } from './drift/peer-drift.ts'
 import { versionSkewDrift } from './drift/version-skew-drift.ts'
@@ -35,6 +36,7 @@ import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-firs
 import { evictionDue } from './eviction/eviction-due.ts'
 import { evictionLoop } from './eviction/eviction-loop.ts'
 import { graceLongerThanFillTime } from './eviction/grace-longer-than-fill-time.ts'
+import { inodeGrowth } from './eviction/inode-growth.ts'
 import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
 import { memoryThresholdTooSmall } from './eviction/memory-threshold-too-small.ts'
@@ -50,6 +52,7 @@ import { uselessEviction } from './eviction/useless-eviction.ts'
 import { zeroMinReclaimThrash } from './eviction/zero-min-reclaim-thrash.ts'
 import { alertBeforeImageGc } from './image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from './image-gc/eviction-before-image-gc.ts'
+import { foreignCleaner } from './image-gc/foreign-cleaner.ts'
 import { idleImages } from './image-gc/idle-images.ts'
 import { imageAgeGcChurn } from './image-gc/image-age-gc-churn.ts'
 import { imageGcDead } from './image-gc/image-gc-dead.ts'
@@ -98,11 +101,13 @@ export const rules: readonly Rule[] = [
   danglingOwner,
   deadContainerPile,
   deadRegistry,
+  diskDiffersFromNodeClass,
   evictedPods,
   evictionBeforeImageGc,
   evictionDue,
   evictionLoop,
   failedPods,
+  foreignCleaner,
   graceLongerThanFillTime,
   idleImages,
   imageAgeGcChurn,
@@ -111,6 +116,7 @@ export const rules: readonly Rule[] = [
   imageGcDue,
   imageGcNeverFirst,
   ineffectiveLogRotation,
+  inodeGrowth,
   invalidKubeletConfiguration,
   invalidLogSize,
   jobHistoryBeyondLimit,

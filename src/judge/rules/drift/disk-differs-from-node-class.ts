@@ -1,0 +1,116 @@
+import type { NodeContext } from '#judge/cluster-facts.ts'
+import { declaredNode } from '#judge/drift/declared.ts'
+import { line } from '#judge/evidence.ts'
+import { contextRule } from '#judge/rule.ts'
+import { bounded, bytes, exactBytes } from '#judge/text.ts'
+import { amountOf } from '#judge/values.ts'
+import type { NodeClass } from '#model/cluster-input.ts'
+import type { AmiFamily } from '#model/node-identity.ts'
+
+const gibibyte = 1024 ** 3
+const classes = 'ec2nodeclasses.karpenter.k8s.aws'
+/** Of the volume: partitions and metadata of the filesystem take the rest. */
+const share = { least: 0.85, most: 1.02 }
+
+interface Volume {
+  where: string
+  sizeBytes: number
+}
+
+const declares = (diskSize: number) => ({
+  nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', diskSize }],
+})
+
+export const diskDiffersFromNodeClass = contextRule({
+  id: 'disk-differs-from-node-class',
+  family: 'drift',
+  severity: 'low',
+  needs: ['disks'],
+  docs: {
+    title: 'The disk of the node has another size than its nodegroup or node class declares',
+    why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
+    fix: 'Grow the partition and the filesystem (growpart, xfs_growfs), or replace the node.',
+    sources: [
+      'EKS API reference, Nodegroup diskSize',
+      'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
+    ],
+  },
+  examples: { bad: declares(200), good: declares(100) },
+  // A launch template's volumes are not read, and nothing can be declared for others.
+  appliesTo: ({ identity, node }) =>
+    identity.operatingSystem === 'linux' &&
+    (identity.owner === 'karpenter' ||
+      (identity.owner === 'managed-nodegroup' &&
+        declaredNode({ identity, node }).template.id === null)),
+
+  fact: ({ identity, node, disks }) => ({
+    owner: identity.owner,
+    group: identity.group.name,
+    amiFamily: identity.amiFamily,
+    className: declaredNode({ identity, node }).nodeClass.name,
+    capacityBytes: disks.nodefs?.capacityBytes ?? null,
+  }),
+
+  *judge({ capacityBytes, owner, group, className, amiFamily }, context) {
+    const volume =
+      owner === 'karpenter'
+        ? volumeOfClass(className, amiFamily, context)
+        : volumeOfNodegroup(group, context)
+    if (volume === null) return
+    if (typeof volume === 'string') {
+      yield { unknown: volume }
+      return
+    }
+    if (capacityBytes === null) {
+      yield { unknown: 'the capacity of nodefs was not read' }
+      return
+    }
+    const ratio = capacityBytes / volume.sizeBytes
+    if (ratio >= share.least && ratio <= share.most) return
+    yield {
+      consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
+      evidence: [
+        line('declared', volume.where, exactBytes(volume.sizeBytes)),
+        line('summary', 'nodefs capacity', exactBytes(capacityBytes)),
+      ],
+    }
+  },
+})
+
+/** Null: no size is declared. A text: why it is not known. */
+function volumeOfNodegroup(group: string, context: NodeContext): Volume | string | null {
+  const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
+  if (nodegroup === undefined) return context.why('nodegroups')
+  if (nodegroup.launchTemplate !== undefined) return 'volumes of launch templates are not read'
+  const where = `nodegroup ${bounded(group, 100)}`
+  return nodegroup.diskSize ? { where, sizeBytes: nodegroup.diskSize * gibibyte } : null
+}
+
+function volumeOfClass(
+  name: string | null,
+  family: AmiFamily,
+  context: NodeContext,
+): Volume | string | null {
+  const all = context.objects(classes)
+  if (all === null) return context.why(classes)
+  const found = all.find(({ metadata }) => name !== null && metadata?.name === name)
+  if (found === undefined) return 'the EC2NodeClass of this node is not among those read'
+  if (found.spec?.instanceStorePolicy === 'RAID0')
+    return 'the kubelet may use the instance store (instanceStorePolicy RAID0)'
+  const size = volumeSize(found, family)
+  if (size === null) return null
+  const sizeBytes = amountOf(size, 0)
+  return sizeBytes === null
+    ? `the volume size ${bounded(size, 40)} is no quantity`
+    : { where: `EC2NodeClass ${bounded(name ?? '', 100)}`, sizeBytes }
+}
+
+/** Of the volume that holds the kubelet: on Bottlerocket the second one. */
+function volumeSize({ spec }: NodeClass, family: AmiFamily): string | null {
+  const mappings = spec?.blockDeviceMappings ?? []
+  const device = family === 'Bottlerocket' ? '/dev/xvdb' : '/dev/xvda'
+  const mapping =
+    mappings.find(({ deviceName }) => deviceName === device) ??
+    mappings.find(({ rootVolume }) => rootVolume === true && family !== 'Bottlerocket')
+  return mapping?.ebs?.volumeSize ?? null
+}

@@ -1,0 +1,68 @@
+import { line } from '#judge/evidence.ts'
+import { hard, type NodeExample } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { percent } from '#judge/text.ts'
+
+const dayMs = 86_400_000
+/** Percent of a filesystem's inodes. */
+const leastUsedPercent = 50
+
+const inodes = (free: number): NodeExample => ({
+  thresholds: [hard('nodefs.inodesFree', 5)],
+  filesystems: {
+    nodefs: {
+      ...{ capacityBytes: 100 * 1024 ** 3, availableBytes: 60 * 1024 ** 3, usedPercent: 40 },
+      ...{ inodes: 6_553_600, inodesFree: free },
+    },
+  },
+})
+
+export const inodeGrowth = nodeRule({
+  id: 'inode-growth',
+  family: 'eviction',
+  severity: 'medium',
+  needs: ['disks'],
+  docs: {
+    title: 'A filesystem runs out of inodes before it runs out of bytes',
+    why: 'Many small files use up the inodes of the disk. Image GC looks at bytes only, so eviction comes first.',
+    fix: 'Find the pod or folder with the most files in the ledger of the node, and delete what it leaves; or create the filesystem with more inodes.',
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+      'pkg/kubelet/eviction/helpers.go makeSignalObservations',
+    ],
+  },
+  examples: { bad: inodes(2_000_000), good: inodes(5_000_000) },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge({ disks, ledger, node, at }) {
+    const names =
+      disks.layout === 'shared' ? (['nodefs'] as const) : (['nodefs', 'imagefs'] as const)
+    const ageMs = Date.parse(at) - Date.parse(node.metadata?.creationTimestamp ?? '')
+    for (const name of names) {
+      const { inodes: all, inodesFree: free, capacityBytes, availableBytes } = disks[name] ?? {}
+      if (all == null || free == null || !capacityBytes || availableBytes == null) {
+        yield { unknown: `the inodes or bytes of ${name} were not read` }
+        continue
+      }
+      const usedInodes = all - free
+      const inodePercent = all === 0 ? 0 : (100 * usedInodes) / all
+      const bytePercent = (100 * (capacityBytes - availableBytes)) / capacityBytes
+      if (inodePercent < leastUsedPercent || inodePercent <= bytePercent) continue
+      const daysLeft = ageMs > dayMs ? Math.floor((free * ageMs) / usedInodes / dayMs) : null
+      const when =
+        daysLeft === null ? '' : `, in ${daysLeft} days at the mean rate since the node joined`
+      const most = ledger?.filesystems
+        .find(({ filesystem }) => filesystem === name)
+        ?.lines.filter(({ inodes: held }) => held !== null)
+        .toSorted((a, b) => (b.inodes ?? 0) - (a.inodes ?? 0))[0]
+      yield {
+        consequence: `${name} has used ${percent(inodePercent)} of its inodes and ${percent(bytePercent)} of its bytes: the inodes run out first${when}.`,
+        evidence: [
+          line('summary', `${name} inodes`, String(all)),
+          line('summary', `${name} inodes free`, String(free)),
+          ...(most ? [line('computed', `most inodes: ${most.holder}`, String(most.inodes))] : []),
+        ],
+      }
+    }
+  },
+})

@@ -10,6 +10,7 @@ import type {
 import type { Family, Finding } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { type ConsumerRow, consumerRows } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 
 const nameLimit = 80
@@ -39,6 +40,8 @@ export interface LedgerView {
 /** The ledgers of nodes with a finding about their disk, worst finding first. */
 export interface LedgersView {
   nodes: { name: string; consumer: string | null; brief: string[]; ledger: LedgerView }[]
+  /** Over the whole fleet. */
+  consumers: ConsumerRow[]
   leftOut: string | null
 }
 
@@ -69,6 +72,7 @@ export function ledgersView(
       brief: briefOf(ledger, language),
       ledger: ledgerView(ledger, language),
     })),
+    consumers: consumerRows(nodes, language),
     leftOut: ranked.length > limit ? words.ledger.more(ranked.length - limit) : null,
   }
 }

@@ -7,7 +7,7 @@ import type { Applied } from '#pipeline/access/grants.ts'
 import { identityNames } from '#pipeline/access/permissions.ts'
 import { requireKubeletIdentity } from '#pipeline/fleet.ts'
 
-interface Asked {
+interface PermissionFlags {
   mode: ReadMode
   /** Twelve digits. */
   account?: string
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /** @throws OperatorError when the account is nowhere said, or in mode `kubelet` whose token kubelets see */
-export function appliedOf(asked: Asked, policy: Policy): Applied {
+export function appliedOf(asked: PermissionFlags, policy: Policy): Applied {
   if (accountOf(asked) === null)
     throw new OperatorError(
       'The account of the clusters is unknown: set --account, or --role-arn to the role that reads (AuditRoleArn of the stack)',
@@ -29,7 +29,7 @@ export function appliedOf(asked: Asked, policy: Policy): Applied {
 }
 
 /** For people to read. An unknown account is printed as ACCOUNT; mode `kubelet` names a role that may not exist yet. */
-export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
+export function shownApplied(asked: PermissionFlags, { kubelet }: Policy): Applied {
   const { roleArn, cluster, inspectOutput: output } = asked
   const account = accountOf(asked) ?? 'ACCOUNT'
   const partition = asked.partition ?? (roleArn ? partitionInArn(roleArn) : null) ?? 'aws'
@@ -46,5 +46,5 @@ export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
   }
 }
 
-const accountOf = ({ account, roleArn }: Asked): string | null =>
+const accountOf = ({ account, roleArn }: PermissionFlags): string | null =>
   account ?? (roleArn ? accountInArn(roleArn) : null)

@@ -75,7 +75,7 @@ export class NotSent extends Error {
   }
 }
 
-interface Asked {
+interface PendingCommand {
   instanceId: string
   onSent?: (commandId: string) => void
   resolve(answer: CommandAnswer): void
@@ -85,7 +85,7 @@ interface Asked {
 export class RunCommand {
   readonly #ssm: SsmApi
   readonly #options: RunCommandOptions
-  #waiting: Asked[] = []
+  #waiting: PendingCommand[] = []
   #outputsUnderWay = 0
   #timer: NodeJS.Timeout | null = null
 
@@ -123,7 +123,7 @@ export class RunCommand {
     void orTold(batch, this.#run(batch))
   }
 
-  async #run(batch: Asked[]): Promise<void> {
+  async #run(batch: PendingCommand[]): Promise<void> {
     await this.#askTogether(await orNotSent(this.#reachable(batch)))
   }
 
@@ -131,7 +131,7 @@ export class RunCommand {
    * One that has gone since SSM listed it refuses the whole command, and SSM does not say which: it is asked once more whom it knows. Where its list
    * is as old as before, the halves are asked each for itself.
    */
-  async #askTogether(batch: Asked[], isListedAgain = false): Promise<void> {
+  async #askTogether(batch: PendingCommand[], isListedAgain = false): Promise<void> {
     if (batch.length === 0) return
     const commandId = await this.#send(batch)
     if (commandId !== null) {
@@ -145,7 +145,7 @@ export class RunCommand {
   }
 
   /** Null: one of several is not there. */
-  async #send(batch: Asked[]): Promise<string | null> {
+  async #send(batch: PendingCommand[]): Promise<string | null> {
     const { signal, document, parameters, comment, output, timeoutMs } = this.#options
     const instanceIds = batch.map(({ instanceId }) => instanceId)
     const deliveryTimeoutSeconds = Math.max(leastDeliverySeconds, Math.ceil(timeoutMs / 2000))
@@ -164,14 +164,14 @@ export class RunCommand {
   }
 
   /** One instance that SSM does not know would refuse the whole command. */
-  async #reachable(batch: Asked[]): Promise<Asked[]> {
+  async #reachable(batch: PendingCommand[]): Promise<PendingCommand[]> {
     this.#options.signal.throwIfAborted()
     const known = await this.#ssm.instances(
       [...new Set(batch.map(({ instanceId }) => instanceId))],
       this.#options.signal,
     )
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
-    const found = new Map<string, Asked>()
+    const found = new Map<string, PendingCommand>()
     for (const asked of batch) {
       const why = whyNotReachable(byId.get(asked.instanceId), this.#ssm.region, this.#options.reach)
       if (why !== null) asked.reject(new NotSent(why))
@@ -184,7 +184,7 @@ export class RunCommand {
     return [...found.values()]
   }
 
-  async #answers(commandId: string, batch: Asked[]): Promise<void> {
+  async #answers(commandId: string, batch: PendingCommand[]): Promise<void> {
     const { signal, timeoutMs, pollMs } = this.#options
     const open = new Map(batch.map(asked => [asked.instanceId, asked]))
     const last = new Map<string, string>()
@@ -215,7 +215,7 @@ export class RunCommand {
     await Promise.all(outputs)
   }
 
-  async #output(commandId: string, { instanceId, resolve, reject }: Asked): Promise<void> {
+  async #output(commandId: string, { instanceId, resolve, reject }: PendingCommand): Promise<void> {
     this.#outputsUnderWay++
     try {
       const output = await this.#ssm.output(
@@ -234,7 +234,7 @@ export class RunCommand {
 }
 
 /** Callers that already have an answer are not affected by the error. */
-const orTold = (batch: Asked[], asking: Promise<void>): Promise<void> =>
+const orTold = (batch: PendingCommand[], asking: Promise<void>): Promise<void> =>
   asking.catch((error: Error) => {
     for (const { reject } of batch) reject(error)
   })

@@ -15,20 +15,12 @@ export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches
 
 export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeSubject {
   const { mode, pods, summary, runtime, host } = input
-  const { unread, running, runningError } = readSources(input)
+  const sources = readSources(input)
+  const { unread, running } = sources
   const configuration = running ?? prediction.configurationOnDisk ?? null
   const eviction = prediction.eviction?.error === null ? prediction.eviction : null
   const nextStart = prediction.nextStart
   const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
-  const isSized = [filesystems.nodefs, filesystems.imagefs].some(
-    filesystem => typeof filesystem?.capacityBytes === 'number',
-  )
-  const withoutConfiguration =
-    configuration === null ? whyNotConfigured(input, runningError, prediction) : null
-  const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
-  const unreadHere = (source: 'runtime' | 'host') =>
-    bounded(messages(input.errors, source) || notAsked(mode))
-  const withoutSummary = `stats/summary: ${unread.summary ?? (promisedSources[mode].includes('summary') ? 'not read' : `mode ${mode} does not read it`)}`
   return {
     cluster: input.cluster,
     at: prediction.at,
@@ -37,7 +29,7 @@ export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeS
     configuration,
     isConfigurationOnDisk: running === null && configuration !== null,
     filesystems,
-    disks: isSized ? filesystems : null,
+    disks: isSized(prediction) ? filesystems : null,
     imageGC,
     eviction,
     nextStart,
@@ -54,29 +46,56 @@ export function nodeSubject(input: NodeInput, prediction: NodePrediction): NodeS
     coverage: coverageState(unread, input),
     unread,
     isKubeletDown: input.errors.some(({ isKubeletDown }) => isKubeletDown),
-    missing: {
-      ...(withoutConfiguration !== null && { configuration: withoutConfiguration }),
-      ...(!isSized && { disks: withoutSummary }),
-      ...(imageGC === null && { imageGC: computed('imageGC') }),
-      ...(eviction === null && { eviction: withoutConfiguration ?? missingEviction(prediction) }),
-      ...(nextStart === null && { nextStart: missingNextStart(input, prediction) }),
-      ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
-      ...(localStorageEvictions === null && {
-        localStorageEvictions:
-          withoutConfiguration ??
-          (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
-      }),
-      ...(allocatable === null && { allocatable: computed('allocatable') }),
-      ...(prediction.ledger === null && { ledger: withoutSummary }),
-      ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
-      ...(!summary && { summary: withoutSummary }),
-      ...(!runtime && { runtime: unreadHere('runtime') }),
-      ...(!host && { host: unreadHere('host') }),
-    },
+    missing: missingNeeds(input, prediction, sources),
     doubts:
       nextStart && saidOf('nextStart', prediction) !== ''
         ? { nextStart: bounded(saidOf('nextStart', prediction)) }
         : {},
+  }
+}
+
+const isSized = ({ filesystems: { nodefs, imagefs } }: NodePrediction): boolean =>
+  [nodefs, imagefs].some(filesystem => typeof filesystem?.capacityBytes === 'number')
+
+/** The reason for each need that this node does not meet. */
+function missingNeeds(
+  input: NodeInput,
+  prediction: NodePrediction,
+  { unread, running, runningError }: ReturnType<typeof readSources>,
+): NodeSubject['missing'] {
+  const { mode, pods, summary, runtime, host } = input
+  const { imageGC, eviction, nextStart, containerGC, localStorageEvictions } = prediction
+  const isConfigured = (running ?? prediction.configurationOnDisk ?? null) !== null
+  const withoutConfiguration = isConfigured
+    ? null
+    : whyNotConfigured(input, runningError, prediction)
+  const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
+  const unreadHere = (source: 'runtime' | 'host') =>
+    bounded(messages(input.errors, source) || notAsked(mode))
+  const unreadSummary = promisedSources[mode].includes('summary')
+    ? 'not read'
+    : `mode ${mode} does not read it`
+  const withoutSummary = `stats/summary: ${unread.summary ?? unreadSummary}`
+  return {
+    ...(withoutConfiguration !== null && { configuration: withoutConfiguration }),
+    ...(!isSized(prediction) && { disks: withoutSummary }),
+    ...(imageGC === null && { imageGC: computed('imageGC') }),
+    ...(eviction?.error !== null && {
+      eviction: withoutConfiguration ?? missingEviction(prediction),
+    }),
+    ...(nextStart === null && { nextStart: missingNextStart(input, prediction) }),
+    ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
+    ...(localStorageEvictions === null && {
+      localStorageEvictions:
+        withoutConfiguration ??
+        (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+    }),
+    ...(prediction.allocatable === null && { allocatable: computed('allocatable') }),
+    ...(prediction.ledger === null && { ledger: withoutSummary }),
+    ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
+    ...(!summary && { summary: withoutSummary }),
+    ...(!runtime && { runtime: unreadHere('runtime') }),
+    ...(!host && { host: unreadHere('host') }),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Selection } from './selection.ts'
 import type { ConfigurationChange } from './what-if.ts'
 
 /** Make a plan, and keep it in the bucket. */
-export interface PlanAsked {
+export interface PlanningRequest {
   action: 'plan'
   selection: Selection
   /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
@@ -17,7 +17,7 @@ export interface PlanAsked {
 }
 
 /** Apply a plan of the bucket by its approval there; where it has been begun before, go on with it. */
-export interface ApplyAsked {
+export interface ApplyRequest {
   action: 'apply'
   /** Its digest. */
   plan: string
@@ -26,19 +26,19 @@ export interface ApplyAsked {
 }
 
 /** Go on with a run; null: with every one that is not at its end. */
-export interface ResumeAsked {
+export interface ResumeRequest {
   action: 'resume'
   run: string | null
 }
 
-export interface RollbackAsked {
+export interface RollbackRequest {
   action: 'rollback'
   run: string
   /** More nodes than may have got worse by it, and it goes on all the same. */
   despiteErrors: boolean
 }
 
-export type RemediationRequest = PlanAsked | ApplyAsked | ResumeAsked | RollbackAsked
+export type RemediationRequest = PlanningRequest | ApplyRequest | ResumeRequest | RollbackRequest
 
 /** How much of a plan there is. */
 export interface PlanCounts {

@@ -6,20 +6,21 @@ const plainWord = /^[\w@%+=:,./-]+$/
 export const quoted = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
-/** A word that a cluster has said. */
-export interface Said {
+/** A word that came from a cluster: an object name. */
+export interface ClusterWord {
   readonly said: string
 }
-export const said = (word: string): Said => ({ said: word })
+export const said = (word: string): ClusterWord => ({ said: word })
 
-const isSaid = (word: string | Said): word is Said => typeof word !== 'string'
-const isLikeOption = (word: string | Said): boolean => isSaid(word) && word.said.startsWith('-')
+const isSaid = (word: string | ClusterWord): word is ClusterWord => typeof word !== 'string'
+const isLikeOption = (word: string | ClusterWord): boolean =>
+  isSaid(word) && word.said.startsWith('-')
 
 /**
  * `kubectl delete pod -n shop cart-0`
  * @param words what a cluster has said stands in it as `said`, unless it is an option's value. After `--` nothing is an option (kubectl: POSIX, by pflag)
  */
-export function kubectl(...words: readonly (string | Said)[]): string {
+export function kubectl(...words: readonly (string | ClusterWord)[]): string {
   const ordered = words.some(isLikeOption)
     ? [...words.filter(word => !isSaid(word)), '--', ...words.filter(isSaid)]
     : words
@@ -29,9 +30,9 @@ export function kubectl(...words: readonly (string | Said)[]): string {
 }
 
 /** `aws ec2 describe-volumes --volume-ids vol-0123`: the last word is the last option's value. */
-export function aws(...words: readonly [...string[], option: string, value: Said]): string {
-  const [value, option, ...others] = (words as readonly (string | Said)[]).toReversed() as [
-    Said,
+export function aws(...words: readonly [...string[], option: string, value: ClusterWord]): string {
+  const [value, option, ...others] = (words as readonly (string | ClusterWord)[]).toReversed() as [
+    ClusterWord,
     string,
     ...string[],
   ]

@@ -166,7 +166,7 @@ function roleFixes(
   return fixes
 }
 
-interface MemberAsked extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> {
+interface MemberPatient extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> {
   region: string
   name: string
   externalId: string | null
@@ -180,7 +180,7 @@ function memberCommands({
   region,
   name,
   externalId,
-}: MemberAsked): string {
+}: MemberPatient): string {
   const asking = taker !== null && /:role\//.test(taker) ? taker : null
   const isOfWhoChanges = isRemediating === true && name.endsWith(remediateSuffix)
   const takers = isOfWhoChanges

@@ -13,7 +13,7 @@ import { keys, writeJson } from './files.ts'
 import { noteInvocation } from './invocations.ts'
 import { ssmGroups, ssmNodesMax } from './ssm-share.ts'
 
-export interface Asked {
+export interface FanOutRequest {
   runId: string
   request: AuditRequest
   /** Null: the stack names no bucket, and so there is no fan-out. */
@@ -35,7 +35,7 @@ export interface FanOutDecision {
 
 /** @throws OperatorError when there is nothing to audit */
 export async function fanOut(
-  { runId, request, store, settings, isOwnFleet, runtime }: Asked,
+  { runId, request, store, settings, isOwnFleet, runtime }: FanOutRequest,
   live: LiveOptions,
 ): Promise<FanOutDecision> {
   const { stateMachineArn } = settings

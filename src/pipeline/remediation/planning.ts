@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { actsAtOnce, approverOf, type Plan } from '#model/plan.ts'
-import type { PlanAnswer, PlanAsked } from '#model/remediation-request.ts'
+import type { PlanAnswer, PlanningRequest } from '#model/remediation-request.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
 import { makePlan } from '#pipeline/plan/plan.ts'
 import type { PlanResult } from '#pipeline/plan/result.ts'
@@ -16,7 +16,7 @@ import type { RemediationService } from './options.ts'
 
 /** Of the fleet that the source names; nothing is written. @throws OperatorError */
 export async function planned(
-  asked: Omit<PlanAsked, 'action'>,
+  asked: Omit<PlanningRequest, 'action'>,
   { store, policy, runtime, readUntil }: RemediationService,
 ): Promise<PlanResult> {
   const { source, ...options } = asked
@@ -27,7 +27,10 @@ export async function planned(
 }
 
 /** Reads, plans, keeps the plan by its digest; approves it where the policy does. @throws OperatorError; then nothing was written */
-export async function plan(asked: PlanAsked, service: RemediationService): Promise<PlanAnswer> {
+export async function plan(
+  asked: PlanningRequest,
+  service: RemediationService,
+): Promise<PlanAnswer> {
   const { action, ...options } = asked
   const result = await planned(options, service)
   const location = await keepPlan(service.store, result.plan)
@@ -58,7 +61,7 @@ function saidOf({
 
 async function approvalOf(
   plan: Plan,
-  source: PlanAsked['source'],
+  source: PlanningRequest['source'],
   service: RemediationService,
 ): Promise<Pick<PlanAnswer, 'approvedBy' | 'next'>> {
   if (plan.steps.length === 0)

@@ -8,11 +8,11 @@ import { approverOf, type HeldApproval, type Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
 import type {
-  ApplyAsked,
-  PlanAsked,
+  ApplyRequest,
+  PlanningRequest,
   RanOne,
   ResumedAnswer,
-  RollbackAsked,
+  RollbackRequest,
   RunAnswered,
 } from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
@@ -41,7 +41,7 @@ const patienceMs = 10_000
 
 /** By the approval in the bucket: an event cannot prove who sends it. @throws OperatorError before anything is sent */
 export async function applyApproved(
-  asked: ApplyAsked,
+  asked: ApplyRequest,
   service: RemediationService,
 ): Promise<RunAnswered> {
   const { store, keys } = service
@@ -145,7 +145,7 @@ async function policyPlan(
   return { plan, approval: { ...approval, sealed: await sealedApproval(approval, keys.runs) } }
 }
 
-const asAudited: Omit<PlanAsked, 'action'> = {
+const asAudited: Omit<PlanningRequest, 'action'> = {
   rules: [],
   findings: [],
   changes: [],
@@ -164,7 +164,7 @@ async function isBegun(mark: string, store: Store): Promise<boolean> {
 
 /** @throws OperatorError */
 export async function rollBackRun(
-  { run, despiteErrors }: RollbackAsked,
+  { run, despiteErrors }: RollbackRequest,
   service: RemediationService,
 ): Promise<RunAnswered> {
   return {

@@ -7,10 +7,10 @@ import { canonicalJson } from './canonical.ts'
 import { pruningFields } from './prune.ts'
 import { unwritten, writtenBy } from './written-fields.ts'
 
-type Said = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
+type PlannedCohort = Pick<PlanCohort, 'cluster' | 'fields' | 'file' | 'image'>
 
 /** For people, of the node; null: it is true. @param cohort undefined: the plan has none of that id */
-export function whyUntrue(step: PlanStep, cohort: Said | undefined): string | null {
+export function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined): string | null {
   if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
   if (cohort.cluster !== step.cluster)
     return `its cohort ${step.cohort} is of cluster ${cohort.cluster}`
@@ -30,7 +30,7 @@ export function whyUntrue(step: PlanStep, cohort: Said | undefined): string | nu
   return whyOtherFields(step, fields)
 }
 
-function isWayOf(method: PlanMethod, { file, image }: Said): boolean {
+function isWayOf(method: PlanMethod, { file, image }: PlannedCohort): boolean {
   if (file !== undefined && image !== undefined) return false
   if (file !== undefined) return method === 'sync-file'
   return image !== undefined ? method === 'pull-image' : restartsKubelet(method)
@@ -38,7 +38,7 @@ function isWayOf(method: PlanMethod, { file, image }: Said): boolean {
 
 function whyOtherFile(
   { path, newSha256, content }: PlanStep,
-  file: NonNullable<Said['file']>,
+  file: NonNullable<PlannedCohort['file']>,
 ): string | null {
   if (path !== file.path || newSha256 !== file.sha256)
     return 'it writes another file than its cohort'

@@ -123,13 +123,13 @@ export function synchronizeAlternatives(
   return { state: begun.state, outcomes }
 }
 
-interface Begun {
+interface StartedPass {
   state: EvictionState
   outcome: Outcome
 }
 
 /** Up to the pick, which is left open. */
-function begin(state: EvictionState, pass: Pass): Begun {
+function begin(state: EvictionState, pass: Pass): StartedPass {
   const { config, kubelet, observations } = pass
   if (state.thresholds.length === 0 && !config.localStorageCapacityIsolation)
     return unchanged(state, null)
@@ -153,7 +153,7 @@ function begin(state: EvictionState, pass: Pass): Begun {
   }
 }
 
-const unchanged = (state: EvictionState, error: string | null): Begun => ({
+const unchanged = (state: EvictionState, error: string | null): StartedPass => ({
   state,
   outcome: { ...calm, conditions: state.conditions, thresholdsMet: state.thresholdsMet, error },
 })
@@ -169,7 +169,7 @@ function byEvictionPriority(actionable: readonly Threshold[]): readonly Threshol
   return actionable.some(isMemory) ? actionable.filter(isMemory) : actionable
 }
 
-function act({ state, outcome }: Begun, pass: Pass, threshold: Threshold): Outcome {
+function act({ state, outcome }: StartedPass, pass: Pass, threshold: Threshold): Outcome {
   const { layout } = state
   if (!layout) return outcome
   const { signal } = threshold

@@ -13,6 +13,7 @@ import {
   whyUnobserved,
 } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
+import type { Evidence } from '#model/finding.ts'
 import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
 /** Several stand for upstream's own choice between equals. */
@@ -43,16 +44,8 @@ export const evictionDue = nodeRule({
     const met = eviction.thresholds
       .filter(threshold => threshold.met === true)
       .toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    // The kubelet sets a condition as soon as one of its thresholds is met. If statistics were not
-    // requested, a False condition is enough.
-    const isNotRequested = subject.summary === null && subject.unread.summary === undefined
-    const isDenied = (signal: Signal) =>
-      isNotRequested && conditions[conditionOf(signal)] === 'False'
-    const unobserved = eviction.thresholds
-      .filter(({ met, signal }) => met === null && !isDenied(signal))
-      .map(({ signal }) => signal)
-    if (unobserved.length > 0)
-      yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
+    const unobserved = unobservedSignals(subject)
+    if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, unobserved.join(', ')) }
     if (met.length === 0) return
     const separate = met.filter(threshold => !isTwin(threshold, met))
     const raised = separate.flatMap(threshold => aboveDefault(threshold, subject) ?? [])
@@ -67,39 +60,9 @@ export const evictionDue = nodeRule({
       evidence: [
         ...separate.flatMap(threshold => [
           configuredAt(threshold, configuration),
-          ...(threshold.resolved === null
-            ? []
-            : [
-                line(
-                  'computed',
-                  `${threshold.signal} is met below`,
-                  exactAmount(threshold, threshold.resolved),
-                ),
-              ]),
-          ...(threshold.resolved === null || threshold.margin === null
-            ? []
-            : [
-                line(
-                  'computed',
-                  `${threshold.signal} now`,
-                  exactAmount(threshold, threshold.resolved + threshold.margin),
-                ),
-                line(
-                  'computed',
-                  `${threshold.signal} margin`,
-                  exactAmount(threshold, threshold.margin),
-                ),
-              ]),
+          ...computedLines(threshold),
         ]),
-        ...(eviction.victims ?? [])
-          .slice(0, shownVictims)
-          .map(({ namespace, name, certainty }) =>
-            line(
-              'computed',
-              certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
-              bounded(`${namespace}/${name}`, nameLength),
-            ),
-          ),
+        ...victimLines(eviction),
         ...reported.map(condition =>
           line('node', `node condition ${condition}`, conditions[condition] ?? 'not reported'),
         ),
@@ -119,6 +82,46 @@ export const evictionDue = nodeRule({
     }
   },
 })
+
+/**
+ * Signals without an observation. The kubelet sets a condition as soon as one of its thresholds is
+ * met. If statistics were not requested, a False condition is enough.
+ */
+function unobservedSignals({
+  eviction,
+  summary,
+  unread,
+  conditions,
+}: Satisfied<'eviction'>): Signal[] {
+  const isNotRequested = summary === null && unread.summary === undefined
+  const isDenied = (signal: Signal) => isNotRequested && conditions[conditionOf(signal)] === 'False'
+  const unobserved = eviction.thresholds
+    .filter(({ met, signal }) => met === null && !isDenied(signal))
+    .map(({ signal }) => signal)
+  return [...new Set(unobserved)]
+}
+
+/** The amount below which a threshold is met, and the observed amount. */
+function computedLines(threshold: EvaluatedThreshold): Evidence[] {
+  const { signal, resolved, margin } = threshold
+  if (resolved === null) return []
+  const computed = (what: string, amount: number) =>
+    line('computed', `${signal} ${what}`, exactAmount(threshold, amount))
+  const limit = computed('is met below', resolved)
+  if (margin === null) return [limit]
+  return [limit, computed('now', resolved + margin), computed('margin', margin)]
+}
+
+const victimLines = ({ victims }: EvictionPrediction): Evidence[] =>
+  (victims ?? [])
+    .slice(0, shownVictims)
+    .map(({ namespace, name, certainty }) =>
+      line(
+        'computed',
+        certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
+        bounded(`${namespace}/${name}`, nameLength),
+      ),
+    )
 
 /** A threshold that is met, and would not be with the kubelet's default; null: another one. */
 function aboveDefault(

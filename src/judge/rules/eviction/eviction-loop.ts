@@ -11,6 +11,7 @@ import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/ev
 import { line } from '#judge/evidence.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
+import type { Evidence } from '#model/finding.ts'
 import { byText } from '#model/text-order.ts'
 
 /** Within the hour that events are kept. */
@@ -96,11 +97,9 @@ function loopOf(
   if (latest === undefined) return null
   const owner = likelyOwner(latest, owners)
   const evictions = own.map(({ message }) => readEvictionMessage(message))
-  const [last, refused] = [
-    evictions.findLast(({ resource }) => resource !== null),
-    evictions.filter(({ isRefused }) => isRefused).length,
-  ]
-  const taint = taintOf(last?.resource ?? null)
+  const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
+  const refused = evictions.filter(({ isRefused }) => isRefused).length
+  const taint = taintOf(resource)
   const returns =
     taint !== null && owner.key !== null && tolerated[owner.key]?.includes(taint) === true
   if (own.length < (returns ? manyWithReturn : manyEvictions)) return null
@@ -108,11 +107,8 @@ function loopOf(
     own.map(({ time }) => ({ count: 1, firstTime: time, lastTime: time })),
     at,
   )
-  const resource = last?.resource ?? null
   const next = (resource === null ? null : nextVictims[resource]) ?? []
   const isNext = next.length > 0 && next.every(victim => victim !== null && victim === owner.key)
-  const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
-  const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []
   return {
     count: own.length,
     failing: {
@@ -131,21 +127,7 @@ function loopOf(
           `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`,
           timesOf(times),
         ),
-        ...(resource === null ? [] : [line('event', 'low on resource', resource)]),
-        ...(figures
-          ? [
-              line(
-                'event',
-                'the threshold, and what was available',
-                `${figures.quantity}, ${figures.available}`,
-              ),
-            ]
-          : []),
-        ...using
-          .slice(0, containersShown)
-          .map(({ name, used, request }) =>
-            line('event', `container ${name}`, `used ${used}, requests ${request}`),
-          ),
+        ...messageLines(evictions),
         line(
           'event',
           'the kubelet said last',
@@ -164,4 +146,27 @@ function loopOf(
       ],
     },
   }
+}
+
+/** The last resource, threshold and containers that the messages of evictions name. */
+function messageLines(evictions: readonly ReturnType<typeof readEvictionMessage>[]): Evidence[] {
+  const resource = evictions.findLast(one => one.resource !== null)?.resource ?? null
+  const figures = evictions.findLast(({ threshold }) => threshold !== null)?.threshold
+  const using = evictions.findLast(({ containers }) => containers.length > 0)?.containers ?? []
+  const lines = resource === null ? [] : [line('event', 'low on resource', resource)]
+  if (figures)
+    lines.push(
+      line(
+        'event',
+        'the threshold, and what was available',
+        `${figures.quantity}, ${figures.available}`,
+      ),
+    )
+  const shown = using.slice(0, containersShown)
+  return [
+    ...lines,
+    ...shown.map(({ name, used, request }) =>
+      line('event', `container ${name}`, `used ${used}, requests ${request}`),
+    ),
+  ]
 }

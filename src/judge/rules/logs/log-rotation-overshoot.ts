@@ -10,9 +10,10 @@ import {
   roomForLogs,
   runningLogs,
 } from '#judge/logs/logs.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
+import type { Evidence } from '#model/finding.ts'
 
 /** Below this part of the disk it is not the logs that fill it. */
 const leastShare = 0.1
@@ -45,11 +46,11 @@ export const logRotationOvershoot = nodeRule({
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
-    const { identity, configuration, pods, summary, filesystems, at } = subject
+    const { configuration, pods, summary, filesystems, at } = subject
     const rotation = logRotationOf(configuration)
     // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
     if (rotation === null) return
-    const { maxSize, files, perContainerBytes } = rotation
+    const { perContainerBytes } = rotation
     const room = roomForLogs(subject)
     const capacity = filesystems.nodefs?.capacityBytes ?? null
     if (room === null || capacity === null) {
@@ -59,31 +60,7 @@ export const logRotationOvershoot = nodeRule({
     // Evicting already is eviction-due's.
     if (room === 0) return
     const logs = runningLogs(pods, summary)
-    const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length
-    const evidence = [
-      line('configz', 'containerLogMaxSize', bounded(maxSize)),
-      line('configz', 'containerLogMaxFiles', String(files)),
-      line('runtime', 'running containers', String(logs.length)),
-      ...(restarted === 0
-        ? []
-        : [
-            line(
-              'computed',
-              'of them restarted, with the logs of a dead instance',
-              String(restarted),
-            ),
-          ]),
-      ...(featuresOf(identity.kubeletVersion).has('containerLogWorkers')
-        ? [
-            line(
-              'configz',
-              'containerLogMaxWorkers',
-              String(configuration.containerLogMaxWorkers ?? 1),
-            ),
-          ]
-        : []),
-      line('computed', 'nodefs has left before eviction', exactBytes(room)),
-    ]
+    const evidence = rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
     // How long a pass takes nothing tells, so this is the least: what comes between two looks at idle workers.
@@ -113,3 +90,26 @@ export const logRotationOvershoot = nodeRule({
     }
   },
 })
+
+function rotationLines(
+  { identity, configuration }: Satisfied<'configuration'>,
+  { maxSize, files }: Pick<NonNullable<ReturnType<typeof logRotationOf>>, 'maxSize' | 'files'>,
+  logs: ReturnType<typeof runningLogs>,
+  roomBytes: number,
+): Evidence[] {
+  const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length
+  const lines = [
+    line('configz', 'containerLogMaxSize', bounded(maxSize)),
+    line('configz', 'containerLogMaxFiles', String(files)),
+    line('runtime', 'running containers', String(logs.length)),
+  ]
+  if (restarted > 0)
+    lines.push(
+      line('computed', 'of them restarted, with the logs of a dead instance', String(restarted)),
+    )
+  if (featuresOf(identity.kubeletVersion).has('containerLogWorkers')) {
+    const workers = String(configuration.containerLogMaxWorkers ?? 1)
+    lines.push(line('configz', 'containerLogMaxWorkers', workers))
+  }
+  return [...lines, line('computed', 'nodefs has left before eviction', exactBytes(roomBytes))]
+}

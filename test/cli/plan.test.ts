@@ -65,6 +65,18 @@ describe('highwater plan', () => {
     expect(stdout).toBe(readFileSync(out, 'utf8'))
   })
 
+  it('overwrites no plan without --force', async () => {
+    const first = await plan([{}], ...gc)
+    const before = readFileSync(first.out, 'utf8')
+    const again = ['--out', first.out]
+    const second = await plan([{ name: 'other' }], ...gc, ...again)
+    expect(second).toMatchObject({ code: 2, stdout: '' })
+    expect(second.stderr).toContain(`${first.out} exists, and may be an approved plan`)
+    expect(readFileSync(first.out, 'utf8')).toBe(before)
+    expect((await plan([{ name: 'other' }], ...gc, ...again, '--force')).code).toBe(0)
+    expect(readFileSync(first.out, 'utf8')).not.toBe(before)
+  })
+
   it('groups what it refuses and never touches by reason, and ends with 3 where nodes told too little', async () => {
     const unread = { record: { host: null } }
     const nodes = [

@@ -374,6 +374,18 @@ describe('a node is refused', () => {
       'imageGCHighThresholdPercent would still not be as wanted: /etc/kubernetes/kubelet/config.json.d/99-team.conf says 85',
     ],
     [
+      'whose ignored drop-in a new NodeConfig would activate',
+      { ignored: { '90-disk.conf': { imageGCHighThresholdPercent: 85 } } },
+      gc,
+      'imageGCHighThresholdPercent would still not be as wanted: /etc/kubernetes/kubelet/config.json.d/90-disk.conf says 85',
+    ],
+    [
+      'whose ignored drop-in was not read',
+      { ignored: { '90-disk.conf': null } },
+      gc,
+      'would begin to read /etc/kubernetes/kubelet/config.json.d/90-disk.conf',
+    ],
+    [
       'whose restart would change more',
       { family: 'AL2', file: { ...mainFile, containerLogMaxFiles: 3 } },
       gc,

@@ -71,6 +71,8 @@ export interface FleetNode {
   text?: string
   flags?: string[]
   dropIns?: Record<string, RawObject>
+  /** Files of the drop-ins' folder, which this kubelet does not read; null: their content is unread. */
+  ignored?: Record<string, RawObject | null>
   pods?: NonNullable<NodeRecord['pods']>
   images?: RawObject[]
   record?: Partial<NodeRecord>
@@ -140,7 +142,7 @@ export function fleetNode(node: FleetNode = {}): NodeRecord {
 }
 
 function hostOf(
-  { file = mainFile, text, flags = [], dropIns = {} }: FleetNode,
+  { file = mainFile, text, flags = [], dropIns = {}, ignored = {} }: FleetNode,
   family: Family,
 ): RawObject {
   if (family === 'Bottlerocket') {
@@ -154,6 +156,11 @@ function hostOf(
   const folder =
     Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
   const written = text ?? `${JSON.stringify(file, null, indentOf(family))}\n`
+  const asleep = Object.entries(ignored).map(([name, content]) => ({
+    path: `/etc/kubernetes/kubelet/config.json.d/${name}`,
+    role: 'ignored' as const,
+    ...(content !== null && { content: { ...kind, ...content } }),
+  }))
   const entries = Object.entries(dropIns).map(([dropIn, content]) => ({
     path: `/etc/kubernetes/kubelet/config.json.d/${dropIn}`,
     role: 'drop-in',
@@ -165,7 +172,11 @@ function hostOf(
     kubelet: {
       startedAt: '2026-11-01T00:00:00Z',
       commandLine: ['/usr/bin/kubelet', `--config=${path}`, ...folder, ...flags],
-      files: [{ path, role: 'config', sha256: hashOf(written), content: file }, ...entries],
+      files: [
+        { path, role: 'config', sha256: hashOf(written), content: file },
+        ...entries,
+        ...asleep,
+      ],
     },
   }
 }

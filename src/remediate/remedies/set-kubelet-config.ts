@@ -258,6 +258,19 @@ function changed(
   const { files = [], commandLine = [], ...kubelet } = host?.kubelet ?? {}
   const isFolderNew =
     file.role === 'drop-in' && !commandLine.some(argument => argument.startsWith('--config-dir'))
+  const folder = pathFolder(file.path)
+  // The kubelet reads the whole folder, also the files that it has ignored so far.
+  const isWoken = ({ path, role }: HostFile) =>
+    isFolderNew &&
+    role === 'ignored' &&
+    path?.startsWith(`${folder}/`) === true &&
+    path.endsWith('.conf')
+  const unread = files.find(one => isWoken(one) && !isRawObject(one.content))
+  if (unread !== undefined)
+    return {
+      refused: `the kubelet would begin to read ${unread.path}, and what it says was not read`,
+      isUnread: true,
+    }
   return {
     ...change,
     newSha256: sha256(change.content),
@@ -265,10 +278,13 @@ function changed(
       ...host,
       kubelet: {
         ...kubelet,
-        commandLine: isFolderNew
-          ? [...commandLine, `--config-dir=${pathFolder(file.path)}`]
-          : commandLine,
-        files: [...files.filter(({ path }) => path !== file.path), file],
+        commandLine: isFolderNew ? [...commandLine, `--config-dir=${folder}`] : commandLine,
+        files: [
+          ...files
+            .filter(({ path }) => path !== file.path)
+            .map(one => (isWoken(one) ? { ...one, role: 'drop-in' as const } : one)),
+          file,
+        ],
       },
     },
   }

@@ -1,0 +1,166 @@
+/** What a shell, a pipe and a full disk see of the command. */
+import { spawn } from 'node:child_process'
+import { openSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recorded } from '#lab/scenarios/recorded.ts'
+import { commandEnvironment, highwater, temporaryFolder } from '#test/cli.ts'
+import { runCommand } from '#test/in-process.ts'
+import { labOf } from '#test/lab-audit.ts'
+
+/** A snapshot with a critical finding: the kubelet would refuse its file at the next start. */
+function folderWithSnapshot(): string {
+  const cwd = temporaryFolder()
+  writeFileSync(join(cwd, 's.ndjson'), snapshotText('2026-11-21T00:00:00Z'))
+  return cwd
+}
+
+function snapshotText(takenAt: string, isBroken = true): string {
+  const broken = isBroken && { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 }
+  const content = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+  const path = '/etc/kubernetes/kubelet/config.json'
+  const records = [
+    { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt, account: null, region: null },
+    {
+      kind: 'Node',
+      cluster: 'prod',
+      node: {
+        metadata: { name: 'edited' },
+        status: { nodeInfo: { kubeletVersion: 'v1.34.1', operatingSystem: 'linux' } },
+      },
+      host: {
+        schema: 'highwater.host/1',
+        kubelet: { files: [{ path, role: 'config', content: { ...content, ...broken } }] },
+      },
+    },
+  ]
+  return records.map(record => JSON.stringify(record)).join('\n')
+}
+
+const audit = ['audit', '--snapshot', 's.ndjson']
+const findingsOf = ({ stdout }: { stdout: string }) =>
+  JSON.parse(stdout).findings.map(({ rule, severity }: { rule: string; severity: string }) => ({
+    rule,
+    severity,
+  }))
+
+/** Its standard output is a file, or a pipe that is closed before it writes. */
+function withOutput(args: string[], cwd: string, stdout: 'pipe' | number) {
+  const child = spawn(process.execPath, [resolve('bin/highwater.mjs'), ...args], {
+    cwd,
+    env: commandEnvironment(cwd, {}),
+    stdio: ['ignore', stdout, 'pipe'],
+  })
+  child.stdout?.destroy()
+  let stderr = ''
+  child.stderr?.on('data', chunk => (stderr += chunk))
+  return new Promise<{ code: number | null; stderr: string }>(done =>
+    child.on('close', code => done({ code, stderr })),
+  )
+}
+
+describe('standard output', () => {
+  it('closed by its reader: the exit code stays that of the findings', async () => {
+    const cwd = folderWithSnapshot()
+    const args = [...audit, '--format', 'json', '--fail-on', 'high']
+    expect(await withOutput(args, cwd, 'pipe')).toEqual({ code: 1, stderr: '' })
+  })
+
+  it('on a full disk: exit 4, one line', async () => {
+    const cwd = folderWithSnapshot()
+    const { code, stderr } = await withOutput(
+      [...audit, '--format', 'json'],
+      cwd,
+      openSync('/dev/full', 'w'),
+    )
+    expect(code).toBe(4)
+    expect(stderr).toMatch(/^Standard output could not be written: .*ENOSPC.*\n$/)
+  })
+})
+
+describe('folders', () => {
+  it('where none can be made are refused, and quickly', { timeout: 30_000 }, async () => {
+    const cwd = folderWithSnapshot()
+    const { code, stderr } = await highwater([...audit, '--out', '/proc/x'], { cwd })
+    expect(code).toBeGreaterThan(0)
+    expect(stderr).toMatch(/The folder \/proc\/x cannot be made/)
+  })
+
+  it('keep no half-written snapshot of a run that left at once', async () => {
+    const { environment } = await labOf([recorded])
+    const cwd = temporaryFolder()
+    const child = spawn(process.execPath, [resolve('bin/highwater.mjs'), 'audit'], {
+      cwd,
+      env: commandEnvironment(cwd, environment),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const ended = new Promise(done => child.on('close', done))
+    const names = () => readdirSync(cwd, { recursive: true }).map(String)
+    await expect
+      .poll(names, { timeout: 20_000, interval: 5 })
+      .toContainEqual(expect.stringContaining('.partial'))
+    child.kill('SIGINT')
+    await new Promise(done => setTimeout(done, 600))
+    child.kill('SIGINT')
+    await ended
+    expect(names().filter(name => name.endsWith('.partial'))).toEqual([])
+  })
+})
+
+describe('filters', () => {
+  it('--rule and --skip-rule run some rules, --severity shows the severe ones', async () => {
+    const cwd = folderWithSnapshot()
+    const json = [...audit, '--format', 'json']
+    const run = async (...args: string[]) =>
+      findingsOf(await runCommand([...json, ...args], { cwd }))
+    const all = await run()
+    expect(all).toContainEqual({ rule: 'invalid-kubelet-configuration', severity: 'critical' })
+    expect(await run('--rule', 'invalid-*')).toEqual([
+      { rule: 'invalid-kubelet-configuration', severity: 'critical' },
+    ])
+    const others = all.filter(({ rule }: { rule: string }) => !rule.startsWith('invalid-'))
+    expect(others.length).toBeGreaterThan(0)
+    expect(await run('--skip-rule', 'invalid-*')).toEqual(others)
+    expect(await run('--severity', 'critical')).toEqual(
+      all.filter(({ severity }: { severity: string }) => severity === 'critical'),
+    )
+  })
+
+  it('--fail-on new:high fails once for what the run before did not have', async () => {
+    const cwd = temporaryFolder()
+    const run = async (day: string, isBroken: boolean) => {
+      writeFileSync(join(cwd, 's.ndjson'), snapshotText(`2026-11-${day}T00:00:00Z`, isBroken))
+      const args = [...audit, '--store', './history', '--fail-on', 'new:high']
+      return (await runCommand(args, { cwd })).code
+    }
+    expect(await run('20', false)).toBe(0)
+    expect(await run('21', true)).toBe(1)
+    expect(await run('22', true)).toBe(0)
+  })
+
+  it('--context takes a pattern', async () => {
+    const lab = await labOf([recorded])
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'config'), lab.kubeconfig)
+    const of = (context: string) =>
+      runCommand(['audit', '--format', 'json', '--kubeconfig', 'config', '--context', context], {
+        cwd,
+      })
+    const { code, stdout } = await of('rec*')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).clusters).toMatchObject([{ name: 'recorded' }])
+    expect(await of('prod-*')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('It has: recorded'),
+    })
+  })
+})
+
+describe('completion', () => {
+  it.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async shell => {
+    const { code, stdout } = await highwater(['complete', shell])
+    expect(code).toBe(0)
+    expect(stdout).toContain('highwater')
+    expect(stdout.length).toBeGreaterThan(1000)
+  })
+})

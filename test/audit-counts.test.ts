@@ -1,9 +1,13 @@
 /** How many requests an audit takes, and how many bytes it parses. Times: `npm run bench -- audit`. */
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import packageJson from '#package.json' with { type: 'json' }
 import { auditRows } from './bench/parts/audit.ts'
 
+const program = [resolve(packageJson.bin.highwater)]
+
 const pairOf = async (nodes: number) => {
-  const rows = await auditRows(nodes, { runs: 1, hasPeers: false, say: () => undefined })
+  const rows = await auditRows(nodes, { program, runs: 1, hasPeers: false, say: () => undefined })
   return rows.map(({ name, requests, bodyBytes }) => ({ name, requests, bodyBytes }))
 }
 

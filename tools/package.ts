@@ -106,8 +106,9 @@ const onlyKubeconfig: Plugin = {
       /client-node|user-agent-browser/.test(importer) ? { path, namespace: 'unused' } : undefined,
     )
     build.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({
+      // On the prototype, because esbuild copies only a module's own names and keeps its prototype.
       contents:
-        'module.exports = new Proxy({}, { get: () => class { isAuthProvider() { return false } } })',
+        'module.exports = Object.create(new Proxy({}, { get: () => class { isAuthProvider() { return false } } }))',
       loader: 'js',
     }))
   },

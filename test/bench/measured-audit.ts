@@ -1,18 +1,23 @@
 /** One audit by the command line, as a process of its own. */
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import packageJson from '#package.json' with { type: 'json' }
+import { join } from 'node:path'
 import { type Measured, measuredProcess } from './measured-process.ts'
 
 const readButFindings = [0, 3]
 
-/** @param policy as YAML or JSON. @param options of `audit`. @throws Error when the audit did not come to its end */
+/**
+ * @param program arguments of Node: flags, then the program
+ * @param policy as YAML or JSON
+ * @param options of `audit`
+ * @throws Error if the audit fails
+ */
 export const measuredAudit = (
+  program: readonly string[],
   env: Record<string, string>,
   policy: object,
   options: readonly string[] = [],
 ): Promise<Measured> =>
-  measuredProcess([resolve(packageJson.bin.highwater), 'audit', ...options], {
+  measuredProcess([...program, 'audit', ...options], {
     env,
     exitCodes: readButFindings,
     inFolder(folder) {

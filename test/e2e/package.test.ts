@@ -78,6 +78,23 @@ describe('the package', () => {
     })
   })
 
+  it('reads a kubeconfig and asks its server', async () => {
+    const server = 'https://127.0.0.1:1'
+    const kubeconfig = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server } }],
+      users: [{ name: 'u', user: { token: 'not-a-real-token' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    }
+    writeFileSync(join(work, 'kubeconfig'), JSON.stringify(kubeconfig))
+    const options = ['--kubeconfig', 'kubeconfig', '--out', 'unreached']
+    const { stdout, stderr } = await highwater(local, 'audit', ...options)
+    expect(`${stdout}${stderr}`).toContain('127.0.0.1:1')
+    expect(`${stdout}${stderr}`).not.toContain('made a mistake')
+  })
+
   it('runs the demo, and audits its snapshot to the same findings', {
     timeout: 120_000,
   }, async () => {

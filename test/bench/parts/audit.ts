@@ -17,6 +17,7 @@ import type { Part } from '../main.ts'
 import { median, type Row } from '../measure.ts'
 import { measuredAudit } from '../measured-audit.ts'
 import { type Measured, measuredProcess } from '../measured-process.ts'
+import { packedProgram } from '../packed-program.ts'
 
 const concurrency = 32
 const usualRuns = 5
@@ -40,10 +41,13 @@ export const auditPart: Part = {
   runs: usualRuns,
   targets: auditTargets,
 
-  run: (nodes, say, { runs = usualRuns }) => auditRows(nodes, { runs, hasPeers: true, say }),
+  run: (nodes, say, { runs = usualRuns }) =>
+    auditRows(nodes, { program: packedProgram(), runs, hasPeers: true, say }),
 }
 
 interface AuditRowsOptions {
+  /** The CLI as arguments of Node. */
+  program: readonly string[]
   /** Rounds, beside one audit that is not measured. */
   runs: number
   /** Also kubectl, where it is installed, and client-node. */
@@ -53,12 +57,12 @@ interface AuditRowsOptions {
 
 export async function auditRows(
   nodes: number,
-  { runs, hasPeers, say }: AuditRowsOptions,
+  { program, runs, hasPeers, say }: AuditRowsOptions,
 ): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
   const fleet = await startServer(nodes, folder)
   try {
-    const own = await ownContenders(fleet)
+    const own = await ownContenders(fleet, program)
     const contenders = hasPeers ? [...own, ...(await peersOf(fleet, say))] : own
     const samples = new Map<string, Sample[]>()
     for (let round = 0; round < runs; round++)
@@ -128,12 +132,12 @@ async function startServer(nodes: number, folder: string): Promise<Fleet> {
 }
 
 /** The first audit is not measured: it shows which requests an audit makes, and fills the server's memory. */
-async function ownContenders(fleet: Fleet): Promise<Contender[]> {
+async function ownContenders(fleet: Fleet, program: readonly string[]): Promise<Contender[]> {
   const { names, folder, kubeconfig, connection } = fleet
   const audit: Contender = {
     name: 'audit',
     nodes: names.length,
-    run: () => measuredAudit({}, policy, ['--kubeconfig', kubeconfig]),
+    run: () => measuredAudit(program, {}, policy, ['--kubeconfig', kubeconfig]),
   }
   const { server } = await fleet.sample(audit)
   const work: FloorWork = { ...connection, concurrency, requests: server.requests }

@@ -10,6 +10,7 @@ import { tooManyPages } from '../garbage/list-requests.ts'
 import type { Part } from '../main.ts'
 import type { Row } from '../measure.ts'
 import { measuredAudit } from '../measured-audit.ts'
+import { packedProgram } from '../packed-program.ts'
 
 /** For each pod: a third of a Job, and of leases two fifteenths. */
 const shares = { jobs: 1 / 3, leases: 2 / 15 }
@@ -32,10 +33,11 @@ export const clusterGcPart: Part = {
       { name: 'and Jobs of nobody', scenario: crowd(size), enabled: true, mostMiB: 256 },
       { name: 'and all neglected', scenario: neglectedCrowd(size), enabled: true, mostMiB: 288 },
     ]
+    const program = packedProgram()
     const rows: Row[] = []
     const large: string[] = []
     for (const audit of audits) {
-      const row = await auditRow(audit, pods, say)
+      const row = await auditRow(program, audit, pods, say)
       rows.push(row)
       if (row.peakRssBytes > audit.mostMiB * 2 ** 20)
         large.push(`${told(row)}, more than ${audit.mostMiB}`)
@@ -54,13 +56,14 @@ interface Audit {
 }
 
 async function auditRow(
+  program: readonly string[],
   { name, scenario, enabled }: Audit,
   pods: number,
   say: (line: string) => void,
 ): Promise<Row> {
   const lab = await startLab(scenario)
   try {
-    const measured = await measuredAudit(lab.environment, {
+    const measured = await measuredAudit(program, lab.environment, {
       timeoutsMs,
       clusterGarbage: { enabled },
     })

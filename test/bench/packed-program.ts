@@ -1,0 +1,20 @@
+/** The command line as its users have it: compiled, with the flags of its first line. */
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import packageJson from '#package.json' with { type: 'json' }
+
+const bin = packageJson.bin.highwater
+const flags = /^#!.* node (.+)$/m
+
+/** @returns arguments of Node: flags, then the program. It is removed at exit. */
+export function packedProgram(): string[] {
+  execFileSync(process.execPath, ['tools/package.ts'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-packed-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  for (const path of ['package.json', ...packageJson.files])
+    cpSync(path, join(folder, path), { recursive: true })
+  const [, given = ''] = flags.exec(readFileSync(bin, 'utf8')) ?? []
+  return [...given.split(' ').filter(flag => flag !== ''), join(folder, bin)]
+}

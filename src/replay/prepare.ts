@@ -1,7 +1,7 @@
 /** What a node's record tells, read once: any number of configurations can be replayed on it. */
 
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { Host, NodeInput, Summary } from '#model/node-input.ts'
 import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/prediction.ts'
 import { byText } from '#model/text-order.ts'
@@ -25,6 +25,7 @@ import { imageEvidence, type NodeImages } from './image-gc/evidence.ts'
 import type { TimeBounds } from './image-gc/known-times.ts'
 import { type PreparedImages, prepareImages } from './image-gc/prepared.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
+import { usesAllocatedResources, withAllocatedResources } from './pods/allocated-resources.ts'
 import { isActive, type Pod, parsePod } from './pods/pod.ts'
 import { podQosClass } from './pods/pod-qos.ts'
 import { type PodStatsIndex, podStatsIn } from './pods/pod-stats.ts'
@@ -97,7 +98,9 @@ export function prepareNode(
   const layout = filesystems.layout === null ? null : diskLayoutOf(filesystems.layout)
   const read = input.at ?? takenAt
   const readMs = millisecondsOf(read) ?? 0
-  const pods = input.pods?.map(parsePod).filter(pod => pod !== null) ?? null
+  const allocated = (pod: KubernetesPod) =>
+    usesAllocatedResources(kubelet) ? withAllocatedResources(pod) : pod
+  const pods = input.pods?.map(pod => parsePod(allocated(pod))).filter(pod => pod !== null) ?? null
   const activePods = (pods ?? []).filter(isActive)
   const podStats = podStatsIn(summary)
   // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
@@ -106,7 +109,9 @@ export function prepareNode(
     rankPods(signal, named('all'), podStats, layout ?? sharedDisk, kubelet),
   )
   const rankedPods = memoized((signal: Signal) =>
-    ranked(signal).map(pod => rankedPod(signal, pod, kubelet)),
+    ranked(signal)
+      .filter(({ isPlaceKnown }) => isPlaceKnown)
+      .map(pod => rankedPod(signal, pod, kubelet)),
   )
   const isOneDisk = !(layout ?? sharedDisk).dedicatedImageFs
   const limits = memoized((_: 'all') =>

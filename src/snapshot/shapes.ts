@@ -163,17 +163,17 @@ const memory = {
   time: 'text',
   availableBytes: 'statistic',
   usageBytes: 'number',
-  workingSetBytes: 'number',
+  workingSetBytes: 'statistic',
   rssBytes: 'number',
 } as const
 const filesystem = {
   time: 'text',
   availableBytes: 'statistic',
   capacityBytes: 'statistic',
-  usedBytes: 'number',
+  usedBytes: 'statistic',
   inodesFree: 'number',
   inodes: 'number',
-  inodesUsed: 'number',
+  inodesUsed: 'statistic',
 } as const
 export const summaryShape: ShapeOf<Summary> = {
   node: {
@@ -198,7 +198,7 @@ export const summaryShape: ShapeOf<Summary> = {
     memory,
     volume: list({ ...filesystem, name: 'text', pvcRef: { name: 'text', namespace: 'text' } }),
     'ephemeral-storage': filesystem,
-    process_stats: { process_count: 'number' },
+    process_stats: { process_count: 'statistic' },
   }),
 }
 

@@ -107,6 +107,8 @@ const sinceMinor = {
   /** Unknown feature gates crash the kubelet while it defaults the file. Before, validation named them. */
   gatesReadWhileDefaulting: 32,
   runOnceRefused: 32,
+  /** Eviction sees pods with the resources allocated by an in-place resize, by the gate InPlacePodVerticalScaling. */
+  evictionUsesAllocatedResources: 32,
   containerLogMaxFilesValidated: 33,
   mergeDefaultEvictionSettings: 33,
   /** A namespace loses its pods first, and nothing else while any is left. */

@@ -49,6 +49,8 @@ export interface Pass {
   statusUpdateMs: number
   /** Null: not known, and then taken for one disk, with nothing certain. */
   layout: DiskLayout | null
+  /** False: it is derived from sizes. Then only what other layouts do, too, is certain. */
+  isLayoutSure: boolean
   kubelet: Kubelet
   ranking(signal: Signal): readonly PodRank[]
   /** Whom the limits of local storage evict. */
@@ -71,6 +73,7 @@ export interface PassOutcome {
 }
 
 const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs: false }
+const dedicatedDisk: DiskLayout = { dedicatedImageFs: true, splitContainerImageFs: false }
 
 export function evictionPass(pass: Pass): PassOutcome {
   const unknowns: Unknown[] = []
@@ -129,8 +132,9 @@ export function evictionPass(pass: Pass): PassOutcome {
   const reclaim = [...new Set(kinds.flat())].sort()
   const isReclaimSure =
     acts === 'certain' &&
-    pass.layout !== null &&
-    kinds.every(({ length }) => length === reclaim.length)
+    actsOn
+      .flatMap(signal => possibleLayouts(pass).map(one => nodeReclaim(signal, one, pass.kubelet)))
+      .every(({ length }) => length === reclaim.length)
   return {
     conditions,
     actsOn: actsOn.filter(signal => pass.observations[signal] !== undefined),
@@ -141,6 +145,10 @@ export function evictionPass(pass: Pass): PassOutcome {
     unknowns,
   }
 }
+
+/** One filesystem, or one of images and containers: sizes do not tell more. */
+const possibleLayouts = ({ layout, isLayoutSure }: Pass): DiskLayout[] =>
+  layout !== null && isLayoutSure ? [layout] : [sharedDisk, dedicatedDisk]
 
 /** Upstream: byEvictionPriority, under every choice of those that only possibly act. */
 function picks(certain: readonly Signal[], possible: readonly Signal[]): readonly Signal[] {
@@ -229,19 +237,23 @@ function victimsOf(
   return [...pods.values()].map(({ namespace, name }) => ({ namespace, name, certainty }))
 }
 
-/** The first that may be evicted, with those beside it: a protected pod is passed over. */
+/** The first that may be evicted, with those beside it and those of unknown place: a protected pod is passed over. */
 function firstEvictable(ranking: readonly PodRank[]): Pod[] {
-  const first = ranking.find(({ pod }) => protectionOf(pod) === null)
-  if (!first) return []
-  return ranking
-    .filter(({ rank, pod }) => rank === first.rank && protectionOf(pod) === null)
+  const evictable = ranking.filter(({ pod }) => protectionOf(pod) === null)
+  const [first] = evictable
+  return evictable
+    .filter(({ rank, isPlaceKnown }) => rank === first?.rank || !isPlaceKnown)
     .map(({ pod }) => pod)
 }
 
 /** Whether collecting garbage first surely leaves something to evict for. */
 function isEvictionSure(signal: Signal, layout: DiskLayout, pass: Pass): boolean {
   const kinds = nodeReclaim(signal, layout, pass.kubelet)
-  if (pass.layout === null && resourceOf(signal) !== 'memory' && resourceOf(signal) !== 'pids')
+  if (
+    possibleLayouts(pass).length > 1 &&
+    resourceOf(signal) !== 'memory' &&
+    resourceOf(signal) !== 'pids'
+  )
     return false
   if (kinds.length === 0 || !pass.isCollectable(kinds)) return true
   // No garbage on a disk gives back memory or processes.

@@ -14,6 +14,7 @@ import type {
   Unknown,
 } from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { type EvictionConfig, parseEvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
@@ -97,6 +98,7 @@ export function predictEviction(
     transitionPeriodMs: config.pressureTransitionPeriodMs,
     statusUpdateMs: statusUpdateOf(node),
     layout: node.layout,
+    isLayoutSure: node.filesystems.layoutCertainty === 'certain',
     kubelet: node.kubelet,
     ranking: node.ranking,
     overLimits:
@@ -105,7 +107,7 @@ export function predictEviction(
         : [],
     isCollectable: collectable.mayRemove,
   })
-  unknowns.push(...outcome.unknowns)
+  unknowns.push(...outcome.unknowns, ...malformedStatistics(node))
   const isKnown = arePodsKnown(node)
   return {
     signals: observedSignals(observations),
@@ -126,6 +128,16 @@ export function predictEviction(
     protected: node.pods && [...node.protectedPods],
     error: null,
   }
+}
+
+function malformedStatistics({ activePods, podStats }: PreparedNode): Unknown[] {
+  const names = activePods
+    .filter(pod => (podStatsOf(podStats, pod)?.malformed.length ?? 0) > 0)
+    .map(({ namespace, name }) => `${namespace}/${name}`)
+  if (names.length === 0) return []
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
+  const effect = `statistics of ${names.slice(0, 3).join(', ')}${more} are malformed: their place in the order of eviction is unknown`
+  return [{ what: 'summary.pods', effect }]
 }
 
 /** The order of eviction for every signal that has a threshold; none where pods or statistics are not known. */

@@ -38,6 +38,8 @@ export interface PodRank {
   request: number
   /** Null where the order does not ask for it. */
   exceedsRequest: boolean | null
+  /** False: a statistic of the pod is malformed. It may stand anywhere; here it stands last. */
+  isPlaceKnown: boolean
 }
 
 interface Measured {
@@ -47,6 +49,7 @@ interface Measured {
   exceeds: boolean
   /** Usage less request; null where a double may not hold it. */
   over: number | null
+  isPlaceKnown: boolean
 }
 
 const answered = remembering<readonly PodRank[]>()
@@ -71,19 +74,28 @@ function ranked(
   podStats: PodStatsIndex,
   measure: Measure,
 ): readonly PodRank[] {
-  const compare = resourceOf(signal) === 'pids' ? rankPIDPressure : rankByUsage
-  const sorted = pods.map(pod => measure(pod, podStatsOf(podStats, pod))).sort(compare)
+  const inTurn = resourceOf(signal) === 'pids' ? rankPIDPressure : rankByUsage
+  const compare = (a: Measured, b: Measured) =>
+    trueFirst(a.isPlaceKnown, b.isPlaceKnown) || inTurn(a, b)
+  const sorted = pods
+    .map(pod => {
+      const stats = podStatsOf(podStats, pod)
+      const isPlaceKnown = stats?.malformed.includes(resourceOf(signal)) !== true
+      return { ...measure(pod, stats), isPlaceKnown }
+    })
+    .sort(compare)
   let rank = 0
   return sorted.map((measured, index) => {
     const before = sorted[index - 1]
     if (before && compare(before, measured) !== 0) rank = index
-    const { pod, usage, request, exceeds } = measured
+    const { pod, usage, request, exceeds, isPlaceKnown } = measured
     return {
       pod,
       rank,
       usage,
       request: request.safeInteger ?? Math.min(quantityNumber(request), Number.MAX_VALUE),
       exceedsRequest: usage === null || resourceOf(signal) === 'pids' ? null : exceeds,
+      isPlaceKnown,
     }
   })
 }
@@ -110,7 +122,7 @@ function largerOverFirst(a: Measured, b: Measured): number {
   )
 }
 
-type Measure = (pod: Pod, stats: PodStats | null) => Measured
+type Measure = (pod: Pod, stats: PodStats | null) => Omit<Measured, 'isPlaceKnown'>
 
 function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet): Measure {
   const resource = resourceOf(signal)
@@ -134,7 +146,12 @@ function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet
 
 const noRequest = binaryQuantity(0)
 
-function measured(pod: Pod, usage: number | null, exceeded: Quantity, request: Quantity): Measured {
+function measured(
+  pod: Pod,
+  usage: number | null,
+  exceeded: Quantity,
+  request: Quantity,
+): Omit<Measured, 'isPlaceKnown'> {
   if (usage === null) return { pod, usage, request, exceeds: false, over: null }
   const over = request.safeInteger === null ? null : usage - request.safeInteger
   return {

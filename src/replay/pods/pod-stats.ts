@@ -33,7 +33,11 @@ export interface PodStats {
   volumes: readonly VolumeStats[]
   ephemeralStorageUsedBytes: number | null
   processCount: number | null
+  /** What has a statistic that is no count: how much of it the kubelet sees is unknown. */
+  malformed: readonly MeasuredResource[]
 }
+
+export type MeasuredResource = 'memory' | 'ephemeral-storage' | 'inodes' | 'pids'
 
 export interface PodStatsIndex {
   byUid: ReadonlyMap<string, PodStats>
@@ -87,8 +91,28 @@ function podStats(raw: PodSummary): PodStats {
     volumes: (raw.volume ?? []).map(volumeStats),
     ephemeralStorageUsedBytes: availableOf(raw['ephemeral-storage']?.usedBytes),
     processCount: countOf(raw.process_stats?.process_count),
+    malformed: malformedIn(raw),
   }
 }
+
+const noneMalformed: readonly MeasuredResource[] = []
+
+function malformedIn(raw: PodSummary): readonly MeasuredResource[] {
+  const files = [
+    raw['ephemeral-storage'],
+    ...(raw.containers ?? []).flatMap(({ rootfs, logs }) => [rootfs, logs]),
+    ...(raw.volume ?? []),
+  ]
+  const malformed: MeasuredResource[] = []
+  if (isMalformed(raw.memory?.workingSetBytes)) malformed.push('memory')
+  if (files.some(file => isMalformed(file?.usedBytes))) malformed.push('ephemeral-storage')
+  if (files.some(file => isMalformed(file?.inodesUsed))) malformed.push('inodes')
+  if (isMalformed(raw.process_stats?.process_count)) malformed.push('pids')
+  return malformed.length === 0 ? noneMalformed : malformed
+}
+
+const isMalformed = (given: number | undefined): boolean =>
+  given !== undefined && availableOf(given) === null
 
 const containerStats = (raw: ContainerSummary): ContainerStats => ({
   name: raw.name ?? '',

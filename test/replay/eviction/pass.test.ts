@@ -27,7 +27,14 @@ function pod(name: string, spec: object = {}): Pod {
 }
 
 const ranks = (...pods: [Pod, number][]): PodRank[] =>
-  pods.map(([ranked, rank]) => ({ pod: ranked, rank, usage: 1, request: 0, exceedsRequest: true }))
+  pods.map(([ranked, rank]) => ({
+    pod: ranked,
+    rank,
+    usage: 1,
+    request: 0,
+    exceedsRequest: true,
+    isPlaceKnown: true,
+  }))
 
 const first = pod('first')
 const second = pod('second')
@@ -56,6 +63,7 @@ function passOf({ configuration, available, ...options }: PassOptions) {
     transitionPeriodMs: 5 * minute,
     statusUpdateMs: 10_000,
     layout: layouts.imagefs,
+    isLayoutSure: true,
     kubelet,
     ranking: () => ranks([first, 0], [second, 1]),
     overLimits: [],
@@ -488,5 +496,39 @@ describe('the ranking it is given', () => {
       },
     })
     expect(asked).toEqual(['nodefs.available'])
+  })
+})
+
+describe('what is not certain', () => {
+  const full = (signal: Signal) => ({
+    configuration: hard({ [signal]: '100' }),
+    available: { [signal]: 1 },
+    layout: layouts.shared,
+  })
+
+  it('is what follows from a layout that is only likely', () => {
+    const passed = (signal: Signal, isLayoutSure: boolean) =>
+      passOf({ ...full(signal), isLayoutSure, isCollectable: () => false })
+    const outcome = (signal: Signal, isLayoutSure: boolean) => {
+      const { reclaims, victims } = passed(signal, isLayoutSure)
+      return [reclaims, victims[0]?.certainty]
+    }
+    expect(outcome('nodefs.available', true)).toEqual(['certain', 'certain'])
+    expect(outcome('nodefs.available', false)).toEqual(['possible', 'possible'])
+    // Both layouts collect the same for imagefs, and neither collects anything for memory.
+    expect(outcome('imagefs.available', false)).toEqual(['certain', 'possible'])
+    expect(outcome('memory.available', false)).toEqual(['certain', 'certain'])
+  })
+
+  it('is the victim while a pod of unknown place may come first', () => {
+    const ranking = () => [
+      ...ranks([first, 0]),
+      ...ranks([second, 1]).map(one => ({ ...one, isPlaceKnown: false })),
+    ]
+    const { victims } = passOf({ ...full('memory.available'), ranking })
+    expect(victims.map(({ name, certainty }) => [name, certainty])).toEqual([
+      ['first', 'possible'],
+      ['second', 'possible'],
+    ])
   })
 })

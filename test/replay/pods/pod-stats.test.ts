@@ -39,6 +39,7 @@ describe('parsePodStats', () => {
       volumes: [{ name: 'v', usedBytes: 7, inodesUsed: 8 }],
       ephemeralStorageUsedBytes: 9,
       processCount: 10,
+      malformed: [],
     })
   })
 
@@ -56,8 +57,18 @@ describe('parsePodStats', () => {
       volumes: [{ name: '', usedBytes: null, inodesUsed: null }],
       ephemeralStorageUsedBytes: null,
       processCount: null,
+      malformed: [],
     })
     expect(one({ memory: {} })?.memory).toEqual({ workingSetBytes: null })
+  })
+
+  it.each([
+    ['memory', { memory: { workingSetBytes: 'much' } }],
+    ['ephemeral-storage', { volume: [{ name: 'v', usedBytes: -5 }] }],
+    ['inodes', { containers: [{ name: 'c', logs: { inodesUsed: 1.5 } }] }],
+    ['pids', { process_stats: { process_count: [] } }],
+  ])('names %s as malformed, not as 0', (resource, stats) => {
+    expect(one(stats)?.malformed).toEqual([resource])
   })
 
   it('leaves out what is no object', () => {

@@ -1,0 +1,48 @@
+/**
+ * The resources that the kubelet has allocated to a pod, which differ from the manifest's while an in-place resize is pending.
+ *
+ * Replays       pkg/kubelet/allocation/allocation_manager.go  UpdatePodFromAllocation;  pkg/kubelet/kubelet_pods.go convertToAPIContainerStatuses
+ * Read at       1.32 to 1.37, with the gate InPlacePodVerticalScaling
+ * Kept exactly  requests of cpu and memory alone: nothing else can be resized
+ * Left out      limits, which no decision reads of cpu and memory; pod-level resources, whose resize is alpha
+ */
+import type { ContainerSpec, ContainerStatus, KubernetesPod } from '#model/kubernetes.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+
+export const usesAllocatedResources = ({ features, isGateOn }: Kubelet): boolean =>
+  features.has('evictionUsesAllocatedResources') && isGateOn('InPlacePodVerticalScaling')
+
+/** The pod with the requests that its status reports as allocated, or as the manifest has them where it reports none. */
+export function withAllocatedResources(pod: KubernetesPod): KubernetesPod {
+  const { spec, status } = pod
+  if (!spec) return pod
+  if (!status) return pod
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: allocated(spec.containers, status.containerStatuses),
+      initContainers: allocated(spec.initContainers, status.initContainerStatuses),
+    },
+  }
+}
+
+function allocated(
+  containers: readonly ContainerSpec[] = [],
+  statuses: readonly ContainerStatus[] = [],
+): ContainerSpec[] {
+  return containers.map(container => {
+    const status = statuses.find(({ name }) => name === container.name)
+    const requests = { ...status?.resources?.requests, ...status?.allocatedResources }
+    const written = container.resources?.requests ?? {}
+    const resized = ['cpu', 'memory'].filter(
+      name => (requests[name] ?? written[name]) !== written[name],
+    )
+    if (resized.length === 0) return container
+    const changed = Object.fromEntries(resized.map(name => [name, requests[name]]))
+    return {
+      ...container,
+      resources: { ...container.resources, requests: { ...written, ...changed } },
+    }
+  })
+}

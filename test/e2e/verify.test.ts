@@ -114,7 +114,7 @@ async function livePlan(scenarioOf: Scenario, at = hoursAgo(3)): Promise<Doors> 
     plan,
     ...set,
   ])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'reading 3 nodes of cluster prod\n' })
   const made = parsePlan(readFileSync(plan, 'utf8'), plan)
   expect(made.steps.map(({ node, method }) => [node, method])).toEqual(
     names.map(name => [name, 'kubelet-file']),

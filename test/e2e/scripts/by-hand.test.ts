@@ -222,7 +222,7 @@ describe('a script of a plan', () => {
       /lowers thresholds of 1 kubelets for a while, and a script cannot put them back in time/,
     )
     expect(await inProcess(['script', file])).toMatchObject({ code: 2, stderr: refused })
-    await inProcess([...args, '98'])
+    expect(await inProcess([...args, '98', '--force'])).toMatchObject({ code: 0 })
     expect(await inProcess(['script', file])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('changes no node'),

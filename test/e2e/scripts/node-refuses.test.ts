@@ -339,6 +339,7 @@ describe('the tables', () => {
     const tables = applyDocuments.flatMap(({ name, table }) => (table ? [[name, table]] : []))
     expect(tables).toEqual([
       ['Highwater-ApplyKubeletConfig', 'plannable'],
+      ['Highwater-ApplyBottlerocket', 'settings'],
       ['Highwater-SyncFile', 'logrotate'],
     ])
     expect(Object.values(logrotateDirectives).join('')).not.toMatch(/[\\{}']/)

@@ -62,7 +62,9 @@ export async function* discover(
     )
     const failed = listings.filter(({ error }) => error !== null)
     if (failed.length === listings.length)
-      throw new OperatorError(failed.map(({ error }) => error).join('\n'), { isBadInput: false })
+      throw new OperatorError(failed.map(({ error }) => error?.message).join('\n'), {
+        isBadInput: false,
+      })
     const isAcross = await areNamedInFull(policy)
     const calledBy = async (
       { place, name }: { place: AwsPlace; name: string },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ContextExample, exampleSubject, type NodeExample } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
-import { diskDiffersFromNodeClass } from '#judge/rules/drift/disk-differs-from-node-class.ts'
+import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
 import { inodeGrowth } from '#judge/rules/eviction/inode-growth.ts'
 import { foreignCleaner } from '#judge/rules/image-gc/foreign-cleaner.ts'
 import { defaultPolicy } from '#model/policy.ts'

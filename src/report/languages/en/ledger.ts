@@ -48,7 +48,7 @@ const ledger = {
   disk: (name: string, used: string, capacity: string) => `${name}: ${used} of ${capacity} used`,
   oneDisk: 'nodefs = imagefs',
   between: (low: string, high: string) => `${low} to ${high}`,
-  fleet: 'Largest consumers over the fleet: of each nodegroup and namespace',
+  fleet: 'Largest consumers of local disk: of each nodegroup and namespace',
   fleetColumns: { place: 'Where', consumer: 'Consumer', bytes: 'Bytes' },
   /** A lower bound: nodes name their largest consumers only. */
   atLeast: (bytes: string) => `≥ ${bytes}`,

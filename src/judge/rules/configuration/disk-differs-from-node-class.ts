@@ -23,7 +23,7 @@ const declares = (diskSize: number) => ({
 
 export const diskDiffersFromNodeClass = contextRule({
   id: 'disk-differs-from-node-class',
-  family: 'drift',
+  family: 'configuration',
   severity: 'low',
   needs: ['disks'],
   docs: {

@@ -260,11 +260,15 @@ async function oneOf(
   policy: Partial<Policy> = by('ssm'),
   world: Partial<Scenario> = {},
 ) {
-  await labOf(
-    [scenario([fleetOf([inspected(plain(0), change, agent), inspected(plain(1))])], world)],
-    { documents: inspectDocuments },
+  const nodes = [inspected(plain(0), change, agent), inspected(plain(1))]
+  await labOf([scenario([fleetOf(nodes)], world)], { documents: inspectDocuments })
+  // Records come as they complete, so the slower node may be the last.
+  const records = new Map(
+    (await recordsOf(policy)).map(record => [record.node.metadata?.name, record]),
   )
-  const [first, second] = await recordsOf(policy)
+  const [first, second] = nodes.map(({ node }) =>
+    records.get(node('2026-11-21T00:00:00Z').metadata?.name),
+  )
   return { first: first!, second: second! }
 }
 

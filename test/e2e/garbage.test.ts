@@ -90,10 +90,9 @@ describe('cluster garbage', () => {
     await labOf([garbage])
     const { document, files } = await auditLive()
     const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
-    const [section = ''] =
+    const [table = ''] =
       /<details class="section" id="cluster-gc">[\s\S]*?(?=<details class="section")/.exec(page) ??
       []
-    const table = section.slice(0, section.indexOf('Findings on it'))
     const led = [...table.matchAll(/href="#finding-([\w-]+)"[^>]*>(\d+) finding/g)]
     const byId = new Map(document.findings.map(finding => [finding.id, finding]))
     const rules = new Set(led.map(([, id = '']) => byId.get(id)?.rule))

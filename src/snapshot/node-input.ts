@@ -24,7 +24,8 @@ export function nodeInput(record: NodeRecord): NodeInput {
 }
 
 /** The API server's words for a kubelet without a listener. Source: net.Dial, `dial tcp 10.0.1.2:10250: connect: connection refused`. */
-const refusedKubelet = /:10250\b.*connection refused|connection refused.*:10250\b/
+const isRefusedKubelet = (message: string): boolean =>
+  message.includes('connection refused') && /:10250\b/.test(message)
 
 const withCause = (error: ReadError): ReadError =>
-  refusedKubelet.test(error.message) ? { ...error, isKubeletDown: true } : error
+  isRefusedKubelet(error.message) ? { ...error, isKubeletDown: true } : error

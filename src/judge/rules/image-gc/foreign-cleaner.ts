@@ -8,7 +8,7 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 
 /** Repositories of programs that delete images, without their registry. */
 const cleanerImage =
-  /\/(?:eraser(?:-dev)?\/(?:remover|collector|eraser-manager)|(?:[\w.-]+\/)*(?:docker-gc(?:-cron)?|docker-cleanup|containerd-gc))(?:[:@]|$)/
+  /\/(?:eraser(?:-dev)?\/(?:remover|collector|eraser-manager)|docker-gc(?:-cron)?|docker-cleanup|containerd-gc)(?:[:@]|$)/
 const runtimeSocket = /\/(?:containerd|docker|dockershim|crio)\.sock$/
 const cleanerName = /(?:^|[-_./])(?:clean(?:er|up)?|prune[rs]?|gc|purge[rs]?)(?:[-_.:@]|$)/
 

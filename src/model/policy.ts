@@ -158,6 +158,9 @@ export interface ReportOwner {
   onlyOnChange: boolean
 }
 
+export const attachments = ['report', 'none'] as const
+export type Attach = (typeof attachments)[number]
+
 /** Recipients and formats of a run's report. */
 export interface ReportPolicy {
   /** Nulls: what the stack's parameters say. */
@@ -165,6 +168,8 @@ export interface ReportPolicy {
   recipients: string[] | null
   /** Send no report if nothing has changed since the previous run. */
   onlyOnChange: boolean
+  /** Whether a mail without a link to the page carries the page. */
+  attach: Attach
   owners: ReportOwner[]
   /** Where a reader asks not to get the mail any more; `oneClick`: the address takes a POST (RFC 8058). */
   unsubscribe: { mailto: string | null; url: string | null; oneClick: boolean }
@@ -295,6 +300,7 @@ export const defaultPolicy: Policy = {
     sender: null,
     recipients: null,
     onlyOnChange: false,
+    attach: 'report',
     owners: [],
     unsubscribe: { mailto: null, url: null, oneClick: false },
     bouncesTo: null,

@@ -184,6 +184,7 @@ export async function conclude(
     audiences,
     hasPage: formats.some(({ id }) => id === 'html'),
     unsubscribe: unsubscribeAddresses(policy.report),
+    attach: policy.report.attach,
     snapshotPath: snapshot.keptAt(),
   }
   const deliveries = isPublished ? await publishReport(report, files, publication) : []

@@ -1,6 +1,6 @@
 /** The end of the story: files to places, then the mails, which can say where they lie and which place could not be reached: everybody's, then each owner's. */
 import type { LanguageId } from '#model/language.ts'
-import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
+import type { Attach, ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
 import { reportAttachment } from '#publish/attachment.ts'
 import type { Channel, FileOnDisk, MailChannel, MailDelivery } from '#publish/channel.ts'
@@ -33,6 +33,8 @@ export interface PublicationContext {
   snapshotPath: string | null
   /** Whether there are pages beside the mails. */
   hasPage: boolean
+  /** Whether a mail without a link carries the page. */
+  attach: Attach
 }
 
 /** As a reader sees them. */
@@ -141,18 +143,19 @@ async function tell(
   report: AuditReport,
   { page, stored, folder }: { page: RenderedFile | undefined; stored: Delivery[]; folder: string },
   audience: Audience,
-  { channels, unsubscribe }: PublicationContext,
+  { channels, unsubscribe, attach }: PublicationContext,
 ): Promise<Deliveries> {
   const { owner, language, onlyOnChange, channels: ways } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
   const lost = isSilent ? [] : await undelivered(ways)
+  const isCarried = attach === 'report' && reportLink(stored) === null && page !== undefined
+  const attachment = isCarried ? reportAttachment({ ...page, name: pageName }) : null
   const mail = renderMail(report, [...stored, ...lost], {
     owner: owner?.name ?? null,
     unsubscribe,
     language: languages[language],
+    isAttached: attachment !== null,
   })
-  const attachment =
-    reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
   const sent = await Promise.all(
     ways.map(way =>
       isSilent

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { moreFormats } from '#model/format-id.ts'
 import { languageIds } from '#model/language.ts'
-import { defaultPolicy, mostOwners, mostRecipients } from '#model/policy.ts'
+import { attachments, defaultPolicy, mostOwners, mostRecipients } from '#model/policy.ts'
 import { address, clusterName } from './values.ts'
 
 const owner = z.strictObject({
@@ -43,6 +43,12 @@ const report = z
       .boolean()
       .default(defaultPolicy.report.onlyOnChange)
       .describe('only the owners get the report of a run without a change since the run before'),
+    attach: z
+      .enum(attachments)
+      .default(defaultPolicy.report.attach)
+      .describe(
+        'report attaches the page to a mail that has no link to it; none keeps nodes and pods out of mailboxes',
+      ),
     owners: z
       .array(owner)
       .max(mostOwners)

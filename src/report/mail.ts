@@ -32,8 +32,8 @@ const unbroken = (view: MailView): MailView => ({
 })
 
 /**
- * @param deliveries results of the channels so far. If none has a link that `reportLink` accepts,
- * the mail says that the report is attached; the sender uses the same function.
+ * @param deliveries results of the channels so far: the mail leads to the first link that
+ * `reportLink` accepts
  */
 export function renderMail(
   report: AuditReport,

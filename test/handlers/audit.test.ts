@@ -90,6 +90,19 @@ describe('a tick of the schedule', () => {
 })
 
 describe('the policy in the bucket', () => {
+  it('keeps the report out of mailboxes by attach: none, and the mail says where it is', async () => {
+    const { lab, storeFolder, file } = await world()
+    mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
+    writeFileSync(
+      join(storeFolder, 'highwater-lab', 'highwater.yaml'),
+      'report: { attach: none }\n',
+    )
+    await invoke(tick)
+    expect(lab.mails()[0]?.attachments).toEqual([])
+    expect(file('email.txt')).not.toContain(english.words.report.attached(true))
+    expect(file('email.txt')).toMatch(/S3: s3:\/\/highwater-lab\/runs\//)
+  })
+
   it('says who gets the mail, whatever the stack says', async () => {
     const { lab, storeFolder } = await world()
     mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })

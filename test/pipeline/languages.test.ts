@@ -121,6 +121,7 @@ describe('a further language', () => {
       unsubscribe: [],
       snapshotPath: null,
       hasPage: true,
+      attach: 'report' as const,
     }
     await publishReport(morningReport(), [page], context)
     expect(readdirSync(out).sort()).toEqual(

@@ -68,7 +68,7 @@ function some(names: string[], fold: Fold, words: Words): string {
 
 export interface MailDeliveriesView {
   link: string | null
-  /** Shown if there is no link: then the report is attached. */
+  /** Shown if the mail carries the page. */
   attached: string | null
   places: string[]
   placesLeftOut: string | null
@@ -78,8 +78,7 @@ export interface MailDeliveriesView {
 
 export function mailDeliveriesView(
   deliveries: Delivery[],
-  fold: Fold,
-  language: Language,
+  { fold, language, isAttached }: { fold: Fold; language: Language; isAttached: boolean },
 ): MailDeliveriesView {
   const words = language.words.report
   const link = reportLink(deliveries)
@@ -97,7 +96,7 @@ export function mailDeliveriesView(
     }))
   return {
     link,
-    attached: link === null ? words.attached(places.length > 0) : null,
+    attached: isAttached && link === null ? words.attached(places.length > 0) : null,
     places: places.slice(0, shown.channels),
     placesLeftOut: leftOut(places.length, words.morePlaces),
     failures: failures.slice(0, shown.channels),
@@ -109,8 +108,7 @@ const leftOut = (count: number, text: (count: number) => string) =>
   count > shown.channels ? text(count - shown.channels) : null
 
 /**
- * The report's address for a browser: the first http(s) address without credentials; null: the
- * report is attached.
+ * The report's address for a browser: the first http(s) address without credentials.
  */
 export function reportLink(deliveries: Delivery[]): string | null {
   for (const { link } of deliveries) {

@@ -94,6 +94,8 @@ export interface MailOptions {
   /** Addresses (`mailto:…`, `https://…`) to unsubscribe. */
   unsubscribe: string[]
   language: Language
+  /** Whether the mail carries the page; absent: it does unless it has a link. */
+  isAttached?: boolean
 }
 
 /** @param share of the usual length of each foreign text, 0 to 1 */
@@ -101,7 +103,7 @@ export function mailView(
   report: AuditReport,
   deliveries: Delivery[],
   share: number,
-  { owner, unsubscribe, language }: MailOptions,
+  { owner, unsubscribe, language, isAttached = true }: MailOptions,
 ): MailView {
   const { words } = language
   const { document } = report
@@ -126,7 +128,7 @@ export function mailView(
     }))
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
-  const mailed = mailDeliveriesView(deliveries, fold, language)
+  const mailed = mailDeliveriesView(deliveries, { fold, language, isAttached })
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
     tag: language.tag,

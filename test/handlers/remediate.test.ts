@@ -457,7 +457,8 @@ describe('asked to go on', () => {
     expect(begunNodes(made, run).sort()).toEqual(live.sort())
     await invokeRemediate({ action: 'resume' })
     expect(made.kept('runs')).toEqual([run])
-  })
+    // The run polls the restarted kubelet every 15 s.
+  }, 180_000)
 
   it.each([
     ['of the day before', 25],

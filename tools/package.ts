@@ -11,7 +11,6 @@ import { join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { compile } from 'json-schema-to-typescript'
-import * as history from '#facts/kubelet/feature-gate-history.ts'
 import { schemasOf } from './schemas.ts'
 
 const { plugins } = createRequire(import.meta.url)('../src/handlers/bundle.cjs')
@@ -21,6 +20,7 @@ const dist = join(root, 'dist')
 const assets = [
   'events/scheduled.json',
   'lab/machines/stand-ins/*.sh',
+  'src/facts/kubelet/feature-gates.json',
   'src/report/languages/*.json',
   'src/remediate/scripts/*.sh',
   'templates/member-account.yaml',
@@ -31,11 +31,11 @@ const typed = ['snapshot', 'findings', 'prediction', 'plan']
 /** Started by `programUrl`. */
 const programs = globSync('lab/machines/programs/*.ts', { cwd: root })
 
-/** Catalogues and rule texts in other languages compress to a quarter, and most runs read none. */
-const packedLanguages: Plugin = {
-  name: 'packed-languages',
+/** Texts in other languages and the history of feature gates compress to a quarter, and most runs read none. */
+const packedData: Plugin = {
+  name: 'packed-data',
   setup: build =>
-    build.onLoad({ filter: /languages[\\/].*\.json$/ }, ({ path }) => {
+    build.onLoad({ filter: /(languages[\\/].*|feature-gates)\.json$/ }, ({ path }) => {
       const asset = relative(root, path)
       return {
         contents: `import { readAsset } from '#asset.ts'
@@ -44,20 +44,6 @@ export default JSON.parse(readAsset('${asset}'))`,
         resolveDir: root,
       }
     }),
-}
-
-const packedGates = 'src/facts/kubelet/feature-gates.json'
-
-/** The history of 400 feature gates compresses to a sixth. */
-const packedHistory: Plugin = {
-  name: 'packed-history',
-  setup: build =>
-    build.onLoad({ filter: /[\\/]feature-gate-history\.ts$/ }, () => ({
-      contents: `import { readAsset } from '#asset.ts'
-export const { ${Object.keys(history).join(', ')} } = JSON.parse(readAsset('${packedGates}'))`,
-      loader: 'js',
-      resolveDir: root,
-    })),
 }
 
 /** Shells need no comments of the completion scripts; the first line of zsh's is none. */
@@ -137,14 +123,7 @@ const { metafile } = await build({
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,
-  plugins: [
-    ...plugins,
-    onlyKubeconfig,
-    packedLanguages,
-    packedHistory,
-    bareCompletion,
-    withoutCognito,
-  ],
+  plugins: [...plugins, onlyKubeconfig, packedData, bareCompletion, withoutCognito],
 })
 // CommonJS packages require Node's own modules.
 for (const file of globSync('*.js', { cwd: dist })) {
@@ -158,7 +137,6 @@ for (const file of globSync('*.js', { cwd: dist })) {
 const texts = assets.flatMap(pattern =>
   globSync(pattern, { cwd: root }).map(file => [file, readFileSync(join(root, file), 'utf8')]),
 )
-texts.push([packedGates, JSON.stringify(history)])
 writeFileSync(
   join(dist, 'assets.br'),
   brotliCompressSync(JSON.stringify(Object.fromEntries(texts))),

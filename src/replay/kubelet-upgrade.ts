@@ -1,6 +1,5 @@
 /** What another kubelet minor changes on a node: whether it starts with the files and flags there, and which settings it then runs with. */
-import { gateHistory } from '#facts/kubelet/feature-gate-history.ts'
-import { type Gate, isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { type Gate, gateHistory, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { NodeInput } from '#model/node-input.ts'

@@ -12,7 +12,7 @@ import { parseFloat32 } from '#model/go-text.ts'
 import { configurationFields } from '#model/kubelet-fields.ts'
 import { asInt64, parseQuantity, signOf } from '#model/quantity.ts'
 import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
-import { gateHistory } from './feature-gate-history.ts'
+import { gateHistory } from './feature-gates.ts'
 
 export interface ValueMistake {
   /** From the field down: `['evictionHard', 'nope']`. */

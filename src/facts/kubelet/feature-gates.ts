@@ -1,10 +1,20 @@
 /**
- * Feature gates of the kubelet by minor: their defaults, and the gates they depend on.
+ * Feature gates of the kubelet from 1.24 to 1.37 by minor: their defaults, and the gates they depend on.
  *
- * Source  the gates that feature-gate-history.ts lists, and the functions it names
+ * `feature-gates.json` lists each gate with its stages (first minor, maturity, default), and the gates that it
+ * needs to be on, by the minor from which it needs them. Gates older than 1.24 start at 1.24.
+ *
+ * Source  the gates that DefaultMutableFeatureGate holds in cmd/kubelet, at the last patch of each minor: pkg/features/kube_features.go
+ *         (with defaultKubernetesFeatureGateDependencies) and client_adapter.go (client-go/features);  apiserver/pkg/features;
+ *         apiextensions-apiserver/pkg/features;  controller-manager/pkg/features;  component-base logs/api/v1, metrics/features,
+ *         zpages/features and featuregate (AllAlpha, AllBeta)
  */
-import { gateDependencies, gateHistory } from './feature-gate-history.ts'
+import history from './feature-gates.json' with { type: 'json' }
 import type { KubeletFeatures } from './features.ts'
+
+const { gates: gateHistory, dependencies: gateDependencies } = history
+
+export { gateDependencies, gateHistory }
 
 export type Gate = keyof typeof gateHistory
 
@@ -40,7 +50,7 @@ function stateIn(history: string, minor: number): GateState | null {
   for (const entry of history.split(', ')) {
     const [, since, stage, value, lock] = entryForm.exec(entry) ?? []
     if (since === undefined)
-      throw new Error(`feature-gate-history.ts: ${JSON.stringify(entry)} is no stage of a gate`)
+      throw new Error(`feature-gates.json: ${JSON.stringify(entry)} is no stage of a gate`)
     if (Number(since) > minor) break
     state =
       stage === undefined

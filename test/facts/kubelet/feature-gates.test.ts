@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { gateDependencies, gateHistory } from '#facts/kubelet/feature-gate-history.ts'
-import { dependenciesOfGates, gateState } from '#facts/kubelet/feature-gates.ts'
+import {
+  dependenciesOfGates,
+  gateDependencies,
+  gateHistory,
+  gateState,
+} from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 
 const minors = Array.from({ length: 14 }, (_, index) => 24 + index)

@@ -7,9 +7,11 @@ import {
   type DiffDocument,
   type DiffInput,
   type FindingState,
+  type FleetUpgrade,
   type NotReadNow,
 } from '#model/delta.ts'
 import type { Severity } from '#model/finding.ts'
+import { upgradeText } from '#report/upgrade-text.ts'
 import { clean, cut, type Paint, painter, type Screen, severityStyles, wrap } from './terminal.ts'
 
 const shownFindings = 10
@@ -67,6 +69,7 @@ export function diffText(document: DiffDocument, { hasColour, columns }: Screen)
     '',
     ...changes.flatMap(change => section(change, document.findings[change], width, paint)),
     ...nodeLines(document, width),
+    ...upgradeLines(document.kubeletUpgrades, width, paint),
   ]
   return `${lines.join('\n').trimEnd()}\n`
 }
@@ -223,4 +226,24 @@ function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
   return names.length === 1
     ? `${clean(cluster)}/${names[0]}`
     : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
+}
+
+function upgradeLines(upgrades: FleetUpgrade[] | null, width: number, paint: Paint): string[] {
+  if (upgrades === null || upgrades.length === 0) return []
+  const shown = upgrades.slice(0, shownNodes).flatMap(upgrade => {
+    const { cluster, group, nodes, from, to } = upgrade
+    const place = `${clean(cluster)}, ${group.kind.toLowerCase()} ${clean(group.name)}`
+    const versions = `${clean(from ?? 'unknown')} → ${clean(to)}`
+    return [
+      ...wrap(`${place}: ${versions} (${nodeNames(nodes)})`, width, '  ', '    '),
+      ...upgradeText(upgrade).flatMap(line => wrap(clean(line, 500), width, '    ', '      ')),
+    ]
+  })
+  const more = upgrades.length - shownNodes
+  return [
+    '',
+    paint('bold', `Kubelet upgrades (${upgrades.length})`),
+    ...shown,
+    ...(more > 0 ? [`  … and ${more} more (--format json has all)`] : []),
+  ]
 }

@@ -10,6 +10,7 @@ import type {
   NodeSample,
   Severity,
 } from './finding.ts'
+import type { KubeletUpgrade } from './prediction.ts'
 import type { Subject } from './subject.ts'
 
 export interface ComparedFinding
@@ -132,6 +133,14 @@ export interface Delta {
   notes: string[]
 }
 
+/** What a newer kubelet minor changes on nodes of one group that change alike. */
+export interface FleetUpgrade extends KubeletUpgrade {
+  cluster: string
+  group: Subject
+  /** Nodes of OLD. */
+  nodes: NodeSample
+}
+
 /** One of the two inputs, as `highwater.diff/1` names it. */
 export interface DiffInput {
   file: string
@@ -151,7 +160,8 @@ export interface DiffInput {
  *      "findings":{"new":[],"worse":[],"waiverExpired":[],"newlySeen":[],"cannotTell":[],"moved":[],"better":[],"fixed":[],"fixedOrGone":[],"gone":[],"waivedSince":[]},
  *      "unchanged":{"open","waived","inDoubt"},
  *      "nodes":{"gone":[{"cluster","node"}] or null,"come":… or null,"notReadNow":[{"cluster","node","coverage","before","reason"}]},
- *      "notes":["…"]}
+ *      "notes":["…"],
+ *      "kubeletUpgrades":[{"cluster","group","nodes":{"count","sample"},"from","to","errors","isFromFiles","changedSettings","changedGates","changedOrders"}] or null}
  *
  * Each finding is in one list of `findings`, or counted in `unchanged`; there it is
  * {"id","rule","cluster","subject","title","before":{"severity","confidence","nodes":{"count","sample"},"waived"} or null,"after":… or null,"why":["…"]}.
@@ -161,6 +171,8 @@ export interface DiffDocument extends Delta {
   schema: 'highwater.diff/1'
   old: DiffInput
   new: DiffInput
+  /** Groups of nodes that have a newer kubelet minor in NEW. Null: one of the two is not a snapshot. */
+  kubeletUpgrades: FleetUpgrade[] | null
 }
 
 /** What became of each finding that changed, by its id, and why, for people (`severity high → critical`). */

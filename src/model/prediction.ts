@@ -266,6 +266,8 @@ export interface KubeletUpgrade {
   changedSettings: ChangedSetting[]
   /** Feature gates by their state in use. */
   changedGates: ChangedSetting[]
+  /** Signals under which the order of eviction differs. Null: pods or their statistics were not read. */
+  changedOrders: Signal[] | null
 }
 
 export interface ChangedSetting {

@@ -5,6 +5,7 @@ import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { type Selection, selectsCluster, selectsEverything } from '#model/selection.ts'
+import { fleetUpgrades } from './fleet-upgrade.ts'
 import { metNode } from './met-node.ts'
 import { type SavedAuditOptions, savedAudit } from './saved/saved-audit.ts'
 import { savedFindings } from './saved/saved-findings.ts'
@@ -38,6 +39,10 @@ export async function diff(
       old: inputOf(oldFile, old),
       new: inputOf(newFile, now),
       ...compareRuns(old, now),
+      kubeletUpgrades:
+        old.nodes === null || now.nodes === null
+          ? null
+          : await fleetUpgrades(oldFile, options.selection, old.audited, now.audited),
     },
     isUnread: isUnread(old) || isUnread(now),
   }

@@ -1,12 +1,21 @@
-/** What another kubelet minor changes on a node: whether it starts with the files and flags there, and which settings it then runs with. */
+/**
+ * What another kubelet minor changes on a node: whether it starts with the files and flags there, its settings, and the order of
+ * eviction.
+ */
 import { type Gate, gateHistory, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { NodeInput } from '#model/node-input.ts'
-import type { ChangedSetting, KubeletUpgrade, NextStartPrediction } from '#model/prediction.ts'
+import type {
+  ChangedSetting,
+  KubeletUpgrade,
+  NextStartPrediction,
+  Signal,
+} from '#model/prediction.ts'
 import { refusalsOf } from './configuration/configuration-change.ts'
 import { predictNextStart } from './configuration/next-start.ts'
-import type { PreparedNode } from './prepare.ts'
+import { evictionConfigOf, rankingsOf } from './eviction/prediction.ts'
+import { type PreparedNode, prepareNode } from './prepare.ts'
 
 /** The input of a node on which that kubelet runs. */
 export const withKubelet = (input: NodeInput, kubeletVersion: string): NodeInput => ({
@@ -17,9 +26,14 @@ export const withKubelet = (input: NodeInput, kubeletVersion: string): NodeInput
   },
 })
 
-/** @param node as it is */
-export function kubeletUpgrade(node: PreparedNode, to: string): KubeletUpgrade {
-  const { kubeletVersion: from, host, operatingSystem, input } = node
+/**
+ * @param input the node as it is
+ * @param takenAt the snapshot's time, for a record without its own
+ * @param to a kubelet version, like `v1.35.0`
+ */
+export function kubeletUpgrade(input: NodeInput, takenAt: string, to: string): KubeletUpgrade {
+  const node = prepareNode(input, takenAt, null)
+  const { kubeletVersion: from, host, operatingSystem } = node
   const before = predictNextStart(host, from, operatingSystem).prediction
   const after = predictNextStart(host, to, operatingSystem).prediction
   return {
@@ -32,7 +46,33 @@ export function kubeletUpgrade(node: PreparedNode, to: string): KubeletUpgrade {
     isFromFiles: after !== null,
     changedSettings: changedSettings(before, after),
     changedGates: changedGates(node, to),
+    changedOrders: changedOrders(node, prepareNode(withKubelet(input, to), takenAt, null)),
   }
+}
+
+/** Null: pods or their statistics were not read. */
+function changedOrders(before: PreparedNode, after: PreparedNode): Signal[] | null {
+  const [old, now] = [orders(before), orders(after)]
+  if (old === null || now === null) return null
+  return [...now]
+    .filter(([signal, order]) => (old.get(signal) ?? order) !== order)
+    .map(([signal]) => signal)
+}
+
+/** The order of eviction as text, by signal. */
+function orders(node: PreparedNode): ReadonlyMap<Signal, string> | null {
+  const { configuration } = node.input
+  const config = configuration && evictionConfigOf(configuration.fields, node)
+  const rankings = config && typeof config !== 'string' ? rankingsOf(node, config) : null
+  return (
+    rankings &&
+    new Map(
+      rankings.map(({ signal, pods }) => [
+        signal,
+        pods.map(({ namespace, name, rank }) => `${rank} ${namespace}/${name}`).join(),
+      ]),
+    )
+  )
 }
 
 const sandboxFlag = 'pod-infra-container-image'

@@ -102,8 +102,7 @@ export function replay(input: NodeInput, takenAt: string, whatIf: WhatIf = asItI
   if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration)
     prediction.refusals = refusalsOf(changed.configuration, node)
-  if (kubelet !== undefined)
-    prediction.upgrade = kubeletUpgrade(prepareNode(input, takenAt, whatIf.at), kubelet)
+  if (kubelet !== undefined) prediction.upgrade = kubeletUpgrade(input, takenAt, kubelet)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
   }

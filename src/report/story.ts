@@ -30,6 +30,7 @@ import {
 } from './numbers.ts'
 import { loserText, originText } from './origins.ts'
 import { foldedLine, wrapText } from './text.ts'
+import { upgradeText } from './upgrade-text.ts'
 import { ledgerText } from './views/ledger.ts'
 
 const columns = 80
@@ -122,24 +123,8 @@ const refusedLines = ({ refusals }: NodePrediction): string[] =>
     text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
   )
 
-function upgradeLines(upgrade: KubeletUpgrade | undefined): string[] {
-  if (upgrade === undefined) return []
-  const { to, errors, isFromFiles, changedSettings, changedGates } = upgrade
-  const shown = (value: unknown) =>
-    value === null ? 'not set' : foldedLine(JSON.stringify(value), 80)
-  const gates = changedGates.map(({ field, after }) => `${field} ${after === true ? 'on' : 'off'}`)
-  return [
-    ...(errors.length === 0
-      ? [
-          `kubelet ${name(to)} starts with ${isFromFiles ? 'the files on the disk' : 'the running configuration'}`,
-        ]
-      : errors.map(text => `kubelet ${name(to)} would not start: ${foldedLine(text, 400)}`)),
-    ...changedSettings.map(
-      ({ field, before, after }) => `${field}: ${shown(before)} → ${shown(after)}`,
-    ),
-    ...(gates.length === 0 ? [] : [`feature gates: ${gates.join(', ')}`]),
-  ]
-}
+const upgradeLines = (upgrade: KubeletUpgrade | undefined): string[] =>
+  upgrade === undefined ? [] : upgradeText(upgrade)
 
 function imageGcLines(imageGC: ImageGcPrediction | null): string[] {
   if (imageGC === null) return ['not known, see below']

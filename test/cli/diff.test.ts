@@ -78,6 +78,7 @@ describe('highwater diff of two snapshots', () => {
       'unchanged',
       'nodes',
       'notes',
+      'kubeletUpgrades',
     ])
     const documented = readFileSync(new URL('../../src/model/delta.ts', import.meta.url), 'utf8')
     for (const key of [
@@ -86,6 +87,38 @@ describe('highwater diff of two snapshots', () => {
       ...Object.keys(document.nodes),
     ])
       expect(documented).toContain(`"${key}":`)
+  })
+
+  it('lists what a newer kubelet changes on replaced nodes, by group', async () => {
+    const negative = { ...sound, imageMinimumGCAge: '-1s' }
+    const old = savedSnapshot(
+      [
+        { name: 'a', kubeletVersion: 'v1.33.2', configuration: negative },
+        { ...soundNode('b'), kubeletVersion: 'v1.33.2' },
+        { ...soundNode('c'), kubeletVersion: 'v1.33.5' },
+      ],
+      early,
+    )
+    const now = savedSnapshot([{ ...soundNode('d'), kubeletVersion: 'v1.36.1' }], late)
+    const { document } = await diffJson(old, now)
+    const upgrades = document.kubeletUpgrades ?? []
+    expect(upgrades.map(({ from, to, nodes }) => ({ from, to, nodes: nodes.sample }))).toEqual([
+      { from: 'v1.33.2', to: 'v1.36.1', nodes: ['a'] },
+      { from: 'v1.33.2', to: 'v1.36.1', nodes: ['b'] },
+      { from: 'v1.33.5', to: 'v1.36.1', nodes: ['c'] },
+    ])
+    expect(upgrades[0]).toMatchObject({
+      group: { kind: 'Nodegroup', name: 'workers' },
+      isFromFiles: false,
+      errors: [expect.stringContaining('imageMinimumGCAge')],
+    })
+    expect(upgrades[1]?.errors).toEqual([])
+    const { stdout } = await diff(old, now)
+    expect(stdout).toContain('Kubelet upgrades (3)')
+    expect(stdout).toContain('prod, nodegroup workers: v1.33.2 → v1.36.1 (a)')
+    expect(stdout).toContain('kubelet v1.36.1 would not start')
+    expect((await diffJson(now, old)).document.kubeletUpgrades).toEqual([])
+    expect((await diffJson(await findingsOf(old), now)).document.kubeletUpgrades).toBeNull()
   })
 
   it('gives equal bytes for equal inputs', async () => {

@@ -63,6 +63,44 @@ describe('another kubelet version', () => {
     expect(changed?.errors.join()).toContain('imageMinimumGCAge')
   })
 
+  it('lists the signals under which it evicts in another order', () => {
+    const now = { time: takenAt }
+    const pod = (name: string, spec: object) => ({
+      metadata: { name, namespace: 'd', uid: name },
+      spec: { containers: [{ name: 'c' }], ...spec },
+      status: { phase: 'Running' },
+    })
+    const memory = (name: string, workingSetBytes: number) => ({
+      podRef: { name, namespace: 'd', uid: name },
+      memory: { ...now, workingSetBytes },
+      containers: [{ name: 'c' }],
+    })
+    const resources = { requests: { memory: '150Mi' } }
+    // Requests of sidecars are added from 1.34 on.
+    const withSidecar = {
+      containers: [{ name: 'c', resources }],
+      initContainers: [{ name: 's', restartPolicy: 'Always', resources }],
+    }
+    const record = {
+      kind: 'Node',
+      cluster: 'prod',
+      node: { metadata: { name: 'n' }, status: { nodeInfo: { kubeletVersion: 'v1.33.3' } } },
+      configz: { kubeletconfig: { evictionHard: { 'memory.available': '100Mi' } } },
+      pods: [pod('with-sidecar', withSidecar), pod('plain', {})],
+      summary: { pods: [memory('with-sidecar', 3e8), memory('plain', 1e8)] },
+    }
+    const changedOrders = (to: string) => {
+      const whatIf = { at: null, changes: [], fills: [], kubelet: parseKubeletVersion(to) }
+      return replayOf(record, takenAt, whatIf).upgrade?.changedOrders
+    }
+    expect(changedOrders('1.34')).toContain('memory.available')
+    expect(changedOrders('1.33')).toEqual([])
+  })
+
+  it('does not know the order of pods that were not read', () => {
+    expect(upgrade('1.35').upgrade?.changedOrders).toBeNull()
+  })
+
   it.each(['1', 'latest', '1.35-eks', ''])('%j is no version', text => {
     expect(() => parseKubeletVersion(text)).toThrow('no kubelet version')
   })

@@ -16,6 +16,7 @@ export interface SavedNode {
   /** Of its one disk of 3.9 GiB. */
   usedPercent?: number
   bootId?: string
+  kubeletVersion?: string
 }
 
 /** A recorded node of nodegroup `workers` in cluster `prod`. */
@@ -25,12 +26,14 @@ function savedNode({
   unread = [],
   usedPercent,
   bootId,
+  kubeletVersion,
 }: SavedNode): object {
   const node = recorded('single-disk-node')
   node.metadata.name = name
   node.metadata.labels['eks.amazonaws.com/nodegroup'] = 'workers'
   const configz = recorded('single-disk-configz')
   Object.assign(configz.kubeletconfig, configuration)
+  if (kubeletVersion !== undefined) node.status.nodeInfo.kubeletVersion = kubeletVersion
   if (bootId !== undefined) node.status.nodeInfo.bootID = bootId
   const summary = recorded('single-disk-stats-summary')
   if (usedPercent !== undefined)

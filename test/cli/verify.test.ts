@@ -121,10 +121,10 @@ describe('highwater verify', () => {
     })
   })
 
-  it('reads by files what nobody asked a kubelet', async () => {
-    const { steps, report } = await planned(twoNodes)
-    const [first, second] = stepsOf(steps)
+  it('goes by files if the plan was made from files', async () => {
     const unasked = { mode: 'ssm' as const, configz: null }
+    const { steps, report } = await planned(twoNodes.map(node => ({ ...node, record: unasked })))
+    const [first, second] = stepsOf(steps)
     const found = await report([
       { ...changed(first), ...unasked },
       { ...changed(second, { startedAt: '2026-11-01T00:00:00Z' }), ...unasked },
@@ -133,6 +133,18 @@ describe('highwater verify', () => {
       { state: 'verified' },
       { state: 'not-yet', why: expect.stringContaining('has not started anew') },
     ])
+  })
+
+  it('does not go by files if the plan was made from configz', async () => {
+    const { steps, verify } = await planned(twoNodes)
+    const { code, stdout } = await verify(
+      steps.map(step => ({ ...changed(step), mode: 'ssm', configz: null })),
+    )
+    expect(code).toBe(3)
+    expect(stdout).toContain('2 nodes, 0 verified, 2 not yet, 0 wrong')
+    expect(stdout.replace(/\s+/g, ' ')).toContain(
+      "whether other settings changed is unknown. Read the node in the plan's mode",
+    )
   })
 
   it('does not take a node for changed that was read before the plan was made, or not at all', async () => {

@@ -94,8 +94,12 @@ interface Doors {
   policy: string
 }
 
-/** Made of a live lab by mode `both`; then dated back, so that nobody has to wait until nodes have stayed Ready. */
-async function livePlan(scenarioOf: Scenario, at = hoursAgo(3)): Promise<Doors> {
+/** Made of a live lab; then dated back, so that no test waits until nodes have stayed Ready. */
+async function livePlan(
+  scenarioOf: Scenario,
+  at = hoursAgo(3),
+  mode: ReadMode = 'both',
+): Promise<Doors> {
   const folder = temporaryFolder()
   const [plan = '', policy = ''] = ['plan.json', 'highwater.yaml'].map(name => join(folder, name))
   writeFileSync(
@@ -107,7 +111,7 @@ async function livePlan(scenarioOf: Scenario, at = hoursAgo(3)): Promise<Doors> 
   const { code, stderr } = await inProcess([
     'plan',
     '--mode',
-    'both',
+    mode,
     '--policy',
     policy,
     '--out',
@@ -194,7 +198,7 @@ describe('highwater verify on live nodes', () => {
     generous,
     async () => {
       const at = hoursAgo(3)
-      const doors = await livePlan(world(untouched), at)
+      const doors = await livePlan(world(untouched), at, 'ssm')
       const access = { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') }
       await labOf([world([{ runs: after }, { runs: after }, { runs: before }], { access })], { at })
       expect((await verify(doors, 'ssm')).report?.nodes).toMatchObject([
@@ -212,6 +216,17 @@ describe('highwater verify on live nodes', () => {
       ])
     },
   )
+
+  it('does not take files for configz if the plan was made from configz', generous, async () => {
+    const doors = await livePlan(world(untouched))
+    await labOf([world(ips.map(() => ({ runs: after })))], { at: hoursAgo(1) })
+    const { code, report } = await verify(doors, 'ssm')
+    expect(code).toBe(3)
+    expect(report?.counts).toEqual({ verified: 0, notYet: 3, wrong: 0 })
+    expect(report?.nodes[0]).toMatchObject({
+      why: expect.stringContaining('this reading has only its files'),
+    })
+  })
 
   it('waits for a node that is gone, and says why it could not read one', generous, async () => {
     const doors = await livePlan(world(untouched))

@@ -7,6 +7,7 @@ import type { Verification } from '#model/remediation.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan } from '#pipeline/plan/plan.ts'
 import { readyPodsOf } from '#remediate/pods.ts'
+import { otherSettings } from '#remediate/verify/other-settings.ts'
 import { verifyStep } from '#remediate/verify/verify.ts'
 import { settleMs } from '#remediate/verify/verify-health.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
@@ -217,6 +218,27 @@ describe('a node that runs without it', () => {
 
 describe('a node whose kubelet was not asked', () => {
   const unasked = { mode: 'ssm' as const }
+  const mismatch = /plan was made from its configz, and this reading has only its files/
+
+  it('is not verified by a plan that was made from configz', () => {
+    expect(verified(unasked)).toEqual(notYet(mismatch))
+    const errors = [{ what: 'configz' as const, message: 'refused' }]
+    expect(verified({ mode: 'both', errors })).toEqual(notYet(mismatch))
+  })
+
+  it('is not verified by configz if the plan was made from its files', () => {
+    step = { ...step, othersOn: 'disk' }
+    expect(verified()).toEqual(
+      notYet(/plan was made from its files, and this reading has only its configz/),
+    )
+  })
+})
+
+describe('a node whose plan was made from files, and whose kubelet is not queried', () => {
+  const unasked = { mode: 'ssm' as const }
+  beforeEach(() => {
+    step = { ...step, ...otherSettings(freshNode(unasked), step.expect) }
+  })
 
   it('is verified by its files, and by a start after the plan', () => {
     expect(verified(unasked)).toEqual({ state: 'verified' })

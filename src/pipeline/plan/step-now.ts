@@ -11,7 +11,7 @@ import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
-import { whyOthersChanged } from '#remediate/verify/other-settings.ts'
+import { otherDoubts } from '#remediate/verify/other-settings.ts'
 import { FleetLogFiles } from './log-files.ts'
 import { type NodeToPlan, planNode } from './node.ts'
 import { runningOf } from './planned-node.ts'
@@ -112,9 +112,8 @@ function whyNotConfigured(
     meant(planned, kubeletVersion) === meant(found, kubeletVersion)
   if (!isSame(step.expect, expect) || !isSame(step.expectBack, expectBack))
     return 'what it promises of the running configuration is not what this change comes to there now'
-  const why = whyOthersChanged(step, record)
-  if (why !== null) return why
-  return whyOther(step, change)
+  const [doubt] = otherDoubts(step, record)
+  return doubt?.why ?? whyOther(step, change)
 }
 
 function pruned(

@@ -10,6 +10,7 @@ import { byText } from '#model/text-order.ts'
 import { leavesOf, merged } from '#remediate/merge.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { OtherSettings } from '#remediate/plan/plan.ts'
+import type { Doubt } from './verify-health.ts'
 
 /** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
 const digestLength = 16
@@ -73,28 +74,29 @@ function flagsOf(commandLine: readonly string[]): Record<string, string> {
   return flags
 }
 
-/** Fields that the step should have left alone, and that are not as they were. Files lack the kubelet's defaults, so like is compared with like. */
-function changedOthers(
-  { others, othersOn, expect }: OtherSettings & Pick<PlanStep, 'expect'>,
-  fresh: NodeInput,
-): string[] {
-  const { others: found, othersOn: foundOn } = otherSettings(fresh, expect)
-  if (others === undefined || found === undefined || othersOn !== foundOn) return []
-  return [...new Set([...Object.keys(others), ...Object.keys(found)])]
-    .filter(field => others[field] !== found[field])
-    .toSorted()
-}
-
 const shownFields = 6
 
-/** Null: they are all as they were. For people. */
-export function whyOthersChanged(
-  step: OtherSettings & Pick<PlanStep, 'expect'>,
+/**
+ * Doubts if fields that the step leaves alone are not as they were, or cannot be compared. Files lack the kubelet's
+ * defaults, so the running configuration is compared only with the running configuration.
+ */
+export function* otherDoubts(
+  { others = {}, othersOn, expect }: OtherSettings & Pick<PlanStep, 'expect'>,
   fresh: NodeInput,
-): string | null {
-  const changed = changedOthers(step, fresh)
-  if (changed.length === 0) return null
+): Iterable<Doubt> {
+  const { others: found, othersOn: foundOn } = otherSettings(fresh, expect)
+  if (found === undefined) return
+  if (othersOn !== foundOn) {
+    const [planned, read] = [othersOn, foundOn].map(on => (on === 'disk' ? 'files' : 'configz'))
+    const why = `the plan was made from its ${planned}, and this reading has only its ${read}: whether other settings changed is unknown. Read the node in the plan's mode`
+    return yield { state: 'not-yet', why }
+  }
+  const changed = [...new Set([...Object.keys(others), ...Object.keys(found)])]
+    .filter(field => others[field] !== found[field])
+    .toSorted()
+  if (changed.length === 0) return
   const names = changed.slice(0, shownFields).map(field => field.slice(0, 60))
   const more = changed.length > shownFields ? ` and ${changed.length - shownFields} more` : ''
-  return `its configuration differs in what the plan leaves alone: ${names.join(', ')}${more}`
+  const why = `its configuration differs in what the plan leaves alone: ${names.join(', ')}${more}`
+  yield { state: 'wrong', why }
 }

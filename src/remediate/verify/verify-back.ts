@@ -8,7 +8,7 @@ import { valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { hashOnDisk } from './on-disk.ts'
-import { whyOthersChanged } from './other-settings.ts'
+import { otherDoubts } from './other-settings.ts'
 
 /** @param fresh read after the step was rolled back; with the configuration on disk if configz is unread */
 export function verifyBack(step: PlanStep, fresh: NodeInput): Verification {
@@ -48,7 +48,6 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput): Iterable<string> {
   )
   for (const { field } of other.slice(0, 4))
     yield `${field} is not what it was: ${JSON.stringify(valueAt(running, field) ?? null).slice(0, 100)}`
-  const others = whyOthersChanged(step, fresh)
-  if (others !== null) yield others
+  for (const { why } of otherDoubts(step, fresh)) yield why
   if (ready !== 'True') yield 'the node is not Ready'
 }

@@ -15,7 +15,7 @@ import { instanceIdOf } from '#remediate/plan/never.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
 import { hashOnDisk } from './on-disk.ts'
-import { isAsked, whyOthersChanged } from './other-settings.ts'
+import { isAsked, otherDoubts } from './other-settings.ts'
 import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
 
 const shownDoubts = 4
@@ -134,12 +134,6 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
         ? 'its files say so, but its kubelet has not started anew'
         : 'its files say so, but whether its kubelet has started anew is not known',
   }
-}
-
-/** A file that was swapped whole, or another one that came in with the restart, may change more than was promised. */
-function* otherDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
-  const why = whyOthersChanged(step, fresh)
-  if (why !== null) yield { state: 'wrong', why }
 }
 
 function unmetIn({ expect }: PlanStep, { node }: NodeInput, running: RawObject): ExpectedSetting[] {

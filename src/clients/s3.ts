@@ -208,15 +208,20 @@ export function s3Store(options: S3StoreOptions): Store {
     },
     async wasWritten(key) {
       const at = full(key)
-      const { Versions = [], DeleteMarkers = [] } = await call(
-        `ListObjectVersions ${at}`,
-        s3VersionsPermissions.join(' and '),
-        () =>
-          client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: at }), {
-            abortSignal: signal,
-          }),
+      const {
+        Versions = [],
+        DeleteMarkers = [],
+        IsTruncated,
+      } = await call(`ListObjectVersions ${at}`, s3VersionsPermissions.join(' and '), () =>
+        client.send(new ListObjectVersionsCommand({ Bucket: bucket, Prefix: at }), {
+          abortSignal: signal,
+        }),
       )
-      return [...Versions, ...DeleteMarkers].some(({ Key }) => Key === at)
+      // S3 lists the key itself before every longer one.
+      const keys = [...Versions, ...DeleteMarkers].map(({ Key }) => Key)
+      if (keys.length === 0 && IsTruncated === true)
+        throw new Error(`S3 ListObjectVersions ${at} in ${bucket}: the answer is not complete`)
+      return keys.includes(at)
     },
     async *list(keyPrefix) {
       const pages = paginateListObjectsV2(

@@ -308,6 +308,15 @@ it('finds an object that was deleted by its delete marker', async () => {
   expect(await store().wasWritten('over/a.json')).toBe(true)
 })
 
+it('does not take an incomplete list of versions for none', async () => {
+  const body = (more: string) =>
+    `<ListVersionsResult><IsTruncated>true</IsTruncated>${more}</ListVersionsResult>`
+  const longer = '<Version><Key>audits/over/a.jsonl</Key></Version>'
+  await stub({ status: 200, body: body('') }, { status: 200, body: body(longer) })
+  await expect(store().wasWritten('over/a.json')).rejects.toThrow('the answer is not complete')
+  expect(await store().wasWritten('over/a.json')).toBe(false)
+})
+
 it('names the right that it lacks to look for versions', async () => {
   await lab({ denied: s3VersionsPermissions as ['s3:ListBucketVersions'] })
   await expect(store().wasWritten('over/a.json')).rejects.toThrow(

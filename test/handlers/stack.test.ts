@@ -510,7 +510,10 @@ describe('who may do what', () => {
         },
       },
       {
-        ...{ Principal: '*', Resource: key('remediation/over/*') },
+        ...{
+          Principal: '*',
+          Resource: ['begun/*', 'over/*'].map(name => key(`remediation/${name}`)),
+        },
         Action: ['s3:DeleteObject', 's3:DeleteObjectVersion'],
       },
       {

@@ -264,13 +264,20 @@ describe('the nodes of a day', () => {
     expect(answers.flat()).toHaveLength(3)
   })
 
+  it('that were deleted stay counted: none is begun', async () => {
+    const store = { ...folderStore(temporaryFolder()), wasWritten: async () => true }
+    await expect(begun(store, 'a', ['prod/1'])).rejects.toThrow(
+      /2026-11-21\.json was deleted: how many nodes were begun today is unknown/,
+    )
+  })
+
   it('that cannot be read are said, and none is begun', async () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'remediation', 'begun'), { recursive: true })
     for (const text of ['x', '{}', '{"schema":"highwater.begun/1","runs":{"a":[1]}}']) {
       writeFileSync(join(folder, 'remediation', 'begun', '2026-11-21.json'), text)
       await expect(begun(folderStore(folder), 'a', ['prod/1'])).rejects.toThrow(
-        /2026-11-21\.json does not say which nodes were begun today/,
+        /2026-11-21\.json is no list of nodes: how many nodes were begun today is unknown/,
       )
     }
   })

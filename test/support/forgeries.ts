@@ -61,7 +61,7 @@ const approvedUntil = new Map(
     '2026-11-22T11:00:00Z',
   ]),
 )
-const over: readonly Plan[] = [takenBack, halted, stopped, withdrawn]
+const over: readonly Plan[] = [takenBack, halted, stopped, withdrawn, deletes]
 const hasEnded = { at: '2026-11-10T00:00:00Z', until: '2026-11-11T00:00:00Z' }
 const openPolicy =
   '{"remediation":{"pauseMs":0,"maxErrors":1000,"auto":{"fields":["imageGCHighThresholdPercent"],"clusters":["*"],"nodesPerDay":1000}}}\n'
@@ -280,12 +280,10 @@ function whyUnapproved({ action, run, node, newSha256, content, hasBegun, atMs }
   return atMs < Date.parse(until) ? null : 'not approved any more'
 }
 
-function whyUndeletable({ run, uid, atMs }: ForgedWorld['deleted'][number]) {
+function whyUndeletable({ run, uid }: ForgedWorld['deleted'][number]) {
   const plan = own.find(({ id }) => id === run)
   if (!plan?.deletions?.some(one => one.uid === uid)) return 'no plan of ours'
-  const until = approvedUntil.get(plan.digest)
-  if (until === undefined) return 'never approved'
-  return atMs < Date.parse(until) ? null : 'not approved any more'
+  return approvedUntil.has(plan.digest) ? 'over' : 'never approved'
 }
 
 /** What each node of a plan has by now, where an approver approved that. */
@@ -298,7 +296,7 @@ function nodesAsApproved(world: ForgedWorld, isHeld: boolean): void {
     })
   expect(shownBy(done)).toEqual(['new', 'new', 'new'])
   for (const plan of [expired, unapproved, ...over, byPolicy, passing, passingUnapproved])
-    expect(shownBy(plan)).toEqual(['old', 'old', 'old'])
+    expect(new Set(shownBy(plan)).isSubsetOf(new Set(['old']))).toBe(true)
   expect(shownBy(paused)).not.toContain('other')
   if (isHeld) expect(shownBy(paused)).toEqual(['new', 'old', 'old'])
 }
@@ -326,7 +324,9 @@ export function describeForgeries(cases: number): void {
       expect(sent).toBeGreaterThan(cases / 10)
     })
 
-    it('continues no run that is over, whichever of its journals is put back', async () => {
+    it('continues no run that is over, whichever of its journals is put back', {
+      timeout: 120_000,
+    }, async () => {
       const again = async (plan: Plan, writes: number, hasVersions: boolean) => {
         const { objects, versions, nodes } = base
         const kept = hasVersions ? versions : new Map()
@@ -335,7 +335,8 @@ export function describeForgeries(cases: number): void {
         rewind(world.objects, plan, writes % (base.writes.length + 1))
         await world.answer({ action: 'resume', run: null })
         await world.answer({ action: 'apply', plan: plan.digest, skipChanged: true })
-        return world.sent.filter(({ run, hasBegun }) => run === plan.id && !hasBegun).length
+        const sent = world.sent.filter(({ run, hasBegun }) => run === plan.id && !hasBegun)
+        return sent.length + world.deleted.length
       }
       const reached = new Set<Plan>()
       for (const plan of over)
@@ -345,7 +346,7 @@ export function describeForgeries(cases: number): void {
           if ((await again(plan, writes, false)) > 0) reached.add(plan)
         }
       // Without the versions of the bucket the old journals would do so.
-      expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn]))
+      expect([...reached]).toEqual(expect.arrayContaining([halted, withdrawn, deletes]))
     })
 
     it.each([

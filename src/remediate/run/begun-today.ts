@@ -18,7 +18,7 @@ const ledgerKey = (now: Date): string => `remediation/begun/${now.toISOString().
  * Noted before they are sent to, so a node whose run died then counts, and once only.
  * @param nodes `cluster/node`, in the order in which they are wanted
  * @returns those of them that may be begun today
- * @throws what the store throws, and OperatorError when what lies there is no such list
+ * @throws what the store throws, and OperatorError when the list was deleted or cannot be read
  */
 export async function beginToday(
   store: Store,
@@ -30,6 +30,8 @@ export async function beginToday(
   const key = ledgerKey(now)
   for (let round = 0; round < rounds; round++) {
     const found = await store.read(key)
+    if (found === null && (await store.wasWritten(key)))
+      throw uncounted(`${store.location}/${key} was deleted`)
     const runs =
       found === null ? {} : runsOf(found.body.toString('utf8'), `${store.location}/${key}`)
     const own = runs[run] ?? []
@@ -55,13 +57,15 @@ export async function beginToday(
 
 function runsOf(text: string, place: string): Record<string, string[]> {
   const ledger = ledgerSchema.safeParse(parsed(text))
-  if (ledger.data === undefined)
-    throw new OperatorError(
-      `${place} does not say which nodes were begun today, so by the policy's word no more are. Remove it to begin anew`,
-      { isBadInput: false },
-    )
+  if (ledger.data === undefined) throw uncounted(`${place} is no list of nodes`)
   return ledger.data.runs
 }
+
+const uncounted = (why: string): OperatorError =>
+  new OperatorError(
+    `${why}: how many nodes were begun today is unknown, so the policy begins no more before 00:00 UTC`,
+    { isBadInput: false },
+  )
 
 function parsed(text: string): unknown {
   try {

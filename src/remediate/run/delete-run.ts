@@ -20,6 +20,8 @@ export interface DeletionRunOptions {
   entries: Map<string, DeletionEntry>
   leases: ReadonlyMap<string, Pick<Lease, 'isHeld'>>
   clock: Clock
+  /** Why nothing more may be deleted; null: it may. */
+  refusal: string | null
   deleteObject(deletion: PlannedDeletion): Promise<Pick<DeletionOutcome, 'state' | 'why'>>
   /** Nothing more is sent. */
   stop: AbortSignal
@@ -58,6 +60,7 @@ export async function runDeletions(options: DeletionRunOptions): Promise<RunHead
   }
   const failed = [...entries.values()].filter(({ state }) => state === 'failed').length
   const why = failed === 0 ? null : `${failed} of ${entries.size} objects could not be deleted`
+  await journal.noteOver()
   return noted(journal, { ...head, state: 'done', why, endedAt: clock.now().toISOString() })
 }
 
@@ -71,7 +74,7 @@ async function carryOut(
   entry: DeletionEntry,
   options: DeletionRunOptions,
 ): Promise<void> {
-  const { approval, journal, entries, leases, clock, deleteObject, stop, end } = options
+  const { approval, journal, entries, leases, clock, refusal, deleteObject, stop, end } = options
   const now = () => clock.now().toISOString()
   const note = async (next: DeletionEntry) => {
     await journal.noteDeletion(next)
@@ -79,6 +82,7 @@ async function carryOut(
   }
   orPause(stop)
   orPause(end)
+  if (refusal !== null) throw new Paused(refusal)
   if (clock.now().getTime() >= Date.parse(approval.until))
     throw new Paused(`the approval ended at ${approval.until}`)
   if (!leases.get(deletion.cluster)?.isHeld())

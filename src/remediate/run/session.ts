@@ -121,15 +121,9 @@ export async function applyPlan(
         const { clock, deleteObject } = effects
         const ended = await runDeletions({
           ...options,
-          plan,
-          approval,
-          journal,
-          head,
+          ...{ plan, approval, journal, head, leases, end, clock, deleteObject },
           entries: deletions,
-          leases,
-          clock,
-          deleteObject,
-          end,
+          refusal: over,
         })
         return reported(documentOf(plan, ended, entries, deletions), journal)
       }

@@ -154,8 +154,8 @@ function isMessage([, first, ...path]: string[]): boolean {
 }
 
 /**
- * Every name declared in a view's type, to find misspelt variables. test/report renders the pages
- * to check that each view has them.
+ * Every name of a property in the code of the views, to find misspelt variables. test/report renders
+ * the pages to check that each view has them.
  */
 function viewVariables(): Set<string> {
   const sources = globSync('src/report/{view.ts,views/*.ts}', { cwd: join(here, '..') })
@@ -165,7 +165,9 @@ function viewVariables(): Set<string> {
         /\/\*[\s\S]*?\*\/|\/\/.*$/gm,
         '',
       )
-      return [...code.matchAll(/(?<=[{;(]\s*|^\s+)(\w+)\??: /gm)].map(([, name]) => name!)
+      return [...code.matchAll(/(?<=[{;(,]\s*|^\s+)(\w+)(?=\??:\s|,| \})/gm)].map(
+        ([, name]) => name!,
+      )
     }),
   )
 }

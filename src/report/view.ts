@@ -5,88 +5,36 @@ import { idleWaiverText } from '#report/idle-waivers.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
+import { type CausesView, causeOfNodes, causesView } from '#report/views/causes.ts'
+import { changesView } from '#report/views/changes.ts'
+import { clusterGcView } from '#report/views/cluster-garbage.ts'
+import { clustersView, isClusterRead } from '#report/views/clusters.ts'
 import {
-  type CauseDetails,
-  type CausesView,
-  causeOfNodes,
-  causesView,
-} from '#report/views/causes.ts'
-import { type ChangesView, changesView } from '#report/views/changes.ts'
-import { type ClusterGcView, clusterGcView } from '#report/views/cluster-garbage.ts'
-import { type ClustersView, clustersView, isClusterRead } from '#report/views/clusters.ts'
-import {
-  type FindingsView,
   findingsView,
   oneOfEachRule,
-  type RuleView,
   ruleView,
-  type WaivedView,
   waivedView,
   worstFirst,
 } from '#report/views/findings.ts'
-import { type FleetView, fleetView, groupNodes } from '#report/views/fleet.ts'
-import { type LedgersView, ledgersView } from '#report/views/ledger.ts'
-import { type Moment, momentOf } from '#report/views/moment.ts'
-import { type NoticesView, noticesView } from '#report/views/notices.ts'
+import { fleetView, groupNodes } from '#report/views/fleet.ts'
+import { ledgersView } from '#report/views/ledger.ts'
+import { momentOf } from '#report/views/moment.ts'
+import { noticesView } from '#report/views/notices.ts'
 import { type OutlookView, outlookView } from '#report/views/outlook.ts'
-import { type PlanView, planView } from '#report/views/plan.ts'
-import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
-import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
-import { type TrendsView, trendsView } from '#report/views/trends.ts'
-import { type VerdictView, verdictView } from '#report/views/verdict.ts'
-
-export interface PageView {
-  /** `tag`: language of the page; `source`: language of texts from the audit, if different. */
-  tag: string
-  sourceTag: string | null
-  words: Language['words']
-  /** Texts that the page's script writes and reads, as JSON. */
-  scriptWords: string
-  title: string
-  takenAt: Moment
-  /** The owner of this part of the fleet; null: the whole fleet. */
-  audience: string | null
-  verdict: VerdictView
-  causes: CausesView
-  outlook: PageOutlook
-  /** Null: no earlier run is known. */
-  changes: ChangesView | null
-  clusters: ClustersView
-  /** Null: no finding about a disk. */
-  ledgers: LedgersView | null
-  findings: FindingsView
-  /** Null: no plan was requested. */
-  plan: PlanView | null
-  /** Null: remediation has changed and refused nothing in the last week. */
-  notices: NoticesView | null
-  thresholds: ThresholdsView
-  /** Null: no earlier day is recorded. */
-  trends: TrendsView | null
-  fleet: FleetView
-  nodesCount: string
-  clusterGc: ClusterGcView
-  waived: Rows<WaivedView>
-  /** Sentences on waivers that cover nothing. */
-  idleWaivers: string[]
-  waivedCount: string
-  /** Every rule with a finding, waived or not. */
-  rules: RuleView[]
-  unknownsCount: string
-  notAuditedCount: string
-  remainder: RemainderView
-}
-
-/** Each node with the step that ends its cause. */
-type PageOutlook = Omit<OutlookView, 'rows'> & {
-  rows: (OutlookView['rows'][number] & { step: { anchor: string; text: string } | null })[]
-}
+import { planView } from '#report/views/plan.ts'
+import { remainderView } from '#report/views/remainder.ts'
+import { thresholdsView } from '#report/views/thresholds.ts'
+import { trendsView } from '#report/views/trends.ts'
+import { verdictView } from '#report/views/verdict.ts'
 
 const shownWaived = 300
 const shownIdleWaivers = 20
 const shownLedgers = 60
 
+export type PageView = ReturnType<typeof pageView>
+
 /** @param listedBytes limit for the rows of nodes; nodes beyond it are counted */
-export function pageView(report: AuditReport, language: Language, listedBytes?: number): PageView {
+export function pageView(report: AuditReport, language: Language, listedBytes?: number) {
   const { words, count } = language
   const { document, nodes } = report
   const titleOf = titlesOf(report, language)
@@ -142,7 +90,8 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   }
 }
 
-const withSteps = (outlook: OutlookView, causes: CauseDetails[]): PageOutlook => ({
+/** Each node with the step that ends its cause. */
+const withSteps = (outlook: OutlookView, causes: CausesView['shown']) => ({
   ...outlook,
   rows: outlook.rows.map(row => {
     const cause = row.cause === null ? undefined : causes[row.cause]

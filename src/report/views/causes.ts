@@ -1,5 +1,5 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
-import type { CauseSetting, Finding, Severity } from '#model/finding.ts'
+import type { CauseSetting, Finding } from '#model/finding.ts'
 import type { FoundCause } from '#report/causes.ts'
 import type { Language } from '#report/languages/language.ts'
 import { firstAdvice, type TitleOf } from '#report/rule-words.ts'
@@ -8,43 +8,6 @@ import { shownTitle, subjectText, tallyTexts } from './findings.ts'
 import { nameLimit } from './node.ts'
 
 const limits = { settings: 2, others: 2, findings: 20, commands: 6, adviceLength: 260 }
-
-export interface CauseView {
-  anchor: string
-  severity: Severity
-  severityWord: string
-  title: string
-  ownTitle: string | null
-  /** The setting that causes it; null: no setting does. */
-  statement: string | null
-  where: string
-  /** In a list of many: the node and its cluster, or their numbers. */
-  shortWhere: string
-  /** The setting to set, or the first sentence of the rule's advice. */
-  step: string
-  /** Null: it ends one finding. */
-  ends: string | null
-  commands: string[]
-}
-
-export interface CauseDetails extends CauseView {
-  about: string
-  /** The first command, shown at once; null: there is none. */
-  command: string | null
-  consequence: string
-  findings: { title: string; where: string; anchor: string | null }[]
-  findingsLeftOut: string | null
-  commandsLeftOut: string | null
-}
-
-export interface CausesView {
-  count: string
-  shown: CauseDetails[]
-  rest: CauseDetails[]
-  restTitle: string | null
-  /** Shown without causes. */
-  none: string
-}
 
 interface Shown {
   titleOf: TitleOf
@@ -55,12 +18,14 @@ const shownCauses = 12
 
 const causeAnchor = (index: number) => `cause-${index + 1}`
 
+export type CausesView = ReturnType<typeof causesView>
+
 export function causesView(
   causes: FoundCause[],
   on: Shown,
   anchorOf: PageAnchors['ofFinding'],
   isRead: boolean,
-): CausesView {
+) {
   const views = causes.map((cause, index) => causeDetails(cause, index, on, anchorOf))
   const rest = causes.slice(shownCauses)
   return {
@@ -75,11 +40,9 @@ export function causesView(
 export const moreCauses = (rest: FoundCause[], language: Language): string =>
   language.words.causes.more(rest.length, tallyTexts(rest, language))
 
-export function causeView(
-  cause: FoundCause,
-  index: number,
-  { titleOf, language }: Shown,
-): CauseView {
+export type CauseView = ReturnType<typeof causeView>
+
+export function causeView(cause: FoundCause, index: number, { titleOf, language }: Shown) {
   const { words } = language
   return {
     anchor: causeAnchor(index),
@@ -110,7 +73,7 @@ function causeDetails(
   index: number,
   on: Shown,
   anchorOf: PageAnchors['ofFinding'],
-): CauseDetails {
+) {
   const { language, titleOf } = on
   const { causes: words, of } = language.words
   const { findings, commands } = cause

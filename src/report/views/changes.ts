@@ -2,37 +2,16 @@
 import type { AuditReport } from '#model/report.ts'
 import { type Shown, shownTitle, subjectText } from './findings.ts'
 import { absentText, type ListedFinding, mailChanges } from './mail-changes.ts'
-import { type Moment, momentOf } from './moment.ts'
+import { momentOf } from './moment.ts'
 import { nameLimit } from './node.ts'
 
 const shown = { rows: 60, reasons: 4, notes: 10 }
-
-interface ChangeRow {
-  label: string
-  severity: string
-  severityWord: string
-  title: string
-  ownTitle: string | null
-  where: string
-  why: string
-  anchor: string | null
-}
-
-export interface ChangesView {
-  since: Moment
-  /** `1 new`, `2 resolved`; empty: nothing changed. */
-  counts: string
-  absent: string | null
-  rows: ChangeRow[]
-  leftOut: string | null
-  notes: string[]
-}
 
 /** Null: no earlier run is known. */
 export function changesView(
   report: Pick<AuditReport, 'document' | 'before'>,
   { page, titleOf, language }: Shown,
-): ChangesView | null {
+) {
   const { before } = report
   if (!before) return null
   const { words, line } = language
@@ -43,7 +22,7 @@ export function changesView(
     label: string,
     why: string[],
     anchor: string | null,
-  ): ChangeRow => ({
+  ) => ({
     label,
     severity: finding.severity,
     severityWord: words.severities[finding.severity],

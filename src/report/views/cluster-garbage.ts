@@ -1,8 +1,3 @@
-/**
- * Cluster garbage: for each cluster one table of leftover objects and what becomes of them, then
- * the findings with their fixes.
- */
-import type { Severity } from '#model/finding.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -10,50 +5,12 @@ import type { Shown } from './findings.ts'
 import { costText, gapText, rowName, sizeText } from './garbage-words.ts'
 import { type JudgedGarbage, type JudgedRow, judgedGarbage } from './judged-garbage.ts'
 import { nameLimit } from './node.ts'
-import type { Rows } from './remainder.ts'
 
 const dayMs = 86_400_000
 /** Rows of all tables together, to keep the page light. The first cluster always has its table. */
 const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20 }
 
-interface GarbageRowView {
-  name: string
-  count: string
-  age: string
-  whose: string
-  /** Capacity and cost; empty for objects without a disk. */
-  size: string
-  fate: string
-  /** All findings of the row are waived. */
-  isCalm: boolean
-  /** Severity of its worst finding; null: none. */
-  severity: Severity | null
-  severityWord: string
-  /** Link to the fix, or the end of the waiver; empty: none. */
-  anchor: string
-  link: string
-}
-
-interface GarbageClusterView {
-  name: string
-  about: string
-  isOpen: boolean
-  caption: string
-  rows: GarbageRowView[]
-  clean: string | null
-  gaps: Rows<string>
-  notes: string[]
-}
-
-export interface ClusterGcView {
-  /** How much was searched. */
-  coverage: string
-  clusters: GarbageClusterView[]
-  /** Clusters without a table, one line each. */
-  others: Rows<{ name: string; about: string }>
-}
-
-export function clusterGcView(report: AuditReport, on: Shown): ClusterGcView {
+export function clusterGcView(report: AuditReport, on: Shown) {
   const { language } = on
   const judged = judgedGarbage(report)
   const tables = tablesOf(judged)
@@ -97,7 +54,7 @@ function aboutText(
   ])
 }
 
-function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): GarbageClusterView {
+function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown) {
   const { language } = on
   const { garbage: words } = language.words
   const { overview, found, quiet } = judged
@@ -118,23 +75,18 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
   }
 }
 
-function rowView(
-  { row, findings, title }: JudgedRow,
-  nowMs: number,
-  { page, language }: Shown,
-): GarbageRowView {
+function rowView({ row, findings, title }: JudgedRow, nowMs: number, { page, language }: Shown) {
   const { words: all } = language
   const words = all.garbage
   const { count, oldestMs } = row
   const [worst] = findings
-  const linkOf = (): Pick<GarbageRowView, 'anchor' | 'link'> => {
-    if (worst !== undefined)
-      return {
-        anchor: page.ofFinding(worst.id) ?? page.ofRule(worst.rule),
-        link: all.findingCount(findings.length),
-      }
-    return { anchor: 'waived', link: words.waived }
-  }
+  const link =
+    worst === undefined
+      ? { anchor: 'waived', link: words.waived }
+      : {
+          anchor: page.ofFinding(worst.id) ?? page.ofRule(worst.rule),
+          link: all.findingCount(findings.length),
+        }
   return {
     name: rowName(row, title, language),
     count: language.count(count),
@@ -145,7 +97,7 @@ function rowView(
     isCalm: worst === undefined,
     severity: worst?.severity ?? null,
     severityWord: worst === undefined ? '' : all.severities[worst.severity],
-    ...linkOf(),
+    ...link,
   }
 }
 

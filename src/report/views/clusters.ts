@@ -9,29 +9,11 @@ import { nameLimit } from './node.ts'
 
 const shownClusters = 300
 
-export interface ClusterRow {
-  name: string
-  /** Filters the findings of the page. */
-  link: string
-  grade: string
-  isRead: boolean
-  read: string
-  findings: string
-  headroom: string
-  outcomes: string
-}
-
-export interface ClustersView {
-  count: string
-  rows: ClusterRow[]
-  leftOut: string | null
-}
-
 export function clustersView(
   { document: { clusters, findings } }: Pick<AuditReport, 'document'>,
   groups: NodeGroup[],
   language: Language,
-): ClustersView {
+) {
   const { words } = language
   const sorted = clusters.toSorted(worstClusterFirst)
   const findingsOf = Map.groupBy(findings, ({ cluster }) => cluster)

@@ -7,12 +7,6 @@ import type { Language } from '#report/languages/language.ts'
 const shownRows = 10
 const nameLimit = 80
 
-export interface ConsumerRow {
-  place: string
-  consumer: string
-  bytes: string
-}
-
 interface Sum {
   place: string
   consumer: string
@@ -23,7 +17,7 @@ interface Sum {
  * A node's ledger keeps its largest owners and namespaces only, so sums are lower bounds.
  * Largest first: the largest owner of each nodegroup, then each namespace.
  */
-export function consumerRows(nodes: readonly AuditedNode[], language: Language): ConsumerRow[] {
+export function consumerRows(nodes: readonly AuditedNode[], language: Language) {
   const { words, line } = language
   const uses = nodes.flatMap(node =>
     (node.ledger?.owners ?? []).map(use => ({
@@ -42,7 +36,7 @@ export function consumerRows(nodes: readonly AuditedNode[], language: Language):
   const ofGroups = [...Map.groupBy(sums(uses), ({ place }) => place).values()].map(
     ([most]) => most!,
   )
-  const row = ({ place, consumer, bytes }: Sum): ConsumerRow => ({
+  const row = ({ place, consumer, bytes }: Sum) => ({
     place: line(place, nameLimit),
     consumer: line(consumer, nameLimit),
     bytes: words.ledger.atLeast(language.bytes(bytes)),

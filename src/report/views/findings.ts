@@ -4,13 +4,7 @@
  */
 
 import { stringify } from 'yaml'
-import {
-  type Finding,
-  type NodeSample,
-  type RuleDocs,
-  type Severity,
-  severities,
-} from '#model/finding.ts'
+import { type Finding, type NodeSample, type Severity, severities } from '#model/finding.ts'
 import type { Subject } from '#model/subject.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
@@ -30,77 +24,6 @@ const findingLimits = {
   rules: 120,
 }
 
-export interface FindingRow {
-  severity: Severity
-  severityWord: string
-  title: string
-  ownTitle: string | null
-  cluster: string
-  subject: string
-  nodeCount: string
-  rule: string
-  family: string
-  confidence: string
-}
-
-/** The documentation of a rule. */
-export interface RuleView {
-  ruleAnchor: string
-  rule: string
-  family: string
-  docs: RuleDocs
-  /** The language of the docs, as `docsIn` has it. */
-  docsTag: string | null
-}
-
-interface FindingView extends FindingRow {
-  anchor: string
-  ruleAnchor: string
-  ruleLink: string
-  nodesNumber: number
-  /** The rule's advice. */
-  advice: string
-  docsTag: string | null
-  doubt: string | null
-  /** The day. */
-  since: string | null
-  sinceText: string | null
-  /** One or two names if they are all; else null, and the list is folded. */
-  fewNames: string | null
-  namesTitle: string
-  nodeNames: string[]
-  nodesLeftOut: string | null
-  consequence: string
-  evidence: { what: string; value: string }[]
-  evidenceLeftOut: string | null
-  config: string | null
-  durable: { target: string; snippet: string }[]
-  commands: string[]
-}
-
-/** Findings of one rule and severity without a row: how many, and where. */
-interface FindingSum {
-  severity: Severity
-  severityWord: string
-  rule: string
-  count: string
-  clusterCount: string
-}
-
-export interface WaivedView extends FindingRow {
-  until: string
-  reason: string
-}
-
-export interface FindingsView {
-  count: string
-  cards: FindingView[]
-  rows: FindingRow[]
-  sums: FindingSum[]
-  /** What the sums count; null: every finding has a card or a row. */
-  leftOut: string | null
-}
-
 /** How findings are shown in one language on one page. */
 export interface Shown {
   page: PageAnchors
@@ -109,7 +32,7 @@ export interface Shown {
 }
 
 /** @param sorted worst first */
-export function findingsView(sorted: Finding[], on: Shown): FindingsView {
+export function findingsView(sorted: Finding[], on: Shown) {
   const { language } = on
   const { rows } = findingLimits
   const leftOut = sorted.slice(shownCards + rows)
@@ -134,7 +57,7 @@ function sumsOf(findings: Finding[]): { findings: Finding[] }[] {
   )
 }
 
-function sumView({ findings }: { findings: Finding[] }, { words, line }: Language): FindingSum {
+function sumView({ findings }: { findings: Finding[] }, { words, line }: Language) {
   const { severity, rule } = findings[0]!
   return {
     severity,
@@ -174,7 +97,7 @@ export const tallyTexts = (findings: Pick<Finding, 'severity'>[], language: Lang
     language.words.findings.tallied(count, language.words.severityNames[severity]),
   )
 
-export const waivedView = (finding: Finding, on: Shown): WaivedView => ({
+export const waivedView = (finding: Finding, on: Shown) => ({
   ...findingRow(finding, on),
   until: on.language.line(finding.waived?.until ?? on.language.words.unknown, 40),
   reason: on.language.line(finding.waived?.reason ?? on.language.words.waived.noReason, 400),
@@ -210,7 +133,7 @@ export const nodeCountText = ({ count }: NodeSample, { words }: Language) =>
 function findingRow(
   { severity, title, cluster, subject, nodes, rule, family, confidence }: Finding,
   { titleOf, language }: Shown,
-): FindingRow {
+) {
   const { words, line } = language
   return {
     severity,
@@ -225,7 +148,7 @@ function findingRow(
   }
 }
 
-export function ruleView(finding: Finding, { page, language }: Shown): RuleView {
+export function ruleView(finding: Finding, { page, language }: Shown) {
   const { rule, family } = finding
   const { line, block } = language
   const { title, why, fix, sources, docsTag } = docsIn(language, finding)
@@ -243,7 +166,7 @@ export function ruleView(finding: Finding, { page, language }: Shown): RuleView 
   }
 }
 
-function findingView(finding: Finding, on: Shown): FindingView {
+function findingView(finding: Finding, on: Shown) {
   const { page, language } = on
   const { words: all, line, block } = language
   const words = all.findings

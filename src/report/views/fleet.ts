@@ -8,8 +8,8 @@ import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from './findings.ts'
-import { GaugedNode, type NodeView, nameLimit, nodeView } from './node.ts'
-import { type NodeRow, nodeRow, rowBytes } from './node-rows.ts'
+import { GaugedNode, nameLimit, nodeView } from './node.ts'
+import { nodeRow, rowBytes } from './node-rows.ts'
 
 /** Bounds that keep the page usable at 5,000 nodes, in few groups and in hundreds. */
 const fleetLimits = {
@@ -22,39 +22,6 @@ const fleetLimits = {
   listedNodes: 5000,
 }
 
-interface GroupView {
-  anchor: string
-  title: string
-  about: string
-  caption: string
-  drawnTitle: string
-  nodes: NodeView[]
-  rows: NodeRow[]
-  rowsTitle: string
-}
-
-/**
- * The groups after the drawn ones, in one table: hundreds of separate tables would be heavier than
- * their nodes.
- */
-interface RestView {
-  title: string
-  about: string
-  caption: string
-  rowsTitle: string
-  groups: { anchor: string; title: string; about: string; rows: NodeRow[] }[]
-}
-
-export interface FleetView {
-  groups: GroupView[]
-  /** Null: every group has its own section. */
-  rest: RestView | null
-  /** What is not drawn or listed, and why; empty if nothing. */
-  notDrawn: string[]
-  /** Size of its rows on the page. */
-  listedBytes: number
-}
-
 const groupAnchor = (index: number) => `group-${index + 1}`
 
 /** @param listedBytes limit for the rows on the page; nodes beyond it are counted */
@@ -63,7 +30,7 @@ export function fleetView(
   assumptions: Assumptions,
   language: Language,
   listedBytes = Number.POSITIVE_INFINITY,
-): FleetView {
+) {
   const { words: all } = language
   const words = all.fleet
   const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
@@ -71,38 +38,36 @@ export function fleetView(
   let drawable = isMany ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
   const list = rowsWithin(listedBytes, isMany, language)
   const anchored = new Set<string>()
-  const drawnGroups = groups
-    .slice(0, fleetLimits.drawnGroups)
-    .map((group, groupIndex): GroupView => {
-      const { title, members } = group
-      const id = `g${groupIndex + 1}`
-      const isSmall = members.length <= fleetLimits.smallGroup
-      const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
-      const rows = list.rowsOf(members.slice(drawnCount))
-      drawable -= drawnCount
-      return {
-        anchor: groupAnchor(groupIndex),
-        title,
-        about: aboutText(group, language),
-        caption: words.caption(title),
-        drawnTitle: isSmall ? '' : words.nearest(drawnCount),
-        nodes: members
-          .slice(0, drawnCount)
-          .map((member, index) =>
-            nodeView(
-              member,
-              {
-                id: `${id}n${index + 1}`,
-                anchor: anchorOnce(member.node.identity.name, anchored),
-                assumptions,
-              },
-              language,
-            ),
+  const drawnGroups = groups.slice(0, fleetLimits.drawnGroups).map((group, groupIndex) => {
+    const { title, members } = group
+    const id = `g${groupIndex + 1}`
+    const isSmall = members.length <= fleetLimits.smallGroup
+    const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
+    const rows = list.rowsOf(members.slice(drawnCount))
+    drawable -= drawnCount
+    return {
+      anchor: groupAnchor(groupIndex),
+      title,
+      about: aboutText(group, language),
+      caption: words.caption(title),
+      drawnTitle: isSmall ? '' : words.nearest(drawnCount),
+      nodes: members
+        .slice(0, drawnCount)
+        .map((member, index) =>
+          nodeView(
+            member,
+            {
+              id: `${id}n${index + 1}`,
+              anchor: anchorOnce(member.node.identity.name, anchored),
+              assumptions,
+            },
+            language,
           ),
-        rows,
-        rowsTitle: words.asTable(rows.length, drawnCount > 0),
-      }
-    })
+        ),
+      rows,
+      rowsTitle: words.asTable(rows.length, drawnCount > 0),
+    }
+  })
   const rest = restView(groups.slice(fleetLimits.drawnGroups), list, language)
   const { listed, left, bytes } = list.totals()
   return {
@@ -115,9 +80,9 @@ export function fleetView(
 
 function restView(
   groups: NodeGroup[],
-  { rowsOf }: ListedRows,
+  { rowsOf }: ReturnType<typeof rowsWithin>,
   language: Language,
-): RestView | null {
+) {
   if (groups.length === 0) return null
   const { words } = language
   const title = words.fleet.moreGroups(groups.length)
@@ -136,20 +101,14 @@ function restView(
   }
 }
 
-interface ListedRows {
-  rowsOf(members: GaugedNode[]): NodeRow[]
-  /** Number of nodes with and without a row, and the size of the rows. */
-  totals(): { listed: number; left: number; bytes: number }
-}
-
 /** Lists rows up to the limits of number and size. */
-function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): ListedRows {
+function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
   let listed = 0
   let left = 0
   let bytes = 0
   const fits = (weight: number) =>
     left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
-  const rowOf = (node: GaugedNode): NodeRow[] => {
+  const rowOf = (node: GaugedNode) => {
     const row = fits(0) ? nodeRow(node, isMany, language) : null
     const weight = row === null ? 0 : rowBytes(row)
     if (row === null || !fits(weight)) {
@@ -160,7 +119,10 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): L
     bytes += weight
     return [row]
   }
-  return { rowsOf: members => members.flatMap(rowOf), totals: () => ({ listed, left, bytes }) }
+  return {
+    rowsOf: (members: GaugedNode[]) => members.flatMap(rowOf),
+    totals: () => ({ listed, left, bytes }),
+  }
 }
 
 function aboutText({ cluster, members }: NodeGroup, { words }: Language): string {

@@ -11,12 +11,6 @@ import type { ActingTimes, DiskOutlook, SeenOutlook } from './disk-outlook.ts'
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** A text and a note below it; `note` empty: none. */
-export interface Noted {
-  text: string
-  note: string
-}
-
 /** The basis of a disk's times: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
 export function growthText(
   { seen, unseen }: Pick<DiskOutlook, 'seen' | 'unseen'>,
@@ -69,7 +63,7 @@ export function seenTime(
   { usual, soonest, latest, horizonMs }: SeenOutlook,
   of: keyof ActingTimes,
   language: Language,
-): Noted {
+) {
   const { growth: words, next } = language.words
   const [middle, first, last] = [usual[of] ?? null, soonest[of] ?? null, latest[of] ?? null]
   if (middle === 0) return { text: next.nowShort, note: '' }

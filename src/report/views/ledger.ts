@@ -10,7 +10,7 @@ import type {
 import type { Family, Finding } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { type ConsumerRow, consumerRows } from './consumers.ts'
+import { consumerRows } from './consumers.ts'
 import { worstFirst } from './findings.ts'
 
 const nameLimit = 80
@@ -19,32 +19,6 @@ const fillRows = 2
 /** A line below this share of the used bytes is added to "other". */
 const shownShare = 0.002
 
-interface LedgerRow {
-  label: string
-  bytes: string
-  /** `10 GiB to 12 GiB`; null: exact. */
-  range: string | null
-  inodes: string
-  source: string
-  /** Width of its bar. */
-  sharePercent: string
-}
-
-export interface LedgerView {
-  disks: { title: string; rows: LedgerRow[] }[]
-  pods: string[]
-  owners: string[]
-  free: string[]
-}
-
-/** The ledgers of nodes with a finding about their disk, worst finding first. */
-export interface LedgersView {
-  nodes: { name: string; consumer: string | null; brief: string[]; ledger: LedgerView }[]
-  /** Over the whole fleet. */
-  consumers: ConsumerRow[]
-  leftOut: string | null
-}
-
 const diskFamilies: ReadonlySet<Family> = new Set(['image-gc', 'eviction', 'logs', 'container-gc'])
 
 /** Null: no such node. @param limit nodes beyond it are counted */
@@ -52,7 +26,7 @@ export function ledgersView(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
   limit: number,
   language: Language,
-): LedgersView | null {
+) {
   const { words, line } = language
   const findings = document.findings
     .filter(({ family }) => diskFamilies.has(family))
@@ -120,7 +94,7 @@ function briefOf(ledger: NodeLedger, language: Language): string[] {
   )
 }
 
-function ledgerView(ledger: NodeLedger, language: Language): LedgerView {
+function ledgerView(ledger: NodeLedger, language: Language) {
   const { words } = language
   return {
     disks: ledger.filesystems.map(disk => ({
@@ -194,7 +168,7 @@ function rowOf(
   { holder, bytes, lowBytes, highBytes, inodes, source }: LedgerLine,
   { usedBytes }: FilesystemLedger,
   language: Language,
-): LedgerRow {
+) {
   const { ledger: words } = language.words
   const isExact = lowBytes === bytes && highBytes === bytes
   return {

@@ -5,31 +5,9 @@ import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { type CauseView, causeView, moreCauses } from './causes.ts'
 import type { MailChanges } from './mail-changes.ts'
-import { type SeverityMark, severityMark } from './mail-palette.ts'
+import { severityMark } from './mail-palette.ts'
 
 const shown = { cards: 3, lines: 4, commands: [2, 1, 0] }
-
-interface MailLine extends SeverityMark {
-  severityWord: string
-  /** `New`, `Worse`; null: nothing changed, or no earlier run. */
-  label: string | null
-  title: string
-  ownTitle: string | null
-  where: string
-}
-
-interface MailCard extends MailLine {
-  step: string
-  statement: string | null
-  ends: string | null
-  commands: string[]
-}
-
-export interface MailCausesView {
-  cards: MailCard[]
-  lines: MailLine[]
-  leftOut: string | null
-}
 
 interface MailWords {
   fold: Fold
@@ -38,11 +16,7 @@ interface MailWords {
 }
 
 /** Null without findings. */
-export function mailCausesView(
-  causes: FoundCause[],
-  changes: MailChanges,
-  words: MailWords,
-): MailCausesView | null {
+export function mailCausesView(causes: FoundCause[], changes: MailChanges, words: MailWords) {
   if (causes.length === 0) return null
   const { fold, titleOf, language } = words
   const listed = causes.slice(0, shown.cards + shown.lines)
@@ -60,9 +34,9 @@ export function mailCausesView(
 }
 
 function lineOf(
-  { severity, tone, glyph, severityWord, label, title, ownTitle }: MailCard,
+  { severity, tone, glyph, severityWord, label, title, ownTitle }: ReturnType<typeof mailCard>,
   where: string,
-): MailLine {
+) {
   return { severity, tone, glyph, severityWord, label, title, ownTitle, where }
 }
 
@@ -72,7 +46,7 @@ function mailCard(
   index: number,
   changes: MailChanges,
   { fold, language }: MailWords,
-): MailCard {
+) {
   const commands = view.commands.slice(0, shown.commands[index] ?? 0)
   return {
     ...severityMark(cause.severity),

@@ -6,39 +6,9 @@ import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
 import type { MailChanges } from './mail-changes.ts'
-import { type SeverityMark, severityMark } from './mail-palette.ts'
+import { severityMark } from './mail-palette.ts'
 
 const shown = { ended: 3, hidden: 3, reasons: 2 }
-
-interface MailEnded extends SeverityMark {
-  severityWord: string
-  title: string
-  ownTitle: string | null
-  where: string
-  how: string
-}
-
-interface MailHidden extends SeverityMark {
-  severityWord: string
-  title: string
-  ownTitle: string | null
-  where: string
-  /** Null: unknown. */
-  why: string | null
-}
-
-/** Findings that were open in the last run and could not be checked in this one. */
-export interface MailHiddenView {
-  title: string
-  list: MailHidden[]
-  leftOut: string | null
-}
-
-export interface MailEndedView {
-  title: string
-  list: MailEnded[]
-  leftOut: string | null
-}
 
 const foldedTitle = ({ title, ownTitle }: ReturnType<TitleOf>, fold: Fold) => ({
   title: fold(title, 200),
@@ -56,7 +26,7 @@ export function mailEndedView(
   fold: Fold,
   titleOf: TitleOf,
   language: Language,
-): MailEndedView | null {
+) {
   const { changes: words, since, list: join } = language.words
   if (ended.length === 0) return null
   const list = ended
@@ -81,7 +51,7 @@ export function mailHiddenView(
   fold: Fold,
   titleOf: TitleOf,
   language: Language,
-): MailHiddenView | null {
+) {
   const { changes: words, clauses, list: join, since } = language.words
   if (hidden.length === 0) return null
   const list = hidden

@@ -9,17 +9,8 @@ import type { Fold } from '#report/text.ts'
 const shown = { reasons: 5, names: 2, channels: 6 }
 const linkLimit = 1000
 
-export interface MailNotAudited {
-  list: { who: string; reason: string }[]
-  leftOut: string | null
-}
-
 /** Equal reasons together: whole clusters first, then the reason with most nodes. */
-export function mailNotAuditedView(
-  notAudited: NotAudited[],
-  fold: Fold,
-  { words }: Language,
-): MailNotAudited {
+export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words }: Language) {
   const groups = [
     ...Map.groupBy(notAudited, ({ node, reason }) =>
       JSON.stringify([node === null, reason]),
@@ -66,20 +57,10 @@ function some(names: string[], fold: Fold, words: Words): string {
   )
 }
 
-export interface MailDeliveriesView {
-  link: string | null
-  /** Shown if the mail carries the page. */
-  attached: string | null
-  places: string[]
-  placesLeftOut: string | null
-  failures: { channel: string; what: string; error: string }[]
-  failuresLeftOut: string | null
-}
-
 export function mailDeliveriesView(
   deliveries: Delivery[],
   { fold, language, isAttached }: { fold: Fold; language: Language; isAttached: boolean },
-): MailDeliveriesView {
+) {
   const words = language.words.report
   const link = reportLink(deliveries)
   const name = (channel: string) =>

@@ -6,86 +6,22 @@ import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { tally } from './findings.ts'
-import { type MailCausesView, mailCausesView } from './mail-causes.ts'
+import { mailCausesView } from './mail-causes.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
-import {
-  type MailEndedView,
-  type MailHiddenView,
-  mailEndedView,
-  mailHiddenView,
-} from './mail-findings.ts'
-import { type SeverityMark, severityMark } from './mail-palette.ts'
-import {
-  type MailDeliveriesView,
-  type MailNotAudited,
-  mailDeliveriesView,
-  mailNotAuditedView,
-} from './mail-remainder.ts'
+import { mailEndedView, mailHiddenView } from './mail-findings.ts'
+import { severityMark } from './mail-palette.ts'
+import { mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
 import { nightText } from './night.ts'
-import { type NoticesView, noticesView } from './notices.ts'
-import { type OutlookRow, outlookView } from './outlook.ts'
-import { type PlanView, planView } from './plan.ts'
+import { noticesView } from './notices.ts'
+import { outlookView } from './outlook.ts'
+import { planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
 const shownNext = 3
 const shownNotices = 5
-
-export interface MailView {
-  /** `tag`: language of the mail; `source`: language of texts from the audit, if different. */
-  tag: string
-  sourceTag: string | null
-  words: Language['words']
-  subject: string
-  /** What mail programs show beside the subject. */
-  preview: string
-  /** When it was read. */
-  snapshot: string
-  /** The owner of this part of the fleet; null: the whole fleet. */
-  audience: string | null
-  /** Null: the run was complete. */
-  cutShort: { title: string; text: string } | null
-  verdict: SeverityMark & {
-    headline: string
-    /** The nodes that evict now or next. */
-    next: Pick<OutlookRow, 'name' | 'where' | 'state' | 'isNow' | 'fill'>[]
-    scope: string
-    /** What happened on the nodes since the run before; null: nothing is known. */
-    night: string | null
-    /** What can be freed; null: not known. */
-    freeable: string | null
-    /** Since the last run; null: no earlier run. */
-    change: string | null
-    /** The trend of a week; null: less is recorded. */
-    trend: string | null
-    tally: (SeverityMark & { count: string; word: string })[]
-    waived: string | null
-    gaps: string | null
-    complete: string | null
-    /** Errors in the input and in the policy: the first few; the report lists all. */
-    inputErrors: string[]
-    /** Channels that failed; the end of the mail says why. */
-    undelivered: string | null
-  }
-  /** Null without findings. */
-  causes: MailCausesView | null
-  /** Null: every known finding could be checked. */
-  hidden: MailHiddenView | null
-  /** Null: no finding ended. */
-  ended: MailEndedView | null
-  /** Null: no plan was requested. */
-  plan: PlanView | null
-  /** Null: remediation has changed and refused nothing in the last week. */
-  notices: NoticesView | null
-  /** Null where nothing was left out. */
-  notAudited: (MailNotAudited & { title: string }) | null
-  report: MailDeliveriesView
-  /** How to unsubscribe; null: not configured. */
-  unsubscribe: string | null
-  footer: string
-}
 
 /** The readers of a mail. */
 export interface MailOptions {
@@ -98,13 +34,15 @@ export interface MailOptions {
   isAttached?: boolean
 }
 
+export type MailView = ReturnType<typeof mailView>
+
 /** @param share of the usual length of each foreign text, 0 to 1 */
 export function mailView(
   report: AuditReport,
   deliveries: Delivery[],
   share: number,
   { owner, unsubscribe, language, isAttached = true }: MailOptions,
-): MailView {
+) {
   const { words } = language
   const { document } = report
   const { run, findings, waived, notAudited } = document
@@ -190,7 +128,7 @@ export function mailView(
 
 /** The first nodes in one line. */
 function previewText(
-  next: MailView['verdict']['next'],
+  next: { name: string; state: string }[],
   scope: string,
   { words }: Language,
 ): string {
@@ -214,7 +152,7 @@ function cutShortView(
   { document: { notAudited }, nodes }: AuditReport,
   fold: Fold,
   { words: { cutShort: words } }: Language,
-): MailView['cutShort'] {
+) {
   const late = notAudited.flatMap(({ cluster, node, reason }) => {
     const why = notReachedIn(reason)
     return why === null ? [] : [{ cluster, node, why }]

@@ -3,27 +3,17 @@ import type { Language } from '#report/languages/language.ts'
 import type { Gauge } from './gauge.ts'
 import { type GaugedNode, nameLimit } from './node.ts'
 
-export interface NodeRow {
-  name: string
-  coverage: string
-  disk: string
-  nodefs: string
-  memory: string
-  headroom: string
-  state: string
-  /** Null: the node has bars. */
-  reason: string | null
-}
-
 const reasonLimit = 200
 /** Length of a reason in a row: thousands of nodes may be listed, and hundreds of them unread. */
 const shortReasonLimit = 100
+
+export type NodeRow = ReturnType<typeof nodeRow>
 
 export function nodeRow(
   { node, gauges, state, headroomPercent }: GaugedNode,
   isOneOfMany: boolean,
   { words, line, percent }: Language,
-): NodeRow {
+) {
   const usedOf = (gauge: Gauge | undefined) =>
     gauge === undefined ? '' : percent(gauge.usedPercent)
   const reason =

@@ -5,40 +5,9 @@ import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { growthNotes } from './growth.ts'
-import { type Ladder, layOutLadder } from './ladder.ts'
-import { type Moment, momentOf } from './moment.ts'
+import { layOutLadder } from './ladder.ts'
+import { momentOf } from './moment.ts'
 import { stressText } from './stress.ts'
-
-interface BarView extends Ladder {
-  id: string
-  title: string
-  summary: string
-  description: string
-  isThin: boolean
-  /** `84.2% used`; null: not observed. */
-  used: string | null
-  /** SVG x of the current use; null with `used`. */
-  usedX: string | null
-  state: Gauge['state']
-  stateText: string
-  /** Start of the part that hard eviction keeps free; null: no hard threshold. */
-  keptFree: { x: string; width: string } | null
-  warnings: string[]
-  facts: string[]
-}
-
-export interface NodeView {
-  anchor: string | null
-  name: string
-  about: string
-  coverage: string
-  isRead: boolean
-  at: Moment
-  notes: string[]
-  /** What could not be read, and why. */
-  reasons: { what: string; message: string }[]
-  bars: BarView[]
-}
 
 const barHeights = { disk: 24, memory: 14, inodes: 10 }
 const spaceForPointer = 9
@@ -57,7 +26,7 @@ export function nodeView(
   { node, gauges }: GaugedNode,
   { id, anchor, assumptions }: { id: string; anchor: string | null; assumptions: Assumptions },
   language: Language,
-): NodeView {
+) {
   const { words: all, line } = language
   const words = all.node
   const { identity, errors } = node
@@ -122,7 +91,7 @@ function layoutNotes(
   ]
 }
 
-function barView(gauge: Gauge, id: string, language: Language): BarView {
+function barView(gauge: Gauge, id: string, language: Language) {
   const { node: words } = language.words
   const hard = gauge.marks
     .filter(({ kind }) => kind === 'hard')

@@ -3,30 +3,13 @@ import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
 
-export interface RunView {
-  /** Id and state. */
-  title: string
-  counts: string
-  approval: string
-  when: string
-  place: string
-}
-
-export interface NoticesView {
-  /** The last begun first. */
-  runs: RunView[]
-  /** Sentences in the language of the audit. */
-  refused: string[]
-  leftOut: string | null
-}
-
 /** Null: there is nothing to show. @param limit of runs, and of refused objects */
 export function noticesView(
   notices: RemediationNotices | undefined,
   language: Language,
   fold: Fold = language.fold,
   limit = Number.POSITIVE_INFINITY,
-): NoticesView | null {
+) {
   const { runs = [], refused = [] } = notices ?? {}
   if (runs.length === 0 && refused.length === 0) return null
   const more = Math.max(runs.length - limit, 0) + Math.max(refused.length - limit, 0)
@@ -41,7 +24,7 @@ function runView(
   { run, state, what, planned, changed, failed, rolledBack, ...noted }: ReportedRun,
   { words: { nodeChanges: words, list }, utc }: Language,
   fold: Fold,
-): RunView {
+) {
   const { approvedBy, startedAt, endedAt, place } = noted
   return {
     title: words.run(run, words.states[state]),

@@ -21,32 +21,6 @@ const closePercent = 5
 const bands = ['now', 'soon', 'close', 'near', 'calm', 'unknown'] as const
 type Band = (typeof bands)[number]
 
-export interface OutlookRow {
-  name: string
-  where: string
-  isNow: boolean
-  /** `evicts now`, `in about 7 h`, `2.4 GiB (3 %) left`. */
-  state: string
-  /** The basis or range of a time, or the threshold that is met; empty: none. */
-  note: string
-  disk: string
-  imageGc: string
-  victims: string
-  /** What fills the disk, the largest first; null: unknown. */
-  fill: string | null
-  /** Index of the node's cause; null: none. */
-  cause: number | null
-}
-
-export interface OutlookView {
-  /** Number of nodes that evict now. */
-  evicting: number
-  rows: OutlookRow[]
-  /** Every node counts in one. */
-  counts: { text: string; isNow: boolean }[]
-  leftOut: string | null
-}
-
 interface NodeOutlook {
   node: AuditedNode
   band: Band
@@ -62,11 +36,13 @@ interface NodeOutlook {
 
 type CauseOf = (node: AuditedNode) => number | null
 
+export type OutlookView = ReturnType<typeof outlookView>
+
 export function outlookView(
   { nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>,
   language: Language,
   causeOf: CauseOf = () => null,
-): OutlookView {
+) {
   const { next: words } = language.words
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(nearestFirst)
   const listed = all.filter(
@@ -140,7 +116,7 @@ function nearestFirst(a: NodeOutlook, b: NodeOutlook): number {
   )
 }
 
-function outlookRow(one: NodeOutlook, causeOf: CauseOf, language: Language): OutlookRow {
+function outlookRow(one: NodeOutlook, causeOf: CauseOf, language: Language) {
   const { words, line } = language
   const { node, disk, met, band } = one
   const { identity, prediction } = node
@@ -159,7 +135,7 @@ function outlookRow(one: NodeOutlook, causeOf: CauseOf, language: Language): Out
   }
 }
 
-function stateOf(one: NodeOutlook, language: Language): Pick<OutlookRow, 'state' | 'note'> {
+function stateOf(one: NodeOutlook, language: Language) {
   const { next: words } = language.words
   const { node, disk, met, band } = one
   if (band === 'now') {

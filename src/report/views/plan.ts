@@ -3,18 +3,12 @@ import type { ReportedPlan } from '#model/plan.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
 
-export interface PlanView {
-  text: string
-  /** Null: nothing to approve. */
-  approval: { digest: string; command: string } | null
-}
-
 /** Null: no plan was requested. */
 export function planView(
   plan: ReportedPlan | null,
   { words: { plan: words }, ...language }: Language,
   fold: Fold = language.fold,
-): PlanView | null {
+) {
   if (plan === null) return null
   if (plan.state === 'failed') return { text: words.failed(fold(plan.why, 600)), approval: null }
   const { nodes, waves, never, refused, unchanged, digest, command } = plan

@@ -10,32 +10,10 @@ import { hasNodes } from './verdict.ts'
 
 const remainderLimits = { unknowns: 100, notAudited: 500, inputErrors: 50 }
 
-/** The rows that fit, and a sentence for the others. */
-export interface Rows<Row> {
-  rows: Row[]
-  leftOut: string | null
-}
-
-/** Undecided checks with one reason. */
-interface UnknownGroup {
-  checks: string
-  reason: string
-  where: string
-  /** What makes them decidable; empty: unknown. */
-  ends: string
-}
-
-export interface RemainderView {
-  unknowns: Rows<UnknownGroup>
-  notAudited: Rows<{ cluster: string; node: string; reason: string }>
-  run: { what: string; value: string }[]
-  inputErrors: Rows<string>
-}
-
 export function remainderView(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
   language: Language,
-): RemainderView {
+) {
   const { words: all, line } = language
   const words = all.remainder
   const { run, clusters, unknowns, notAudited } = document
@@ -85,7 +63,7 @@ const unknownGroups = (unknowns: UnknownOutcome[]): UnknownOutcome[][] =>
     (a, b) => b.length - a.length || byText(a[0]!.reason, b[0]!.reason),
   )
 
-function unknownGroup(group: UnknownOutcome[], language: Language): UnknownGroup {
+function unknownGroup(group: UnknownOutcome[], language: Language) {
   const { words, line, count } = language
   const clusters = new Set(group.map(({ cluster }) => cluster))
   const rules = new Set(group.map(({ rule }) => rule))
@@ -139,7 +117,7 @@ function rowsOf<Item, Row>(
   limit: number,
   row: (item: Item) => Row,
   { words }: Language,
-): Rows<Row> {
+) {
   return {
     rows: items.slice(0, limit).map(row),
     leftOut: items.length > limit ? words.remainder.leftOut(items.length - limit) : null,

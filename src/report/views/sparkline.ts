@@ -5,16 +5,6 @@ const size = { width: 240, height: 52, margin: 6 }
 /** Minimum range of the scale: small changes look small. */
 const leastSpan = 4
 
-export interface Sparkline {
-  viewBox: string
-  line: string
-  /** A second, fainter line on the same scale; empty: none. */
-  faint: string
-  /** Place of the last value; null: unknown. */
-  end: { x: number; y: number } | null
-  label: string
-}
-
 export interface Values {
   /** One for each day; null: unknown. */
   values: (number | null)[]
@@ -30,7 +20,7 @@ export function sparkline(
   { values, faint = [] }: Values,
   label: string,
   from: number,
-): Sparkline {
+) {
   const { width, height, margin } = size
   const known = [...values, ...faint].filter(value => value !== null)
   const [least, most] = [Math.min(...known), Math.max(...known)]

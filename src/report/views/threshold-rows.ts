@@ -11,17 +11,6 @@ import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 import { imageGcSetting } from './image-gc-setting.ts'
 import { type SettingView, type ThresholdKey, thresholdSetting } from './threshold-setting.ts'
 
-interface ThresholdRow extends SettingView {
-  name: string
-  /** For nodes that differ from the row above. */
-  isOther: boolean
-}
-
-export interface TablePart {
-  part: string
-  settings: ThresholdRow[]
-}
-
 /** What a variant is called. */
 export const letterOf = (index: number) => String.fromCharCode(65 + index)
 
@@ -40,7 +29,7 @@ const windowsSignals = new Set<Signal>([
   'imagefs.available',
 ])
 
-export function partsOf(variants: Variant[], language: Language): TablePart[] {
+export function partsOf(variants: Variant[], language: Language) {
   const { parts: words } = language.words.thresholds
   const isWindows = variants[0]![0]!.identity.operatingSystem === 'windows'
   const usual = hardSignals.filter(signal => !isWindows || windowsSignals.has(signal))
@@ -110,7 +99,7 @@ function rowsOf(
   variants: Variant[],
   settingOf: (nodes: Variant) => SettingView,
   { words }: Language,
-): ThresholdRow[] {
+) {
   const alike = Map.groupBy(variants.keys(), index => {
     const { value, isLost, grace, reclaim } = settingOf(variants[index]!)
     return JSON.stringify([canonical(value), isLost, grace, canonical(reclaim)])
@@ -127,7 +116,7 @@ function rowsOf(
 }
 
 /** Upstream sets no soft threshold: unset ones share one row. */
-function noSoftRow(variants: Variant[], set: number, { words }: Language): ThresholdRow {
+function noSoftRow(variants: Variant[], set: number, { words }: Language) {
   const known = variants.filter(([node]) => node !== undefined && evictionOf(node) !== null)
   const isKnownOfAll = known.length === variants.length
   return {

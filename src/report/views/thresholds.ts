@@ -14,7 +14,7 @@ import {
   variantsOf,
 } from './cohorts.ts'
 import { nameLimit } from './node.ts'
-import { letterOf, partsOf, type TablePart } from './threshold-rows.ts'
+import { letterOf, partsOf } from './threshold-rows.ts'
 
 const thresholdLimits = {
   cohorts: 50,
@@ -23,26 +23,6 @@ const thresholdLimits = {
   variants: 4,
   reasons: 3,
   instanceTypes: 6,
-}
-
-interface CohortView {
-  title: string
-  about: string
-  /** Faults, in a few words. */
-  flags: { flag: string; isBad: boolean }[]
-  isOpen: boolean
-  caption: string
-  /** Which nodes have which values, if nodes differ. */
-  variants: string[]
-  parts: TablePart[]
-  notKnown: string[]
-}
-
-export interface ThresholdsView {
-  cohorts: CohortView[]
-  cohortsCount: string
-  moreTitle: string | null
-  more: string[]
 }
 
 interface Assessed extends Cohort {
@@ -55,7 +35,7 @@ interface Assessed extends Cohort {
   unwatched: Map<string, number>
 }
 
-export function thresholdsView(nodes: AuditedNode[], language: Language): ThresholdsView {
+export function thresholdsView(nodes: AuditedNode[], language: Language) {
   const { thresholds: words, andMore, list } = language.words
   const cohorts = cohortsOf(nodes)
     .map(cohort => assess(cohort, language))
@@ -111,7 +91,7 @@ function mostTroubled(a: Assessed, b: Assessed): number {
   )
 }
 
-function cohortView(cohort: Assessed, isOpen: boolean, language: Language): CohortView {
+function cohortView(cohort: Assessed, isOpen: boolean, language: Language) {
   const { title, cluster, about, variants, unread } = cohort
   const shown = variants.slice(0, thresholdLimits.variants)
   const isShown =
@@ -170,7 +150,7 @@ function aboutOf(cohort: Cohort, language: Language): string {
 function flagsOf(
   { members, unwatched, variants, unread }: Assessed,
   { words: { thresholds: words } }: Language,
-): CohortView['flags'] {
+) {
   const nodes = nodesWith(unwatched)
   return [
     {

@@ -10,39 +10,10 @@ import { byText } from '#model/text-order.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
-import { type Sparkline, sparkline } from './sparkline.ts'
+import { sparkline } from './sparkline.ts'
 
 const limits = { days: 30, clusters: 20, groups: 20 }
 const dayMs = 86_400_000
-
-interface TrendCell {
-  /** The current value. */
-  value: string
-  note: string
-  /** Null: no day is known. */
-  spark: Sparkline | null
-}
-
-interface TrendRow {
-  title: string
-  about: string
-  grade: { value: string; note: string } | null
-  findings: TrendCell | null
-  near: TrendCell
-  used: TrendCell
-}
-
-/** There can be many: one line each. */
-interface GroupTrend extends Pick<TrendRow, 'title' | 'about' | 'used'> {
-  near: string
-}
-
-export interface TrendsView {
-  lead: string
-  clusters: TrendRow[]
-  groups: GroupTrend[]
-  leftOut: string[]
-}
 
 /** Values of one day. */
 export interface TrendDay {
@@ -55,10 +26,7 @@ export interface TrendDay {
 }
 
 /** Null: no earlier day is recorded, so there are no lines. */
-export function trendsView(
-  { trends = [] }: Pick<AuditReport, 'trends'>,
-  language: Language,
-): TrendsView | null {
+export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, language: Language) {
   const { trends: words, clusterCount } = language.words
   const recent = trends.map(lately).filter(({ points }) => points.length > 0)
   const days = daysOf(recent)
@@ -200,7 +168,7 @@ const nearest = (days: TrendDay[]) => days.at(-1)?.usedMax ?? -1
 export const totalOf = (findings: Record<Severity, number>) =>
   severities.reduce((sum, severity) => sum + findings[severity], 0)
 
-function rowOf({ title, about, days }: Went, from: number, language: Language): TrendRow {
+function rowOf({ title, about, days }: Went, from: number, language: Language) {
   const { trends: words } = language.words
   const now = days.at(-1)!
   const grades = days.filter(({ grade }) => grade !== null)
@@ -255,7 +223,7 @@ function rowOf({ title, about, days }: Went, from: number, language: Language): 
 }
 
 /** `34, 0 at first`. */
-function groupRow(went: Went, from: number, language: Language): GroupTrend {
+function groupRow(went: Went, from: number, language: Language) {
   const { title, about, near, used } = rowOf(went, from, language)
   const first = went.days.find(day => day.near !== null)?.near ?? null
   const { count, words } = language
@@ -289,15 +257,7 @@ interface CellOptions {
   language: Language
 }
 
-function cellOf({
-  what,
-  days,
-  from,
-  values,
-  faint,
-  shown,
-  language: { words },
-}: CellOptions): TrendCell {
+function cellOf({ what, days, from, values, faint, shown, language: { words } }: CellOptions) {
   const known = values.filter(value => value !== null)
   const last = values.at(-1) ?? null
   const value = last === null ? words.unknown : shown(last)

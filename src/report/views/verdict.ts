@@ -2,25 +2,12 @@
  * The first thing on the page: how bad it is, how much of the fleet was read, and what is not
  * covered.
  */
-import type { ClusterResult, Severity } from '#model/finding.ts'
+import type { ClusterResult } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { tally, worstFirst } from './findings.ts'
 import { freeableText } from './ledger.ts'
 import type { OutlookView } from './outlook.ts'
-
-export interface VerdictView {
-  severity: Severity | 'none' | 'unread'
-  headline: string
-  tally: ReturnType<typeof tally>
-  scope: string
-  /** What can be freed and what cannot be used, in GiB; null: not known. */
-  freeable: string | null
-  /** What the verdict does not cover, each with its section. */
-  gaps: { text: string; section: string }[]
-  /** Shown if there is no gap. */
-  complete: string | null
-}
 
 interface VerdictContext {
   outlook: Pick<OutlookView, 'evicting'>
@@ -31,7 +18,7 @@ interface VerdictContext {
 export function verdictView(
   { document, nodes: audited }: Pick<AuditReport, 'document' | 'nodes'>,
   { outlook, causeCount, language }: VerdictContext,
-): VerdictView {
+) {
   const { clusters, findings } = document
   const words = language.words.verdict
   const sum = (of: (cluster: ClusterResult) => number) =>
@@ -47,7 +34,7 @@ export function verdictView(
     language,
   )
   return {
-    severity: worst?.severity ?? (seen === 0 ? 'unread' : 'none'),
+    severity: worst?.severity ?? (seen === 0 ? ('unread' as const) : ('none' as const)),
     headline: worst
       ? words.headline(
           language.words.severities[worst.severity],
@@ -69,7 +56,7 @@ function gapsOf(
   partly: number,
   notRead: number,
   { words: { verdict: words } }: Language,
-): VerdictView['gaps'] {
+) {
   // An unread node is in notAudited as well; if it is missing in one list, the other one counts
   // it.
   const lostNodes = Math.max(notAudited.filter(({ node }) => node !== null).length, notRead)

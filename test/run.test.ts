@@ -1,27 +1,20 @@
 /** The other ways to run it: what is in docs/run is what the code says, and what Kubernetes, Docker and GitHub take. */
 
 import { execFile } from 'node:child_process'
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { inClusterEndpoint } from '#clients/kubeconfig.ts'
 import { policyRules } from '#facts/kubernetes/rbac.ts'
-import { moreFormats } from '#model/format-id.ts'
-import { defaultPolicy } from '#model/policy.ts'
 import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { everything } from '#model/selection.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
-import { kubeconfigFleet } from '#pipeline/fleet.ts'
 import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
-import { assetOf, hasApiServer, startApiServer } from '#test/api-server.ts'
-import { temporaryFolder } from '#test/cli.ts'
+import { assetOf } from '#test/api-server.ts'
 import { inProcess } from '#test/in-process.ts'
-import { auditRecords } from '#test/lab-audit.ts'
 import { instantiate, ofType, parseTemplate } from '#test/template.ts'
 
 const run = promisify(execFile)
@@ -237,92 +230,24 @@ describe('the manifests', () => {
           expect(metadata.namespace).toBe('highwater')
     },
   )
-
-  it.skipIf(!hasApiServer)(
-    'are taken by a real API server, and their service account may read all that an audit reads',
-    { timeout: 300_000 },
-    async () => {
-      const server = await startApiServer()
-      for (const overlay of overlays) {
-        const made = await server.kubectl(['apply', '-k', join(folder, overlay)])
-        expect(made).toContain('cronjob.batch/highwater')
-        // Admission looks at pods when somebody makes them: here, as the CronJob would.
-        const { template } = JSON.parse(
-          await server.kubectl(['-n', 'highwater', 'get', 'cronjob', 'highwater', '-o', 'json']),
-        ).spec.jobTemplate.spec
-        const pod = join(temporaryFolder(), 'pod.json')
-        writeFileSync(
-          pod,
-          JSON.stringify({
-            apiVersion: 'v1',
-            kind: 'Pod',
-            metadata: { name: 'p', namespace: 'highwater' },
-            spec: template.spec,
-          }),
-        )
-        expect(await server.kubectl(['create', '--dry-run=server', '-f', pod])).toContain(
-          'pod/p created',
-        )
-      }
-      await server.kubectl(['apply', '-k', join(folder, 'in-cluster')])
-      const root = temporaryFolder()
-      const secrets = join(root, 'var/run/secrets/kubernetes.io/serviceaccount')
-      mkdirSync(secrets, { recursive: true })
-      writeFileSync(
-        join(secrets, 'token'),
-        (await server.kubectl(['-n', 'highwater', 'create', 'token', 'highwater'])).trim(),
-      )
-      writeFileSync(join(secrets, 'ca.crt'), server.ca)
-      vi.stubEnv('KUBERNETES_SERVICE_HOST', server.host)
-      vi.stubEnv('KUBERNETES_SERVICE_PORT', String(server.port))
-      const live = {
-        policy: defaultPolicy,
-        selection: everything,
-        signal: new AbortController().signal,
-      }
-      const endpoint = await inClusterEndpoint('around', root)
-      vi.unstubAllEnvs()
-      const { document } = await auditRecords(kubeconfigFleet([endpoint], live))
-      // Karpenter's and Auto Mode's kinds are not installed here.
-      expect(document.notAudited).toEqual([])
-      expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({
-        lists: expect.any(Number),
-        read: document.clusters[0]?.coverage.clusterGc?.lists,
-      })
-      await expect(
-        server.kubectl([
-          'auth',
-          'can-i',
-          'list',
-          'secrets',
-          '--as=system:serviceaccount:highwater:highwater',
-        ]),
-      ).rejects.toThrow()
-      await expect(
-        server.kubectl([
-          'auth',
-          'can-i',
-          'delete',
-          'pods',
-          '--as=system:serviceaccount:highwater:highwater',
-        ]),
-      ).rejects.toThrow()
-    },
-  )
 })
 
 describe('the image', () => {
   const dockerfile = readFileSync('docs/run/container/Dockerfile', 'utf8')
-  const ignored = readFileSync('docs/run/container/Dockerfile.dockerignore', 'utf8').split('\n')
+  const ignored = readFileSync('docs/run/container/Dockerfile.dockerignore', 'utf8')
+    .trim()
+    .split('\n')
 
-  it('is made of what is there, does not run as root, and starts the command', () => {
-    const kept = ignored.filter(line => line.startsWith('!')).map(line => line.slice(1))
-    expect(kept.filter(name => !existsSync(name))).toEqual([])
-    for (const name of ['bin/', 'lab/', 'src/', 'templates/', 'tools/', 'package-lock.json'])
-      expect(kept).toContain(name)
+  it('is made of the package alone, for each architecture, and does not run as root', () => {
+    const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const archive = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+    expect(dockerfile.split('\n')).toContain(`ADD ${archive} /app/`)
+    expect(ignored).toEqual(['*', '!highwater-cli-*.tgz'])
+    // A RUN step would need emulation.
+    expect(dockerfile).not.toMatch(/^RUN/m)
     expect(dockerfile).toMatch(/^USER 65532:65532$/m)
     const entry: string[] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '')
-    expect(existsSync(entry.at(-1)?.replace('/app/', '') ?? '')).toBe(true)
+    expect(existsSync(entry.at(-1)?.replace('/app/package/', '') ?? '')).toBe(true)
     expect(/^ARG NODE=node:(\d+)/m.exec(dockerfile)?.[1]).toBe('24')
   })
 
@@ -330,43 +255,5 @@ describe('the image', () => {
     expect((await run(assetOf('hadolint') ?? '', ['docs/run/container/Dockerfile'])).stdout).toBe(
       '',
     )
-  })
-})
-
-describe('the workflow', () => {
-  const text = readFileSync('docs/run/github/highwater.yml', 'utf8')
-  const workflow = parse(text)
-
-  it('has no rights but those that it names, and keeps no secret', () => {
-    expect(workflow.permissions).toEqual({})
-    expect(workflow.jobs.audit.permissions).toEqual({
-      contents: 'read',
-      'id-token': 'write',
-      'security-events': 'write',
-    })
-    expect(text).not.toMatch(/secrets\.|AWS_SECRET|access-key/)
-  })
-
-  it('pins each action by its commit', () => {
-    const uses: string[] = workflow.jobs.audit.steps.flatMap(
-      (step: { uses?: string }) => step.uses ?? [],
-    )
-    expect(uses.length).toBeGreaterThan(3)
-    for (const action of uses) expect(action).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
-  })
-
-  it.skipIf(assetOf('actionlint') === null)('is one that actionlint likes', async () => {
-    expect(
-      (await run(assetOf('actionlint') ?? '', ['-no-color', 'docs/run/github/highwater.yml']))
-        .stdout,
-    ).toBe('')
-  })
-
-  it('asks for outputs that there are, by options that the command takes', async () => {
-    const [, outputs = ''] = /--outputs (\S+)/.exec(text) ?? []
-    for (const format of outputs.split(',')) expect(moreFormats).toContain(format)
-    const { stdout } = await inProcess(['audit', '--help'])
-    for (const [option] of text.matchAll(/--(outputs|store)\b/g))
-      expect(stdout).toContain(`${option} <`)
   })
 })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builderOf, locked, nodeFolder } from '#test/container.ts'
 
 const run = promisify(execFile)
 const root = mkdtempSync(join(tmpdir(), 'highwater-package-'))
@@ -146,5 +147,55 @@ await functions.audit({ scheduledTime: 'never' }, context).catch(error => consol
     const bareMs = await fastestMs('-e', '0')
     for (const args of [['--version'], ['--help'], ['explain', 'peer-drift']])
       expect((await fastestMs(main, ...args)) - bareMs).toBeLessThan(150)
+  })
+})
+
+const builder = builderOf()
+
+describe.skipIf(builder === null)('the image, by docker or podman', () => {
+  const [base, image] = ['localhost/highwater-base:test', 'localhost/highwater:test']
+  const recipe = resolve('docs/run/container/Dockerfile')
+  const build = (from: string, name: string, ...options: string[]) =>
+    builder!('build', ...options, '-f', recipe, '--build-arg', `NODE=${from}`, '-t', name, root)
+  /** An image of a folder, made without a registry. */
+  const buildBase = (folder: string, name: string, ...options: string[]) => {
+    writeFileSync(join(folder, 'recipe'), 'FROM scratch\nCOPY . /\nENV PATH=/usr/bin\n')
+    return builder!('build', ...options, '-f', join(folder, 'recipe'), '-t', name, folder)
+  }
+  // This machine may not raise the limits that a builder sets by itself.
+  const limits = ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024']
+  const runImage = (...args: string[]) =>
+    builder!('run', '--network=none', ...limits, ...locked.split(' '), ...args)
+
+  beforeAll(async () => {
+    await nodeFolder(join(root, 'base'))
+    await buildBase(join(root, 'base'), base)
+    await build(base, image)
+  }, 300_000)
+
+  afterAll(() => builder!('rmi', '--force', image, base))
+
+  it('runs as nobody on a read-only root, and writes below /tmp alone', async () => {
+    expect(await runImage(image, 'explain')).toContain('eviction-before-image-gc')
+    const script = `const { writeFileSync } = require('node:fs')
+const codes = ['/x', '/app/x', '/work/x', '/tmp/x'].map(path => {
+  try { writeFileSync(path, ''); return 'written' } catch (error) { return error.code }
+})
+console.log(process.getuid(), ...codes)`
+    const answer = await runImage('--entrypoint', 'node', image, '-e', script)
+    expect(answer.trim()).toBe('65532 EROFS EROFS EROFS written')
+  })
+
+  it('runs the demo', { timeout: 180_000 }, async () => {
+    expect(await runImage(image, 'demo', '--out', '/tmp/out')).toContain('report.html')
+  })
+
+  it('builds for another architecture without emulation', async () => {
+    const [empty, arm] = [join(root, 'arm'), 'localhost/highwater-arm:test']
+    mkdirSync(empty)
+    await buildBase(empty, arm, '--platform', 'linux/arm64')
+    await build(arm, `${arm}-built`, '--platform', 'linux/arm64')
+    const format = ['--format', '{{.Os}}/{{.Architecture}} {{.Config.User}}']
+    expect(await builder!('inspect', ...format, `${arm}-built`)).toBe('linux/arm64 65532:65532\n')
   })
 })

@@ -1,0 +1,139 @@
+/** The GitHub Action and its workflow: by GitHub's own parser, and its audit step in a real shell. */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { commandEnvironment, temporaryFolder } from '#test/cli.ts'
+import { savedSnapshot } from '#test/saved-snapshot.ts'
+
+// The parser imports its schemas without an import attribute.
+registerHooks({
+  load: (url, context, next) =>
+    next(url, url.endsWith('.json') ? { ...context, importAttributes: { type: 'json' } } : context),
+})
+const { NoOperationTraceWriter, convertWorkflowTemplate, parseWorkflow } = await import(
+  '@actions/workflow-parser'
+)
+const { parseAction } = await import('@actions/workflow-parser/actions/action-parser')
+
+const run = promisify(execFile)
+const action = readFileSync('action.yml', 'utf8')
+const workflow = readFileSync('docs/run/github/highwater.yml', 'utf8')
+const trace = new NoOperationTraceWriter()
+
+function actionErrors(content: string): string[] {
+  const { context } = parseAction({ name: 'action.yml', content }, trace)
+  return context.errors.getErrors().map(({ message }) => message)
+}
+
+async function workflowErrors(content: string): Promise<string[]> {
+  const { context, value } = parseWorkflow({ name: 'highwater.yml', content }, trace)
+  if (value) await convertWorkflowTemplate(context, value)
+  return context.errors.getErrors().map(({ message }) => message)
+}
+
+interface Step {
+  id?: string
+  name?: string
+  uses?: string
+  run?: string
+  with?: Record<string, string>
+}
+const steps: Step[] = parse(action).runs.steps
+const jobs = parse(workflow).jobs
+const jobSteps: Step[] = jobs.audit.steps
+
+describe('GitHub takes', () => {
+  it('the action and the workflow', async () => {
+    expect(actionErrors(action)).toEqual([])
+    expect(await workflowErrors(workflow)).toEqual([])
+  })
+
+  it.each([
+    ['using: composite', 'using: composit'],
+    ['shell: bash', 'shel: bash'],
+    ['inputs.artifact !=', 'input.artifact !='],
+  ])('no action with %s as %s', (right, wrong) => {
+    expect(actionErrors(action.replace(right, wrong))).not.toEqual([])
+  })
+
+  it.each([
+    ['timeout-minutes', 'timeout-minute'],
+    ['cron: 17 5', 'cron: 77 5'],
+  ])('no workflow with %s as %s', async (right, wrong) => {
+    expect(await workflowErrors(workflow.replace(right, wrong))).not.toEqual([])
+  })
+})
+
+it('each action of others is pinned by its commit', () => {
+  const uses = [...steps, ...jobSteps].flatMap(step => step.uses ?? [])
+  const others = uses.filter(name => name !== './')
+  expect(others).toHaveLength(5)
+  for (const name of others) expect(name).toMatch(/^[\w./-]+@[0-9a-f]{40}$/)
+})
+
+it('no expression is part of a script', () => {
+  for (const { run: script = '' } of [...steps, ...jobSteps]) expect(script).not.toContain('${{')
+})
+
+it('the workflow has no rights but those that it names, keeps no secret, and gives inputs that exist', () => {
+  expect(parse(workflow).permissions).toEqual({})
+  expect(jobs.audit.permissions).toEqual({
+    contents: 'read',
+    'id-token': 'write',
+    'security-events': 'write',
+  })
+  expect(workflow).not.toMatch(/secrets\.|AWS_SECRET|access-key/)
+  const inputs = Object.keys(parse(action).inputs)
+  const given = jobSteps.find(({ uses }) => uses === './')?.with ?? {}
+  expect(Object.keys(given).filter(name => !inputs.includes(name))).toEqual([])
+  expect(Object.keys(given)).toContain('options')
+})
+
+describe('the audit step', () => {
+  const script = steps.find(({ id }) => id === 'audit')?.run ?? ''
+
+  async function audit(options: string[], failOn = 'none') {
+    const cwd = temporaryFolder()
+    const place = (name: string) => join(cwd, name)
+    const command = place('temp/highwater/bin/highwater')
+    mkdirSync(dirname(command), { recursive: true })
+    symlinkSync(resolve('bin/highwater.mjs'), command)
+    const env = {
+      ...commandEnvironment(cwd, {}),
+      RUNNER_TEMP: place('temp'),
+      GITHUB_OUTPUT: place('output'),
+      GITHUB_STEP_SUMMARY: place('summary'),
+      OPTIONS: options.join('\n'),
+      FAIL_ON: failOn,
+      OUT: 'out',
+    }
+    // As runners start it for `shell: bash`.
+    await run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd, env })
+    const read = (name: string) =>
+      existsSync(place(name)) ? readFileSync(place(name), 'utf8') : ''
+    return { output: read('output'), summary: read('summary'), place }
+  }
+
+  it('passes options on, one a line, and writes the summary', { timeout: 60_000 }, async () => {
+    const snapshot = `--snapshot=${savedSnapshot([{ name: 'a' }])}`
+    const { output, summary, place } = await audit([snapshot, '', '--skip-rule=peer-*'])
+    expect(output).toBe('exit-code=0\nhas-sarif=true\n')
+    expect(summary).toContain('highwater')
+    for (const name of ['report.html', 'findings.sarif'])
+      expect(existsSync(place(join('out', name)))).toBe(true)
+  })
+
+  it('keeps the exit code, and gives no option to a shell', { timeout: 60_000 }, async () => {
+    const { output, summary, place } = await audit([
+      '--cluster=$(touch made)`touch made`;touch made',
+      '--nonsense',
+    ])
+    expect(output).toBe('exit-code=2\n')
+    expect(summary).toBe('')
+    expect(existsSync(place('made'))).toBe(false)
+  })
+})

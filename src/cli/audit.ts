@@ -17,6 +17,7 @@ import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { type History, openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/plan/beside.ts'
 import { audiencesOf } from '#pipeline/publication.ts'
+import { openSecondReading } from '#pipeline/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { unmailed } from '#pipeline/service/ways.ts'
 import { folder } from '#publish/channels/folder.ts'
@@ -57,6 +58,7 @@ export interface AuditOptions extends FleetOptions {
   allNodes?: boolean
   verbose?: boolean
   plan?: boolean
+  growth?: boolean
   language?: LanguageId
 }
 
@@ -103,6 +105,10 @@ export function auditCommand(): Command {
       ),
     )
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
+    .option(
+      '--growth',
+      'read the nodes with the least headroom again a minute later, for a first rate of growth',
+    )
     .option('-v, --verbose', 'print every cause and finding, and what each finding does')
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFormatOption(addFleetOptions(command), ['text', ...alwaysFormats, ...moreFormats])
@@ -162,6 +168,10 @@ async function runAudit(options: AuditOptions): Promise<number> {
     throw new OperatorError(
       '--fail-on new:SEVERITY needs --store, where earlier runs are remembered',
     )
+  if (options.growth && options.snapshot !== undefined)
+    throw new OperatorError(
+      '--growth reads a live fleet twice, and --snapshot audits what was read',
+    )
   const policy = auditPolicyOf(options)
   const result = await auditInto(options, policy)
   const language = languages[policy.report.language]
@@ -218,13 +228,24 @@ function placesText(
 async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditResult> {
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
+  const startMs = performance.now()
   const isSaved = options.snapshot !== undefined
+  const secondReading = options.growth
+    ? openSecondReading({
+        policy,
+        selection: selectionOf(options),
+        signal,
+        remainingMs: () => startMs + options.deadline - performance.now(),
+        onWait: progress.wait,
+      })
+    : undefined
   try {
     const source = isSaved
       ? savedRecords(options.snapshot ?? '', options, signal)
       : liveRecords(options, {
           signal,
           onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+          onTarget: secondReading?.expect,
         })
     const result = await audit(source, {
       source: isSaved ? 'snapshot' : 'live',
@@ -257,6 +278,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
         : undefined,
       verify: (nodes, areListsWhole) =>
         rejectUnknownNames(selectionOf(options), nodes, areListsWhole),
+      secondReading,
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })
     if (isSnapshotOfNothing(result))

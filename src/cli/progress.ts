@@ -9,6 +9,8 @@ export interface Progress {
   /** The number of nodes of a cluster is known. */
   expect(cluster: string, nodes: number): void
   nodeRead(): void
+  /** Some nodes are read again after that time; null: no time is left for it. */
+  wait(nodes: number, waitMs: number | null): void
   end(): void
 }
 
@@ -17,7 +19,7 @@ export function openProgress(
   stream: NodeJS.WriteStream,
   now: () => number = () => performance.now(),
 ): Progress {
-  if (verbosity.isQuiet) return { expect() {}, nodeRead() {}, end() {} }
+  if (verbosity.isQuiet) return { expect() {}, nodeRead() {}, wait() {}, end() {} }
   const startMs = now()
   const expected = new Map<string, number>()
   let read = 0
@@ -41,6 +43,15 @@ export function openProgress(
     nodeRead() {
       read += 1
       maybeDraw()
+    },
+    wait(nodes, waitMs) {
+      if (stream.isTTY) stream.write('\r\u001b[2K')
+      const again = `${count(nodes)} node${nodes === 1 ? '' : 's'} again`
+      stream.write(
+        waitMs === null
+          ? `no time is left to read ${again}: growth stays unknown (--deadline)\n`
+          : `reading ${again} in ${timeLeft(waitMs / 1000)}, for the rate of growth\n`,
+      )
     },
     end() {
       if (stream.isTTY) stream.write('\r\u001b[2K')

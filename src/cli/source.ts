@@ -19,7 +19,7 @@ import {
 import { eksNames } from '#pipeline/remediation/verify.ts'
 import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
 
-type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects' | 'depth' | 'behind'> &
+type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'onTarget' | 'objects' | 'depth' | 'behind'> &
   Partial<Pick<LiveOptions, 'selection'>>
 
 /** Records of the live fleet. @throws OperatorError when the options contradict each other. */

@@ -209,6 +209,8 @@ export interface Policy {
   alertPercent: number
   /** Growth in percent of the capacity within one image-GC period, taken where no rate was observed. */
   assumedGrowthPercent: number
+  /** Nodes of each cluster, those with the least headroom, that are read a second time for a first rate of growth; 0: none. */
+  secondReadings: number
   /** Disk that thresholds keep free counts as stranded from this part of it and this size on, both. */
   strandedPercent: number
   strandedGiB: number
@@ -285,6 +287,7 @@ export const defaultPolicy: Policy = {
   kubelet: { roleArn: null, useOwnToken: false },
   alertPercent: 80,
   assumedGrowthPercent: 2,
+  secondReadings: 20,
   strandedPercent: 10,
   strandedGiB: 50,
   deadContainers: 50,

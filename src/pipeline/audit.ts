@@ -1,6 +1,7 @@
 /** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
 
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { mergedGrowth } from '#judge/history/fill.ts'
 import type { Ledger } from '#judge/history/ledger.ts'
 import type { JudgementOptions } from '#judge/judge.ts'
 import type { RuleError } from '#judge/result.ts'
@@ -34,6 +35,7 @@ import type { History } from './history/history.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import { type KeptRecords, keepRecords } from './saved/kept-records.ts'
+import type { SecondReading } from './second-reading.ts'
 import type { AuditStage } from './service/run-watch.ts'
 
 /** What a report takes when everything is judged. */
@@ -69,6 +71,8 @@ export interface AuditContext extends ConclusionContext {
   /** The last word before anything is written: what it throws stops the run. @param areListsWhole no cluster's list of nodes broke off */
   verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
+  /** Of a live fleet; absent: growth is known from earlier runs only. */
+  secondReading?: SecondReading
 }
 
 export interface AuditResult {
@@ -87,10 +91,10 @@ export async function audit(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
   context: AuditContext,
 ): Promise<AuditResult> {
-  const { policy, rules, inputErrors, verify, onNode, onStage } = context
+  const { policy, rules, inputErrors, verify, onNode, onStage, secondReading, history } = context
   const snapshot = keepRecords(context.snapshot)
   // Only a finding that names every node can be compared with that of another day.
-  const isEveryNodeNamed = context.history !== null || context.options?.allNodes === true
+  const isEveryNodeNamed = history !== null || context.options?.allNodes === true
   let judged: Judged
   try {
     judged = await judgeRecords(source, {
@@ -102,6 +106,8 @@ export async function audit(
       verify,
       onNode,
       onStage,
+      secondReading,
+      knownGrowth: history?.knownGrowth,
     })
   } catch (error) {
     await snapshot.discard()
@@ -151,7 +157,10 @@ export async function conclude(
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
   const grown = before
-    ? nodes.map((node, index) => ({ ...node, growth: before.growth[index] }))
+    ? nodes.map((node, index) => ({
+        ...node,
+        growth: mergedGrowth(before.growth[index], node.growth),
+      }))
     : nodes
   const named = context.options?.allNodes === true ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named

@@ -46,6 +46,8 @@ export interface LiveOptions {
   /** By which the records are dated. Default: the machine's clock. */
   now?: () => Date
   onNodes?: CollectOptions['onNodes']
+  /** A cluster is about to be read. */
+  onTarget?: (target: ClusterTarget) => void
   /** Which objects of a cluster are read beside its nodes; default: all that an audit reads. */
   objects?: keyof typeof objectCollectors
   /** Absent: all that the mode reads. */
@@ -182,8 +184,10 @@ async function* readAll(
     return inspector
   }
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const target of targets)
+    for await (const target of targets) {
+      options.onTarget?.(target)
       yield collect(target.record, target.endpoint, collectOptionsOf(target, options, inspectorOf))
+    }
   }
   try {
     yield* merge(streams(), policy.pace.clusters)

@@ -15,6 +15,7 @@ import { clusterInput, objectsInput } from '#snapshot/cluster-input.ts'
 import { nodeInput } from '#snapshot/node-input.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { KeptRecords } from './saved/kept-records.ts'
+import type { SecondReading } from './second-reading.ts'
 import { isListWhole } from './selection-check.ts'
 import { tagsOf } from './tags.ts'
 
@@ -31,6 +32,10 @@ export interface JudgingContext {
   verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
   onStage?: (stage: 'read' | 'judge') => void
+  /** Absent: no node is read a second time. */
+  secondReading?: Pick<SecondReading, 'take' | 'read'>
+  /** Nodes whose growth is known from earlier runs. */
+  knownGrowth?: (nodes: AuditedNode[], takenAt: string) => Promise<ReadonlySet<AuditedNode>>
 }
 
 /** What the records of a fleet, or of a part of it, come to. */
@@ -95,12 +100,14 @@ export async function judgeRecords(
       clusters.takeNode(input)
       const node = judgement.take(input, replay(input, header?.takenAt ?? unknownTime))
       nodes.push(node)
+      context.secondReading?.take(node, record.node)
       context.onNode?.(node)
     }
   }
   context.verify?.(nodes, areListsWhole)
-  context.onStage?.('judge')
   const takenAt = header?.takenAt ?? unknownTime
+  await readAgain(nodes, takenAt, context)
+  context.onStage?.('judge')
   const result = judgement.close(takenAt, clusters.close(takenAt))
   return {
     header,
@@ -110,6 +117,18 @@ export async function judgeRecords(
     inputErrors: inputErrors.list(),
     lostLines,
   }
+}
+
+/** Gives nodes a first rate of growth, where one is wanted. */
+async function readAgain(
+  nodes: AuditedNode[],
+  takenAt: string,
+  { secondReading, knownGrowth }: JudgingContext,
+): Promise<void> {
+  if (secondReading === undefined) return
+  const known = await knownGrowth?.(nodes, takenAt)
+  const growth = await secondReading.read(node => known?.has(node) === true)
+  for (const [node, rate] of growth) node.growth = rate
 }
 
 /** Whether an earlier record was of the same node; if not, this one is remembered. */

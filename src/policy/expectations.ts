@@ -19,6 +19,14 @@ const limits = {
     .describe(
       'growth within one image-GC period, in percent of the capacity, where no rate was observed',
     ),
+  secondReadings: z
+    .int()
+    .min(0)
+    .max(100)
+    .default(defaultPolicy.secondReadings)
+    .describe(
+      'nodes of each cluster, those with the least headroom, that are read again after a minute for a first rate of growth; 0: none',
+    ),
   strandedPercent: percent
     .default(defaultPolicy.strandedPercent)
     .describe('disk kept free by thresholds counts as stranded from this percentage on'),

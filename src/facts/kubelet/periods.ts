@@ -13,6 +13,9 @@ export const evictionMonitoringPeriodMs = 10_000
 export const podCleanupTimeoutMs = 30_000
 export const podCleanupPollMs = 1_000
 
+/** The longest time between two measurements of a node's disks. Source: pkg/kubelet/cadvisor/cadvisor_linux.go maxHousekeepingInterval. */
+export const diskMeasurementMs = 15_000
+
 /** Up to 1.29; since then the default of `containerLogMonitorInterval`. Source: pkg/kubelet/logs/container_log_manager.go logMonitorPeriod. */
 export const containerLogMonitorPeriodMs = 10_000
 

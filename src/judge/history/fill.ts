@@ -2,6 +2,7 @@
  * How fast a disk was seen to fill. Runs are hours or days apart, and in between image GC and pods that end free what has grown: so stretches in which a
  * disk became emptier tell nothing, the others a mean that is no more than what really grew, and it takes several of them to tell anything.
  */
+import { diskMeasurementMs } from '#facts/kubelet/periods.ts'
 import { bounded } from '#judge/text.ts'
 import type {
   FillReading,
@@ -11,7 +12,7 @@ import type {
   Spread,
   UnseenGrowth,
 } from '#model/history.ts'
-import type { FilesystemState } from '#model/prediction.ts'
+import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 
 const hourMs = 3_600_000
@@ -109,6 +110,58 @@ export function growthIn({
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return Object.fromEntries(disks.map(disk => [disk, diskGrowth(readings, disk)]))
 }
+
+/**
+ * The rate between two readings of one run. Each shows what the kubelet measured up to 15 s before: that is the
+ * error of the time between them. A disk that became emptier, or that changed its size, has no rate.
+ */
+export function rateBetween(
+  { at: firstAt, prediction }: AuditedNode,
+  at: string,
+  then: Filesystems,
+): NodeGrowth {
+  const { layout } = prediction.filesystems
+  const overMs = Date.parse(at) - Date.parse(firstAt)
+  if (layout === null || !(overMs > diskMeasurementMs)) return {}
+  const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  return Object.fromEntries(
+    disks.flatMap(disk => {
+      const before = prediction.filesystems[disk]
+      const [usedBefore, usedThen] = [usedOf(before), usedOf(then[disk])]
+      if (usedBefore === null || usedThen === null) return []
+      if (before?.capacityBytes !== then[disk]?.capacityBytes) return []
+      return [[disk, rateOf(usedThen - usedBefore, overMs)]]
+    }),
+  )
+}
+
+function rateOf(grownBytes: number, overMs: number): ObservedGrowth | UnseenGrowth {
+  if (grownBytes < 0) return { isSeen: false, why: 'emptier', readings: 2 }
+  const within = (ms: number) => (grownBytes * hourMs) / ms
+  const bytesPerHour = {
+    min: within(overMs + diskMeasurementMs),
+    median: within(overMs),
+    max: within(overMs - diskMeasurementMs),
+  }
+  return { isSeen: true, bytesPerHour, overMs, readings: 2, falls: 0 }
+}
+
+/** What earlier runs saw of a disk counts; else the rate within this run. */
+export const mergedGrowth = (
+  remembered: NodeGrowth | undefined,
+  rate: NodeGrowth | undefined,
+): NodeGrowth | undefined =>
+  rate === undefined
+    ? remembered
+    : {
+        ...remembered,
+        ...Object.fromEntries(
+          Object.entries(rate).filter(
+            ([disk, { isSeen }]) =>
+              remembered?.[disk as Disk]?.isSeen !== true && (isSeen || remembered === undefined),
+          ),
+        ),
+      }
 
 interface Reading {
   atMs: number

@@ -64,6 +64,8 @@ export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
 }
 
 export interface History {
+  /** Those whose growth earlier runs have seen. @param takenAt of this run */
+  knownGrowth(nodes: AuditedNode[], takenAt: string): Promise<ReadonlySet<AuditedNode>>
   /** Null: what was before could not be read, so nothing is said of it. */
   compare(run: AuditedRun): Promise<Compared | null>
   /** After `compare`, once everything else is done. What failed says so; empty: nothing did. */
@@ -105,6 +107,16 @@ export function openHistory({
   let early = named.runId === undefined ? null : look(named.runId)
 
   return {
+    async knownGrowth(nodes, takenAt) {
+      early ??= look(named.runId ?? runIdOf(takenAt))
+      const { fills } = (await early)?.earlier ?? nothingEarlier()
+      const isKnown = (node: AuditedNode) => {
+        const series = withReading(fills.get(keyOf(metNode(node))) ?? null, node)
+        return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
+      }
+      return new Set(nodes.filter(isKnown))
+    },
+
     async compare(run) {
       const runId = named.runId ?? runIdOf(run.document.run.takenAt)
       const looked = await (early ?? look(runId))

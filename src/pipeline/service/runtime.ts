@@ -71,6 +71,8 @@ export interface RunLimits {
   /** The very last moment at which something may still be under way. */
   end: AbortSignal
   remainingMs: number
+  /** What is left of the time for reading. */
+  readingLeftMs: () => number
 }
 
 /** A plan takes what reading has left, and no more than this of the time for publishing. */
@@ -83,7 +85,9 @@ export async function withinLimits<T>(
   run: (limits: RunLimits) => Promise<T>,
 ): Promise<T> {
   const remainingMs = remainingOf(runtime)
-  const reading = timeLimit(remainingMs * (1 - publishingShare))
+  const readingMs = remainingMs * (1 - publishingShare)
+  const startMs = performance.now()
+  const reading = timeLimit(readingMs)
   const planning = timeLimit(remainingMs * planningShare)
   const end = timeLimit(remainingMs * endShare)
   try {
@@ -92,6 +96,7 @@ export async function withinLimits<T>(
       planning: planning.signal,
       end: end.signal,
       remainingMs,
+      readingLeftMs: () => startMs + readingMs - performance.now(),
     })
   } finally {
     for (const limit of [reading, planning, end]) limit.end()

@@ -8,6 +8,7 @@ import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#mode
 import { audit } from '#pipeline/audit.ts'
 import { fanOut } from '#pipeline/fan-out/start.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/fleet.ts'
+import { openSecondReading } from '#pipeline/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -68,12 +69,17 @@ async function runUntil(
     notices: store === null ? undefined : await noticesIn(store, runtime.now()),
   }
   const report = openServiceReport(run, runtime, limits)
+  const secondReading = openSecondReading({ ...live, remainingMs: limits.readingLeftMs })
   await mkdir(runtime.folder, { recursive: true })
-  const result = await audit((runtime.fleet ?? liveFleet)({ ...live, targets }), {
-    ...report.conclusion,
-    inputErrors: report.inputErrors,
-    snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
-    verify: (nodes, areListsWhole) => rejectUnknownNames(selection, nodes, areListsWhole),
-  })
+  const result = await audit(
+    (runtime.fleet ?? liveFleet)({ ...live, targets, onTarget: secondReading.expect }),
+    {
+      ...report.conclusion,
+      inputErrors: report.inputErrors,
+      secondReading,
+      snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
+      verify: (nodes, areListsWhole) => rejectUnknownNames(selection, nodes, areListsWhole),
+    },
+  )
   return report.end(result)
 }

@@ -1,5 +1,6 @@
 /** A node's history on one screen: what it was, how its disk filled, what was found on it and when. */
 
+import { mergedRounds } from '#judge/history/reclaim.ts'
 import type { DiskHolder } from '#model/disk-ledger.ts'
 import type { Happening, NodeFacts, NodeHistory } from '#model/history.ts'
 import { english } from '#report/languages/language.ts'
@@ -44,6 +45,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
           ? [`  … and ${days.length - shownDays} more days (--format json has all)`]
           : []),
         ...section('What happened', happenedLines(days, width)),
+        ...section('Rounds of image GC', roundLines(days, width)),
         ...section('Found on it', ruleLines(days, width)),
         '',
       ].join('\n')
@@ -165,6 +167,24 @@ function happenedLines(days: Day[], width: number): string[] {
     ])
 }
 
+/** What each round wanted, counted and freed, and how far off the prediction was. */
+const roundLines = (days: Day[], width: number): string[] =>
+  mergedRounds(
+    days.flatMap(({ rounds }) => rounds),
+    [],
+  ).flatMap(({ at, wantedBytes, countedBytes, freedBytes, predictedBytes }) => {
+    const parts = [
+      ['wanted', wantedBytes] as const,
+      ['counted', countedBytes] as const,
+      ['freed', freedBytes] as const,
+      ['predicted', predictedBytes] as const,
+    ].flatMap(([what, amount]) => (amount === null ? [] : [`${what} ${formatBytes(amount)}`]))
+    const text = `${minuteOf(at)}  ${parts.join(', ')}`.replaceAll('\u00a0', ' ')
+    return wrap(text, width, '  ', '    ')
+  })
+
+const minuteOf = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+
 const whatHappened: Record<Happening['what'], string> = {
   evicted: 'evicted',
   'image-gc-failed': 'image GC failed on',
@@ -174,7 +194,7 @@ const whatHappened: Record<Happening['what'], string> = {
 }
 
 const happenedText = ({ at, what, subject, message }: Happening): string =>
-  `${at.slice(0, 16).replace('T', ' ')} UTC  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
+  `${minuteOf(at)}  ${whatHappened[what]} ${clean(subject)}: ${clean(message)}`
 
 function whyEvicted({ at, subject }: Happening, days: Day[], width: number): string[] {
   const before = days.find(day => day.at <= at)
@@ -185,7 +205,7 @@ function whyEvicted({ at, subject }: Happening, days: Day[], width: number): str
   const order = read.firstVictims.map(name => clean(name)).join(', ')
   const disk = read.thresholds?.filter(({ signal }) => /fs\./.test(signal)) ?? []
   return [
-    `read ${read.at.slice(0, 16).replace('T', ' ')} UTC: evicts below ${disk.map(({ signal, value }) => `${clean(signal)} ${clean(value)}`).join(', ') || 'unknown thresholds'}`,
+    `read ${minuteOf(read.at)}: evicts below ${disk.map(({ signal, value }) => `${clean(signal)} ${clean(value)}`).join(', ') || 'unknown thresholds'}`,
     ...(read.held.length === 0
       ? []
       : [

@@ -66,9 +66,31 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
         100,
       ),
     ),
+    ...reclaimLines(points, line),
     ...(more > 0 ? [`  … and ${more} more groups`] : []),
     ...(left > 0 ? [`  … and ${left} days before these (--format json has all)`] : []),
     '',
+  ]
+}
+
+/** The share that image GC freed of what it counted, and the error of its prediction. Empty: no round was observed. */
+function reclaimLines(
+  points: TrendPoint[],
+  line: (name: string, of: (point: TrendPoint) => number | null, words: string) => string,
+): string[] {
+  const last = points.findLast(({ imageGc }) => imageGc !== null)?.imageGc
+  if (last == null) return []
+  const share = ({ imageGc }: TrendPoint) =>
+    imageGc === null || imageGc.countedBytes === 0
+      ? null
+      : (100 * imageGc.freedBytes) / imageGc.countedBytes
+  const error = ({ imageGc }: TrendPoint) => imageGc?.errorPercent ?? null
+  const freed = `${formatBytes(last.freedBytes)} of ${formatBytes(last.countedBytes)} counted`
+  return [
+    line('image GC', share, freed),
+    ...(points.some(point => error(point) !== null)
+      ? [line('GC error', error, `${last.errorPercent ?? '–'} % off the prediction`)]
+      : []),
   ]
 }
 

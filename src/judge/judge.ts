@@ -39,6 +39,7 @@ import { FixFacts } from './fixes/fix-facts.ts'
 import { commandsOf } from './fixes/steps.ts'
 import { garbageOverview, type JudgedClusterRule } from './garbage-overview.ts'
 import { happeningsOf, withEvents } from './history/happenings.ts'
+import { imagesOf, reportedRounds } from './history/reclaim.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { inOrder, withoutRepeats } from './merged-judgements.ts'
 import type { NodeSubject } from './node-subject.ts'
@@ -242,6 +243,8 @@ class RunningJudgement implements Judgement {
       ...(prediction.ledger && { ledger: prediction.ledger }),
       outcomes: this.#outcomesOf(cluster, identity.name),
       happened: happeningsOf(input, input.at ?? prediction.at),
+      rounds: reportedRounds(null, input.host?.logLines ?? []),
+      images: imagesOf(input, prediction),
     }
     this.#audited.push(audited)
     return audited
@@ -252,6 +255,7 @@ class RunningJudgement implements Judgement {
     for (const audited of this.#audited) {
       const { events } = this.#clusterState(audited.cluster).facts.of(audited.identity.name)
       audited.happened = withEvents(audited, events)
+      if (audited.rounds?.length === 0) audited.rounds = reportedRounds(events, [])
     }
   }
 

@@ -19,6 +19,7 @@ export const symptoms: Readonly<Record<string, readonly string[]>> = {
   'The disk alert fires and nothing is deleted': ['alert-before-image-gc', 'image-gc-dead'],
   'FreeDiskSpaceFailed or ImageGCFailed events': [
     'image-gc-dead',
+    'image-gc-frees-little',
     'narrow-gc-band',
     'unreachable-gc-low-threshold',
   ],

@@ -89,6 +89,23 @@ export interface Happening {
   message: string
 }
 
+/** An image: the end of its name, its size by the CRI in bytes, and since which day no container was seen to use it (null: used, or not known). */
+export type RememberedImage = [name: string, bytes: number, idleSince: string | null]
+
+/** A round of image GC, or all rounds between two readings. Bytes; null: not known. */
+export interface ReclaimRound {
+  /** RFC 3339: when the kubelet began it, or the later of two readings. */
+  at: string
+  /** What the kubelet wanted to free. */
+  wantedBytes: number | null
+  /** The images that it deleted, by their sizes in the CRI. */
+  countedBytes: number | null
+  /** By how much the disk became emptier: what was freed, less what was written in the meantime. */
+  freedBytes: number | null
+  /** What replay had predicted for `countedBytes`. */
+  predictedBytes: number | null
+}
+
 /**
  * A line of `history/nodes/<cluster>/<day>.ndjson.gz`: facts of one node from the last reading of
  * that day. At most 4,096 bytes.
@@ -114,6 +131,8 @@ export interface NodeFacts {
     lowThresholdPercent: number
     usagePercent: number | null
     bytesUntilTrigger: number | null
+    /** What the next round counts as freed; null: none is due, or that is not known. */
+    predictedBytes: number | null
   } | null
   /** `margin`: available − threshold, in bytes, inodes or pids; null: not observed. */
   thresholds: { signal: string; value: string; hard: boolean; margin: number | null }[] | null
@@ -121,6 +140,10 @@ export interface NodeFacts {
   fill: FillSeries | null
   /** By time, those of all runs of the day. */
   happened: Happening[]
+  /** Rounds of image GC, by time; the last six. */
+  rounds: ReclaimRound[]
+  /** The largest images, largest first. */
+  images: RememberedImage[]
   /** What held the most on its disks, largest first. */
   held: { filesystem: string; holder: string; bytes: number }[]
   /** Whom the kubelet would have evicted first for disk, in its order. */
@@ -155,6 +178,15 @@ export interface GroupPoint {
   imageGcHeadroomBytes: number | null
 }
 
+/** Observed rounds of image GC in one cluster, summed up where the bytes are known. */
+export interface ReclaimSum {
+  rounds: number
+  countedBytes: number
+  freedBytes: number
+  /** Difference between predicted and counted bytes, in percent of the counted ones; null: no round was predicted. */
+  errorPercent: number | null
+}
+
 export interface TrendPoint {
   day: string
   runId: string
@@ -163,6 +195,8 @@ export interface TrendPoint {
   /** Open ones. */
   findings: Record<Severity, number>
   groups: GroupPoint[]
+  /** Null: no round of image GC was observed. */
+  imageGc: ReclaimSum | null
   /** Groups beyond those that are kept: the largest are. */
   groupsLeftOut: number
 }

@@ -16,7 +16,9 @@ import type {
   Happening,
   NodeGrowth,
   PastFinding,
+  ReclaimRound,
   RememberedFinding,
+  RememberedImage,
   TrendPoint,
 } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
@@ -49,6 +51,9 @@ export interface AuditedNode {
   ledger?: NodeLedger
   /** Absent: nothing is known to have happened. */
   happened?: Happening[]
+  /** Observed rounds of image GC, by time. */
+  rounds?: ReclaimRound[]
+  images?: RememberedImage[]
 }
 
 /** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */

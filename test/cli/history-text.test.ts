@@ -10,6 +10,7 @@ const point = (day: string, more: Partial<TrendPoint> = {}): TrendPoint => ({
   coverage: { nodes: 1, read: 1, partlyRead: 0, notRead: 0 },
   findings: { critical: 1, high: 0, medium: 0, low: 2, info: 0 },
   groups: [],
+  imageGc: null,
   groupsLeftOut: 0,
   ...more,
 })

@@ -7,6 +7,7 @@ import type { FilesystemState } from '#model/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 import { merged } from './happenings.ts'
+import { mergedRounds } from './reclaim.ts'
 
 export const nodeFactsMaxBytes = 4096
 const textLength = 160
@@ -36,7 +37,7 @@ export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluste
  * @param fill its readings, this one among them
  */
 export function nodeFacts(
-  { identity, at, mode, coverage, prediction, ledger, happened = [] }: AuditedNode,
+  { identity, at, mode, coverage, prediction, ledger, ...node }: AuditedNode,
   met: MetNode,
   rules: string[],
   runId: string,
@@ -65,6 +66,7 @@ export function nodeFacts(
       lowThresholdPercent: imageGC.lowThresholdPercent,
       usagePercent: imageGC.usagePercent,
       bytesUntilTrigger: imageGC.bytesUntilTrigger,
+      predictedBytes: imageGC.triggered ? imageGC.freedBytes : null,
     },
     thresholds:
       thresholds
@@ -76,7 +78,9 @@ export function nodeFacts(
           margin,
         })) ?? null,
     fill,
-    happened,
+    happened: node.happened ?? [],
+    rounds: node.rounds ?? [],
+    images: node.images ?? [],
     held: heldOf(ledger),
     firstVictims: victimsOf(eviction?.firstVictims ?? null),
     rules: failing.slice(0, keptRules),
@@ -116,9 +120,11 @@ const encoder = new TextEncoder()
 const isTooLong = (facts: NodeFacts) =>
   encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
 
-/** Gives up rules first, then thresholds: both are in that day's findings and snapshot, too; earlier readings of its disks stand nowhere else. */
+/** Gives up rules and small images first, then thresholds: all are in that day's findings and snapshot, too; earlier readings of its disks stand nowhere else. */
 function fitted(facts: NodeFacts): NodeFacts {
   let kept = facts
+  while (isTooLong(kept) && kept.images.length > 0)
+    kept = { ...kept, images: kept.images.slice(0, -1) }
   while (isTooLong(kept) && kept.rules.length > 0)
     kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
   while (isTooLong(kept) && kept.thresholds?.length)
@@ -133,9 +139,12 @@ function fitted(facts: NodeFacts): NodeFacts {
 
 /** What happened before the earlier run of the day happened that day, too. */
 const withEarlier = (facts: NodeFacts, earlier: NodeFacts | undefined): NodeFacts =>
-  earlier === undefined
-    ? facts
-    : fitted({ ...facts, happened: merged(earlier.happened, facts.happened) })
+  earlier === undefined ? facts : fitted({ ...facts, ...eventsOf(earlier, facts) })
+
+const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
+  happened: merged(earlier.happened, now.happened),
+  rounds: mergedRounds(earlier.rounds, now.rounds),
+})
 
 /** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */
 export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
@@ -144,7 +153,7 @@ export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
     const earlier = day.get(facts.node)
     if (earlier === undefined || facts.coverage !== 'notRead' || earlier.coverage === 'notRead')
       day.set(facts.node, withEarlier(facts, earlier))
-    else day.set(facts.node, { ...earlier, happened: merged(earlier.happened, facts.happened) })
+    else day.set(facts.node, { ...earlier, ...eventsOf(earlier, facts) })
   }
   return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
 }

@@ -2,7 +2,7 @@
 
 import type { MetNode } from '#model/delta.ts'
 import { type ClusterResult, type Finding, type Severity, severities } from '#model/finding.ts'
-import type { GroupPoint, Spread, TrendPoint } from '#model/history.ts'
+import type { GroupPoint, ReclaimRound, ReclaimSum, Spread, TrendPoint } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { byText } from '#model/text-order.ts'
 
@@ -48,7 +48,26 @@ export function trendPoint(
     coverage,
     findings: counts,
     groups: groups.slice(0, keptGroups),
+    imageGc: reclaimed(nodes.flatMap(({ audited }) => audited.rounds ?? [])),
     groupsLeftOut: Math.max(0, groups.length - keptGroups),
+  }
+}
+
+function reclaimed(rounds: readonly ReclaimRound[]): ReclaimSum | null {
+  if (rounds.length === 0) return null
+  const sum = (some: readonly ReclaimRound[], of: keyof Omit<ReclaimRound, 'at'>) =>
+    some.reduce((total, round) => total + (round[of] ?? 0), 0)
+  const measured = rounds.filter(({ freedBytes }) => freedBytes !== null)
+  const predicted = rounds.filter(
+    ({ predictedBytes, countedBytes }) => predictedBytes !== null && (countedBytes ?? 0) > 0,
+  )
+  const counted = sum(predicted, 'countedBytes')
+  const error = Math.abs(sum(predicted, 'predictedBytes') - counted)
+  return {
+    rounds: rounds.length,
+    countedBytes: sum(measured, 'countedBytes'),
+    freedBytes: sum(measured, 'freedBytes'),
+    errorPercent: predicted.length === 0 ? null : Math.round((100 * error) / counted),
   }
 }
 

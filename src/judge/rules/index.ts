@@ -58,6 +58,7 @@ import { imageAgeGcChurn } from './image-gc/image-age-gc-churn.ts'
 import { imageGcDead } from './image-gc/image-gc-dead.ts'
 import { imageGcDisabled } from './image-gc/image-gc-disabled.ts'
 import { imageGcDue } from './image-gc/image-gc-due.ts'
+import { imageGcFreesLittle } from './image-gc/image-gc-frees-little.ts'
 import { imageGcNeverFirst } from './image-gc/image-gc-never-first.ts'
 import { narrowGcBand } from './image-gc/narrow-gc-band.ts'
 import { requiredImageAtRisk } from './image-gc/required-image-at-risk.ts'
@@ -114,6 +115,7 @@ export const rules: readonly Rule[] = [
   imageGcDead,
   imageGcDisabled,
   imageGcDue,
+  imageGcFreesLittle,
   imageGcNeverFirst,
   ineffectiveLogRotation,
   inodeGrowth,

@@ -3,18 +3,21 @@ import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { nodeKey } from '#judge/history/node-facts.ts'
 import { utcDay } from '#judge/waivers.ts'
-import type { FillSeries, RememberedRun, TrendPoint } from '#model/history.ts'
+import type { NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
 import { nodesKey, trendsKey, unpacked } from './keys.ts'
 import { parsedFacts, parsedTrend } from './saved-facts.ts'
 
+/** The last reading of a node. */
+export type NodeBefore = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
+
 export interface Earlier {
   /** By `nodeKey`; without what the run itself has left, should it come a second time. */
-  fills: Map<string, FillSeries>
+  nodes: Map<string, NodeBefore>
   /** By cluster. */
   points: Map<string, TrendPoint[]>
 }
 
-export const nothingEarlier = (): Earlier => ({ fills: new Map(), points: new Map() })
+export const nothingEarlier = (): Earlier => ({ nodes: new Map(), points: new Map() })
 
 export const clustersAtOnce = 4
 /** After so many days without a reading of a whole cluster, a growth would be of little worth. */
@@ -42,12 +45,11 @@ export async function earlierOf(
           nodesKey(name, utcDay(new Date(last - back * dayMs).toISOString())),
         )
         if (shard === null) continue
-        for (const { node, runId, at, fill } of parsedFacts(textIn(shard.body))) {
-          if (fill === null) continue
-          const readings =
-            runId === ownRunId ? fill.readings.filter(reading => reading.at !== at) : fill.readings
-          earlier.fills.set(nodeKey(name, node), { ...fill, readings })
-        }
+        for (const { node, runId, ...facts } of parsedFacts(textIn(shard.body)))
+          earlier.nodes.set(
+            nodeKey(name, node),
+            runId === ownRunId ? withoutReading(facts) : readingOf(facts),
+          )
         break
       }
     },
@@ -55,6 +57,15 @@ export async function earlierOf(
   )
   return earlier
 }
+
+const readingOf = ({ at, images, imageGC, fill }: NodeBefore): NodeBefore => ({
+  ...{ at, images, imageGC, fill },
+})
+
+const withoutReading = ({ at, imageGC, fill }: NodeBefore): NodeBefore => ({
+  ...{ at, imageGC, images: [] },
+  fill: fill && { ...fill, readings: fill.readings.filter(reading => reading.at !== at) },
+})
 
 /** Empty if the file cannot be parsed: it is written anew. */
 function textIn(body: Buffer | undefined): string {

@@ -6,6 +6,7 @@ import { growthOf, withReading } from '#judge/history/fill.ts'
 import { merged } from '#judge/history/happenings.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
 import { mergedDay, nodeFacts, nodeKey, rulesByNode } from '#judge/history/node-facts.ts'
+import { noteImages } from '#judge/history/reclaim.ts'
 import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { openSharedParts } from '#judge/shared-parts.ts'
 import { bounded } from '#judge/text.ts'
@@ -109,9 +110,9 @@ export function openHistory({
   return {
     async knownGrowth(nodes, takenAt) {
       early ??= look(named.runId ?? runIdOf(takenAt))
-      const { fills } = (await early)?.earlier ?? nothingEarlier()
+      const { nodes: before } = (await early)?.earlier ?? nothingEarlier()
       const isKnown = (node: AuditedNode) => {
-        const series = withReading(fills.get(keyOf(metNode(node))) ?? null, node)
+        const series = withReading(before.get(keyOf(metNode(node)))?.fill ?? null, node)
         return Object.values(growthOf(series, node)).some(({ isSeen }) => isSeen)
       }
       return new Set(nodes.filter(isKnown))
@@ -130,11 +131,12 @@ export function openHistory({
         )
       const day = utcDay(run.document.run.takenAt)
       const nodes = run.nodes.map(metNode)
-      const fills = run.nodes.map((node, index) =>
-        withReading(earlier.fills.get(keyOf(nodes[index]!)) ?? null, node),
-      )
-      for (const [index, node] of run.nodes.entries())
-        noteRestart(node, earlier.fills.get(keyOf(nodes[index]!)) ?? null)
+      const before = nodes.map(node => earlier.nodes.get(keyOf(node)) ?? null)
+      const fills = run.nodes.map((node, index) => withReading(before[index]?.fill ?? null, node))
+      for (const [index, node] of run.nodes.entries()) {
+        noteRestart(node, before[index]?.fill ?? null)
+        noteImages(node, before[index] ?? null)
+      }
       const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
       const forgetBefore = dayBefore(day, retentionDays)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))

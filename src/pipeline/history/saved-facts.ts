@@ -36,6 +36,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       lowThresholdPercent: z.number(),
       usagePercent: number,
       bytesUntilTrigger: number,
+      predictedBytes: number.default(null),
     })
     .nullable(),
   thresholds: z
@@ -69,6 +70,18 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       }),
     )
     .default([]),
+  rounds: z
+    .array(
+      z.object({
+        at: z.string(),
+        wantedBytes: number,
+        countedBytes: number,
+        freedBytes: number,
+        predictedBytes: number,
+      }),
+    )
+    .default([]),
+  images: z.array(z.tuple([z.string(), count, z.iso.date().nullable()])).default([]),
   held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
   firstVictims: z.array(z.string()).default([]),
   rules: z.array(z.string()),
@@ -99,6 +112,10 @@ const trend: z.ZodType<ClusterTrend> = z.object({
           imageGcHeadroomBytes: number,
         }),
       ),
+      imageGc: z
+        .object({ rounds: count, countedBytes: count, freedBytes: count, errorPercent: number })
+        .nullable()
+        .default(null),
       groupsLeftOut: count,
     }),
   ),

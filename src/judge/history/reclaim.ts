@@ -1,0 +1,178 @@
+/**
+ * Rounds of image GC that were observed: what the kubelet wanted to free, the size of the images that it deleted, and by how much the disk became emptier.
+ *
+ * Follows  pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace: each round looks at the same low threshold, so what two
+ *          rounds in a row want differs by what the first one freed, less what was written in between.
+ */
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { shortfallBytes } from '#judge/events/gc-events.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import type { Happening, NodeFacts, ReclaimRound, RememberedImage } from '#model/history.ts'
+import type { NodeInput } from '#model/node-input.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { byText } from '#model/text-order.ts'
+
+const mostRounds = 6
+/** Two rounds further apart than this may have had others between them. */
+const mostApartMs = 1.5 * imageGcPeriodMs
+const trigger =
+  /^(\S{19,30}) .*over the high threshold, trying to free bytes.{0,80}amountToFree=(\d{1,16})\b/
+const removal = /^\S{19,30} .*Removing image to free bytes" imageID="[^"]{1,80}" size=(\d{1,16})\b/
+
+type Reported = Pick<ReclaimRound, 'at' | 'wantedBytes' | 'countedBytes'>
+
+/** By the kubelet's own words: its events of rounds that freed too little, or its log. */
+export function reportedRounds(
+  events: readonly NodeEvent[] | null,
+  logLines: readonly string[],
+): ReclaimRound[] {
+  const logged = fromLog(logLines)
+  const rounds = (logged.length > 0 ? logged : fromEvents(events ?? [])).toSorted((a, b) =>
+    byText(a.at, b.at),
+  )
+  return rounds
+    .map((round, index) => ({
+      ...round,
+      freedBytes: freedUntil(round, rounds[index + 1]),
+      predictedBytes: null,
+    }))
+    .slice(-mostRounds)
+}
+
+function freedUntil({ at, wantedBytes }: Reported, next: Reported | undefined): number | null {
+  if (next === undefined || wantedBytes === null || next.wantedBytes === null) return null
+  const isNext = Date.parse(next.at) - Date.parse(at) <= mostApartMs
+  return isNext ? Math.max(0, wantedBytes - next.wantedBytes) : null
+}
+
+function fromLog(lines: readonly string[]): Reported[] {
+  const rounds: Reported[] = []
+  for (const line of lines) {
+    const [, time = '', wanted] = trigger.exec(line) ?? []
+    const ms = Date.parse(time.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+    if (wanted !== undefined && !Number.isNaN(ms))
+      rounds.push({ at: new Date(ms).toISOString(), wantedBytes: Number(wanted), countedBytes: 0 })
+    const size = removal.exec(line)?.[1]
+    const last = rounds.at(-1)
+    if (size !== undefined && last) last.countedBytes = (last.countedBytes ?? 0) + Number(size)
+  }
+  return rounds
+}
+
+/** An event that was counted twice is two rounds that wanted the same. */
+function fromEvents(events: readonly NodeEvent[]): Reported[] {
+  return events.flatMap(event => {
+    const { reason, count, firstTime, lastTime } = event
+    const said = reason === 'FreeDiskSpaceFailed' ? shortfallBytes(event) : null
+    if (said === null || lastTime === null) return []
+    const round = { wantedBytes: said.asked, countedBytes: said.freed }
+    const isRepeated = count > 1 && firstTime !== null && firstTime !== lastTime
+    const before = isRepeated ? [{ ...round, at: firstTime }] : []
+    return [...before, { ...round, at: lastTime }]
+  })
+}
+
+const mostImages = 32
+const shownName = 40
+
+/** The largest images, largest first. Empty: no list was read. */
+export function imagesOf(
+  { node, runtime, at }: Pick<NodeInput, 'node' | 'runtime' | 'at'>,
+  { imageGC, at: readAt }: Pick<NodePrediction, 'imageGC' | 'at'>,
+): RememberedImage[] {
+  // The API alone does not show the users of an image.
+  const unused = new Set(runtime === null ? [] : idleIds(imageGC))
+  const day = (at ?? readAt).slice(0, 10)
+  const listed =
+    runtime?.images?.map(({ id = '', repoTags = [], repoDigests = [], size }) => ({
+      id,
+      names: [...repoTags, ...repoDigests, id],
+      bytes: Number(size),
+    })) ??
+    node.status?.images?.map(({ names = [], sizeBytes }) => ({
+      id: '',
+      names,
+      bytes: Number(sizeBytes),
+    })) ??
+    []
+  return listed
+    .filter(({ names, bytes }) => names.length > 0 && Number.isSafeInteger(bytes) && bytes > 0)
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, mostImages)
+    .map(({ id, names, bytes }) => [nameOf(names), bytes, unused.has(id) ? day : null])
+}
+
+const idleIds = (imageGC: NodePrediction['imageGC']): string[] => [
+  ...(imageGC?.deletions ?? [])
+    .filter(({ certainty }) => certainty === 'certain')
+    .map(({ image }) => image),
+  ...(imageGC?.kept ?? [])
+    .filter(({ reason }) => reason === 'not-needed' || reason === 'too-young')
+    .map(({ image }) => image),
+]
+
+/** The end of its tag: the registry is the least telling. */
+function nameOf(names: readonly string[]): string {
+  const name = bounded(names.find(each => !each.includes('@')) ?? names[0] ?? '', nameLength)
+  return name.startsWith('sha256:') ? name.slice(7, 19) : name.slice(-shownName)
+}
+
+type Before = Pick<NodeFacts, 'at' | 'images' | 'imageGC' | 'fill'>
+
+/** What two readings of a node show of the time between them: images that went, since when others are unused. @param now is changed */
+export function noteImages(now: AuditedNode, before: Before | null): void {
+  if (before === null || Date.parse(before.at) >= Date.parse(now.at)) return
+  const images = now.images ?? []
+  const known = new Map(before.images.map(([name, , since]) => [name, since]))
+  now.images = images.map(([name, bytes, since]) => [
+    name,
+    bytes,
+    since === null ? null : (known.get(name) ?? since),
+  ])
+  const gone = goneOf(before.images, images)
+  if (gone.length === 0) return
+  const countedBytes = gone.reduce((sum, [, bytes]) => sum + bytes, 0)
+  const freedBytes = emptierBy(now, before)
+  const predictedBytes = before.imageGC?.predictedBytes ?? null
+  const round = { at: now.at, wantedBytes: null, countedBytes, freedBytes, predictedBytes }
+  now.rounds = [...(now.rounds ?? []), round].slice(-mostRounds)
+  const isLogged = (now.happened ?? []).some(({ what }) => what === 'image-deleted')
+  if (!isLogged) now.happened = [...(now.happened ?? []), ...gone.map(deletion(now, before))]
+}
+
+/** Lists name the largest images only: one that is smaller than all of today's may still be there. */
+function goneOf(before: readonly RememberedImage[], now: readonly RememberedImage[]) {
+  const here = new Set(now.map(([name]) => name))
+  const least = now.at(-1)?.[1] ?? Number.POSITIVE_INFINITY
+  return before.filter(([name, bytes]) => !here.has(name) && bytes > least)
+}
+
+const deletion =
+  ({ at }: AuditedNode, before: Before) =>
+  ([name, bytes]: RememberedImage): Happening => ({
+    at,
+    what: 'image-deleted',
+    subject: name,
+    message: `${bytes} bytes by the CRI, after ${before.at}`,
+  })
+
+/** Null: not read. 0: it became fuller. */
+function emptierBy({ prediction: { filesystems } }: AuditedNode, { fill }: Before): number | null {
+  const { layout, nodefs, imagefs } = filesystems
+  const disk = layout === 'shared' ? nodefs : imagefs
+  const last = fill?.readings.at(-1)
+  const then = layout === 'shared' ? last?.nodefsUsedBytes : last?.imagefsUsedBytes
+  if (disk?.capacityBytes == null || disk.availableBytes === null || then == null) return null
+  return Math.max(0, then - (disk.capacityBytes - disk.availableBytes))
+}
+
+/** Each round once: two runs may read the same event. */
+export const mergedRounds = (
+  before: readonly ReclaimRound[],
+  now: readonly ReclaimRound[],
+): ReclaimRound[] =>
+  [...new Map([...before, ...now].map(round => [round.at, round])).values()]
+    .toSorted((a, b) => byText(a.at, b.at))
+    .slice(-mostRounds)

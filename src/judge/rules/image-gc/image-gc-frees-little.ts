@@ -1,0 +1,69 @@
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { unreadEvents } from '#judge/events/events.ts'
+import { line } from '#judge/evidence.ts'
+import { reportedRounds } from '#judge/history/reclaim.ts'
+import { contextRule } from '#judge/rule.ts'
+import { bytes, exactBytes } from '#judge/text.ts'
+import type { ReclaimRound } from '#model/history.ts'
+
+const leastRounds = 3
+const minutes = imageGcPeriodMs / 60_000
+const gibibyte = 1024 ** 3
+
+const failedRound = (minute: number, wantedGib: number) => ({
+  reason: 'FreeDiskSpaceFailed',
+  pod: null,
+  message: `Failed to garbage collect required amount of images. Attempted to free ${wantedGib * gibibyte} bytes, but only found ${gibibyte} bytes eligible to free.`,
+  count: 1,
+  firstTime: null,
+  lastTime: `2026-11-20T23:${minute}:00Z`,
+})
+const wanting = (...gib: number[]) => ({
+  events: gib.map((wanted, index) => failedRound(30 + minutes * index, wanted)),
+})
+
+export const imageGcFreesLittle = contextRule({
+  id: 'image-gc-frees-little',
+  family: 'image-gc',
+  severity: 'medium',
+  needs: ['disks'],
+  docs: {
+    title: 'Image garbage collection frees less than half of what it counts',
+    why: 'The kubelet counts the size that the CRI lists for an image. Layers that other images share, and data that other programs write in the meantime, leave the disk as full as before.',
+    fix: 'Find in the ledger of the node what else grows on the disk, and make room there. Use images with fewer shared layers of different versions, or a larger disk.',
+    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
+  },
+  examples: { bad: wanting(9, 9, 9, 9), good: wanting(9, 8, 7, 6) },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  fact: ({ host }) => reportedRounds(null, host?.logLines ?? []),
+
+  *judge(logged, context) {
+    const rounds = logged.length > 0 ? logged : reportedRounds(context.events, [])
+    const measured = rounds.filter(isMeasured)
+    const short = measured.filter(({ countedBytes, freedBytes }) => freedBytes < countedBytes / 2)
+    if (short.length < leastRounds || short.length <= measured.length / 2) {
+      if (logged.length === 0) yield* unreadEvents(context)
+      return
+    }
+    const sum = (of: 'countedBytes' | 'freedBytes') =>
+      short.reduce((total, round) => total + round[of], 0)
+    yield {
+      // What was written between two rounds is not known.
+      confidence: 'likely',
+      consequence: `In ${short.length} of ${measured.length} rounds the kubelet counted ${bytes(sum('countedBytes'))} of deleted images, and the disk became emptier by ${bytes(sum('freedBytes'))}. It repeats that every ${minutes} min.`,
+      evidence: short.map(({ at, countedBytes, freedBytes }) =>
+        line(
+          'event',
+          `round of image GC at ${at}`,
+          `counted ${exactBytes(countedBytes)}, freed ${exactBytes(freedBytes)}`,
+        ),
+      ),
+    }
+  },
+})
+
+type Measured = ReclaimRound & { countedBytes: number; freedBytes: number }
+
+const isMeasured = (round: ReclaimRound): round is Measured =>
+  round.freedBytes !== null && (round.countedBytes ?? 0) > 0

@@ -4,20 +4,18 @@ import { families } from '#model/finding.ts'
 import { painter, type Screen, severityStyles, wrap } from './terminal.ts'
 
 const label = 10
-const shownDifferences = 6
 /** Longer lines of prose are hard to read. */
 const widestProse = 100
 
 /** Ends with a newline. */
 export function explanationText(rule: RuleExplanation, { hasColour, columns }: Screen): string {
-  const { id, family, severity, comparesNodes, docs, needs, policy, examples } = rule
+  const { id, family, severity, comparesNodes, docs, needs, policy } = rule
   const paint = painter(hasColour)
   const width = Math.min(columns, widestProse)
   const section = (title: string, ...texts: string[]) =>
     texts.flatMap((text, index) =>
       wrap(text, width, index === 0 ? title.padEnd(label) : ' '.repeat(label), ' '.repeat(label)),
     )
-  const hidden = examples.length - shownDifferences
   const keys = policy.map(({ key, default: value }) => `${key} (by default ${shownDefault(value)})`)
   const lines = [
     paint('bold', id),
@@ -31,13 +29,6 @@ export function explanationText(rule: RuleExplanation, { hasColour, columns }: S
     ...section('Needs', needs.length === 0 ? 'nothing' : needs.join(', ').replaceAll('`', '')),
     ...(comparesNodes ? section('', 'It compares the nodes of a nodegroup or nodepool.') : []),
     ...section('Policy', ...keys, `severities: { ${id}: … } and waivers, as for every rule`),
-    ...section(
-      'Example',
-      ...examples
-        .slice(0, shownDifferences)
-        .map(({ what, bad, good }) => `${what}: bad ${bad ?? 'none'}, good ${good ?? 'none'}`),
-      ...(hidden > 0 ? [`… and ${hidden} more`] : []),
-    ),
     ...section('Sources', ...docs.sources),
   ]
   return `${lines.join('\n')}\n`

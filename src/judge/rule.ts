@@ -6,8 +6,6 @@ import type { GarbageFate } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Subject } from '#model/subject.ts'
 import type { ClusterContext, NodeContext } from './cluster-facts.ts'
-import type { ContextExample, NodeExample } from './example.ts'
-import type { ClusterExample } from './garbage/example-cluster.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
 
 /** A subject that has what the rule needs. */
@@ -41,6 +39,8 @@ interface RuleHead {
   family: Family
   severity: Severity
   docs: RuleDocs
+  /** Keys of highwater.yaml that it reads, beside those that its `docs` name. */
+  policy?: readonly (keyof Policy)[]
   /** Titles that a finding may have instead of `docs.title`, by a key that translations use. */
   titles?: Readonly<Record<string, string>>
 }
@@ -48,7 +48,6 @@ interface RuleHead {
 export interface NodeRule extends RuleHead {
   kind: 'node'
   needs: readonly Need[]
-  examples: { bad: NodeExample; good: NodeExample }
   appliesTo(subject: NodeSubject): boolean
   /** Call it only with a subject that has all `needs`. */
   judge(subject: NodeSubject, policy: Policy): Iterable<Failing | Undecided>
@@ -69,7 +68,6 @@ type CohortYield = { nodes: string[] } & ({ failing: Failing } | Undecided)
 export interface CohortRule extends RuleHead {
   kind: 'cohort'
   needs: readonly Need[]
-  examples: { bad: NodeExample[]; good: NodeExample[] }
   appliesTo(subject: NodeSubject): boolean
   /** Divides a nodegroup further: only nodes with the same answer are compared. */
   cohort(subject: NodeSubject): string
@@ -96,7 +94,6 @@ export interface FactOfGroup<Fact> {
 export interface ContextRule extends RuleHead {
   kind: 'context'
   needs: readonly Need[]
-  examples: { bad: ContextExample; good: ContextExample }
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
   /**
@@ -150,7 +147,6 @@ export interface ClusterRule extends RuleHead {
   needs: readonly ClusterNeed[]
   /** What happens to the objects without an operator's action. */
   fate: GarbageFate
-  examples: { bad: ClusterExample; good: ClusterExample }
   /** Call it only with a prediction that has all `needs`. */
   judge(cluster: ClusterPrediction, policy: Policy): Iterable<ClusterFailing | Undecided>
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { openAuditedPredictions } from '#judge/audited-prediction.ts'
-import { calmEviction, exampleSubject, hard, type NodeExample } from '#judge/example.ts'
 import { nodeSubject } from '#judge/subject.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { inputOf } from '#test/at-the-door.ts'
+import { calmEviction, exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { buildNode, type NodeOptions } from '#test/node-builder.ts'
 
 function audited(options: NodeOptions = {}, shown = openAuditedPredictions()) {

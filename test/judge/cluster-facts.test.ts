@@ -158,7 +158,6 @@ describe('a rule that needs its cluster', () => {
     severity: 'high',
     needs: [],
     docs: { title: 'GC fails', why: 'w', fix: 'f', sources: ['s'] },
-    examples: { bad: {}, good: {} },
     appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
     fact: ({ identity }) => ({ name: identity.name }),
     *judge({ name }, { events, objects, why }) {

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { gatherSubjects, judgeCluster, mostSubjects } from '#judge/cluster-rules.ts'
-import { exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { failedPod } from '#judge/garbage/failed-pods.ts'
 import { aws, kubectl, said } from '#judge/garbage/kubectl.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
@@ -13,9 +11,14 @@ import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-del
 import { idleWaivers } from '#judge/waivers.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { defaultPolicy, type Waiver } from '#model/policy.ts'
+import { exampleCluster, failedPod, hoursBefore } from '#test/example-cluster.ts'
+import { evictedPodExamples } from '#test/examples/evicted-pods.ts'
+import { jobExamples } from '#test/examples/job-without-ttl.ts'
+import { releasedVolumeExamples } from '#test/examples/released-volume.ts'
+import { heldVolumeExamples } from '#test/examples/volume-held-in-deletion.ts'
 
-const bad = exampleCluster(jobWithoutTtl.examples.bad)
-const good = exampleCluster(jobWithoutTtl.examples.good)
+const bad = exampleCluster(jobExamples.bad)
+const good = exampleCluster(jobExamples.good)
 const state = (cluster: ClusterPrediction) =>
   judgeCluster(jobWithoutTtl, cluster, defaultPolicy).outcome
 
@@ -126,7 +129,7 @@ describe('findings', () => {
         controller: index < 30 ? pod.controller : null,
       },
     ]).flat()
-    const { pods } = exampleCluster(evictedPods.examples.bad)
+    const { pods } = exampleCluster(evictedPodExamples.bad)
     const crowded = exampleCluster({ pods: { ...pods!, terminated } })
     const [finding] = openJudgement([evictedPods], defaultPolicy).close(bad.at, [crowded]).findings
     expect(finding?.evidence.slice(0, 4)).toEqual([
@@ -139,7 +142,7 @@ describe('findings', () => {
   })
 
   it('on many places are no surer than the least sure of them, and add up what is lost there', () => {
-    const { volumes } = exampleCluster(releasedVolume.examples.bad)
+    const { volumes } = exampleCluster(releasedVolumeExamples.bad)
     const [volume] = volumes!.released
     const crowded = (untimed: number) => {
       const released = Array.from({ length: 30 }, (_, index) => ({
@@ -202,7 +205,7 @@ describe('findings', () => {
   })
 
   it('on many places count each thing by its own name', () => {
-    const { volumes } = exampleCluster(volumeHeldInDeletion.examples.bad)
+    const { volumes } = exampleCluster(heldVolumeExamples.bad)
     const [claim] = volumes!.held
     const held = Array.from({ length: 30 }, (_, index) => ({
       ...claim!,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { Cohorts } from '#judge/cohorts.ts'
-import { exampleSubject } from '#judge/example.ts'
 import { type CohortRule, cohortRule } from '#judge/rule.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import type { Host } from '#model/node-input.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { exampleSubject } from '#test/example.ts'
 
 type Yields = ReturnType<CohortRule['judge']>
 

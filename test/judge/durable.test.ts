@@ -428,7 +428,6 @@ describe('a finding', () => {
       severity: 'medium',
       needs: [],
       docs: { title: 'A toy', why: 'To see the fix.', fix: 'None.', sources: ['none'] },
-      examples: { bad: {}, good: {} },
       *judge() {
         yield { consequence: 'It fails.', evidence: [], fix: { config } }
       },

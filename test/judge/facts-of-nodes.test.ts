@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject } from '#judge/example.ts'
 import { FactsOfNodes, keptNode } from '#judge/facts-of-nodes.ts'
 import type { ContextRule } from '#judge/rule.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
+import { exampleSubject } from '#test/example.ts'
 
 describe('facts of nodes', () => {
   const ruleWith = (fact: unknown): ContextRule =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { line } from '#judge/evidence.ts'
-import { calmEviction, hard } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { nodeRule, type Rule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -8,23 +7,14 @@ import { findingId } from '#judge/tally.ts'
 import type { OutcomeCounts } from '#model/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import { clusterOf, inputOf } from '#test/at-the-door.ts'
+import { calmEviction, hard } from '#test/example.ts'
 import { type BuiltNode, buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 
 const docs = { title: 'A toy', why: 'To see the runner work.', fix: 'None.', sources: ['none'] }
-const examples = { bad: {}, good: {} }
 type Answer = Pick<Parameters<typeof nodeRule>[0], 'judge'>['judge']
 
 const toy = (judge: Answer, head: Partial<Parameters<typeof nodeRule>[0]> = {}): Rule =>
-  nodeRule({
-    id: 'toy',
-    family: 'kernel',
-    severity: 'medium',
-    needs: [],
-    docs,
-    examples,
-    judge,
-    ...head,
-  })
+  nodeRule({ id: 'toy', family: 'kernel', severity: 'medium', needs: [], docs, judge, ...head })
 
 const failing = { consequence: 'It fails.', evidence: [line('computed', 'toy', '1')] }
 const alwaysFails = toy(function* () {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { hard, soft } from '#judge/example.ts'
 import type { NodePrediction, TimelineDetail, TimelineEvent } from '#model/prediction.ts'
 import { storyOf } from '#report/story.ts'
+import { hard, soft } from '#test/example.ts'
 import { buildNode } from '#test/node-builder.ts'
 
 const plain = (text: string) => text

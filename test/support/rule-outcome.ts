@@ -1,9 +1,9 @@
 /** What a rule that needs its cluster says of one node. */
 import { Contexts } from '#judge/contexts.ts'
-import { type ContextExample, exampleContext, exampleSubject } from '#judge/example.ts'
 import { type Outcome, outcomeOf } from '#judge/outcome.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { type ContextExample, exampleContext, exampleSubject } from '#test/example.ts'
 
 export function outcomeIn(
   rule: ContextRule,

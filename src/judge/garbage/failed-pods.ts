@@ -94,16 +94,3 @@ function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: numbe
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */
 const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
-
-/** For examples: a pod that ended so many hours ago. */
-export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({
-  namespace: 'shop',
-  name: 'cart-7d9c6bf5c8-x2x4z',
-  phase: 'Failed',
-  reason,
-  controller: { kind: 'ReplicaSet', name: 'cart-7d9c6bf5c8' },
-  node: 'ip-10-0-1-2.ec2.internal',
-  createdMs: endedMs,
-  finishedMs: endedMs,
-  isBeingDeleted: false,
-})

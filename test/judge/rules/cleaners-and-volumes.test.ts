@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type ContextExample, exampleSubject, type NodeExample } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
 import { inodeGrowth } from '#judge/rules/eviction/inode-growth.ts'
 import { foreignCleaner } from '#judge/rules/image-gc/foreign-cleaner.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { type ContextExample, exampleSubject, type NodeExample } from '#test/example.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
 const gibibyte = 1024 ** 3

@@ -1,7 +1,6 @@
 /** The boundaries of the rules on a cluster's own objects. */
 import { describe, expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
-import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
 import type { ClusterFailing, ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
 import type {
@@ -13,6 +12,7 @@ import type {
   TerminatingPod,
 } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { type ClusterExample, exampleCluster, hoursBefore } from '#test/example-cluster.ts'
 
 function judged(id: string, example: ClusterExample, minAgeHours = 24) {
   const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ContextExample } from '#judge/example.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 import type { StartSettings } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
+import type { ContextExample } from '#test/example.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
 const launchTemplate = { id: 'lt-1', name: 'web', version: '4' }

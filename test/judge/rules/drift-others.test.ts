@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { ContextExample } from '#judge/example.ts'
-import { exampleSubject } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { Rule } from '#judge/rule.ts'
@@ -14,6 +12,10 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { type Baseline, defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
 import { clusterOf, inputOf } from '#test/at-the-door.ts'
+import type { ContextExample } from '#test/example.ts'
+import { exampleSubject } from '#test/example.ts'
+import { baselineExamples } from '#test/examples/baseline-drift.ts'
+import { restartExamples } from '#test/examples/changed-not-restarted.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
@@ -56,7 +58,7 @@ function judged(
 }
 
 describe('changed-not-restarted', () => {
-  const { bad, good } = changedNotRestarted.examples
+  const { bad, good } = restartExamples
   const judge = (example: ContextExample) =>
     outcomeOf(changedNotRestarted, exampleSubject(example), defaultPolicy)
   const nextStart = bad.nextStart
@@ -245,7 +247,7 @@ describe('baseline-drift against a baseline', () => {
 })
 
 describe('baseline-drift against the AMI', () => {
-  const { good } = baselineDrift.examples
+  const { good } = baselineExamples
   const judge = (configuration: KubeletConfiguration, more: ContextExample = {}) =>
     outcomeIn(baselineDrift, {
       ...good,
@@ -354,7 +356,7 @@ describe('a configuration that is only on the disk', () => {
   })
 
   it('is not said to run', () => {
-    const { good } = baselineDrift.examples
+    const { good } = baselineExamples
     const cluster = {
       nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }],
     }
@@ -427,7 +429,7 @@ describe('version-skew-drift', () => {
   it('does not blame a release for what somebody edited', () => {
     const shutdown = { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }
     const configuration = {
-      ...baselineDrift.examples.good.configuration,
+      ...baselineExamples.good.configuration,
       shutdownGracePeriod: '0s',
       shutdownGracePeriodCriticalPods: '0s',
     }
@@ -498,7 +500,7 @@ describe('peer-drift beside what is declared, or written in the policy', () => {
   })
   const gc = (high: number, low = 60) => ({
     configuration: {
-      ...baselineDrift.examples.good.configuration,
+      ...baselineExamples.good.configuration,
       imageGCHighThresholdPercent: high,
       imageGCLowThresholdPercent: low,
     },

@@ -1,7 +1,6 @@
 /** Boundaries of the rules about how eviction is set, and whom it meets. */
 import { describe, expect, it } from 'vitest'
 import { Cohorts } from '#judge/cohorts.ts'
-import { exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { CohortRule, NodeRule } from '#judge/rule.ts'
 import { absoluteThresholdOnMixedDisks } from '#judge/rules/eviction/absolute-threshold-on-mixed-disks.ts'
@@ -20,6 +19,7 @@ import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thr
 import { amountOf } from '#judge/values.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { Signal } from '#model/prediction.ts'
+import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 
 const gibibyte = 1024 ** 3
 const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>

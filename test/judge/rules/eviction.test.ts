@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
@@ -9,6 +8,7 @@ import { unwatchedImagefs } from '#judge/rules/eviction/unwatched-imagefs.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { inputOf } from '#test/at-the-door.ts'
+import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 
 const judge = (rule: NodeRule, example: NodeExample) =>

@@ -1,6 +1,5 @@
 /** Boundaries of the rules about a disk that fills, and of what could still be given back. */
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { graceLongerThanFillTime } from '#judge/rules/eviction/grace-longer-than-fill-time.ts'
@@ -15,6 +14,7 @@ import type {
   Ranking,
   Signal,
 } from '#model/prediction.ts'
+import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 
 const GiB = 1024 ** 3
 const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) =>

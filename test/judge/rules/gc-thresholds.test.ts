@@ -1,6 +1,5 @@
 /** Boundaries of the rules about image GC and container GC. */
 import { describe, expect, it } from 'vitest'
-import { hard, type NodeExample, soft } from '#judge/example.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { containerGcFlagsOffDefault } from '#judge/rules/container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from '#judge/rules/container-gc/dead-container-pile.ts'
@@ -14,6 +13,7 @@ import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-ima
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { ImageDeletion } from '#model/prediction.ts'
+import { hard, type NodeExample, soft } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const gibibyte = 1024 ** 3

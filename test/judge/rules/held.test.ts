@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, type NodeExample } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { idleImages } from '#judge/rules/image-gc/idle-images.ts'
 import { unexplainedDiskUse } from '#judge/rules/image-gc/unexplained-disk-use.ts'
 import { logDebris } from '#judge/rules/logs/log-debris.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 const state = (rule: NodeRule, example: NodeExample) =>
   outcomeOf(rule, exampleSubject(example), defaultPolicy).state

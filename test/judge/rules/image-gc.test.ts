@@ -1,11 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import {
-  exampleCapacityBytes,
-  exampleSubject,
-  hard,
-  type NodeExample,
-  soft,
-} from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
@@ -15,6 +8,13 @@ import { imageGcDue } from '#judge/rules/image-gc/image-gc-due.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, ImageDeletion } from '#model/prediction.ts'
+import {
+  exampleCapacityBytes,
+  exampleSubject,
+  hard,
+  type NodeExample,
+  soft,
+} from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const gibibyte = 1024 ** 3

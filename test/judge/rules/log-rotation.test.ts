@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, hard, type NodeExample } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { periodOf } from '#judge/logs/logrotate-runs.ts'
 import { outcomeOf } from '#judge/outcome.ts'
@@ -8,6 +7,7 @@ import { logRotationDrift } from '#judge/rules/logs/log-rotation-drift.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
 import { inputOf } from '#test/at-the-door.ts'
+import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 
 const MiB = 1024 ** 2

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, type NodeExample } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { invalidKubeletConfiguration } from '#judge/rules/configuration/invalid-kubelet-configuration.ts'
@@ -7,6 +6,7 @@ import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 const judge = (rule: NodeRule, example: NodeExample) =>
   outcomeOf(rule, exampleSubject(example), defaultPolicy)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { registryOf } from '#judge/events/images.ts'
-import { type ContextExample, hard, type NodeExample } from '#judge/example.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
@@ -13,6 +12,7 @@ import { invalidLogSize } from '#judge/rules/logs/invalid-log-size.ts'
 import { logRetentionTooShort } from '#judge/rules/logs/log-retention-too-short.ts'
 import { logRotationOvershoot } from '#judge/rules/logs/log-rotation-overshoot.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { type ContextExample, hard, type NodeExample } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const judge = (rule: NodeRule | ContextRule, example: ContextExample) => outcomeFor(rule, example)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalName, familiarName } from '#judge/events/images.ts'
-import { exampleSubject, type NodeExample } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Certainty, ImageDeletion, KeptImage } from '#model/prediction.ts'
+import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 const judge = (example: NodeExample, policy: Partial<Policy> = {}) =>
   outcomeOf(requiredImageAtRisk, exampleSubject(example), { ...defaultPolicy, ...policy })

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { hard, type NodeExample, soft } from '#judge/example.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { allocatableMismatch } from '#judge/rules/reservations/allocatable-mismatch.ts'
@@ -12,6 +11,7 @@ import { reservedBelowEksFormula } from '#judge/rules/reservations/reserved-belo
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { unsafeEnforcedReservation } from '#judge/rules/reservations/unsafe-enforced-reservation.ts'
 import { summaryOf } from '#test/at-the-door.ts'
+import { hard, type NodeExample, soft } from '#test/example.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
 const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)

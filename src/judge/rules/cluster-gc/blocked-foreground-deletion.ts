@@ -1,24 +1,8 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, getYaml, isOld, oldest } from '#judge/garbage/garbage.ts'
 import { owned } from '#judge/garbage/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { OwnerGarbage } from '#model/cluster-garbage.ts'
-
-const none = { dangling: [], orphaned: [] }
-const waiting = (hoursAgo: number): OwnerGarbage['blocked'][number] => ({
-  ...{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(hoursAgo) },
-  dependents: [
-    {
-      kind: 'ReplicaSet',
-      namespace: 'shop',
-      count: 1,
-      names: ['cart-5f7d'],
-      createdMs: hoursBefore(900),
-    },
-  ],
-})
 
 export const blockedForegroundDeletion = clusterRule({
   id: 'blocked-foreground-deletion',
@@ -33,10 +17,6 @@ export const blockedForegroundDeletion = clusterRule({
       'pkg/controller/garbagecollector/garbagecollector.go processDeletingDependentsItem',
       'pkg/controller/garbagecollector/graph.go blockingDependents',
     ],
-  },
-  examples: {
-    bad: { owners: { ...none, blocked: [waiting(60)] } },
-    good: { owners: { ...none, blocked: [waiting(1)] } },
   },
 
   *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {

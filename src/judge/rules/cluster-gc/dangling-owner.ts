@@ -1,22 +1,8 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, getYaml, isOld, oldest, summed } from '#judge/garbage/garbage.ts'
 import { owned, totalOf } from '#judge/garbage/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { OwnerGarbage } from '#model/cluster-garbage.ts'
-
-const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
-  ...{
-    kind: 'ReplicaSet',
-    namespace: 'shop',
-    count: 1,
-    names: ['cart-5f7d'],
-    createdMs: hoursBefore(hoursAgo),
-  },
-  ...{ owner: 'Deployment cart', isReplaced: true, confidence: 'certain' },
-})
-const none = { blocked: [], orphaned: [] }
 
 export const danglingOwner = clusterRule({
   id: 'dangling-owner',
@@ -30,10 +16,6 @@ export const danglingOwner = clusterRule({
     sources: [
       'pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling',
     ],
-  },
-  examples: {
-    bad: { owners: { ...none, dangling: [group(500)] } },
-    good: { owners: { ...none, dangling: [group(3)] } },
   },
 
   *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {

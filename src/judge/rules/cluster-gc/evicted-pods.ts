@@ -1,8 +1,5 @@
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { failedPod, stayingPods } from '#judge/garbage/failed-pods.ts'
+import { stayingPods } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
-
-const pods = { threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] }
 
 export const evictedPods = clusterRule({
   id: 'evicted-pods',
@@ -17,10 +14,6 @@ export const evictedPods = clusterRule({
       'pkg/kubelet/eviction/eviction_manager.go evictPod',
       'pkg/controller/podgc/gc_controller.go byEvictionAndCreationTimestamp',
     ],
-  },
-  examples: {
-    bad: { pods: { ...pods, terminated: [failedPod(hoursBefore(72), 'Evicted')] } },
-    good: { pods: { ...pods, terminated: [failedPod(hoursBefore(1), 'Evicted')] } },
   },
 
   judge: (cluster, policy) => stayingPods(cluster, policy, true),

@@ -1,8 +1,5 @@
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { failedPod, stayingPods } from '#judge/garbage/failed-pods.ts'
+import { stayingPods } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
-
-const pods = { threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] }
 
 export const failedPods = clusterRule({
   id: 'failed-pods',
@@ -17,10 +14,6 @@ export const failedPods = clusterRule({
       'pkg/controller/podgc/gc_controller.go gcTerminated',
       'pkg/controller/controller_utils.go FilterActivePods',
     ],
-  },
-  examples: {
-    bad: { pods: { ...pods, terminated: [failedPod(hoursBefore(72), null)] } },
-    good: { pods: { ...pods, terminated: [failedPod(hoursBefore(1), null)] } },
   },
 
   judge: (cluster, policy) => stayingPods(cluster, policy, false),

@@ -8,12 +8,6 @@ import type { CronJobGarbage } from '#model/cluster-garbage.ts'
 
 /** So many times upstream's default is a history that somebody set without thinking of its pods. */
 const manyTimes = 10
-const cronJob = (limit: number, count: number): CronJobGarbage => ({
-  namespace: 'batch',
-  name: 'nightly',
-  successful: { limit, count, excess: Math.max(0, count - limit) },
-  failed: { limit: 1, count: 0, excess: 0 },
-})
 
 export const jobHistoryBeyondLimit = clusterRule({
   id: 'job-history-beyond-limit',
@@ -28,10 +22,6 @@ export const jobHistoryBeyondLimit = clusterRule({
       'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
       'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob',
     ],
-  },
-  examples: {
-    bad: { jobs: { finished: [], cronJobs: [cronJob(100, 90)] } },
-    good: { jobs: { finished: [], cronJobs: [cronJob(3, 3)] } },
   },
 
   *judge({ jobs }) {

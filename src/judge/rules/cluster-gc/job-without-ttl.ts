@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import {
   byNamespace,
   isOld,
@@ -11,20 +10,7 @@ import {
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { FinishedJob } from '#model/cluster-garbage.ts'
 
-const finished = (more: Partial<FinishedJob>): FinishedJob => ({
-  namespace: 'batch',
-  name: 'catalog-import-29384701',
-  controller: null,
-  outcome: 'Complete',
-  finishedMs: hoursBefore(300),
-  expiresMs: null,
-  ttlSeconds: null,
-  isBeingDeleted: false,
-  finalizers: [],
-  ...more,
-})
 const daySeconds = 86_400
 const patch = JSON.stringify({ spec: { ttlSecondsAfterFinished: daySeconds } })
 
@@ -41,15 +27,6 @@ export const jobWithoutTtl = clusterRule({
       'pkg/controller/ttlafterfinished/ttlafterfinished_controller.go needsCleanup',
       'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
     ],
-  },
-  examples: {
-    bad: { jobs: { finished: [finished({})], cronJobs: [] } },
-    good: {
-      jobs: {
-        finished: [finished({ ttlSeconds: daySeconds, expiresMs: hoursBefore(-10) })],
-        cronJobs: [],
-      },
-    },
   },
 
   *judge({ at, jobs }, { clusterGarbage: { minAgeHours } }) {

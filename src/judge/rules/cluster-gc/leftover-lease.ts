@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -14,13 +13,6 @@ const isPassedOver = (
   minAgeHours: number,
 ): boolean => state === 'collectable' && renewedMs !== null && isOld(renewedMs, nowMs, minAgeHours)
 
-const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
-  node: 'ip-10-0-9-9.ec2.internal',
-  state: 'leftover',
-  renewedMs: hoursBefore(renewedHoursAgo),
-  isExpired: true,
-})
-
 export const leftoverLease = clusterRule({
   id: 'leftover-lease',
   severity: 'low',
@@ -31,10 +23,6 @@ export const leftoverLease = clusterRule({
     why: 'A kubelet makes its node the owner of its lease, once, and with the node the lease goes. A lease without an owner outlives its node: nothing collects it. One that has its owner still, and stays for long all the same, is passed over: the garbage collector does not get that far, or may not.',
     fix: 'Delete the leases whose node is gone; if new ones keep coming, look who else writes to kube-node-lease. Where they have owners, look why the garbage collector does not work (an API group that does not answer, a webhook that refuses).',
     sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
-  },
-  examples: {
-    bad: { leases: { nodes: [lease(900)] } },
-    good: { leases: { nodes: [{ ...lease(2), state: 'collectable' }] } },
   },
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {

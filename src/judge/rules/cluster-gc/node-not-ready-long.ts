@@ -1,18 +1,10 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { silentNodes } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
-
-const node = (hoursAgo: number) => ({
-  node: 'ip-10-0-1-2.ec2.internal',
-  ready: 'Unknown' as const,
-  sinceMs: hoursBefore(hoursAgo),
-  reason: 'NodeStatusUnknown',
-})
 
 export const nodeNotReadyLong = clusterRule({
   id: 'node-not-ready-long',
@@ -27,10 +19,6 @@ export const nodeNotReadyLong = clusterRule({
       'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
     ],
-  },
-  examples: {
-    bad: { nodes: { notReady: [node(60)] } },
-    good: { nodes: { notReady: [node(0.2)] } },
   },
 
   *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {

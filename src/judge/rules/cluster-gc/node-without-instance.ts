@@ -1,23 +1,10 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { isWithoutInstance } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
-
-const example = (hoursAgo: number) => ({
-  instances: {
-    withoutInstance: [
-      {
-        node: 'ip-10-0-1-2.ec2.internal',
-        instanceId: 'i-0123456789abcdef0',
-        sinceMs: hoursBefore(hoursAgo),
-      },
-    ],
-  },
-})
 
 export const nodeWithoutInstance = clusterRule({
   id: 'node-without-instance',
@@ -33,7 +20,6 @@ export const nodeWithoutInstance = clusterRule({
       'EC2 API reference, DescribeInstances',
     ],
   },
-  examples: { bad: example(30), good: example(0.1) },
 
   *judge({ cluster, at, instances: { withoutInstance } }) {
     const nowMs = Date.parse(at)

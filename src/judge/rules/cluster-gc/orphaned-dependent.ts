@@ -1,15 +1,7 @@
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, inGroups, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { OwnerGarbage } from '#model/cluster-garbage.ts'
-
-const none = { dangling: [], blocked: [] }
-const orphan = (hoursAgo: number): OwnerGarbage['orphaned'][number] => ({
-  ...{ kind: 'ReplicaSet', namespace: 'shop', name: 'cart-5f7d', controllerKind: 'Deployment' },
-  ...{ createdMs: hoursBefore(hoursAgo), replicas: 2 },
-})
 
 export const orphanedDependent = clusterRule({
   id: 'orphaned-dependent',
@@ -24,10 +16,6 @@ export const orphanedDependent = clusterRule({
       'pkg/controller/garbagecollector/garbagecollector.go orphanDependents',
       'pkg/controller/controller_ref_manager.go ClaimObject',
     ],
-  },
-  examples: {
-    bad: { owners: { ...none, orphaned: [orphan(700)] } },
-    good: { owners: { ...none, orphaned: [orphan(1)] } },
   },
 
   *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {

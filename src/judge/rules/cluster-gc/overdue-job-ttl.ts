@@ -1,23 +1,9 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byNamespace, named, oldest, summed } from '#judge/garbage/garbage.ts'
 import { isOverdue } from '#judge/garbage/held-objects.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { FinishedJob } from '#model/cluster-garbage.ts'
-
-const job = (expiresMs: number): FinishedJob => ({
-  namespace: 'batch',
-  name: 'import-1',
-  controller: null,
-  outcome: 'Complete',
-  finishedMs: expiresMs - 60_000,
-  expiresMs,
-  ttlSeconds: 60,
-  isBeingDeleted: false,
-  finalizers: [],
-})
 
 export const overdueJobTtl = clusterRule({
   id: 'overdue-job-ttl',
@@ -29,10 +15,6 @@ export const overdueJobTtl = clusterRule({
     why: 'The TTL controller deletes an expired Job in the foreground: first its pods, then the Job. A Job that still exists is blocked by a finalizer or by a pod stuck in Terminating, or the controller does not delete it.',
     fix: 'If the Job is Terminating, check its finalizers and its pods. If it is not, check whether an admission webhook rejects the deletion.',
     sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
-  },
-  examples: {
-    bad: { jobs: { finished: [job(hoursBefore(5))], cronJobs: [] } },
-    good: { jobs: { finished: [job(hoursBefore(0.1))], cronJobs: [] } },
   },
 
   *judge({ at, jobs }) {

@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { inGroups, isOld, leftHours, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -36,21 +35,6 @@ function supersededRequests(requests: readonly CertificateRequest[]): ReadonlySe
 
 const keyOf = ({ signer, requestor }: CertificateRequest): string => `${signer} ${requestor}`
 
-const request = (state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
-  ...{
-    name: 'csr-4x2lp',
-    signer: kubeletServing,
-    requestor: 'system:node:ip-10-0-1-2.ec2.internal',
-  },
-  ...{
-    createdMs: hoursBefore(hoursAgo),
-    state,
-    sinceMs: hoursBefore(hoursAgo),
-    overdue: null,
-    isNeverCollected: false,
-  },
-})
-
 export const pendingCertificateRequest = clusterRule({
   id: 'pending-certificate-request',
   severity: 'medium',
@@ -64,10 +48,6 @@ export const pendingCertificateRequest = clusterRule({
       'pkg/controller/certificates/cleaner/cleaner.go isPendingPastDeadline',
       'pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager',
     ],
-  },
-  examples: {
-    bad: { certificates: { requests: [request('pending', 5)] } },
-    good: { certificates: { requests: [request('pending', 0.1), request('issued', 5)] } },
   },
 
   *judge({ cluster, at, certificates: { requests } }) {

@@ -1,4 +1,3 @@
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import {
   byFrequency,
   byNamespace,
@@ -11,20 +10,6 @@ import { whyPodStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { TerminatingPod } from '#model/cluster-garbage.ts'
-
-const hanging = (hoursAgo: number): TerminatingPod => ({
-  namespace: 'shop',
-  name: 'cart-0',
-  controller: { kind: 'StatefulSet', name: 'cart' },
-  node: 'ip-10-0-1-2.ec2.internal',
-  sinceMs: hoursBefore(hoursAgo),
-  finalizers: [],
-  nodeState: 'not-ready',
-  isTakenByPodGc: false,
-  isLetGo: false,
-})
-const pods = { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0 }
 
 export const podStuckTerminating = clusterRule({
   id: 'pod-stuck-terminating',
@@ -39,10 +24,6 @@ export const podStuckTerminating = clusterRule({
       'pkg/controller/podgc/gc_controller.go gcTerminating, gcOrphaned',
       'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
     ],
-  },
-  examples: {
-    bad: { pods: { ...pods, terminating: [hanging(30)] } },
-    good: { pods: { ...pods, terminating: [hanging(0.1)] } },
   },
 
   *judge({ at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {

@@ -1,5 +1,4 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import {
@@ -11,23 +10,6 @@ import {
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { ReleasedVolume } from '#model/cluster-garbage.ts'
-
-const volume = (hoursAgo: number): ReleasedVolume => ({
-  volume: 'pvc-7f2e',
-  claim: 'shop/data-cart-0',
-  storageClass: 'gp3-retain',
-  reclaimPolicy: 'Retain',
-  action: 'retain',
-  capacityBytes: 100 * 2 ** 30,
-  driver: 'ebs.csi.aws.com',
-  handle: 'vol-0123456789abcdef0',
-  volumeType: null,
-  sinceMs: hoursBefore(hoursAgo),
-  createdMs: hoursBefore(2000),
-  isBeingDeleted: false,
-})
-const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [] } })
 
 export const releasedVolume = clusterRule({
   id: 'released-volume',
@@ -40,7 +22,6 @@ export const releasedVolume = clusterRule({
     fix: 'Check whether the data is still needed. If it is, clear spec.claimRef so that a PVC can bind the volume; else delete the PersistentVolume and then its disk.',
     sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
   },
-  examples: { bad: example(volume(900)), good: example(volume(2)) },
 
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

@@ -1,22 +1,8 @@
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byFrequency, byPlace, getYaml, isOld, oldest, reasonOf } from '#judge/garbage/garbage.ts'
 import { heldObjects } from '#judge/garbage/held-objects.ts'
 import { whyFinalizersStay } from '#judge/garbage/holders.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { HeldObject } from '#model/cluster-garbage.ts'
-
-const held = (hoursAgo: number): HeldObject => ({
-  ...{
-    resource: 'jobs.batch',
-    kind: 'Job',
-    namespace: 'shop',
-    name: 'import',
-    sinceMs: hoursBefore(hoursAgo),
-    expiresMs: null,
-  },
-  finalizers: [{ finalizer: 'example.com/audit', controller: null, state: 'unknown' }],
-})
 
 export const stuckFinalizer = clusterRule({
   id: 'stuck-finalizer',
@@ -31,10 +17,6 @@ export const stuckFinalizer = clusterRule({
       'apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection',
       'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
     ],
-  },
-  examples: {
-    bad: { finalizers: { held: [held(50)] } },
-    good: { finalizers: { held: [held(1)] } },
   },
 
   *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {

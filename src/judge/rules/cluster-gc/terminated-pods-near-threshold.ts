@@ -1,6 +1,5 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
-import { failedPod, thresholdText } from '#judge/garbage/failed-pods.ts'
+import { thresholdText } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted, percent } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
@@ -8,15 +7,6 @@ import { byText } from '#model/text-order.ts'
 /** From this part of the threshold on. */
 const nearShare = 0.8
 const goesFirst = 5
-const many = (count: number) => ({
-  terminated: Array.from({ length: count }, (_, index) => ({
-    ...failedPod(hoursBefore(1), null),
-    name: `report-${index}`,
-  })),
-  threshold: { pods: 10, isAssumed: false },
-  excess: Math.max(0, count - 10),
-  terminating: [],
-})
 
 export const terminatedPodsNearThreshold = clusterRule({
   id: 'terminated-pods-near-threshold',
@@ -32,7 +22,6 @@ export const terminatedPodsNearThreshold = clusterRule({
       'EKS API reference, KubeControllerManagerConfig',
     ],
   },
-  examples: { bad: { pods: many(9) }, good: { pods: many(3) } },
 
   *judge({ cluster, pods: { terminated, threshold, excess } }) {
     const { pods: limit, isAssumed } = threshold

@@ -1,25 +1,10 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { inGroups, isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { aws, said } from '#judge/garbage/kubectl.ts'
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
-
-const disk = (hoursAgo: number) => ({
-  ...{
-    volumeId: 'vol-0123456789abcdef0',
-    capacityBytes: 100 * 2 ** 30,
-    volumeType: 'gp3',
-    zone: 'us-east-1a',
-  },
-  ...{ iops: 3000, throughputMiBps: 125, volume: null },
-  createdMs: hoursBefore(hoursAgo),
-})
-const example = (hoursAgo: number) => ({
-  disks: { unattached: [disk(hoursAgo)], areVolumesKnown: true },
-})
 
 export const unattachedDisk = clusterRule({
   id: 'unattached-disk',
@@ -32,7 +17,6 @@ export const unattachedDisk = clusterRule({
     fix: 'Its tags name its former PVC. Take a snapshot if the data may be needed. Then delete the PersistentVolume that names the volume, if any, and the volume.',
     sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
   },
-  examples: { bad: example(400), good: example(2) },
 
   *judge(
     { cluster, at, disks: { unattached, areVolumesKnown } },

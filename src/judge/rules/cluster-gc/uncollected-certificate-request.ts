@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -20,21 +19,6 @@ function evidenceOfVersion({ version, isAssumed }: ControlPlane): Evidence[] {
   return [line('object', 'version of the control plane', value)]
 }
 
-const request = (overdue: string | null): CertificateRequest => ({
-  ...{
-    name: 'csr-9k3vd',
-    signer: 'kubernetes.io/kube-apiserver-client-kubelet',
-    requestor: 'system:bootstrap:0a1b2c',
-  },
-  ...{
-    createdMs: hoursBefore(20),
-    state: 'issued',
-    sinceMs: hoursBefore(20),
-    overdue,
-    isNeverCollected: false,
-  },
-})
-
 export const uncollectedCertificateRequest = clusterRule({
   id: 'uncollected-certificate-request',
   severity: 'low',
@@ -45,10 +29,6 @@ export const uncollectedCertificateRequest = clusterRule({
     why: 'Once an hour a cleaner deletes requests that were issued, denied or failed more than an hour ago, and those that waited for a day. What it has passed over in two rounds it does not take. Before 1.35 it never took one that was approved and not issued.',
     fix: 'Delete them: a request is of no use once it is answered. If new ones keep staying, look whether an admission webhook refuses the deletion.',
     sources: ['pkg/controller/certificates/cleaner/cleaner.go handle'],
-  },
-  examples: {
-    bad: { certificates: { requests: [request('issued-past-deadline')] } },
-    good: { certificates: { requests: [request(null)] } },
   },
 
   *judge(

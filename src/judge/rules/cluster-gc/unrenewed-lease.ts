@@ -1,18 +1,10 @@
 import { line } from '#judge/evidence.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
-
-const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
-  node: 'ip-10-0-1-2.ec2.internal',
-  state: 'held',
-  renewedMs: hoursBefore(renewedHoursAgo),
-  isExpired: true,
-})
 
 export const unrenewedLease = clusterRule({
   id: 'unrenewed-lease',
@@ -28,7 +20,6 @@ export const unrenewedLease = clusterRule({
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
     ],
   },
-  examples: { bad: { leases: { nodes: [lease(50)] } }, good: { leases: { nodes: [lease(0.1)] } } },
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

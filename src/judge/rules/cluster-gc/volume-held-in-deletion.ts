@@ -1,4 +1,3 @@
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import {
   byFrequency,
   byPlace,
@@ -11,22 +10,6 @@ import { whyVolumeStays } from '#judge/garbage/holders.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
-
-const claim = (hoursAgo: number): HeldVolumeObject => ({
-  namespace: 'shop',
-  name: 'data-cart-0',
-  sinceMs: hoursBefore(hoursAgo),
-  finalizers: [
-    {
-      finalizer: 'kubernetes.io/pvc-protection',
-      controller: 'the volume protection controller',
-      state: 'control-plane',
-    },
-  ],
-  usedBy: ['shop/cart-0'],
-})
-const example = (held: HeldVolumeObject) => ({ volumes: { released: [], held: [held] } })
 
 export const volumeHeldInDeletion = clusterRule({
   id: 'volume-held-in-deletion',
@@ -42,7 +25,6 @@ export const volumeHeldInDeletion = clusterRule({
       'pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed',
     ],
   },
-  examples: { bad: example(claim(40)), good: example(claim(0.5)) },
 
   *judge({ cluster, at, volumes: { held } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

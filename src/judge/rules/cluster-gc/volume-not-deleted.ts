@@ -1,5 +1,4 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
-import { hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
 import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import {
@@ -10,23 +9,6 @@ import {
 import { costOf, sizeOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import type { ReleasedVolume } from '#model/cluster-garbage.ts'
-
-const volume = (hoursAgo: number): ReleasedVolume => ({
-  volume: 'pvc-91ac',
-  claim: 'shop/scratch-1',
-  storageClass: 'gp3',
-  reclaimPolicy: 'Delete',
-  action: 'leave-to-driver',
-  capacityBytes: 20 * 2 ** 30,
-  driver: 'ebs.csi.aws.com',
-  handle: 'vol-0123456789abcdef1',
-  volumeType: null,
-  sinceMs: hoursBefore(hoursAgo),
-  createdMs: hoursBefore(2000),
-  isBeingDeleted: false,
-})
-const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [] } })
 
 export const volumeNotDeleted = clusterRule({
   id: 'volume-not-deleted',
@@ -42,7 +24,6 @@ export const volumeNotDeleted = clusterRule({
       'sig-storage-lib-external-provisioner controller/controller.go shouldDelete',
     ],
   },
-  examples: { bad: example(volume(90)), good: example(volume(0.2)) },
 
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

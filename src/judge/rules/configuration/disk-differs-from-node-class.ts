@@ -17,10 +17,6 @@ interface Volume {
   sizeBytes: number
 }
 
-const declares = (diskSize: number) => ({
-  nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', diskSize }],
-})
-
 export const diskDiffersFromNodeClass = contextRule({
   id: 'disk-differs-from-node-class',
   family: 'configuration',
@@ -35,7 +31,6 @@ export const diskDiffersFromNodeClass = contextRule({
       'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go BlockDeviceMapping',
     ],
   },
-  examples: { bad: declares(200), good: declares(100) },
   // A launch template's volumes are not read, and nothing can be declared for others.
   appliesTo: ({ identity, node }) =>
     identity.operatingSystem === 'linux' &&

@@ -2,8 +2,6 @@ import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 
-const file = '/etc/kubernetes/kubelet/config.json'
-
 export const invalidKubeletConfiguration = nodeRule({
   id: 'invalid-kubelet-configuration',
   family: 'configuration',
@@ -18,28 +16,6 @@ export const invalidKubeletConfiguration = nodeRule({
       'pkg/kubelet/eviction/helpers.go ParseThresholdConfig',
       'pkg/kubelet/images/image_gc_manager.go NewImageGCManager',
     ],
-  },
-  examples: {
-    bad: {
-      nextStart: {
-        files: [file],
-        errors: [
-          'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 50 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 50',
-        ],
-        imageGCHighThresholdPercent: 50,
-        imageGCLowThresholdPercent: 50,
-        settings: null,
-      },
-    },
-    good: {
-      nextStart: {
-        files: [file],
-        errors: [],
-        imageGCHighThresholdPercent: 50,
-        imageGCLowThresholdPercent: 40,
-        settings: null,
-      },
-    },
   },
 
   *judge({ nextStart, identity, doubts }) {

@@ -24,10 +24,6 @@ const flags: Record<string, { isDefault(value: string): boolean; shown: string; 
     },
   }
 
-const host = (...args: string[]) => ({
-  host: { kubelet: { commandLine: ['/usr/bin/kubelet', ...args] } },
-})
-
 export const containerGcFlagsOffDefault = nodeRule({
   id: 'container-gc-flags-off-default',
   family: 'container-gc',
@@ -41,10 +37,6 @@ export const containerGcFlagsOffDefault = nodeRule({
       'cmd/kubelet/app/options/options.go NewKubeletFlags',
       'pkg/kubelet/container/container_gc.go GCPolicy',
     ],
-  },
-  examples: {
-    bad: host('--maximum-dead-containers-per-container=10'),
-    good: host('--maximum-dead-containers=-1'),
   },
 
   *judge({ host }) {

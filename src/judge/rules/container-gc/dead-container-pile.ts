@@ -2,15 +2,6 @@ import { line } from '#judge/evidence.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
-const containers = (running: number, exited: number) => ({
-  runtime: {
-    containers: [
-      ...Array.from({ length: running }, () => ({ state: 'CONTAINER_RUNNING' })),
-      ...Array.from({ length: exited }, () => ({ state: 'CONTAINER_EXITED' })),
-    ],
-  },
-})
-
 export const deadContainerPile = nodeRule({
   id: 'dead-container-pile',
   family: 'container-gc',
@@ -25,7 +16,6 @@ export const deadContainerPile = nodeRule({
       'pkg/kubelet/images/image_gc_manager.go detectImages',
     ],
   },
-  examples: { bad: containers(10, 50), good: containers(10, 9) },
 
   *judge({ runtime, containerGC }, policy) {
     if (runtime.containers === undefined) {

@@ -33,13 +33,6 @@ export const unreadNode = nodeRule({
     fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what the modes ssm and kubelet need (highwater doctor says what is missing); where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
     sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
   },
-  examples: {
-    bad: {
-      unread: { summary: 'HTTP 503: dial tcp 10.0.1.2:10250: connect: connection refused' },
-      isKubeletDown: true,
-    },
-    good: {},
-  },
 
   *judge(subject) {
     const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject

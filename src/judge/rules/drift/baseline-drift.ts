@@ -44,23 +44,12 @@ interface Deviation {
   value: unknown
 }
 
-const nodegroups = [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }]
-const sound = {
-  serializeImagePulls: false,
-  kubeReservedCgroup: '/runtime',
-  systemReservedCgroup: '/system',
-  shutdownGracePeriod: '2m30s',
-  shutdownGracePeriodCriticalPods: '30s',
-  maxPods: 58,
-  kubeReserved: { cpu: '80m', memory: '893Mi', 'ephemeral-storage': '1Gi' },
-}
-const node = { status: { capacity: { cpu: '4' } } }
-
 export const baselineDrift = contextRule({
   id: 'baseline-drift',
   family: 'drift',
   severity: 'medium',
   needs: ['configuration'],
+  policy: ['baseline'],
   docs: {
     title: 'Nodes run with other kubelet settings than they are meant to',
     why: "The policy's baseline says what nodes are meant to run with. Where none is written, nodes on images of EKS run with what their launch template or node class declares, and in all else with what their AMI writes: anything else was changed on the nodes, and is lost when they are replaced.",
@@ -70,18 +59,6 @@ export const baselineDrift = contextRule({
       'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
       'bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config',
     ],
-  },
-  examples: {
-    bad: {
-      configuration: { ...sound, imageGCHighThresholdPercent: 95, imageGCLowThresholdPercent: 80 },
-      node,
-      nodegroups,
-    },
-    good: {
-      configuration: { ...sound, imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
-      node,
-      nodegroups,
-    },
   },
 
   fact: (subject): Fact => {

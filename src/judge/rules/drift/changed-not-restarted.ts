@@ -2,42 +2,8 @@ import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { fieldValues } from '#judge/drift/drift.ts'
 import { layerEvidence, lossWords, wayEvidence } from '#judge/drift/layer-evidence.ts'
 import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
-import type { NodeExample } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { byText } from '#model/text-order.ts'
-
-const path = '/etc/kubernetes/kubelet/config.json'
-
-function node(running: number, written: number): NodeExample {
-  const evictionHard = {
-    'memory.available': '100Mi',
-    'nodefs.available': '10%',
-    'nodefs.inodesFree': '5%',
-  }
-  const configuration = {
-    evictionHard,
-    imageGCHighThresholdPercent: written,
-    imageGCLowThresholdPercent: 60,
-  }
-  const settings = {
-    configuration,
-    withoutFlags: configuration,
-    said: { imageGCHighThresholdPercent: [{ by: 'file', where: path, value: written } as const] },
-    ignored: [],
-    unread: [],
-    isCommandLineKnown: true,
-  }
-  return {
-    configuration: { ...configuration, imageGCHighThresholdPercent: running },
-    nextStart: {
-      files: [path],
-      errors: [],
-      imageGCHighThresholdPercent: written,
-      imageGCLowThresholdPercent: 60,
-      settings,
-    },
-  }
-}
 
 export const changedNotRestarted = nodeRule({
   id: 'changed-not-restarted',
@@ -50,7 +16,6 @@ export const changedNotRestarted = nodeRule({
     fix: 'Restart the kubelet in a quiet hour (systemctl restart kubelet), or put the file back; replace the node where the change belongs to its launch template.',
     sources: ['cmd/kubelet/app/server.go NewKubeletCommand, initConfigz'],
   },
-  examples: { bad: node(85, 70), good: node(70, 70) },
 
   *judge(subject) {
     const { nextStart, configuration, identity, doubts } = subject

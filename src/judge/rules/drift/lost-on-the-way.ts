@@ -15,7 +15,6 @@ import {
 import { peersOf } from '#judge/drift/peers.ts'
 import { isOnMost } from '#judge/drift/shares.ts'
 import { line } from '#judge/evidence.ts'
-import type { NodeExample } from '#judge/example.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -29,24 +28,6 @@ interface Fact {
   /** What of the files was not read. */
   doubt: string | null
 }
-
-const template = { id: 'lt-1', name: 'web', version: '4' }
-const declares = (source: string) => ({
-  nodegroups: [
-    { nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate: template },
-  ],
-  launchTemplates: [
-    {
-      launchTemplateId: 'lt-1',
-      launchTemplateName: 'web',
-      versionNumber: 4,
-      kubelet: { config: {}, flags: ['--image-gc-high-threshold=70'], source },
-    },
-  ],
-})
-const runsWith = (high: number): NodeExample => ({
-  configuration: { imageGCHighThresholdPercent: high },
-})
 
 export const lostOnTheWay = contextRule({
   id: 'lost-on-the-way',
@@ -62,10 +43,6 @@ export const lostOnTheWay = contextRule({
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
       'karpenter-provider-aws#7194, terraform-aws-eks#3420',
     ],
-  },
-  examples: {
-    bad: { ...runsWith(85), ...declares('bootstrap') },
-    good: { ...runsWith(70), ...declares('nodeadm') },
   },
   // Nothing can be declared for EKS Auto Mode.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',

@@ -13,7 +13,6 @@ import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#ju
 import { baselineOf } from '#judge/drift/policy-baseline.ts'
 import { type SizedSettings, sizeDrifts } from '#judge/drift/size-drift.ts'
 import { line } from '#judge/evidence.ts'
-import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -27,15 +26,12 @@ interface Fact extends SizedSettings {
   node: DeclaredNode
 }
 
-const node = (high: number): NodeExample => ({
-  configuration: { imageGCHighThresholdPercent: high },
-})
-
 export const peerDrift = cohortRule({
   id: 'peer-drift',
   family: 'drift',
   severity: 'medium',
   needs: ['configuration'],
+  policy: ['baseline'],
   docs: {
     title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',
     why: 'Nodes of one nodegroup are meant to be alike. One that was edited by hand, or has missed a change, meets pressure at another point than its peers. Most of them are the norm, unless what was declared or the baseline of the policy says that the few are right.',
@@ -45,7 +41,6 @@ export const peerDrift = cohortRule({
       'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
     ],
   },
-  examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
   cohort: peersOf,
 

@@ -4,7 +4,6 @@ import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { fieldOf, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 import { absentValue, type FieldValue, fieldValues, writtenSettings } from '#judge/drift/drift.ts'
 import { line } from '#judge/evidence.ts'
-import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -19,10 +18,6 @@ interface Fact {
   rollsOver: boolean
 }
 
-const node = (release: string): NodeExample => ({
-  node: { status: { nodeInfo: { osImage: `Amazon Linux 2023.9.${release}` } } },
-})
-
 export const versionSkewDrift = cohortRule({
   id: 'version-skew-drift',
   family: 'drift',
@@ -36,10 +31,6 @@ export const versionSkewDrift = cohortRule({
       'EKS user guide, Update a managed node group',
       'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
     ],
-  },
-  examples: {
-    bad: [node('20251117'), node('20251117'), node('20250203')],
-    good: [node('20251117'), node('20251117')],
   },
   // AWS rolls these over by itself.
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',

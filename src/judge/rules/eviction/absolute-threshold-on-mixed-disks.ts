@@ -1,29 +1,12 @@
 import { line } from '#judge/evidence.ts'
-import type { NodeExample } from '#judge/example.ts'
-import { hard } from '#judge/example.ts'
 import { cohortRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, percent } from '#judge/text.ts'
 import { amountOf } from '#judge/values.ts'
 import { byText } from '#model/text-order.ts'
 
-const gibibyte = 1024 ** 3
 /** Disks of one size differ by what the filesystem takes; twice as large is another size. */
 const mixedRatio = 2
 const signals = ['nodefs.available', 'imagefs.available'] as const
-
-const node = (gib: number): NodeExample => ({
-  configuration: { evictionHard: { 'nodefs.available': '10Gi' } },
-  thresholds: [hard('nodefs.available', 10)],
-  filesystems: {
-    nodefs: {
-      capacityBytes: gib * gibibyte,
-      availableBytes: 0,
-      usedPercent: 0,
-      inodes: 1,
-      inodesFree: 1,
-    },
-  },
-})
 
 interface Absolute {
   /** Where it is set, and for what. */
@@ -43,7 +26,6 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
     fix: 'Write disk thresholds as percentages where a group has disks of several sizes, or divide the group.',
     sources: ['pkg/kubelet/eviction/api/types.go GetThresholdQuantity'],
   },
-  examples: { bad: [node(20), node(100)], good: [node(100), node(100)] },
 
   cohort: () => '',
 

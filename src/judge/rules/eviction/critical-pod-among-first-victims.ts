@@ -5,28 +5,8 @@ import { bounded, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { RankedPod, Ranking } from '#model/prediction.ts'
 
 const firstVictims = 3
-
-const ranked = (name: string, rank: number): RankedPod => ({
-  namespace: 'kube-system',
-  name,
-  rank,
-  qos: 'BestEffort',
-  priority: 0,
-  usage: 1,
-  request: 0,
-  reason: 'uses more than it requests',
-})
-const plugin: KubernetesPod = {
-  metadata: {
-    namespace: 'kube-system',
-    name: 'cni-abcde',
-    ownerReferences: [{ kind: 'DaemonSet', name: 'cni' }],
-  },
-}
-const rankings: Ranking[] = [{ signal: 'memory.available', pods: [ranked('cni-abcde', 0)] }]
 
 export const criticalPodAmongFirstVictims = nodeRule({
   id: 'critical-pod-among-first-victims',
@@ -41,16 +21,6 @@ export const criticalPodAmongFirstVictims = nodeRule({
       'pkg/kubelet/eviction/helpers.go rankMemoryPressure, rankDiskPressureFunc',
       'pkg/kubelet/types/pod_update.go IsCriticalPod',
     ],
-  },
-  examples: {
-    bad: { pods: [plugin], eviction: { rankings } },
-    good: {
-      pods: [plugin],
-      eviction: {
-        rankings,
-        protected: [{ namespace: 'kube-system', name: 'cni-abcde', reason: 'critical' }],
-      },
-    },
   },
 
   *judge(subject, policy) {

@@ -1,7 +1,6 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import {
@@ -33,10 +32,6 @@ export const evictionDue = nodeRule({
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
       'pkg/kubelet/eviction/helpers.go thresholdsMet',
     ],
-  },
-  examples: {
-    bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },
-    good: { thresholds: [hard('nodefs.available', 10, 10)] },
   },
 
   *judge(subject) {

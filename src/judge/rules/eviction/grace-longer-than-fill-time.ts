@@ -1,6 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
-import { hard, soft } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
@@ -32,10 +31,6 @@ export const graceLongerThanFillTime = nodeRule({
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
       'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction',
     ],
-  },
-  examples: {
-    bad: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 12, 600_000)] },
-    good: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 12, 90_000)] },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

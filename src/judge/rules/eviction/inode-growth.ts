@@ -1,21 +1,10 @@
 import { line } from '#judge/evidence.ts'
-import { hard, type NodeExample } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { percent } from '#judge/text.ts'
 
 const dayMs = 86_400_000
 /** Percent of a filesystem's inodes. */
 const leastUsedPercent = 50
-
-const inodes = (free: number): NodeExample => ({
-  thresholds: [hard('nodefs.inodesFree', 5)],
-  filesystems: {
-    nodefs: {
-      ...{ capacityBytes: 100 * 1024 ** 3, availableBytes: 60 * 1024 ** 3, usedPercent: 40 },
-      ...{ inodes: 6_553_600, inodesFree: free },
-    },
-  },
-})
 
 export const inodeGrowth = nodeRule({
   id: 'inode-growth',
@@ -31,7 +20,6 @@ export const inodeGrowth = nodeRule({
       'pkg/kubelet/eviction/helpers.go makeSignalObservations',
     ],
   },
-  examples: { bad: inodes(2_000_000), good: inodes(5_000_000) },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ disks, ledger, node, at }) {

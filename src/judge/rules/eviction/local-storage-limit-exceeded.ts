@@ -4,7 +4,6 @@ import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import type { LocalStorageEviction } from '#model/prediction.ts'
 
-const gibibyte = 1024 ** 3
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const shown = 10
 
@@ -20,21 +19,6 @@ export const localStorageLimitExceeded = nodeRule({
     sources: [
       'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
     ],
-  },
-  examples: {
-    bad: {
-      localStorageEvictions: [
-        {
-          namespace: 'shop',
-          name: 'cart-0',
-          limit: 'emptyDir',
-          what: 'cache',
-          usedBytes: 2 * gibibyte,
-          limitBytes: gibibyte,
-        },
-      ],
-    },
-    good: { localStorageEvictions: [] },
   },
 
   *judge({ localStorageEvictions }) {

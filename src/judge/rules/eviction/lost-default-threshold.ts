@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import type { Filesystems } from '#model/prediction.ts'
@@ -19,19 +18,6 @@ export const lostDefaultThreshold = nodeRule({
       'kubernetes/website#36960',
       'bottlerocket-os/bottlerocket#3350',
     ],
-  },
-  examples: {
-    bad: {
-      configuration: { evictionHard: { 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' } },
-      thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)],
-    },
-    good: {
-      thresholds: [
-        hard('memory.available', 1),
-        hard('nodefs.available', 10),
-        hard('nodefs.inodesFree', 5),
-      ],
-    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

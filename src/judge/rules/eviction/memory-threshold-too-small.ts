@@ -1,7 +1,6 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
@@ -23,14 +22,6 @@ export const memoryThresholdTooSmall = nodeRule({
       'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ],
-  },
-  examples: {
-    bad: {
-      thresholds: [{ ...hard('memory.available', 1), value: '50Mi', resolved: 50 * 1024 ** 2 }],
-    },
-    good: {
-      thresholds: [{ ...hard('memory.available', 1), value: '100Mi', resolved: 100 * 1024 ** 2 }],
-    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

@@ -12,27 +12,6 @@ const notableBytes = gibibyte
 const shownFirsts = 3
 const diskSignals: readonly Signal[] = ['nodefs.available', 'imagefs.available']
 
-const pod = (name: string, rank: number, usage: number, request: number): RankedPod => ({
-  namespace: 'shop',
-  name,
-  rank,
-  qos: 'Burstable',
-  priority: 0,
-  usage,
-  request,
-  reason: usage > request ? 'uses more than it requests' : 'uses no more than it requests',
-})
-const ranking = (request: number) => ({
-  eviction: {
-    rankings: [
-      {
-        signal: 'nodefs.available' as const,
-        pods: [pod('web-0', 0, 1_000, request), pod('cache-0', 1, 9 * gibibyte, 10 * gibibyte)],
-      },
-    ],
-  },
-})
-
 export const podsWithoutEphemeralRequestsFirst = nodeRule({
   id: 'pods-without-ephemeral-requests-first',
   family: 'eviction',
@@ -44,7 +23,6 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
     fix: 'Give pods an ephemeral-storage request that covers their logs, writable layers and emptyDir volumes (a LimitRange sets a default for a namespace).',
     sources: ['pkg/kubelet/eviction/helpers.go rankDiskPressureFunc, exceedDiskRequests'],
   },
-  examples: { bad: ranking(0), good: ranking(2_000) },
 
   *judge(subject) {
     const { rankings, protected: spared, victims } = subject.eviction

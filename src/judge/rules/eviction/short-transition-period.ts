@@ -22,10 +22,6 @@ export const shortTransitionPeriod = nodeRule({
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ],
   },
-  examples: {
-    bad: { configuration: { evictionPressureTransitionPeriod: '30s' } },
-    good: { configuration: { evictionPressureTransitionPeriod: '5m0s' } },
-  },
 
   *judge({ configuration }) {
     const written =

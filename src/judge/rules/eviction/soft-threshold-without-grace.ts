@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { hardEviction } from '#judge/thresholds.ts'
@@ -7,10 +6,6 @@ import { durationMs, withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const soundGracePeriod = '90s'
-const bad = {
-  evictionSoft: { 'nodefs.available': '15Gi' },
-  evictionSoftGracePeriod: { 'nodefs.available': '0s' },
-}
 
 export const softThresholdWithoutGrace = nodeRule({
   id: 'soft-threshold-without-grace',
@@ -25,10 +20,6 @@ export const softThresholdWithoutGrace = nodeRule({
       'pkg/kubelet/eviction/helpers.go isHardEvictionThreshold',
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ],
-  },
-  examples: {
-    bad: { configuration: bad, thresholds: [hard('nodefs.available', 15)] },
-    good: { configuration: { ...bad, evictionSoftGracePeriod: { 'nodefs.available': '90s' } } },
   },
 
   *judge({ identity, configuration, eviction }) {

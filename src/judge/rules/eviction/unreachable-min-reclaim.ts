@@ -1,25 +1,9 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, float32Rounding, withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
-
-const gibibyte = 1024 ** 3
-const reclaim = (value: string) => ({
-  configuration: { evictionMinimumReclaim: { 'nodefs.available': value } },
-  thresholds: [{ ...hard('nodefs.available', 10), minReclaim: value }],
-  eviction: {
-    signals: {
-      'nodefs.available': {
-        availableBytes: 60 * gibibyte,
-        capacityBytes: 100 * gibibyte,
-        time: null,
-      },
-    },
-  },
-})
 
 export const unreachableMinReclaim = nodeRule({
   id: 'unreachable-min-reclaim',
@@ -35,7 +19,6 @@ export const unreachableMinReclaim = nodeRule({
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ],
   },
-  examples: { bad: reclaim('90Gi'), good: reclaim('5Gi') },
 
   *judge(subject) {
     const { configuration, eviction } = subject

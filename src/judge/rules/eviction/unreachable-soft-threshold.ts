@@ -1,4 +1,3 @@
-import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/thresholds.ts'
@@ -17,10 +16,6 @@ export const unreachableSoftThreshold = nodeRule({
       'pkg/kubelet/eviction/helpers.go thresholdsMet',
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ],
-  },
-  examples: {
-    bad: { thresholds: [hard('nodefs.available', 15), soft('nodefs.available', 10, 90_000)] },
-    good: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 15, 90_000)] },
   },
 
   *judge(subject) {

@@ -1,6 +1,5 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import type { NodeSubject } from '#judge/node-subject.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { exactBytes } from '#judge/text.ts'
@@ -15,6 +14,7 @@ export const unwatchedImagefs = nodeRule({
   family: 'eviction',
   severity: 'critical',
   needs: ['configuration', 'eviction'],
+  policy: ['assumedGrowthPercent'],
   docs: {
     title: 'The image disk is watched by no eviction threshold',
     why: 'Images have a filesystem of their own, and no imagefs.available threshold is in force. nodefs thresholds do not see it: when it is full the node stays Ready without DiskPressure, while pulls and writes of containers fail. One disk for all is watched by either; with both switched off by none.',
@@ -24,13 +24,6 @@ export const unwatchedImagefs = nodeRule({
       'pkg/kubelet/stats/provider.go HasDedicatedImageFs',
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
     ],
-  },
-  examples: {
-    bad: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10)] },
-    good: {
-      filesystems: { layout: 'imagefs' },
-      thresholds: [hard('nodefs.available', 10), hard('imagefs.available', 10)],
-    },
   },
   appliesTo: subject =>
     subject.identity.operatingSystem === 'linux' &&

@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
@@ -19,19 +18,6 @@ export const unwatchedInodes = nodeRule({
       'pkg/kubelet/eviction/helpers.go makeSignalObservations',
       'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
     ],
-  },
-  examples: {
-    bad: {
-      configuration: {
-        evictionHard: {
-          'memory.available': '100Mi',
-          'nodefs.available': '10%',
-          'nodefs.inodesFree': '0%',
-        },
-      },
-      thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
-    },
-    good: { thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

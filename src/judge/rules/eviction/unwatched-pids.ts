@@ -22,18 +22,6 @@ export const unwatchedPids = nodeRule({
       'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard',
     ],
   },
-  examples: {
-    bad: {
-      eviction: {
-        signals: { 'pid.available': { availableBytes: 3_000, capacityBytes: 32_768, time: null } },
-      },
-    },
-    good: {
-      eviction: {
-        signals: { 'pid.available': { availableBytes: 30_000, capacityBytes: 32_768, time: null } },
-      },
-    },
-  },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {

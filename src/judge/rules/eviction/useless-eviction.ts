@@ -1,47 +1,19 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf } from '#judge/values.ts'
-import type { EvaluatedThreshold, FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, FilesystemLayout, Signal } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 type Subject = Satisfied<'configuration' | 'eviction'>
-
-const gibibyte = 1024 ** 3
 const signals: readonly Signal[] = [
   'nodefs.available',
   'imagefs.available',
   'containerfs.available',
 ]
 const shown = 3
-
-const pod: RankedPod = {
-  namespace: 'shop',
-  name: 'web-0',
-  rank: 0,
-  qos: 'BestEffort',
-  priority: 0,
-  usage: gibibyte / 2,
-  request: 0,
-  reason: 'uses more than it requests',
-}
-const full = (imageGib: number) => ({
-  thresholds: [hard('nodefs.available', 10, 5)],
-  eviction: {
-    signals: {
-      'nodefs.available': {
-        availableBytes: 5 * gibibyte,
-        capacityBytes: 100 * gibibyte,
-        time: null,
-      },
-    },
-    rankings: [{ signal: 'nodefs.available' as const, pods: [pod] }],
-  },
-  summary: { node: { runtime: { imageFs: { usedBytes: imageGib * gibibyte } } } },
-})
 
 export const uselessEviction = nodeRule({
   id: 'useless-eviction',
@@ -59,7 +31,6 @@ export const uselessEviction = nodeRule({
       'kubernetes/kubernetes#66961',
     ],
   },
-  examples: { bad: full(1), good: full(30) },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {

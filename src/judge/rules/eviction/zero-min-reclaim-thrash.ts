@@ -1,7 +1,6 @@
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
 import { bounded, span } from '#judge/text.ts'
 import {
@@ -41,10 +40,6 @@ export const zeroMinReclaimThrash = nodeRule({
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
       'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
     ],
-  },
-  examples: {
-    bad: { thresholds: [hard('nodefs.available', 10, 9)] },
-    good: { thresholds: [{ ...hard('nodefs.available', 10, 9), minReclaim: '5Gi' }] },
   },
 
   *judge(subject, policy) {

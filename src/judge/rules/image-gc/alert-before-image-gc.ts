@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { soundImageGc } from '#judge/thresholds.ts'
@@ -11,18 +10,12 @@ export const alertBeforeImageGc = nodeRule({
   family: 'image-gc',
   severity: 'medium',
   needs: ['imageGC'],
+  policy: ['assumedGrowthPercent'],
   docs: {
     title: 'The disk alert fires before image garbage collection starts',
     why: 'The alert pages people for a disk that the kubelet has not begun to clean. It is noise every time, and the real trouble, a collection that frees nothing, looks the same.',
     fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
     sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
-  },
-  examples: {
-    bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },
-    good: {
-      imageGC: { highThresholdPercent: 80, lowThresholdPercent: 70 },
-      thresholds: [hard('nodefs.available', 10)],
-    },
   },
 
   // With image GC off, image-gc-disabled says it.

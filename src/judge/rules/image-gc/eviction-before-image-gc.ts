@@ -1,6 +1,5 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { assumedGrowth, configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
@@ -21,6 +20,7 @@ export const evictionBeforeImageGc = nodeRule({
   family: 'image-gc',
   severity: 'high',
   needs: ['imageGC', 'eviction'],
+  policy: ['alertPercent', 'assumedGrowthPercent'],
   titles,
   docs: {
     title: 'Pods are evicted before image garbage collection runs',
@@ -32,16 +32,6 @@ export const evictionBeforeImageGc = nodeRule({
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
       'awslabs/amazon-eks-ami#856',
     ],
-  },
-  examples: {
-    bad: {
-      imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 },
-      thresholds: [hard('imagefs.available', 15)],
-    },
-    good: {
-      imageGC: { highThresholdPercent: 70, lowThresholdPercent: 50 },
-      thresholds: [hard('imagefs.available', 10)],
-    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

@@ -1,7 +1,6 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName } from '#judge/events/images.ts'
 import { line } from '#judge/evidence.ts'
-import type { NodeExample } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
@@ -11,18 +10,6 @@ const cleanerImage =
   /\/(?:eraser(?:-dev)?\/(?:remover|collector|eraser-manager)|docker-gc(?:-cron)?|docker-cleanup|containerd-gc)(?:[:@]|$)/
 const runtimeSocket = /\/(?:containerd|docker|dockershim|crio)\.sock$/
 const cleanerName = /(?:^|[-_./])(?:clean(?:er|up)?|prune[rs]?|gc|purge[rs]?)(?:[-_.:@]|$)/
-
-const pod = (image: string, path?: string): NodeExample => ({
-  pods: [
-    {
-      metadata: { namespace: 'ops', name: 'nightly' },
-      spec: {
-        containers: [{ name: 'main', image }],
-        volumes: path === undefined ? [] : [{ name: 'socket', hostPath: { path } }],
-      },
-    },
-  ],
-})
 
 export const foreignCleaner = nodeRule({
   id: 'foreign-cleaner',
@@ -38,10 +25,6 @@ export const foreignCleaner = nodeRule({
       'github.com/eraser-dev/eraser',
       'github.com/spotify/docker-gc',
     ],
-  },
-  examples: {
-    bad: pod('ghcr.io/eraser-dev/remover:v1.4.1'),
-    good: pod('ghcr.io/shop/web:1', '/run/containerd/containerd.sock'),
   },
 
   *judge({ pods }) {

@@ -14,7 +14,6 @@ export const idleImages = nodeRule({
     fix: 'Set imageMaximumGCAge (since 1.30), for example 168h, or lower the thresholds of image GC.',
     sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
   },
-  examples: { bad: { held: { 'images-unused': 30 } }, good: { held: { 'images-in-use': 30 } } },
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse?.snapshots !== undefined,
 

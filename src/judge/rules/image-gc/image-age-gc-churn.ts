@@ -19,10 +19,6 @@ export const imageAgeGcChurn = nodeRule({
     fix: 'Set imageMaximumGCAge to some days, or to 0s, and leave the disk to the thresholds.',
     sources: ['pkg/kubelet/images/image_gc_manager.go freeOldImages'],
   },
-  examples: {
-    bad: { configuration: { imageMaximumGCAge: '1h0m0s' } },
-    good: { configuration: { imageMaximumGCAge: '168h0m0s' } },
-  },
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('imageMaximumGCAge'),
 
   *judge({ configuration, imageGC }) {

@@ -35,10 +35,6 @@ export const imageGcDead = contextRule({
       'awslabs/amazon-eks-ami#1947',
     ],
   },
-  examples: {
-    bad: { imageGC: { triggered: false, usagePercent: null, reachesLow: null, error: noCapacity } },
-    good: { imageGC: { triggered: false } },
-  },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   fact: subject => [...ofStatistics(subject)],

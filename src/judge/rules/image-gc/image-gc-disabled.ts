@@ -8,15 +8,12 @@ export const imageGcDisabled = nodeRule({
   family: 'image-gc',
   severity: 'high',
   needs: ['imageGC'],
+  policy: ['alertPercent', 'assumedGrowthPercent'],
   docs: {
     title: 'Image garbage collection is switched off',
     why: 'imageGCHighThresholdPercent 100 stops the loop, and no maximum age of images keeps it running. Unused images stay until eviction deletes every one of them, when the node is under DiskPressure already.',
     fix: 'Set imageGCHighThresholdPercent below 100 and below where eviction starts, and imageGCLowThresholdPercent with it.',
     sources: ['pkg/kubelet/kubelet.go StartGarbageCollection'],
-  },
-  examples: {
-    bad: { imageGC: { enabled: false, highThresholdPercent: 100, lowThresholdPercent: 80 } },
-    good: { imageGC: { highThresholdPercent: 99, lowThresholdPercent: 80 } },
   },
 
   *judge({ imageGC, configuration, eviction, filesystems }, policy) {

@@ -24,17 +24,6 @@ export const imageGcDue = nodeRule({
     fix: 'Nothing, if the images can be pulled again. Otherwise pin them or make room: fewer images, a larger disk, or another threshold.',
     sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
   },
-  examples: {
-    bad: {
-      imageGC: {
-        triggered: true,
-        usagePercent: 91,
-        bytesUntilTrigger: 0,
-        bytesToFree: 11 * 1024 ** 3,
-      },
-    },
-    good: { imageGC: { triggered: false, usagePercent: 79 } },
-  },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   *judge(subject) {

@@ -1,32 +1,24 @@
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
 type Subject = Satisfied<'imageGC' | 'eviction'>
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const firstVictims = 3
-const gibibyte = 1024 ** 3
-const disk = (usedPercent: number): FilesystemState => ({
-  capacityBytes: 100 * gibibyte,
-  availableBytes: (100 - usedPercent) * gibibyte,
-  usedPercent,
-  inodes: 1_000,
-  inodesFree: 900,
-})
 
 export const imageGcNeverFirst = nodeRule({
   id: 'image-gc-never-first',
   family: 'image-gc',
   severity: 'medium',
   needs: ['imageGC', 'eviction'],
+  policy: ['assumedGrowthPercent'],
   docs: {
     title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',
     why: 'Image GC looks at the bytes of the image filesystem, and at nothing else. Where nodefs is a filesystem of its own, or inodes run out before bytes do, no collection starts on the way: the first that acts is the eviction manager.',
@@ -36,16 +28,6 @@ export const imageGcNeverFirst = nodeRule({
       'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, makeSignalObservations',
       'kubernetes/kubernetes#21546',
     ],
-  },
-  examples: {
-    bad: {
-      filesystems: { layout: 'imagefs', nodefs: disk(85) },
-      thresholds: [hard('nodefs.available', 10, 15)],
-    },
-    good: {
-      filesystems: { layout: 'imagefs', nodefs: disk(60) },
-      thresholds: [hard('nodefs.available', 10, 40)],
-    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

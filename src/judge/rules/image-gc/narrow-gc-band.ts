@@ -23,10 +23,6 @@ export const narrowGcBand = nodeRule({
       'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
     ],
   },
-  examples: {
-    bad: { imageGC: { highThresholdPercent: 80, lowThresholdPercent: 79 } },
-    good: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },
-  },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
   *judge({ imageGC, filesystems }) {

@@ -16,21 +16,6 @@ type Subject = Satisfied<'imageGC' | 'pods'>
 const gcMinutes = imageGcPeriodMs / 60_000
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const shown = 10
-const agent = 'registry.example.com/agent:1'
-const example = (reason: 'in-use' | 'not-needed') => ({
-  pods: [
-    {
-      metadata: {
-        namespace: 'ops',
-        name: 'agent-x',
-        ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }],
-      },
-      spec: { containers: [{ name: 'agent', image: agent }] },
-    },
-  ],
-  imageGC: { deletions: [], kept: [{ image: 'sha256:a9e47', reason }] },
-  runtime: { images: [{ id: 'sha256:a9e47', repoTags: [agent], repoDigests: [] }] },
-})
 
 export const requiredImageAtRisk = nodeRule({
   id: 'required-image-at-risk',
@@ -48,7 +33,6 @@ export const requiredImageAtRisk = nodeRule({
       'containerd/containerd#6930',
     ],
   },
-  examples: { bad: example('not-needed'), good: example('in-use') },
 
   *judge(subject, policy) {
     const wanted = wantedBy(subject, policy)

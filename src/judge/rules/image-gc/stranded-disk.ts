@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
@@ -24,21 +23,6 @@ export const strandedDisk = nodeRule({
       'pkg/kubelet/eviction/api/types.go GetThresholdQuantity',
       'aws/containers-roadmap#2876',
     ],
-  },
-  examples: {
-    bad: {
-      filesystems: {
-        nodefs: {
-          capacityBytes: 900 * gibibyte,
-          availableBytes: 600 * gibibyte,
-          usedPercent: 34,
-          inodes: 1,
-          inodesFree: 1,
-        },
-      },
-      thresholds: [hard('nodefs.available', 135, 600)],
-    },
-    good: { thresholds: [hard('nodefs.available', 10)] },
   },
 
   *judge(subject, policy) {

@@ -4,17 +4,6 @@ import { nodeRule } from '#judge/rule.ts'
 /** Source: pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusMaxImages. */
 const defaultMost = 50
 
-const images = (count: number) => ({
-  node: {
-    status: {
-      images: Array.from({ length: count }, (_, index) => ({
-        names: [`app:${index}`],
-        sizeBytes: 1,
-      })),
-    },
-  },
-})
-
 export const truncatedImageList = nodeRule({
   id: 'truncated-image-list',
   family: 'image-gc',
@@ -26,7 +15,6 @@ export const truncatedImageList = nodeRule({
     fix: 'Set nodeStatusMaxImages higher, or to -1 for all; on large clusters mind the size of the Node objects.',
     sources: ['pkg/kubelet/nodestatus/setters.go Images'],
   },
-  examples: { bad: images(defaultMost), good: images(defaultMost - 1) },
 
   *judge({ configuration, node, runtime }) {
     const most = configuration.nodeStatusMaxImages ?? defaultMost

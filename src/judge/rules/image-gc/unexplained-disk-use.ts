@@ -14,10 +14,6 @@ export const unexplainedDiskUse = nodeRule({
     fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
     sources: ['docs/dev/formats.md highwater.ledger/1'],
   },
-  examples: {
-    bad: { held: { 'not-explained': 20 } },
-    good: { held: { 'not-explained': 1, 'images-in-use': 20 } },
-  },
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse?.missed === 0 && host.diskUse.snapshots !== undefined,
 

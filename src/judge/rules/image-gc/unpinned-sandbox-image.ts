@@ -5,12 +5,6 @@ import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import type { RuntimeImage } from '#model/node-input.ts'
 
-const pause = '602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.10'
-const node = (pinned: boolean) => ({
-  runtime: { images: [{ id: 'sha256:ed210e3e', repoTags: [pause], repoDigests: [], pinned }] },
-  host: { containerd: { sandboxImage: pause } },
-})
-
 export const unpinnedSandboxImage = nodeRule({
   id: 'unpinned-sandbox-image',
   family: 'image-gc',
@@ -25,7 +19,6 @@ export const unpinnedSandboxImage = nodeRule({
       'awslabs/amazon-eks-ami#1597',
     ],
   },
-  examples: { bad: node(false), good: node(true) },
   appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('sandboxImageUnprotected'),
 
   *judge({ runtime, host }) {

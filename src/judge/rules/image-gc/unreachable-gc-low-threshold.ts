@@ -9,7 +9,6 @@ import { whyUnobserved } from '#judge/thresholds.ts'
 import type { Evidence } from '#model/finding.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
-const gibibyte = 1024 ** 3
 
 export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
@@ -24,28 +23,6 @@ export const unreachableGcLowThreshold = contextRule({
       'pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace',
       'kubernetes/kubernetes#71869',
     ],
-  },
-  examples: {
-    bad: {
-      imageGC: {
-        triggered: true,
-        usagePercent: 91,
-        bytesUntilTrigger: 0,
-        bytesToFree: 21 * gibibyte,
-        reachesLow: false,
-        freedBytes: gibibyte,
-        shortfallBytes: 20 * gibibyte,
-      },
-    },
-    good: {
-      imageGC: {
-        triggered: true,
-        usagePercent: 91,
-        bytesToFree: 21 * gibibyte,
-        reachesLow: true,
-        freedBytes: 22 * gibibyte,
-      },
-    },
   },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 

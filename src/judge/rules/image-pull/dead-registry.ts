@@ -11,10 +11,6 @@ import { bounded, counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
 
 const shown = 10
-const pod = (image: string) => ({
-  metadata: { namespace: 'shop', name: 'web' },
-  spec: { containers: [{ name: 'web', image }] },
-})
 
 interface Named {
   image: string
@@ -38,10 +34,6 @@ export const deadRegistry = contextRule({
       'containerd/containerd#3291',
       'kubernetes.io/blog/2023/02/06/k8s-gcr-io-freeze-announcement',
     ],
-  },
-  examples: {
-    bad: { pods: [pod('docker.pkg.github.com/shop/web/web:1')] },
-    good: { pods: [pod('ghcr.io/shop/web:1')] },
   },
 
   fact: subject => [...ofPods(subject), ...ofSandbox(subject)].filter(isEnded),

@@ -12,10 +12,6 @@ import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 
 const shown = 10
-const pod = (state: object) => ({
-  metadata: { namespace: 'shop', name: 'web' },
-  status: { containerStatuses: [{ name: 'web', image: 'shop/web:1', state }] },
-})
 
 export const pullFailingNow = contextRule({
   id: 'pull-failing-now',
@@ -31,16 +27,6 @@ export const pullFailingNow = contextRule({
       'pkg/kubelet/images/types.go',
       'kubernetes#103643',
     ],
-  },
-  examples: {
-    bad: {
-      pods: [
-        pod({
-          waiting: { reason: 'ImagePullBackOff', message: 'Back-off pulling image "shop/web:1"' },
-        }),
-      ],
-    },
-    good: { pods: [pod({ waiting: { reason: 'ContainerCreating' } })] },
   },
 
   fact: ({ pods, at }) => {

@@ -17,10 +17,6 @@ import { byText } from '#model/text-order.ts'
 
 const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits
-const pod = (image: string) => ({
-  metadata: { namespace: 'shop', name: 'web' },
-  spec: { containers: [{ name: 'web', image }] },
-})
 
 export const rateLimitedRegistry = contextRule({
   id: 'rate-limited-registry',
@@ -35,10 +31,6 @@ export const rateLimitedRegistry = contextRule({
       'docs.docker.com/docker-hub/usage/pulls',
       'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html',
     ],
-  },
-  examples: {
-    bad: { pods: [pod('redis:7.4')] },
-    good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] },
   },
 
   fact: subject => ({

@@ -19,10 +19,6 @@ export const serializedPulls = nodeRule({
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
     ],
   },
-  examples: {
-    bad: { configuration: { serializeImagePulls: true } },
-    good: { configuration: { serializeImagePulls: false } },
-  },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration: { serializeImagePulls, maxParallelImagePulls } }) {

@@ -19,10 +19,6 @@ export const cgroupV1 = nodeRule({
       'kubernetes/enhancements#5573',
     ],
   },
-  examples: {
-    bad: { identity: { kubeletVersion: 'v1.35.0' }, host: { kernel: { cgroupVersion: 1 } } },
-    good: { identity: { kubeletVersion: 'v1.35.0' }, host: { kernel: { cgroupVersion: 2 } } },
-  },
   appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' &&
     featuresOf(identity.kubeletVersion).has('cgroupV1Refused'),

@@ -19,10 +19,6 @@ export const unsupportedVersion = contextRule({
       'docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html',
     ],
   },
-  examples: {
-    bad: { identity: { kubeletVersion: 'v1.23.17' } },
-    good: { identity: { kubeletVersion: 'v1.24.0' } },
-  },
 
   fact: ({ identity: { kubeletVersion } }) => ({ kubeletVersion }),
 

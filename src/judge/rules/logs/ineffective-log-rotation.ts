@@ -1,4 +1,3 @@
-import type { NodeExample } from '#judge/example.ts'
 import {
   blocksOf,
   deleted,
@@ -14,19 +13,6 @@ import { logFilesOf } from '#judge/logs/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
 import { unreadFiles } from '#judge/logs/node-rotation.ts'
 import { nodeRule } from '#judge/rule.ts'
-
-const node = (pattern: string): NodeExample => ({
-  node: { status: { nodeInfo: { containerRuntimeVersion: 'containerd://1.7.27' } } },
-  host: {
-    logrotate: [
-      {
-        path: '/etc/logrotate.d/app',
-        directives: { patterns: [pattern], daily: true, rotate: 5, maxsize: '100M' },
-      },
-    ],
-    logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00' },
-  },
-})
 
 export const ineffectiveLogRotation = nodeRule({
   id: 'ineffective-log-rotation',
@@ -45,7 +31,6 @@ export const ineffectiveLogRotation = nodeRule({
       'logrotate config.c readAllConfigPaths',
     ],
   },
-  examples: { bad: node('/var/lib/docker/containers/*/*.log'), good: node('/var/log/app/*.log') },
   // Bottlerocket has no logrotate.
   appliesTo: ({ identity }) =>
     identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',

@@ -22,10 +22,6 @@ export const invalidLogSize = nodeRule({
       'k8s.io/apimachinery/pkg/api/resource/quantity.go AsInt64',
     ],
   },
-  examples: {
-    bad: { configuration: { containerLogMaxSize: '1.5Gi' } },
-    good: { configuration: { containerLogMaxSize: '1536Mi', containerLogMaxFiles: 2 } },
-  },
 
   *judge({
     configuration: {

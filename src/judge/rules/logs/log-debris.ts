@@ -17,7 +17,6 @@ export const logDebris = nodeRule({
       'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
     ],
   },
-  examples: { bad: { held: { 'log-debris': 3 } }, good: { held: { 'container-logs': 3 } } },
   // Only a measurement on the node shows it.
   appliesTo: ({ host }) => host?.diskUse !== undefined,
 

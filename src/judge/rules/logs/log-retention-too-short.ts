@@ -15,32 +15,6 @@ const mebibyte = 1024 ** 2
 const shown = 5
 const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
 
-const pod = (name: string) => ({
-  metadata: { namespace: 'shop', name },
-  status: {
-    containerStatuses: [
-      {
-        name: 'web',
-        image: 'web:1',
-        restartCount: 0,
-        state: { running: { startedAt: '2026-11-20T23:50:00Z' } },
-      },
-    ],
-  },
-})
-const node = (mib: number) => ({
-  at: '2026-11-21T00:00:00Z',
-  pods: [pod('web-0')],
-  summary: {
-    pods: [
-      {
-        podRef: { namespace: 'shop', name: 'web-0' },
-        containers: [{ name: 'web', logs: { usedBytes: mib * mebibyte } }],
-      },
-    ],
-  },
-})
-
 export const logRetentionTooShort = nodeRule({
   id: 'log-retention-too-short',
   family: 'logs',
@@ -56,7 +30,6 @@ export const logRetentionTooShort = nodeRule({
       'METR/hawk#537',
     ],
   },
-  examples: { bad: node(40), good: node(8) },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {

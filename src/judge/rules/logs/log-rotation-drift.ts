@@ -1,21 +1,10 @@
 import type { Drift } from '#judge/drift/peers.ts'
-import type { NodeExample } from '#judge/example.ts'
 import { ownOf } from '#judge/logs/logrotate.ts'
 import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
 import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, bytes, counted } from '#judge/text.ts'
 import { byText } from '#model/text-order.ts'
-
-const directives = (rotate: number, maxsize: string) => ({
-  patterns: ['/var/log/app/*.log'],
-  daily: true,
-  rotate,
-  maxsize,
-})
-const node = (rotate: number, maxsize: string): NodeExample => ({
-  host: { logrotate: [{ path: '/etc/logrotate.d/app', directives: directives(rotate, maxsize) }] },
-})
 
 export const logRotationDrift = cohortRule({
   id: 'log-rotation-drift',
@@ -30,10 +19,6 @@ export const logRotationDrift = cohortRule({
       'logrotate config.c readConfigFile',
       'logrotate logrotate.c findNeedRotating, rotateSingleLog',
     ],
-  },
-  examples: {
-    bad: [node(5, '100M'), node(5, '104857600'), node(50, '1G')],
-    good: [node(5, '100M'), node(5, '104857600'), node(5, '102400k')],
   },
   // Bottlerocket has no logrotate.
   appliesTo: ({ identity }) =>

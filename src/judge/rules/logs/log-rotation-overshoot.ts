@@ -17,11 +17,6 @@ import type { Evidence } from '#model/finding.ts'
 
 /** Below this part of the disk it is not the logs that fill it. */
 const leastShare = 0.1
-const running = (name: string) => ({ name, image: 'app:1', state: { running: {} } })
-const pod = {
-  metadata: { namespace: 'shop', name: 'web' },
-  status: { containerStatuses: [running('web'), running('proxy')] },
-}
 
 export const logRotationOvershoot = nodeRule({
   id: 'log-rotation-overshoot',
@@ -38,10 +33,6 @@ export const logRotationOvershoot = nodeRule({
       'kubernetes#110630',
       'kubernetes#134287',
     ],
-  },
-  examples: {
-    bad: { configuration: { containerLogMaxSize: '10Gi', containerLogMaxFiles: 5 }, pods: [pod] },
-    good: { configuration: { containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 }, pods: [pod] },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

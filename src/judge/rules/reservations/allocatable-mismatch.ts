@@ -4,8 +4,6 @@ import { bounded } from '#judge/text.ts'
 import { compareQuantities, parseQuantity } from '#model/quantity.ts'
 import { byText } from '#model/text-order.ts'
 
-const predicted = { cpu: '3920m', memory: '15Gi', matchesNode: false }
-
 export const allocatableMismatch = nodeRule({
   id: 'allocatable-mismatch',
   family: 'reservations',
@@ -19,16 +17,6 @@ export const allocatableMismatch = nodeRule({
       'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
       'pkg/kubelet/nodestatus/setters.go MachineInfo',
     ],
-  },
-  examples: {
-    bad: {
-      allocatable: predicted,
-      node: { status: { allocatable: { cpu: '4', memory: '15Gi' } } },
-    },
-    good: {
-      allocatable: { ...predicted, matchesNode: true },
-      node: { status: { allocatable: { cpu: '3920m', memory: '15Gi' } } },
-    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

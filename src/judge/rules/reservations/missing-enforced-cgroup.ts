@@ -21,20 +21,6 @@ export const missingEnforcedCgroup = nodeRule({
       'pkg/kubelet/cm/node_container_manager_linux.go enforceNodeAllocatableCgroups',
     ],
   },
-  examples: {
-    bad: {
-      configuration: {
-        enforceNodeAllocatable: ['pods', 'system-reserved'],
-        systemReserved: { memory: '512Mi' },
-      },
-    },
-    good: {
-      configuration: {
-        enforceNodeAllocatable: ['pods', 'system-reserved'],
-        systemReservedCgroup: '/system',
-      },
-    },
-  },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration }) {

@@ -30,12 +30,6 @@ export const missingSystemReserved = nodeRule({
       'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources',
     ],
   },
-  examples: {
-    bad: { configuration: { maxPods: 58 } },
-    good: {
-      configuration: { kubeReserved: { memory: '893Mi' }, systemReserved: { memory: '256Mi' } },
-    },
-  },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {

@@ -10,7 +10,6 @@ import {
   withEvidence,
 } from '#judge/events/events.ts'
 import { line } from '#judge/evidence.ts'
-import { hard, soft } from '#judge/example.ts'
 import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { lostDefaults } from '#judge/thresholds.ts'
@@ -32,16 +31,6 @@ export const oomBeforeEviction = contextRule({
       'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
       'pkg/kubelet/oom/oom_watcher_linux.go Start',
     ],
-  },
-  examples: {
-    bad: { thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] },
-    good: {
-      thresholds: [
-        hard('nodefs.available', 10),
-        hard('memory.available', 1),
-        soft('memory.available', 2, 90_000),
-      ],
-    },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 

@@ -1,5 +1,4 @@
 import { line } from '#judge/evidence.ts'
-import { hard } from '#judge/example.ts'
 import {
   daemonEvidence,
   daemonsOf,
@@ -14,17 +13,6 @@ import {
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
-const gibibyte = 1024 ** 3
-const oneGib = {
-  node: {
-    systemContainers: ['kubelet', 'runtime'].map(name => ({
-      name,
-      memory: { workingSetBytes: gibibyte / 2 },
-    })),
-  },
-}
-const half = hard('memory.available', 0.5)
-
 export const reservationWithoutEviction = nodeRule({
   id: 'reservation-without-eviction',
   family: 'reservations',
@@ -38,18 +26,6 @@ export const reservationWithoutEviction = nodeRule({
       'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction "Node allocatable and eviction policies"',
       'pkg/kubelet/cm/helpers.go hardEvictionReservation',
     ],
-  },
-  examples: {
-    bad: {
-      configuration: { systemReserved: { memory: '1Gi' } },
-      thresholds: [half],
-      summary: oneGib,
-    },
-    good: {
-      configuration: { systemReserved: { memory: '1536Mi' } },
-      thresholds: [half],
-      summary: oneGib,
-    },
   },
   appliesTo: ({ identity, configuration, summary }) => {
     const total = configuration === null ? undefined : reservedOf(configuration, 'memory')?.total

@@ -7,7 +7,6 @@ import { bounded } from '#judge/text.ts'
 import { milliValue } from '#model/quantity.ts'
 
 const mebibyte = 1024 ** 2
-const node = { status: { capacity: { cpu: '4' } } }
 
 export const reservedBelowEksFormula = nodeRule({
   id: 'reserved-below-eks-formula',
@@ -22,10 +21,6 @@ export const reservedBelowEksFormula = nodeRule({
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
       'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
     ],
-  },
-  examples: {
-    bad: { configuration: { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }, node },
-    good: { configuration: { maxPods: 58, kubeReserved: { cpu: '80m', memory: '893Mi' } }, node },
   },
   // With no memory reserved at all missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>

@@ -13,16 +13,6 @@ import {
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
 
-const mebibyte = 1024 ** 2
-const using = (mib: number) => ({
-  node: {
-    systemContainers: ['kubelet', 'runtime'].map(name => ({
-      name,
-      memory: { workingSetBytes: (mib / 2) * mebibyte },
-    })),
-  },
-})
-
 export const reservedBelowRealUsage = nodeRule({
   id: 'reserved-below-real-usage',
   family: 'reservations',
@@ -36,16 +26,6 @@ export const reservedBelowRealUsage = nodeRule({
       'pkg/kubelet/server/stats/summary_sys_containers.go GetSystemContainersStats',
       'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
     ],
-  },
-  examples: {
-    bad: {
-      configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } },
-      summary: using(600),
-    },
-    good: {
-      configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } },
-      summary: using(300),
-    },
   },
   // With nothing reserved for the system missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>

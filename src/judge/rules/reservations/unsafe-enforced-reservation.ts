@@ -32,22 +32,6 @@ export const unsafeEnforcedReservation = nodeRule({
       'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources "General Guidelines"',
     ],
   },
-  examples: {
-    bad: {
-      configuration: {
-        enforceNodeAllocatable: ['pods', 'system-reserved'],
-        systemReserved: { memory: '512Mi' },
-        systemReservedCgroup: '/system.slice',
-      },
-    },
-    good: {
-      configuration: {
-        enforceNodeAllocatable: ['pods'],
-        systemReserved: { memory: '512Mi' },
-        systemReservedCgroup: '/system.slice',
-      },
-    },
-  },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge({ configuration, summary }) {

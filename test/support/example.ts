@@ -1,5 +1,7 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
+import type { NodeContext, NodeEvent } from '#judge/cluster-facts.ts'
+import type { Need, NodeSubject } from '#judge/node-subject.ts'
 import type { EksCluster, LaunchTemplateVersion, Nodegroup } from '#model/cluster-input.ts'
 import type { ReadObjects } from '#model/cluster-objects.ts'
 import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
@@ -14,8 +16,6 @@ import type {
   Signal,
 } from '#model/prediction.ts'
 import type { ReadMode, Source } from '#model/read-mode.ts'
-import type { NodeContext, NodeEvent } from './cluster-facts.ts'
-import type { Need, NodeSubject } from './node-subject.ts'
 
 export interface NodeExample {
   at?: string

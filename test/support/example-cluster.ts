@@ -1,7 +1,8 @@
 /** Examples of rules that read a cluster's own objects: a rule says only what matters to it, of the rest there is nothing. */
-import { exampleTime } from '#judge/example.ts'
-import type { ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
+
+import type { ClusterPrediction, ClusterSections, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { EksCluster } from '#model/cluster-input.ts'
+import { exampleTime } from '#test/example.ts'
 
 export interface ClusterExample extends Partial<ClusterSections> {
   eks?: EksCluster
@@ -44,3 +45,16 @@ export const exampleCluster = ({
 
 /** So many hours before the example's "now", in ms. */
 export const hoursBefore = (hours: number): number => Date.parse(exampleTime) - hours * 3_600_000
+
+/** For examples: a pod that ended so many hours ago. */
+export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({
+  namespace: 'shop',
+  name: 'cart-7d9c6bf5c8-x2x4z',
+  phase: 'Failed',
+  reason,
+  controller: { kind: 'ReplicaSet', name: 'cart-7d9c6bf5c8' },
+  node: 'ip-10-0-1-2.ec2.internal',
+  createdMs: endedMs,
+  finishedMs: endedMs,
+  isBeingDeleted: false,
+})

@@ -1,0 +1,33 @@
+import { logRetentionTooShort } from '#judge/rules/logs/log-retention-too-short.ts'
+import { itJudgesExamples } from '#test/rule-examples.ts'
+
+const mebibyte = 1024 ** 2
+
+const pod = (name: string) => ({
+  metadata: { namespace: 'shop', name },
+  status: {
+    containerStatuses: [
+      {
+        name: 'web',
+        image: 'web:1',
+        restartCount: 0,
+        state: { running: { startedAt: '2026-11-20T23:50:00Z' } },
+      },
+    ],
+  },
+})
+
+const node = (mib: number) => ({
+  at: '2026-11-21T00:00:00Z',
+  pods: [pod('web-0')],
+  summary: {
+    pods: [
+      {
+        podRef: { namespace: 'shop', name: 'web-0' },
+        containers: [{ name: 'web', logs: { usedBytes: mib * mebibyte } }],
+      },
+    ],
+  },
+})
+
+itJudgesExamples(logRetentionTooShort, { bad: node(40), good: node(8) })

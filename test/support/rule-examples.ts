@@ -1,0 +1,49 @@
+/** Each rule's test begins with the smallest example that fails the rule and the nearest one that passes it. */
+import { expect, it } from 'vitest'
+import { judgeCluster } from '#judge/cluster-rules.ts'
+import { Cohorts } from '#judge/cohorts.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { ClusterRule, CohortRule, ContextRule, NodeRule } from '#judge/rule.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { type ContextExample, exampleSubject, type NodeExample } from './example.ts'
+import { type ClusterExample, exampleCluster } from './example-cluster.ts'
+import { outcomeIn } from './rule-outcome.ts'
+
+interface Examples<Example> {
+  bad: Example
+  good: Example
+}
+
+export function itJudgesExamples(rule: NodeRule, examples: Examples<NodeExample>): void
+export function itJudgesExamples(rule: ContextRule, examples: Examples<ContextExample>): void
+export function itJudgesExamples(rule: CohortRule, examples: Examples<NodeExample[]>): void
+export function itJudgesExamples(rule: ClusterRule, examples: Examples<ClusterExample>): void
+export function itJudgesExamples(
+  rule: Parameters<typeof statesOf>[0],
+  { bad, good }: Examples<unknown>,
+): void {
+  it('fails its bad example', () => {
+    expect(statesOf(rule, bad)).toContain('fail')
+  })
+
+  it('passes its good example', () => {
+    expect(new Set(statesOf(rule, good))).toEqual(new Set(['pass']))
+  })
+}
+
+function statesOf(
+  rule: NodeRule | ContextRule | CohortRule | ClusterRule,
+  example: unknown,
+): string[] {
+  if (rule.kind === 'cluster')
+    return [
+      judgeCluster(rule, exampleCluster(example as ClusterExample), defaultPolicy).outcome.state,
+    ]
+  if (rule.kind === 'node')
+    return [outcomeOf(rule, exampleSubject(example as NodeExample), defaultPolicy).state]
+  if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample).state]
+  const cohorts = new Cohorts(rule)
+  for (const [index, peer] of (example as NodeExample[]).entries())
+    cohorts.take(exampleSubject(peer, `ip-10-0-1-${index}.ec2.internal`))
+  return [...cohorts.outcomes(defaultPolicy)].map(({ outcome }) => outcome.state)
+}

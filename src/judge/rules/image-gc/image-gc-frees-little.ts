@@ -8,19 +8,6 @@ import type { ReclaimRound } from '#model/history.ts'
 
 const leastRounds = 3
 const minutes = imageGcPeriodMs / 60_000
-const gibibyte = 1024 ** 3
-
-const failedRound = (minute: number, wantedGib: number) => ({
-  reason: 'FreeDiskSpaceFailed',
-  pod: null,
-  message: `Failed to garbage collect required amount of images. Attempted to free ${wantedGib * gibibyte} bytes, but only found ${gibibyte} bytes eligible to free.`,
-  count: 1,
-  firstTime: null,
-  lastTime: `2026-11-20T23:${minute}:00Z`,
-})
-const wanting = (...gib: number[]) => ({
-  events: gib.map((wanted, index) => failedRound(30 + minutes * index, wanted)),
-})
 
 export const imageGcFreesLittle = contextRule({
   id: 'image-gc-frees-little',
@@ -33,7 +20,6 @@ export const imageGcFreesLittle = contextRule({
     fix: 'Find in the ledger of the node what else grows on the disk, and make room there. Use images with fewer shared layers of different versions, or a larger disk.',
     sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect, freeSpace'],
   },
-  examples: { bad: wanting(9, 9, 9, 9), good: wanting(9, 8, 7, 6) },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   fact: ({ host }) => reportedRounds(null, host?.logLines ?? []),

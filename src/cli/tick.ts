@@ -102,6 +102,7 @@ async function runTick({
       scheduledTime: at.toISOString(),
       selection: everything,
       isDryRun: false,
+      isObservation: false,
       isMailed: true,
     }
     const around = inCluster === undefined ? null : await endpointAround(inCluster)

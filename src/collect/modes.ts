@@ -19,9 +19,16 @@ export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
   kubelet: [pods, ...kubeletCollectors],
 }
 
-/** How much is asked of a node, where not all that its mode reads is needed: nothing but its Node object, or its pods, too. */
-export type ReadDepth = 'nodes' | 'pods'
-export const shallowCollectors: Readonly<Record<ReadDepth, readonly Collector[]>> = {
-  nodes: [],
-  pods: [pods],
+/** How much is read of a node, where not all that its mode reads is needed: its Node object alone, its pods, too, or how full it is, too. */
+export type ReadDepth = 'nodes' | 'pods' | 'summary'
+const summaryOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
+  proxy: [statsSummary],
+  ssm: [],
+  both: [statsSummary],
+  kubelet: [kubeletStatsSummary],
+}
+
+export function shallowCollectors(depth: ReadDepth, mode: ReadMode): readonly Collector[] {
+  if (depth === 'nodes') return []
+  return depth === 'pods' ? [pods] : [pods, ...summaryOf[mode]]
 }

@@ -10,7 +10,8 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
   const log = openRunLog(context.awsRequestId)
   try {
     const request = parseAuditEvent(event)
-    if (request.scheduledTime !== null) log.scheduled()
+    // The metrics are those of reports.
+    if (request.scheduledTime !== null && !request.isObservation) log.scheduled()
     const runtime = { ...runtimeOf(context), watch: log.watch, logMetrics: log.metrics }
     const answer = await runService(request, parseSettings(process.env), runtime)
     await log.ended(answer)

@@ -8,6 +8,7 @@ import { mistakesIn, selected } from './event-parts.ts'
 const scheduled = z.strictObject({
   source: z.literal('highwater.schedule'),
   scheduledTime: z.iso.datetime({ error: 'a time like 2026-11-21T05:00:00Z', offset: true }),
+  observe: z._default(z.boolean(), false),
 })
 const onDemand = z.strictObject({
   ...selected,
@@ -22,7 +23,9 @@ export function parseAuditEvent(event: unknown): AuditRequest {
     const parsed = scheduled.safeParse(event)
     if (!parsed.success) throw refusal(parsed.error.issues)
     const scheduledTime = new Date(parsed.data.scheduledTime).toISOString()
-    return { scheduledTime, selection: everything, isDryRun: false, isMailed: true }
+    const isObservation = parsed.data.observe
+    const isMailed = !isObservation
+    return { scheduledTime, selection: everything, isDryRun: false, isMailed, isObservation }
   }
   const parsed = onDemand.safeParse(event ?? {})
   if (!parsed.success) throw refusal(parsed.error.issues)
@@ -41,6 +44,7 @@ export function parseAuditEvent(event: unknown): AuditRequest {
     selection: { clusters, nodegroups, nodes },
     isDryRun: dryRun,
     isMailed: mail,
+    isObservation: false,
   }
 }
 

@@ -13,6 +13,8 @@ export interface AuditRequest {
   isDryRun: boolean
   /** Whether the mail goes out: always on schedule, on demand only when asked for. */
   isMailed: boolean
+  /** A light run between audits: history only, no report. */
+  isObservation: boolean
 }
 
 /** What the stack sets for the service. */
@@ -46,9 +48,9 @@ export interface RunAnswer {
   runId: string
   /**
    * `published-before`: an earlier delivery of the same tick has done everything; nothing was read or sent again. `fanned-out`: the state machine goes on
-   * with it; nothing was read yet.
+   * with it; nothing was read yet. `observed`: a light run, which leaves history and no report.
    */
-  state: 'published' | 'published-before' | 'dry-run' | 'fanned-out'
+  state: 'published' | 'published-before' | 'dry-run' | 'fanned-out' | 'observed'
   findings: Partial<Record<Severity, number>>
   clusters: { name: string; grade: Grade | null; coverage: Coverage }[]
   notAudited: number

@@ -7,6 +7,7 @@ import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
 import type { ClusterInAws } from '#collect/collector.ts'
 import { disruptionBudgets } from '#collect/collectors/disruption-budgets.ts'
+import { events } from '#collect/collectors/events.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.ts'
@@ -35,6 +36,7 @@ import type { EksBehind } from './remediation/eks-behind.ts'
 const objectCollectors = {
   all: clusterCollectorsOf,
   budgets: () => [disruptionBudgets],
+  events: () => [events],
   none: () => [],
 }
 
@@ -205,7 +207,7 @@ export function collectOptionsOf(
   const mode = readModeOf(policy, record.cluster)
   return {
     mode,
-    collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
+    collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors(depth, mode),
     clusterCollectors: objectCollectors[objects ?? 'all'](policy),
     inspector:
       depth === undefined && place !== null && promisedSources[mode].includes('host')

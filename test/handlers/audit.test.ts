@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
@@ -86,6 +87,50 @@ describe('a tick of the schedule', () => {
     await invoke(tick, { HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com' })
     expect(lab.mails()[0]?.attachments).toEqual([])
     expect(lab.mails()[0]?.html).toContain(`https://reports.example.com/runs/${runId}/report.html`)
+  })
+})
+
+describe('an observation between two audits', () => {
+  const observation = { ...tick, scheduledTime: '2026-11-21T06:00:00Z', observe: true }
+
+  it('adds readings and what happened to the history, and leaves no report and no mail', async () => {
+    const { lab, storeFolder } = await world()
+    await invoke(tick)
+    const history = join(storeFolder, 'highwater-lab', 'history')
+    const [shard = ''] = readdirSync(join(history, 'nodes', 'recorded'))
+    const facts = () =>
+      gunzipSync(readFileSync(join(history, 'nodes', 'recorded', shard)))
+        .toString()
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line))
+    const before = facts()
+    const answer = await invoke(observation)
+    expect(answer).toMatchObject({
+      state: 'observed',
+      clusters: [{ name: 'recorded', coverage: { nodes: 2 } }],
+      deliveries: [],
+    })
+    const after = facts()
+    expect(after.map(({ node, runId }) => [node, runId])).toEqual(
+      before.map(({ node, runId }) => [node, runId]),
+    )
+    for (const [index, { rules, held, thresholds }] of after.entries())
+      expect({ rules, held, thresholds }).toEqual({
+        rules: before[index].rules,
+        held: before[index].held,
+        thresholds: before[index].thresholds,
+      })
+    expect(readdirSync(join(history, 'runs'))).toHaveLength(1)
+    expect(readdirSync(join(storeFolder, 'highwater-lab', 'runs'))).toEqual([runId])
+    expect(lab.mails()).toHaveLength(1)
+  })
+
+  it('writes nothing where no audit was before, and needs a bucket', async () => {
+    const { storeFolder } = await world()
+    expect((await invoke(observation)).state).toBe('observed')
+    expect(existsSync(join(storeFolder, 'highwater-lab', 'history'))).toBe(false)
+    await expect(invoke(observation, { HIGHWATER_BUCKET: '' })).rejects.toThrow('HIGHWATER_BUCKET')
   })
 })
 

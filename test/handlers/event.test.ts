@@ -49,6 +49,15 @@ describe('an event', () => {
       selection: { clusters: [], nodegroups: [], nodes: [] },
       isDryRun: false,
       isMailed: true,
+      isObservation: false,
+    })
+  })
+
+  it('of the schedule that observes sends no mail', () => {
+    const event = { source: 'highwater.schedule', scheduledTime: '2026-11-21T06:00:00Z' }
+    expect(parseAuditEvent({ ...event, observe: true })).toMatchObject({
+      isMailed: false,
+      isObservation: true,
     })
   })
 

@@ -276,6 +276,17 @@ describe('the schedules', () => {
     })
   })
 
+  it('observe between audits only where a schedule is given', () => {
+    const observing = instantiate(packaged.template, { ObserveSchedule: 'rate(1 hour)' })
+    const { ScheduleExpression, Target } = named(observing, 'ObserveTick') as {
+      ScheduleExpression: string
+      Target: { Input: string }
+    }
+    expect(ScheduleExpression).toBe('rate(1 hour)')
+    const input = Target.Input.replace('<aws.scheduler.scheduled-time>', '2026-11-21T05:00:00Z')
+    expect(parseAuditEvent(JSON.parse(input))).toMatchObject({ isObservation: true })
+  })
+
   it('go on with what was approved every quarter of an hour, only where remediation is on', () => {
     expect(ofType(stack, 'AWS::Scheduler::Schedule')).toHaveLength(1)
     const { ScheduleExpression, Target } = named(whole, 'RemediateSchedule') as {

@@ -146,6 +146,18 @@ const eventsOf = (earlier: NodeFacts, now: NodeFacts) => ({
   rounds: mergedRounds(earlier.rounds, now.rounds),
 })
 
+/** Lines of the last run's day with what a lighter reading after it shows; nodes that are new get a line. */
+export function withObservation(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
+  const day = new Map(before.map(facts => [facts.node, facts]))
+  for (const facts of now) {
+    const earlier = day.get(facts.node)
+    const { fill, images } = facts
+    const merged = earlier && { ...earlier, ...eventsOf(earlier, facts), fill, images }
+    day.set(facts.node, fitted(merged ?? facts))
+  }
+  return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
+}
+
 /** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */
 export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
   const day = new Map(before.map(facts => [facts.node, facts]))

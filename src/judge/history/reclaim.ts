@@ -77,13 +77,12 @@ function fromEvents(events: readonly NodeEvent[]): Reported[] {
 const mostImages = 32
 const shownName = 40
 
-/** The largest images, largest first. Empty: no list was read. */
+/** The largest images, largest first. Empty: no list was read. Without the runtime their use is not known. */
 export function imagesOf(
   { node, runtime, at }: Pick<NodeInput, 'node' | 'runtime' | 'at'>,
   { imageGC, at: readAt }: Pick<NodePrediction, 'imageGC' | 'at'>,
 ): RememberedImage[] {
-  // The API alone does not show the users of an image.
-  const unused = new Set(runtime === null ? [] : idleIds(imageGC))
+  const unused = new Set(idleIds(imageGC))
   const day = (at ?? readAt).slice(0, 10)
   const listed =
     runtime?.images?.map(({ id = '', repoTags = [], repoDigests = [], size }) => ({
@@ -101,7 +100,11 @@ export function imagesOf(
     .filter(({ names, bytes }) => names.length > 0 && Number.isSafeInteger(bytes) && bytes > 0)
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, mostImages)
-    .map(({ id, names, bytes }) => [nameOf(names), bytes, unused.has(id) ? day : null])
+    .map(({ id, names, bytes }) => {
+      // The API alone does not show the users of an image.
+      if (runtime === null) return [nameOf(names), bytes]
+      return [nameOf(names), bytes, unused.has(id) ? day : null]
+    })
 }
 
 const idleIds = (imageGC: NodePrediction['imageGC']): string[] => [
@@ -129,7 +132,7 @@ export function noteImages(now: AuditedNode, before: Before | null): void {
   now.images = images.map(([name, bytes, since]) => [
     name,
     bytes,
-    since === null ? null : (known.get(name) ?? since),
+    since === null ? null : (known.get(name) ?? since ?? null),
   ])
   const gone = goneOf(before.images, images)
   if (gone.length === 0) return

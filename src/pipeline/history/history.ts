@@ -5,7 +5,13 @@ import type { Store } from '#clients/store.ts'
 import { growthOf, withReading } from '#judge/history/fill.ts'
 import { merged } from '#judge/history/happenings.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
-import { mergedDay, nodeFacts, nodeKey, rulesByNode } from '#judge/history/node-facts.ts'
+import {
+  mergedDay,
+  nodeFacts,
+  nodeKey,
+  rulesByNode,
+  withObservation,
+} from '#judge/history/node-facts.ts'
 import { noteImages } from '#judge/history/reclaim.ts'
 import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { openSharedParts } from '#judge/shared-parts.ts'
@@ -65,6 +71,8 @@ export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
 }
 
 export interface History {
+  /** Adds a lighter reading to the last run's day, instead of `compare` and `record`. */
+  observe(run: AuditedRun): Promise<Delivery[]>
   /** Those whose growth earlier runs have seen. @param takenAt of this run */
   knownGrowth(nodes: AuditedNode[], takenAt: string): Promise<ReadonlySet<AuditedNode>>
   /** Null: what was before could not be read, so nothing is said of it. */
@@ -107,7 +115,24 @@ export function openHistory({
   // While the fleet is read there is time for it; a run near its deadline has none left.
   let early = named.runId === undefined ? null : look(named.runId)
 
+  const failures = (): Delivery[] =>
+    errors.map(error => ({ channel: 'history', location: null, link: null, error }))
+
   return {
+    async observe(run) {
+      const runId = named.runId ?? runIdOf(run.document.run.takenAt)
+      const looked = await (early ?? look(runId))
+      if (looked === null || looked.found.run === null) return failures()
+      const day = utcDay(looked.found.run.document.run.takenAt)
+      const fills = fillsOf(run.nodes, run.nodes.map(metNode), looked.earlier)
+      const write = ({ cluster, facts }: ComparedRun['clusters'][number]) =>
+        update(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
+      await attempt(() =>
+        pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce }),
+      )
+      return failures()
+    },
+
     async knownGrowth(nodes, takenAt) {
       early ??= look(named.runId ?? runIdOf(takenAt))
       const { nodes: before } = (await early)?.earlier ?? nothingEarlier()
@@ -131,12 +156,7 @@ export function openHistory({
         )
       const day = utcDay(run.document.run.takenAt)
       const nodes = run.nodes.map(metNode)
-      const before = nodes.map(node => earlier.nodes.get(keyOf(node)) ?? null)
-      const fills = run.nodes.map((node, index) => withReading(before[index]?.fill ?? null, node))
-      for (const [index, node] of run.nodes.entries()) {
-        noteRestart(node, before[index]?.fill ?? null)
-        noteImages(node, before[index] ?? null)
-      }
+      const fills = fillsOf(run.nodes, nodes, earlier)
       const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
       const forgetBefore = dayBefore(day, retentionDays)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
@@ -167,7 +187,7 @@ export function openHistory({
         ])
         await attempt(() => forget(store, forgetBefore))
       }
-      return errors.map(error => ({ channel: 'history', location: null, link: null, error }))
+      return failures()
     },
   }
 }
@@ -183,6 +203,16 @@ export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clust
     clusters.names,
     Object.entries(clusters.tags),
   ])
+
+/** The readings of each node with this one; what changed since the last one is noted on the node. */
+function fillsOf(nodes: AuditedNode[], met: MetNode[], earlier: Earlier): (FillSeries | null)[] {
+  return nodes.map((node, index) => {
+    const before = earlier.nodes.get(keyOf(met[index]!)) ?? null
+    noteRestart(node, before?.fill ?? null)
+    noteImages(node, before)
+    return withReading(before?.fill ?? null, node)
+  })
+}
 
 /** Another boot id than in the run before: the machine was started anew in between. */
 function noteRestart(node: AuditedNode, before: FillSeries | null): void {
@@ -287,8 +317,8 @@ async function recordClusters(
   )
 }
 
-const dayText = (before: string | null, facts: NodeFacts[]) =>
-  mergedDay(before === null ? [] : parsedFacts(before), facts)
+const dayText = (before: string | null, facts: NodeFacts[], merge = mergedDay) =>
+  merge(before === null ? [] : parsedFacts(before), facts)
     .map(line => `${JSON.stringify(line)}\n`)
     .join('')
 

@@ -81,7 +81,7 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       }),
     )
     .default([]),
-  images: z.array(z.tuple([z.string(), count, z.iso.date().nullable()])).default([]),
+  images: z.array(z.tuple([z.string(), count, z.iso.date().nullable().optional()])).default([]),
   held: z.array(z.object({ filesystem: z.string(), holder: z.string(), bytes: count })).default([]),
   firstVictims: z.array(z.string()).default([]),
   rules: z.array(z.string()),

@@ -12,6 +12,7 @@ import { openSecondReading } from '#pipeline/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { noticesIn } from '#remediate/notices.ts'
 import { openSnapshot } from '#snapshot/write.ts'
+import { observed } from './observe.ts'
 import { doneBefore, openServiceReport, type ReportRuntime } from './report.ts'
 import { policyOf, type RunLimits, storeOf, withinLimits } from './runtime.ts'
 
@@ -53,6 +54,8 @@ async function runUntil(
 
   const { policy, mistakes } = await policyOf(store, runtime, settings)
   const live = { policy, selection, signal: limits.reading, now: runtime.now }
+  if (request.isObservation)
+    return observed(store, { runId, live, fleet: runtime.fleet, watch: runtime.watch })
   const { answer, targets, mistake } = await fanOut(
     { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
     live,

@@ -1,7 +1,7 @@
 /** Environment → Settings of the service: stack parameters reach the function this way. All mistakes are named at once. */
 import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
-import { addressPattern, mostRecipients } from '#model/policy.ts'
+import { addressPattern, mostRecipients } from '#model/policy/defaults.ts'
 import type { Settings } from '#model/run.ts'
 
 const address = z.string().check(z.regex(addressPattern, 'an e-mail address'))

@@ -14,8 +14,8 @@ import {
   SchemaGenerator,
   type SubNodeParser,
 } from 'ts-json-schema-generator'
+import { policyJsonSchema } from '#model/policy/schema.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
-import { policyJsonSchema } from '#policy/schema.ts'
 
 export const formats = ['findings', 'prediction', 'snapshot', 'plan', 'approval', 'ledger'] as const
 type Schema = ReturnType<SchemaGenerator['createSchema']>

@@ -6,8 +6,8 @@ import { messageOf } from '#model/error-message.ts'
 import { inputLimits } from '#model/input-limits.ts'
 import { didYouMean } from '#model/nearest.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { type PolicyTerms, policyJsonSchema, policySchema } from '#model/policy/schema.ts'
 import type { Policy } from '#model/policy.ts'
-import { type PolicyTerms, policyJsonSchema, policySchema } from './schema.ts'
 
 /**
  * @param text  YAML (or JSON, which is YAML)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ChangeWindow, weekdays } from '#model/policy.ts'
+import { weekdays } from '#model/policy/defaults.ts'
+import type { ChangeWindow } from '#model/policy.ts'
 import { isOpen, windowText } from '#remediate/run/window.ts'
 
 const window = (more: Partial<ChangeWindow> = {}): ChangeWindow => ({

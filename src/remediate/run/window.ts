@@ -1,4 +1,5 @@
-import { type ChangeWindow, weekdays } from '#model/policy.ts'
+import { weekdays } from '#model/policy/defaults.ts'
+import type { ChangeWindow } from '#model/policy.ts'
 
 const dayMinutes = 24 * 60
 

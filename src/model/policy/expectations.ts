@@ -5,17 +5,17 @@ import * as z from 'zod'
 import { garbageKinds } from '#model/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { defaults } from './defaults.ts'
 import { clusterName, percent } from './values.ts'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const limits = {
   alertPercent: percent
-    .default(defaultPolicy.alertPercent)
+    .default(defaults.alertPercent)
     .describe('disk usage at which the team’s own alert fires'),
   assumedGrowthPercent: percent
-    .default(defaultPolicy.assumedGrowthPercent)
+    .default(defaults.assumedGrowthPercent)
     .describe(
       'growth within one image-GC period, in percent of the capacity, where no rate was observed',
     ),
@@ -23,40 +23,36 @@ const limits = {
     .int()
     .min(0)
     .max(100)
-    .default(defaultPolicy.secondReadings)
+    .default(defaults.secondReadings)
     .describe(
       'nodes of each cluster, those with the least headroom, that are read again after a minute for a first rate of growth; 0: none',
     ),
   strandedPercent: percent
-    .default(defaultPolicy.strandedPercent)
+    .default(defaults.strandedPercent)
     .describe('disk kept free by thresholds counts as stranded from this percentage on'),
-  strandedGiB: z
-    .number()
-    .min(0)
-    .default(defaultPolicy.strandedGiB)
-    .describe('and from this size on'),
+  strandedGiB: z.number().min(0).default(defaults.strandedGiB).describe('and from this size on'),
   deadContainers: z
     .int()
     .min(1)
-    .default(defaultPolicy.deadContainers)
+    .default(defaults.deadContainers)
     .describe('dead containers on one node that are a pile'),
   logRetentionMinutes: z
     .number()
     .min(1)
-    .default(defaultPolicy.logRetentionMinutes)
+    .default(defaults.logRetentionMinutes)
     .describe('container logs that are gone sooner are kept too short'),
 }
 
 const podsAndImages = {
   criticalPods: z
     .array(z.string().min(1))
-    .default(defaultPolicy.criticalPods)
+    .default(defaults.criticalPods)
     .describe(
       'namespace/name of pods that must not be evicted, * stands for any run of characters',
     ),
   requiredImages: z
     .array(z.string().min(1))
-    .default(defaultPolicy.requiredImages)
+    .default(defaults.requiredImages)
     .describe(
       'images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above',
     ),
@@ -79,14 +75,14 @@ const podsAndImages = {
             message: 'a name with * takes host/repository without a tag: it keeps its own',
           })
     })
-    .default(defaultPolicy.requiredImageSources)
+    .default(defaults.requiredImageSources)
     .describe(
       'from where a plan pulls an image that nodes must have, by the name that pods use, * as above: a whole reference, or a repository, which takes the name’s own tag',
     ),
   reachableRegistries: z
     .array(z.string().min(1))
     .nullable()
-    .default(defaultPolicy.reachableRegistries)
+    .default(defaults.reachableRegistries)
     .describe('registry hosts that the nodes can pull from, * as above; by default every one'),
 }
 
@@ -122,27 +118,27 @@ const logRotation = z
         { path: ['sha256'], message: 'the content has another SHA-256' },
       ),
   )
-  .default(defaultPolicy.logRotation)
+  .default(defaults.logRotation)
   .describe(
     'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
   )
 
 const clusterGarbage = z
   .strictObject({
-    enabled: z.boolean().default(defaultPolicy.clusterGarbage.enabled),
+    enabled: z.boolean().default(defaults.clusterGarbage.enabled),
     kinds: z
       .array(z.enum(garbageKinds))
-      .default(defaultPolicy.clusterGarbage.kinds)
+      .default(defaults.clusterGarbage.kinds)
       .describe('what is searched; each kind needs the lists that docs/permissions.md names'),
     minAgeHours: z
       .number()
       .min(0)
-      .default(defaultPolicy.clusterGarbage.minAgeHours)
+      .default(defaults.clusterGarbage.minAgeHours)
       .describe(
         'what finished, was deleted or was last renewed later than that is not called garbage',
       ),
   })
-  .default(defaultPolicy.clusterGarbage)
+  .default(defaults.clusterGarbage)
   .describe('which objects of a cluster are checked for uncollected garbage')
 
 type ValueMistakes = (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>
@@ -172,7 +168,7 @@ const baselineOf = (valueMistakes: ValueMistakes) =>
           ),
       }),
     )
-    .default(defaultPolicy.baseline)
+    .default(defaults.baseline)
     .describe('what nodes are meant to run with; of several that match, a later one’s fields win')
 
 /** @param valueMistakes mistakes in a KubeletConfiguration field's value, by the path from the field down */

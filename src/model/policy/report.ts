@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { moreFormats } from '#model/format-id.ts'
 import { languageIds } from '#model/language.ts'
-import { attachments, defaultPolicy, mostOwners, mostRecipients } from '#model/policy.ts'
+import { attachments, defaults, mostOwners, mostRecipients } from './defaults.ts'
 import { address, clusterName } from './values.ts'
 
 const owner = z.strictObject({
@@ -41,11 +41,11 @@ const report = z
     recipients: z.array(address).min(1).max(mostRecipients).nullable().default(null),
     onlyOnChange: z
       .boolean()
-      .default(defaultPolicy.report.onlyOnChange)
+      .default(defaults.report.onlyOnChange)
       .describe('only the owners get the report of a run without a change since the run before'),
     attach: z
       .enum(attachments)
-      .default(defaultPolicy.report.attach)
+      .default(defaults.report.attach)
       .describe(
         'report attaches the page to a mail that has no link to it; none keeps nodes and pods out of mailboxes',
       ),
@@ -56,7 +56,7 @@ const report = z
         owners => new Set(owners.map(({ name }) => name)).size === owners.length,
         'each owner has a name of its own',
       )
-      .default(defaultPolicy.report.owners)
+      .default(defaults.report.owners)
       .describe('who gets a mail on their own part of the fleet, and of nothing else'),
     unsubscribe: z
       .strictObject({
@@ -77,7 +77,7 @@ const report = z
         path: ['oneClick'],
         message: 'one click needs a url',
       })
-      .default(defaultPolicy.report.unsubscribe)
+      .default(defaults.report.unsubscribe)
       .describe(
         'where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end',
       ),
@@ -87,20 +87,20 @@ const report = z
       .describe('who hears of mails that came back, a verified identity; by default the sender'),
     formats: z
       .array(z.enum(moreFormats))
-      .default(defaultPolicy.report.formats)
+      .default(defaults.report.formats)
       .describe('written beside page and findings'),
     language: z
       .enum(languageIds)
-      .default(defaultPolicy.report.language)
+      .default(defaults.report.language)
       .describe('of page, mail and summary: English, Korean, Japanese or Simplified Chinese'),
     languages: z
       .record(address, z.enum(languageIds))
-      .default(defaultPolicy.report.languages)
+      .default(defaults.report.languages)
       .describe(
         'of single recipients, by their address: they get a mail of their own, and a page that it leads to',
       ),
   })
-  .default(defaultPolicy.report)
+  .default(defaults.report)
   .describe(
     'who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written',
   )
@@ -109,9 +109,9 @@ export const reportKeys = {
   report,
   history: z
     .strictObject({
-      retentionDays: z.int().min(1).max(3650).default(defaultPolicy.history.retentionDays),
+      retentionDays: z.int().min(1).max(3650).default(defaults.history.retentionDays),
     })
-    .default(defaultPolicy.history)
+    .default(defaults.history)
     .describe(
       'how many days what is remembered of nodes and of findings that ended is kept; a bucket’s lifecycle may forget sooner',
     ),

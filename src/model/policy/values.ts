@@ -1,6 +1,6 @@
 /** Values that several sections of highwater.yaml take. */
 import * as z from 'zod'
-import { addressPattern } from '#model/policy.ts'
+import { addressPattern } from './defaults.ts'
 
 export const percent = z.number().min(1).max(100)
 export const address = z.string().regex(addressPattern, 'an e-mail address')

@@ -1,0 +1,76 @@
+/** Values of an empty highwater.yaml, and the limits and words that its keys share. */
+import { garbageKinds } from '#model/cluster-garbage.ts'
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+export const remediationModes = ['off', 'plan'] as const
+export const attachments = ['report', 'none'] as const
+
+/** `name@host`; no display name. */
+export const addressPattern = /^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/
+/** Source: SES API reference, Destination: recipients in all. */
+export const mostRecipients = 50
+
+export const mostOwners = 50
+
+/** `eu-west-1`, `us-gov-east-1`. Source: AWS general reference, Regions. */
+export const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/
+
+/** Every EKS cluster of the caller's account and region. Typed by the schema: `defaultPolicy` in model/policy.ts. */
+export const defaults = {
+  accounts: [{ roleArn: null, externalId: null, regions: null }],
+  clusters: { names: [], tags: {} },
+  modes: [],
+  contextNames: '{name}',
+  inspectOutput: null,
+  kubelet: { roleArn: null, useOwnToken: false },
+  alertPercent: 80,
+  assumedGrowthPercent: 2,
+  secondReadings: 20,
+  strandedPercent: 10,
+  strandedGiB: 50,
+  deadContainers: 50,
+  criticalPods: [],
+  requiredImages: [],
+  requiredImageSources: {},
+  reachableRegistries: null,
+  logRetentionMinutes: 60,
+  logRotation: {},
+  baseline: [],
+  clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
+  report: {
+    sender: null,
+    recipients: null,
+    onlyOnChange: false,
+    attach: 'report' as const,
+    owners: [],
+    unsubscribe: { mailto: null, url: null, oneClick: false },
+    bouncesTo: null,
+    formats: [],
+    language: 'en' as const,
+    languages: {},
+  },
+  history: { retentionDays: 400 },
+  severities: {},
+  waivers: [],
+  pace: { requestsPerSecond: 50, concurrency: 20, clusters: 16, ssmRequestsPerSecond: 5 },
+  fanOut: { aboveNodes: 10_000, acrossPlaces: true, nodesPerShard: 250, clustersAtOnce: 20 },
+  remediation: {
+    wavePercents: [5, 20],
+    deletions: {},
+    windows: [],
+    alarms: [],
+    requireEksStatus: true,
+    maxUnreadyPercent: 10,
+    maxConcurrency: 10,
+    maxErrors: 0,
+    pauseMs: 600_000,
+    timeoutSeconds: 240,
+    answerTimeoutMs: 360_000,
+    verifyTimeoutMs: 600_000,
+    leaseTtlMs: 120_000,
+    mode: 'off' as const,
+    auto: null,
+  },
+  // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
+  timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
+}

@@ -40,11 +40,20 @@ const proseStart = /^\\*["']?[ \t]*:[ \t]+[a-z]{1,16}:?[ \t]+["'(]?[A-Za-z][^\s=
 const resource = /\b(?:volume|secret|configmap|serviceaccount|pod|container)s? \\*["']$/i
 const resourceEnd = /^\\*["'][ \t]*:[ \t]+[A-Za-z.]{1,64}:?[ \t]/
 
+/** Words that say what failed, before a name such as `token`. */
+const failureBefore =
+  /\b(?:fail|unable|cannot|could|invalid|error|bad\b|no\b|expired|missing|refus|reject|denied|(?:gett|fetch|load|read)ing\b)/i
+const failureAfter =
+  /^\\*["']?[ \t]*:[ \t]+(?:the|an?|no|not|is|this|unexpected|unknown|invalid|signature|secrets?|status)\b/
+
 /** `invalid token: signature is invalid`, `volume "db-token" : Get failed`: an error's text follows. A password may be a word, so its name is never prose. */
 function isProse(name: string, before: string, rest: string): boolean {
   if (resource.test(before.slice(-24)) && resourceEnd.test(rest)) return true
   return (
-    /^[a-z-]+$/.test(name) && !/^-|pass|pwd|pw$|auth|cookie/.test(name) && proseStart.test(rest)
+    /^[a-z-]+$/.test(name) &&
+    !/^-|pass|pwd|pw$|auth|cookie/.test(name) &&
+    proseStart.test(rest) &&
+    (failureBefore.test(before.slice(-80)) || failureAfter.test(rest))
   )
 }
 

@@ -13,7 +13,7 @@ export function withoutStatedSecrets(text: string): string {
 const shortestStated = 3
 const shortestBare = 6
 const passwordName = 'passw(?:or)?ds?|passphrase|passcode|pwd'
-const keyName = 'api[ _-]?key'
+const keyName = '(?:api|access|private)[ _-]?key|client[ _-]?secret'
 
 /** A word of a command line. A quote that ends the word of a list is not part of it. */
 const word = String.raw`(?:"(?![,\])}\s]|$)[^"\n]*"?|'(?![,\])}\s]|$)[^'\n]*'?|\\.|[^\s"'\\])`
@@ -34,7 +34,7 @@ const programs = [
 
 const value = String.raw`(\\*"[^"\n]*"?|\\*'[^'\n]*'?|[^\s"'\\:]\S*)`
 const stated = new RegExp(
-  String.raw`(\b(?:${passwordName}|secret|token|${keyName}|credentials?)\b["']?[ \t]+(?:is|was|are)\b[ \t]*(?:(?:set to|now)\b[ \t]*)?(?::[ \t]*)?)${value}`,
+  String.raw`(\b(?:${passwordName}|secret|token|${keyName}|credentials?)\b["']?(?:(?:'s)? value| (?:for|of) [^\s"']+)?[ \t]+(?:is|was|are|equals|set to|changed to)\b[ \t]*(?:(?:set to|changed to|now)\b[ \t]*)?(?::[ \t]*)?)${value}`,
   'gi',
 )
 /** `secret "name" not found` keeps its words. */
@@ -43,7 +43,7 @@ const quoted = new RegExp(
   'gi',
 )
 const statedWord =
-  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|set|known|valid|being|nil|null)\b/i
+  /^(?:not|no|now|in|an?|the|too|un\w+|in\w+|expired|missing|empty|wrong|required|rejected|refused|set|changed|known|valid|being|been|nil|null|about|already|also|still|only|used|stale|old|bad|rotated|revoked|mounted|created|deleted|issued|signed|stored|needed|never|longer|of|on|for|from|at|by|with|without|yet|optional|deprecated|disabled|enabled)\b/i
 
 /** "The token is expired" keeps its words. */
 function withoutValue(text: string, before: string, value: string): string {
@@ -56,7 +56,7 @@ function withoutValue(text: string, before: string, value: string): string {
 
 /** A digit is within the value: most words of prose have none. */
 const bare = new RegExp(
-  String.raw`((?:\b|_)(${passwordName}|token|${keyName})[ \t]{1,3})((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
+  String.raw`((?:\b|_)(${passwordName}|token|${keyName})(?:[:=;]|[ \t]value)?[ \t]{1,3})((?=[^\s\d]{0,24}\d)[^\s"',;]{6,})`,
   'gi',
 )
 const notRandom = /^(?:v\d+(?:alpha|beta)\d+|\d+[a-z]{1,2}|sha\d+|base\d+|oauth\d|utf\d+|md5)$/i

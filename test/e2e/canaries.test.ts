@@ -10,7 +10,22 @@ import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type RawObject, snapshotSchema } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
+import { measuredHolders } from '#replay/ledger/folder-space.ts'
 import { formatsWith } from '#report/formats/index.ts'
+import { garbageShapes } from '#snapshot/garbage-shapes.ts'
+import type { Shape } from '#snapshot/shape.ts'
+import {
+  eksShape,
+  hostShape,
+  knownShape,
+  launchTemplateShape,
+  nodegroupShape,
+  nodeShape,
+  objectShape,
+  podShape,
+  runtimeShape,
+  summaryShape,
+} from '#snapshot/shapes.ts'
 import { Canaries, canariesIn } from '#test/canaries.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
@@ -58,6 +73,65 @@ async function liveRecords(): Promise<RawObject[]> {
   return records
 }
 
+const clusterName = 'filled'
+/** Read from live clusters only where they have such objects. */
+const otherResources = ['poddisruptionbudgets.policy', 'events', ...Object.keys(garbageShapes)]
+
+/** One record of each kind with every field that is kept, each text with a canary. */
+function filledRecords(canaries: Canaries, resources: readonly string[]): RawObject[] {
+  const filled = (shape: Shape, path: string) => canaries.filled(shape, path) as RawObject
+  const errors = [{ what: 'host', message: canaries.next('filled errors') }]
+  const node = filled(nodeShape, 'filled Node.node')
+  return [
+    {
+      ...{ kind: 'Cluster', cluster: clusterName, errors },
+      eks: filled(eksShape, 'filled Cluster.eks'),
+      nodegroups: [filled(nodegroupShape, 'filled Cluster.nodegroups')],
+      launchTemplates: [filled(launchTemplateShape, 'filled Cluster.launchTemplates')],
+    },
+    {
+      ...{ kind: 'Node', cluster: clusterName, mode: 'both', errors, node },
+      configz: { kubeletconfig: filled(true, 'filled Node.configz') },
+      summary: filled(summaryShape, 'filled Node.summary'),
+      pods: [filled(podShape, 'filled Node.pods')],
+      runtime: filled(runtimeShape, 'filled Node.runtime'),
+      host: filled(hostShape, 'filled Node.host'),
+      known: filled(knownShape, 'filled Node.known'),
+    },
+    ...resources.map(resource => ({
+      ...{ kind: 'Objects', cluster: clusterName, resource },
+      items: [filled(objectShape(resource), `filled ${resource}`)],
+    })),
+  ]
+}
+
+/** As the inspect document and the kubelet's log would have it: paths and images with canaries, where rules and ledger read on. */
+function measuredHost(canaries: Canaries): RawObject {
+  const path = (where: string) => `/var/lib/x ${canaries.next(where)}`
+  const image = canaries.next('log imageID').replaceAll('"', '')
+  const { logrotate, logrotateRuns, journald, logs, podLogDirectories } = canaries.filled(
+    hostShape,
+    'measured host',
+  ) as RawObject
+  return {
+    ...{ logrotate, logrotateRuns, journald, logs, podLogDirectories },
+    diskUse: {
+      folders: measuredHolders.map(holder => ({
+        ...{ holder, path: path(`diskUse.folders ${holder}`), on: 'nodefs' },
+        ...{ bytes: 40e9, inodes: 9e5 },
+      })),
+      snapshots: [{ use: 'image', count: 3, bytes: 5e9, inodes: 1e5 }],
+      orphans: [{ path: path('diskUse.orphans'), bytes: 4e9 }],
+      deletedFiles: [{ on: 'nodefs', files: 3, bytes: 4e9 }],
+      missed: 0,
+    },
+    logLines: [
+      `2026-11-18T09:00:00.000000+0000 n kubelet[1]: "Removing image to free bytes" imageID="${image}" size=1000`,
+      `E1118 09:00:00 kubelet.go:1] "Failed" err="${canaries.next('log err')}"`,
+    ],
+  }
+}
+
 /** What real objects carry beside what the lab makes. */
 function withHidden(record: RawObject, canaries: Canaries, path: string): RawObject {
   const hidden = (value: unknown, where: string): unknown =>
@@ -81,10 +155,8 @@ function withHidden(record: RawObject, canaries: Canaries, path: string): RawObj
     if (isRawObject(record.host)) {
       const unread = Array.isArray(record.host.unread) ? record.host.unread : []
       planted.host = {
+        ...measuredHost(canaries),
         ...record.host,
-        logLines: ['E1118 kubelet.go:1] failed'].map(
-          line => `${line} ${canaries.next(`${path}.logLines`)}`,
-        ),
         unread: [...unread, { what: 'journald', why: canaries.next(`${path}.unread.why`) }],
       }
     }
@@ -176,11 +248,15 @@ it('a canary in any field of any input is in no output', generous, async () => {
     return canaries.plant(withHidden(record, canaries, kind), every, kind)
   })
   const header = { kind: 'Snapshot', schema: snapshotSchema, takenAt: '2026-11-18T09:30:00Z' }
+  const resources = [...new Set(records.flatMap(({ resource }) => String(resource ?? '') || []))]
+  const beforeFilled = canaries.count
   const lines = [
     header,
     ...planted.filter(({ kind }) => kind !== 'Snapshot'),
+    ...filledRecords(canaries, [...new Set([...resources, ...otherResources])]),
     { kind: canaries.next('unknown kind') },
   ]
+  const filledCount = canaries.count - beforeFilled
   const written = (name: string, all: readonly object[]) => {
     const path = join(temporaryFolder(), name)
     writeFileSync(path, all.map(line => JSON.stringify(line)).join('\n'))
@@ -210,7 +286,8 @@ it('a canary in any field of any input is in no output', generous, async () => {
   // ASFF needs an account id, which canaries hide here; test/e2e/wire-canaries.test.ts searches it.
   const hasAccount = (name: string) => !name.endsWith('asff.json')
   expect(names).toEqual(expect.arrayContaining(files.filter(hasAccount)))
-  expect(canaries.count).toBeGreaterThan(400)
+  expect(filledCount).toBeGreaterThan(400)
+  expect(canaries.count).toBeGreaterThan(10_000)
   expect(canaries.formCount).toBe(30)
   expect([...perKind.keys()]).toEqual(expect.arrayContaining(['Node', 'Cluster', 'Objects events']))
   // The report says something: the texts around the canaries are there.

@@ -86,7 +86,7 @@ async function verdictOn({ source, flags }: Found): Promise<string> {
     ? [source.replace(/\[(\[.*?\])--\[.*?\]\]/, '$1'), flags.replace('v', 'u')]
     : [source, flags]
   const result = await check(pattern, known, {
-    timeout: 30_000,
+    timeout: 120_000,
     maxIteration: 3,
     randomSeed: 1,
     ...noClock,

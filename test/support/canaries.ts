@@ -1,5 +1,6 @@
 /** Canaries: secrets of many forms, each with a number of its own, planted into every text of a record. */
 import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Shape } from '#snapshot/shape.ts'
 
 const number = (index: number) => `CANARY${String(index).padStart(5, '0')}`
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -92,6 +93,38 @@ export class Canaries {
   }
 
   #turn = 0
+
+  /** A value with every field of a shape, and a canary in each text that may hold one. */
+  filled(shape: Shape, path: string, field = ''): unknown {
+    if (typeof shape === 'object' && 'maxLength' in shape) return this.filled('text', path, field)
+    if (typeof shape === 'object' && shape.constructor !== Object)
+      return [this.filled((shape as { item: Shape }).item, `${path}[]`, field)]
+    if (typeof shape === 'object')
+      return Object.fromEntries(
+        Object.entries(shape).map(([name, inner]) => [
+          name,
+          this.filled(inner, `${path}.${name}`, name),
+        ]),
+      )
+    const isKept = this.#isKept(field, path)
+    const one = () => (isKept ? 'kept' : this.next(path))
+    switch (shape) {
+      case 'number':
+      case 'integer':
+      case 'statistic':
+        return 7
+      case 'boolean':
+        return true
+      case 'texts':
+      case 'quantities':
+      case 'map':
+        return { rotate: one(), [`${field}-of-it`]: one() }
+      case true:
+        return { message: one(), deep: [one(), { reason: one() }] }
+      default:
+        return one()
+    }
+  }
 
   /** Fields that hold secrets on real objects, and that highwater has no use for. */
   hiddenIn(path: string): RawObject {

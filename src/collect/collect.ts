@@ -47,6 +47,8 @@ export interface CollectOptions {
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
   signal: AbortSignal
+  /** What of an answer is kept; the rest is dropped as soon as it is parsed. Default: all. */
+  prune?: <Parts extends Partial<NodeRecord>>(parts: Parts) => Parts
   /** Default: the machine's clock. */
   now?: (() => Date) | undefined
   onNodes?: (event: NodesFound) => void
@@ -291,15 +293,25 @@ const isUnreached = (error: unknown): boolean =>
 async function readNode(
   cluster: string,
   node: KubernetesNode,
-  { mode, collectors, now = () => new Date() }: Pick<CollectOptions, 'mode' | 'collectors' | 'now'>,
+  options: Pick<CollectOptions, 'mode' | 'collectors' | 'now' | 'prune'>,
   context: CollectContext,
 ): Promise<NodeRecord> {
+  const { mode, collectors, now = () => new Date(), prune = parts => parts } = options
   const identity = nodeIdentity(node)
-  const record: NodeRecord = { kind: 'Node', cluster, at: null, mode, node, errors: [] }
+  const record: NodeRecord = {
+    kind: 'Node',
+    cluster,
+    at: null,
+    mode,
+    ...prune({ node }),
+    errors: [],
+  }
   const attempts = identity.ready === 'True' ? undefined : 1
   const address = kubeletAddress(node)
   const collected = await Promise.all(
-    collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })),
+    collectors.map(async collector =>
+      prune(await attempt(collector, identity, { ...context, attempts, address })),
+    ),
   )
   for (const { errors, ...answers } of collected) {
     Object.assign(record, answers)

@@ -82,7 +82,12 @@ type FindingSource = Pick<
   'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'
 > & { rule: Rule }
 
-type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
+interface ClusterState extends Omit<ClusterResult, 'grade'> {
+  facts: ClusterFacts
+  isListCut: boolean
+  /** By node. `AuditedNode.outcomes` is the same object and is updated until `close`. */
+  nodeOutcomes: Map<string, OutcomeCounts>
+}
 
 export const openJudgement = (
   rules: readonly Rule[],
@@ -96,8 +101,6 @@ class RunningJudgement implements Judgement {
   readonly #allNodes: boolean
   readonly #clusters = new Map<string, ClusterState>()
   readonly #tallies = new Map<string, Tally>()
-  /** Outcome counts per node. `AuditedNode.outcomes` is the same object and is updated until `close`. */
-  readonly #nodeOutcomes = new Map<string, OutcomeCounts>()
   readonly #notAudited: NotAudited[] = []
   readonly #audited: AuditedNode[] = []
   readonly #ruleErrors: RuleError[] = []
@@ -129,15 +132,16 @@ class RunningJudgement implements Judgement {
       outcomes: noOutcomes(),
       facts: new ClusterFacts(),
       isListCut: false,
+      nodeOutcomes: new Map(),
     }
     this.#clusters.set(name, state)
     return state
   }
 
   #outcomesOf(cluster: string, node: string): OutcomeCounts {
-    const key = JSON.stringify([cluster, node])
-    const known = this.#nodeOutcomes.get(key) ?? noOutcomes()
-    this.#nodeOutcomes.set(key, known)
+    const { nodeOutcomes } = this.#clusterState(cluster)
+    const known = nodeOutcomes.get(node) ?? noOutcomes()
+    nodeOutcomes.set(node, known)
     return known
   }
 

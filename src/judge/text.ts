@@ -5,13 +5,14 @@ export const nameLength = 253
 /** Longest reason or value that a finding carries. */
 const valueLength = 400
 
+const isPlain = /^[ -~]*$/
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 
 /** `text` cut to `maxLength` UTF-16 units, with control and direction characters as blanks. */
 export function bounded(text: string, maxLength = valueLength): string {
   // Cut before cleaning: a name of many megabytes must not be walked through.
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text
-  return cut.toWellFormed().replace(unprintable, ' ')
+  return isPlain.test(cut) ? cut : cut.toWellFormed().replace(unprintable, ' ')
 }
 
 /** Whether everybody sees all of it, in the order in which it stands. */

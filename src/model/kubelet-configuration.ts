@@ -1,4 +1,5 @@
 import { configurationFields, type configurationStructs } from './kubelet-fields.ts'
+import { oncePer } from './once.ts'
 import { isRawObject } from './record.ts'
 
 export type StringMap = Record<string, string>
@@ -76,9 +77,12 @@ export interface RunningConfiguration {
 export function parseConfigz(body: unknown): RunningConfiguration {
   const printed = isRawObject(body) ? body.kubeletconfig : undefined
   return isRawObject(printed)
-    ? readConfiguration(printed)
+    ? readOnce(printed)
     : { fields: {}, mistakes: ['no "kubeletconfig" object in the answer'], printed: null }
 }
+
+/** Nodes with equal configurations share one object (`prune`), and so what is computed of it. */
+const readOnce = oncePer(readConfiguration)
 
 /** A KubeletConfiguration in its versioned JSON; null counts as absent, as for upstream's decoder. */
 export function readConfiguration(printed: Record<string, unknown>): RunningConfiguration {

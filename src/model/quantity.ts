@@ -5,6 +5,8 @@
  * Kept exactly the int64 fast path, because AsInt64 fails beside it; rounding up to 1n; the cap of binary suffixes at 2^63 − 1; the wrap of
  *              Value() above it; a text that is already canonical is printed as written; no suffix is printed above E
  */
+import { oncePerText } from './once.ts'
+
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
 /** The value is `unscaled` × 10^`exponent`. */
@@ -106,7 +108,9 @@ function interpret(suffix: string): Suffix | null {
 }
 
 /** @throws QuantityError */
-export function parseQuantity(text: string): Quantity {
+export const parseQuantity = oncePerText(parse, 40)
+
+function parse(text: string): Quantity {
   const { sign, zeros, digits, fraction, suffix } = scan(text)
   if (text === '' || !suffixForm.test(suffix)) throw new QuantityError(wrongFormat)
   const suffixed = interpret(suffix)

@@ -3,6 +3,7 @@
  * what may be a secret and keeps the words around it. Each expression takes linear time, because the sender chooses the text.
  */
 import { removed, withoutNamedSecrets } from './named-secrets.ts'
+import { oncePerText } from './once.ts'
 import { isSecretKey } from './secret-names.ts'
 import { withoutStatedSecrets } from './stated-secrets.ts'
 
@@ -179,21 +180,11 @@ export const isIdentifier = (field: string): boolean => identifiers.has(field)
 export const isNamedTexts = (field: string | null): boolean =>
   field !== null && namedTexts.has(field)
 
-const longestKnown = 256
-const mostKnown = 8192
-const known = new Map<string, string>()
+const redactKnown = oncePerText(redact)
 
 /** As `redact`, for texts that a fleet repeats. @param text of its own: part of a longer one would keep that one in memory */
-export function redactOnce(text: string): string {
-  if (text.length < shortestSecret) return text
-  if (text.length > longestKnown) return redact(text)
-  const found = known.get(text)
-  if (found !== undefined) return found
-  const clean = redact(text)
-  if (known.size === mostKnown) known.clear()
-  known.set(text, clean)
-  return clean
-}
+export const redactOnce = (text: string): string =>
+  text.length < shortestSecret ? text : redactKnown(text)
 
 /** Every text within a value, at any depth, redacted; identifiers stay. What is clean is returned as it is. */
 export function redactTexts(value: unknown, field = ''): unknown {

@@ -28,7 +28,7 @@ import {
 } from '#model/record.ts'
 import { type Selection, selectsAllNodes, selectsCluster, selectsNode } from '#model/selection.ts'
 import { clusterInput } from '#snapshot/cluster-input.ts'
-import { prune } from '#snapshot/prune.ts'
+import { prune, pruneParts } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
 import type { EksBehind } from './remediation/eks-behind.ts'
@@ -218,6 +218,7 @@ export function collectOptionsOf(
     policy,
     selection,
     signal,
+    prune: pruneParts,
     now,
     onNodes,
   }

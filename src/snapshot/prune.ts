@@ -2,13 +2,13 @@
  * What of a record is kept: only what rules and replays read, in the API's own names. The shapes list what stays, so that environment variables,
  * annotations and termination messages are left out; every text that stays is redacted.
  */
-import type { KubernetesNode } from '#model/kubernetes.ts'
 import { isReadMode } from '#model/read-mode.ts'
 import type {
   ClusterRecord,
   NodeRecord,
   ObjectsRecord,
   RawObject,
+  ReadError,
   SnapshotRecord,
 } from '#model/record.ts'
 import { redact, redactTexts } from '#model/redact.ts'
@@ -92,32 +92,67 @@ function given<Key extends string>(
   ) as Partial<Record<Key, never>>
 }
 
-function pruneNode(record: NodeRecord): NodeRecord {
-  const { kind, cluster, at, mode, node, configz, summary, pods, runtime, host, known, errors } =
-    record
+/** The parts of a node's record, in the order in which they are written. */
+const cutters = {
+  node: value => keepRedacted(value, nodeShape, 'node') ?? {},
+  configz: value => redactTexts(withoutSecretFields(keep(value, { kubeletconfig: true }))),
+  summary: value => keepRedacted(value, summaryShape, 'summary'),
+  pods: value => keepRedacted(value, podsShape, 'pods'),
+  runtime: value => keepRedacted(value, runtimeShape, 'runtime'),
+  host: value => redactTexts(withoutHostSecrets(keep(value, hostShape))),
+  known: value => keepRedacted(value, knownShape, 'known'),
+} satisfies Partial<Record<keyof NodeRecord, (value: unknown) => unknown>>
+const podsShape = list(podShape)
+
+type Parts = Partial<Pick<NodeRecord, keyof typeof cutters>>
+
+/** Parts that are cut already, by this function. */
+const cut = new WeakSet<object>()
+
+/**
+ * Some parts of a node's record, each as `prune` leaves it; the others stay. An answer is cut as soon as it is parsed, so that
+ * the much larger raw answer is garbage at once.
+ */
+export function pruneParts<P extends Parts>(parts: P): P {
+  const kept: Record<string, unknown> = { ...parts }
+  for (const [name, cutter] of Object.entries(cutters)) {
+    const value = kept[name] ?? undefined
+    if (value === undefined || (typeof value === 'object' && cut.has(value))) continue
+    const part = name === 'configz' ? alike(value, cutter) : cutter(value)
+    if (typeof part === 'object' && part !== null) cut.add(part)
+    kept[name] = part
+  }
+  return kept as P
+}
+
+/** The nodes of a cohort answer the same configuration: it is cut once, and one object is all of theirs. */
+function alike(value: unknown, cutter: (value: unknown) => unknown): unknown {
+  const text = JSON.stringify(value)
+  const known = configurations.get(text)
+  if (known !== undefined) return known
+  const part = cutter(value)
+  if (configurations.size === mostConfigurations) configurations.clear()
+  configurations.set(text, part)
+  return part
+}
+
+const configurations = new Map<string, unknown>()
+const mostConfigurations = 256
+
+function pruneNode({ kind, cluster, at, mode, errors, ...parts }: NodeRecord): NodeRecord {
+  const { node, configz, summary, pods, runtime, host, known } = pruneParts(parts)
   return {
     kind,
     cluster,
     at: typeof at === 'string' ? redact(at) : undefined,
     ...(isReadMode(mode) && { mode }),
-    node: (keepRedacted(node, nodeShape, 'node') ?? {}) as KubernetesNode,
-    ...redacted(given('configz', configz, configzShape, withoutSecretFields)),
-    ...clean('summary', summary, summaryShape),
-    ...clean('pods', pods, podsShape),
-    ...clean('runtime', runtime, runtimeShape),
-    ...redacted(given('host', host, hostShape, withoutHostSecrets)),
-    ...clean('known', known, knownShape),
-    errors: redacted(errors ?? []),
+    node: node ?? {},
+    ...(configz !== undefined && { configz }),
+    ...(summary !== undefined && { summary }),
+    ...(pods !== undefined && { pods }),
+    ...(runtime !== undefined && { runtime }),
+    ...(host !== undefined && { host }),
+    ...(known !== undefined && { known }),
+    errors: redactTexts(errors ?? []) as ReadError[],
   }
-}
-
-const redacted = <T>(value: T): T => redactTexts(value) as T
-
-const configzShape = { kubeletconfig: true } as const
-const podsShape = list(podShape)
-
-function clean(key: string, value: unknown, shape: Shape): object {
-  return value === undefined
-    ? {}
-    : { [key]: value === null ? null : keepRedacted(value, shape, key) }
 }

@@ -14,6 +14,7 @@ import { mapOf } from '#model/config-value.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Comparison } from '#model/kubelet-fields.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import { oncePer } from '#model/once.ts'
 
 export interface FieldValue {
   /** Equal for values that mean the same. */
@@ -69,21 +70,20 @@ export const shownSetting = (value: unknown): string =>
 
 type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
 
-/** Several rules ask it of one node. */
-const known = new WeakMap<
-  KubeletConfiguration,
-  { identity: Image; values: Record<string, FieldValue> }
->()
+/** By a configuration, and the image that it runs on: several rules need them, and nodes of a cohort share both. */
+const known = oncePer((_: KubeletConfiguration) => new Map<string, Record<string, FieldValue>>())
 
 /** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
 export function fieldValues(
   configuration: KubeletConfiguration,
-  identity: Image,
+  { amiFamily, kubeletVersion, operatingSystem }: Image,
 ): Readonly<Record<string, FieldValue>> {
-  const found = known.get(configuration)
-  if (found?.identity === identity) return found.values
-  const values = comparedValues(configuration, identity)
-  known.set(configuration, { identity, values })
+  const ofConfiguration = known(configuration)
+  const image = JSON.stringify([amiFamily, kubeletVersion, operatingSystem])
+  const values =
+    ofConfiguration.get(image) ??
+    comparedValues(configuration, { amiFamily, kubeletVersion, operatingSystem })
+  ofConfiguration.set(image, values)
   return values
 }
 

@@ -2,6 +2,7 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
+import { oncePer, oncePerText } from '#model/once.ts'
 
 /** A reference by its host, which is Docker Hub's where it has none, and the rest. Upstream: distribution/reference normalize.go splitDockerDomain. */
 function splitReference(image: string): { registry: string; path: string } {
@@ -15,10 +16,10 @@ function splitReference(image: string): { registry: string; path: string } {
   }
 }
 
-export const registryOf = (image: string): string => splitReference(image).registry
+export const registryOf = oncePerText(image => splitReference(image).registry)
 
 /** As the runtime names it: `nginx` is `docker.io/library/nginx:latest`, and beside a digest a tag does not count. Upstream: containerd ParseDockerRef. */
-export function canonicalName(image: string): string {
+export const canonicalName = oncePerText(image => {
   const { registry, path } = splitReference(image)
   const at = path.indexOf('@')
   const named = at < 0 ? path : path.slice(0, at)
@@ -28,7 +29,7 @@ export function canonicalName(image: string): string {
   if (at >= 0)
     return `${registry}/${hasTag ? repository.slice(0, colon) : repository}${path.slice(at)}`
   return `${registry}/${repository}${hasTag ? '' : ':latest'}`
-}
+})
 
 /** As people write it: without Docker Hub's host and its `library/`. */
 export const familiarName = (image: string): string =>
@@ -43,8 +44,8 @@ export interface UsedImage {
 }
 
 /** Every image that a pod which has not finished names. */
-export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
-  return pods.flatMap(({ metadata, spec, status }) => {
+export const imagesOf = oncePer((pods: readonly KubernetesPod[]): readonly UsedImage[] =>
+  pods.flatMap(({ metadata, spec, status }) => {
     if (isTerminalPhase(status?.phase)) return []
     const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
     const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
@@ -53,5 +54,5 @@ export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
         image ? [{ image, registry: registryOf(image), pod, hasPullSecret }] : [],
       ),
     )
-  })
-}
+  }),
+)

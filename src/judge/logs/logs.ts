@@ -8,6 +8,7 @@ import { durationMs } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { ContainerSummary, Summary } from '#model/node-input.ts'
+import { oncePer } from '#model/once.ts'
 import { asInt64, parseQuantity } from '#model/quantity.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
@@ -22,19 +23,26 @@ export interface ContainerLog {
   sinceMs: number | null
 }
 
+const keyOf = (...names: (string | undefined)[]) => JSON.stringify(names)
+
+/** By namespace, pod and name. */
+const containersIn = oncePer(
+  (summary: Summary): ReadonlyMap<string, ContainerSummary> =>
+    new Map(
+      (summary.pods ?? []).flatMap(({ podRef, containers = [] }) =>
+        containers.map(each => [keyOf(podRef?.namespace, podRef?.name, each.name), each] as const),
+      ),
+    ),
+)
+
 /** The logs of running containers: the kubelet rotates no others. */
 export function runningLogs(pods: readonly KubernetesPod[], summary: Summary): ContainerLog[] {
-  const measured = new Map<string, ContainerSummary>()
-  for (const { podRef, containers } of summary.pods ?? []) {
-    const { namespace, name } = podRef ?? {}
-    for (const container of containers ?? [])
-      measured.set(JSON.stringify([namespace, name, container.name]), container)
-  }
+  const measured = containersIn(summary)
   return pods.flatMap(({ metadata, status }) =>
     [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].flatMap(
       ({ name, state, restartCount = 0 }) => {
         if (state?.running === undefined || state.running === null) return []
-        const stats = measured.get(JSON.stringify([metadata?.namespace, metadata?.name, name]))
+        const stats = measured.get(keyOf(metadata?.namespace, metadata?.name, name))
         // The folder is the container's through all its restarts: of one that was started anew it holds older logs too.
         const since =
           restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime

@@ -5,6 +5,7 @@
  * Kept exactly  an id and a digest mean one image, whatever the repository; a tag may have moved to another image since
  * Left out      ids cut short
  */
+import { oncePerText } from '#model/once.ts'
 
 export interface ReferencedImage {
   /** Null: not known. */
@@ -48,7 +49,7 @@ export function indexImages(images: readonly ReferencedImage[]): ImageIndex {
 function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>()
   for (const [place, { names }] of images.entries()) {
-    for (const name of new Set(names.map(key => digestOf(key) ?? tagOf(key)))) {
+    for (const name of new Set(names.map(key => meaningOf(key).name))) {
       const places = byName.get(name)
       if (places === undefined) byName.set(name, [place])
       else places.push(place)
@@ -67,14 +68,18 @@ export function referenced({ byId, byName }: ImageIndex, reference: string): Ref
   if (name === '') return nothing
   const place = byId.get(name) ?? byId.get(`sha256:${name}`)
   if (place !== undefined) return { places: [place], isSure: true }
-  const digest = digestOf(name)
-  const places = byName().get(digest ?? tagOf(name))
-  return places === undefined ? nothing : { places, isSure: digest !== null }
+  const meaning = meaningOf(name)
+  const places = byName().get(meaning.name)
+  return places === undefined ? nothing : { places, isSure: meaning.isDigest }
 }
 
 const digestForm = /(?:^|@)(sha\d{3}:[\da-f]{64,128})$/
 
-const digestOf = (name: string): string | null => digestForm.exec(name)?.[1] ?? null
+/** The digest, or the tag with its whole repository. */
+const meaningOf = oncePerText(key => {
+  const digest = digestForm.exec(key)?.[1]
+  return { name: digest ?? tagOf(key), isDigest: digest !== undefined }
+})
 
 /** `nginx` is `docker.io/library/nginx:latest`. */
 function tagOf(name: string): string {

@@ -27,3 +27,9 @@ export const roundOf = ({ start, periodMs }: Loop, index: number): TimeBounds =>
 /** Index of the last round that may have started by then; below 0: none. */
 export const lastRoundBy = ({ start, periodMs }: Loop, ms: number): number =>
   Math.floor((ms - start.earliestMs) / periodMs)
+
+/** Width of the interval in which a round at about that time starts. It grows by 5 s a day. */
+export function roundWidthMs(loop: Loop, ms: number): number {
+  const { earliestMs, latestMs } = roundOf(loop, Math.max(0, lastRoundBy(loop, ms)))
+  return latestMs - earliestMs
+}

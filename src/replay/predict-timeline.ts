@@ -1,8 +1,10 @@
 /** A node's timeline from what was read of it, and what is assumed beyond that. */
 
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeInput } from '#model/node-input.ts'
 import type { TimelineEvent, Unknown } from '#model/prediction.ts'
 import type { Fill } from '#model/what-if.ts'
+import { roundWidthMs } from './clocks.ts'
 import { deadContainers } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
 import type { NodeCondition } from './eviction/signals.ts'
@@ -28,6 +30,7 @@ export function predictTimeline(
   const { imageGc = null, eviction = '' } = settings ?? {}
   if (imageGc === null || typeof eviction === 'string' || node.layout === null)
     return unpredictable(unknowns)
+  const widthMs = gcRoundWidthMs(node)
   const dead = new Set(deadContainers(node.input))
   const expiring = new Set(node.containerGc.prediction?.periodic.removals.map(({ id }) => id))
   const events = timelineOf({
@@ -46,11 +49,11 @@ export function predictTimeline(
     deadContainers: [...dead].filter(id => !expiring.has(id)).length,
     // If the start is unknown, it was long ago: what is too old goes in the first round.
     beganGcMs: node.kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
-    gcLoopStart: node.kubeletStart,
+    gcLoopStart: widthMs < imageGcPeriodMs ? node.kubeletStart : null,
     conditions: reportedNow(node),
   })
   if (events === null) return unpredictable(unknowns)
-  unknowns.push(...assumptions, ...(node.kubeletStart === null ? [unknownPhase] : []))
+  unknowns.push(...assumptions, ...phaseUnknowns(node, widthMs))
   if (node.filesystems.layoutCertainty === 'likely') unknowns.push(likelyLayout)
   return events
 }
@@ -68,9 +71,26 @@ const assumptions: readonly Unknown[] = [
   },
 ]
 
-const unknownPhase: Unknown = {
-  what: 'timeline.phase',
-  effect: 'the start of the kubelet is unknown: image GC runs within 5 min of the time shown',
+/** Width of the interval of a round of image GC. Infinite: the start of the kubelet is unknown. */
+const gcRoundWidthMs = ({ kubeletStart, atMs }: PreparedNode): number =>
+  kubeletStart === null
+    ? Number.POSITIVE_INFINITY
+    : roundWidthMs({ start: kubeletStart, periodMs: imageGcPeriodMs }, atMs)
+
+const statedWidthMs = 30_000
+
+/** After a day or two, the phase of image GC is less exact than 30 s. */
+function phaseUnknowns({ kubeletStart }: PreparedNode, widthMs: number): Unknown[] {
+  if (widthMs <= statedWidthMs) return []
+  const within = 'image GC runs within 5 min of the time shown'
+  const effect =
+    widthMs < imageGcPeriodMs
+      ? `each round may delay the next ones by 20 ms: image GC runs within ${Math.ceil(widthMs / 1000)} s`
+      : `the kubelet has run so long that the phase of image GC is lost: ${within}`
+  const what = 'timeline.phase'
+  if (kubeletStart === null)
+    return [{ what, effect: `the start of the kubelet is unknown: ${within}` }]
+  return [{ what, effect }]
 }
 
 const likelyLayout: Unknown = {

@@ -420,6 +420,23 @@ describe('timelineOf', () => {
     })
   })
 
+  it.each([1, 24])(
+    'bounds image GC to 30 s in the first hour, %i h after a start within 20 s',
+    hours => {
+      const earliestMs = startMs - hours * 60 * minute
+      const events = timeline({
+        availableGib: 20,
+        fills: fill(20 * MiB),
+        images: Array.from({ length: 8 }, (_, index) => image(`i${index}`, 6 * GiB)),
+        gcLoopStart: { earliestMs, latestMs: earliestMs + 20_000 },
+      })
+      const rounds = events.filter(({ event, atMs }) => event === 'imageGC' && atMs <= 60 * minute)
+      expect(rounds.length).toBeGreaterThan(1)
+      for (const { earliestMs: from, latestMs: until } of rounds)
+        expect(until - from).toBeLessThanOrEqual(30_000)
+    },
+  )
+
   it('leaves five minutes to image GC where the start of the kubelet is unknown', () => {
     const events = timeline({ availableGib: 15, images: [image('a', GiB)], gcLoopStart: null })
     expect(minutes(events, 'imageGC')[0]).toEqual({

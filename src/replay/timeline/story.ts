@@ -110,7 +110,7 @@ function run(world: World): void {
   const { input } = world
   const endMs = input.startMs + timelineMs
   let state = startedState(input)
-  let passMs = firstPassMs(world)
+  let passMs = input.startMs + world.assumption.firstPassMs
   let expiryMs = input.images.some(({ pods }) => pods.includes(expiringUser))
     ? expiryOf(world)
     : Number.POSITIVE_INFINITY
@@ -148,9 +148,6 @@ const startedState = ({ eviction, conditions, startMs }: TimelineInput): Evictio
   conditions,
   conditionsLastObserved: Object.fromEntries(conditions.map(condition => [condition, startMs])),
 })
-
-const firstPassMs = ({ input, assumption }: World): number =>
-  input.startMs + (assumption.passes === 'tardy' ? evictionMonitoringPeriodMs : 0)
 
 /** When container GC has removed what it removes of what was read. */
 const expiryOf = ({ input, assumption }: World): number =>

@@ -1,4 +1,5 @@
 /** The CloudWatch API: how alarms stand. */
+import { CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch'
 import { awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
@@ -18,8 +19,6 @@ export async function alarmStates(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
-  // Loaded only here: most runs need none of it.
-  const { CloudWatchClient, paginateDescribeAlarms } = await import('@aws-sdk/client-cloudwatch')
   const client = new CloudWatchClient({
     region,
     credentials,

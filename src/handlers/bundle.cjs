@@ -10,13 +10,14 @@ const { join } = require('node:path')
 const root = join(__dirname, '..', '..')
 /** By the name in serverless.yml, the file of its handler. */
 const functions = { audit: 'audit', auditShard: 'audit-shard', discover: 'discover', publish: 'publish', remediate: 'remediate' }
-/** Of package.json the bundle needs the version, not what the development takes. */
+/** Bundled code reads nothing of a package.json but name and version. */
 const onlyVersion = {
   name: 'only-version',
   setup: build =>
-    build.onLoad({ filter: /package\.json$/ }, ({ path }) =>
-      path === join(root, 'package.json') ? { contents: JSON.stringify({ version: require(path).version }), loader: 'json' } : undefined,
-    ),
+    build.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) => {
+      const { name, version } = require(path)
+      return { contents: JSON.stringify({ name, version }), loader: 'json' }
+    }),
 }
 
 /**

@@ -13,6 +13,7 @@ import { type TitleOf, titlesOf } from '#report/rule-words.ts'
 import { causeView, moreCauses } from '#report/views/causes.ts'
 import { isClusterRead, worstClusterFirst } from '#report/views/clusters.ts'
 import { worstFirst } from '#report/views/findings.ts'
+import { ledgersView } from '#report/views/ledger.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
 import { outlookView } from '#report/views/outlook.ts'
 import { verdictView } from '#report/views/verdict.ts'
@@ -26,7 +27,15 @@ import {
 } from './terminal.ts'
 
 const width = 78
-const shown = { clusters: 12, causes: 6, findings: 20, notAudited: 5, next: 3, changes: 8 }
+const shown = {
+  clusters: 12,
+  causes: 6,
+  findings: 20,
+  notAudited: 5,
+  next: 3,
+  changes: 8,
+  ledgers: 6,
+}
 const everything = 1000
 
 const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, first, rest)
@@ -75,6 +84,7 @@ export function summaryText(
     ...changeLines(on),
     ...causeLines(on),
     ...findingLines(on),
+    ...ledgerLines(on),
     ...notes.slice(0, on.limit('notAudited')).flatMap(note => wrap(note, '! ', '  ')),
   ]
   return `${lines.join('\n').trimEnd()}\n`
@@ -231,6 +241,20 @@ function findingLines({ report, language, paint, titleOf, words, isVerbose, limi
   })
   const more = findings.length - limit('findings')
   return [...lines, ...(more > 0 ? [words.moreFindings(more)] : []), '']
+}
+
+/** What holds the disk of each node with a finding about it: one line for each disk, and its largest consumer. */
+function ledgerLines({ report, language, paint, limit }: Summary): string[] {
+  const view = ledgersView(report, limit('ledgers'), language)
+  if (view === null) return []
+  const rows = view.nodes.flatMap(({ name, consumer, brief }) => [
+    `  ${cutToColumns(clean(name), width - 2)}`,
+    ...[...brief, ...(consumer === null ? [] : [consumer])].flatMap(text =>
+      wrap(clean(text, 300).replaceAll('\u00a0', ' '), '    ', '      '),
+    ),
+  ])
+  const more = view.leftOut === null ? [] : wrap(view.leftOut, '  ', '    ')
+  return [paint('bold', language.words.ledger.title), ...rows, ...more, '']
 }
 
 const hasRead = ({ clusters }: FindingsDocument) => clusters.some(isClusterRead)

@@ -6,6 +6,7 @@ import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { tally } from './findings.ts'
+import { ledgersView } from './ledger.ts'
 import { mailCausesView } from './mail-causes.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
 import { mailEndedView, mailHiddenView } from './mail-findings.ts'
@@ -20,6 +21,7 @@ import { planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
 const shownInputErrors = 10
+const shownLedgers = 30
 const shownNext = 3
 const shownNotices = 5
 
@@ -108,6 +110,7 @@ export function mailView(
     causes: mailCausesView(causes, changes, { fold, titleOf, language }),
     hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
+    ledgers: ledgerLines(report, Math.ceil(shownLedgers * share), fold, language),
     plan: planView(report.plan ?? null, language, fold),
     notices: noticesView(report.notices, language, fold, shownNotices),
     notAudited: lost
@@ -124,6 +127,21 @@ export function mailView(
       fold(run.region ?? words.unknown, 40),
     ),
   }
+}
+
+/** A line for each node with a finding about its disk. */
+function ledgerLines(report: AuditReport, limit: number, fold: Fold, language: Language) {
+  const view = ledgersView(report, limit, language)
+  return (
+    view && {
+      title: language.words.ledger.title,
+      list: view.nodes.map(({ name, consumer, brief }) => ({
+        name: fold(name, 100),
+        text: fold(language.words.clauses([...(consumer ? [consumer] : []), ...brief]), 600),
+      })),
+      leftOut: view.leftOut,
+    }
+  )
 }
 
 /** The first nodes in one line. */

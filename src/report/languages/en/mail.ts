@@ -140,6 +140,7 @@ const mail = {
     causes: 'CAUSES',
     hidden: 'NOT CHECKED TODAY',
     ended: 'ENDED',
+    ledgers: 'WHAT HOLDS THE DISK',
     plan: 'PLAN',
     nodeChanges: 'CHANGES TO NODES',
     notAudited: 'NOT AUDITED',

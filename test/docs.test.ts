@@ -2,7 +2,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { agentEndpoints, vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { parseThresholdConfig, thresholdsMet } from '#replay/eviction/thresholds.ts'
 import { amountToFree, usagePercentOf } from '#replay/image-gc/usage.ts'
@@ -92,11 +91,12 @@ describe('docs/air-gapped.md', () => {
   const text = read('docs/air-gapped.md')
 
   it('names every endpoint with what needs it, and no other', () => {
-    const rows = [...text.matchAll(/^\| `([a-z0-9]+)` \| (\w+) \| (.+) \|$/gm)].map(
-      ([, name, type, when]) => ({ name, type, when }),
-    )
-    expect(rows).toEqual(vpcEndpoints.map(({ name, type, when }) => ({ name, type, when })))
-    for (const name of agentEndpoints) expect(text).toContain(`\`${name}\``)
+    const rows = [...text.matchAll(/^\| `([a-z0-9]+)` \| (?:interface|gateway) \| .+ \|$/gm)]
+    // Services of src/clients, as PrivateLink names them.
+    const called = ['eks', 'ec2', 'sts', 's3', 'ssm', 'email', 'sns', 'states', 'monitoring']
+    expect(rows.map(([, name]) => name)).toEqual(called)
+    // SSM's agent, in the nodes' own subnets.
+    for (const name of ['ssm', 'ssmmessages', 'ec2messages']) expect(text).toContain(`\`${name}\``)
   })
 })
 

@@ -1,10 +1,11 @@
 /** A rule in full, as `highwater explain` shows it. */
 
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { byText } from '#model/text-order.ts'
+import type { Need } from './node-subject.ts'
 import type { Rule } from './rule.ts'
-import { needsOf } from './rules-document.ts'
 
 export interface RuleExplanation {
   id: string
@@ -41,3 +42,41 @@ function policyKeys({ kind, docs, policy = [] }: Rule): (keyof Policy)[] {
   const ofKind: (keyof Policy)[] = kind === 'cluster' ? ['clusterGarbage'] : []
   return [...new Set([...named, ...policy, ...ofKind])].toSorted(byText)
 }
+
+const needMeans: Record<Need, string[]> = {
+  configuration: ['`configz`'],
+  disks: ['`stats/summary`'],
+  imageGC: ['`configz`', '`stats/summary`'],
+  eviction: ['`configz`', '`stats/summary`'],
+  nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
+  containerGC: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
+  localStorageEvictions: ['`configz`', '`stats/summary`', 'pods'],
+  allocatable: ['`configz`', 'the Node object'],
+  ledger: ['`stats/summary`', 'what the node measured of its disks (`host.diskUse`)'],
+  pods: ['pods'],
+  summary: ['`stats/summary`'],
+  runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],
+  host: ['what only the node knows (`host` in the snapshot)'],
+}
+
+const clusterNeedMeans: Record<ClusterNeed, string[]> = {
+  pods: ['pods', 'pods of no node'],
+  jobs: ['Jobs', 'CronJobs'],
+  leases: ['Leases', 'the list of nodes'],
+  nodes: ['the list of nodes'],
+  volumes: ['PersistentVolumeClaims', 'PersistentVolumes'],
+  certificates: ['CertificateSigningRequests'],
+  owners: ['whatever else is listed of the cluster'],
+  finalizers: ['whatever else is listed of the cluster'],
+  disks: ["the cluster's EBS volumes", 'PersistentVolumes'],
+  instances: ["the cluster's EC2 instances", 'the list of nodes'],
+}
+
+/** What must have been read for the rule to be asked, in Markdown; empty: nothing. */
+export const needsOf = (rule: Rule): string[] => [
+  ...new Set(
+    rule.kind === 'cluster'
+      ? rule.needs.flatMap(need => clusterNeedMeans[need])
+      : rule.needs.flatMap(need => needMeans[need]),
+  ),
+]

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
-import { rulesDocument } from '#judge/rules-document.ts'
+import { rulesDocument } from '#tools/rules-document.ts'
 
 describe.each(rules.map(rule => [rule.id, rule] as const))('%s', (id, rule) => {
   it('has a test that begins with its examples', () => {

@@ -26,8 +26,6 @@ import {
   type Grants,
   type IamStatement,
   iamStatements,
-  keyGrants,
-  senderGrants,
 } from '#facts/aws/iam.ts'
 import {
   logPermissions,
@@ -50,6 +48,23 @@ import {
   remediatorStatements,
 } from '#pipeline/access/permissions.ts'
 import { permissionsDocument } from '#pipeline/access/permissions-document.ts'
+
+/** A key that encrypts objects, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
+const keyGrants = (keyArn: string): Grants => ({
+  key: { Resource: keyArn, Condition: { StringLike: { 'kms:ViaService': 's3.*' } } },
+})
+
+/**
+ * Mail from one address. Which identity has verified it, it or its domain, only SES knows, and in the sandbox SES asks for the recipients' identities, too: so the address narrows it.
+ * @param test `StringLike` where it may have a `*`. Source: Service Authorization Reference, SES v2, ses:FromAddress.
+ */
+const senderGrants = (
+  identities: string,
+  sender: string,
+  test: 'StringEqualsIgnoreCase' | 'StringLike',
+): Grants => ({
+  identity: { Resource: identities, Condition: { [test]: { 'ses:FromAddress': sender } } },
+})
 
 const rights = (...of: Parameters<typeof kubernetesRights>) =>
   kubernetesRights(...of).map(({ right }) => right)

@@ -182,22 +182,5 @@ export const outputGrants = (partition: string, output: InspectOutput): Grants =
   object: { Resource: `arn:${partition}:s3:::${output.bucket}/${outputFolder(output)}*` },
 })
 
-/** A key that encrypts objects, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
-export const keyGrants = (keyArn: string): Grants => ({
-  key: { Resource: keyArn, Condition: { StringLike: { 'kms:ViaService': 's3.*' } } },
-})
-
-/**
- * Mail from one address. Which identity has verified it, it or its domain, only SES knows, and in the sandbox SES asks for the recipients' identities, too: so the address narrows it.
- * @param test `StringLike` where it may have a `*`. Source: Service Authorization Reference, SES v2, ses:FromAddress.
- */
-export const senderGrants = (
-  identities: string,
-  sender: string,
-  test: 'StringEqualsIgnoreCase' | 'StringLike',
-): Grants => ({
-  identity: { Resource: identities, Condition: { [test]: { 'ses:FromAddress': sender } } },
-})
-
 const oneOrMore = (values: readonly string[]): string | readonly string[] =>
   values.length === 1 ? (values[0] ?? '') : values

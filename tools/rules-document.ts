@@ -1,44 +1,14 @@
 /** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
 
-import type { ClusterNeed } from '#model/cluster-garbage.ts'
+import { mostSubjects } from '#judge/cluster-rules.ts'
+import { needsOf } from '#judge/explanation.ts'
+import { mostLooseNodes } from '#judge/loose-nodes.ts'
+import type { Rule } from '#judge/rule.ts'
 import { families, severities } from '#model/finding.ts'
 import { gradeBySeverity, smallShare } from '#model/grade.ts'
 import { promisedSources, readModes } from '#model/read-mode.ts'
 import { byText } from '#model/text-order.ts'
-import { mostSubjects } from './cluster-rules.ts'
-import { mostLooseNodes } from './loose-nodes.ts'
-import type { Need } from './node-subject.ts'
-import type { Rule } from './rule.ts'
 import { symptoms } from './symptoms.ts'
-
-const needMeans: Record<Need, string[]> = {
-  configuration: ['`configz`'],
-  disks: ['`stats/summary`'],
-  imageGC: ['`configz`', '`stats/summary`'],
-  eviction: ['`configz`', '`stats/summary`'],
-  nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
-  containerGC: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
-  localStorageEvictions: ['`configz`', '`stats/summary`', 'pods'],
-  allocatable: ['`configz`', 'the Node object'],
-  ledger: ['`stats/summary`', 'what the node measured of its disks (`host.diskUse`)'],
-  pods: ['pods'],
-  summary: ['`stats/summary`'],
-  runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],
-  host: ['what only the node knows (`host` in the snapshot)'],
-}
-
-const clusterNeedMeans: Record<ClusterNeed, string[]> = {
-  pods: ['pods', 'pods of no node'],
-  jobs: ['Jobs', 'CronJobs'],
-  leases: ['Leases', 'the list of nodes'],
-  nodes: ['the list of nodes'],
-  volumes: ['PersistentVolumeClaims', 'PersistentVolumes'],
-  certificates: ['CertificateSigningRequests'],
-  owners: ['whatever else is listed of the cluster'],
-  finalizers: ['whatever else is listed of the cluster'],
-  disks: ["the cluster's EBS volumes", 'PersistentVolumes'],
-  instances: ["the cluster's EC2 instances", 'the list of nodes'],
-}
 
 const kindMeans: Record<Rule['kind'], string> = {
   node: '',
@@ -82,15 +52,6 @@ export function rulesDocument(rules: readonly Rule[]): string {
       .flatMap(({ family, shelf }) => [`## ${family}`, '', ...shelf.flatMap(ruleLines)]),
   ].join('\n')
 }
-
-/** What must have been read for the rule to be asked, in Markdown; empty: nothing. */
-export const needsOf = (rule: Rule): string[] => [
-  ...new Set(
-    rule.kind === 'cluster'
-      ? rule.needs.flatMap(need => clusterNeedMeans[need])
-      : rule.needs.flatMap(need => needMeans[need]),
-  ),
-]
 
 function ruleLines(rule: Rule): string[] {
   const { id, kind, severity, docs } = rule

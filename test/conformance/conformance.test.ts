@@ -88,7 +88,7 @@ describe('npm run conformance', () => {
       typeof content === 'string' ? content : JSON.stringify(content),
     )
   }
-  const right = { name: 'right', input: { quantity: '1Gi' }, expected: upstreamOf('1Gi') }
+  const right = { name: 'right', input: { quantity: '1Ki' }, expected: upstreamOf('1Ki') }
   const wrong = { ...right, name: 'wrong', expected: { ok: false, error: 'no' } }
 
   it('prints a line for each family and version, and exits with 0', () => {
@@ -109,7 +109,7 @@ describe('npm run conformance', () => {
     const { status, stdout } = run('bad')
     expect(status).toBe(1)
     expect(stdout).toMatch(
-      /^quantity v1\.34 1\/6\n {2}wrong 0\n {4}input {4}\{"quantity":"1Gi"\}\n {4}upstream \{"ok":false,"error":"no"\}\n {4}ours {5}\{"ok":true,/,
+      /^quantity v1\.34 1\/6\n {2}wrong 0\n {4}input {4}\{"quantity":"1Ki"\}\n {4}upstream \{"ok":false,"error":"no"\}\n {4}ours {5}\{"ok":true,/,
     )
     expect(stdout.match(/wrong \d/g)).toEqual(['wrong 0', 'wrong 1', 'wrong 2'])
   })

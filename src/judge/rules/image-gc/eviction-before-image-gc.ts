@@ -23,13 +23,13 @@ export const evictionBeforeImageGc = nodeRule({
   policy: ['alertPercent', 'assumedGrowthPercent'],
   titles,
   docs: {
-    title: 'Pods are evicted before image garbage collection runs',
-    why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. Where the eviction threshold is met first, or so close behind that one GC period's growth reaches both, the node comes under DiskPressure and evicts pods although unused images could have gone.`,
+    title: 'Eviction acts before image garbage collection runs',
+    why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. If the eviction threshold is met first, or within one GC period's growth, the node comes under DiskPressure and refuses new pods. The kubelet then deletes every unused image at once, and evicts pods if that frees too little.`,
     fix: 'Lower imageGCHighThresholdPercent until (101 - high) % of the disk is well above the eviction threshold, and imageGCLowThresholdPercent with it. On EKS Auto Mode neither can be changed; only a larger disk (NodeClass ephemeralStorage) gains time.',
     sources: [
       'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
       'pkg/kubelet/kubelet.go ImageGCPeriod',
-      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
       'awslabs/amazon-eks-ami#856',
     ],
   },
@@ -113,8 +113,8 @@ function failing(
   return {
     consequence:
       margin <= 0
-        ? `Below ${evictsBelow} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)} later`}. Eviction deletes every unused image, then pods.`
-        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period, and pods are evicted first.`,
+        ? `Below ${evictsBelow} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)} later`}. Eviction deletes every unused image, then evicts pods if that frees too little.`
+        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period. Eviction then acts first: it deletes every unused image, then evicts pods if that frees too little.`,
     evidence: [
       ...configured,
       line('summary', 'image filesystem capacity', exactBytes(capacity)),

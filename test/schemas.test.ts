@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
+import type { WaiverNotice } from '#model/finding.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { json } from '#report/formats/json.ts'
 import { highwater } from '#test/cli.ts'
@@ -39,10 +40,13 @@ describe('what we write', () => {
     await labOf([incidents])
     const { document, nodes } = await auditLive({ snapshotPath: snapshot })
     expect(document.findings.length).toBeGreaterThan(3)
-    const idleWaivers = [
-      { rule: 'job-without-ttl', match: { namespace: 'batch' }, until: '2026-12-31' },
+    const waiverNotices: WaiverNotice[] = [
+      {
+        ...{ rule: 'job-without-ttl', match: { namespace: 'batch' }, until: '2026-12-31' },
+        state: 'idle',
+      },
     ]
-    const quiet = { ...quietReport(nodes), document: { ...document, idleWaivers } }
+    const quiet = { ...quietReport(nodes), document: { ...document, waiverNotices } }
     for (const report of [morningReport(), quiet])
       expect(errorsOf('findings')(JSON.parse(json.render(report)))).toEqual([])
   })

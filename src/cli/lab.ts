@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { readAsset } from '#asset.ts'
@@ -127,7 +127,7 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
     process.stdout.write(
-      `The lab is up on loopback. The schedule ticks (${scheduledTime}) and invokes the function:\n\n`,
+      `The lab is up on loopback. It is ${scheduledTime}: the schedule invokes the function.\n\n`,
     )
     const answer = await handler(
       { ...event, scheduledTime },
@@ -158,14 +158,18 @@ function copyRun(kept: string, out: string): void {
 }
 
 function demoPlaces(out: string): string {
-  const shown = (name: string) => relative('.', join(out, name))
+  const shown = (name: string) => {
+    const path = relative('.', join(out, name))
+    return path.startsWith('..') ? resolve(out, name) : path
+  }
   return `
 Report:    ${pathToFileURL(join(out, 'report.html'))}
-E-mail:    ${pathToFileURL(join(out, 'email.html'))} (as text: ${shown('email.txt')})
+E-mail:    ${pathToFileURL(join(out, 'email.html'))}
+As text:   ${shown('email.txt')}
 Mailbox:   ${shown('lab-mailbox')}   (what SES was given)
 Bucket:    ${shown('lab-s3')}   (what S3 was given)
 Findings:  ${shown('findings.json')}
-Snapshot:  ${shown('snapshot.ndjson.gz')}   (highwater audit --snapshot ${shown('snapshot.ndjson.gz')})
+Snapshot:  ${shown('snapshot.ndjson.gz')}   (for audit --snapshot)
 `
 }
 

@@ -7,7 +7,6 @@ import type { AuditReport } from '#model/report.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import { causesOf } from '#report/causes.ts'
-import { idleWaiverText } from '#report/idle-waivers.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
 import { causeView, moreCauses } from '#report/views/causes.ts'
@@ -17,6 +16,7 @@ import { ledgersView } from '#report/views/ledger.ts'
 import { mailChanges } from '#report/views/mail-changes.ts'
 import { outlookView } from '#report/views/outlook.ts'
 import { verdictView } from '#report/views/verdict.ts'
+import { waiverNoticeText } from '#report/waiver-notices.ts'
 import {
   clean,
   cutToColumns,
@@ -70,7 +70,7 @@ export function summaryText(
     limit: of => (isVerbose ? everything : shown[of]),
   }
   const notes = [
-    ...(document.idleWaivers ?? []).map(waiver => idleWaiverText(waiver, language)),
+    ...(document.waiverNotices ?? []).map(waiver => waiverNoticeText(waiver, language)),
     ...document.run.inputErrors.map(message => words.input(clean(message))),
     ...ruleErrors.map(({ rule, node, message }) =>
       words.ruleFailed(rule, clean(node), clean(message)),

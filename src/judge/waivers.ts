@@ -1,7 +1,7 @@
 /** Waivers: what the team has accepted, until a day. They hide nothing, and an expired one is shown on its finding. */
 
 import { matchesCluster } from '#model/cluster-name.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument, WaiverNotice } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { Waiver } from '#model/policy.ts'
 import type { Subject } from '#model/subject.ts'
@@ -38,41 +38,56 @@ function covers(match: Waiver['match'], cluster: string, subject: Subject): bool
   )
 }
 
+type Found = Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknowns' | 'notAudited'>
+
+const endsSoonMs = 7 * 86_400_000
+
 /**
- * Those that cover nothing that was found. Where it is not known whether there is anything, as of nodes or clusters that were not read, none is called idle.
- * @param document of a whole fleet
+ * Waivers that need care: expired ones, those that name no cluster of the fleet, that cover no finding, or that end within 7 days.
+ * A waiver of something that was not read is none of these but the first and the last.
+ * @param document of a whole fleet. @param day of the run, YYYY-MM-DD in UTC
  */
-export function idleWaivers(
+export const waiverNotices = (
   waivers: readonly Waiver[],
-  {
-    clusters,
-    findings,
-    waived,
-    unknowns,
-    notAudited,
-  }: Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknowns' | 'notAudited'>,
-): Waiver[] {
-  const found = [...findings, ...waived]
-  // An unread node has an unknown outcome for each rule; an unlisted node has none.
-  const isOpen = ({ rule, match }: Waiver) => {
-    const isMeant = ({ cluster }: { cluster: string }) =>
-      match.cluster === undefined || matchesCluster(match.cluster, cluster)
-    const isBroken = clusters.some(
-      ({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name }),
-    )
-    return (
-      isBroken ||
-      !clusters.some(({ name }) => isMeant({ cluster: name })) ||
-      unknowns.some(unknown => unknown.rule === rule && isMeant(unknown)) ||
-      notAudited.some(one => one.node === null && isMeant(one))
-    )
-  }
-  return waivers.filter(
-    waiver =>
-      !found.some(
-        one => one.rule === waiver.rule && covers(waiver.match, one.cluster, one.subject),
-      ) && !isOpen(waiver),
+  document: Found,
+  day: string,
+): WaiverNotice[] =>
+  waivers.flatMap(waiver => {
+    const state = stateOf(waiver, document, day)
+    const { rule, match, until } = waiver
+    return state === null ? [] : [{ rule, match, until, state }]
+  })
+
+function stateOf(waiver: Waiver, found: Found, day: string): WaiverNotice['state'] | null {
+  if (waiver.until < day) return 'expired'
+  if (hasNoCluster(waiver, found)) return 'no-cluster'
+  if (isIdle(waiver, found)) return 'idle'
+  return Date.parse(waiver.until) - Date.parse(day) <= endsSoonMs ? 'ends-soon' : null
+}
+
+/** A list of clusters that could not be read has an entry `*`. */
+const hasNoCluster = (
+  { match: { cluster: pattern } }: Waiver,
+  { clusters, notAudited }: Found,
+): boolean =>
+  pattern !== undefined &&
+  !clusters.some(({ name }) => matchesCluster(pattern, name)) &&
+  !notAudited.some(({ cluster }) => cluster.includes('*') || matchesCluster(pattern, cluster))
+
+function isIdle({ rule, match }: Waiver, found: Found): boolean {
+  const { clusters, findings, waived, unknowns, notAudited } = found
+  const isMeant = ({ cluster }: { cluster: string }) =>
+    match.cluster === undefined || matchesCluster(match.cluster, cluster)
+  const covered = [...findings, ...waived].some(
+    one => one.rule === rule && covers(match, one.cluster, one.subject),
   )
+  // An unread node has an unknown outcome for each rule; an unlisted node has none.
+  const isUnread =
+    clusters.some(({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name })) ||
+    !clusters.some(({ name }) => isMeant({ cluster: name })) ||
+    unknowns.some(unknown => unknown.rule === rule && isMeant(unknown)) ||
+    notAudited.some(one => one.node === null && isMeant(one))
+  return !covered && !isUnread
 }
 
 /** The UTC day of an RFC 3339 time. @throws RangeError when it is no time. */

@@ -200,8 +200,10 @@ export interface NotAudited {
   reason: string
 }
 
-export interface IdleWaiver {
+/** A waiver that needs care. `idle`: it covers no finding; `ends-soon`: within 7 days. */
+export interface WaiverNotice {
   rule: string
+  state: 'expired' | 'no-cluster' | 'idle' | 'ends-soon'
   match: { cluster?: string; kind?: string; namespace?: string; name?: string }
   /** Its last day, YYYY-MM-DD. */
   until: string
@@ -267,8 +269,8 @@ export interface FindingsDocument {
   causes?: Cause[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
-  /** Waivers of the policy that cover nothing that was found; absent: of none is that known, or only a part of the fleet was chosen. */
-  idleWaivers?: IdleWaiver[]
+  /** Waivers of the policy that need care; absent: none does, or only a part of the fleet was chosen. */
+  waiverNotices?: WaiverNotice[]
   /** Ids of findings against the run before; empty without history. */
   delta: {
     new: string[]

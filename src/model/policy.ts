@@ -8,7 +8,11 @@ import { defaultReadMode, type ReadMode } from './read-mode.ts'
 type PolicyFile = z.output<ReturnType<typeof policySchema>>
 
 /** The schema in `policy/` says what each key means. */
-export interface Policy extends PolicyFile {
+export interface Policy extends Omit<PolicyFile, 'alertPercent'> {
+  /** Disk usage in percent at which the team's own alert fires. */
+  alertPercent: number
+  /** The second level of `alertPercent: { warning, critical }`. Absent: there is none. */
+  criticalAlertPercent?: number
   /**
    * `accounts` before the operator selected regions: cluster names stay those of the full fleet.
    * Absent: no selection.

@@ -7,7 +7,7 @@ import type { JudgementOptions } from '#judge/judge.ts'
 import type { RuleError } from '#judge/result.ts'
 import type { Rule } from '#judge/rule.ts'
 import { withShownNames } from '#judge/samples.ts'
-import { idleWaivers } from '#judge/waivers.ts'
+import { utcDay, waiverNotices } from '#judge/waivers.ts'
 import {
   type Finding,
   type FindingsDocument,
@@ -152,7 +152,7 @@ export async function conclude(
     },
     ...result,
     clusters: withReadings(result.clusters, nodes),
-    ...(context.isPart !== true && idleIn(policy, result)),
+    ...noticesOf(context, result, header?.takenAt ?? unknownTime),
   }
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
@@ -208,14 +208,13 @@ export async function conclude(
   }
 }
 
-function idleIn(
-  { waivers }: Policy,
-  result: Parameters<typeof idleWaivers>[1],
-): Pick<FindingsDocument, 'idleWaivers'> {
-  const idle = idleWaivers(waivers, result)
-  return idle.length === 0
-    ? {}
-    : { idleWaivers: idle.map(({ rule, match, until }) => ({ rule, match, until })) }
+function noticesOf(
+  { isPart, policy }: ConclusionContext,
+  result: Parameters<typeof waiverNotices>[1],
+  takenAt: string,
+): Pick<FindingsDocument, 'waiverNotices'> {
+  const notices = isPart ? [] : waiverNotices(policy.waivers, result, utcDay(takenAt))
+  return notices.length === 0 ? {} : { waiverNotices: notices }
 }
 
 function withHistory(

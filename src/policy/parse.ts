@@ -40,7 +40,7 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
     )
   }
   const parsed = policySchema(terms).safeParse(plain(document, file) ?? {}, { reportInput: true })
-  if (parsed.success) return parsed.data
+  if (parsed.success) return policyOf(parsed.data)
   const mistakes = parsed.error.issues
     .map(issue => ({ issue, offset: offsetOf(document, issue) }))
     .sort((a, b) => a.offset - b.offset)
@@ -49,6 +49,12 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
       return `${offset < 0 ? file : place(offset)}: ${path}: ${wordsOf(issue, terms)}`
     })
   throw new OperatorError(mistakes.join('\n'))
+}
+
+function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySchema>>): Policy {
+  return typeof alertPercent === 'number'
+    ? { ...rest, alertPercent }
+    : { ...rest, alertPercent: alertPercent.warning, criticalAlertPercent: alertPercent.critical }
 }
 
 type Issue = z.core.$ZodIssue

@@ -80,7 +80,7 @@ export function shareOf(
       unknowns: document.unknowns.filter(isTheirs),
       notAudited,
       // The policy does not belong to an owner.
-      idleWaivers: undefined,
+      waiverNotices: undefined,
       delta: {
         new: theirs(delta.new),
         resolved: theirs(delta.resolved),

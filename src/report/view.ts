@@ -1,7 +1,6 @@
 /** Everything that the page shows, computed. Templates only place it. */
 import type { AuditReport } from '#model/report.ts'
 import { causesOf } from '#report/causes.ts'
-import { idleWaiverText } from '#report/idle-waivers.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
@@ -26,9 +25,10 @@ import { remainderView } from '#report/views/remainder.ts'
 import { thresholdsView } from '#report/views/thresholds.ts'
 import { trendsView } from '#report/views/trends.ts'
 import { verdictView } from '#report/views/verdict.ts'
+import { waiverNoticeText } from '#report/waiver-notices.ts'
 
 const shownWaived = 300
-const shownIdleWaivers = 20
+const shownWaiverNotices = 20
 const shownLedgers = 60
 
 export type PageView = ReturnType<typeof pageView>
@@ -79,9 +79,9 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
       leftOut:
         waived.length > shownWaived ? words.waived.leftOut(waived.length - shownWaived) : null,
     },
-    idleWaivers: (document.idleWaivers ?? [])
-      .slice(0, shownIdleWaivers)
-      .map(waiver => idleWaiverText(waiver, language)),
+    waiverNotices: (document.waiverNotices ?? [])
+      .slice(0, shownWaiverNotices)
+      .map(waiver => waiverNoticeText(waiver, language)),
     waivedCount: count(waived.length),
     rules: explained.map(finding => ruleView(finding, on)),
     unknownsCount: count(document.unknowns.length),

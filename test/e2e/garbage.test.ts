@@ -263,12 +263,15 @@ describe('cluster garbage', () => {
       expect(document.waived).toMatchObject([
         { rule: 'job-without-ttl', subject: { kind: 'Namespace', name: 'batch' } },
       ])
-      expect(document.idleWaivers).toEqual([
-        { rule: 'job-without-ttl', match: { namespace: 'nowhere' }, until: '2099-01-01' },
+      expect(document.waiverNotices).toEqual([
+        {
+          ...{ rule: 'job-without-ttl', match: { namespace: 'nowhere' }, until: '2099-01-01' },
+          state: 'idle',
+        },
       ])
       const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
       expect(page).toContain(
-        english.words.waived.idle('job-without-ttl, namespace nowhere', '2099-01-01'),
+        english.words.waived.notices.idle('job-without-ttl, namespace nowhere', '2099-01-01'),
       )
     },
   )

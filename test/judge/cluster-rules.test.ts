@@ -8,7 +8,7 @@ import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
 import { releasedVolume } from '#judge/rules/cluster-gc/released-volume.ts'
 import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-deletion.ts'
-import { idleWaivers } from '#judge/waivers.ts'
+import { waiverNotices } from '#judge/waivers.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { defaultPolicy, type Waiver } from '#model/policy.ts'
 import { exampleCluster, failedPod, hoursBefore } from '#test/example-cluster.ts'
@@ -238,23 +238,49 @@ describe('findings', () => {
     expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
   })
 
-  it.each<[string, Waiver['match'], Partial<ClusterPrediction>, boolean]>([
-    ['that matches', { namespace: 'batch' }, {}, false],
-    ['of another namespace', { namespace: 'shop' }, {}, true],
+  it.each<[string, Waiver['match'], Partial<ClusterPrediction>, string | null]>([
+    ['that matches', { namespace: 'batch' }, {}, null],
+    ['of another namespace', { namespace: 'shop' }, {}, 'idle'],
     [
       'of another namespace, where not all was read',
       { namespace: 'shop' },
       { doubts: { jobs: ['cut'] } },
-      false,
+      null,
     ],
-    ['of a cluster that was not read', { cluster: 'test' }, {}, false],
-  ])('leave a waiver idle %s: %j', (_, match, more, isIdle) => {
+    ['of a cluster that is not there', { cluster: 'test' }, {}, 'no-cluster'],
+  ])('judge a waiver %s: %j', (_, match, more, state) => {
     const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
     const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(
       bad.at,
       [{ ...bad, ...more }],
     )
-    expect(idleWaivers([waiver], judged)).toEqual(isIdle ? [waiver] : [])
+    const { reason, ...rest } = waiver
+    expect(reason).toBe('known')
+    expect(waiverNotices([waiver], judged, '2026-11-21')).toEqual(
+      state === null ? [] : [{ ...rest, state }],
+    )
+  })
+
+  it.each([
+    ['2026-11-20', 'expired'],
+    ['2026-11-21', 'ends-soon'],
+    ['2026-11-28', 'ends-soon'],
+    ['2026-11-29', undefined],
+  ])('name a waiver until %s: %s', (until, state) => {
+    const waiver: Waiver = { rule: 'job-without-ttl', match: {}, until, reason: 'known' }
+    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(
+      bad.at,
+      [bad],
+    )
+    expect(waiverNotices([waiver], judged, '2026-11-21')[0]?.state).toBe(state)
+  })
+
+  it('call no cluster missing if a list of clusters could not be read', () => {
+    const match = { cluster: 'test' }
+    const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
+    const judged = openJudgement([jobWithoutTtl], defaultPolicy).close(bad.at, [bad])
+    const unlisted = { cluster: '*', node: null, reason: 'denied', cause: 'clusters' as const }
+    expect(waiverNotices([waiver], { ...judged, notAudited: [unlisted] }, '2026-11-21')).toEqual([])
   })
 
   it('drop a command that is too long rather than cut it', () => {

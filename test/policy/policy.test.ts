@@ -114,6 +114,18 @@ logRotation:
     })
   })
 
+  it('takes one level of the team’s alert, or two', () => {
+    const levels = (text: string) => {
+      const { alertPercent, criticalAlertPercent } = parsePolicy(text, 'p.yaml', policyTerms)
+      return [alertPercent, criticalAlertPercent]
+    }
+    expect(levels('alertPercent: { warning: 75, critical: 90 }')).toEqual([75, 90])
+    expect(levels('alertPercent: 75')).toEqual([75, undefined])
+    expect(() => levels('alertPercent: { warning: 75, critical: 900 }')).toThrow(
+      /p\.yaml:1:40: alertPercent\.critical: .*100/,
+    )
+  })
+
   it('names every mistake with its line', () => {
     const text =
       'alertPercent: 800\nwaivers:\n  - rule: peer-drift\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'

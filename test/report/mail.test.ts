@@ -126,6 +126,24 @@ function hostileReport(text: string): AuditReport {
   return { ...replaced, alertPercent: 80, assumptions }
 }
 
+it('names waivers that need care, the first three', () => {
+  const waiverNotices = (['ends-soon', 'no-cluster', 'idle', 'expired'] as const).map(state => ({
+    rule: 'peer-drift',
+    match: { cluster: 'prod' },
+    until: '2026-11-25',
+    state,
+  }))
+  const document = { ...morning.document, waiverNotices }
+  const { text, html } = renderMail({ ...morning, document }, [linked])
+  const notices = waiverNotices.map(({ state }) =>
+    words.waived.notices[state]('peer-drift, cluster prod', '2026-11-25'),
+  )
+  for (const [index, notice] of notices.entries()) {
+    expect(text.replace(/\s+/g, ' ').includes(notice)).toBe(index < 3)
+    expect(html.includes(notice)).toBe(index < 3)
+  }
+})
+
 describe('the mail of a morning', () => {
   const shown = flat(mail.text)
   it('says what was not audited, equal reasons together', () => {

@@ -7,6 +7,7 @@ import type { ReadObjects } from '#model/cluster-objects.ts'
 import type { DiskHolder, NodeLedger } from '#model/disk-ledger.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Policy } from '#model/policy.ts'
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
@@ -18,6 +19,8 @@ import type {
 import type { ReadMode, Source } from '#model/read-mode.ts'
 
 export interface NodeExample {
+  /** What the policy says beside its defaults. */
+  policy?: Partial<Policy>
   at?: string
   identity?: Partial<NodeIdentity>
   conditions?: Record<string, string>

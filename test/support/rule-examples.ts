@@ -39,8 +39,10 @@ function statesOf(
     return [
       judgeCluster(rule, exampleCluster(example as ClusterExample), defaultPolicy).outcome.state,
     ]
-  if (rule.kind === 'node')
-    return [outcomeOf(rule, exampleSubject(example as NodeExample), defaultPolicy).state]
+  if (rule.kind === 'node') {
+    const node = example as NodeExample
+    return [outcomeOf(rule, exampleSubject(node), { ...defaultPolicy, ...node.policy }).state]
+  }
   if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample).state]
   const cohorts = new Cohorts(rule)
   for (const [index, peer] of (example as NodeExample[]).entries())

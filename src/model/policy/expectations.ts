@@ -11,9 +11,13 @@ import { clusterName, percent } from './values.ts'
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 const limits = {
-  alertPercent: percent
+  alertPercent: z
+    .union(
+      [percent, z.strictObject({ warning: percent, critical: percent })],
+      'a percentage from 1 to 100, or { warning: 80, critical: 90 }',
+    )
     .default(defaults.alertPercent)
-    .describe('disk usage at which the team’s own alert fires'),
+    .describe('disk usage at which the team’s own alert fires, or its two levels'),
   assumedGrowthPercent: percent
     .default(defaults.assumedGrowthPercent)
     .describe(

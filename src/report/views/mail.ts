@@ -5,6 +5,7 @@ import { causesOf } from '#report/causes.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
+import { waiverNoticeText } from '#report/waiver-notices.ts'
 import { tally } from './findings.ts'
 import { ledgersView } from './ledger.ts'
 import { mailCausesView } from './mail-causes.ts'
@@ -24,6 +25,7 @@ const shownInputErrors = 10
 const shownLedgers = 30
 const shownNext = 3
 const shownNotices = 5
+const shownWaiverNotices = 3
 
 /** The readers of a mail. */
 export interface MailOptions {
@@ -99,6 +101,9 @@ export function mailView(
         count,
       })),
       waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
+      waiverNotices: (document.waiverNotices ?? [])
+        .slice(0, shownWaiverNotices)
+        .map(notice => fold(waiverNoticeText(notice, language), 200)),
       gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
       complete,
       inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),

@@ -24,8 +24,15 @@ export function verdictView(
   const sum = (of: (cluster: ClusterResult) => number) =>
     clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
-  const partly = sum(({ coverage }) => coverage.partlyRead)
-  const seen = sum(({ coverage }) => coverage.read) + partly
+  const unaudited = new Set(document.notAudited.map(({ cluster, node }) => keyOf(cluster, node)))
+  // The pods of a Fargate node are read; still it counts as not audited only.
+  const both = audited.filter(
+    ({ coverage, cluster, identity }) =>
+      coverage === 'partlyRead' && unaudited.has(keyOf(cluster, identity.name)),
+  )
+  const partly = sum(({ coverage }) => coverage.partlyRead) - both.length
+  const read = sum(({ coverage }) => coverage.read)
+  const seen = read + partly
   const worst = findings.toSorted(worstFirst)[0]
   const gaps = gapsOf(
     document,
@@ -44,12 +51,14 @@ export function verdictView(
         )
       : words[seen === 0 ? 'nothingRead' : 'nothingFound'],
     tally: tally(findings, language),
-    scope: words.scope(clusters.length, seen - partly, nodes, partly),
+    scope: words.scope(clusters.length, read, nodes, partly),
     freeable: freeableText(audited, language),
     gaps,
     complete: gaps.length > 0 ? null : words[nodes === 0 ? 'noNode' : 'complete'],
   }
 }
+
+const keyOf = (cluster: string, node: string | null) => JSON.stringify([cluster, node])
 
 function gapsOf(
   { clusters, notAudited, run }: AuditReport['document'],

@@ -1,5 +1,5 @@
 /** Findings, and the sections after them: waived, undecided, not audited, and how everything was read. */
-import type { Confidence } from '#model/finding.ts'
+import type { Confidence, WaiverNotice } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
 const nodes = (count: number) => counted(count, 'node')
@@ -64,8 +64,15 @@ const waived = {
   caption: 'Findings covered by a waiver of the policy, until its last day',
   none: 'Nothing is waived.',
   noReason: 'no reason given',
-  idle: (waiver: string, until: string) =>
-    `The waiver of ${waiver}, until ${until}, matches no finding: remove it or correct it.`,
+  notices: {
+    expired: (waiver, until) =>
+      `The waiver of ${waiver} ended on ${until}: renew it, or fix its findings and remove it.`,
+    'no-cluster': (waiver, until) =>
+      `The waiver of ${waiver}, until ${until}, names no cluster of this run: remove it or correct it.`,
+    idle: (waiver, until) =>
+      `The waiver of ${waiver}, until ${until}, matches no finding: remove it or correct it.`,
+    'ends-soon': (waiver, until) => `The waiver of ${waiver} ends on ${until}.`,
+  } satisfies Record<WaiverNotice['state'], (waiver: string, until: string) => string>,
   leftOut: (count: number) => `${formatCount(count)} more in findings.json.`,
 }
 

@@ -121,8 +121,8 @@ export async function main(args: string[]): Promise<number> {
   }
 }
 
-/** Holds the command of these arguments, and the names of the others. */
-async function programFor(args: string[]): Promise<Command> {
+/** The program with the command of these arguments, and with the names of the others. */
+export async function programFor(args: string[]): Promise<Command> {
   const program = new Command('highwater')
     .description(
       "Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.",

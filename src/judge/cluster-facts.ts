@@ -62,7 +62,7 @@ export class ClusterFacts implements ClusterContext {
   readonly #objects = new Map<string, object[]>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
-  /** As last asked for: every rule asks of every node. */
+  /** Last result: all rules request the same node one after the other. */
   readonly #eventsByNode = new Map<string, readonly NodeEvent[]>()
 
   /** A cluster may come twice: before its nodes, and again when a list broke off. */

@@ -72,7 +72,7 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   instances: ["the cluster's EC2 instances", 'the list of nodes'],
 }
 
-/** What must have been read for the rule to be asked, in Markdown; empty: nothing. */
+/** Sources that the rule needs, in Markdown. */
 export const needsOf = (rule: Rule): string[] => [
   ...new Set(
     rule.kind === 'cluster'

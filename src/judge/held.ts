@@ -1,4 +1,4 @@
-/** What rules ask of a ledger: a holder's lines that are worth a finding. */
+/** The lines of a ledger's holder that are large enough for a finding. */
 import { line } from '#judge/evidence.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
 import type { DiskHolder, FilesystemLedger, LedgerLine, NodeLedger } from '#model/disk-ledger.ts'

@@ -1,4 +1,4 @@
-/** What rules ask of an eviction that takes everything: how many bytes it gives back at most, of one filesystem. */
+/** Maximum bytes that evicting all pods frees on one filesystem. */
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import type { Summary } from '#model/node-input.ts'

@@ -1,4 +1,4 @@
-/** What rules ask of reservations: what is kept for the node's daemons, and what they use. */
+/** Reservations for the node's daemons, and what the daemons use. */
 
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
@@ -38,8 +38,8 @@ export function reservedOf(
 }
 
 /**
- * Whether it is what the images reserve for Kubernetes. Their number of pods is not known, which is the instance's and not the one that runs: any
- * number is as good. Null: the instance's cores are not known.
+ * Whether `written` is the kubeReserved value that an EKS image computes. The memory formula needs the instance's maximum number of pods,
+ * which is unknown here: any positive whole number of pods matches. Null: the instance's cores are unknown.
  */
 export function isEksReservation(
   resource: 'cpu' | 'memory',

@@ -1,4 +1,4 @@
-/** What a rule is: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome of it. */
+/** The contract of a rule: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome. */
 
 import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Confidence, Evidence, Family, RuleDocs, Severity } from '#model/finding.ts'
@@ -27,13 +27,13 @@ export interface Failing {
   title?: string
 }
 
-/** Something that could not be decided, and why. Beside a failing it changes nothing; alone it makes the outcome unknown. */
+/** Why something could not be decided. Alone it makes the outcome unknown; beside a failing it is ignored. */
 export interface Undecided {
   unknown: string
 }
 
 interface RuleHead {
-  /** Names the bad state. A contract: never given twice, never renamed without an alias. */
+  /** Names the bad state. Stable: unique, and renamed only with an alias. */
   id: string
   /** The folder of its file. */
   family: Family
@@ -58,7 +58,7 @@ export interface CohortMember<Fact> {
   fact: Fact
 }
 
-/** A failing of some members of a cohort, or why it stays open for them whether they fail. */
+/** A failing of some members of a cohort, or why it is unknown whether they fail. */
 type CohortYield = { nodes: string[] } & ({ failing: Failing } | Undecided)
 
 /**
@@ -72,7 +72,7 @@ export interface CohortRule extends RuleHead {
   /** Divides a nodegroup further: only nodes with the same answer are compared. */
   cohort(subject: NodeSubject): string
   fact(subject: NodeSubject): unknown
-  /** Whether a node without peers can be judged, too: where the policy says what is wanted. Never unless said. */
+  /** Whether a node without peers can be judged: if the policy has the wanted value. False by default. */
   judgesAlone?(policy: Policy): boolean
   judge(
     members: CohortMember<unknown>[],
@@ -97,8 +97,8 @@ export interface ContextRule extends RuleHead {
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
   /**
-   * What the cluster tells of a node by itself: of one without a need, else it is unknown.
-   * @param applies false: `appliesTo` has said no, and it does not apply unless this yields
+   * Judges a node whose needs are missing by the cluster's data alone. If nothing is yielded, the outcome stays.
+   * @param applies false: `appliesTo` returned false
    */
   judgeUnread?(context: NodeContext, applies: boolean): Iterable<Failing>
   /** @param group every node of its nodegroup or nodepool that has a fact, itself among them */
@@ -110,7 +110,7 @@ export interface ContextRule extends RuleHead {
   ): Iterable<Failing | Undecided>
 }
 
-/** What of it can be summed up over many places, beside its words. */
+/** The machine-readable part of an evidence line, used to aggregate the line over many namespaces. */
 export interface ClusterEvidence extends Evidence {
   /** `what` is a reason, and so many objects have it. */
   reasonCount?: number
@@ -137,7 +137,7 @@ export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
   size?: { bytes: number | null; monthlyUsd: number | null }
   /** Where the objects are nodes: all of them. */
   nodes?: readonly string[]
-  /** What ends it, as somebody would type it (`kubectl` of kubectl.ts quotes). */
+  /** Shell commands that end it; `kubectl` of kubectl.ts quotes arguments. */
   commands: string[]
 }
 
@@ -151,7 +151,7 @@ export interface ClusterRule extends RuleHead {
   judge(cluster: ClusterPrediction, policy: Policy): Iterable<ClusterFailing | Undecided>
 }
 
-/** Those that come to an outcome on each node. */
+/** Rules with one outcome per node. */
 export type RuleOfNodes = NodeRule | CohortRule | ContextRule
 
 export type Rule = RuleOfNodes | ClusterRule
@@ -159,7 +159,7 @@ export type Rule = RuleOfNodes | ClusterRule
 interface NodeRuleDefinition<Needed extends Need>
   extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
   needs: readonly Needed[]
-  /** Every node unless said. Asked before the needs are checked. */
+  /** Every node by default. Called before the needs are checked. */
   appliesTo?(subject: NodeSubject): boolean
   judge(subject: Satisfied<Needed>, policy: Policy): Iterable<Failing | Undecided>
 }

@@ -1,6 +1,6 @@
 /**
- * What stays of the nodes until the end: for each rule and subject the distinct failings and reasons, each kept once, with the names of
- * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
+ * Distinct failings and reasons of each rule and subject, each kept once with the names of its nodes. Findings and unknowns are made from
+ * them at the end; their bytes do not depend on the order of the nodes.
  */
 
 import { createHash } from 'node:crypto'
@@ -172,7 +172,7 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
         .map(({ kind, what, value }) => line(kind, bounded(what), bounded(value))),
       ...(hidden > 0 ? [line('omitted', 'not shown', counted(hidden, 'further line'))] : []),
     ],
-    // A configuration that long is no fix of ours but somebody's junk in a map.
+    // A longer configuration is not a fix but unbounded input in a map.
     fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,
     title: title === undefined ? undefined : bounded(title),
   }

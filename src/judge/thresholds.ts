@@ -1,4 +1,4 @@
-/** What rules ask of eviction thresholds: what watches what, and how far image GC stands from them. */
+/** Eviction thresholds as rules read them: which signal watches which disk, and the distance to image GC. */
 
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'

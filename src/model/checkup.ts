@@ -5,7 +5,7 @@ export const checkupSchema = 'highwater.doctor/1'
 
 /**
  * `missing`: a right, a document, an identity is not there. `failed`: something else is in the way. `unchecked`: trying it would do harm, or needs what is
- * missing. `note`: it works, but somebody should know.
+ * missing. `note`: it works; the operator should know.
  */
 export const checkStates = ['missing', 'failed', 'unchecked', 'note', 'ok'] as const
 export type CheckState = (typeof checkStates)[number]

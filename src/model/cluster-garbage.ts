@@ -170,7 +170,7 @@ export interface VolumeGarbage {
 export interface CertificateRequest {
   name: string
   signer: string
-  /** Who asked. */
+  /** User name of the requestor. */
   requestor: string
   createdMs: number | null
   state: 'pending' | 'approved' | 'issued' | 'denied' | 'failed'

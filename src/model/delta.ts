@@ -63,7 +63,7 @@ export const changes = [
   'worse',
   /** Waived then, open now: the waiver has expired, or is no longer in the policy. */
   'waiverExpired',
-  /** Not there before, but its nodes were not read then (or the rule was not asked). */
+  /** Not open before, but its nodes were not read then, or the rule did not run. */
   'newlySeen',
   /** What was not read, then or now, leaves open whether it is new, fixed or better. */
   'cannotTell',

@@ -1,5 +1,5 @@
 /** The formats of a report. */
-/** The forms that an audit is always written in, and those that are asked for beside them. */
+/** Formats that an audit always writes, and formats that the policy adds. */
 export const alwaysFormats = ['html', 'json'] as const
 export const moreFormats = [
   'sarif',

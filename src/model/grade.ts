@@ -19,7 +19,7 @@ export const gradeBySeverity: Record<Severity, Grade> = {
 /** A severity costs one step less, but is never an A, where all open findings of it and worse ones concern less than this share of a cluster's nodes. */
 export const smallShare = 0.1
 
-/** Less of what rules asked than this decided: what was not seen may be worse, so that only a bad grade is given. */
+/** If a smaller share of outcomes is decided, only a bad grade is given: the undecided rest may be worse. */
 const leastDecided = 1 / 3
 
 const steps: Grade[] = ['A', 'B', 'C', 'D', 'F']

@@ -45,7 +45,7 @@ export interface RememberedRun {
 
 export interface ClusterReading {
   cluster: string
-  /** Which place was enumerated when it was read last; null: none was, somebody named it or saved it. */
+  /** The place that was enumerated when the cluster was read last. Null: the operator named the cluster, or its snapshot was read. */
   scope: string | null
   /** The day on which it was read last. */
   on: string

@@ -1,4 +1,4 @@
-/** What logrotate knows at all: any other word shows that a file is none of its own. Source: logrotate config.c readConfigFile */
+/** All directives that logrotate knows. A file with any other word is not a logrotate file. Source: logrotate config.c readConfigFile */
 
 const flags =
   `allowhardlink compress copy copytruncate create createolddir dateext datehourago dateyesterday delaycompress ifempty ignoreduplicates

@@ -1,4 +1,4 @@
-/** Names that are like what somebody wrote. */
+/** Known names that are similar to a misspelt one. */
 
 const mostNames = 3
 /** A name that shares less than this with what was written is another name. */

@@ -115,7 +115,7 @@ export interface PlanCohort {
   file?: CohortFile
   /** Likewise. */
   image?: CohortImage
-  /** Ids of the findings that ask for it; empty: an operator did. */
+  /** Ids of the findings that propose it; empty: the operator requested it. */
   findings: string[]
   /** Nodes that the change is meant for; of these `planned` have a step, the others stand under never or refused. */
   nodes: number
@@ -194,7 +194,7 @@ export interface ManualChange {
   cluster: string
   group: Subject
   amiFamily: AmiFamily
-  /** Ids of the findings that ask for it. */
+  /** Ids of the findings that propose it. */
   findings: string[]
   title: string
   /** In the order in which they are to be changed. */

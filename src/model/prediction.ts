@@ -145,7 +145,7 @@ export interface ImageGcPrediction {
   startsAboveUsedPercent: number | null
   /** Image GC starts with fewer available bytes than this; null: it never starts, or the capacity is not known. */
   startsBelowAvailableBytes: number | null
-  /** Below 0 where even the low threshold asks for less than is available: one image goes all the same. */
+  /** Below 0 if more than the low threshold is available already: one image is deleted all the same. */
   bytesToFree: number | null
   /** By the kubelet's counting of image sizes, for space alone. Null, with the two around it: not determined by what is known of the images. */
   reachesLow: boolean | null

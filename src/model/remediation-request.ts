@@ -1,4 +1,4 @@
-/** What is asked of the function `remediate`, and what it answers. */
+/** Request and response of the function `remediate`. */
 import type { RunState, StepState } from './remediation.ts'
 import type { Selection } from './selection.ts'
 import type { ConfigurationChange } from './what-if.ts'

@@ -109,7 +109,7 @@ export interface DeletionEntry {
   at: string | null
 }
 
-/** `paused`: it goes on when somebody asks for it; `stopped`: it does not. */
+/** `paused`: continues on request; `stopped`: does not continue. */
 export const runStates = ['running', 'paused', 'stopped', 'done', 'rolled-back'] as const
 export type RunState = (typeof runStates)[number]
 

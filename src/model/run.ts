@@ -1,4 +1,4 @@
-/** One run of the service: what was asked for, and what came of it. */
+/** One run of the service: request and result. */
 import type { Coverage, Grade, Severity } from './finding.ts'
 import type { PolicyGrants } from './policy-grants.ts'
 import type { Delivery } from './report.ts'
@@ -11,7 +11,7 @@ export interface AuditRequest {
   selection: Selection
   /** Read and judge, publish nothing. */
   isDryRun: boolean
-  /** Whether the mail goes out: always on schedule, on demand only when asked for. */
+  /** Whether the mail is sent: always on schedule; on demand only if requested. */
   isMailed: boolean
   /** A light run between audits: history only, no report. */
   isObservation: boolean

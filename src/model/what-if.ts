@@ -1,4 +1,4 @@
-/** What someone asks of a prediction: another moment, another configuration, a disk that fills. */
+/** Assumptions for a prediction: another moment, another configuration, a disk that fills. */
 import { OperatorError } from './operator-error.ts'
 import { parseQuantity, quantityNumber, signOf } from './quantity.ts'
 

@@ -5,7 +5,7 @@ import { redact } from '#model/redact.ts'
 import { isSecretKey } from '#model/secret-names.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
 
-/** The kubelet's own environment files and its unit carry flags; whatever else stands there is nobody's business. */
+/** The kubelet's environment files and its unit carry flags. Everything else in them is dropped. */
 const variable = /^(?:export\s+)?[A-Z0-9_]+$/
 const isKubeletVariable = (name: string) =>
   name === 'ExecStart' || (name.includes('KUBELET') && variable.test(name))

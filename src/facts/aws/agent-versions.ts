@@ -3,7 +3,7 @@
 /** For the inspect documents: step-level preconditions, which they have, and with them schema 2.2. Their hash is compared by SSM itself, not by the agent. */
 export const leastAgentVersion = '2.0.790.0'
 
-/** False where the version is not one: SSM is asked, and says what comes of it. */
+/** False if the text is not a version: then SSM decides. */
 export function isAgentTooOld(version: string, leastVersion: string): boolean {
   if (!/^\d{1,9}(?:\.\d{1,9}){2,3}$/.test(version)) return false
   const [found, least] = [version, leastVersion].map(text => text.split('.').map(Number))

@@ -1,4 +1,4 @@
-/** Where agents put what is longer than SSM keeps, as the policy's `inspectOutput` asks. */
+/** Where agents write output that is too long for SSM, set by the policy's `inspectOutput`. */
 import type { Policy } from '#model/policy.ts'
 
 export type InspectOutput = NonNullable<Policy['inspectOutput']>

@@ -1,4 +1,4 @@
-/** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
+/** Look-ups in model/kubelet-fields.ts for reading, defaulting, merging and showing a KubeletConfiguration. */
 
 import { isMap } from '#model/config-value.ts'
 import { configurationStructs, type StructName } from '#model/kubelet-fields.ts'

@@ -42,6 +42,6 @@ export function kubeletAddress({ metadata, status }: KubernetesNode): KubeletAdd
   }
 }
 
-/** Without the gate a kubelet asks for `get nodes/proxy` where it would ask for `get nodes/configz`. Source: pkg/kubelet/server/auth.go GetRequestAttributes. */
+/** Without the gate a kubelet requires `get nodes/proxy` instead of `get nodes/configz`. Source: pkg/kubelet/server/auth.go GetRequestAttributes. */
 export const asksForConfigzRight = (kubeletVersion: string | null) =>
   gateState('KubeletFineGrainedAuthz', featuresOf(kubeletVersion))?.isOn === true

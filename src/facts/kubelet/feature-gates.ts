@@ -68,7 +68,7 @@ export interface GateDependency {
 
 const dependenciesOfMinor = new Map<number, readonly GateDependency[]>()
 
-/** By gate. Before 1.35 no gate asks for another. */
+/** By gate. Before 1.35 no gate depends on another. */
 export function dependenciesOfGates({ rulesOfMinor }: KubeletFeatures): readonly GateDependency[] {
   const known = dependenciesOfMinor.get(rulesOfMinor)
   if (known) return known

@@ -1,6 +1,6 @@
 /** What a kubelet of a version does: the one place where versions are compared. Within a minor no patch changes any of it. */
 
-/** The minor that brought each behaviour. Sources are the functions named in the replays that ask for it. */
+/** The minor that brought each behaviour. Sources are the functions named in the replays that read it. */
 const sinceMinor = {
   /** `localStorageCapacityIsolation` is a field. Before, a feature gate of that name. */
   localStorageCapacityIsolationField: 25,
@@ -33,7 +33,7 @@ const sinceMinor = {
   /** The kubelet's start says which reservation it could not read, and of which resource. */
   reservationErrorsInContext: 27,
   podGcEvictedFirst: 27,
-  /** `topologyManagerPolicy` no longer asks for a gate. */
+  /** `topologyManagerPolicy` no longer needs a gate. */
   topologyManagerUngated: 27,
   /** The error about a range of CPUs that ends before it begins says `>`. Before, `>=`. */
   cpuRangeErrorExact: 27,
@@ -82,7 +82,7 @@ const sinceMinor = {
   dropInsOnByFlag: 30,
   /** Each entry of `enforceNodeAllocatable` is checked against `cgroupsPerQOS`, and duplicates are refused. */
   enforcementByEntry: 31,
-  /** DisruptionTarget asks for no gate any more. */
+  /** DisruptionTarget no longer needs a gate. */
   disruptionTargetUngated: 31,
   /** Hard evictions kill within 1 s. Before, an override of 0 fell back to the pod's own grace period. */
   immediateEviction: 31,
@@ -119,7 +119,7 @@ const sinceMinor = {
   standardPodRequests: 34,
   /** EKS's Amazon Linux 2023 gives pods time to end when the node shuts down. */
   amiShutsDownGracefully: 34,
-  /** `tracing` no longer asks for a gate. */
+  /** `tracing` no longer needs a gate. */
   tracingUngated: 34,
   /** Errors about fields print unsigned numbers in decimal. Before, in hexadecimal. */
   fieldErrorsInDecimal: 34,

@@ -1,7 +1,7 @@
 /** The image that a kubelet of a version takes for the sandbox's, where no flag says otherwise. */
 import type { KubeletFeatures } from './features.ts'
 
-/** Source: cmd/kubelet/app/options/container_runtime.go defaultPodSandboxImage; since 1.29 the kubelet no longer asks. */
+/** Source: cmd/kubelet/app/options/container_runtime.go defaultPodSandboxImage; since 1.29 the kubelet no longer uses it. */
 const tags: Readonly<Record<number, string>> = { 24: '3.7', 25: '3.8' }
 
 export const defaultSandboxImage = ({ rulesOfMinor }: KubeletFeatures): string =>

@@ -15,7 +15,7 @@ export interface GarbageResource {
   /** `Job`; as owner references name it. */
   objectKind: string
   isNamespaced: boolean
-  /** The words by which a policy asks for it, any of them; its own first. */
+  /** Kinds of `clusterGarbage.kinds` that need this list; its own kind first. */
   kinds: readonly [ClusterNeed, ...ClusterNeed[]]
   /** Names, owners, times and finalizers are enough: the API server sends nothing else. */
   isMetadataOnly: boolean
@@ -63,7 +63,7 @@ function kindsOf(kind: ClusterNeed, resource: string): GarbageResource['kinds'] 
   return [kind, ...others]
 }
 
-/** Of nodes that the audit reads, pods come with the nodes; here come those of no node, and those that are over of nodes that are gone. */
+/** Pods without a node, and ended pods of deleted nodes. Pods of audited nodes are read with their node. */
 export const podResource = listed(
   'pods',
   'pods',
@@ -74,8 +74,8 @@ export const podResource = listed(
 const metadata = { isMetadataOnly: true } as const
 const ofCluster = { isClusterScoped: true } as const
 /**
- * Beside pods; each one list. Owners come before what they own, and claims before volumes: who is gone when its dependents are listed was there
- * before, and what is new has a time that says so.
+ * One list each, beside pods. Owners are listed before their dependents, and PVCs before volumes: an owner that is absent from its list did
+ * not exist then, and a newer dependent shows it by its creation time.
  */
 export const garbageResources: readonly GarbageResource[] = [
   listed('jobs', 'cronjobs.batch', 'CronJob', 'how many of its finished Jobs a CronJob keeps'),

@@ -24,7 +24,7 @@ export const endedRegistries: Readonly<Record<string, EndedRegistry>> = {
   },
 }
 
-/** docs.docker.com/docker-hub/usage/pulls, as read in 2026: paid accounts have no limit. A manifest that is asked for counts, HEAD does not. */
+/** docs.docker.com/docker-hub/usage/pulls, as read in 2026: paid accounts have no limit. A GET of a manifest counts, a HEAD does not. */
 export const dockerHubLimits = {
   hours: 6,
   /** For each IPv4 address or IPv6 /64. */

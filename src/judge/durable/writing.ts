@@ -1,4 +1,4 @@
-/** What the targets share: what of a fix can be set somewhere, and how it is written so that nothing in it can be more than a value. */
+/** Shared by all targets of a durable fix: which of its fields the target takes, and how values are quoted so that they stay plain values. */
 
 import { stringify } from 'yaml'
 import { featuresOf } from '#facts/kubelet/features.ts'
@@ -25,7 +25,7 @@ interface Settable {
 
 const namesShown = 12
 
-/** What of the fix this kubelet knows, the place takes, and every format can hold. */
+/** The fields of the fix that this kubelet knows, that the target takes, and that every format can hold. */
 export function settable(
   { config, origin, notes = [] }: DurableRequest,
   { refusal, keys }: Limits = {},

@@ -32,7 +32,7 @@ export const shortfalls = (events: readonly NodeEvent[] | null, at: string): Nod
     event => isShortfall(event) && isStillFailing(event, at),
   )
 
-/** Bytes asked for (null where the text does not tell) and freed. */
+/** Bytes wanted (null if the message has none) and freed. */
 export function shortfallBytes({
   message,
 }: NodeEvent): { asked: number | null; freed: number } | null {

@@ -1,4 +1,4 @@
-/** What rules ask of image names: which registry each is pulled from, and by which pods. */
+/** Images by name: the registry that each is pulled from, and the pods that use it. */
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'

@@ -23,7 +23,7 @@ export interface Wishes {
   wishes: Wish[]
 }
 
-/** Families whose fixes put back what somebody has declared, sound or not. */
+/** Families whose fixes restore a declared value, sound or not. */
 const declaring: readonly Family[] = ['drift', 'configuration']
 export const isDeclaring = ({ family }: Pick<Finding, 'family'>): boolean =>
   declaring.includes(family)

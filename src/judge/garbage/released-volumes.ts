@@ -3,7 +3,7 @@ import type { ClusterEvidence } from '#judge/rule.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { isOld, oldest, summed } from './garbage.ts'
 
-/** Those that stay as they are until somebody deletes them. */
+/** Volumes that stay until an operator deletes them. */
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean =>
   action === 'retain' && !isBeingDeleted
 

@@ -102,7 +102,7 @@ function debrisOf({ host }: Satisfied<'host'>): Evidence[] {
 const mebibyte = 1024 ** 2
 const mostFiles = 100
 
-/** What the block asks for, as the kubelet would do it; nothing where that is no sound size, or the disk has no room for it. */
+/** The block's size and count as kubelet settings. Undefined if the size is not a whole number of MiB, or the disk has no room. */
 function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: LogRotation) {
   const sizeBytes = limitBytes(settings)
   const files = (rotationsOf(settings) ?? 0) + 1

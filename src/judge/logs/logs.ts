@@ -1,4 +1,4 @@
-/** What rules ask of container logs: what each running container has written, and how far it is from where rotation holds it. */
+/** Container logs as rules read them: bytes written by each running container, and the bound that rotation sets. */
 
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'

@@ -177,7 +177,7 @@ class Cluster {
     return failed
   }
 
-  /** What was asked for, and why it was not had. */
+  /** Requested lists, and why each could not be read. */
   #resources(failed: ReadonlyMap<string, string>): ClusterPrediction['resources'] {
     const isAsked = (resource: string) =>
       isGarbageResource(resource) ||

@@ -74,7 +74,7 @@ interface JobHistory {
   deletions: string[]
 }
 
-/** What its CronJob asks of a Job that somebody controls. */
+/** A controlled Job, with what a CronJob's history limits read. */
 export interface CountedJob {
   namespace: string
   name: string

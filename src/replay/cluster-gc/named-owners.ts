@@ -1,15 +1,15 @@
 /**
- * Owners of which there are too many to be kept by name: what owns nothing but pods, or nothing at all, and now and then a claim or a ConfigMap. They wait
- * packed, and only those are taken out that somebody names.
+ * Owners of kinds with too many objects to keep each by name. Most own only pods or nothing, a few own a PVC or a ConfigMap. They are kept
+ * packed, and only owners that a reference names are unpacked.
  */
 import type { ObjectMetadata } from './metadata.ts'
 import type { OwnedObject } from './owner-graph.ts'
 
-/** What is asked of an owner that does not go: who it is. */
+/** The other fields of an owner of which only its identity is kept. */
 export const bare = { createdMs: null, deletedMs: null, finalizers: [], ownerReferences: [] }
 
 export class NamedOwners {
-  /** By UID, and by kind and name: who it is may stand in another namespace, or another may have the name now. */
+  /** UIDs, and kinds with names: a namesake in another namespace or a recreated object must be found, too. */
   readonly #named = new Set<string>()
   readonly #kinds: ReadonlySet<string>
 
@@ -21,7 +21,7 @@ export class NamedOwners {
         if (kinds.has(kind)) this.#named.add(uid).add(nameKey(kind, name))
   }
 
-  /** Those that somebody names, bare; and a few more, which have the name in another namespace. */
+  /** Identities of the named owners, and of namesakes in other namespaces. */
   *among(objects: Iterable<ObjectMetadata>, kind: string): Generator<ObjectMetadata> {
     if (!this.#kinds.has(kind) || this.#named.size === 0) return
     for (const object of objects)

@@ -6,7 +6,7 @@ import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CronJobGarbage } from '#model/cluster-garbage.ts'
 
-/** So many times upstream's default is a history that somebody set without thinking of its pods. */
+/** From this multiple of upstream's default on, a history limit keeps too many pods. */
 const manyTimes = 10
 
 export const jobHistoryBeyondLimit = clusterRule({

@@ -6,13 +6,13 @@ import { counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 import { byText } from '#model/text-order.ts'
 
-/** A kubelet asks these for nothing but its own one certificate. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
+/** A kubelet requests only its own certificate from these signers. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
 const kubeletServing = 'kubernetes.io/kubelet-serving'
 const kubeletSigners: ReadonlySet<string> = new Set([
   kubeletServing,
   'kubernetes.io/kube-apiserver-client-kubelet',
 ])
-/** Those who bootstrap nodes ask for many, under one name. Source: pkg/auth/nodeidentifier/default.go. */
+/** Bootstrap tokens request certificates of many nodes under one name. Source: pkg/auth/nodeidentifier/default.go. */
 const nodeUserPrefix = 'system:node:'
 
 /** Names of requests of which a kubelet has made another later, and got its certificate. */

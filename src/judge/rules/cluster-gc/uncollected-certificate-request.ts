@@ -46,7 +46,7 @@ export const uncollectedCertificateRequest = clusterRule({
         ({ overdue }) => overdue ?? 'approved, not issued, and never collected by this version',
       ),
     ]
-    // Whether one that was approved and not issued is ever taken hangs on the version.
+    // Whether approved, unissued requests are ever collected depends on the version.
     const isOfVersion = left.some(({ state }) => state === 'approved')
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },

@@ -40,7 +40,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
       const [first] = firsts
       if (!first || firsts.some(({ usage, request }) => usage === null || request !== 0)) continue
       const used = Math.max(...firsts.map(({ usage }) => usage ?? 0))
-      // Equal priority: between priorities the order is what was asked for.
+      // Equal priority only: an order by priority is intended.
       const holding = order
         .filter(
           ({ request, priority, rank }) =>

@@ -7,7 +7,7 @@ import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const gibibyte = 1024 ** 3
-/** Of a disk as large as this rule asks for still more than one image GC period fills. */
+/** More than one image GC period fills, on the smallest disk that this rule judges. */
 const enough = '5%'
 
 export const strandedDisk = nodeRule({

@@ -93,7 +93,7 @@ function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided>
     bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
   const counts = freedText(freedBytes)
   yield {
-    // What goes by age first may give the disk room that the round then no longer asks for.
+    // Deletions by age come first and may free enough, so that the round wants nothing more.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
     consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: [

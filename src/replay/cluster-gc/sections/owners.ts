@@ -29,7 +29,7 @@ import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 
 /** Of leases their own section knows more. */
 const notAsked: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
-/** Few of them own anything but pods, and they are too many to be kept by name: only those that somebody names are looked up. */
+/** Few of these own anything but pods, and they are many: only those that an owner reference names are looked up. */
 const crowds: ReadonlySet<string> = new Set([
   'pods',
   'jobs.batch',
@@ -68,7 +68,7 @@ class Owners implements OpenSection<OwnerGarbage> {
       keep(this.#items, resource, metadata)
       return
     }
-    // What may own something is looked up, and asked nothing.
+    // Possible owners are only looked up.
     if (!crowds.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
     const references = object.metadata?.ownerReferences ?? []
     const isOwned = references.length > 0 && !references.every(isNode)
@@ -150,13 +150,13 @@ class Owners implements OpenSection<OwnerGarbage> {
   }
 }
 
-/** But one that waits itself for what it owns: deleted in the foreground it is an owner as any other. */
+/** Pods that are not being deleted: pod GC has rules of its own for them. A pod in foreground deletion counts as an owner. */
 const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): boolean =>
   deletedMs === null && apiVersion === podResource.apiVersion && kind === podResource.objectKind
 
 type OwnerLists = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
-/** Null where nothing of the kind is known. */
+/** Null if the kind has no replicas. */
 function replicasOf(resource: string, object: ClusterObject): number | null {
   if (isOf('pods', resource, object)) return Number(!hasFinished(object))
   return isOf('replicasets.apps', resource, object) ? (object.spec?.replicas ?? null) : null
@@ -164,7 +164,7 @@ function replicasOf(resource: string, object: ClusterObject): number | null {
 
 const hasFinished = ({ status }: KubernetesPod): boolean => isTerminalPhase(status?.phase ?? null)
 
-/** That there is one counts, even where it cannot be read. */
+/** Also creates the empty list: an object without readable metadata still shows that the resource was listed. */
 function keep(
   kept: Map<string, Packed<ObjectMetadata>>,
   resource: string,
@@ -175,7 +175,7 @@ function keep(
   if (metadata) rows.push(metadata)
 }
 
-/** Static pods and leases: the kubelet's own business. */
+/** Owner of static pods and leases; the kubelet maintains those references. */
 const isNode = ({ kind }: ObjectReference): boolean => kind === 'Node'
 
 /** @param objects absent: none was seen */
@@ -205,7 +205,7 @@ function dangling({ object, references, action, certainty }: CollectedObject): D
   return { owner: `${kind} ${name}`, isReplaced: first.is === 'other-uid', confidence }
 }
 
-/** Where none is known that blocks it, what was not listed may; or the collector does not come to take its finalizer away. */
+/** Objects in foreground deletion. Without known dependents an unlisted one blocks it, or the collector does not remove the finalizer. */
 function blocked(
   { object, action, dependents }: CollectedObject,
   groupOf: (object: OwnedObject) => OwnedGroup,

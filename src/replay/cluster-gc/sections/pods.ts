@@ -1,4 +1,4 @@
-/** Pods that have finished or hang in deletion, as pod GC sees them. Of all others nothing is kept. */
+/** Pods that are finished or Terminating, as pod GC sees them. Nothing is kept of other pods. */
 import { terminatedPodThreshold } from '#facts/kubernetes/controllers.ts'
 import type {
   HeldFinalizer,

@@ -1,4 +1,4 @@
-/** PersistentVolumes whose claims are gone, and volumes and claims that do not go. Of bound ones nothing but what the replay asks stays. */
+/** Released PersistentVolumes, and PVs and PVCs with a pending deletion. Of bound ones only the replay's input is kept. */
 import type {
   HeldFinalizer,
   HeldVolumeObject,

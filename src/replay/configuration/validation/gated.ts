@@ -15,8 +15,29 @@ const second = 1_000_000_000n
 /** The default that files still carry from before. */
 const formerThrottlingFactor = 0.9
 
-/** The texts after `invalid configuration: `. */
-export function* gatedErrors(
+/** The texts after `invalid configuration: `, in upstream's order. */
+export function* gatedErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
+  const { features, isGateOn: isOn } = kubelet
+  yield* quotaErrors(c, kubelet)
+  if (c.serverTLSBootstrap && !isOn('RotateKubeletServerCertificate')) {
+    yield 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate'
+  }
+  if (c.runOnce && features.has('runOnceRefused'))
+    yield 'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set'
+  yield* swapErrors(c, kubelet)
+  yield* backOffErrors(c, kubelet)
+  if (c.enableSystemLogQuery && !isOn('NodeLogQuery')) {
+    const option = features.has('logQueryErrorNamesField')
+      ? 'enableSystemLogQuery'
+      : 'enableSystemLogHandler'
+    yield `NodeLogQuery feature gate is required for ${option}`
+  }
+  if (c.enableSystemLogQuery && !c.enableSystemLogHandler)
+    yield 'enableSystemLogHandler is required for enableSystemLogQuery'
+  yield* throttlingErrors(c, kubelet)
+}
+
+function* quotaErrors(
   c: LoadedConfiguration,
   { features, isGateOn: isOn }: Kubelet,
 ): Iterable<string> {
@@ -32,13 +53,12 @@ export function* gatedErrors(
     if (quota < least || quota > second)
       yield `${shownQuota} must be between ${shownLeast} and 1sec, inclusive`
   }
+}
 
-  if (c.serverTLSBootstrap && !isOn('RotateKubeletServerCertificate')) {
-    yield 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate'
-  }
-  if (c.runOnce && features.has('runOnceRefused'))
-    yield 'runOnce (--runOnce) true, Runonce mode has been deprecated and should not be set'
-
+function* swapErrors(
+  c: LoadedConfiguration,
+  { features, isGateOn: isOn }: Kubelet,
+): Iterable<string> {
   const { swapBehavior } = c.memorySwap
   if (!isOn('NodeSwap')) {
     if (swapBehavior !== '')
@@ -53,7 +73,9 @@ export function* gatedErrors(
       : '"", "LimitedSwap", or "UnlimitedSwap"'
     yield `memorySwap.swapBehavior ${goQuote(swapBehavior)} must be one of: ${choices}`
   }
+}
 
+function* backOffErrors(c: LoadedConfiguration, { isGateOn: isOn }: Kubelet): Iterable<string> {
   const backOff = c.crashLoopBackOff.maxContainerRestartPeriod
   // Defaulting gives it a value where the gate is on; a gate that a flag switches comes too late for that.
   if (backOff === null && isOn('KubeletCrashLoopBackOffMax')) {
@@ -66,16 +88,12 @@ export function* gatedErrors(
   ) {
     yield `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${goFloat(Number(backOff) / 1e9)} seconds) must be set between 1s and 300s`
   }
+}
 
-  if (c.enableSystemLogQuery && !isOn('NodeLogQuery')) {
-    const option = features.has('logQueryErrorNamesField')
-      ? 'enableSystemLogQuery'
-      : 'enableSystemLogHandler'
-    yield `NodeLogQuery feature gate is required for ${option}`
-  }
-  if (c.enableSystemLogQuery && !c.enableSystemLogHandler)
-    yield 'enableSystemLogHandler is required for enableSystemLogQuery'
-
+function* throttlingErrors(
+  c: LoadedConfiguration,
+  { features, isGateOn: isOn }: Kubelet,
+): Iterable<string> {
   const factor = c.memoryThrottlingFactor
   if (factor === null) return
   if (

@@ -1,7 +1,13 @@
-/** How many requests an audit takes, and how many bytes it parses. Times: `npm run bench -- audit`. */
+/** How many requests an audit takes, how many bytes it parses, and how many raw answers it keeps. Times: `npm run bench -- audit`. */
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { everything } from '#model/selection.ts'
 import packageJson from '#package.json' with { type: 'json' }
+import { liveFleet } from '#pipeline/fleet.ts'
+import { prune } from '#snapshot/prune.ts'
+import { labOf } from '#test/lab-audit.ts'
 import { auditRows } from './bench/parts/audit.ts'
 
 const program = [resolve(packageJson.bin.highwater)]
@@ -22,5 +28,21 @@ describe('an audit through the API server', () => {
     const bytesPerNode = (more[0]!.bodyBytes - audit!.bodyBytes) / 10
     expect(bytesPerNode).toBeGreaterThan(150_000)
     expect(bytesPerNode).toBeLessThan(180_000)
+  })
+
+  it('keeps no raw answer in the record of a node, and one object of equal configurations', async () => {
+    await labOf([fleet({ nodes: 6, isEdited: false })])
+    const { signal } = new AbortController()
+    const source = liveFleet({ policy: defaultPolicy, selection: everything, signal })
+    const nodes = (await Array.fromAsync(source)).filter(record => record.kind === 'Node')
+    const parts = ['node', 'configz', 'summary', 'pods'] as const
+    // A part that is cut already stays the same object.
+    const isRaw = (record: (typeof nodes)[number]) =>
+      parts.filter(part => !record[part] || prune(record)[part] !== record[part])
+    expect(nodes.flatMap(isRaw)).toEqual([])
+    const configurations = nodes.map(({ configz }) => configz)
+    const texts = configurations.map(configz => JSON.stringify(configz))
+    expect(new Set(configurations).size).toBe(new Set(texts).size)
+    expect(nodes).toHaveLength(6)
   })
 })

@@ -10,9 +10,12 @@ import type { Row } from './measure.ts'
 import { auditPart } from './parts/audit.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { fanOutPart } from './parts/fan-out.ts'
+import { pacePart } from './parts/pace.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
+import { scalePart } from './parts/scale.ts'
 import { servicePart } from './parts/service.ts'
+import { startPart } from './parts/start.ts'
 import { record, type Target } from './record.ts'
 
 export interface Part {
@@ -37,9 +40,12 @@ const parts: readonly Part[] = [
   auditPart,
   clusterGcPart,
   fanOutPart,
+  pacePart,
   replayPart,
   reportPart,
+  scalePart,
   servicePart,
+  startPart,
 ]
 
 /** @returns the exit code */

@@ -1,9 +1,10 @@
 /**
- * An API server for a bench, in a process of its own: `fleet-server.ts NODES`. It keeps each answer of the lab's API server compressed in memory,
+ * An API server for a bench, in a process of its own: `fleet-server.ts NODES [SLOW_MS]`. The kubelet of the first node takes SLOW_MS for an answer. It keeps each answer of the lab's API server compressed in memory,
  * so that serving costs little. It sends its kubeconfig and the nodes' names when it listens, and its usage since the last time for each message.
  */
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { answer } from '#lab/api.ts'
 import { kubernetesApi } from '#lab/apis/kubernetes.ts'
@@ -41,6 +42,7 @@ const imagesListed = 50
 const keptStatus = 200
 
 const count = Number(process.argv[2])
+const slowMs = Number(process.argv[3] ?? 0)
 const scenario = withImages(fleet({ nodes: count, podsPerNode }))
 const world = createWorld([scenario], { region: 'us-east-1', at: new Date().toISOString() })
 const [cluster] = world.clusters.values()
@@ -63,7 +65,9 @@ const server = createServer({ key: keyPem, cert: certificatePem }, (request, res
   const { url = '/', headers } = request
   const accept = headers.accept ?? '*/*'
   const isAllowed = headers.authorization === authorization && request.method === 'GET'
-  Promise.resolve(isAllowed ? answerOf(url, accept) : null).then(reply => {
+  const isSlow = slowMs > 0 && url.includes(`/nodes/${names[0]}/proxy/`)
+  const reply = isAllowed ? answerOf(url, accept) : Promise.resolve(null)
+  Promise.all([reply, isSlow ? setTimeout(slowMs) : null]).then(([reply]) => {
     if (reply?.status === keptStatus) {
       usage.requests.push([url, accept])
       usage.bodyBytes += reply.bodyBytes

@@ -6,7 +6,7 @@ const mostOfFloor = 1.5
 const mostMiB = 256
 
 const workAfterParsing =
-  'pruning, replay and rules take more CPU than the parsing; next: judge equal configurations of a cohort once'
+  'pruning, replay and rules take more CPU than the parsing; next: parse answers straight into their kept fields'
 const youngHeap =
   'V8 lets its heap grow beside a live heap that is much smaller; next: keep less of each judged node'
 const tooSlow = 'the audit judges what its peer only reads; next: as for the CPU'

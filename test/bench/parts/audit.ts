@@ -78,6 +78,32 @@ export async function auditRows(
   }
 }
 
+interface OnceOptions {
+  pace?: { requestsPerSecond: number; concurrency: number }
+  /** How long the kubelet of the first node takes for an answer. Then the time-outs are the policy's own. */
+  slowMs?: number
+}
+
+/** One audit of a fleet, beside nothing else. */
+export async function auditOnce(
+  nodes: number,
+  program: readonly string[],
+  { pace = policy.pace, slowMs = 0 }: OnceOptions = {},
+): Promise<Row> {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
+  const fleet = await startServer(nodes, folder, slowMs)
+  const { kubeconfig } = fleet
+  const asked = slowMs > 0 ? { pace } : { ...policy, pace }
+  try {
+    const name = `${nodes} nodes`
+    const run = () => measuredAudit(program, {}, asked, ['--kubeconfig', kubeconfig])
+    return rowOf(name, nodes, [await fleet.sample({ name, nodes, run })])
+  } finally {
+    fleet.server.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 interface Contender {
   name: string
   nodes: number
@@ -97,8 +123,8 @@ interface Fleet {
   sample(contender: Contender): Promise<Sample>
 }
 
-async function startServer(nodes: number, folder: string): Promise<Fleet> {
-  const server = fork(programs.server, [String(nodes)])
+async function startServer(nodes: number, folder: string, slowMs = 0): Promise<Fleet> {
+  const server = fork(programs.server, [String(nodes), String(slowMs)])
   const [start]: [ServerStart] = await Promise.race([
     once(server, 'message') as Promise<[ServerStart]>,
     once(server, 'exit').then(([code]) => {

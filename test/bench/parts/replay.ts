@@ -11,6 +11,7 @@ import { upstreamRows } from './replay-peer.ts'
 
 const size = { pods: 110, images: 60 }
 const runs = 7
+const leastPerSecond = 5_000
 
 /** A collector hands over one node after another. With all of them in memory at once the walk through that memory would be measured too. */
 const distinctNodes = 20
@@ -18,6 +19,18 @@ const distinctNodes = 20
 export const replayPart: Part = {
   name: 'replay',
   nodes: 500,
+  targets: ([pass]) => {
+    if (pass === undefined) return []
+    const perSecond = (pass.nodes * 1000) / pass.cpuMs
+    return [
+      {
+        what: `at least ${leastPerSecond} nodes a second and core: image GC and an eviction pass`,
+        figure: String(Math.round(perSecond)),
+        isMet: perSecond >= leastPerSecond,
+        otherwise: 'a node of 110 pods and 60 images is larger than most; next: rank fewer signals',
+      },
+    ]
+  },
 
   async run(nodes, say) {
     const distinct = Array.from({ length: Math.min(nodes, distinctNodes) }, (_, index) =>

@@ -23,6 +23,14 @@ export const servicePart: Part = {
   name: 'service',
   nodes: 1000,
   podsPerNode: 12,
+  targets: rows =>
+    rows.map(({ name, nodes, peakRssBytes }) => ({
+      what: `${name} of ${nodes} nodes, with its history: peak memory at most 256 MiB`,
+      figure: `${Math.round(peakRssBytes / 2 ** 20)} MiB`,
+      isMet: peakRssBytes <= 256 * 2 ** 20,
+      otherwise:
+        'V8 lets its heap grow to what the function has, 1,024 MB; next: a limit of the young heap in the stack',
+    })),
 
   async run(nodes, say, { podsPerNode = 12 }) {
     const packaged = await packageService()

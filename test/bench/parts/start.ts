@@ -1,0 +1,87 @@
+/** How long a function and the command line take to start, beside a Node that does nothing; and how large each function's archive is. */
+import { statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { packageService } from '#test/packaged.ts'
+import type { Part } from '../main.ts'
+import { median, type Row } from '../measure.ts'
+import { measuredProcess } from '../measured-process.ts'
+import { packedProgram } from '../packed-program.ts'
+import type { Target } from '../record.ts'
+
+const functions = ['audit', 'auditShard', 'discover', 'publish', 'remediate']
+const commands = [['--version'], ['--help'], ['explain']]
+const nothing = 'node -e 0'
+const emptyHandler = 'an empty handler'
+const mostMsAbove = 150
+const mostBytes = 2 ** 20
+const tooSlow = 'the bundle or command loads more than it needs; next: split it by command'
+
+export const startPart: Part = {
+  name: 'start',
+  nodes: 1,
+  runs: 11,
+  targets: startTargets,
+
+  async run(_nodes, _say, { runs = 11 }) {
+    const packaged = await packageService()
+    const program = packedProgram()
+    const empty = join(packaged.bundles, 'empty.cjs')
+    writeFileSync(empty, 'exports.handler = async () => undefined')
+    const bundles = functions.map(name => join(packaged.bundles, `${name}.cjs`))
+    const starts = [
+      { name: nothing, args: ['-e', '0'], bodyBytes: 0 },
+      { name: emptyHandler, args: importOf(empty), bodyBytes: 0 },
+      ...bundles.map(bundle => {
+        const name = basename(bundle, '.cjs')
+        const { size } = statSync(join(packaged.archives, `${name}.zip`))
+        return { name: `import of ${name}`, args: importOf(bundle), bodyBytes: size }
+      }),
+      ...commands.map(args => ({
+        name: `highwater ${args.join(' ')}`,
+        args: [...program, ...args],
+        bodyBytes: 0,
+      })),
+    ]
+    try {
+      const samples = starts.map(() => [] as Awaited<ReturnType<typeof measuredProcess>>[])
+      for (let run = 0; run < runs; run++)
+        for (const [index, { args }] of starts.entries())
+          samples[index]?.push(await measuredProcess(args))
+      return starts.map(({ name, bodyBytes }, index): Row => {
+        const of = (key: 'wallMs' | 'cpuMs' | 'peakRssBytes') =>
+          median((samples[index] ?? []).map(sample => sample[key]))
+        return {
+          ...{ name, nodes: 1, runs, requests: 0, bodyBytes },
+          ...{ wallMs: of('wallMs'), cpuMs: of('cpuMs'), peakRssBytes: of('peakRssBytes') },
+        }
+      })
+    } finally {
+      packaged.remove()
+    }
+  },
+}
+
+const importOf = (bundle: string) => ['-e', `require(${JSON.stringify(bundle)})`]
+
+function startTargets(rows: readonly Row[]): Target[] {
+  const wallOf = (name: string) => rows.find(row => row.name === name)?.wallMs ?? Number.NaN
+  return rows.flatMap(({ name, wallMs, bodyBytes }): Target[] => {
+    if (name === nothing || name === emptyHandler) return []
+    const base = name.startsWith('import of') ? emptyHandler : nothing
+    const above = wallMs - wallOf(base)
+    const start = {
+      what: `${name} at most ${mostMsAbove} ms over ${base}`,
+      figure: `${Math.round(above)} ms`,
+      isMet: above <= mostMsAbove,
+      otherwise: tooSlow,
+    }
+    if (bodyBytes === 0) return [start]
+    const archive = {
+      what: `${name}: archive at most 1 MB`,
+      figure: `${(bodyBytes / 1e6).toFixed(2)} MB`,
+      isMet: bodyBytes <= mostBytes,
+      otherwise: 'the bundle holds what the function does not call; next: split it',
+    }
+    return [start, archive]
+  })
+}

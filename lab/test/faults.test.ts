@@ -140,8 +140,8 @@ describe('a cluster', () => {
 describe('two scenarios', () => {
   it('with a cluster of the same name cannot share a lab', async () => {
     lab = await startLab(scenario([{ name: 'a' }]))
-    await expect(startLab([scenario([{ name: 'a' }]), scenario([{ name: 'a' }])])).rejects.toThrow(
-      'two scenarios have a cluster named a',
-    )
+    await expect(
+      startLab([scenario([{ name: 'a' }]), scenario([{ name: 'a' }])]),
+    ).rejects.toThrowErrorMatchingSnapshot()
   })
 })

@@ -61,9 +61,7 @@ describe('launchTemplates', () => {
       { launchTemplateId: template.id, launchTemplateName: 'own', versionNumber: 1, kubelet: null },
       { launchTemplateId: template.id, launchTemplateName: 'own', versionNumber: 6 },
     ])
-    expect(unread).toEqual([
-      'the user data of own version 6 is not fully known: it is of no known form',
-    ])
+    expect(unread).toMatchSnapshot()
   })
 
   it.each([

@@ -78,7 +78,7 @@ describe('kubeconfigEndpoint', () => {
       interactiveMode: 'Never',
     }
     await expect(kubeconfigEndpoint(kubeconfig({ exec }), null)).rejects.toThrow(
-      /credentials of context "one" cannot be had.*Does kubectl --context one work\?/s,
+      /context "one" cannot be had.*kubectl/s,
     )
   })
 

@@ -125,9 +125,9 @@ describe('getJson', () => {
     const { client } = await serve((_, response) =>
       json(response, 503, { message: 'error trying to reach service' }),
     )
-    await expect(client.getJson('/x', { ...options, isProxied: true })).rejects.toThrow(
-      'error trying to reach service',
-    )
+    await expect(
+      client.getJson('/x', { ...options, isProxied: true }),
+    ).rejects.toThrowErrorMatchingSnapshot()
     expect(client.requestsPerSecond).toBe(1000)
   })
 

@@ -118,9 +118,7 @@ describe('what is read', () => {
     await lab()
     await store().write('a', 'x'.repeat(1001), json)
     expect((await store({ readMaxBytes: 1001 }).read('a'))?.body.length).toBe(1001)
-    await expect(store({ readMaxBytes: 1000 }).read('a')).rejects.toThrow(
-      /audits\/a in the bucket highwater-lab has 1001 bytes: more than 1000/,
-    )
+    await expect(store({ readMaxBytes: 1000 }).read('a')).rejects.toThrowErrorMatchingSnapshot()
   })
 })
 
@@ -319,9 +317,7 @@ it('does not take an incomplete list of versions for none', async () => {
 
 it('names the right that it lacks to look for versions', async () => {
   await lab({ denied: s3VersionsPermissions as ['s3:ListBucketVersions'] })
-  await expect(store().wasWritten('over/a.json')).rejects.toThrow(
-    /ListObjectVersions audits\/over\/a\.json.*s3:ListBucketVersions on the bucket highwater-lab/,
-  )
+  await expect(store().wasWritten('over/a.json')).rejects.toThrowErrorMatchingSnapshot()
 })
 
 it('needs no more rights than it names', async () => {

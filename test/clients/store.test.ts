@@ -34,7 +34,7 @@ it('reads no file of a folder that is longer than its limit', async () => {
   await folderStore(folder).write('a', 'x'.repeat(101), json)
   await folderStore(folder).write('b', 'x'.repeat(100), json)
   const limited = folderStore(folder, 100)
-  await expect(limited.read('a')).rejects.toThrow(/a has 101 bytes: more than 100 are not read/)
+  await expect(limited.read('a')).rejects.toThrow(/a has 101 bytes/)
   expect((await limited.read('b'))?.body).toHaveLength(100)
 })
 
@@ -148,11 +148,9 @@ describe.each<[string, () => Store | Promise<Store>]>([
     'C:a',
     'a'.repeat(801),
   ])('refuses the key %j', async key => {
-    expect(() => checkKey(key)).toThrow('is no key of a store')
-    await expect((async () => store.write(key, 'x', json))()).rejects.toThrow(
-      'is no key of a store',
-    )
-    await expect((async () => store.read(key))()).rejects.toThrow('is no key of a store')
+    expect(() => checkKey(key)).toThrowErrorMatchingSnapshot()
+    await expect((async () => store.write(key, 'x', json))()).rejects.toThrowErrorMatchingSnapshot()
+    await expect((async () => store.read(key))()).rejects.toThrowErrorMatchingSnapshot()
   })
 })
 
@@ -190,11 +188,11 @@ describe('a folder', () => {
   it('says what stands in its way', async () => {
     writeFileSync(join(folder, 'file'), '')
     await expect(folderStore(join(folder, 'file')).write('a', 'x', json)).rejects.toThrow(
-      /^a file stands where a folder should be \(/,
+      /^a file stands where/,
     )
     await folderStore(folder).write('runs/a', 'x', json)
     await expect(folderStore(folder).write('runs', 'x', json)).rejects.toThrow(
-      /^a folder stands where a file should be \(/,
+      /^a folder stands where/,
     )
   })
 })

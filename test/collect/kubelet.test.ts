@@ -98,7 +98,7 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     expect(await reasons({ kubelet: { roleArn: null, useOwnToken: true } })).toEqual([{}, {}])
     await expect(
       auditLive({ policy: { ...policy, kubelet: defaultPolicy.kubelet } }),
-    ).rejects.toThrow(/none is configured.*kubelet\.roleArn/)
+    ).rejects.toThrowErrorMatchingSnapshot()
   })
 
   it.each<[why: string, world: World, configz: RegExp, summary: RegExp]>([

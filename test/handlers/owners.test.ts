@@ -134,9 +134,7 @@ describe('owners', () => {
     )
     await expect(
       invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'example.com,elsewhere.test' }),
-    ).rejects.toThrow(
-      /ses payments: .*SES sandbox.*verify payments@elsewhere\.test, or ask for production access/,
-    )
+    ).rejects.toThrowErrorMatchingSnapshot()
     expect(lab.mails().map(({ to: [first] }) => first)).toEqual([
       'team@example.com',
       'nodes@example.com',
@@ -145,9 +143,9 @@ describe('owners', () => {
 
   it('without a sender get no mail, and the report says so', async () => {
     const { lab, run } = await world({ owners: [payments] })
-    await expect(invoke(tick, { HIGHWATER_SENDER: '', HIGHWATER_RECIPIENTS: '' })).rejects.toThrow(
-      /there is no sender: set report\.sender/,
-    )
+    await expect(
+      invoke(tick, { HIGHWATER_SENDER: '', HIGHWATER_RECIPIENTS: '' }),
+    ).rejects.toThrowErrorMatchingSnapshot()
     expect(lab.mails()).toEqual([])
     expect(readFileSync(join(run, 'email.txt'), 'utf8').replace(/\s+/g, ' ')).toContain(
       'there is no sender: set report.sender',
@@ -200,9 +198,7 @@ describe('the headers of a mail', () => {
     })
     await invoke(tick)
     const [mail] = to(lab, 'payments@example.com')
-    expect(header(mail!.raw, 'List-Unsubscribe')).toBe(
-      '<https://lists.example.com/stop?list=highwater>, <mailto:stop@example.com?subject=unsubscribe%20highwater%20payments>',
-    )
+    expect(header(mail!.raw, 'List-Unsubscribe')).toMatchSnapshot()
     expect(header(mail!.raw, 'List-Unsubscribe-Post')).toBe('List-Unsubscribe=One-Click')
     expect(mail?.bouncesTo).toBe('bounces@example.com')
     expect(mail?.text?.replace(/\s+/g, ' ')).toContain(
@@ -226,9 +222,9 @@ describe('the headers of a mail', () => {
 
   it('name an address for bounces that SES has not verified', async () => {
     const { lab } = await world({ bouncesTo: 'bounces@elsewhere.test' })
-    await expect(invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'elsewhere.test' })).rejects.toThrow(
-      /To do: verify bounces@elsewhere\.test, to which mails that come back are sent/,
-    )
+    await expect(
+      invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'elsewhere.test' }),
+    ).rejects.toThrowErrorMatchingSnapshot()
     expect(lab.mails()).toEqual([])
   })
 })
@@ -270,9 +266,7 @@ describe('other messengers', () => {
   it('that fail end the run red and cost nobody else a word, and no secret is told', async () => {
     const { lab } = await world({}, [{ ...tagged, sns: { denied: true } }])
     const run = invoke(tick, { ...topic, HIGHWATER_WEBHOOK_URL: 'https://127.0.0.1:1/s3cret' })
-    await expect(run).rejects.toThrow(
-      /sns: .*Grant sns:Publish.*webhook: nothing was sent to the webhook: its host 127\.0\.0\.1 is not one/,
-    )
+    await expect(run).rejects.toThrowErrorMatchingSnapshot()
     await expect(run).rejects.not.toThrow('s3cret')
     expect(lab.mails()).toHaveLength(1)
   })

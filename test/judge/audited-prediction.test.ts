@@ -99,13 +99,9 @@ describe('the settings of a node', () => {
     const unparsed = {
       prediction: { eviction: { ...calmEviction, error: 'unsupported eviction signal x' } },
     }
-    expect(settingsOf(unparsed).missing).toEqual({
-      eviction: 'the running eviction settings do not parse: unsupported eviction signal x',
-    })
+    expect(settingsOf(unparsed).missing).toMatchSnapshot()
     const fargate = { ...unread, labels: { 'eks.amazonaws.com/compute-type': 'fargate' } }
-    expect(settingsOf(fargate).missing.eviction).toBe(
-      'Fargate: AWS runs this kubelet and nothing reaches it',
-    )
+    expect(settingsOf(fargate).missing.eviction).toMatchSnapshot()
   })
 })
 

@@ -190,7 +190,7 @@ describe('one node, asked as an audit asks', () => {
 
   it('of none: not checked', async () => {
     await labOf([cluster({ nodes: fixedNodes({}) })])
-    expect(ofState(await checkedUp(), 'unchecked')['a node']).toBe('there is no node to ask')
+    expect(ofState(await checkedUp(), 'unchecked')['a node']).toMatchSnapshot()
   })
 })
 
@@ -217,9 +217,9 @@ describe('mode ssm', () => {
     )
     await labOf([cluster({ nodes: all })], { documents: inspectDocuments })
     const patient = { ...mode('ssm'), timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 60_000 } }
-    expect(ofState(await checkedUp(patient), 'ok', 'note', 'failed')['SSM agents']).toBe(
-      'SSM can ask 610 of 610 instances',
-    )
+    expect(
+      ofState(await checkedUp(patient), 'ok', 'note', 'failed')['SSM agents'],
+    ).toMatchSnapshot()
   })
 
   it('never sends a command, and says so', async () => {
@@ -228,7 +228,7 @@ describe('mode ssm', () => {
     })
     const checkup = await checkedUp(mode('ssm'))
     expect(checkup.state).toBe('ok')
-    expect(ofState(checkup, 'ok')['SSM agents']).toBe('SSM can ask 4 of 4 instances')
+    expect(ofState(checkup, 'ok')['SSM agents']).toMatchSnapshot()
     expect(ofState(checkup, 'unchecked')['ssm:SendCommand']).toMatch(/not tried: it would run/)
     expect(Object.keys(lab.requests().routes.ssm ?? {}).toSorted()).toEqual([
       'DescribeDocument',
@@ -466,7 +466,7 @@ describe('what to paste', () => {
 
   it('is the stack where the account has no document', () => {
     const fixes = fixesOf(patient, { reader: [missing('document Highwater-Inspect')], kubelet: [] })
-    expect(fixes.map(({ text }) => text)).toEqual(['npx serverless deploy --region eu-west-1'])
+    expect(fixes.map(({ text }) => text)).toMatchSnapshot()
   })
 
   it('is the whole role: applied, it replaces the one that is there', () => {

@@ -228,18 +228,14 @@ logRotation:
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {
     const text =
       'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: pear-drift, until: 2026-12-31, reason: x }\n'
-    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
-      /^team\.yaml:1:15: severities: .*image-gc-duee.*Did you mean image-gc-due\?\nteam\.yaml:3:13: waivers\.0\.rule: No such name\. Did you mean peer-drift\?/,
-    )
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrowErrorMatchingSnapshot()
   })
 
   it('takes mode kubelet only with somebody whose token kubelets may see', () => {
     const parsed = (kubelet: string) => () =>
       parsePolicy(`modes: [{ mode: kubelet }]\nkubelet: ${kubelet}\n`, 'team.yaml', policyTerms)
     const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
-    expect(parsed('{}')).toThrow(
-      /^team\.yaml:1:\d+: modes: .*kubelet\.roleArn, or kubelet\.useOwnToken/,
-    )
+    expect(parsed('{}')).toThrowErrorMatchingSnapshot()
     expect(parsed(`{ roleArn: '${role}', useOwnToken: true }`)).toThrow(/not both/)
     expect(parsed(`{ roleArn: '${role}' }`)().kubelet).toEqual({
       roleArn: role,

@@ -171,8 +171,8 @@ describe('autoApprove', () => {
     const check = (changed: AutoApproval | null) => () =>
       'approval' in answer && checkApproval(plan, answer.approval, '2026-11-22T01:00:00Z', changed)
     expect(check(auto)).not.toThrow()
-    expect(check(null)).toThrow(/does not approve it now: the policy approves nothing by itself/)
-    expect(check({ ...auto, clusters: ['stage'] })).toThrow(/cluster prod is none of those/)
+    expect(check(null)).toThrowErrorMatchingSnapshot()
+    expect(check({ ...auto, clusters: ['stage'] })).toThrowErrorMatchingSnapshot()
     expect(
       check({
         ...auto,
@@ -277,7 +277,7 @@ describe('the nodes of a day', () => {
     for (const text of ['x', '{}', '{"schema":"highwater.begun/1","runs":{"a":[1]}}']) {
       writeFileSync(join(folder, 'remediation', 'begun', '2026-11-21.json'), text)
       await expect(begun(folderStore(folder), 'a', ['prod/1'])).rejects.toThrow(
-        /2026-11-21\.json is no list of nodes: how many nodes were begun today is unknown/,
+        /2026-11-21\.json is no list of nodes/,
       )
     }
   })

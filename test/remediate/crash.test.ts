@@ -162,9 +162,7 @@ describe('a store', () => {
     await world.apply({ policy })
     const commands = world.commands.length
     await world.store.write(`remediation/runs/${world.plan.id}/run.json`, '{', 'application/json')
-    await expect(world.apply({ policy, resume: true })).rejects.toThrow(
-      /cannot be read: s3:\/\/bucket\/remediation\/runs\/[a-f0-9]{16}\/run.json/,
-    )
+    await expect(world.apply({ policy, resume: true })).rejects.toThrowErrorMatchingSnapshot()
     await expect(world.rollBack()).rejects.toThrow(/run.json/)
     expect(world.commands).toHaveLength(commands)
   })
@@ -178,7 +176,7 @@ describe('a store', () => {
       JSON.stringify({ ...world.plan, unchanged: 7 }),
       'application/json',
     )
-    await expect(world.rollBack()).rejects.toThrow(/was changed after it was made/)
+    await expect(world.rollBack()).rejects.toThrowErrorMatchingSnapshot()
     expect(world.node(1).sha256).toBe(newSha256)
   })
 

@@ -143,19 +143,7 @@ describe('the file that a plan writes', () => {
       path: '/etc/eks/nodeadm.d/50-highwater.yaml',
       oldSha256: 'absent',
     })
-    expect(
-      step.content,
-    ).toBe(`# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
-apiVersion: node.eks.aws/v1alpha1
-kind: NodeConfig
-spec:
-  kubelet:
-    config:
-      evictionHard:
-        imagefs.available: "12%"
-      imageGCHighThresholdPercent: 70
-      imageGCLowThresholdPercent: 50
-`)
+    expect(step.content).toMatchSnapshot()
     expect(step.expect).toEqual([
       { field: 'evictionHard.imagefs.available', value: '12%' },
       { field: 'imageGCHighThresholdPercent', value: 70 },
@@ -486,7 +474,7 @@ describe('what is asked for is refused as a whole', () => {
   it('a value that the minor does not know; another minor of the same fleet takes it', async () => {
     const set = ['imageMaximumGCAge=168h0m0s']
     const old = { name: 'old', minor: '28', family: 'AL2' } as const
-    await expect(planOne(old, { set })).rejects.toThrow('it does not know imageMaximumGCAge')
+    await expect(planOne(old, { set })).rejects.toThrowErrorMatchingSnapshot()
     const { steps, refused } = await planOf([fleetNode(old), fleetNode({ name: 'new' })], { set })
     expect(steps.map(({ node }) => node)).toEqual(['new'])
     expect(refused).toMatchObject([{ node: 'old' }])
@@ -494,12 +482,10 @@ describe('what is asked for is refused as a whole', () => {
 
   it('a rule or finding that there is not, and a finding without a fix', async () => {
     await expect(planOne({}, { rules: ['no-such-rule'] })).rejects.toThrow('No rule is called')
-    await expect(planOne({}, { findings: ['ffff'] })).rejects.toThrow(
-      'No open finding of these nodes has the id "ffff"',
-    )
-    await expect(planOne({}, { set: gc, selection: { nodes: ['nobody'] } })).rejects.toThrow(
-      'No node is named nobody',
-    )
+    await expect(planOne({}, { findings: ['ffff'] })).rejects.toThrowErrorMatchingSnapshot()
+    await expect(
+      planOne({}, { set: gc, selection: { nodes: ['nobody'] } }),
+    ).rejects.toThrowErrorMatchingSnapshot()
   })
 })
 
@@ -939,9 +925,7 @@ describe('a plan of many nodes', () => {
     ]) {
       const forged = structuredClone(written)
       forge(forged.cohorts[0].others)
-      expect(() => parsePlan(JSON.stringify(forged), 'plan.json')).toThrow(
-        /was changed after it was made/,
-      )
+      expect(() => parsePlan(JSON.stringify(forged), 'plan.json')).toThrowErrorMatchingSnapshot()
     }
   })
 })

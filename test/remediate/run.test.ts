@@ -140,9 +140,7 @@ describe('before anything is sent', () => {
   it('nodes that have changed since refuse the plan, and are named', async () => {
     const world = new World(planOf([1, 2]))
     world.node(2).sha256 = 'a'.repeat(64)
-    await expect(world.apply()).rejects.toThrow(
-      /no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*Nothing was sent/,
-    )
+    await expect(world.apply()).rejects.toThrowErrorMatchingSnapshot()
     expect([
       world.commands,
       await world.read(`remediation/runs/${world.plan.id}/run.json`),
@@ -152,9 +150,7 @@ describe('before anything is sent', () => {
   it('whose step would not be planned any more refuse it likewise, and are passed over where that is asked for', async () => {
     const world = new World(planOf([1, 2]))
     world.node(2).objection = 'it would act at once on what is there now'
-    await expect(world.apply()).rejects.toThrow(
-      /no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*it would act at once/,
-    )
+    await expect(world.apply()).rejects.toThrowErrorMatchingSnapshot()
     const run = await world.apply({ ...fast, skipChanged: true })
     expect(run.steps.map(({ state }) => state)).toEqual(['verified', 'skipped', 'verified'])
     expect(world.commands.filter(command => command.includes('10-0-0-2'))).toEqual([])
@@ -215,12 +211,8 @@ describe('before anything is sent', () => {
     const world = new World(planOf([1, 2]))
     world.reasons = ['EKS is changing the cluster: it is UPDATING']
     const paused = await world.apply(fast)
-    expect([paused.state, paused.why, world.commands]).toEqual([
-      'paused',
-      'EKS is changing the cluster: it is UPDATING',
-      [],
-    ])
-    await expect(world.apply(fast)).rejects.toThrow('--resume goes on with it')
+    expect([paused.state, paused.why, world.commands]).toMatchSnapshot()
+    await expect(world.apply(fast)).rejects.toThrowErrorMatchingSnapshot()
     world.reasons = []
     expect(statesOf(await world.apply({ ...fast, resume: true }))).toEqual([
       'verified',
@@ -365,7 +357,7 @@ describe('a node that fails', () => {
     const world = new World(planOf([1, 2]), { 1: 'away' })
     const run = await world.apply(fast)
     expect([run.state, statesOf(run)]).toEqual(['done', ['skipped', 'verified', 'verified']])
-    expect(run.steps[0]?.why).toBe('nothing was sent: SSM does not know the instance')
+    expect(run.steps[0]?.why).toMatchSnapshot()
   })
 
   it('whose answer is lost is asked again, and does nothing twice', async () => {
@@ -384,7 +376,7 @@ describe('a node that fails', () => {
     const world = new World(planOf([1, 2]), { 2: 'replaced' })
     const run = await world.apply(fast)
     expect([run.state, statesOf(run)]).toEqual(['done', ['verified', 'skipped', 'verified']])
-    expect(run.steps[1]?.why).toBe('its instance is gone, and with it all that was written')
+    expect(run.steps[1]?.why).toMatchSnapshot()
   })
 
   it('whose instance goes while it is waited for has not failed, either', async () => {

@@ -132,9 +132,7 @@ describe('a step that is not what its cohort says', () => {
   ])('%s: refused, though its digest is right', async (_, node, change, why) => {
     const written = forged(await planOf(node), change)
     expect(() => parsePlan(written, 'plan.json')).toThrow(why)
-    expect(() => parsePlan(written, 'plan.json')).toThrow(
-      /plan\.json would do something else than it says, on 1 of its 1 nodes: prod\//,
-    )
+    expect(() => parsePlan(written, 'plan.json')).toThrowErrorMatchingSnapshot()
     // Whatever a run has written has to come back.
     expect(() => parseBegunPlan(written, 'plan.json')).not.toThrow()
   })
@@ -144,16 +142,14 @@ describe('a step that is not what its cohort says', () => {
     const written = forged(plan, (_, { until }) =>
       Object.assign(until ?? {}, { usedPercentAtMost: 5 }),
     )
-    expect(() => parsePlan(written, 'plan.json')).toThrow(
-      /does not lower the thresholds of image GC to the 5 %/,
-    )
+    expect(() => parsePlan(written, 'plan.json')).toThrowErrorMatchingSnapshot()
   })
 
   it('has two cohorts of one name', async () => {
     const written = forged(await planOf({}), ({ cohorts }) =>
       cohorts.push(structuredClone(cohorts[0]!)),
     )
-    expect(() => parsePlan(written, 'plan.json')).toThrow('two cohorts of one id')
+    expect(() => parsePlan(written, 'plan.json')).toThrowErrorMatchingSnapshot()
   })
 
   it.each([

@@ -349,7 +349,7 @@ describe('garbageCollect', () => {
           { capacityBytes: null, availableBytes: 5 },
           of(minor),
         ).error,
-      ).toBe('invalid capacity 0 on image filesystem')
+      ).toMatchSnapshot()
       expect(state.records.size).toBe(minor >= 29 ? 1 : 0)
     },
   )
@@ -442,9 +442,7 @@ describe('deleteUnusedImages', () => {
     const failing = runtime({ a: {} }, { removalError: () => 'busy' })
     expect(
       deleteUnusedImages(remembering({ a: {} }), 10 * minute, policy, failing, newest).error,
-    ).toBe(
-      'wanted to free 9223372036854775807 bytes, but freed 0 bytes space with errors in image deletion: busy',
-    )
+    ).toMatchSnapshot()
   })
 })
 

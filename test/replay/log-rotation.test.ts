@@ -52,9 +52,7 @@ describe('parseLogRotatePolicy', () => {
   )
 
   it('says what upstream says of a text that is no quantity', () => {
-    expect(() => parseLogRotatePolicy('10KB', 5)).toThrow(
-      'failed to parse container log max size "10KB": quantities must match the regular expression',
-    )
+    expect(() => parseLogRotatePolicy('10KB', 5)).toThrowErrorMatchingSnapshot()
   })
 
   it.each([1, 0, -3])(

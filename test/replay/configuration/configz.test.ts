@@ -146,24 +146,22 @@ describe('loadConfigFile', () => {
     expect(refused({ enforceNodeAllocatable: ['pods', 'x'] }, 'v1.24.0')).toContain(
       'invalid configuration: EnforceNodeAllocatable (--enforce-node-allocatable) [pods x] is not supported on Windows',
     )
-    expect(refused({ userNamespaces: {}, singleProcessOOMKill: false }, 'v1.33.0')).toEqual([
-      'invalid configuration: singleProcessOOMKill is not supported on Windows',
-    ])
+    expect(
+      refused({ userNamespaces: {}, singleProcessOOMKill: false }, 'v1.33.0'),
+    ).toMatchSnapshot()
   })
 
   it('refuses on cgroup v1 what needs v2, the first only', () => {
     const refused = (raw: RawObject, version: string) =>
       validationErrors(load(raw, version), version, { operatingSystem: 'linux', cgroupVersion: 1 })
     expect(refused({}, 'v1.34.0')).toEqual([])
-    expect(refused({ failCgroupV1: true, singleProcessOOMKill: false }, 'v1.34.0')).toEqual([
-      'kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is in maintenance mode',
-    ])
-    expect(refused({}, 'v1.35.0')).toEqual([
-      'kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is unsupported and will be removed in a future release',
-    ])
-    expect(refused({ failCgroupV1: false, singleProcessOOMKill: false }, 'v1.35.0')).toEqual([
-      'invalid configuration: singleProcessOOMKill must not be explicitly set to false when using cgroup v1',
-    ])
+    expect(
+      refused({ failCgroupV1: true, singleProcessOOMKill: false }, 'v1.34.0'),
+    ).toMatchSnapshot()
+    expect(refused({}, 'v1.35.0')).toMatchSnapshot()
+    expect(
+      refused({ failCgroupV1: false, singleProcessOOMKill: false }, 'v1.35.0'),
+    ).toMatchSnapshot()
     expect(refused({ failCgroupV1: true }, 'v1.30.0')).toEqual([])
   })
 
@@ -189,9 +187,7 @@ describe('loadConfigFile', () => {
 
   it('logs in JSON only with a gate, from 1.25 on', () => {
     const raw = { logging: { format: 'json' }, featureGates: { LoggingBetaOptions: false } }
-    expect(validateKubeletConfiguration(raw, 'v1.34.0').errors).toEqual([
-      'logging.format: Forbidden: Log format json is disabled, see LoggingBetaOptions feature',
-    ])
+    expect(validateKubeletConfiguration(raw, 'v1.34.0').errors).toMatchSnapshot()
     expect(validateKubeletConfiguration({ logging: { format: 'json' } }, 'v1.34.0').errors).toEqual(
       [],
     )
@@ -208,10 +204,7 @@ describe('what the start finds later', () => {
     expect(
       ['0%', '100%', '0.0%', '100.0%'].map(value => eviction(value).startup?.eviction),
     ).toEqual([null, null, null, null])
-    expect(['0', '0Gi'].map(value => eviction(value).startup?.eviction)).toEqual([
-      'eviction threshold nodefs.available must be positive: 0',
-      'eviction threshold nodefs.available must be positive: 0',
-    ])
+    expect(['0', '0Gi'].map(value => eviction(value).startup?.eviction)).toMatchSnapshot()
   })
 
   it('trap 39: containerLogMaxSize 1.5Gi is a valid quantity, and keeps the kubelet from starting', () => {

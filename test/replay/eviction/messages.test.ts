@@ -86,13 +86,11 @@ describe('the threshold in the message', () => {
     expect(
       told({ signal: 'nodefs.inodesFree', value: '5%', available: 300_000, capacity: 6_553_600 })
         .message,
-    ).toBe('The node was low on resource: inodes. Threshold quantity: 320Ki, available: 300k. ')
+    ).toMatchSnapshot()
   })
 
   it('is not there before 1.26', () => {
-    expect(told({ kubelet: kubeletOf('v1.25.16') }).message).toBe(
-      'The node was low on resource: memory. ',
-    )
+    expect(told({ kubelet: kubeletOf('v1.25.16') }).message).toMatchSnapshot()
     expect(told({ kubelet: kubeletOf('v1.26.0') }).message).toContain('Threshold quantity')
   })
 
@@ -101,10 +99,7 @@ describe('the threshold in the message', () => {
       { evictionHard: { 'memory.available': '1' } },
       newest.features,
     )
-    expect(evictionMessage(threshold!, undefined, pod('a'), null, newest)).toEqual({
-      message: 'The node was low on resource: memory. ',
-      annotations: {},
-    })
+    expect(evictionMessage(threshold!, undefined, pod('a'), null, newest)).toMatchSnapshot()
   })
 })
 
@@ -150,15 +145,7 @@ describe('the containers in the message', () => {
         { name: 'at', logs: { usedBytes: GiB } },
       ],
     }
-    expect(told({ signal: 'imagefs.available', of: pod('a', spec), stats })).toEqual({
-      message:
-        'The node was low on resource: ephemeral-storage. Threshold quantity: 100Mi, available: 50Mi. Container c was using 1048577, request is 1Mi, has larger consumption of ephemeral-storage. ',
-      annotations: {
-        offending_containers: 'c',
-        offending_containers_usage: '1048577',
-        starved_resource: 'ephemeral-storage',
-      },
-    })
+    expect(told({ signal: 'imagefs.available', of: pod('a', spec), stats })).toMatchSnapshot()
   })
 
   it.each(['nodefs.inodesFree', 'pid.available'] as const)('are not named under %s', signal => {
@@ -179,10 +166,7 @@ describe('the containers in the message', () => {
   })
 
   it('are nobody, and there is no annotation at all, of a pod without statistics', () => {
-    expect(told({ of: pod('a', spec), stats: null })).toEqual({
-      message: 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. ',
-      annotations: {},
-    })
+    expect(told({ of: pod('a', spec), stats: null })).toMatchSnapshot()
   })
 })
 

@@ -156,96 +156,58 @@ export type RuleOfNodes = NodeRule | CohortRule | ContextRule
 
 export type Rule = RuleOfNodes | ClusterRule
 
-interface NodeRuleDefinition<Needed extends Need>
-  extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
+/** What a definition states in types of its own: `judge` gets a subject that has all `needs`. */
+interface Definition<Needed extends Need> {
   needs: readonly Needed[]
   /** Every node by default. Called before the needs are checked. */
   appliesTo?(subject: NodeSubject): boolean
-  judge(subject: Satisfied<Needed>, policy: Policy): Iterable<Failing | Undecided>
 }
 
-export function nodeRule<Needed extends Need = never>(
-  definition: NodeRuleDefinition<Needed>,
-): NodeRule {
-  return {
-    ...definition,
-    kind: 'node',
-    appliesTo: subject => definition.appliesTo?.(subject) ?? true,
-    judge: (subject, policy) => definition.judge(subject as Satisfied<Needed>, policy),
-  }
-}
-
-interface CohortRuleDefinition<Needed extends Need, Fact>
-  extends Omit<CohortRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
-  needs: readonly Needed[]
-  /** As above. */
-  appliesTo?(subject: NodeSubject): boolean
+/** And, for rules that keep facts, `fact` states their type. */
+interface FactDefinition<Needed extends Need, Fact> extends Definition<Needed> {
   fact(subject: Satisfied<Needed>): Fact
-  judge(
-    members: CohortMember<Fact>[],
-    policy: Policy,
-    context: ClusterContext,
-  ): Iterable<CohortYield>
 }
 
-export function cohortRule<Needed extends Need, Fact>(
-  definition: CohortRuleDefinition<Needed, Fact>,
-): CohortRule {
-  return {
-    ...definition,
-    kind: 'cohort',
-    appliesTo: subject => definition.appliesTo?.(subject) ?? true,
-    fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (members, policy, context) =>
-      definition.judge(members as CohortMember<Fact>[], policy, context),
-  }
-}
+const everyNode = { appliesTo: () => true }
 
-interface ContextRuleDefinition<Needed extends Need, Fact>
-  extends Omit<ContextRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
-  needs: readonly Needed[]
-  /** As above. */
-  appliesTo?(subject: NodeSubject): boolean
-  fact(subject: Satisfied<Needed>): Fact
-  judge(
-    fact: Fact,
-    context: NodeContext,
-    policy: Policy,
-    group: readonly FactOfGroup<Fact>[],
-  ): Iterable<Failing | Undecided>
-}
+export const nodeRule = <Needed extends Need = never>(
+  definition: Omit<NodeRule, 'kind' | 'judge' | keyof Definition<Needed>> &
+    Definition<Needed> & {
+      judge(subject: Satisfied<Needed>, policy: Policy): Iterable<Failing | Undecided>
+    },
+) => ({ ...everyNode, ...definition, kind: 'node' }) as NodeRule
 
-export function contextRule<Needed extends Need, Fact>(
-  definition: ContextRuleDefinition<Needed, Fact>,
-): ContextRule {
-  return {
-    ...definition,
-    kind: 'context',
-    appliesTo: subject => definition.appliesTo?.(subject) ?? true,
-    fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (fact, context, policy, group) =>
-      definition.judge(fact as Fact, context, policy, group as FactOfGroup<Fact>[]),
-  }
-}
+export const cohortRule = <Needed extends Need, Fact>(
+  definition: Omit<CohortRule, 'kind' | 'judge' | keyof FactDefinition<Needed, Fact>> &
+    FactDefinition<Needed, Fact> & {
+      judge(
+        members: CohortMember<Fact>[],
+        policy: Policy,
+        context: ClusterContext,
+      ): Iterable<CohortYield>
+    },
+) => ({ ...everyNode, ...definition, kind: 'cohort' }) as CohortRule
+
+export const contextRule = <Needed extends Need, Fact>(
+  definition: Omit<ContextRule, 'kind' | 'judge' | keyof FactDefinition<Needed, Fact>> &
+    FactDefinition<Needed, Fact> & {
+      judge(
+        fact: Fact,
+        context: NodeContext,
+        policy: Policy,
+        group: readonly FactOfGroup<Fact>[],
+      ): Iterable<Failing | Undecided>
+    },
+) => ({ ...everyNode, ...definition, kind: 'context' }) as ContextRule
 
 /** A cluster of which the sections that the rule needs are known. */
 type SatisfiedCluster<Needed extends ClusterNeed> = Omit<ClusterPrediction, Needed> & {
   [Key in Needed]: NonNullable<ClusterPrediction[Key]>
 }
 
-interface ClusterRuleDefinition<Needed extends ClusterNeed>
-  extends Omit<ClusterRule, 'kind' | 'needs' | 'judge' | 'family'> {
-  needs: readonly Needed[]
-  judge(cluster: SatisfiedCluster<Needed>, policy: Policy): Iterable<ClusterFailing | Undecided>
-}
-
-export function clusterRule<Needed extends ClusterNeed>(
-  definition: ClusterRuleDefinition<Needed>,
-): ClusterRule {
-  return {
-    ...definition,
-    kind: 'cluster',
-    family: 'cluster-gc',
-    judge: (cluster, policy) => definition.judge(cluster as SatisfiedCluster<Needed>, policy),
-  }
-}
+export const clusterRule = <Needed extends ClusterNeed>(
+  definition: Omit<ClusterRule, 'kind' | 'needs' | 'judge' | 'family'> & {
+    needs: readonly Needed[]
+    judge(cluster: SatisfiedCluster<Needed>, policy: Policy): Iterable<ClusterFailing | Undecided>
+  },
+) => ({ ...definition, kind: 'cluster', family: 'cluster-gc' }) as ClusterRule

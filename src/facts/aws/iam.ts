@@ -6,30 +6,8 @@ import { applyDocumentHashes } from './apply-documents.ts'
 import { inspectDocumentHashes } from './inspect-documents.ts'
 import { type InspectOutput, outputFolder } from './inspect-output.ts'
 
-export type ResourceType =
-  | 'alarm'
-  | 'bucket'
-  | 'cluster'
-  | 'document'
-  | 'execution'
-  | 'function'
-  | 'identity'
-  | 'instance'
-  | 'key'
-  | 'log-stream'
-  | 'managed-instance'
-  | 'network-interface'
-  | 'nodegroup'
-  | 'object'
-  | 'queue'
-  | 'role'
-  | 'security-group'
-  | 'state-machine'
-  | 'subnet'
-  | 'topic'
-
 /** None: IAM knows the action with `*` only. */
-const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
+const narrowed = {
   'cloudwatch:DescribeAlarms': ['alarm'],
   'ec2:AssignPrivateIpAddresses': ['network-interface'],
   'ec2:CreateNetworkInterface': ['network-interface', 'security-group', 'subnet'],
@@ -72,7 +50,10 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'sts:AssumeRole': ['role'],
   'xray:PutTelemetryRecords': [],
   'xray:PutTraceSegments': [],
-}
+} as const
+
+export type ResourceType = (typeof narrowed)[keyof typeof narrowed][number]
+const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = narrowed
 
 export interface IamStatement {
   Effect: 'Allow'
